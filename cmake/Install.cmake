@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+install(DIRECTORY libdat/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

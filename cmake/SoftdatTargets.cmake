@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# How every target of the house is compiled. A room is a static library that ends up in libsoftdat.so.
+find_package(Threads REQUIRED)
+find_package(Boost 1.74 REQUIRED) # headers only: Asio, Lockfree
+
+add_library(softdat_options INTERFACE)
+target_compile_options(softdat_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wundef
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
+  $<$<BOOL:${SOFTDAT_WERROR}>:-Werror>)
+target_link_libraries(softdat_options INTERFACE Threads::Threads)
+if(SOFTDAT_SANITIZE)
+  target_compile_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE}
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE})
+endif()
+
+# softdat_room(NAME sources... [LINK libraries...]): one room of the house.
+function(softdat_room name)
+  cmake_parse_arguments(room "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${room_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC softdat_options ${room_LINK})
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# softdat_test(NAME sources... [LINK libraries...]): a GoogleTest binary whose cases ctest lists.
+function(softdat_test name)
+  cmake_parse_arguments(test "" "" "LINK" ${ARGN})
+  add_executable(${name} ${test_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE softdat_options ${test_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
