@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+
+namespace softdat::base {
+namespace {
+
+struct Row {
+  const char* name;
+  std::string_view choices;  // blank separated; empty: free text
+};
+
+// In the order of enum Variable.
+constexpr std::array<Row, 8> kRows{{
+    {"SOFTDAT_BACKEND", ""},
+    {"SOFTDAT_TRANSPORT", "auto shm tcp"},
+    {"SOFTDAT_ADDRESS", ""},
+    {"SOFTDAT_CRC", "on off"},
+    {"SOFTDAT_RNR", "wait terminate"},
+    {"SOFTDAT_DIRECT", "1 0"},
+    {"SOFTDAT_LOG", "error warning notice trace"},
+    {"SOFTDAT_ANY_IA", "1 0"},
+}};
+
+const Row& row_of(Variable variable) {
+  return kRows[static_cast<std::size_t>(variable)];
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
+void check_value(const Row& row) {
+  const char* value = std::getenv(row.name);
+  if (value == nullptr || row.choices.empty() || *value == '\0') return;
+  if (has_word(row.choices, value)) return;
+  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes one of: %s", row.name,
+      value, std::string(row.choices).c_str());
+}
+
+void check_name(std::string_view name) {
+  const auto same = [&](const Row& row) { return name == row.name; };
+  if (std::any_of(kRows.begin(), kRows.end(), same)) return;
+  const auto nearer = [&](const Row& a, const Row& b) {
+    return edit_distance(name, a.name) < edit_distance(name, b.name);
+  };
+  const Row& nearest = *std::min_element(kRows.begin(), kRows.end(), nearer);
+  log(LogLevel::kWarning, "environment variable %s is unknown; did you mean %s?",
+      std::string(name).c_str(), nearest.name);
+}
+
+void report_all() {
+  for (const Row& row : kRows) check_value(row);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (text.starts_with("SOFTDAT_")) check_name(text.substr(0, text.find('=')));
+  }
+}
+
+}  // namespace
+
+std::string_view environment(Variable variable) {
+  const Row& row = row_of(variable);
+  const char* value = std::getenv(row.name);
+  if (value == nullptr) return {};
+  if (!row.choices.empty() && !has_word(row.choices, value)) return {};
+  return value;
+}
+
+void report_environment_mistakes() {
+  static std::once_flag once;
+  std::call_once(once, report_all);
+}
+
+}  // namespace softdat::base

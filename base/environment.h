@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every environment variable that the provider reads, in one table (docs: README, "Environment").
+#pragma once
+
+#include <string_view>
+
+namespace softdat::base {
+
+enum class Variable {
+  kBackend,    // SOFTDAT_BACKEND: sim | verbs | verbs:DEVICE
+  kTransport,  // SOFTDAT_TRANSPORT: auto | shm | tcp
+  kAddress,    // SOFTDAT_ADDRESS: IPv4 address or interface name that sim0 uses
+  kCrc,        // SOFTDAT_CRC: on | off, CRC32C on the TCP wire
+  kRnr,        // SOFTDAT_RNR: wait | terminate, what a send without a posted receive does
+  kDirect,     // SOFTDAT_DIRECT: 1 | 0, direct access over shared memory
+  kLog,        // SOFTDAT_LOG: error | warning | notice | trace
+  kAnyIa,      // SOFTDAT_ANY_IA: 1 routes every unknown IA name to the simulator (read by the
+               // registries)
+};
+
+// The variable's value, or an empty view when it is unset. The text lives as long as the process's
+// environment.
+std::string_view environment(Variable variable);
+
+// Says, once per process, which SOFTDAT_ variables are set but unknown (with the nearest known
+// name) and which hold a value that is not one of those listed above.
+void report_environment_mistakes();
+
+}  // namespace softdat::base

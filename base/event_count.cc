@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/event_count.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+
+namespace softdat::base {
+namespace {
+
+timespec to_timespec(Time deadline) {
+  const auto since = deadline.time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(since - seconds);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>(rest.count())};
+}
+
+// The word may be shared by processes, so the futex is not a private one. FUTEX_WAIT_BITSET takes
+// an absolute monotonic deadline, which is what Time is on Linux.
+long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected,
+                const timespec* deadline) {
+  return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, deadline, nullptr,
+                   FUTEX_BITSET_MATCH_ANY);
+}
+
+}  // namespace
+
+EventCount::Ticket EventCount::prepare() {
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  return sequence_.load(std::memory_order_seq_cst);
+}
+
+void EventCount::cancel() {
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+WakeReason EventCount::wait(Ticket ticket, Time deadline) {
+  const timespec until = to_timespec(deadline);
+  WakeReason reason = WakeReason::kNotified;
+  while (sequence_.load(std::memory_order_acquire) == ticket) {
+    if (futex_wait(&sequence_, ticket, deadline == kNever ? nullptr : &until) == 0) continue;
+    if (errno == EINTR) reason = WakeReason::kInterrupted;
+    if (errno == ETIMEDOUT) reason = WakeReason::kTimedOut;
+    if (errno != EAGAIN) break;
+  }
+  cancel();
+  return reason;
+}
+
+void EventCount::notify_slow() {
+  sequence_.fetch_add(1, std::memory_order_seq_cst);
+  ::syscall(SYS_futex, &sequence_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace softdat::base

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Result<T, E>: a value or the reason why there is none. Expected failures travel as values; nobody
+// may ignore one.
+#pragma once
+
+#include <utility>
+#include <variant>
+
+namespace softdat::base {
+
+// Wraps a reason so that Result<T, E> can be built from it even when T and E convert into each
+// other.
+template <typename E>
+struct Failure {
+  E reason;
+};
+
+template <typename E>
+Failure(E) -> Failure<E>;
+
+template <typename T, typename E>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  template <typename F>
+  Result(Failure<F> failure) : state_(std::in_place_index<1>, std::move(failure.reason)) {}
+
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  // Require ok().
+  T& value() & { return *std::get_if<0>(&state_); }
+  const T& value() const& { return *std::get_if<0>(&state_); }
+  T&& value() && { return std::move(*std::get_if<0>(&state_)); }
+  T* operator->() { return std::get_if<0>(&state_); }
+  T& operator*() & { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+
+  // Requires !ok().
+  const E& reason() const { return *std::get_if<1>(&state_); }
+
+ private:
+  std::variant<T, E> state_;
+};
+
+}  // namespace softdat::base

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The port: what an RDMA adapter offers to the DAT objects. simnic/ implements it in user space,
+// verbs/ over hardware.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/event_count.h"
+#include "hca/completion_queue.h"
+#include "hca/connection.h"
+#include "hca/queue_pair.h"
+#include "hca/result.h"
+#include "hca/types.h"
+
+namespace softdat::hca {
+
+// Keys registered and queue pairs created in one domain work together, and with no others. Must
+// outlive them.
+class ProtectionDomain {
+ public:
+  virtual ~ProtectionDomain() = default;
+};
+
+// Registered memory. When its destructor returns, no thread of ours and no peer touches the memory
+// again.
+class MemoryRegion {
+ public:
+  virtual ~MemoryRegion() = default;
+  virtual std::uint32_t lkey() const = 0;
+  virtual std::uint32_t rkey() const = 0;
+};
+
+struct QueuePairConfig {
+  ProtectionDomain* pd = nullptr;
+  CompletionQueue* send_cq = nullptr;
+  CompletionQueue* recv_cq = nullptr;
+  QueuePairLimits limits;
+  std::uint64_t context = 0;  // comes back in every completion
+  QueuePairSink* sink = nullptr;
+};
+
+// What happens to the device as a whole. Same thread rule as QueuePairSink.
+class DeviceSink {
+ public:
+  virtual void on_device_failed() = 0;
+
+ protected:
+  ~DeviceSink() = default;
+};
+
+// One adapter of this process. Every call from any thread. Objects made by it must be destroyed
+// before it.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceAttributes& attributes() const = 0;
+
+  virtual Result<std::unique_ptr<ProtectionDomain>> create_pd() = 0;
+  virtual Result<std::unique_ptr<MemoryRegion>> register_memory(ProtectionDomain& pd,
+                                                                std::uint64_t address,
+                                                                std::uint64_t length,
+                                                                AccessMask access) = 0;
+  virtual Result<std::unique_ptr<CompletionQueue>> create_cq(std::size_t capacity,
+                                                             CompletionSink& sink) = 0;
+  virtual Result<std::unique_ptr<QueuePair>> create_qp(const QueuePairConfig& config) = 0;
+
+  // kAddressInUse when the service id is taken on this device's address.
+  virtual Result<std::unique_ptr<Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
+                                                   ListenerSink& sink) = 0;
+
+  // Does what the device has to do now, in the caller's time; never blocks. True when something was
+  // done. May call sinks.
+  virtual bool progress() = 0;
+
+  // Sleeps as EventCount::wait does, while the device goes on being progressed by somebody (perhaps
+  // this very thread).
+  virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket,
+                                 base::Time deadline) = 0;
+};
+
+}  // namespace softdat::hca

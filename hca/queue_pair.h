@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "hca/connection.h"
+#include "hca/result.h"
+#include "hca/types.h"
+
+namespace softdat::hca {
+
+// A reliable connected queue pair. Every call from any thread. Its destructor breaks a live
+// connection (the peer sees a disconnect), discards posted work without completions, and returns
+// only when no sink call is running or will come.
+class QueuePair {
+ public:
+  virtual ~QueuePair() = default;
+
+  virtual QueuePairState state() const = 0;
+  virtual const QueuePairLimits& limits() const = 0;
+
+  // Valid in kConnected, kDisconnecting and kError (flushed at once in the latter two). Errors:
+  // kInvalidState, kLimitReached (queue full), kInvalidArgument (too many segments, unknown opcode
+  // or flag, or lengths that add up beyond 2^32-1), kPermission (a segment's key, range, rights or
+  // domain). A refused request leaves no trace.
+  virtual Outcome post_send(const SendRequest& request) = 0;
+
+  // Valid in every state (flushed at once in kError). Errors as post_send.
+  virtual Outcome post_recv(const RecvRequest& request) = 0;
+
+  // Requests posted whose completion has not been generated.
+  virtual std::uint32_t sends_outstanding() const = 0;
+  virtual std::uint32_t recvs_outstanding() const = 0;
+
+  // kIdle > kConnecting; the sink hears the end. kInvalidState unless idle; kBadAddress;
+  // kInvalidArgument.
+  virtual Outcome connect(const ConnectParameters& parameters) = 0;
+
+  // Graceful: what is posted completes first. Abrupt: it is flushed. While kConnecting or
+  // kAccepting: gives up (no further event than kDisconnected). In kError: success, nothing
+  // happens. kInvalidState in kIdle.
+  virtual Outcome disconnect(bool graceful) = 0;
+
+  // kError (or kIdle) > kIdle. kInvalidState otherwise. Work posted and unflushed is discarded with
+  // flush completions.
+  virtual Outcome reset() = 0;
+
+  // The peer's address once connecting; and our own service port as the peer sees it.
+  virtual Address remote_address() const = 0;
+};
+
+}  // namespace softdat::hca

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plain values that cross the port, in RDMA words. Nothing here knows DAT or a backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace softdat::hca {
+
+// Rights of a memory region; local read is always granted.
+enum Access : std::uint32_t {
+  kLocalWrite = 1u << 0,
+  kRemoteRead = 1u << 1,
+  kRemoteWrite = 1u << 2,
+  kRemoteAtomic = 1u << 3,
+};
+using AccessMask = std::uint32_t;
+
+// A piece of registered local memory: lkey names the region, [address, address + length) must lie
+// inside it.
+struct Segment {
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t lkey;
+};
+static_assert(sizeof(Segment) == 16);
+
+enum class SendOpcode : std::uint8_t { kSend, kWrite, kRead };
+
+// Flags of a send request.
+enum SendFlag : std::uint32_t {
+  kSignaled = 1u << 0,   // a success adds a completion (a failure always does)
+  kSolicited = 1u << 1,  // sends: the peer's completion is a solicited one
+  kFence = 1u << 2,      // starts only after all earlier reads of this queue pair completed
+  kQuiet = 1u << 3,      // the completion does not wake or notify anybody
+};
+
+struct SendRequest {
+  std::uint64_t wr_id = 0;  // returned verbatim in the completion
+  SendOpcode opcode = SendOpcode::kSend;
+  std::uint32_t flags = 0;  // SendFlag
+  std::uint32_t rkey = 0;   // kWrite, kRead
+  std::uint64_t remote_address = 0;
+  std::span<const Segment>
+      local;  // gather (send, write) or scatter (read) list; copied by the call
+};
+
+struct RecvRequest {
+  std::uint64_t wr_id = 0;
+  std::uint32_t flags = 0;         // kQuiet
+  std::span<const Segment> local;  // copied by the call
+};
+
+enum class CompletionOpcode : std::uint8_t { kSend, kWrite, kRead, kRecv };
+
+enum class CompletionStatus : std::uint8_t {
+  kSuccess,
+  kLocalLength,       // a message longer than the posted receive
+  kLocalProtection,   // a local segment's key, range or rights were bad when it was used
+  kFlushed,           // not carried out: the queue pair left the connected state
+  kRemoteAccess,      // the peer refused the rkey, range or rights
+  kRemoteOperation,   // the peer failed while carrying it out (its receive too short, its memory
+                      // gone)
+  kRetryExceeded,     // the peer stopped answering
+  kRnrRetryExceeded,  // the peer had no receive posted and strict mode forbids waiting
+  kBadResponse,       // the peer broke the protocol
+};
+
+struct Completion {
+  std::uint64_t wr_id;
+  std::uint64_t
+      qp_context;  // what the creator of the queue pair gave; never dereferenced by the device
+  std::uint32_t length;  // bytes transferred; of a failed one 0
+  CompletionStatus status;
+  CompletionOpcode opcode;
+  bool solicited;  // a receive whose sender asked for attention
+};
+
+// An IPv4 endpoint in host byte order; a queue pair's or listener's address is the device's.
+struct Address {
+  std::uint32_t ipv4 = 0;
+  std::uint16_t port = 0;  // 0 where a service id is used instead
+};
+
+struct DeviceAttributes {
+  std::string name;    // "sim0", "verbs:rxe0"
+  std::string vendor;  // who makes the adapter, in words
+  Address address;
+  std::uint32_t max_qp;
+  std::uint32_t max_wr;  // per queue
+  std::uint32_t max_sge;
+  std::uint32_t max_cq;
+  std::uint32_t max_cqe;
+  std::uint32_t max_mr;
+  std::uint32_t max_pd;
+  std::uint64_t max_mr_size;
+  std::uint32_t max_message_size;
+  std::uint32_t max_reads_in;   // per queue pair, as responder
+  std::uint32_t max_reads_out;  // per queue pair, as initiator
+  std::uint32_t max_private_data;
+};
+
+struct QueuePairLimits {
+  std::uint32_t send_wr = 0;
+  std::uint32_t recv_wr = 0;
+  std::uint32_t send_sge = 0;
+  std::uint32_t recv_sge = 0;
+  std::uint32_t reads_in = 0;
+  std::uint32_t reads_out = 0;
+};
+
+}  // namespace softdat::hca

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A channel carries messages between two queue pairs: reliable, in order, both ways at once. Every
+// call and every call back happens with the NIC's baton held, so nothing here locks.
+//
+// No pointer into consumer memory outlives a call: a carrier that could not move everything asks
+// again at its next turn, and the owner of the memory looks its key up again. So revoking a key
+// needs the baton and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "transport/message.h"
+#include "transport/offer.h"
+
+namespace softdat::transport {
+
+enum class SendResult {
+  kDone,     // taken whole; the payload is not needed again
+  kBlocked,  // taken in part or not at all: call again with the same message after on_writable()
+  kClosed,   // the channel is closing or closed; on_closed() has come or will
+};
+
+// Resolves a message's payload to memory when the carrier wants it.
+class PayloadSource {
+ public:
+  // Adds slices for up to [offset, offset + length) of the payload; may cover less (the rest is
+  // asked for again), but at least one byte. False when the memory may no longer be read: the
+  // carrier then breaks the channel (kLocalFault).
+  virtual bool gather(std::uint64_t offset, std::size_t length, SliceList& out) = 0;
+
+ protected:
+  ~PayloadSource() = default;
+};
+
+enum class CloseReason {
+  kBye,         // the peer disconnected in an orderly way (of a foreign peer: plain end of stream)
+  kLost,        // the peer died, the network failed, or the stream ended without a bye
+  kTerminated,  // the peer sent Terminate
+  kProtocolError,  // the peer broke the protocol; we sent Terminate
+  kLocalFault,     // a gather failed
+};
+
+// A run of payload bytes that has arrived and needs a place. Tagged (kWrite, kReadResponse): they
+// go to stag at offset. Untagged (kSend*): they go `message_offset` bytes into the receive buffer.
+struct Arrival {
+  Opcode opcode;
+  bool first;  // the message's first byte is among them
+  std::uint32_t stag;
+  std::uint64_t offset;          // tagged only
+  std::uint64_t message_offset;  // from the start of the message
+  std::size_t length;            // 0 for a message without payload
+};
+
+enum class Placement {
+  kPlace,    // the slices say where
+  kDiscard,  // read and drop them; also after the sink called terminate()
+};
+
+// The queue pair's side of a channel.
+class ChannelSink {
+ public:
+  // Where do these bytes go? Slices may cover less than asked; the rest is asked for again. Asked
+  // for every message of opcode kWrite, kReadResponse, kSend*, with length 0 once when it has no
+  // payload.
+  virtual Placement place(const Arrival& arrival, SliceList& out) = 0;
+
+  // A whole message has arrived, its payload placed (or discarded). `length` holds the payload's
+  // total; tagged messages tell stag and offset of their first byte.
+  virtual void on_message(const Message& message) = 0;
+
+  // kBlocked is over; or room came free in general.
+  virtual void on_writable() = 0;
+
+  // Our connect() was answered yes / our accept() was confirmed by the peer. Messages may be sent
+  // from now on. The passive side gets its confirmation before the peer's first message.
+  virtual void on_established(const Offer& peer) = 0;
+
+  // Our connect() was not answered yes.
+  virtual void on_refused(Refusal reason, std::span<const std::byte> private_data) = 0;
+
+  // The channel is dead; comes once after on_established() unless the owner closed it himself.
+  // `terminate` is set for kTerminated (theirs) and kProtocolError (ours).
+  virtual void on_closed(CloseReason reason, const TerminateCode& terminate) = 0;
+
+ protected:
+  ~ChannelSink() = default;
+};
+
+enum class CloseMode {
+  kOrderly,  // everything taken by send() reaches the peer, then a bye
+  kAbrupt,   // what can be dropped is dropped; the peer still sees a bye where possible
+};
+
+// Owned by the queue pair. Destroying an open channel is close(kAbrupt): the carrier finishes what
+// must be finished by itself, and the sink hears nothing more.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  // Takes a message. Messages leave in the order of calls; small ones may wait for flush().
+  virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
+
+  // Everything taken goes out now (as far as the carrier takes it).
+  virtual void flush() = 0;
+
+  // Tells the peer why (RFC 5040 section 7), then closes. The sink gets no on_closed().
+  virtual void terminate(const TerminateCode& code) = 0;
+
+  // No more send() afterwards; the sink hears nothing more.
+  virtual void close(CloseMode mode) = 0;
+
+  // What the peer can do, valid once established.
+  virtual Features features() const = 0;
+
+  // "tcp", "shm" or "loop", for people and traces.
+  virtual const char* carrier_name() const = 0;
+};
+
+}  // namespace softdat::transport

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What two sides tell each other while connecting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace softdat::transport {
+
+// What two SoftDAT peers can do together beyond plain iWARP; a foreign peer has none.
+enum Feature : std::uint32_t {
+  kNotes = 1u << 0,       // acks, resends, orderly bye
+  kImmediates = 1u << 1,  // RFC 7306 immediate data
+  kAtomics = 1u << 2,     // RFC 7306 atomics
+};
+using Features = std::uint32_t;
+
+// An IPv4 address and port in host byte order.
+struct Address {
+  std::uint32_t ipv4 = 0;
+  std::uint16_t port = 0;
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+// The most private data a consumer may give: what MPA leaves to it beside our own block
+// (docs/WIRE.md).
+inline constexpr std::size_t kMaxPrivateData = 128;
+
+struct Offer {
+  Address address;               // of the side that makes the offer, as it wants to be known
+  std::uint64_t service_id = 0;  // asked for (request) or answered (reply)
+  Features features = 0;         // offered (request) or agreed (reply); 0 from a foreign peer
+  std::uint32_t reads_in = 0;    // IRD: reads this side answers at a time
+  std::uint32_t reads_out = 0;   // ORD: reads this side wants to have outstanding
+  std::vector<std::byte> private_data;
+};
+
+enum class Refusal {
+  kByConsumer,   // the listener's consumer rejected; private data may tell why
+  kNoListener,   // nobody listens on that service id, or its backlog is full
+  kUnreachable,  // no route, no such host, or the peer vanished while connecting
+  kProtocol,     // the answer was not one of ours or of MPA
+};
+
+}  // namespace softdat::transport
