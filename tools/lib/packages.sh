@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by tools/quickstart and tools/test: installs the Debian packages that are missing, and says so.
+
+# need PACKAGE...: installs those that are not installed yet; exits with a clear word when it cannot.
+need() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  echo "Installing what is missing: ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "error: run this as root, or install: ${missing[*]}" >&2; exit 1; }
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
+    echo "warning: the package lists could not be brought up to date; trying with what is known" >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+    { echo "error: apt-get could not install: ${missing[*]}" >&2; exit 1; }
+}
+
+# Debian 12 (bookworm) versions that the project is built and tested with stand beside the names.
+BUILD_PACKAGES=(
+  g++             # 12.2
+  cmake           # 3.25
+  ninja-build     # 1.11
+  libboost-dev    # 1.74 (Asio, Lockfree; headers only)
+  libcli11-dev    # 2.3 (tools)
+  libfmt-dev      # 9.1 (tools)
+)
+TEST_PACKAGES=(
+  libgtest-dev        # 1.12
+  libgmock-dev        # 1.12
+  clang               # 14
+  clang-format        # 14
+  libclang-rt-14-dev  # 14
+  valgrind            # 3.19
+  dapl2-utils         # 2.1.10 (stock dtest, dapltest)
+  libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
+  tshark              # 4.0
+  pkgconf             # 1.8
+)
