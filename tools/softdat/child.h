@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A child process that runs this same program with other arguments, and whose output can be read.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace softdat::tools {
+
+class Child {
+ public:
+  // `environment` is added to ours.
+  Child(const std::vector<std::string>& arguments,
+        const std::vector<std::pair<std::string, std::string>>& environment);
+  // Kills and reaps a child that has not been waited for.
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // The next line of its standard output; nothing at its end.
+  std::optional<std::string> read_line();
+  // Its exit status, 128 + signal if it was killed.
+  int wait();
+
+ private:
+  pid_t pid_ = -1;
+  int output_ = -1;
+  std::string pending_;
+};
+
+}  // namespace softdat::tools
