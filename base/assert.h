@@ -8,8 +8,7 @@
 namespace softdat::base {
 
 // Prints where, what and the two values that matter, then aborts.
-[[noreturn]] void fail_assertion(const char* what, std::uint64_t a, std::uint64_t b,
-                                 std::source_location where);
+[[noreturn]] void fail_assertion(const char* what, std::uint64_t a, std::uint64_t b, std::source_location where);
 
 // Aborts with `what` and the values unless `holds`. Always on: a wrong NIC is worse than a dead
 // one.

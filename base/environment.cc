@@ -63,8 +63,8 @@ void check_value(const Row& row) {
   const char* value = std::getenv(row.name);
   if (value == nullptr || row.choices.empty() || *value == '\0') return;
   if (has_word(row.choices, value)) return;
-  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes one of: %s", row.name,
-      value, std::string(row.choices).c_str());
+  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes one of: %s", row.name, value,
+      std::string(row.choices).c_str());
 }
 
 void check_name(std::string_view name) {
@@ -74,8 +74,8 @@ void check_name(std::string_view name) {
     return edit_distance(name, a.name) < edit_distance(name, b.name);
   };
   const Row& nearest = *std::min_element(kRows.begin(), kRows.end(), nearer);
-  log(LogLevel::kWarning, "environment variable %s is unknown; did you mean %s?",
-      std::string(name).c_str(), nearest.name);
+  log(LogLevel::kWarning, "environment variable %s is unknown; did you mean %s?", std::string(name).c_str(),
+      nearest.name);
 }
 
 void report_all() {

@@ -21,10 +21,8 @@ timespec to_timespec(Time deadline) {
 
 // The word may be shared by processes, so the futex is not a private one. FUTEX_WAIT_BITSET takes
 // an absolute monotonic deadline, which is what Time is on Linux.
-long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected,
-                const timespec* deadline) {
-  return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, deadline, nullptr,
-                   FUTEX_BITSET_MATCH_ANY);
+long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const timespec* deadline) {
+  return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
 }  // namespace

@@ -33,14 +33,12 @@ void log(LogLevel level, const char* format, ...) {
   constexpr int kPrefix = 9;
   va_list arguments;
   va_start(arguments, format);
-  int length =
-      kPrefix + std::vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
+  int length = kPrefix + std::vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
   va_end(arguments);
   if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
   line[length++] = '\n';
   // Nothing can be done about a standard error that does not take the line.
-  [[maybe_unused]] const auto written =
-      ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }
 
 }  // namespace softdat::base

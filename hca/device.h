@@ -59,12 +59,9 @@ class Device {
   virtual const DeviceAttributes& attributes() const = 0;
 
   virtual Result<std::unique_ptr<ProtectionDomain>> create_pd() = 0;
-  virtual Result<std::unique_ptr<MemoryRegion>> register_memory(ProtectionDomain& pd,
-                                                                std::uint64_t address,
-                                                                std::uint64_t length,
-                                                                AccessMask access) = 0;
-  virtual Result<std::unique_ptr<CompletionQueue>> create_cq(std::size_t capacity,
-                                                             CompletionSink& sink) = 0;
+  virtual Result<std::unique_ptr<MemoryRegion>> register_memory(ProtectionDomain& pd, std::uint64_t address,
+                                                                std::uint64_t length, AccessMask access) = 0;
+  virtual Result<std::unique_ptr<CompletionQueue>> create_cq(std::size_t capacity, CompletionSink& sink) = 0;
   virtual Result<std::unique_ptr<QueuePair>> create_qp(const QueuePairConfig& config) = 0;
 
   // kAddressInUse when the service id is taken on this device's address.
@@ -77,8 +74,7 @@ class Device {
 
   // Sleeps as EventCount::wait does, while the device goes on being progressed by somebody (perhaps
   // this very thread).
-  virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket,
-                                 base::Time deadline) = 0;
+  virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) = 0;
 };
 
 }  // namespace softdat::hca

@@ -43,8 +43,7 @@ struct SendRequest {
   std::uint32_t flags = 0;  // SendFlag
   std::uint32_t rkey = 0;   // kWrite, kRead
   std::uint64_t remote_address = 0;
-  std::span<const Segment>
-      local;  // gather (send, write) or scatter (read) list; copied by the call
+  std::span<const Segment> local;  // gather (send, write) or scatter (read) list; copied by the call
 };
 
 struct RecvRequest {
@@ -70,9 +69,8 @@ enum class CompletionStatus : std::uint8_t {
 
 struct Completion {
   std::uint64_t wr_id;
-  std::uint64_t
-      qp_context;  // what the creator of the queue pair gave; never dereferenced by the device
-  std::uint32_t length;  // bytes transferred; of a failed one 0
+  std::uint64_t qp_context;  // what the creator of the queue pair gave; never dereferenced by the device
+  std::uint32_t length;      // bytes transferred; of a failed one 0
   CompletionStatus status;
   CompletionOpcode opcode;
   bool solicited;  // a receive whose sender asked for attention

@@ -61,8 +61,7 @@ class Carrier {
 
   // Starts to connect; the sink hears on_established() or on_refused(), never from within this
   // call. No deadline of its own: the owner destroys the channel when he has waited long enough.
-  virtual std::unique_ptr<Channel> connect(const Address& remote, const Offer& request,
-                                           ChannelSink& sink) = 0;
+  virtual std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) = 0;
 
   // Moves what can be moved, calling sinks; never blocks. Returns how many things it did (0: idle).
   virtual std::size_t turn(base::Time now) = 0;

@@ -34,9 +34,9 @@ class PayloadSource {
 };
 
 enum class CloseReason {
-  kBye,         // the peer disconnected in an orderly way (of a foreign peer: plain end of stream)
-  kLost,        // the peer died, the network failed, or the stream ended without a bye
-  kTerminated,  // the peer sent Terminate
+  kBye,            // the peer disconnected in an orderly way (of a foreign peer: plain end of stream)
+  kLost,           // the peer died, the network failed, or the stream ended without a bye
+  kTerminated,     // the peer sent Terminate
   kProtocolError,  // the peer broke the protocol; we sent Terminate
   kLocalFault,     // a gather failed
 };

@@ -28,7 +28,7 @@ enum class Opcode : std::uint8_t {
 
 // Our own control messages: small, ordered with everything else.
 enum class NoteKind : std::uint8_t {
-  kAck = 1,  // value: how many requests the sender of the note has carried out on this connection
+  kAck = 1,     // value: how many requests the sender of the note has carried out on this connection
   kResend = 2,  // value: requests from this one on were dropped for want of a receive; send them
                 // again, after kResent
   kResent = 3,  // value: the next request is this one; ends the dropping
@@ -48,8 +48,7 @@ struct TerminateCode {
 struct Message {
   Opcode opcode = Opcode::kSend;
   std::uint32_t length = 0;  // payload bytes (kWrite, kReadResponse, kSend*)
-  std::uint32_t stag =
-      0;  // kWrite, kReadResponse: where the payload goes; kSend*Invalidate: what to invalidate
+  std::uint32_t stag = 0;    // kWrite, kReadResponse: where the payload goes; kSend*Invalidate: what to invalidate
   std::uint64_t offset = 0;  // tagged offset at stag
   // kReadRequest: `length` bytes from the peer's source to our sink, which is (stag, offset).
   std::uint32_t source_stag = 0;  // also kAtomicRequest's target

@@ -22,8 +22,7 @@ std::vector<char*> to_pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<std::string> merged_environment(
-    const std::vector<std::pair<std::string, std::string>>& added) {
+std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
   for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
   for (char** entry = environ; *entry != nullptr; ++entry) merged.emplace_back(*entry);
@@ -42,8 +41,8 @@ Child::Child(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  const int error = posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr,
-                                to_pointers(words).data(), to_pointers(variables).data());
+  const int error =
+      posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, to_pointers(words).data(), to_pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   output_ = ends[0];

@@ -14,8 +14,7 @@ namespace softdat::tools {
 class Child {
  public:
   // `environment` is added to ours.
-  Child(const std::vector<std::string>& arguments,
-        const std::vector<std::pair<std::string, std::string>>& environment);
+  Child(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& environment);
   // Kills and reaps a child that has not been waited for.
   ~Child();
   Child(const Child&) = delete;

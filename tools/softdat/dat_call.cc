@@ -11,8 +11,7 @@ std::string describe(DAT_RETURN result) {
   if (dat_strerror(result, &major, &minor) != DAT_SUCCESS || major == nullptr) {
     return fmt::format("unknown answer {:#010x}", result);
   }
-  return minor == nullptr || *minor == '\0' ? std::string(major)
-                                            : fmt::format("{}, {}", major, minor);
+  return minor == nullptr || *minor == '\0' ? std::string(major) : fmt::format("{}, {}", major, minor);
 }
 
 void require(DAT_RETURN result, const char* call) {

@@ -12,8 +12,8 @@
 int main(int argc, char** argv) {
   CLI::App app("SoftDAT: uDAPL without the HCA");
   app.require_subcommand(1);
-  CLI::App* quickstart = app.add_subcommand(
-      "quickstart", "Let two processes of this machine do RDMA and show how fast it is");
+  CLI::App* quickstart =
+      app.add_subcommand("quickstart", "Let two processes of this machine do RDMA and show how fast it is");
   std::uint64_t listen_qual = 0;
   std::uint64_t connect_qual = 0;
   // What quickstart gives to the two processes it starts.

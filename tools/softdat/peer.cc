@@ -18,16 +18,13 @@ DAT_EVENT wait_event(DAT_EVD_HANDLE evd, const char* what) {
   DAT_EVENT event;
   DAT_COUNT more = 0;
   const DAT_RETURN result = dat_evd_wait(evd, kPatience, 1, &event, &more);
-  if (result != DAT_SUCCESS)
-    throw Failure(fmt::format("waiting for {}: {}", what, describe(result)));
+  if (result != DAT_SUCCESS) throw Failure(fmt::format("waiting for {}: {}", what, describe(result)));
   return event;
 }
 
 DAT_EVD_HANDLE create_evd(DAT_IA_HANDLE ia, int flags) {
   DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
-  require(
-      dat_evd_create(ia, kQueueLength, DAT_HANDLE_NULL, static_cast<DAT_EVD_FLAGS>(flags), &evd),
-      "dat_evd_create");
+  require(dat_evd_create(ia, kQueueLength, DAT_HANDLE_NULL, static_cast<DAT_EVD_FLAGS>(flags), &evd), "dat_evd_create");
   return evd;
 }
 
@@ -43,8 +40,8 @@ Peer::Peer(const std::string& ia_name, std::size_t buffer_size) : buffer_(buffer
   cr_evd_ = create_evd(ia_, DAT_EVD_CR_FLAG);
   DAT_REGION_DESCRIPTION region{};
   region.for_va = buffer_.data();
-  require(dat_lmr_create(ia_, DAT_MEM_TYPE_VIRTUAL, region, buffer_.size(), pz_, kAllRights,
-                         DAT_VA_TYPE_VA, &lmr_, &lmr_context_, &rmr_context_, nullptr, nullptr),
+  require(dat_lmr_create(ia_, DAT_MEM_TYPE_VIRTUAL, region, buffer_.size(), pz_, kAllRights, DAT_VA_TYPE_VA, &lmr_,
+                         &lmr_context_, &rmr_context_, nullptr, nullptr),
           "dat_lmr_create");
   create_endpoint();
 }
@@ -65,15 +62,13 @@ void Peer::create_endpoint() {
   attributes.max_rdma_read_out = 4;
   attributes.max_rdma_read_iov = 1;
   attributes.max_rdma_write_iov = 1;
-  require(dat_ep_create(ia_, pz_, recv_evd_, request_evd_, connection_evd_, &attributes, &ep_),
-          "dat_ep_create");
+  require(dat_ep_create(ia_, pz_, recv_evd_, request_evd_, connection_evd_, &attributes, &ep_), "dat_ep_create");
 }
 
 void Peer::wait_established() {
   const DAT_EVENT event = wait_event(connection_evd_, "the connection");
   if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
-    throw Failure(fmt::format("the connection failed with event {:#x}",
-                              static_cast<unsigned>(event.event_number)));
+    throw Failure(fmt::format("the connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
   }
 }
 
@@ -83,8 +78,7 @@ void Peer::accept(DAT_CONN_QUAL qual, const std::function<void()>& on_listening)
   post_recv(sizeof(DAT_RMR_TRIPLET));
   on_listening();
   const DAT_EVENT event = wait_event(cr_evd_, "a peer");
-  require(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep_, 0, nullptr),
-          "dat_cr_accept");
+  require(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep_, 0, nullptr), "dat_cr_accept");
   wait_established();
   require(dat_psp_free(psp), "dat_psp_free");
   exchange_keys();
@@ -92,11 +86,10 @@ void Peer::accept(DAT_CONN_QUAL qual, const std::function<void()>& on_listening)
 
 void Peer::connect(DAT_CONN_QUAL qual) {
   DAT_IA_ATTR attributes;
-  require(dat_ia_query(ia_, nullptr, DAT_IA_FIELD_IA_ADDRESS_PTR, &attributes, 0, nullptr),
-          "dat_ia_query");
+  require(dat_ia_query(ia_, nullptr, DAT_IA_FIELD_IA_ADDRESS_PTR, &attributes, 0, nullptr), "dat_ia_query");
   post_recv(sizeof(DAT_RMR_TRIPLET));
-  require(dat_ep_connect(ep_, attributes.ia_address_ptr, qual, kPatience, 0, nullptr,
-                         DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+  require(dat_ep_connect(ep_, attributes.ia_address_ptr, qual, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT,
+                         DAT_CONNECT_DEFAULT_FLAG),
           "dat_ep_connect");
   wait_established();
   exchange_keys();
@@ -113,8 +106,7 @@ void Peer::exchange_keys() {
   std::memcpy(outgoing, &mine, sizeof mine);
   DAT_LMR_TRIPLET segment = piece(sizeof mine);
   segment.virtual_address = reinterpret_cast<std::uintptr_t>(outgoing);
-  require(dat_ep_post_send(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG),
-          "dat_ep_post_send");
+  require(dat_ep_post_send(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_send");
   finish_request();
   finish_recv();
   std::memcpy(&remote_, buffer_.data(), sizeof remote_);
@@ -139,22 +131,19 @@ DAT_LMR_TRIPLET Peer::piece(std::size_t length) const {
 
 void Peer::post_send(std::size_t length) {
   DAT_LMR_TRIPLET segment = piece(length);
-  require(dat_ep_post_send(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG),
-          "dat_ep_post_send");
+  require(dat_ep_post_send(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_send");
 }
 
 void Peer::post_recv(std::size_t length) {
   DAT_LMR_TRIPLET segment = piece(length);
-  require(dat_ep_post_recv(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG),
-          "dat_ep_post_recv");
+  require(dat_ep_post_recv(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_recv");
 }
 
 void Peer::post_write(std::size_t length) {
   DAT_LMR_TRIPLET segment = piece(length);
   DAT_RMR_TRIPLET target = remote_;
   target.segment_length = static_cast<DAT_SEG_LENGTH>(length);
-  require(dat_ep_post_rdma_write(ep_, 1, &segment, DAT_DTO_COOKIE{}, &target,
-                                 DAT_COMPLETION_DEFAULT_FLAG),
+  require(dat_ep_post_rdma_write(ep_, 1, &segment, DAT_DTO_COOKIE{}, &target, DAT_COMPLETION_DEFAULT_FLAG),
           "dat_ep_post_rdma_write");
 }
 
@@ -162,8 +151,7 @@ void Peer::post_read(std::size_t length) {
   DAT_LMR_TRIPLET segment = piece(length);
   DAT_RMR_TRIPLET source = remote_;
   source.segment_length = static_cast<DAT_SEG_LENGTH>(length);
-  require(dat_ep_post_rdma_read(ep_, 1, &segment, DAT_DTO_COOKIE{}, &source,
-                                DAT_COMPLETION_DEFAULT_FLAG),
+  require(dat_ep_post_rdma_read(ep_, 1, &segment, DAT_DTO_COOKIE{}, &source, DAT_COMPLETION_DEFAULT_FLAG),
           "dat_ep_post_rdma_read");
 }
 
@@ -178,8 +166,7 @@ void Peer::poll_completion(DAT_EVD_HANDLE evd, const char* what) {
   }
   const auto& completion = event.event_data.dto_completion_event_data;
   if (completion.status != DAT_DTO_SUCCESS) {
-    throw Failure(
-        fmt::format("a {} completed with status {}", what, static_cast<int>(completion.status)));
+    throw Failure(fmt::format("a {} completed with status {}", what, static_cast<int>(completion.status)));
   }
 }
 

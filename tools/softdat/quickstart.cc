@@ -24,8 +24,8 @@ std::string size_text(std::size_t bytes) {
 }
 
 void print_heading() {
-  fmt::print("\n{:<10} {:<10} {:>8} {:>14} {:>18}\n", "operation", "transport", "size",
-             "latency (us)", "bandwidth (MB/s)");
+  fmt::print("\n{:<10} {:<10} {:>8} {:>14} {:>18}\n", "operation", "transport", "size", "latency (us)",
+             "bandwidth (MB/s)");
 }
 
 // The connector prints one line a measurement; the parent adds what it alone knows, the transport.
@@ -37,16 +37,13 @@ void print_row(const std::string& line, const char* transport) {
   if (std::sscanf(line.c_str(), "%15s %zu %lf %lf", operation, &size, &latency, &bandwidth) != 4) {
     throw Failure("unexpected output of a child process: " + line);
   }
-  fmt::print("{:<10} {:<10} {:>8} {:>14.2f} {:>18.0f}\n", operation, transport, size_text(size),
-             latency, bandwidth);
+  fmt::print("{:<10} {:<10} {:>8} {:>14.2f} {:>18.0f}\n", operation, transport, size_text(size), latency, bandwidth);
   std::fflush(stdout);
 }
 
 bool run_pair(const char* transport) {
-  const std::string qual =
-      std::to_string(0x50F7'0000'0000u + static_cast<std::uint64_t>(::getpid()));
-  const std::vector<std::pair<std::string, std::string>> environment{
-      {"SOFTDAT_TRANSPORT", transport}};
+  const std::string qual = std::to_string(0x50F7'0000'0000u + static_cast<std::uint64_t>(::getpid()));
+  const std::vector<std::pair<std::string, std::string>> environment{{"SOFTDAT_TRANSPORT", transport}};
   Child listener({"quickstart", "--listen", qual}, environment);
   if (listener.read_line() != kListening) return false;
   Child connector({"quickstart", "--connect", qual}, environment);
@@ -68,15 +65,11 @@ void print_next_step() {
 }  // namespace
 
 int run_quickstart() {
-  fmt::print(
-      "Two processes, one simulated adapter each (IA \"{}\"), over shared memory and over TCP:\n",
-      kIaName);
+  fmt::print("Two processes, one simulated adapter each (IA \"{}\"), over shared memory and over TCP:\n", kIaName);
   print_heading();
   for (const char* transport : {"shm", "tcp"}) {
     if (!run_pair(transport)) {
-      fmt::print(stderr,
-                 "error: the two processes could not finish over {}; what they said stands above\n",
-                 transport);
+      fmt::print(stderr, "error: the two processes could not finish over {}; what they said stands above\n", transport);
       return 1;
     }
   }
@@ -99,8 +92,7 @@ int run_quickstart_connector(std::uint64_t qual) {
   Peer peer(kIaName, kBufferSize);
   peer.connect(qual);
   measure_all(peer, [](const Measurement& m) {
-    fmt::print("{} {} {:.3f} {:.1f}\n", to_text(m.operation), m.size, m.latency_us,
-               m.bandwidth_mb_s);
+    fmt::print("{} {} {:.3f} {:.1f}\n", to_text(m.operation), m.size, m.latency_us, m.bandwidth_mb_s);
     std::fflush(stdout);
   });
   peer.disconnect();

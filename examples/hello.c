@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One process, two endpoints: connects to itself and writes a greeting by RDMA. cc hello.c $(pkg-config --cflags --libs dat2) */
+#include <dat2/udat.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OK(call) do { DAT_RETURN r = (call); if (r) { fprintf(stderr, "%s: %#x\n", #call, (unsigned)r); exit(1); } } while (0)
+
+int main(void) {
+  DAT_IA_HANDLE ia; DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd; DAT_PZ_HANDLE pz; DAT_EP_HANDLE a, b; DAT_PSP_HANDLE psp;
+  DAT_LMR_HANDLE lmr; DAT_LMR_TRIPLET local; DAT_RMR_TRIPLET remote; DAT_REGION_DESCRIPTION region; DAT_IA_ATTR attr;
+  DAT_EVENT event; DAT_COUNT more; DAT_DTO_COOKIE cookie = {0};
+  static char memory[128] = "hello over RDMA"; /* the first half is sent into the second */
+
+  OK(dat_ia_open("sim0", 8, &async, &ia));
+  OK(dat_ia_query(ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL));
+  OK(dat_pz_create(ia, &pz));
+  OK(dat_evd_create(ia, 16, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG | DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG, &evd));
+  OK(dat_ep_create(ia, pz, evd, evd, evd, NULL, &a));
+  OK(dat_ep_create(ia, pz, evd, evd, evd, NULL, &b));
+  region.for_va = memory;
+  OK(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, sizeof memory, pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr,
+                    &local.lmr_context, &remote.rmr_context, NULL, NULL));
+  OK(dat_psp_create(ia, 4711, evd, DAT_PSP_CONSUMER_FLAG, &psp));
+  OK(dat_ep_connect(a, attr.ia_address_ptr, 4711, 5000000, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+  OK(dat_evd_wait(evd, 5000000, 1, &event, &more)); /* the connection request */
+  OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, b, 0, NULL));
+  OK(dat_evd_wait(evd, 5000000, 1, &event, &more)); /* established, once for each endpoint */
+  OK(dat_evd_wait(evd, 5000000, 1, &event, &more));
+  local.virtual_address = (DAT_VADDR)(size_t)memory;
+  remote.virtual_address = (DAT_VADDR)(size_t)(memory + 64);
+  local.segment_length = remote.segment_length = 16;
+  OK(dat_ep_post_rdma_write(a, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
+  OK(dat_evd_wait(evd, 5000000, 1, &event, &more)); /* the write has completed */
+  printf("%s\n", memory + 64);
+  return dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG) != DAT_SUCCESS;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/event_count.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <thread>
+
+namespace softdat::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(EventCount, NotifyBetweenPrepareAndWaitIsNotLost) {
+  EventCount count;
+  const auto ticket = count.prepare();
+  count.notify();
+  EXPECT_EQ(count.wait(ticket, kNever), WakeReason::kNotified);
+}
+
+TEST(EventCount, WaitEndsAtItsDeadline) {
+  EventCount count;
+  const auto ticket = count.prepare();
+  EXPECT_EQ(count.wait(ticket, Clock::now()), WakeReason::kTimedOut);
+  EXPECT_FALSE(count.has_waiters());
+}
+
+TEST(EventCount, CancelLeavesNoWaiter) {
+  EventCount count;
+  count.prepare();
+  EXPECT_TRUE(count.has_waiters());
+  count.cancel();
+  EXPECT_FALSE(count.has_waiters());
+}
+
+// Two threads hand a number to and fro; a lost wake-up would hang until the test's own timeout.
+TEST(EventCount, NoWakeUpIsLostBetweenTwoThreads) {
+  constexpr int kRounds = 20'000;
+  EventCount count;
+  std::atomic<int> turn{0};
+  const auto play = [&](int parity) {
+    for (int i = parity; i < kRounds; i += 2) {
+      while (turn.load() != i) {
+        const auto ticket = count.prepare();
+        if (turn.load() == i) {
+          count.cancel();
+        } else {
+          (void)count.wait(ticket, kNever);
+        }
+      }
+      turn.store(i + 1);
+      count.notify();
+    }
+  };
+  std::thread other(play, 1);
+  play(0);
+  other.join();
+  EXPECT_EQ(turn.load(), kRounds);
+}
+
+void ignore_signal(int) {}
+
+TEST(EventCount, SignalInterruptsTheWait) {
+  struct sigaction action {};
+  action.sa_handler = ignore_signal;
+  ASSERT_EQ(::sigaction(SIGUSR1, &action, nullptr), 0);
+  EventCount count;
+  std::atomic<bool> done{false};
+  const pthread_t waiter = ::pthread_self();
+  std::thread sender([&] {
+    while (!done) {
+      if (count.has_waiters()) ::pthread_kill(waiter, SIGUSR1);
+      std::this_thread::yield();
+    }
+  });
+  const auto ticket = count.prepare();
+  EXPECT_EQ(count.wait(ticket, kNever), WakeReason::kInterrupted);
+  done = true;
+  sender.join();
+}
+
+}  // namespace
+}  // namespace softdat::base

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/result.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace softdat::base {
+namespace {
+
+enum class Reason { kNone, kBecause };
+
+TEST(Result, HoldsAValue) {
+  Result<std::unique_ptr<int>, Reason> result = std::make_unique<int>(7);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(*std::move(result).value(), 7);
+}
+
+TEST(Result, HoldsAReason) {
+  const Result<int, Reason> result = Failure{Reason::kBecause};
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.reason(), Reason::kBecause);
+}
+
+TEST(Result, TellsValueFromReasonOfTheSameType) {
+  const Result<std::string, std::string> value = std::string("value");
+  const Result<std::string, std::string> reason = Failure<std::string>{"reason"};
+  EXPECT_TRUE(value.ok());
+  EXPECT_FALSE(reason.ok());
+}
+
+}  // namespace
+}  // namespace softdat::base
