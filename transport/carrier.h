@@ -56,7 +56,8 @@ class Carrier {
  public:
   virtual ~Carrier() = default;  // after all its channels, ports and requests
 
-  // Waits for peers that ask for service_id at the carrier's own address.
+  // Waits for peers that ask for service_id at the carrier's own address. At most max(backlog, 1)
+  // of their requests stand unanswered; further ones are refused as kNoListener.
   virtual ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) = 0;
 
   // Starts to connect; the sink hears on_established() or on_refused(), never from within this

@@ -65,6 +65,20 @@ struct Message {
   TerminateCode terminate;
 };
 
+// kWrite and kReadResponse name the place of their payload themselves.
+constexpr bool is_tagged(Opcode opcode) {
+  return opcode == Opcode::kWrite || opcode == Opcode::kReadResponse;
+}
+
+// Whether payload travels beside the head. (A read request's length is of what it asks for.)
+constexpr bool carries_payload(Opcode opcode) {
+  return is_tagged(opcode) || (opcode >= Opcode::kSend && opcode <= Opcode::kSendSolicitedInvalidate);
+}
+
+constexpr std::uint32_t payload_length(const Message& message) {
+  return carries_payload(message.opcode) ? message.length : 0;
+}
+
 // A run of bytes in this process.
 struct Slice {
   std::byte* data;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One connection of a loop network: two ends. Internal to transport/loop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "transport/loop/end.h"
+#include "transport/loop/loop_network.h"
+
+namespace softdat::transport::loop {
+
+// Lives as long as anything refers to one of its ends.
+class Conversation : public std::enable_shared_from_this<Conversation> {
+ public:
+  explicit Conversation(LoopNetwork& network) : network_(network), active_(network, *this), passive_(network, *this) {}
+  ~Conversation() { network_.forget(number_); }
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  void set_number(std::uint64_t number) { number_ = number; }
+  End& active() { return active_; }
+  End& passive() { return passive_; }
+  std::shared_ptr<End> share(End& end) { return {shared_from_this(), &end}; }
+
+ private:
+  LoopNetwork& network_;
+  std::uint64_t number_ = 0;
+  End active_;
+  End passive_;
+};
+
+}  // namespace softdat::transport::loop

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/loop/end.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "transport/loop/conversation.h"
+#include "transport/loop/loop_carrier.h"
+
+namespace softdat::transport::loop {
+
+End& End::peer() const {
+  return this == &whole_.active() ? whole_.passive() : whole_.active();
+}
+
+bool End::has_room() const {
+  return peer().inbox_cost_ < network_.options().capacity;
+}
+
+void End::note_busy() {
+  if (carrier_ != nullptr) carrier_->note_busy(whole_.share(*this));
+}
+
+void End::become_closed() {
+  state_ = EndState::kClosed;
+  sink_ = nullptr;
+  is_blocked_ = false;
+  inbox_.clear();
+  inbox_cost_ = 0;
+  if (unanswered_) --*std::exchange(unanswered_, nullptr);
+}
+
+void End::start_connecting(LoopCarrier& carrier, ChannelSink& sink, const Offer& request) {
+  carrier_ = &carrier;
+  sink_ = &sink;
+  offer_ = request;
+  state_ = EndState::kConnecting;
+}
+
+void End::start_requested(Unanswered unanswered, const Offer& request) {
+  offer_ = request;
+  unanswered_ = std::move(unanswered);
+  ++*unanswered_;
+  state_ = EndState::kRequested;
+}
+
+bool End::accept(const Offer& reply, ChannelSink& sink) {
+  if (state_ != EndState::kRequested) return false;
+  --*std::exchange(unanswered_, nullptr);
+  state_ = EndState::kAccepting;
+  sink_ = &sink;
+  features_ = offer_.features & reply.features;
+  peer().post({.kind = ItemKind::kReply, .offer = reply});
+  return true;
+}
+
+void End::refuse(Refusal reason, std::span<const std::byte> private_data) {
+  if (state_ != EndState::kRequested && state_ != EndState::kIdle) return;
+  Item item{.kind = ItemKind::kRefusal, .refusal = reason};
+  item.offer.private_data.assign(private_data.begin(), private_data.end());
+  peer().post(std::move(item));
+  become_closed();
+}
+
+SendResult End::send(const Message& message, PayloadSource* payload) {
+  base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
+  if (state_ == EndState::kConnecting || state_ == EndState::kAccepting) {
+    is_blocked_ = true;
+    return SendResult::kBlocked;
+  }
+  if (state_ != EndState::kOpen) return SendResult::kClosed;
+  const std::uint64_t total = payload_length(message);
+  std::size_t budget = network_.options().max_per_send;
+  do {
+    if (!has_room() || budget == 0) {
+      is_blocked_ = true;
+      if (can_wake_sender()) note_busy();
+      return SendResult::kBlocked;
+    }
+    const std::size_t room = network_.options().capacity - peer().inbox_cost_;
+    const std::size_t length = std::min<std::uint64_t>({total - taken_, network_.pick_chunk(), budget, room});
+    if (!take_chunk(message, payload, length)) {
+      fail();
+      return SendResult::kClosed;
+    }
+    budget -= length;
+  } while (taken_ < total);
+  taken_ = 0;
+  return SendResult::kDone;
+}
+
+bool End::take_chunk(const Message& message, PayloadSource* payload, std::size_t length) {
+  Item item{.message = message, .message_offset = taken_};
+  item.bytes.reserve(length);
+  while (item.bytes.size() < length) {
+    SliceList slices;
+    const std::size_t before = item.bytes.size();
+    if (!payload->gather(taken_ + before, length - before, slices)) return false;
+    for (const Slice& slice : slices.slices()) {
+      const std::size_t part = std::min(slice.length, length - item.bytes.size());
+      item.bytes.insert(item.bytes.end(), slice.data, slice.data + part);
+    }
+    base::check(item.bytes.size() > before, "a gather covers at least one byte");
+  }
+  taken_ += length;
+  item.is_last = taken_ == payload_length(message);
+  peer().post(std::move(item));
+  return true;
+}
+
+void End::fail() {
+  inbox_.clear();
+  inbox_cost_ = 0;
+  post({.kind = ItemKind::kLocalFault});
+  state_ = EndState::kFailing;
+  peer().lose();
+}
+
+void End::terminate(const TerminateCode& code) {
+  if (state_ != EndState::kOpen && state_ != EndState::kAccepting) return close(CloseMode::kAbrupt);
+  Item item{.kind = ItemKind::kTerminate};
+  item.message.terminate = code;
+  peer().post(std::move(item));
+  become_closed();
+}
+
+void End::close(CloseMode mode) {
+  if (state_ == EndState::kClosed || state_ == EndState::kIdle) return;
+  if (mode == CloseMode::kAbrupt) peer().drop_chunks();
+  peer().post({.kind = ItemKind::kBye});
+  become_closed();
+}
+
+void End::drop_chunks() {
+  std::erase_if(inbox_, [](const Item& item) { return item.kind == ItemKind::kChunk; });
+  inbox_cost_ = 0;
+  for (const Item& item : inbox_) inbox_cost_ += item.cost();
+}
+
+void End::lose() {
+  if (state_ == EndState::kClosed || state_ == EndState::kFailing) return;
+  inbox_.clear();
+  inbox_cost_ = 0;
+  post({.kind = ItemKind::kLost});
+}
+
+void End::silence() {
+  become_closed();
+  carrier_ = nullptr;
+}
+
+void End::post(Item item) {
+  if (state_ == EndState::kClosed || state_ == EndState::kFailing || carrier_ == nullptr) return;
+  item.due = network_.pick_due();
+  if (!inbox_.empty()) item.due = std::max(item.due, inbox_.back().due);
+  inbox_cost_ += item.cost();
+  inbox_.push_back(std::move(item));
+  note_busy();
+}
+
+}  // namespace softdat::transport::loop

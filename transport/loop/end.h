@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// End: one side of a loop connection, with an inbox of what is on its way to it. Internal to
+// transport/loop.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "transport/channel.h"
+#include "transport/loop/loop_network.h"
+
+namespace softdat::transport::loop {
+
+class Conversation;
+class LoopCarrier;
+
+enum class ItemKind {
+  kRequest,
+  kReply,
+  kRefusal,
+  kConfirmation,
+  kChunk,
+  kBye,
+  kTerminate,
+  kLost,
+  kLocalFault,
+};
+
+struct Item {
+  ItemKind kind = ItemKind::kChunk;
+  base::Time due{};
+  Offer offer{};                           // kRequest, kReply; kRefusal: private data
+  Refusal refusal = Refusal::kNoListener;  // kRefusal
+  Message message{};                       // kChunk; kTerminate: its code
+  std::vector<std::byte> bytes{};          // kChunk
+  std::uint64_t message_offset = 0;        // kChunk
+  bool is_last = true;                     // kChunk
+  std::size_t cost() const { return 64 + bytes.size(); }
+};
+
+enum class EndState {
+  kIdle,        // the passive end before its request has been delivered
+  kConnecting,  // the active end before the answer
+  kRequested,   // the passive end before our answer
+  kAccepting,   // the passive end before the peer's confirmation
+  kOpen,
+  kFailing,  // a gather failed; the sink has yet to hear of it
+  kClosed,   // its sink hears nothing more
+};
+
+// The number of requests of one port that stand unanswered.
+using Unanswered = std::shared_ptr<std::size_t>;
+
+class End {
+ public:
+  End(LoopNetwork& network, Conversation& whole) : network_(network), whole_(whole) {}
+
+  void start_connecting(LoopCarrier& carrier, ChannelSink& sink, const Offer& request);
+  void start_requested(Unanswered unanswered, const Offer& request);
+  // The carrier whose turn delivers this end's inbox.
+  void attach(LoopCarrier& carrier) { carrier_ = &carrier; }
+
+  // The passive side's answers. accept() is false when the peer has gone.
+  bool accept(const Offer& reply, ChannelSink& sink);
+  void refuse(Refusal reason, std::span<const std::byte> private_data);
+
+  SendResult send(const Message& message, PayloadSource* payload);
+  void terminate(const TerminateCode& code);
+  void close(CloseMode mode);
+
+  // What was on its way to this end is gone; it hears kLost.
+  void lose();
+  // Its process has died: nothing reaches it any more.
+  void silence();
+
+  void post(Item item);
+  // Delivers the oldest item if it is due; false when nothing was.
+  bool deliver_one(base::Time now);
+  // Calls on_writable() when a blocked sender can go on; false when none was.
+  bool wake_sender();
+  bool is_busy() const { return !inbox_.empty() || can_wake_sender(); }
+  bool set_queued(bool queued) { return std::exchange(is_queued_, queued); }
+
+  EndState state() const { return state_; }
+  Features features() const { return features_; }
+  const LoopCarrier* carrier() const { return carrier_; }
+  const std::deque<Item>& inbox() const { return inbox_; }
+
+ private:
+  End& peer() const;
+  bool has_room() const;
+  bool can_wake_sender() const { return is_blocked_ && state_ == EndState::kOpen && has_room(); }
+  void note_busy();
+  void become_closed();
+  void drop_chunks();
+  void fail();
+  bool take_chunk(const Message& message, PayloadSource* payload, std::size_t length);
+  void deliver(Item& item);
+  void deliver_reply(const Item& item);
+  void deliver_refusal(Refusal reason, std::span<const std::byte> private_data);
+  void deliver_closing(CloseReason reason, const TerminateCode& code);
+  void deliver_chunk(const Item& item);
+  bool place_chunk(const Item& item);
+
+  LoopNetwork& network_;
+  Conversation& whole_;
+  LoopCarrier* carrier_ = nullptr;  // null: its process has died, or was never found
+  ChannelSink* sink_ = nullptr;
+  Unanswered unanswered_;  // counts this end while it is kRequested
+  EndState state_ = EndState::kIdle;
+  Offer offer_;  // active: our request; passive: the peer's request
+  Features features_ = 0;
+  std::deque<Item> inbox_;
+  std::size_t inbox_cost_ = 0;
+  bool is_queued_ = false;   // stands in the carrier's list of busy ends
+  bool is_blocked_ = false;  // owes its sink an on_writable()
+  std::uint64_t taken_ = 0;  // of the message that send() has taken in part
+};
+
+}  // namespace softdat::transport::loop

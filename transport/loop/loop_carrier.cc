@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/loop/loop_carrier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "transport/loop/conversation.h"
+
+namespace softdat::transport::loop {
+
+class LoopPort final : public Port {
+ public:
+  LoopPort(LoopCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink)
+      : carrier_(carrier), service_id_(service_id), backlog_(backlog), sink_(sink) {}
+  ~LoopPort() override { carrier_.ports_.erase(service_id_); }
+
+  bool is_full() const { return *unanswered_ >= std::max<std::size_t>(backlog_, 1); }
+  const Unanswered& unanswered() const { return unanswered_; }
+  PortSink& sink() const { return sink_; }
+
+ private:
+  LoopCarrier& carrier_;
+  const std::uint64_t service_id_;
+  const std::uint32_t backlog_;
+  PortSink& sink_;
+  Unanswered unanswered_ = std::make_shared<std::size_t>(0);
+};
+
+namespace {
+
+class LoopChannel final : public Channel {
+ public:
+  explicit LoopChannel(std::shared_ptr<End> end) : end_(std::move(end)) {}
+  ~LoopChannel() override { end_->close(CloseMode::kAbrupt); }
+
+  SendResult send(const Message& message, PayloadSource* payload) override { return end_->send(message, payload); }
+  void flush() override {}
+  void terminate(const TerminateCode& code) override { end_->terminate(code); }
+  void close(CloseMode mode) override { end_->close(mode); }
+  Features features() const override { return end_->features(); }
+  const char* carrier_name() const override { return "loop"; }
+
+ private:
+  std::shared_ptr<End> end_;
+};
+
+class LoopRequest final : public InboundRequest {
+ public:
+  LoopRequest(std::shared_ptr<End> end, const Offer& offer) : end_(std::move(end)), offer_(offer) {}
+  ~LoopRequest() override {
+    if (end_->state() == EndState::kRequested && !is_answered_) {
+      end_->refuse(Refusal::kNoListener, {});
+    }
+  }
+
+  const Offer& offer() const override { return offer_; }
+  bool is_alive() const override { return !is_answered_ && end_->state() == EndState::kRequested; }
+  std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    if (!is_alive() || !end_->accept(reply, sink)) return nullptr;
+    is_answered_ = true;
+    return std::make_unique<LoopChannel>(end_);
+  }
+  void reject(std::span<const std::byte> private_data) override {
+    if (!is_alive()) return;
+    is_answered_ = true;
+    end_->refuse(Refusal::kByConsumer, private_data);
+  }
+
+ private:
+  std::shared_ptr<End> end_;
+  const Offer offer_;
+  bool is_answered_ = false;
+};
+
+}  // namespace
+
+LoopCarrier::LoopCarrier(LoopNetwork& network, const Address& own) : network_(network), own_(own) {
+  const bool is_new = network_.carriers_.emplace(own.ipv4, this).second;
+  base::check(is_new, "one carrier per loop address", own.ipv4);
+}
+
+LoopCarrier::~LoopCarrier() {
+  kill();
+}
+
+ListenResult LoopCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
+  if (!is_alive_) return {nullptr, ListenError::kNoResources};
+  if (ports_.contains(service_id)) return {nullptr, ListenError::kAddressInUse};
+  auto port = std::make_unique<LoopPort>(*this, service_id, backlog, sink);
+  ports_[service_id] = port.get();
+  return {std::move(port)};
+}
+
+std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+  const auto conversation = std::make_shared<Conversation>(network_);
+  conversation->set_number(network_.enlist(conversation));
+  End& active = conversation->active();
+  End& passive = conversation->passive();
+  active.start_connecting(*this, sink, request);
+  LoopCarrier* target = network_.find(remote.ipv4);
+  if (!is_alive_) {
+    active.silence();
+  } else if (target == nullptr) {
+    active.post({.kind = ItemKind::kRefusal, .refusal = Refusal::kUnreachable});
+  } else {
+    passive.attach(*target);
+    passive.post({.kind = ItemKind::kRequest, .offer = request});
+  }
+  return std::make_unique<LoopChannel>(conversation->share(active));
+}
+
+void LoopCarrier::serve_request(const std::shared_ptr<End>& end, const Offer& offer) {
+  if (policy_ == ConnectPolicy::kSwallow) return;
+  const auto port = ports_.find(offer.service_id);
+  if (policy_ == ConnectPolicy::kRefuse || port == ports_.end() || port->second->is_full()) {
+    return end->refuse(Refusal::kNoListener, {});
+  }
+  end->start_requested(port->second->unanswered(), offer);
+  port->second->sink().on_request(std::make_unique<LoopRequest>(end, offer));
+}
+
+void LoopCarrier::note_busy(const std::shared_ptr<End>& end) {
+  if (end->set_queued(true)) return;
+  busy_.push_back(end);
+  has_work_.store(true, std::memory_order_seq_cst);
+  activity_.notify();
+}
+
+std::size_t LoopCarrier::turn(base::Time now) {
+  if (!is_alive_) return 0;
+  network_.advance(now);
+  has_work_.store(false, std::memory_order_seq_cst);
+  const std::vector<std::shared_ptr<End>> work = [&] {
+    std::vector<std::shared_ptr<End>> taken;
+    taken.swap(busy_);
+    if (network_.is_seeded()) std::shuffle(taken.begin(), taken.end(), network_.random());
+    return taken;
+  }();
+  std::size_t count = 0;
+  for (const std::shared_ptr<End>& end : work) {
+    end->set_queued(false);
+    count += serve(*end, now);
+    if (end->is_busy()) note_busy(end);
+  }
+  return count;
+}
+
+// Bounded by what stood there at the start, so that a sink that answers at once cannot hold a turn.
+std::size_t LoopCarrier::serve(End& end, base::Time now) {
+  std::size_t left = std::min(end.inbox().size(), network_.options().items_per_turn);
+  std::size_t count = end.wake_sender() ? 1 : 0;
+  for (; left > 0 && end.deliver_one(now); --left) ++count;
+  return count;
+}
+
+void LoopCarrier::wait(base::Time deadline) {
+  const auto is_over = [this] {
+    return has_work_.load(std::memory_order_seq_cst) || interrupted_.load(std::memory_order_seq_cst);
+  };
+  while (!is_over()) {
+    const auto ticket = activity_.prepare();
+    if (is_over()) {
+      activity_.cancel();
+    } else if (activity_.wait(ticket, deadline) != base::WakeReason::kNotified) {
+      break;
+    }
+  }
+  interrupted_.store(false, std::memory_order_seq_cst);
+}
+
+void LoopCarrier::interrupt() {
+  interrupted_.store(true, std::memory_order_seq_cst);
+  activity_.notify();
+}
+
+void LoopCarrier::kill() {
+  if (!std::exchange(is_alive_, false)) return;
+  network_.carriers_.erase(own_.ipv4);
+  busy_.clear();
+  const auto bury = [this](End& end, End& peer) {
+    if (end.carrier() != this) return;
+    end.silence();
+    peer.lose();
+  };
+  const auto conversations = network_.conversations_;  // the last reference to one may go below
+  for (const auto& [number, conversation] : conversations) {
+    const auto alive = conversation.lock();
+    if (!alive) continue;
+    bury(alive->active(), alive->passive());
+    bury(alive->passive(), alive->active());
+  }
+}
+
+}  // namespace softdat::transport::loop

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/loop/loop_network.h"
+
+#include "transport/loop/conversation.h"
+#include "transport/loop/loop_carrier.h"
+
+namespace softdat::transport::loop {
+
+LoopNetwork::LoopNetwork(const LoopOptions& options) : options_(options), random_(options.seed) {}
+
+LoopNetwork::~LoopNetwork() = default;
+
+std::vector<std::uint64_t> LoopNetwork::connections() const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, conversation] : conversations_) {
+    const auto alive = conversation.lock();
+    if (alive && alive->active().state() != EndState::kClosed) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+void LoopNetwork::cut(std::uint64_t connection) {
+  const auto found = conversations_.find(connection);
+  const auto alive = found == conversations_.end() ? nullptr : found->second.lock();
+  if (!alive) return;
+  alive->active().lose();
+  alive->passive().lose();
+}
+
+void LoopNetwork::cut(const LoopCarrier& one, const LoopCarrier& other) {
+  for (const std::uint64_t number : connections()) {
+    const auto alive = conversations_[number].lock();
+    const LoopCarrier* active = alive->active().carrier();
+    const LoopCarrier* passive = alive->passive().carrier();
+    if ((active == &one && passive == &other) || (active == &other && passive == &one)) cut(number);
+  }
+}
+
+std::optional<base::Time> LoopNetwork::next_due() const {
+  std::optional<base::Time> soonest;
+  const auto consider = [&](const End& end) {
+    if (end.inbox().empty() || end.inbox().front().due <= now_) return;
+    if (!soonest || end.inbox().front().due < *soonest) soonest = end.inbox().front().due;
+  };
+  for (const auto& [number, conversation] : conversations_) {
+    const auto alive = conversation.lock();
+    if (!alive) continue;
+    consider(alive->active());
+    consider(alive->passive());
+  }
+  return soonest;
+}
+
+std::uint64_t LoopNetwork::enlist(const std::shared_ptr<Conversation>& conversation) {
+  conversations_[++last_connection_] = conversation;
+  return last_connection_;
+}
+
+LoopCarrier* LoopNetwork::find(std::uint32_t ipv4) const {
+  const auto found = carriers_.find(ipv4);
+  return found == carriers_.end() ? nullptr : found->second;
+}
+
+base::Time LoopNetwork::pick_due() {
+  if (options_.max_delay <= base::Duration::zero()) return now_;
+  std::uniform_int_distribution<base::Duration::rep> delays(0, options_.max_delay.count());
+  return now_ + base::Duration(delays(random_));
+}
+
+std::size_t LoopNetwork::pick_chunk() {
+  if (!options_.random_chunks) return options_.max_chunk;
+  return std::uniform_int_distribution<std::size_t>(1, options_.max_chunk)(random_);
+}
+
+}  // namespace softdat::transport::loop
