@@ -19,11 +19,13 @@ int main(int argc, char** argv) {
   // What quickstart gives to the two processes it starts.
   auto* listen = quickstart->add_option("--listen", listen_qual)->group("");
   auto* connect = quickstart->add_option("--connect", connect_qual)->group("");
+  bool plain = false;
+  quickstart->add_flag("--plain", plain, "Only lines of: transport operation bytes microseconds MB/s");
   CLI11_PARSE(app, argc, argv);
   try {
     if (*listen) return softdat::tools::run_quickstart_listener(listen_qual);
     if (*connect) return softdat::tools::run_quickstart_connector(connect_qual);
-    return softdat::tools::run_quickstart();
+    return softdat::tools::run_quickstart(plain);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "softdat: {}\n", failure.what());
     return 1;

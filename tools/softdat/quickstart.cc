@@ -24,12 +24,13 @@ std::string size_text(std::size_t bytes) {
 }
 
 void print_heading() {
-  fmt::print("\n{:<10} {:<10} {:>8} {:>14} {:>18}\n", "operation", "transport", "size", "latency (us)",
+  fmt::print("Two processes, one simulated adapter each (IA \"{}\"), over shared memory and over TCP:\n\n", kIaName);
+  fmt::print("{:<10} {:<10} {:>8} {:>14} {:>18}\n", "operation", "transport", "size", "latency (us)",
              "bandwidth (MB/s)");
 }
 
 // The connector prints one line a measurement; the parent adds what it alone knows, the transport.
-void print_row(const std::string& line, const char* transport) {
+void print_row(const std::string& line, const char* transport, bool plain) {
   char operation[16];
   std::size_t size = 0;
   double latency = 0;
@@ -37,17 +38,21 @@ void print_row(const std::string& line, const char* transport) {
   if (std::sscanf(line.c_str(), "%15s %zu %lf %lf", operation, &size, &latency, &bandwidth) != 4) {
     throw Failure("unexpected output of a child process: " + line);
   }
-  fmt::print("{:<10} {:<10} {:>8} {:>14.2f} {:>18.0f}\n", operation, transport, size_text(size), latency, bandwidth);
+  if (plain) {
+    fmt::print("{} {}\n", transport, line);
+  } else {
+    fmt::print("{:<10} {:<10} {:>8} {:>14.2f} {:>18.0f}\n", operation, transport, size_text(size), latency, bandwidth);
+  }
   std::fflush(stdout);
 }
 
-bool run_pair(const char* transport) {
+bool run_pair(const char* transport, bool plain) {
   const std::string qual = std::to_string(0x50F7'0000'0000u + static_cast<std::uint64_t>(::getpid()));
   const std::vector<std::pair<std::string, std::string>> environment{{"SOFTDAT_TRANSPORT", transport}};
   Child listener({"quickstart", "--listen", qual}, environment);
   if (listener.read_line() != kListening) return false;
   Child connector({"quickstart", "--connect", qual}, environment);
-  while (const auto line = connector.read_line()) print_row(*line, transport);
+  while (const auto line = connector.read_line()) print_row(*line, transport, plain);
   const int connector_status = connector.wait();
   return connector_status == 0 && listener.wait() == 0;
 }
@@ -64,16 +69,15 @@ void print_next_step() {
 
 }  // namespace
 
-int run_quickstart() {
-  fmt::print("Two processes, one simulated adapter each (IA \"{}\"), over shared memory and over TCP:\n", kIaName);
-  print_heading();
+int run_quickstart(bool plain) {
+  if (!plain) print_heading();
   for (const char* transport : {"shm", "tcp"}) {
-    if (!run_pair(transport)) {
+    if (!run_pair(transport, plain)) {
       fmt::print(stderr, "error: the two processes could not finish over {}; what they said stands above\n", transport);
       return 1;
     }
   }
-  print_next_step();
+  if (!plain) print_next_step();
   return 0;
 }
 
