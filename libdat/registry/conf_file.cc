@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/registry/conf_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/unique_fd.h"
+
+namespace softdat::registry {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{16} << 20;
+
+// A file that is no dat.conf at all must not bury the terminal.
+constexpr std::size_t kMostComplaints = 100;
+
+std::string reason_of(int error) {
+  return std::generic_category().message(error);
+}
+
+// Appends what the descriptor yields; returns 0 or the errno that ended it.
+int read_all(int fd, std::string& text) {
+  std::array<char, 16384> block;
+  for (;;) {
+    const ssize_t got = ::read(fd, block.data(), block.size());
+    if (got == 0) return 0;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    text.append(block.data(), static_cast<std::size_t>(got));
+    if (text.size() > kLargestFile) return EFBIG;
+  }
+}
+
+std::string position(const std::string& name, std::size_t line, std::size_t column) {
+  return name + ":" + std::to_string(line) + ":" + std::to_string(column) + ": ";
+}
+
+}  // namespace
+
+ConfFile parse_conf_text(std::string_view text, const std::string& name, const ConfComplaint& complain) {
+  ConfFile file;
+  std::size_t mistakes = 0;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    ConfLine line = parse_conf_line(text.substr(0, end));
+    if (auto* entry = std::get_if<ConfEntry>(&line)) file.entries.push_back(std::move(*entry));
+    if (const auto* mistake = std::get_if<ConfMistake>(&line); mistake != nullptr && ++mistakes <= kMostComplaints) {
+      complain(position(name, number, mistake->column) + mistake->reason + "; line skipped");
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  if (mistakes > kMostComplaints) {
+    complain(name + ": " + std::to_string(mistakes - kMostComplaints) + " more malformed lines");
+  }
+  return file;
+}
+
+ConfRead read_conf_file(const std::string& path, ConfFile& file, const ConfComplaint& complain) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && (errno == ENOENT || errno == ENOTDIR)) return ConfRead::kAbsent;
+  std::string text;
+  const int error = fd ? read_all(fd.get(), text) : errno;
+  if (error != 0) {
+    complain(path + ": cannot be read: " + reason_of(error));
+    return ConfRead::kUnreadable;
+  }
+  file = parse_conf_text(text, path, complain);
+  return ConfRead::kRead;
+}
+
+ConfFile find_conf_file(const ConfSearch& search, const ConfComplaint& complain) {
+  ConfFile file;
+  if (!search.override_path.empty()) {
+    if (read_conf_file(search.override_path, file, complain) == ConfRead::kAbsent) {
+      complain(search.override_path + ": does not exist, though DAT_OVERRIDE names it");
+    }
+    return file;
+  }
+  for (const std::string& path : search.paths) {
+    if (read_conf_file(path, file, complain) == ConfRead::kRead) break;
+  }
+  return file;
+}
+
+}  // namespace softdat::registry

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the registry tells a person. DAT_DBG_TYPE chooses the kinds (bit mask, errors alone by
+// default), DAT_DBG_DEST the place: standard error by default, 1 standard output, 2 syslog. Any
+// thread; a message is one write, so lines of several threads never mix.
+#pragma once
+
+#include <string>
+
+namespace softdat::registry {
+
+// The bits of DAT_DBG_TYPE.
+enum class Topic : unsigned {
+  kError = 0x1,
+  kGeneric = 0x2,
+  kStaticRegistry = 0x4,
+  kDynamicRegistry = 0x8,
+  kProviderApi = 0x10,
+  kConsumerApi = 0x20,
+};
+
+[[nodiscard]] bool is_told(Topic topic);
+
+// Prints the message and a newline if the topic is told.
+void tell(Topic topic, const std::string& message);
+
+}  // namespace softdat::registry

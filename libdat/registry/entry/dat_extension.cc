@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The way into a provider's extensions (DAT 2.0). Most operations go through a handle; two families
+// work without an open IA: one opens a provider by name just to query it, the other ends that.
+#include <cstdarg>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libdat/registry/entry/dispatch.h"
+#include "libdat/registry/entry/opening.h"
+#include "libdat/registry/self_memory.h"
+
+namespace softdat::registry {
+namespace {
+
+// A provider that an open-query operation brought in, until the close-query on the same object.
+struct OpenQuery {
+  DAT_HANDLE object = nullptr;
+  const void* table = nullptr;
+  Lease lease;
+};
+
+struct OpenQueries {
+  std::mutex mutex;
+  std::vector<OpenQuery> queries;  // guarded by mutex
+};
+
+OpenQueries& open_queries() {
+  static OpenQueries& queries = *new OpenQueries;
+  return queries;
+}
+
+void remember(OpenQuery query) {
+  const std::lock_guard lock(open_queries().mutex);
+  open_queries().queries.push_back(std::move(query));
+}
+
+// Takes the query out, so that of two concurrent closes one finds nothing.
+std::optional<OpenQuery> take(DAT_HANDLE object) {
+  const std::lock_guard lock(open_queries().mutex);
+  auto& queries = open_queries().queries;
+  for (auto query = queries.begin(); query != queries.end(); ++query) {
+    if (query->object != object) continue;
+    OpenQuery taken = std::move(*query);
+    queries.erase(query);
+    return taken;
+  }
+  return std::nullopt;
+}
+
+DAT_RETURN run_handler(const void* table, DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  const auto handler = static_cast<const DAT_PROVIDER*>(table)->handle_extendedop_func;
+  if (handler == nullptr) return refuse(DAT_NOT_IMPLEMENTED);
+  return handler(handle, operation, arguments);
+}
+
+// The provider finds the name where a handle would be, and its own arguments behind it.
+DAT_RETURN open_query(DAT_EXTENDED_OP operation, va_list arguments) {
+  auto name = read_text(va_arg(arguments, const char*), kLongestIaName);
+  if (!name) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+  va_list rest;
+  va_copy(rest, arguments);
+  DAT_HANDLE* const out = va_arg(rest, DAT_HANDLE*);
+  va_end(rest);
+  DAT_HANDLE object = nullptr;
+  if (!read_self(out, &object, sizeof object)) {
+    return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+  }
+  auto lease = open_provider(*name, kApiMajor, kApiMinor, false);
+  if (!lease) return refuse(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+  const DAT_RETURN status = run_handler(lease->table, name->data(), operation, arguments);
+  if (status != DAT_SUCCESS) {
+    process_registry().close(std::move(*lease));
+    return status;
+  }
+  const void* table = lease->table;
+  remember({*out, table, std::move(*lease)});
+  return status;
+}
+
+DAT_RETURN close_query(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  auto query = take(handle);
+  if (!query) return refuse_handle(DAT_INVALID_HANDLE1);
+  const DAT_RETURN status = run_handler(query->table, handle, operation, arguments);
+  if (status == DAT_SUCCESS) {
+    process_registry().close(std::move(query->lease));
+  } else {
+    remember(std::move(*query));
+  }
+  return status;
+}
+
+DAT_RETURN extend(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  const auto bits = static_cast<unsigned>(operation);
+  if ((bits & DAT_OPEN_EXTENSION_BASE) != 0) return open_query(operation, arguments);
+  if (handle == nullptr) return refuse_handle(DAT_INVALID_HANDLE1);
+  if ((bits & DAT_CLOSE_EXTENSION_BASE) != 0) return close_query(handle, operation, arguments);
+  if (!are_extensions_allowed.load(std::memory_order_acquire)) return refuse(DAT_NOT_IMPLEMENTED);
+  const AnyObject found = find_any_object(handle);
+  if (found.table == nullptr) return refuse_handle(DAT_INVALID_HANDLE1);
+  return run_handler(found.table, found.object, operation, arguments);
+}
+
+}  // namespace
+}  // namespace softdat::registry
+
+using namespace softdat::registry;
+
+extern "C" DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, ...) {
+  va_list arguments;
+  va_start(arguments, operation);
+  const DAT_RETURN status = answer_with([&] { return extend(handle, operation, arguments); });
+  va_end(arguments);
+  return status;
+}

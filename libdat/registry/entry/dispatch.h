@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How an entry point finds its provider: check the handle, pick the slot, call. Nothing of the
+// other arguments is touched here; they are the provider's to check.
+#pragma once
+
+#include "libdat/registry/entry/abi.h"
+#include "libdat/registry/entry/process.h"
+#include "libdat/registry/entry/status.h"
+
+namespace softdat::registry {
+
+// Calls one slot of a provider's table. A slot the provider left empty is a function it lacks.
+template <typename Slot, typename... Arguments>
+DAT_RETURN call_slot(const void* table, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
+  const Slot function = static_cast<const DAT_PROVIDER*>(table)->*slot;
+  if (function == nullptr) return refuse(DAT_NOT_IMPLEMENTED);
+  return function(arguments...);
+}
+
+// For calls whose first argument is any object but an IA. `subtype` is the answer's second half
+// when the handle is no handle of an open provider.
+template <typename Slot, typename... Arguments>
+DAT_RETURN dispatch(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
+  const void* table = process_tables.find(handle);
+  if (table == nullptr) return refuse_handle(subtype);
+  return call_slot(table, slot, handle, arguments...);
+}
+
+// For calls whose first argument is an IA. The provider sees its own handle.
+template <typename Slot, typename... Arguments>
+DAT_RETURN dispatch_ia(DAT_IA_HANDLE ia, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
+  const auto found = process_ias().find(ia);
+  if (!found) return refuse_handle(DAT_INVALID_HANDLE_IA);
+  const DAT_IA_HANDLE object = found->object;
+  return call_slot(found->table, slot, object, arguments...);
+}
+
+// For calls that take an object of any kind, IAs included. Null when the handle is invalid.
+struct AnyObject {
+  DAT_HANDLE object = nullptr;
+  const void* table = nullptr;
+};
+AnyObject find_any_object(DAT_HANDLE handle);
+
+}  // namespace softdat::registry

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/registry/entry/process.h"
+
+#include <cstdlib>
+#include <type_traits>
+
+#include "base/environment.h"
+#include "libdat/registry/diagnostics.h"
+#include "libdat/registry/entry/abi.h"
+
+namespace softdat::registry {
+namespace {
+
+void complain(const std::string& message) {
+  // Asking for the static registry's story includes its errors.
+  tell(is_told(Topic::kError) ? Topic::kError : Topic::kStaticRegistry, message);
+}
+
+ConfSearch conf_search() {
+  ConfSearch search;
+  // secure_getenv: a set-user-id program must not load whatever library its user names.
+  const char* chosen = ::secure_getenv("DAT_OVERRIDE");
+  if (chosen != nullptr) search.override_path = chosen;
+#if SOFTDAT_ABI == 20
+  search.paths = {SOFTDAT_SYSCONFDIR "/dat.conf", "/etc/dat.conf"};
+#else
+  search.paths = {"/etc/dat/dat.conf", "/etc/dat.conf"};
+#endif
+  return search;
+}
+
+StaticRegistry make_static() {
+  const ConfSearch search = conf_search();
+  StaticRegistry::Options options;
+  options.api_major = kApiMajor;
+  options.api_minor = kApiMinor;
+  options.is_any_name_ours = base::environment(base::Variable::kAnyIa) == "1";
+  options.is_list_complete = !search.override_path.empty();
+  return StaticRegistry(options, find_conf_file(search, complain));
+}
+
+}  // namespace
+
+static_assert(std::is_trivially_destructible_v<ProviderTables>);
+constinit ProviderTables process_tables;
+
+Registry& process_registry() {
+  static Registry& registry = *new Registry(make_static);
+  return registry;
+}
+
+IaTable& process_ias() {
+  static IaTable& ias = *new IaTable(kIaHandles);
+  return ias;
+}
+
+}  // namespace softdat::registry

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The state of this registry library, one of each per process. It is never destroyed: programs call
+// DAT from atexit handlers and from threads that outlive main. Any thread.
+#pragma once
+
+#include <atomic>
+
+#include "libdat/registry/ia_table.h"
+#include "libdat/registry/provider_tables.h"
+#include "libdat/registry/registry.h"
+
+namespace softdat::registry {
+
+// The tables are named directly because every data-path call reads them.
+extern ProviderTables process_tables [[gnu::visibility("hidden")]];
+
+Registry& process_registry();
+IaTable& process_ias();
+
+}  // namespace softdat::registry

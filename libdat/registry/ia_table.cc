@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/registry/ia_table.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace softdat::registry {
+namespace {
+
+// Integers stay below every address a mapping can have (vm.mmap_min_addr).
+constexpr std::size_t kMostRows = 65535;
+
+// A freed integer rests until this many others are free.
+constexpr std::size_t kResting = 64;
+
+std::uintptr_t number_of(const void* handle) {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+}  // namespace
+
+void* IaTable::handle_of(std::size_t row) const {
+  if (handles_ == Handles::kPointers) return rows_[row].ia.object;
+  return reinterpret_cast<void*>(row + 1);
+}
+
+std::optional<std::size_t> IaTable::find_object_locked(const void* object) const {
+  std::optional<std::size_t> closing;
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    if (!rows_[row].is_open || rows_[row].ia.object != object) continue;
+    // A provider may give a new IA the address of the one that is just being closed.
+    if (!rows_[row].is_closing) return row;
+    closing = row;
+  }
+  return closing;
+}
+
+std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
+  if (handle == nullptr) return std::nullopt;
+  const std::uintptr_t number = number_of(handle);
+  if (handles_ == Handles::kPointers || number > kMostRows) return find_object_locked(handle);
+  if (number > rows_.size() || !rows_[number - 1].is_open) return std::nullopt;
+  return number - 1;
+}
+
+std::optional<std::size_t> IaTable::take_row_locked() {
+  if (free_.size() > kResting || (!free_.empty() && rows_.size() == kMostRows)) {
+    const std::size_t row = free_.front();
+    free_.pop_front();
+    return row;
+  }
+  if (rows_.size() == kMostRows) return std::nullopt;
+  rows_.emplace_back();
+  return rows_.size() - 1;
+}
+
+void* IaTable::add(OpenIa&& ia) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<std::size_t> row = take_row_locked();
+  if (!row) return nullptr;
+  rows_[*row] = Row{std::move(ia), true, false};
+  return handle_of(*row);
+}
+
+std::optional<IaTable::Found> IaTable::find(const void* handle) const {
+  const std::lock_guard lock(mutex_);
+  const std::optional<std::size_t> row = find_row_locked(handle);
+  if (!row) return std::nullopt;
+  return Found{rows_[*row].ia.object, rows_[*row].ia.table};
+}
+
+void* IaTable::integer_of(const void* object) const {
+  const std::lock_guard lock(mutex_);
+  const std::optional<std::size_t> row = find_object_locked(object);
+  return row ? handle_of(*row) : nullptr;
+}
+
+void* IaTable::object_of(const void* integer) const {
+  const std::lock_guard lock(mutex_);
+  if (number_of(integer) > kMostRows) return nullptr;
+  const std::optional<std::size_t> row = find_row_locked(integer);
+  return row ? rows_[*row].ia.object : nullptr;
+}
+
+std::optional<IaTable::Closing> IaTable::begin_close(const void* handle) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<std::size_t> row = find_row_locked(handle);
+  if (!row || rows_[*row].is_closing) return std::nullopt;
+  rows_[*row].is_closing = true;
+  return Closing{*row, rows_[*row].ia.object, rows_[*row].ia.table};
+}
+
+OpenIa IaTable::end_close(std::size_t token) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(token);
+  return std::exchange(rows_[token], Row{}).ia;
+}
+
+void IaTable::cancel_close(std::size_t token) {
+  const std::lock_guard lock(mutex_);
+  rows_[token].is_closing = false;
+}
+
+std::vector<IaTable::Found> IaTable::find_by_name(const std::string& ia_name) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Found> found;
+  for (const Row& row : rows_) {
+    if (row.is_open && row.ia.lease.key.ia_name == ia_name) {
+      found.push_back({row.ia.object, row.ia.table});
+    }
+  }
+  return found;
+}
+
+}  // namespace softdat::registry

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/registry/provider_library.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+namespace softdat::registry {
+namespace {
+
+// Any address inside this registry library, to learn from the loader where it lives.
+const char kOwnAddress = 0;
+
+std::string own_path() {
+  Dl_info info{};
+  if (::dladdr(&kOwnAddress, &info) == 0 || info.dli_fname == nullptr) return {};
+  return info.dli_fname;
+}
+
+std::string own_directory() {
+  const std::string path = own_path();
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+// Providers leave dat_registry_add_provider unresolved and count on the registry being global. A
+// registry that was itself loaded privately (by a plug-in, by a scripting language) must become so.
+void make_self_global() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const std::string path = own_path();
+    if (!path.empty()) ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+  });
+}
+
+std::string last_error() {
+  const char* text = ::dlerror();
+  return text == nullptr ? "unknown reason" : text;
+}
+
+void* open_library(const std::string& path, std::string& reason) {
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) reason = last_error();
+  return library;
+}
+
+// Ours is installed beside the registry, which need not be on the loader's search path.
+void* find_library(const std::string& path, std::string& reason) {
+  const std::string directory = own_directory();
+  if (path == kSimulatorLibrary && !directory.empty()) {
+    if (void* library = open_library(directory + path, reason)) return library;
+  }
+  return open_library(path, reason);
+}
+
+template <typename Function>
+Function find_function(void* library, const char* name) {
+  return reinterpret_cast<Function>(::dlsym(library, name));
+}
+
+}  // namespace
+
+std::unique_ptr<ProviderLibrary> ProviderLibrary::load(const std::string& path, std::string& reason) {
+  make_self_global();
+  void* handle = find_library(path, reason);
+  if (handle == nullptr) return nullptr;
+  std::unique_ptr<ProviderLibrary> library(new ProviderLibrary(handle));
+  if (library->init_ != nullptr) return library;
+  reason = path + " has no function dat_provider_init; it is no DAT provider";
+  return nullptr;
+}
+
+ProviderLibrary::ProviderLibrary(void* library)
+    : library_(library),
+      init_(find_function<Init>(library, "dat_provider_init")),
+      fini_(find_function<Fini>(library, "dat_provider_fini")),
+      owns_handle_(find_function<OwnsHandle>(library, "softdat_owns_handle")) {}
+
+ProviderLibrary::~ProviderLibrary() {
+  if (owns_handle_ == nullptr) ::dlclose(library_);
+}
+
+void ProviderLibrary::call_init(const ProviderInfo& info, const std::string& instance_data) const {
+  init_(&info, instance_data.c_str());
+}
+
+void ProviderLibrary::call_fini(const ProviderInfo& info) const {
+  if (fini_ != nullptr) fini_(&info);
+}
+
+}  // namespace softdat::registry

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A provider's shared library while it is loaded, and the three symbols the registry wants of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace softdat::registry {
+
+// DAT_PROVIDER_INFO, which has one layout in DAT 1.2 and 2.0; the entry points assert that.
+struct ProviderInfo {
+  char ia_name[256];
+  std::uint32_t major;
+  std::uint32_t minor;
+  std::uint32_t is_thread_safe;
+};
+
+// True for every address that is, or ever was, a handle of the provider; the first word of such an
+// address can be read for as long as the process lives. A provider that exports this under the name
+// `softdat_owns_handle` has its handles checked without a system call. Constant time, any thread.
+using OwnsHandle = int (*)(const void* handle);
+
+// Our own provider library, found beside the registry library or by its bare name.
+inline constexpr const char* kSimulatorLibrary = "libsoftdat.so";
+
+class ProviderLibrary {
+ public:
+  // Loads `path`. A null pointer, with `reason` set, when that fails or the library lacks
+  // dat_provider_init. Library constructors run inside: hold no lock.
+  [[nodiscard]] static std::unique_ptr<ProviderLibrary> load(const std::string& path, std::string& reason);
+
+  // Unloads the library, unless it exports softdat_owns_handle: such a library stays for good,
+  // because another thread may be asking it about a handle at this moment.
+  ~ProviderLibrary();
+
+  ProviderLibrary(const ProviderLibrary&) = delete;
+  ProviderLibrary& operator=(const ProviderLibrary&) = delete;
+
+  // The provider's own constructor and destructor for one IA name. Both call back into the
+  // registry: hold no lock.
+  void call_init(const ProviderInfo& info, const std::string& instance_data) const;
+  void call_fini(const ProviderInfo& info) const;
+
+  // Null when the provider does not offer it.
+  OwnsHandle owns_handle() const { return owns_handle_; }
+
+ private:
+  using Init = void (*)(const ProviderInfo*, const char*);
+  using Fini = void (*)(const ProviderInfo*);
+
+  explicit ProviderLibrary(void* library);
+
+  // Fixed after construction.
+  void* library_;
+  Init init_;
+  Fini fini_;
+  OwnsHandle owns_handle_;
+};
+
+}  // namespace softdat::registry

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/registry/registry.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/environment.h"
+#include "libdat/registry/diagnostics.h"
+
+namespace softdat::registry {
+namespace {
+
+ProviderInfo info_of(const ProviderKey& key) {
+  ProviderInfo info{};
+  std::memcpy(info.ia_name, key.ia_name.data(), std::min(key.ia_name.size(), sizeof info.ia_name - 1));
+  info.major = key.major;
+  info.minor = key.minor;
+  info.is_thread_safe = key.is_thread_safe ? 1 : 0;
+  return info;
+}
+
+}  // namespace
+
+StaticRegistry& Registry::static_locked() {
+  if (!static_) static_.emplace(make_static_());
+  return *static_;
+}
+
+Registry::Declared* Registry::find_exact_locked(const ProviderKey& key) {
+  const auto same = [&](const auto& declared) { return declared->key == key; };
+  const auto found = std::find_if(declared_.begin(), declared_.end(), same);
+  return found == declared_.end() ? nullptr : found->get();
+}
+
+Registry::Declared* Registry::find_usable_locked(const ProviderKey& wanted) {
+  Declared* best = nullptr;
+  for (const auto& declared : declared_) {
+    if (!can_serve(declared->key, wanted) || !is_ready_locked(*declared)) continue;
+    if (best == nullptr || declared->key.minor < best->key.minor) best = declared.get();
+  }
+  return best;
+}
+
+// A name whose library is still being loaded, or already being unloaded, is not to be lent.
+bool Registry::is_ready_locked(const Declared& declared) const {
+  return declared.owner == nullptr || declared.owner->state == Slot::State::kLoaded;
+}
+
+// The slot whose library this thread is loading: what it declares now belongs to that slot.
+Slot* Registry::find_loading_locked() const {
+  const auto mine = [](const Slot* slot) {
+    return slot->state == Slot::State::kLoading && slot->mover == std::this_thread::get_id();
+  };
+  const auto found = std::find_if(moving_.rbegin(), moving_.rend(), mine);
+  return found == moving_.rend() ? nullptr : *found;
+}
+
+AddResult Registry::add(const ProviderKey& key, const void* table) {
+  const Lock lock(mutex_);
+  if (find_exact_locked(key) != nullptr) return AddResult::kAlreadyRegistered;
+  auto declared = std::make_unique<Declared>();
+  declared->key = key;
+  declared->table = table;
+  declared->owner = find_loading_locked();
+  declared_.push_back(std::move(declared));
+  return AddResult::kAdded;
+}
+
+RemoveResult Registry::remove(const ProviderKey& key) {
+  const Lock lock(mutex_);
+  const Declared* declared = find_exact_locked(key);
+  if (declared == nullptr) return RemoveResult::kNotFound;
+  if (declared->users != 0) return RemoveResult::kInUse;
+  std::erase_if(declared_, [&](const auto& each) { return each.get() == declared; });
+  return RemoveResult::kRemoved;
+}
+
+std::vector<ProviderKey> Registry::list() {
+  const Lock lock(mutex_);
+  return static_locked().listing();
+}
+
+std::vector<ProviderKey> Registry::list_declared() {
+  const Lock lock(mutex_);
+  std::vector<ProviderKey> keys;
+  for (const auto& declared : declared_) keys.push_back(declared->key);
+  return keys;
+}
+
+// Nothing fits the key. Whoever asked gets one code for every cause, so the cause is told here.
+void Registry::explain_absence_locked(const ProviderKey& wanted) {
+  const auto same = [&](const auto& declared) { return declared->key.ia_name == wanted.ia_name; };
+  if (std::any_of(declared_.begin(), declared_.end(), same) || static_locked().has_name(wanted.ia_name)) {
+    tell(Topic::kError,
+         "dat: the IA name " + wanted.ia_name + " is known, but not as " + describe(wanted) + ", which was asked for");
+    return;
+  }
+  tell(Topic::kGeneric, "dat: no entry for " + describe(wanted));
+  // A misspelt SOFTDAT_ANY_IA is a likely cause, and no provider is loaded yet that would tell.
+  base::report_environment_mistakes();
+}
+
+Lease Registry::lend_locked(Declared& declared) {
+  ++declared.users;
+  Lease lease;
+  lease.table = declared.table;
+  lease.key = declared.key;
+  lease.slot = declared.owner;
+  if (declared.owner != nullptr) {
+    ++declared.owner->users;
+    lease.library = declared.owner->library;
+  }
+  return lease;
+}
+
+// Waits until nobody loads or unloads the slot. False when it is this thread that does so, further
+// up its stack: a provider that opens its own name from its own constructor.
+bool Registry::wait_until_settled(Slot& slot, Lock& lock) {
+  const auto is_settled = [&] { return slot.state == Slot::State::kUnloaded || slot.state == Slot::State::kLoaded; };
+  if (!is_settled() && slot.mover == std::this_thread::get_id()) return false;
+  settled_.wait(lock, is_settled);
+  return true;
+}
+
+std::optional<Lease> Registry::open(const ProviderKey& wanted) {
+  Lock lock(mutex_);
+  Slot* slot = static_locked().find(wanted);
+  if (slot != nullptr && !wait_until_settled(*slot, lock)) return std::nullopt;
+  // A declared provider wins over an unloaded library: the program asked for it by hand.
+  Declared* declared = find_usable_locked(wanted);
+  if (declared == nullptr && slot != nullptr && load(*slot, lock)) {
+    declared = find_usable_locked(wanted);
+  }
+  if (declared == nullptr && slot == nullptr) explain_absence_locked(wanted);
+  if (declared == nullptr) return std::nullopt;
+  return lend_locked(*declared);
+}
+
+// Loads the first alternative that works. The lock is released meanwhile; the state keeps others
+// out. On success the slot's key is declared and nothing ran between that and the return.
+bool Registry::load(Slot& slot, Lock& lock) {
+  moving_.push_back(&slot);
+  slot.state = Slot::State::kLoading;
+  slot.mover = std::this_thread::get_id();
+  bool is_loaded = false;
+  for (std::size_t index = 0; !is_loaded && index < slot.alternatives.size(); ++index) {
+    is_loaded = try_alternative(slot, index, lock);
+  }
+  std::erase(moving_, &slot);
+  slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
+  settled_.notify_all();
+  return is_loaded;
+}
+
+bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
+  const Alternative& alternative = slot.alternatives[index];  // its texts never change
+  lock.unlock();
+  std::string reason;
+  std::shared_ptr<ProviderLibrary> library = ProviderLibrary::load(alternative.library_path, reason);
+  if (library != nullptr) library->call_init(info_of(slot.key), alternative.instance_data);
+  lock.lock();
+  const bool is_declared = library != nullptr && find_exact_locked(slot.key) != nullptr;
+  if (is_declared) {
+    library.swap(slot.library);  // what comes out is left from a load whose name was removed since
+  } else {
+    if (library != nullptr) reason = alternative.library_path + " did not register the name";
+    complain_once_locked(slot, index, reason);
+    forget_owned_locked(slot);
+  }
+  lock.unlock();
+  library.reset();
+  lock.lock();
+  return is_declared;
+}
+
+void Registry::complain_once_locked(Slot& slot, std::size_t index, const std::string& reason) {
+  if (std::exchange(slot.alternatives[index].has_complained, true)) return;
+  tell(Topic::kError, "dat: no provider for " + describe(slot.key) + ": " + reason);
+}
+
+void Registry::close(Lease lease) {
+  Lock lock(mutex_);
+  if (Declared* declared = find_exact_locked(lease.key)) --declared->users;
+  if (lease.slot == nullptr || --lease.slot->users != 0) return;
+  lease.library.reset();
+  unload(*lease.slot, lock);
+}
+
+void Registry::unload(Slot& slot, Lock& lock) {
+  slot.state = Slot::State::kUnloading;
+  slot.mover = std::this_thread::get_id();
+  std::shared_ptr<ProviderLibrary> library = std::move(slot.library);
+  lock.unlock();
+  library->call_fini(info_of(slot.key));
+  lock.lock();
+  // A provider that forgot to remove itself would leave a table in unmapped memory behind.
+  forget_owned_locked(slot);
+  lock.unlock();
+  library.reset();
+  lock.lock();
+  slot.state = Slot::State::kUnloaded;
+  settled_.notify_all();
+}
+
+void Registry::forget_owned_locked(const Slot& slot) {
+  std::erase_if(declared_, [&](const auto& declared) { return declared->owner == &slot; });
+}
+
+}  // namespace softdat::registry
