@@ -62,7 +62,7 @@ struct Message {
   std::uint64_t compare_mask = 0;
   NoteKind note = NoteKind::kAck;
   std::uint64_t note_value = 0;
-  TerminateCode terminate;
+  TerminateCode terminate{};
 };
 
 // kWrite and kReadResponse name the place of their payload themselves.

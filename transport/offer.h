@@ -28,12 +28,12 @@ struct Address {
 inline constexpr std::size_t kMaxPrivateData = 128;
 
 struct Offer {
-  Address address;               // of the side that makes the offer, as it wants to be known
+  Address address{};             // of the side that makes the offer, as it wants to be known
   std::uint64_t service_id = 0;  // asked for (request) or answered (reply)
   Features features = 0;         // offered (request) or agreed (reply); 0 from a foreign peer
   std::uint32_t reads_in = 0;    // IRD: reads this side answers at a time
   std::uint32_t reads_out = 0;   // ORD: reads this side wants to have outstanding
-  std::vector<std::byte> private_data;
+  std::vector<std::byte> private_data{};
 };
 
 enum class Refusal {
