@@ -21,7 +21,7 @@ void ProviderTables::acquire(const void* table, OwnsHandle owns) {
   const bool is_new = node == nullptr;
   if (is_new) node = new Node;
   node->users = 1;
-  node->owns.store(owns, std::memory_order_relaxed);
+  node->owns.store(owns, std::memory_order_release);
   node->table.store(table, std::memory_order_release);
   if (owns == nullptr) foreign_count_.fetch_add(1, std::memory_order_release);
   if (!is_new) return;
@@ -35,17 +35,14 @@ void ProviderTables::release(const void* table) {
   if (node == nullptr || --node->users != 0) return;
   const bool is_foreign = node->owns.load(std::memory_order_relaxed) == nullptr;
   node->table.store(nullptr, std::memory_order_release);
+  node->owns.store(nullptr, std::memory_order_release);
   if (is_foreign) foreign_count_.fetch_sub(1, std::memory_order_release);
 }
 
 const void* ProviderTables::find_foreign(const void* handle) const {
   const void* word = nullptr;
   if (!read_self(handle, &word, sizeof word) || word == nullptr) return nullptr;
-  for (const Node* node = head_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
-    const bool is_foreign = node->owns.load(std::memory_order_relaxed) == nullptr;
-    if (is_foreign && node->table.load(std::memory_order_acquire) == word) return word;
-  }
-  return nullptr;
+  return find_table(head_.load(std::memory_order_acquire), word);
 }
 
 }  // namespace softdat::registry

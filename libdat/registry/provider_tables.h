@@ -12,12 +12,12 @@
 
 namespace softdat::registry {
 
-// Lock-free reading. Who writes: acquire() and release(), under mutex_, write a node's `owns`, then
-// its `table` (release order); nodes are prepended to `head_` (release) and never freed, so a
-// reader may walk at any time. What a reader loads (acquire): `head_`, then per node `table`, then
-// `owns`; a null table is an unused node. A node may be reused for another table while a reader
-// looks; the reader compares the handle's own word with the table it loaded, so at worst it misses
-// a provider whose IA is being opened or closed at that very moment.
+// Lock-free reading. Who writes: acquire() and release(), under mutex_. acquire() stores a node's
+// `owns`, then its `table`, and prepends a new node to `head_`; release() stores null into `table`,
+// then into `owns`. All are release stores, and readers load with acquire. A null table is an unused
+// node; nodes are reused but never freed, so a reader may walk at any time. Functions in `owns` stay
+// callable for good (ProviderLibrary). What a reader may miss is only a provider whose first IA is
+// being opened, or whose last is being closed, at that very moment.
 class ProviderTables {
  public:
   ProviderTables() = default;
@@ -35,13 +35,12 @@ class ProviderTables {
     if (handle == nullptr || reinterpret_cast<std::uintptr_t>(handle) % alignof(void*) != 0) {
       return nullptr;
     }
-    for (const Node* node = head_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
-      const void* table = node->table.load(std::memory_order_acquire);
-      if (table == nullptr) continue;
-      const OwnsHandle owns = node->owns.load(std::memory_order_relaxed);
+    const Node* const nodes = head_.load(std::memory_order_acquire);
+    for (const Node* node = nodes; node != nullptr; node = node->next) {
+      const OwnsHandle owns = node->owns.load(std::memory_order_acquire);
       if (owns == nullptr || owns(handle) == 0) continue;
       const void* word = __atomic_load_n(static_cast<const void* const*>(handle), __ATOMIC_RELAXED);
-      if (word == table) return table;
+      return find_table(nodes, word);
     }
     return foreign_count_.load(std::memory_order_acquire) == 0 ? nullptr : find_foreign(handle);
   }
@@ -53,6 +52,13 @@ class ProviderTables {
     unsigned users = 0;    // guarded by mutex_
     Node* next = nullptr;  // fixed once the node is reachable
   };
+
+  // `word` if it is a table in use, otherwise null.
+  static const void* find_table(const Node* nodes, const void* word) {
+    const Node* node = nodes;
+    while (node != nullptr && node->table.load(std::memory_order_acquire) != word) node = node->next;
+    return node == nullptr ? nullptr : word;
+  }
 
   const void* find_foreign(const void* handle) const;
   Node* find_node_locked(const void* table) const;

@@ -26,27 +26,25 @@ bool is_word_readable(std::uintptr_t word) {
   return errno != EFAULT;
 }
 
-// For kernels and sandboxes that refuse process_vm_readv. Unlike it, this can lose a race against
-// another thread that unmaps the memory meanwhile.
-bool probe_and_copy(std::uintptr_t address, void* destination, std::size_t size) {
-  for (std::uintptr_t page = address; page < address + size; page = (page | (kPageSize - 1)) + 1) {
-    if (!is_word_readable(page & ~std::uintptr_t{7})) return false;
+}  // namespace
+
+bool read_self_by_probing(const void* address, void* destination, std::size_t size) {
+  const auto start = reinterpret_cast<std::uintptr_t>(address);
+  if (start + size < start) return false;
+  for (std::uintptr_t at = start; at < start + size; at = (at | (kPageSize - 1)) + 1) {
+    if (!is_word_readable(at & ~std::uintptr_t{7})) return false;
   }
-  std::memcpy(destination, reinterpret_cast<const void*>(address), size);
+  std::memcpy(destination, address, size);
   return true;
 }
 
-}  // namespace
-
 bool read_self(const void* address, void* destination, std::size_t size) {
-  const auto start = reinterpret_cast<std::uintptr_t>(address);
-  if (start + size < start) return false;
   const int saved = errno;
   const iovec local{destination, size};
   const iovec remote{const_cast<void*>(address), size};
   const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);
   bool is_read = got == static_cast<ssize_t>(size);
-  if (got < 0 && errno != EFAULT) is_read = probe_and_copy(start, destination, size);
+  if (got < 0 && errno != EFAULT) is_read = read_self_by_probing(address, destination, size);
   errno = saved;
   return is_read;
 }

@@ -14,6 +14,10 @@ namespace softdat::registry {
 // be read.
 [[nodiscard]] bool read_self(const void* address, void* destination, std::size_t size);
 
+// The same where the kernel or a sandbox refuses process_vm_readv; read_self() turns to it by itself.
+// Unlike it, this can lose a race against a thread that unmaps the memory meanwhile.
+[[nodiscard]] bool read_self_by_probing(const void* address, void* destination, std::size_t size);
+
 // The NUL-terminated text at `text`, or nothing when it is unreadable or longer than `longest`.
 [[nodiscard]] std::optional<std::string> read_text(const char* text, std::size_t longest);
 
