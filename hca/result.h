@@ -15,7 +15,11 @@ enum class Error {
   kAddressInUse,     // a service id that another listener holds
   kBadAddress,       // a remote address known to be unusable
   kNoDevice,         // no such backend or device; the cause has been logged
-  kPermission,       // a key's rights, range or protection domain forbid it
+  kPermission,       // a key's rights, range or protection domain forbid it, not said which
+  kBadKey,           // kPermission in particular: the key names no region (any more)
+  kOutOfRange,       // kPermission in particular: the segment leaves its region
+  kWrongDomain,      // kPermission in particular: the region belongs to another protection domain
+  kMissingRight,     // kPermission in particular: the region lacks the right
 };
 
 template <typename T>
