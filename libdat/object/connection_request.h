@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// CR: a peer's wish to connect, waiting for the consumer's answer.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hca/device.h"
+#include "libdat/object/handle_table.h"
+#include "libdat/object/object.h"
+#include "libdat/object/status.h"
+
+namespace softdat::object {
+
+class Endpoint;
+class EventDispatcher;
+
+struct ConnectionRequestParameters {
+  const sockaddr_in* remote_address;  // the CR's
+  std::uint64_t remote_port_qual;
+  std::span<const std::byte> private_data;  // the CR's; the consumer may write into it
+  Handle local_ep;                          // null unless the service point brought one
+};
+
+// Any thread. The handle is spent once accept() or reject() has succeeded. A CR that is never
+// answered, or whose event is lost with its EVD, refuses the peer when it goes.
+class ConnectionRequest final : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kCr;
+
+  // dat_cr_accept. `ep` null: the EP that the service point brought. On failure CR and EP are as
+  // before.
+  static Status accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::span<const std::byte> private_data);
+  // dat_cr_reject; DAT 1.2 has no private data.
+  static Status reject(Pin<ConnectionRequest> cr, std::span<const std::byte> private_data);
+
+  ConnectionRequestParameters query() const;  // dat_cr_query
+
+  // --- For service points: makes the CR and posts its event; the peer is refused when either
+  // fails. `ep` may be null; `held` is how the service point holds it.
+  static void announce(InterfaceAdapter& ia, Handle service_point, EventDispatcher& evd,
+                       std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep);
+
+ private:
+  ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
+                    std::shared_ptr<Endpoint> ep);
+  bool claim();
+  void let_go_of_endpoint();
+  void detach() override;
+
+  // Fixed after construction.
+  std::unique_ptr<hca::ConnectionRequest> request_;
+  std::shared_ptr<Endpoint> ep_;
+  std::vector<std::byte> private_data_;
+  sockaddr_in remote_address_{};
+
+  std::atomic<bool> is_being_answered_{false};  // one answer at a time
+  std::atomic<bool> is_accepted_{false};
+};
+
+}  // namespace softdat::object

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// CNO: one thing to wait for that stands for several EVDs.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "base/event_count.h"
+#include "libdat/object/handle_table.h"
+#include "libdat/object/object.h"
+#include "libdat/object/status.h"
+#include "libdat/object/use_count.h"
+
+namespace softdat::object {
+
+// DAT_OS_WAIT_PROXY_AGENT, member by member; a null function is no agent.
+struct WaitAgent {
+  void* instance_data = nullptr;
+  void (*function)(void* instance_data, Handle evd) = nullptr;
+};
+
+struct ConsumerNotificationParameters {
+  Handle ia;
+  WaitAgent agent;
+};
+
+// Any thread. A trigger is kept until one wait() has taken it; further ones merge with it. The agent
+// is called once, by a thread of its own that holds nothing, and is then no longer associated
+// (dat_cno_create); modify_agent() associates it anew.
+class ConsumerNotification final : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kCno;
+
+  static Status create(InterfaceAdapter& ia, WaitAgent agent, Handle& cno);  // dat_cno_create
+
+  // dat_cno_free. INVALID_STATE while an EVD refers to it or a thread is blocked in wait().
+  static Status free(Pin<ConsumerNotification> cno);
+
+  // dat_cno_wait. `evd` is the hint on success, and null on success when all EVDs or the IA went;
+  // on QUEUE_EMPTY (timeout) it is null. Otherwise it is left alone. The caller holds a
+  // CancellationShield from before it pinned the CNO.
+  Status wait(std::uint32_t timeout_us, bool is_cancelled_asynchronously, Handle& evd);
+
+  Status modify_agent(WaitAgent agent);          // dat_cno_modify_agent
+  ConsumerNotificationParameters query() const;  // dat_cno_query
+
+  // dat_cno_trigger of DAT 2.0: as if an event had come on `evd`; null for none in particular.
+  void trigger(Handle evd);
+
+  // --- For EVDs ---
+
+  // An EVD begins or ends to refer to the CNO. False when the CNO is being freed.
+  [[nodiscard]] bool add_evd();
+  // `is_freed`: the EVD goes for good, and the last one to do so unblocks all waiters with null.
+  void remove_evd(bool is_freed);
+
+ private:
+  ConsumerNotification(InterfaceAdapter& ia, WaitAgent agent);
+  void on_closing() override;
+  class Waiter;
+  bool take_trigger(std::uint64_t epoch, Handle& evd);
+  bool is_triggered(std::uint64_t epoch) const;
+  base::WakeReason sleep(base::Time deadline, std::uint64_t epoch, bool is_cancelled);
+  void unblock_all();
+  void call_agent_locked(Handle evd);
+
+  base::EventCount wake_;
+
+  // Guarded by mutex_ (taken after an EVD's lock).
+  mutable std::mutex mutex_;
+  WaitAgent agent_;
+  bool is_triggered_ = false;
+  bool is_closed_ = false;
+  Handle hint_ = nullptr;
+  std::uint64_t epoch_ = 0;  // counts the times that all waiters were unblocked with null
+  std::int64_t evds_ = 0;
+  std::int64_t waiters_ = 0;
+};
+
+}  // namespace softdat::object

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What goes into an EP's calls and comes out of them, in no ABI's layout.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "hca/types.h"
+#include "libdat/object/endpoint_attributes.h"
+#include "libdat/object/endpoint_state.h"
+#include "libdat/object/object.h"
+
+namespace softdat::object {
+
+class EventDispatcher;
+class ProtectionZone;
+
+// DAT_LMR_TRIPLET: the LMR context is the lkey. Laid out as the triplet of DAT 2.0.
+using Segment = hca::Segment;
+
+// DAT_RMR_TRIPLET: the RMR context is the rkey.
+struct RemoteBuffer {
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;
+  std::uint32_t rkey = 0;
+};
+
+struct EndpointConfig {
+  ProtectionZone* pz = nullptr;                    // null: to be set before connecting
+  EventDispatcher* recv_evd = nullptr;             // null: completions of receives are not wanted
+  EventDispatcher* request_evd = nullptr;          // null: completions of requests are not wanted
+  EventDispatcher* connect_evd = nullptr;          // null: connection events are not wanted
+  const EndpointAttributes* attributes = nullptr;  // null: the defaults
+};
+
+// dat_ep_modify: only what is set changes. A null pointer inside is DAT_HANDLE_NULL.
+struct EndpointChange {
+  std::optional<ProtectionZone*> pz;
+  std::optional<EventDispatcher*> recv_evd;
+  std::optional<EventDispatcher*> request_evd;
+  std::optional<EventDispatcher*> connect_evd;
+  std::optional<EndpointAttributes> attributes;  // those of query() with the changed fields
+};
+
+struct ConnectRequest {
+  hca::Address remote;  // the port is ignored
+  std::uint64_t conn_qual = 0;
+  std::uint32_t timeout_us = 0;
+  std::span<const std::byte> private_data;
+  std::uint32_t qos = 0;
+  std::uint32_t flags = 0;  // DAT_CONNECT_FLAGS: 1 multipath wished (ignored), 2 required (refused)
+};
+
+struct EndpointStatus {
+  EndpointState state;  // one of the eight of the page
+  bool is_recv_idle;
+  bool is_request_idle;
+};
+
+struct EndpointParameters {
+  Handle ia;
+  EndpointState state;
+  const sockaddr_in* local_address;   // never null; valid while the IA is open
+  std::uint64_t local_port_qual;      // 0 when not connected
+  const sockaddr_in* remote_address;  // never null; all zero before connecting; the EP's
+  std::uint64_t remote_port_qual;     // 0 when not connected
+  Handle pz;
+  Handle recv_evd;
+  Handle request_evd;
+  Handle connect_evd;
+  EndpointAttributes attributes;  // complete
+};
+
+}  // namespace softdat::object

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Events as an EVD hands them out, in DAT's words but in no ABI's layout. Plain values; pointers in
+// them point at memory that its owner (named at each) keeps.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+#include "libdat/object/object.h"
+
+namespace softdat::object {
+
+// Numbered as DAT_DTOS of DAT 2.0 (1.2 does not report the operation).
+enum class DtoOperation : std::uint8_t { kSend = 0, kRdmaWrite = 1, kRdmaRead = 2, kReceive = 3 };
+
+// Numbered as DAT_DTO_COMPLETION_STATUS of both ABIs.
+enum class DtoStatus : std::uint8_t {
+  kSuccess = 0,
+  kFlushed = 1,
+  kLocalLength = 2,
+  kLocalEp = 3,
+  kLocalProtection = 4,
+  kBadResponse = 5,
+  kRemoteAccess = 6,
+  kRemoteResponder = 7,
+  kTransport = 8,
+  kReceiverNotReady = 9,
+};
+
+struct DtoCompletion {
+  Handle ep;             // may have been freed since
+  std::uint64_t cookie;  // the consumer's, verbatim
+  std::uint32_t length;  // bytes transferred; of a failed one 0
+  DtoStatus status;
+  DtoOperation operation;
+};
+
+// DAT_CONNECTION_REQUEST_EVENT.
+struct RequestArrival {
+  Handle service_point;              // the PSP or RSP; may have been freed since
+  const sockaddr_in* local_address;  // the IA's, valid until it is closed
+  std::uint64_t conn_qual;
+  Handle request;  // the CR
+};
+
+// Numbered as the low byte of DAT_CONNECTION_EVENT_xxx of both ABIs (0x4000 + number).
+enum class ConnectionResult : std::uint8_t {
+  kEstablished = 1,
+  kPeerRejected = 2,
+  kNonPeerRejected = 3,
+  kAcceptCompletionError = 4,
+  kDisconnected = 5,
+  kBroken = 6,
+  kTimedOut = 7,
+  kUnreachable = 8,
+};
+
+struct ConnectionNotice {
+  Handle ep;
+  const void* private_data;  // the EP's, valid until it is freed or reset; null when there is none
+  std::uint32_t private_data_size;
+  ConnectionResult result;
+};
+
+// Numbered as the low byte of DAT_ASYNC_ERROR_xxx of both ABIs (0x8000 + number).
+enum class AsyncErrorType : std::uint8_t {
+  kEvdOverflow = 1,
+  kIaCatastrophic = 2,
+  kEpBroken = 3,
+  kTimedOut = 4,
+  kProviderInternalError = 5,
+};
+
+struct AsyncError {
+  Handle object;  // whose error it is
+  std::int32_t reason;
+  AsyncErrorType type;
+};
+
+struct SoftwareEvent {
+  void* pointer;  // opaque, the consumer's
+};
+
+struct RmrBindCompletion {
+  Handle rmr;
+  std::uint64_t cookie;
+  DtoStatus status;
+};
+
+struct Event {
+  Handle evd = nullptr;  // the EVD that it came through
+  std::variant<DtoCompletion, RequestArrival, ConnectionNotice, AsyncError, SoftwareEvent, RmrBindCompletion> body;
+};
+static_assert(std::is_trivially_copyable_v<Event>);
+
+}  // namespace softdat::object

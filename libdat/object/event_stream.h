@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The streams that may feed an EVD, and what an EVD tells of itself.
+#pragma once
+
+#include <cstdint>
+
+#include "libdat/object/object.h"
+
+namespace softdat::object {
+
+// Streams that may feed an EVD; numbered as DAT_EVD_FLAGS of both ABIs.
+enum Stream : std::uint32_t {
+  kSoftwareStream = 0x001,
+  kCrStream = 0x010,
+  kDtoStream = 0x020,
+  kConnectionStream = 0x040,
+  kRmrBindStream = 0x080,
+  kAsyncStream = 0x100,
+  kAllStreams = 0x1f1,
+};
+
+// Which completions unblock a waiter or trigger the CNO. Every endpoint stream that feeds an EVD has
+// the same.
+enum class NotifyMode : std::uint8_t {
+  kThreshold,    // all
+  kUnsignalled,  // all but those posted with the UNSIGNALLED flag
+  kSolicited,    // receives whose sender asked for it, and failures
+};
+
+struct EventDispatcherParameters {
+  Handle ia;
+  Handle cno;  // null when there is none
+  std::int32_t qlen;
+  std::uint32_t streams;  // Stream
+  NotifyMode mode;
+  bool is_enabled;
+  bool is_waitable;
+};
+
+}  // namespace softdat::object

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Handles: addresses of cells that outlive every mistake made with them. A cell's first word is the
+// provider's function table, because stock registries dispatch through it; it keeps its value when
+// the object is freed, so that a stale handle still reaches us and is refused.
+//
+// Cell::word_ is the only word that several threads write at once: pins (low half) by every pin()
+// and unpin(); the kind and the live bit by add() and by whoever closes, always by read-modify-write.
+// A pin taken while the live bit was set (acquire) sees what add() stored before (release).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "libdat/object/object.h"
+
+namespace softdat::object {
+
+class Cell {
+ public:
+  Object* object() const { return object_.get(); }
+
+  // True when the cell was live and of that kind; then it is pinned until unpin().
+  bool try_pin(Kind kind) {
+    if (!is_live_as(word_.load(std::memory_order_relaxed), kind)) return false;
+    if (is_live_as(word_.fetch_add(1, std::memory_order_acquire), kind)) return true;
+    unpin();
+    return false;
+  }
+  bool try_pin_any();
+  void unpin() {
+    if ((word_.fetch_sub(1, std::memory_order_release) & kClosing) != 0) tell_closer();
+  }
+
+ private:
+  friend class HandleTable;
+  static constexpr std::uint64_t kLive = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t kClosing = std::uint64_t{1} << 41;
+  static constexpr std::uint64_t kPins = 0xffffffff;
+  static constexpr std::uint64_t bits_of(Kind kind) { return kLive | (static_cast<std::uint64_t>(kind) << 32); }
+  static bool is_live_as(std::uint64_t word, Kind kind) { return (word & ~kPins) == bits_of(kind); }
+  void tell_closer();
+
+  std::atomic<const void*> provider_table_{nullptr};
+  std::atomic<std::uint64_t> word_{0};
+  std::shared_ptr<Object> object_;  // changes only while nobody but add() or the closer looks
+  Cell* next_free_ = nullptr;       // guarded by the table's lock
+};
+
+// A live object, held for the length of a call. Never empty after a successful check; moves, never
+// copies. A call that frees takes the Pin by value.
+template <typename T>
+class Pin {
+ public:
+  Pin() = default;
+  explicit Pin(Cell* cell) : cell_(cell) {}
+  Pin(Pin&& other) noexcept : cell_(other.release()) {}
+  Pin& operator=(Pin&& other) noexcept {
+    if (this != &other) {
+      reset();
+      cell_ = other.release();
+    }
+    return *this;
+  }
+  ~Pin() { reset(); }
+
+  explicit operator bool() const { return cell_ != nullptr; }
+  T* get() const { return cell_ == nullptr ? nullptr : static_cast<T*>(cell_->object()); }
+  T* operator->() const { return static_cast<T*>(cell_->object()); }
+  T& operator*() const { return *operator->(); }
+
+  Cell* release() { return std::exchange(cell_, nullptr); }
+  void reset() {
+    if (Cell* cell = release()) cell->unpin();
+  }
+
+ private:
+  Cell* cell_ = nullptr;
+};
+
+// Every handle of this process. Any thread.
+class HandleTable {
+ public:
+  static HandleTable& instance();
+
+  // True for every address that is or ever was a handle: its first word may be read for as long as
+  // the process lives. Constant time; reads nothing behind `handle`.
+  bool owns(const void* handle) const;
+
+  // An empty Pin for null, misaligned, foreign, never used, freed, closing and wrong-kind handles.
+  template <typename T>
+  Pin<T> pin(const void* handle) {
+    Cell* cell = find(handle);
+    return cell != nullptr && cell->try_pin(T::kKind) ? Pin<T>(cell) : Pin<T>();
+  }
+  Pin<Object> pin_any(const void* handle);
+
+  // Gives `object` a cell and thereby its handle: the least recently freed one. False when all are
+  // taken.
+  [[nodiscard]] bool add(const std::shared_ptr<Object>& object, const void* provider_table);
+
+  // The end of an object: marks it dead, calls its on_closing(), waits until `pin` is the last one,
+  // then calls its detach(), takes it off its IA and frees the cell. False, and nothing done, when
+  // another thread has begun to close it; the pin is given up either way.
+  bool close(Pin<Object> pin);
+
+  // Cells in use.
+  std::size_t size() const { return in_use_.load(std::memory_order_relaxed); }
+
+ private:
+  HandleTable();
+  Cell* find(const void* handle) const;
+  Cell* take_free_locked();
+  bool commit_chunk_locked();
+  void wait_for_last_pin(Cell& cell);
+  void give_back(Cell& cell);
+
+  // Fixed after construction: one range of addresses, reserved for good.
+  std::byte* base_ = nullptr;
+  std::size_t capacity_ = 0;
+
+  // Grows under the lock, read by anyone: cells [0, committed_) exist.
+  std::atomic<std::size_t> committed_{0};
+  std::atomic<std::size_t> in_use_{0};
+
+  // Guarded by the lock.
+  struct FreeList;
+  FreeList* free_;
+};
+
+template <typename T>
+Pin<T> pin_handle(const void* handle) {
+  return HandleTable::instance().pin<T>(handle);
+}
+
+// The same hold under the name of the base class.
+template <typename T>
+Pin<Object> as_object(Pin<T> pin) {
+  return Pin<Object>(pin.release());
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who uses an object: freeing a thing in use is refused, using a thing that is being freed too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace softdat::object {
+
+// One word: the number of users, or kClosed for good. Any thread.
+class UseCount {
+ public:
+  [[nodiscard]] bool try_acquire() {
+    std::int64_t count = count_.load(std::memory_order_relaxed);
+    while (count != kClosed) {
+      if (count_.compare_exchange_weak(count, count + 1, std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
+  void release() {
+    std::int64_t count = count_.load(std::memory_order_relaxed);
+    while (count > 0 && !count_.compare_exchange_weak(count, count - 1, std::memory_order_release)) {
+    }
+  }
+  // False while there are users, or when somebody else has closed it.
+  [[nodiscard]] bool try_close() {
+    std::int64_t none = 0;
+    return count_.compare_exchange_strong(none, kClosed, std::memory_order_acquire);
+  }
+  // Whatever the users do: they find it closed from now on, and their release() does nothing.
+  void close() { count_.store(kClosed, std::memory_order_release); }
+
+  bool is_closed() const { return count_.load(std::memory_order_acquire) == kClosed; }
+  std::int64_t count() const { return count_.load(std::memory_order_acquire); }
+
+ private:
+  static constexpr std::int64_t kClosed = -1;
+  std::atomic<std::int64_t> count_{0};
+};
+
+}  // namespace softdat::object
