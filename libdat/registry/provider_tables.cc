@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/registry/provider_tables.h"
 
+#include <utility>
+
 #include "libdat/registry/self_memory.h"
 
 namespace softdat::registry {
+
+ProviderTables::~ProviderTables() {
+  for (Node* node = head_.load(std::memory_order_relaxed); node != nullptr;) {
+    delete std::exchange(node, node->next);
+  }
+}
 
 ProviderTables::Node* ProviderTables::find_node_locked(const void* table) const {
   Node* node = head_.load(std::memory_order_relaxed);

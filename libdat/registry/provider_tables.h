@@ -20,7 +20,8 @@ namespace softdat::registry {
 // being opened, or whose last is being closed, at that very moment.
 class ProviderTables {
  public:
-  ProviderTables() = default;
+  constexpr ProviderTables() = default;
+  ~ProviderTables();  // nobody may be inside
   ProviderTables(const ProviderTables&) = delete;
   ProviderTables& operator=(const ProviderTables&) = delete;
 

@@ -4,10 +4,10 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #if SOFTDAT_ABI == 20
 #include <dat2/udat.h>
@@ -41,7 +41,7 @@ struct Object {
 Object objects[4096];
 std::size_t used_objects = 0;
 
-// One per registered name; never freed before the library goes.
+// One per registered name.
 struct Registration {
   DAT_PROVIDER table;
   std::string name;
@@ -49,7 +49,7 @@ struct Registration {
 };
 
 std::mutex registrations_mutex;
-std::vector<Registration*> registrations;
+std::list<Registration> registrations;  // guarded by registrations_mutex
 
 const DAT_RETURN kOk = DAT_SUCCESS;
 
@@ -59,8 +59,8 @@ DAT_RETURN error(unsigned type) {
 
 Registration* find(const std::string& name) {
   const std::lock_guard lock(registrations_mutex);
-  for (Registration* each : registrations)
-    if (each->name == name) return each;
+  for (Registration& each : registrations)
+    if (each.name == name) return &each;
   return nullptr;
 }
 
@@ -137,7 +137,8 @@ void fill(DAT_PROVIDER& table, std::index_sequence<kSlot...>) {
 }
 
 Registration* make_registration(const DAT_PROVIDER_INFO& info, const char* data) {
-  auto* made = new Registration{{}, info.ia_name, data};
+  const std::lock_guard lock(registrations_mutex);
+  Registration* made = &registrations.emplace_back(Registration{{}, info.ia_name, data});
   fill(made->table, std::make_index_sequence<kSlots - 2>());
   made->table.device_name = made->name.c_str();
   made->table.extension = made;
@@ -148,8 +149,7 @@ Registration* make_registration(const DAT_PROVIDER_INFO& info, const char* data)
   made->table.handle_extendedop_func = made->data == "hollow" ? nullptr : extend;
 #endif
   if (made->data == "hollow") made->table.pz_create_func = nullptr;
-  const std::lock_guard lock(registrations_mutex);
-  return registrations.emplace_back(made);
+  return made;
 }
 
 }  // namespace
@@ -174,15 +174,12 @@ void dat_provider_init(const DAT_PROVIDER_INFO* info, const char* data) {
 
 void dat_provider_fini(const DAT_PROVIDER_INFO* info) {
   note(std::string("fini ") + info->ia_name);
-  Registration* registration = find(info->ia_name);
-  {
-    const std::lock_guard lock(registrations_mutex);
-    std::erase(registrations, registration);
-  }
+  const Registration* registration = find(info->ia_name);
   const bool is_forgetful = registration->data == "forgetful";
   const bool is_removed = !is_forgetful && dat_registry_remove_provider(&registration->table, info) == DAT_SUCCESS;
   if (!is_forgetful && !is_removed) note("was kept");
-  delete registration;
+  const std::lock_guard lock(registrations_mutex);
+  registrations.remove_if([&](const Registration& each) { return &each == registration; });
 }
 
 #if SCRATCH_OWNS_HANDLES

@@ -12,7 +12,7 @@ AnyObject find_any_object(DAT_HANDLE handle) {
     const auto ia = process_ias().find(handle);
     return ia ? AnyObject{ia->object, ia->table} : AnyObject{};
   }
-  const void* table = process_tables.find(handle);
+  const void* table = process_tables().find(handle);
   return table == nullptr ? AnyObject{} : AnyObject{handle, table};
 }
 

@@ -27,12 +27,12 @@ void note_extensions(const DAT_PROVIDER& provider, DAT_IA_HANDLE object) {
 // Gives the consumer a handle for the provider's freshly opened `object`.
 DAT_RETURN publish(const DAT_PROVIDER& provider, DAT_IA_HANDLE object, Lease lease, DAT_IA_HANDLE* ia_handle) {
   const void* table = table_of(object, lease);
-  process_tables.acquire(table, lease.owns_handle());
+  process_tables().acquire(table, lease.owns_handle());
   OpenIa ia{object, table, std::move(lease)};
   void* handle = process_ias().add(std::move(ia));
   if (handle == nullptr) {
     call_slot(table, &DAT_PROVIDER::ia_close_func, object, DAT_CLOSE_ABRUPT_FLAG);
-    process_tables.release(table);
+    process_tables().release(table);
     process_registry().close(std::move(ia.lease));
     return refuse(DAT_INSUFFICIENT_RESOURCES);
   }
@@ -72,7 +72,7 @@ std::string without_prefix(std::string ia_name) {
 // Ends what open_with() began: the handle, the table's use, the lease, in this order.
 void forget(std::size_t token, const void* table) {
   OpenIa ia = process_ias().end_close(token);
-  process_tables.release(table);
+  process_tables().release(table);
   process_registry().close(std::move(ia.lease));
 }
 

@@ -21,7 +21,7 @@ DAT_RETURN call_slot(const void* table, Slot DAT_PROVIDER::*slot, Arguments... a
 // when the handle is no handle of an open provider.
 template <typename Slot, typename... Arguments>
 DAT_RETURN dispatch(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
-  const void* table = process_tables.find(handle);
+  const void* table = process_tables().find(handle);
   if (table == nullptr) return refuse_handle(subtype);
   return call_slot(table, slot, handle, arguments...);
 }

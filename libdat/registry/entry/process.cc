@@ -2,7 +2,6 @@
 #include "libdat/registry/entry/process.h"
 
 #include <cstdlib>
-#include <type_traits>
 
 #include "base/environment.h"
 #include "libdat/registry/diagnostics.h"
@@ -41,8 +40,7 @@ StaticRegistry make_static() {
 
 }  // namespace
 
-static_assert(std::is_trivially_destructible_v<ProviderTables>);
-constinit ProviderTables process_tables;
+constinit Lasting<ProviderTables> lasting_tables;
 
 Registry& process_registry() {
   static Registry& registry = *new Registry(make_static);

@@ -11,8 +11,19 @@
 
 namespace softdat::registry {
 
-// The tables are named directly because every data-path call reads them.
-extern ProviderTables process_tables [[gnu::visibility("hidden")]];
+// A global that is there before any constructor runs and is never destroyed.
+template <typename T>
+union Lasting {
+  constexpr Lasting() : value() {}
+  ~Lasting() {}
+  T value;
+};
+
+// Named directly, because every data-path call reads it.
+extern Lasting<ProviderTables> lasting_tables [[gnu::visibility("hidden")]];
+inline ProviderTables& process_tables() {
+  return lasting_tables.value;
+}
 
 Registry& process_registry();
 IaTable& process_ias();
