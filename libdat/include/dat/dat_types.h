@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* DAT 1.2: handles, cookies, addresses, keys and the flags that several objects share. */
+#ifndef SOFTDAT_DAT12_DAT_TYPES_H
+#define SOFTDAT_DAT12_DAT_TYPES_H
+
+#include <dat/dat_error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum dat_boolean { DAT_FALSE = 0, DAT_TRUE = 1 } DAT_BOOLEAN;
+
+/** Longest name of an IA, adapter, vendor or provider, terminating zero included. */
+#define DAT_NAME_MAX_LENGTH 256
+typedef char* DAT_NAME_PTR; /**< A zero-terminated name; the callee neither keeps nor changes it. */
+
+/** A named attribute of a transport, vendor or provider. Both strings belong to whoever filled them in. */
+typedef struct dat_named_attr {
+  const char* name;
+  const char* value; /**< Always text: "TRUE", "4096". */
+} DAT_NAMED_ATTR;
+
+/** Eight bytes of the consumer's own. DAT stores and returns them and never looks inside. */
+typedef union dat_context {
+  DAT_PVOID as_ptr;
+  DAT_UINT64 as_64;
+  DAT_UVERYLONG as_index;
+} DAT_CONTEXT;
+typedef DAT_CONTEXT DAT_DTO_COOKIE; /**< Given with a post, returned in its completion. */
+typedef DAT_CONTEXT DAT_RMR_COOKIE; /**< Given with a bind, returned in its completion. */
+
+/** Microseconds. 0 polls, DAT_TIMEOUT_INFINITE waits for ever. */
+typedef DAT_UINT32 DAT_TIMEOUT;
+#define DAT_TIMEOUT_INFINITE DAT_CAST_(DAT_TIMEOUT, ~0U)
+
+/** Names an object of the provider. Valid from the creating call to the freeing one, in this process only.
+ *  Using a freed handle is an error that SoftDAT answers with DAT_INVALID_HANDLE; other providers may crash. */
+typedef DAT_PVOID DAT_HANDLE;
+typedef DAT_HANDLE DAT_CR_HANDLE;  /**< Connection request. */
+typedef DAT_HANDLE DAT_EP_HANDLE;  /**< Endpoint: one end of a connection. */
+typedef DAT_HANDLE DAT_EVD_HANDLE; /**< Event dispatcher: a queue of events. */
+typedef DAT_HANDLE DAT_IA_HANDLE;  /**< Interface adapter: an open device. */
+typedef DAT_HANDLE DAT_LMR_HANDLE; /**< Local memory region: registered memory. */
+typedef DAT_HANDLE DAT_PSP_HANDLE; /**< Public service point: a listener for anybody. */
+typedef DAT_HANDLE DAT_PZ_HANDLE;  /**< Protection zone: what may be used together. */
+typedef DAT_HANDLE DAT_RMR_HANDLE; /**< Remote memory region: a window that grants access to a part of an LMR. */
+typedef DAT_HANDLE DAT_RSP_HANDLE; /**< Reserved service point: a listener for one connection. */
+typedef DAT_HANDLE DAT_SRQ_HANDLE; /**< Shared receive queue. */
+typedef DAT_HANDLE DAT_CNO_HANDLE; /**< Consumer notification object: waits on many EVDs. */
+#define DAT_HANDLE_NULL DAT_CAST_(DAT_HANDLE, 0)
+
+/** What a handle names, see dat_get_handle_type. */
+typedef enum dat_handle_type {
+  DAT_HANDLE_TYPE_CR = 0,
+  DAT_HANDLE_TYPE_EP = 1,
+  DAT_HANDLE_TYPE_EVD = 2,
+  DAT_HANDLE_TYPE_IA = 3,
+  DAT_HANDLE_TYPE_LMR = 4,
+  DAT_HANDLE_TYPE_PSP = 5,
+  DAT_HANDLE_TYPE_PZ = 6,
+  DAT_HANDLE_TYPE_RMR = 7,
+  DAT_HANDLE_TYPE_RSP = 8,
+  DAT_HANDLE_TYPE_CNO = 9,
+  DAT_HANDLE_TYPE_SRQ = 10
+} DAT_HANDLE_TYPE;
+
+/** The caller owns the memory; a call that takes one reads the family and copies what it needs. */
+typedef DAT_SOCK_ADDR* DAT_IA_ADDRESS_PTR;
+typedef DAT_UINT64 DAT_CONN_QUAL; /**< Where a service point listens on its IA; over TCP the port, host order. */
+typedef DAT_UINT64 DAT_PORT_QUAL; /**< Which port of the device; not the connection qualifier. */
+
+typedef DAT_UINT32 DAT_LMR_CONTEXT; /**< Key to a local region, for the local side of a transfer. Host order. */
+typedef DAT_UINT32 DAT_RMR_CONTEXT; /**< Key to memory for a remote peer. Host order: convert when sending it. */
+typedef DAT_UINT64 DAT_VLEN;        /**< A length in bytes. */
+typedef DAT_UINT64 DAT_VADDR;       /**< An address of the process that owns the memory, or an offset if zero based. */
+
+/** How a completion is made and noticed. Those in an EP attribute allow the flag in posts. */
+typedef enum dat_completion_flags {
+  DAT_COMPLETION_DEFAULT_FLAG = 0,
+  DAT_COMPLETION_SUPPRESS_FLAG = 0x1,
+  DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x2,
+  DAT_COMPLETION_UNSIGNALLED_FLAG = 0x4,
+  DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x8,
+  DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10
+} DAT_COMPLETION_FLAGS;
+
+/** Quality of service wanted of a connection. Providers may offer the first only. */
+typedef enum dat_qos {
+  DAT_QOS_BEST_EFFORT = 0,
+  DAT_QOS_HIGH_THROUGHPUT = 1,
+  DAT_QOS_LOW_LATENCY = 2,
+  DAT_QOS_ECONOMY = 4,
+  DAT_QOS_PREMIUM = 8
+} DAT_QOS;
+
+typedef enum dat_connect_flags { DAT_CONNECT_DEFAULT_FLAG = 0, DAT_CONNECT_MULTIPATH_FLAG = 1 } DAT_CONNECT_FLAGS;
+
+/** How dat_ia_close and dat_ep_disconnect treat what is still going on. */
+typedef enum dat_close_flags { DAT_CLOSE_ABRUPT_FLAG = 0, DAT_CLOSE_GRACEFUL_FLAG = 1 } DAT_CLOSE_FLAGS;
+#define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
+
+/** Who makes the endpoint that a connection request is accepted on. */
+typedef enum dat_psp_flags { DAT_PSP_CONSUMER_FLAG = 0, DAT_PSP_PROVIDER_FLAG = 1 } DAT_PSP_FLAGS;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SOFTDAT_DAT12_DAT_TYPES_H */

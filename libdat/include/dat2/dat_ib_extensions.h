@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* DAT 2.0 extensions of InfiniBand: atomics, RDMA write with immediate data, unreliable datagrams, and opening an IA
+ * only to ask for its attributes. Version 2.0.9. dat_ib_collectives.h and dat_ib_counters.h hold the rest.
+ *
+ * Everything here goes through dat_extension_op. An IA has these if its extension_supported attribute is
+ * DAT_EXTENSION_IB; which of them, the named attributes below say: present with the value "TRUE", or absent. An
+ * operation that the provider lacks is answered with DAT_NOT_IMPLEMENTED or DAT_MODEL_NOT_SUPPORTED. */
+#ifndef SOFTDAT_DAT2_DAT_IB_EXTENSIONS_H
+#define SOFTDAT_DAT2_DAT_IB_EXTENSIONS_H
+
+#include <dat2/udat.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The value of extension_version in DAT_IA_ATTR. */
+#define DAT_IB_EXTENSION_VERSION 209
+
+/* Names of provider_specific_attr. */
+#define DAT_IB_ATTR_COUNTERS "DAT_COUNTERS"
+#define DAT_IB_ATTR_FETCH_AND_ADD "DAT_IB_FETCH_AND_ADD"
+#define DAT_IB_ATTR_CMP_AND_SWAP "DAT_IB_CMP_AND_SWAP"
+#define DAT_IB_ATTR_IMMED_DATA "DAT_IB_IMMED_DATA"
+#define DAT_IB_ATTR_UD "DAT_IB_UD"
+
+/** Numbers of the events that these operations bring. */
+typedef enum dat_ib_event_number {
+  DAT_IB_DTO_EVENT = 0x40000,
+  DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001,
+  DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED = 0x40002,
+  DAT_IB_UD_CONNECTION_REJECT_EVENT = 0x40003,
+  DAT_IB_UD_CONNECTION_ERROR_EVENT = 0x40004,
+  DAT_IB_COLLECTIVE_EVENT = 0x40005
+} DAT_IB_EVENT_NUMBER;
+
+/** Numbers of the operations, for dat_extension_op. */
+typedef enum dat_ib_op {
+  DAT_IB_FETCH_AND_ADD_OP = 0,
+  DAT_IB_CMP_AND_SWAP_OP = 1,
+  DAT_IB_RDMA_WRITE_IMMED_OP = 2,
+  DAT_IB_UD_SEND_OP = 3,
+  DAT_IB_QUERY_COUNTERS_OP = 4,
+  DAT_IB_PRINT_COUNTERS_OP = 5,
+  DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
+  DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
+  DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
+  DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
+  DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
+  DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
+  DAT_IB_COLLECTIVE_SCATTER_OP = 12,
+  DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
+  DAT_IB_COLLECTIVE_GATHER_OP = 14,
+  DAT_IB_COLLECTIVE_GATHERV_OP = 15,
+  DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
+  DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
+  DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
+  DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
+  DAT_IB_COLLECTIVE_REDUCE_OP = 20,
+  DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
+  DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
+  DAT_IB_COLLECTIVE_SCAN_OP = 23,
+  DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
+  DAT_IB_COLLECTIVE_BARRIER_OP = 25,
+  DAT_IB_START_COUNTERS_OP = 26,
+  DAT_IB_STOP_COUNTERS_OP = 27,
+  DAT_IB_UD_CM_FREE_OP = 28,
+  DAT_IB_UD_AH_FREE_OP = 29,
+  DAT_IB_OPEN_QUERY_OP = 4096,
+  DAT_IB_CLOSE_QUERY_OP = 8192
+} DAT_IB_OP;
+
+/** What an extension event is about. */
+typedef enum dat_ib_ext_type {
+  DAT_IB_FETCH_AND_ADD = 0,
+  DAT_IB_CMP_AND_SWAP = 1,
+  DAT_IB_RDMA_WRITE_IMMED = 2,
+  DAT_IB_RDMA_WRITE_IMMED_DATA = 3,
+  DAT_IB_RECV_IMMED_DATA = 4,
+  DAT_IB_UD_CONNECT_REQUEST = 5,
+  DAT_IB_UD_REMOTE_AH = 6,
+  DAT_IB_UD_PASSIVE_REMOTE_AH = 7,
+  DAT_IB_UD_SEND = 8,
+  DAT_IB_UD_RECV = 9,
+  DAT_IB_UD_CONNECT_REJECT = 10,
+  DAT_IB_UD_CONNECT_ERROR = 11,
+  DAT_IB_COLLECTIVE_CREATE_STATUS = 12,
+  DAT_IB_COLLECTIVE_CREATE_DATA = 13,
+  DAT_IB_COLLECTIVE_CLOCK_SET_STATUS = 14,
+  DAT_IB_COLLECTIVE_SCATTER_STATUS = 15,
+  DAT_IB_COLLECTIVE_SCATTERV_STATUS = 16,
+  DAT_IB_COLLECTIVE_GATHER_STATUS = 17,
+  DAT_IB_COLLECTIVE_GATHERV_STATUS = 18,
+  DAT_IB_COLLECTIVE_ALLGATHER_STATUS = 19,
+  DAT_IB_COLLECTIVE_ALLGATHERV_STATUS = 20,
+  DAT_IB_COLLECTIVE_ALLTOALL_STATUS = 21,
+  DAT_IB_COLLECTIVE_ALLTOALLV_STATUS = 22,
+  DAT_IB_COLLECTIVE_REDUCE_STATUS = 23,
+  DAT_IB_COLLECTIVE_ALLREDUCE_STATUS = 24,
+  DAT_IB_COLLECTIVE_REDUCE_SCATTER_STATUS = 25,
+  DAT_IB_COLLECTIVE_SCAN_STATUS = 26,
+  DAT_IB_COLLECTIVE_BROADCAST_STATUS = 27,
+  DAT_IB_COLLECTIVE_BARRIER_STATUS = 28
+} DAT_IB_EXT_TYPE;
+
+typedef enum dat_ib_status { DAT_OP_SUCCESS = 0, DAT_IB_OP_ERR = 1, DAT_IB_COLL_COMP_ERR = 2 } DAT_IB_STATUS;
+
+/** Types of return values beyond DAT_RETURN_TYPE. */
+typedef enum dat_ib_return { DAT_IB_ERR = 0x10000000, DAT_IB_COLLECTIVE_ERR = 0x10000001 } DAT_IB_RETURN;
+
+/** Values of DAT_DTO_COMPLETION_EVENT_DATA.operation beyond DAT_DTOS. */
+typedef enum dat_ib_dtos {
+  DAT_IB_DTO_RDMA_WRITE_IMMED = 8,
+  DAT_IB_DTO_RECV_IMMED = 9,
+  DAT_IB_DTO_FETCH_ADD = 10,
+  DAT_IB_DTO_CMP_SWAP = 11,
+  DAT_IB_DTO_RECV_MSG_IMMED = 12,
+  DAT_IB_DTO_SEND_UD = 13,
+  DAT_IB_DTO_RECV_UD = 14,
+  DAT_IB_DTO_RECV_UD_IMMED = 15,
+  DAT_IB_DTO_COLLECTIVES = 16
+} DAT_IB_DTOS;
+
+/** Values beyond DAT_HANDLE_TYPE, DAT_EVD_FLAGS, DAT_MEM_PRIV_FLAGS and DAT_SERVICE_TYPE. */
+typedef enum dat_ib_handle_type { DAT_IB_HANDLE_TYPE_EXT = 12, DAT_IB_HANDLE_TYPE_COLLECTIVE = 13 } DAT_IB_HANDLE_TYPE;
+typedef enum dat_ib_evd_extension_flags { DAT_IB_EVD_EXTENSION_FLAG = 512 } DAT_IB_EVD_EXTENSION_FLAGS;
+typedef enum dat_ib_mem_priv_flags { DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 64 } DAT_IB_MEM_PRIV_FLAGS;
+typedef enum dat_ib_service_type { DAT_IB_SERVICE_TYPE_UD = 1 } DAT_IB_SERVICE_TYPE;
+
+/** Where to send a datagram: filled by DAT_IB_UD_REMOTE_AH and DAT_IB_UD_PASSIVE_REMOTE_AH events, freed by
+ *  dat_ib_ud_ah_free. The address handle itself is the provider's. */
+struct ibv_ah;
+typedef struct dat_ib_addr_handle {
+  struct ibv_ah* ah;
+  DAT_UINT32 qpn;
+  DAT_SOCK_ADDR6 ia_addr;
+} DAT_IB_ADDR_HANDLE;
+
+/** Four bytes that travel with an operation, host order on both sides. */
+typedef struct dat_ib_immed_data {
+  DAT_UINT32 data;
+} DAT_IB_IMMED_DATA;
+
+typedef struct dat_ib_collective_event_data {
+  DAT_HANDLE handle;
+  DAT_CONTEXT context;
+} DAT_IB_COLLECTIVE_EVENT_DATA;
+
+/** Lies in event_extension_data of a DAT_EVENT whose number is a DAT_IB_EVENT_NUMBER: cast its address. Completions
+ *  fill dto_completion_event_data as usual too. */
+typedef struct dat_ib_extension_event_data {
+  DAT_IB_EXT_TYPE type; /**< Which of the following is meant. */
+  DAT_IB_STATUS status;
+  union {
+    DAT_IB_IMMED_DATA immed; /**< Of DAT_IB_RDMA_WRITE_IMMED_DATA and DAT_IB_RECV_IMMED_DATA. */
+  } val;
+  __extension__ union {
+    DAT_IB_ADDR_HANDLE remote_ah;      /**< Of DAT_IB_UD_REMOTE_AH and DAT_IB_UD_PASSIVE_REMOTE_AH. */
+    DAT_IB_COLLECTIVE_EVENT_DATA coll; /**< Of the collectives. */
+  };
+  DAT_CONTEXT context; /**< To free a datagram connection with, see dat_ib_ud_cm_free. */
+} DAT_IB_EXTENSION_EVENT_DATA;
+
+/** The name of an extended return value, in *message; static text. DAT_INVALID_PARAMETER if value has none. */
+static inline DAT_RETURN dat_strerror_extension(DAT_IB_RETURN value, const char** message) {
+  const char* minor;
+  if (DAT_GET_TYPE(value) != DAT_IB_ERR) return dat_strerror(value, message, &minor);
+  *message = DAT_GET_SUBTYPE(value) == DAT_GET_SUBTYPE(DAT_IB_COLLECTIVE_ERR) ? "DAT_IB_COLLECTIVE_ERR" : "DAT_IB_ERR";
+  return DAT_SUCCESS;
+}
+
+/** The name of an extended event's status, in *message; static text. DAT_INVALID_PARAMETER if value has none. */
+static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char** message) {
+  switch (value) {
+    case DAT_OP_SUCCESS:
+      *message = "DAT_OP_SUCCESS";
+      return DAT_SUCCESS;
+    case DAT_IB_OP_ERR:
+      *message = "DAT_IB_OP_ERR";
+      return DAT_SUCCESS;
+    case DAT_IB_COLL_COMP_ERR:
+      *message = "DAT_IB_COLL_COMP_ERR";
+      return DAT_SUCCESS;
+  }
+  *message = "unknown extension status";
+  return DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#define dat_ib_post_fetch_and_add(ep, add_val, lbuf, cookie, rbuf, flgs)                        \
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_FETCH_AND_ADD_OP), \
+                   DAT_CAST_(DAT_UINT64, add_val), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf), (cookie), \
+                   DAT_CAST_(DAT_RMR_TRIPLET*, rbuf), DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
+
+#define dat_ib_post_cmp_and_swap(ep, cmp_val, swap_val, lbuf, cookie, rbuf, flgs)                                      \
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_CMP_AND_SWAP_OP),                         \
+                   DAT_CAST_(DAT_UINT64, cmp_val), DAT_CAST_(DAT_UINT64, swap_val), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf), \
+                   (cookie), DAT_CAST_(DAT_RMR_TRIPLET*, rbuf), DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
+
+#define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flgs)                    \
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_RDMA_WRITE_IMMED_OP), \
+                   DAT_CAST_(DAT_COUNT, size), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf), (cookie),        \
+                   DAT_CAST_(DAT_RMR_TRIPLET*, rbuf), DAT_CAST_(DAT_UINT32, idata),                \
+                   DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
+
+#define dat_ib_post_send_ud(ep, segments, lbuf, ah_ptr, cookie, flgs)                     \
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_SEND_OP), \
+                   DAT_CAST_(DAT_COUNT, segments), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf),     \
+                   DAT_CAST_(DAT_IB_ADDR_HANDLE*, ah_ptr), (cookie), DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
+
+/** Receives on a datagram endpoint are posted as any others. */
+#define dat_ib_post_recv_ud dat_ep_post_recv
+
+#define dat_ib_ud_cm_free(ep, cm) \
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_CM_FREE_OP), DAT_CAST_(DAT_CONTEXT, cm))
+
+#define dat_ib_ud_ah_free(ep, ah)                                                            \
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_AH_FREE_OP), \
+                   DAT_CAST_(DAT_IB_ADDR_HANDLE*, ah))
+
+#define dat_ib_open_query(name, ia_handle, ia_mask, ia_attr, prov_mask, prov_attr)         \
+  dat_extension_op(DAT_CAST_(DAT_HANDLE, 0), DAT_CAST_(DAT_IB_OP, DAT_IB_OPEN_QUERY_OP),   \
+                   DAT_CAST_(const DAT_NAME_PTR, name), DAT_CAST_(DAT_HANDLE*, ia_handle), \
+                   DAT_CAST_(DAT_IA_ATTR_MASK, ia_mask), DAT_CAST_(DAT_IA_ATTR*, ia_attr), \
+                   DAT_CAST_(DAT_PROVIDER_ATTR_MASK, prov_mask), DAT_CAST_(DAT_PROVIDER_ATTR*, prov_attr))
+
+#define dat_ib_close_query(ia_handle) \
+  dat_extension_op(DAT_CAST_(DAT_HANDLE, ia_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_CLOSE_QUERY_OP))
+
+#include <dat2/dat_ib_collectives.h>
+#include <dat2/dat_ib_counters.h>
+
+#endif /* SOFTDAT_DAT2_DAT_IB_EXTENSIONS_H */
