@@ -47,10 +47,31 @@ void ProviderTables::release(const void* table) {
   if (is_foreign) foreign_count_.fetch_sub(1, std::memory_order_release);
 }
 
+// Every look at a foreign handle would cost a system call, on the data path too. A live handle stays
+// readable, so the first look is remembered until something may have ended its life.
 const void* ProviderTables::find_foreign(const void* handle) const {
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  if (number >> kEpochShift != 0) return nullptr;  // no address that a process can have
+  const std::uintptr_t stamp = number | epoch_.load(std::memory_order_acquire) << kEpochShift;
+  std::atomic<std::uintptr_t>& remembered = readable_[number / 16 % kReadable];
   const void* word = nullptr;
-  if (!read_self(handle, &word, sizeof word) || word == nullptr) return nullptr;
-  return find_table(head_.load(std::memory_order_acquire), word);
+  const bool is_known = remembered.load(std::memory_order_relaxed) == stamp;
+  if (is_known) {
+    word = __atomic_load_n(static_cast<const void* const*>(handle), __ATOMIC_RELAXED);
+  } else if (!read_self(handle, &word, sizeof word)) {
+    return nullptr;
+  }
+  if (word == nullptr) return nullptr;
+  const void* table = find_table(head_.load(std::memory_order_acquire), word);
+  if (table != nullptr && !is_known) remembered.store(stamp, std::memory_order_relaxed);
+  return table;
+}
+
+void ProviderTables::begin_epoch() {
+  const std::uintptr_t epoch = epoch_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  // The epoch's upper bits fall off in a stamp; before a stamp could repeat, all are dropped.
+  if (epoch << kEpochShift != 0) return;
+  for (auto& remembered : readable_) remembered.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace softdat::registry

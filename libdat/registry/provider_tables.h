@@ -4,7 +4,9 @@
 // IAs that are open. This is the registry's only work on the data path.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -30,6 +32,12 @@ class ProviderTables {
 
   // Ends one acquire() of the same table. At the last one its handles become invalid.
   void release(const void* table);
+
+  // To be called before and after a call that may end the life of a handle. Between two of these,
+  // a handle of a provider without OwnsHandle that was readable once is taken to be so still.
+  void forget_readable() {
+    if (foreign_count_.load(std::memory_order_relaxed) != 0) begin_epoch();
+  }
 
   // The table of the provider that `handle` belongs to, or null when it belongs to none.
   const void* find(const void* handle) const {
@@ -62,6 +70,7 @@ class ProviderTables {
   }
 
   const void* find_foreign(const void* handle) const;
+  void begin_epoch();
   Node* find_node_locked(const void* table) const;
 
   std::mutex mutex_;
@@ -69,6 +78,13 @@ class ProviderTables {
   // Written under mutex_, read by anyone (see above).
   std::atomic<Node*> head_{nullptr};
   std::atomic<unsigned> foreign_count_{0};  // tables in use whose provider has no OwnsHandle
+
+  // Handles known to be readable, each stamped with the epoch in the bits that addresses leave free.
+  // Written by any thread; an entry is right or absent, so relaxed order does.
+  static constexpr unsigned kEpochShift = 48;
+  static constexpr std::size_t kReadable = 256;
+  mutable std::array<std::atomic<std::uintptr_t>, kReadable> readable_{};
+  std::atomic<std::uintptr_t> epoch_{1};
 };
 
 }  // namespace softdat::registry

@@ -156,6 +156,22 @@ TEST(ProviderTables, RefusesWildHandles) {
   }
 }
 
+TEST(ProviderTables, ForgetsWhichForeignHandlesWereReadable) {
+  ProviderTables tables;
+  const int table = 0;
+  tables.acquire(&table, nullptr);
+  // More rounds than there are epochs, so that a stamp that returned would be seen.
+  for (int round = 0; round < 70000; ++round) tables.forget_readable();
+  void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  static_cast<Cell*>(page)->table = &table;
+  EXPECT_EQ(tables.find(page), &table);
+  EXPECT_EQ(tables.find(page), &table);
+  tables.forget_readable();
+  ::munmap(page, 4096);
+  EXPECT_EQ(tables.find(page), nullptr);
+  tables.release(&table);
+}
+
 TEST(ProviderTables, CanBeReadWhileTablesComeAndGo) {
   ProviderTables tables;
   const int lasting = 0;

@@ -196,6 +196,17 @@ TEST(Handles, ReachTheirSlot) {
   }
 }
 
+TEST(Handles, OfMemoryThatItsFreeingUnmappedAreRefused) {
+  const ScratchIa ia("mapped");
+  DAT_EVENT event;
+  const DAT_RETURN reached = slot_number(&DAT_PROVIDER::evd_dequeue_func);
+  EXPECT_EQ(dat_evd_dequeue(ia.evd, &event), reached);
+  EXPECT_EQ(dat_evd_dequeue(ia.evd, &event), reached) << "known to be readable by now";
+  EXPECT_EQ(dat_evd_free(ia.evd), DAT_RETURN{DAT_SUCCESS});
+  EXPECT_EQ(dat_evd_dequeue(ia.evd, &event), error_of(DAT_INVALID_HANDLE, kEvdSubtype));
+  EXPECT_EQ(dat_evd_free(ia.evd), error_of(DAT_INVALID_HANDLE, kEvdSubtype));
+}
+
 TEST(Handles, CoverEverySlot) {
   std::vector<bool> is_covered(sizeof(DAT_PROVIDER) / sizeof(void*));
   for (const EntryPoint& entry : entry_points()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A DAT provider that does nothing but say what was asked of it. The instance data of its dat.conf
 // line chooses how it misbehaves. Slot n of its table (counted in pointers) answers n.
+#include <sys/mman.h>
+
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -75,13 +77,25 @@ void* make_object(const Registration& registration) {
   return &object;
 }
 
+// An object alone in a mapping, so that to free it is to make it unreadable.
+void* map_object(const Registration& registration) {
+  void* memory = ::mmap(nullptr, sizeof(Object), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  static_cast<Object*>(memory)->provider = &registration.table;
+  return memory;
+}
+
+DAT_RETURN unmap_object(DAT_HANDLE handle) {
+  ::munmap(handle, sizeof(Object));
+  return kOk;
+}
+
 DAT_RETURN open_ia(const DAT_NAME_PTR name, DAT_COUNT, DAT_EVD_HANDLE* evd, DAT_IA_HANDLE* ia) {
   note(std::string("open ") + name);
   const Registration* registration = find(name);
   if (registration == nullptr) return error(DAT_INTERNAL_ERROR);
   if (registration->data == "refuse") return error(DAT_LENGTH_ERROR);
   *ia = make_object(*registration);
-  *evd = make_object(*registration);
+  *evd = registration->data == "mapped" ? map_object(*registration) : make_object(*registration);
   return DAT_SUCCESS;
 }
 
@@ -149,6 +163,7 @@ Registration* make_registration(const DAT_PROVIDER_INFO& info, const char* data)
   made->table.handle_extendedop_func = made->data == "hollow" ? nullptr : extend;
 #endif
   if (made->data == "hollow") made->table.pz_create_func = nullptr;
+  if (made->data == "mapped") made->table.evd_free_func = unmap_object;
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include "libdat/registry/entry/dispatch.h"
 
 using softdat::registry::dispatch;
+using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
 
 extern "C" {
@@ -20,7 +21,7 @@ DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK cno_param
 }
 
 DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle) {
-  return dispatch(cno_handle, DAT_INVALID_HANDLE_CNO, &DAT_PROVIDER::cno_free_func);
+  return dispatch_ending(cno_handle, DAT_INVALID_HANDLE_CNO, &DAT_PROVIDER::cno_free_func);
 }
 
 DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd_handle) {

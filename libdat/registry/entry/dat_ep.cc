@@ -3,6 +3,7 @@
 #include "libdat/registry/entry/dispatch.h"
 
 using softdat::registry::dispatch;
+using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
 
 extern "C" {
@@ -72,7 +73,7 @@ DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE* ep_state, DA
 }
 
 DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle) {
-  return dispatch(ep_handle, DAT_INVALID_HANDLE_EP, &DAT_PROVIDER::ep_free_func);
+  return dispatch_ending(ep_handle, DAT_INVALID_HANDLE_EP, &DAT_PROVIDER::ep_free_func);
 }
 
 DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle) {

@@ -3,6 +3,7 @@
 #include "libdat/registry/entry/dispatch.h"
 
 using softdat::registry::dispatch;
+using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
 using softdat::registry::kEvdSubtype;
 
@@ -25,7 +26,7 @@ DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param
 }
 
 DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle) {
-  return dispatch(evd_handle, kEvdSubtype, &DAT_PROVIDER::evd_free_func);
+  return dispatch_ending(evd_handle, kEvdSubtype, &DAT_PROVIDER::evd_free_func);
 }
 
 DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen, DAT_CNO_HANDLE cno_handle,

@@ -126,7 +126,9 @@ DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags) {
   const auto closing = process_ias().begin_close(ia_handle);
   if (!closing) return refuse_handle(DAT_INVALID_HANDLE_IA);
   const DAT_IA_HANDLE object = closing->object;
+  process_tables().forget_readable();
   const DAT_RETURN status = call_slot(closing->table, &DAT_PROVIDER::ia_close_func, object, close_flags);
+  process_tables().forget_readable();
   if (status == DAT_SUCCESS) {
     forget(closing->token, closing->table);
   } else {

@@ -3,6 +3,7 @@
 #include "libdat/registry/entry/dispatch.h"
 
 using softdat::registry::dispatch;
+using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
 
 extern "C" {
@@ -16,11 +17,11 @@ DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask
 }
 
 DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle) {
-  return dispatch(pz_handle, DAT_INVALID_HANDLE_PZ, &DAT_PROVIDER::pz_free_func);
+  return dispatch_ending(pz_handle, DAT_INVALID_HANDLE_PZ, &DAT_PROVIDER::pz_free_func);
 }
 
 DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle) {
-  return dispatch(lmr_handle, DAT_INVALID_HANDLE_LMR, &DAT_PROVIDER::lmr_free_func);
+  return dispatch_ending(lmr_handle, DAT_INVALID_HANDLE_LMR, &DAT_PROVIDER::lmr_free_func);
 }
 
 DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET* local_segments,
@@ -46,7 +47,7 @@ DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param
 }
 
 DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle) {
-  return dispatch(rmr_handle, DAT_INVALID_HANDLE_RMR, &DAT_PROVIDER::rmr_free_func);
+  return dispatch_ending(rmr_handle, DAT_INVALID_HANDLE_RMR, &DAT_PROVIDER::rmr_free_func);
 }
 
 #if SOFTDAT_ABI == 20

@@ -3,6 +3,7 @@
 #include "libdat/registry/entry/dispatch.h"
 
 using softdat::registry::dispatch;
+using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
 
 extern "C" {
@@ -22,7 +23,7 @@ DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param
 }
 
 DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle) {
-  return dispatch(psp_handle, DAT_INVALID_HANDLE_PSP, &DAT_PROVIDER::psp_free_func);
+  return dispatch_ending(psp_handle, DAT_INVALID_HANDLE_PSP, &DAT_PROVIDER::psp_free_func);
 }
 
 DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EP_HANDLE ep_handle,
@@ -35,7 +36,7 @@ DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param
 }
 
 DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle) {
-  return dispatch(rsp_handle, DAT_INVALID_HANDLE_RSP, &DAT_PROVIDER::rsp_free_func);
+  return dispatch_ending(rsp_handle, DAT_INVALID_HANDLE_RSP, &DAT_PROVIDER::rsp_free_func);
 }
 
 #if SOFTDAT_ABI == 20
@@ -50,7 +51,7 @@ DAT_RETURN dat_csp_query(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK csp_param
 }
 
 DAT_RETURN dat_csp_free(DAT_CSP_HANDLE csp_handle) {
-  return dispatch(csp_handle, DAT_INVALID_HANDLE_CSP, &DAT_PROVIDER::csp_free_func);
+  return dispatch_ending(csp_handle, DAT_INVALID_HANDLE_CSP, &DAT_PROVIDER::csp_free_func);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "libdat/registry/entry/dispatch.h"
 
 using softdat::registry::dispatch;
+using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
 
 extern "C" {
@@ -13,7 +14,7 @@ DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_
 }
 
 DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle) {
-  return dispatch(srq_handle, DAT_INVALID_HANDLE_SRQ, &DAT_PROVIDER::srq_free_func);
+  return dispatch_ending(srq_handle, DAT_INVALID_HANDLE_SRQ, &DAT_PROVIDER::srq_free_func);
 }
 
 DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* local_iov,

@@ -26,6 +26,16 @@ DAT_RETURN dispatch(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype, Slot DAT_PROV
   return call_slot(table, slot, handle, arguments...);
 }
 
+// The same for calls after which the handle may be no handle any more.
+template <typename Slot, typename... Arguments>
+DAT_RETURN dispatch_ending(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype, Slot DAT_PROVIDER::*slot,
+                           Arguments... arguments) {
+  process_tables().forget_readable();
+  const DAT_RETURN status = dispatch(handle, subtype, slot, arguments...);
+  process_tables().forget_readable();
+  return status;
+}
+
 // For calls whose first argument is an IA. The provider sees its own handle.
 template <typename Slot, typename... Arguments>
 DAT_RETURN dispatch_ia(DAT_IA_HANDLE ia, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
