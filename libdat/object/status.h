@@ -171,6 +171,12 @@ constexpr Status invalid_parameter(StatusDetail argument) {
 constexpr Status invalid_state(StatusDetail state) {
   return {StatusType::kInvalidState, state};
 }
+constexpr Status invalid_address(StatusDetail how) {
+  return {StatusType::kInvalidAddress, how};
+}
+constexpr Status provider_not_found(StatusDetail what) {
+  return {StatusType::kProviderNotFound, what};
+}
 constexpr Status model_not_supported() {
   return {StatusType::kModelNotSupported};
 }

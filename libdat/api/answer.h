@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The words in which entry points check their arguments and refuse them.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <new>
+
+#include "libdat/api/abi.h"
+#include "libdat/api/return_code.h"
+#include "libdat/object/handle_table.h"
+#include "libdat/object/status.h"
+
+namespace softdat::SOFTDAT_ABI_NAMESPACE {
+
+using object::Handle;
+using object::pin_handle;
+using object::Status;
+using object::StatusDetail;
+
+// What a call on an EVD answers to a handle that is none: the registries answer the same.
+inline constexpr StatusDetail kEvdHandle =
+    kIsAbi20 ? StatusDetail::kInvalidHandleEvdRequest : StatusDetail::kInvalidHandle1;
+
+inline DAT_RETURN refuse_handle(StatusDetail handle) {
+  return return_code(object::invalid_handle(handle));
+}
+
+// `number` counts the function's arguments from 1.
+constexpr StatusDetail argument(int number) {
+  return static_cast<StatusDetail>(static_cast<int>(StatusDetail::kInvalidArg1) + number - 1);
+}
+
+inline DAT_RETURN refuse_argument(int number) {
+  return return_code(object::invalid_parameter(argument(number)));
+}
+
+inline DAT_RETURN refuse_model() {
+  return return_code(object::model_not_supported());
+}
+
+inline DAT_RETURN refuse_function() {
+  return return_code(object::not_implemented());
+}
+
+// An enum argument as the number it is: a consumer can pass any, and C++ knows of its enumerators
+// only.
+template <typename Enum>
+constexpr std::uint32_t number_of(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(std::uint32_t));
+  return std::bit_cast<std::uint32_t>(value);
+}
+
+template <typename Enum>
+constexpr bool has_unknown_bits(const Enum& flags, std::uint32_t known) {
+  return (number_of(flags) & ~known) != 0;
+}
+
+// For kinds that nothing makes yet.
+inline bool is_handle_of(DAT_HANDLE handle, object::Kind kind) {
+  const auto any = object::HandleTable::instance().pin_any(handle);
+  return any && any->kind() == kind;
+}
+
+constexpr bool has_unknown_mask_bits(std::uint64_t mask, std::uint64_t known) {
+  return (mask & ~known) != 0;
+}
+
+// Makes `call`, which answers a Status and may allocate; want of memory becomes an answer too.
+template <typename Call>
+DAT_RETURN answer_of(const Call& call) {
+  try {
+    return return_code(call());
+  } catch (const std::bad_alloc&) {
+    return return_code(object::insufficient_resources(StatusDetail::kResourceMemory));
+  }
+}
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <arpa/inet.h>
+
+#include "libdat/api/answer.h"
+#include "libdat/api/entry_points.h"
+#include "libdat/api/private_data.h"
+#include "libdat/object/endpoint.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::SOFTDAT_ABI_NAMESPACE {
+namespace {
+
+using object::ConnectRequest;
+using object::Endpoint;
+using object::Pin;
+
+#if SOFTDAT_ABI == 20
+constexpr std::uint32_t kConnectFlags = DAT_CONNECT_MULTIPATH_FLAG | DAT_CONNECT_MULTIPATH_REQUIRED_FLAG;
+#else
+constexpr std::uint32_t kConnectFlags = DAT_CONNECT_MULTIPATH_FLAG;
+#endif
+
+// The port inside is ignored: some programs have written a service point's there.
+Status read_address(const DAT_SOCK_ADDR& from, hca::Address& to) {
+  if (from.sa_family != AF_INET) return object::invalid_address(StatusDetail::kInvalidAddressUnsupported);
+  to.ipv4 = ntohl(reinterpret_cast<const sockaddr_in&>(from).sin_addr.s_addr);
+  return object::kOk;
+}
+
+struct Wish {
+  DAT_TIMEOUT timeout;
+  DAT_COUNT private_data_size;
+  const void* private_data;
+};
+
+// `number` is that of the timeout among the arguments; the others follow it.
+Status check_wish(const Endpoint& ep, const Wish& wish, int number) {
+  if (wish.timeout == 0) return object::invalid_parameter(argument(number));
+  return check_private_data(ep.ia(), wish.private_data_size, wish.private_data, number + 1);
+}
+
+}  // namespace
+
+DAT_RETURN ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_CONN_QUAL remote_conn_qual,
+                      DAT_TIMEOUT timeout, DAT_COUNT private_data_size, const DAT_PVOID private_data, DAT_QOS qos,
+                      DAT_CONNECT_FLAGS flags) {
+  const auto ep = pin_handle<Endpoint>(ep_handle);
+  if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  if (remote_ia_address == nullptr) return refuse_argument(2);
+  const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 4);
+  if (!wish.ok()) return return_code(wish);
+  if (has_unknown_bits(qos, object::kAllQos)) return refuse_argument(7);
+  if (has_unknown_bits(flags, kConnectFlags)) return refuse_argument(8);
+  ConnectRequest request{.remote = {},
+                         .conn_qual = remote_conn_qual,
+                         .timeout_us = timeout,
+                         .private_data = private_data_of(private_data_size, private_data),
+                         .qos = number_of(qos),
+                         .flags = number_of(flags)};
+  const Status address = read_address(*remote_ia_address, request.remote);
+  if (!address.ok()) return return_code(address);
+  return answer_of([&] { return ep->connect(request); });
+}
+
+// Connecting as another endpoint is connected comes with a later issue.
+DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle, DAT_TIMEOUT timeout,
+                          DAT_COUNT private_data_size, const DAT_PVOID private_data, DAT_QOS qos) {
+  const auto ep = pin_handle<Endpoint>(ep_handle);
+  if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  const auto dup_ep = pin_handle<Endpoint>(dup_ep_handle);
+  if (!dup_ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 3);
+  if (!wish.ok()) return return_code(wish);
+  if (has_unknown_bits(qos, object::kAllQos)) return refuse_argument(6);
+  return refuse_model();
+}
+
+DAT_RETURN ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS flags) {
+  const auto ep = pin_handle<Endpoint>(ep_handle);
+  if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  if (has_unknown_bits(flags, DAT_CLOSE_GRACEFUL_FLAG)) return refuse_argument(2);
+  return answer_of([&] { return ep->disconnect(number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG); });
+}
+
+#if SOFTDAT_ABI == 20
+
+// Goes with common service points, which come with a later issue.
+DAT_RETURN ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_TIMEOUT timeout,
+                             DAT_COUNT private_data_size, const DAT_PVOID private_data) {
+  const auto ep = pin_handle<Endpoint>(ep_handle);
+  if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  if (remote_ia_address == nullptr) return refuse_argument(2);
+  const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 3);
+  if (!wish.ok()) return return_code(wish);
+  return refuse_model();
+}
+
+#endif
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE

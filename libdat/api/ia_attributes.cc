@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/api/ia_attributes.h"
+
+#include <algorithm>
+
+#include "libdat/api/numbers.h"
+#include "libdat/object/endpoint_attributes.h"
+
+namespace softdat::SOFTDAT_ABI_NAMESPACE {
+namespace {
+
+using api::copy_name;
+using api::dat_count;
+using object::AdapterAttributes;
+
+constexpr std::uint32_t kProviderMajor = SOFTDAT_VERSION_MAJOR;
+constexpr std::uint32_t kProviderMinor = SOFTDAT_VERSION_MINOR;
+
+// What a frame of the strongest InfiniBand link carries; programs size small messages by it.
+char transport_mtu_name[] = "DAT_IB_TRANSPORT_MTU";
+char transport_mtu_value[] = "4096";
+char rdma_read_name[] = "DAT_IB_RDMA_READ";
+char rdma_read_value[] = "TRUE";
+
+// Not const: the DAT headers hand it out as a pointer to non-const.
+DAT_NAMED_ATTR named_attributes[] = {
+    {transport_mtu_name, transport_mtu_value},
+    {rdma_read_name, rdma_read_value},
+};
+constexpr DAT_COUNT kNamedAttributes = sizeof(named_attributes) / sizeof(named_attributes[0]);
+
+#if SOFTDAT_ABI == 20
+std::uint32_t length_of(std::uint64_t length) {
+  return api::length32(length);
+}
+#else
+std::uint64_t length_of(std::uint64_t length) {
+  return length;
+}
+#endif
+
+void set_limits_of_transfers(DAT_IA_ATTR& attributes, const AdapterAttributes& adapter) {
+  const DAT_COUNT iov = std::min(adapter.max_iov_segments_per_dto, api::kLargestIov);
+  attributes.max_dto_per_ep = adapter.max_dto_per_ep;
+  attributes.max_iov_segments_per_dto = iov;
+  attributes.max_iov_segments_per_rdma_read = iov;
+  attributes.max_iov_segments_per_rdma_write = iov;
+  attributes.max_message_size = length_of(adapter.max_message_size);
+  attributes.max_rdma_size = length_of(adapter.max_rdma_size);
+}
+
+void set_limits_of_reads(DAT_IA_ATTR& attributes, const AdapterAttributes& adapter) {
+  const auto eps = static_cast<std::uint64_t>(adapter.max_eps);
+  const auto in = static_cast<std::uint64_t>(adapter.max_rdma_read_per_ep_in);
+  const auto out = static_cast<std::uint64_t>(adapter.max_rdma_read_per_ep_out);
+  attributes.max_rdma_read_per_ep_in = adapter.max_rdma_read_per_ep_in;
+  attributes.max_rdma_read_per_ep_out = adapter.max_rdma_read_per_ep_out;
+  // Nothing is shared between endpoints, so each gets all that it may ask for.
+  attributes.max_rdma_read_in = dat_count(in * eps);
+  attributes.max_rdma_read_out = dat_count(out * eps);
+  attributes.max_rdma_read_per_ep_in_guaranteed = DAT_TRUE;
+  attributes.max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
+}
+
+void set_limits_of_objects(DAT_IA_ATTR& attributes, const AdapterAttributes& adapter) {
+  attributes.max_eps = adapter.max_eps;
+  attributes.max_evds = adapter.max_evds;
+  attributes.max_evd_qlen = adapter.max_evd_qlen;
+  attributes.max_lmrs = adapter.max_lmrs;
+  attributes.max_lmr_block_size = length_of(adapter.max_lmr_block_size);
+  attributes.max_lmr_virtual_address = adapter.max_lmr_virtual_address;
+  attributes.max_pzs = adapter.max_pzs;
+  attributes.max_rmrs = adapter.max_rmrs;
+  attributes.max_rmr_target_address = adapter.max_lmr_virtual_address;
+}
+
+void set_identity(DAT_PROVIDER_ATTR& attributes, const RegisteredIa& ia) {
+  copy_name(attributes.provider_name, "SoftDAT");
+  attributes.provider_version_major = kProviderMajor;
+  attributes.provider_version_minor = kProviderMinor;
+  // A registry finds its entry again by these three.
+  attributes.dapl_version_major = ia.info.major;
+  attributes.dapl_version_minor = ia.info.minor;
+  attributes.is_thread_safe = ia.info.is_thread_safe == 0 ? DAT_FALSE : DAT_TRUE;
+}
+
+void set_ways(DAT_PROVIDER_ATTR& attributes) {
+  attributes.lmr_mem_types_supported = DAT_MEM_TYPE_VIRTUAL;
+  attributes.iov_ownership_on_return = DAT_IOV_CONSUMER;
+  // One quality is all there is, and it is as good as any that may be asked for.
+  attributes.dat_qos_supported = static_cast<DAT_QOS>(object::kAllQos);
+  attributes.completion_flags_supported = static_cast<DAT_COMPLETION_FLAGS>(
+      DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG |
+      DAT_COMPLETION_BARRIER_FENCE_FLAG | DAT_COMPLETION_EVD_THRESHOLD_FLAG);
+  attributes.supports_multipath = DAT_FALSE;
+  attributes.ep_creator = DAT_PSP_CREATES_EP_IFASKED;
+  attributes.pz_support = DAT_PZ_UNIQUE;
+  attributes.optimal_buffer_alignment = 64;
+  attributes.lmr_sync_req = DAT_FALSE;
+  attributes.dto_async_return_guaranteed = DAT_FALSE;
+  attributes.rdma_write_for_rdma_read_req = DAT_FALSE;
+  // Streams of all kinds may share an EVD. The DAT headers declare the matrix const although it is
+  // an output.
+  auto* merging = const_cast<DAT_BOOLEAN*>(&attributes.evd_stream_merging_supported[0][0]);
+  std::fill_n(merging, sizeof(attributes.evd_stream_merging_supported) / sizeof(*merging), DAT_TRUE);
+}
+
+void set_what_is_missing(DAT_PROVIDER_ATTR& attributes) {
+  attributes.srq_supported = DAT_FALSE;
+  attributes.srq_watermarks_supported = 0;
+  attributes.srq_ep_pz_difference_supported = DAT_FALSE;
+  attributes.srq_info_supported = 0;
+  attributes.ep_recv_info_supported = 0;
+#if SOFTDAT_ABI == 20
+  attributes.rdma_read_lmr_rmr_context_exposure = DAT_FALSE;
+  attributes.rmr_scope_supported = DAT_RMR_SCOPE_PZ;
+  attributes.is_signal_safe = DAT_FALSE;
+  attributes.ha_supported = DAT_FALSE;
+  attributes.ha_loadbalancing = DAT_HA_LB_NONE;
+#endif
+}
+
+}  // namespace
+
+void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
+  to = {};
+  copy_name(to.adapter_name, adapter.name);
+  copy_name(to.vendor_name, adapter.vendor);
+  to.hardware_version_major = kProviderMajor;
+  to.hardware_version_minor = kProviderMinor;
+  to.firmware_version_major = kProviderMajor;
+  to.firmware_version_minor = kProviderMinor;
+  to.ia_address_ptr = api::dat_address(adapter.address);
+  set_limits_of_objects(to, adapter);
+  set_limits_of_transfers(to, adapter);
+  set_limits_of_reads(to, adapter);
+#if SOFTDAT_ABI == 20
+  to.zb_supported = DAT_FALSE;
+  to.extension_supported = DAT_EXTENSION_NONE;
+#endif
+}
+
+void write_provider_attributes(const RegisteredIa& ia, const AdapterAttributes& adapter, DAT_PROVIDER_ATTR& to) {
+  set_identity(to, ia);
+  set_ways(to);
+  set_what_is_missing(to);
+  to.max_private_data_size = adapter.max_private_data_size;
+  to.num_provider_specific_attr = kNamedAttributes;
+  to.provider_specific_attr = named_attributes;
+}
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "libdat/api/answer.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::SOFTDAT_ABI_NAMESPACE {
+
+// Checks a size and the pointer after it, which are arguments `number` and `number` + 1: the size
+// may be neither negative nor beyond what the device carries, the pointer null only without bytes.
+inline Status check_private_data(const object::InterfaceAdapter& ia, DAT_COUNT size, const void* data, int number) {
+  if (size < 0 || static_cast<std::uint32_t>(size) > ia.device().attributes().max_private_data)
+    return object::invalid_parameter(argument(number));
+  if (size > 0 && data == nullptr) return object::invalid_parameter(argument(number + 1));
+  return object::kOk;
+}
+
+// Requires that check_private_data() was content.
+inline std::span<const std::byte> private_data_of(DAT_COUNT size, const void* data) {
+  return {static_cast<const std::byte*>(data), static_cast<std::size_t>(size)};
+}
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE
