@@ -25,8 +25,8 @@ ProviderKey key_of(const ConfEntry& entry) {
   return {entry.ia_name, entry.major, entry.minor, entry.is_thread_safe};
 }
 
-bool is_served(const ConfEntry& entry) {
-  return !entry.is_kernel && entry.is_default;
+bool is_simulator(const std::string& library_path) {
+  return library_path.substr(library_path.rfind('/') + 1) == kSimulatorLibrary;
 }
 
 }  // namespace
@@ -35,7 +35,12 @@ StaticRegistry::StaticRegistry(const Options& options, const ConfFile& file) : o
   for (const ConfEntry& entry : file.entries) {
     if (is_served(entry)) add(entry);
   }
-  make_listing(options, file);
+  make_listing(file);
+}
+
+bool StaticRegistry::is_served(const ConfEntry& entry) const {
+  if (entry.is_kernel || !entry.is_default) return false;
+  return options_.is_file_chosen || !options_.is_any_name_ours || is_simulator(entry.library_path);
 }
 
 void StaticRegistry::add(const ConfEntry& entry) {
@@ -52,13 +57,13 @@ void StaticRegistry::add(const ConfEntry& entry) {
   slot.alternatives.push_back(alternative);
 }
 
-void StaticRegistry::make_listing(const Options& options, const ConfFile& file) {
-  if (!options.is_list_complete && !has_name("sim0")) {
-    listing_.push_back({"sim0", options.api_major, options.api_minor, false});
+void StaticRegistry::make_listing(const ConfFile& file) {
+  if (!options_.is_file_chosen && !has_name("sim0")) {
+    listing_.push_back({"sim0", options_.api_major, options_.api_minor, false});
   }
   for (const bool is_own_turn : {true, false}) {
     for (const ConfEntry& entry : file.entries) {
-      const bool is_own = entry.major == options.api_major;
+      const bool is_own = entry.major == options_.api_major;
       if (is_served(entry) && is_own == is_own_turn) listing_.push_back(key_of(entry));
     }
   }

@@ -41,9 +41,11 @@ class StaticRegistry {
     std::uint32_t api_major = 0;  // the API this registry speaks
     std::uint32_t api_minor = 0;
     bool is_any_name_ours = false;  // SOFTDAT_ANY_IA=1
-    bool is_list_complete = false;  // DAT_OVERRIDE chose the file: list what it says, no more
+    bool is_file_chosen = false;    // DAT_OVERRIDE named the file; otherwise it is the system's
   };
 
+  // If every name is to be ours, the system's file counts only as far as it agrees: distributions
+  // ship one full of names for hardware that is not there. A chosen file always counts.
   StaticRegistry(const Options& options, const ConfFile& file);
 
   // The slot that serves `wanted`: the exact key, or the smallest newer minor version, or the
@@ -55,13 +57,14 @@ class StaticRegistry {
   // asked for.
   bool has_name(const std::string& ia_name) const;
 
-  // What a consumer is shown: sim0 first unless the file says what to use (is_list_complete) or has
-  // an entry of that name, then the file's entries, those of this registry's API before the others.
+  // What a consumer is shown: sim0 first, unless the file was chosen or has an entry of that name;
+  // then the file's entries, those of this registry's API before the others.
   const std::vector<ProviderKey>& listing() const { return listing_; }
 
  private:
   void add(const ConfEntry& entry);
-  void make_listing(const Options& options, const ConfFile& file);
+  bool is_served(const ConfEntry& entry) const;
+  void make_listing(const ConfFile& file);
   bool is_built_in(const ProviderKey& wanted) const;
 
   const Options options_;

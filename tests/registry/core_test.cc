@@ -304,12 +304,11 @@ ConfEntry entry(const std::string& name, std::uint32_t major, std::uint32_t mino
   return made;
 }
 
-StaticRegistry make_static(std::vector<ConfEntry> entries, bool is_any_name_ours = false,
-                           bool is_list_complete = false) {
+StaticRegistry make_static(std::vector<ConfEntry> entries, bool is_any_name_ours = false, bool is_file_chosen = false) {
   StaticRegistry::Options options;
   options.api_major = 2;
   options.is_any_name_ours = is_any_name_ours;
-  options.is_list_complete = is_list_complete;
+  options.is_file_chosen = is_file_chosen;
   return StaticRegistry(options, ConfFile{std::move(entries)});
 }
 
@@ -377,10 +376,19 @@ TEST(StaticRegistry, LetsTheFileReplaceABuiltInName) {
   EXPECT_THAT(listed(registry), ElementsAre("sim0 2.0 nonthreadsafe"));
 }
 
-TEST(StaticRegistry, RoutesEveryUnknownNameWhenAsked) {
-  StaticRegistry registry = make_static({entry("ofa-v2-ib0", 2, 0, "mine.so")}, true);
+TEST(StaticRegistry, RoutesEveryNameThatAChosenFileLacksWhenAsked) {
+  StaticRegistry registry = make_static({entry("ofa-v2-ib0", 2, 0, "mine.so")}, true, true);
   EXPECT_EQ(registry.find({"ibd0", 2, 0, false})->alternatives.front().library_path, "libsoftdat.so");
   EXPECT_EQ(registry.find({"ofa-v2-ib0", 2, 0, false})->alternatives.front().library_path, "mine.so");
+}
+
+TEST(StaticRegistry, RoutesEveryNameOfTheSystemsFileWhenAsked) {
+  ConfEntry routed = entry("mine", 2, 0, "/usr/lib/libsoftdat.so");
+  routed.instance_data = "kept";
+  StaticRegistry registry = make_static({entry("ofa-v2-ib0", 2, 0, "theirs.so"), routed}, true);
+  EXPECT_EQ(registry.find({"ofa-v2-ib0", 2, 0, false})->alternatives.front().library_path, "libsoftdat.so");
+  EXPECT_EQ(registry.find({"mine", 2, 0, false})->alternatives.front().instance_data, "kept");
+  EXPECT_THAT(listed(registry), ElementsAre("sim0 2.0 nonthreadsafe", "mine 2.0 nonthreadsafe"));
 }
 
 TEST(StaticRegistry, ListsTheSimulatorThenItsOwnApiThenTheOther) {

@@ -251,8 +251,24 @@ TEST_F(Processes, APrivatelyLoadedRegistryServesProvidersAllTheSame) {
   const Outcome outcome =
       run(PRIVATE_PROBE, {REGISTRY_LIBRARY, "private", std::to_string(kMajor), std::to_string(kMinor)},
           {override_with(text)});
-  EXPECT_EQ(outcome.output, status_line("open", DAT_SUCCESS)) << outcome.errors;
+  EXPECT_EQ(outcome.output, opened("private")) << outcome.errors;
   EXPECT_EQ(outcome.exit_code, 0);
+}
+
+// The providers bind the registry's functions by name, and both libraries have functions of these names.
+TEST_F(Processes, BothRegistriesServeOneProcess) {
+  const std::string text =
+      conf_line("one", "scratch_foreign12", "", "u1.2") + conf_line("two", "scratch_foreign20", "", "u2.0");
+  const Texts one{REGISTRY12_LIBRARY, "one", "1", "2"};
+  const Texts two{REGISTRY20_LIBRARY, "two", "2", "0"};
+  for (const bool is_one_first : {true, false}) {
+    Texts arguments = is_one_first ? one : two;
+    const Texts& second = is_one_first ? two : one;
+    arguments.insert(arguments.end(), second.begin(), second.end());
+    const Outcome outcome = run(PRIVATE_PROBE, arguments, {override_with(text)});
+    EXPECT_EQ(outcome.output, is_one_first ? opened("one") + opened("two") : opened("two") + opened("one"))
+        << outcome.errors;
+  }
 }
 
 }  // namespace

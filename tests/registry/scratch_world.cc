@@ -52,6 +52,8 @@ class World : public ::testing::Environment {
 std::string built_library(const std::string& library) {
   if (library == "scratch_foreign") return SCRATCH_FOREIGN;
   if (library == "scratch_owner") return SCRATCH_OWNER;
+  if (library == "scratch_foreign12") return SCRATCH_FOREIGN12;
+  if (library == "scratch_foreign20") return SCRATCH_FOREIGN20;
   return library == "not_a_provider" ? NOT_A_PROVIDER : "/nowhere/" + library;
 }
 

@@ -34,7 +34,7 @@ StaticRegistry make_static() {
   options.api_major = kApiMajor;
   options.api_minor = kApiMinor;
   options.is_any_name_ours = base::environment(base::Variable::kAnyIa) == "1";
-  options.is_list_complete = !search.override_path.empty();
+  options.is_file_chosen = !search.override_path.empty();
   return StaticRegistry(options, find_conf_file(search, complain));
 }
 
