@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/contact.h"
+
+#include <cerrno>
+#include <chrono>
+
+#include "transport/shm/link.h"
+#include "transport/shm/shm_carrier.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
+// A peer that says "we have a link" of which we know nothing (yet), or hangs up.
+constexpr int kMostAttempts = 100;
+
+}  // namespace
+
+Contact::Begin Contact::begin() {
+  SocketResult peer = connect_to(rendezvous_name(key_.first, key_.second));
+  if (peer.error == EAGAIN) {
+    // Its accept queue is full: it lives, and is busy. Whoever waits has his own deadline.
+    is_retrying_ = true;
+    carrier_.note_work();
+    return Begin::kUnderWay;
+  }
+  if (peer.error == ECONNREFUSED) return Begin::kNobody;
+  if (!peer.fd) return Begin::kNoResources;
+  if (!is_same_user(peer.fd.get())) return Begin::kNobody;
+  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.bell().get())) return Begin::kNobody;
+  socket_ = std::move(peer.fd);
+  watch_ = carrier_.reactor().watch(socket_.get(), *this);
+  watch_->want(kReadable);
+  return Begin::kUnderWay;
+}
+
+void Contact::retry_if_due(base::Time now) {
+  if (!is_retrying_) return;
+  if (waiting_.empty()) return give_up(Refusal::kUnreachable);
+  if (!retry_at_) retry_at_ = base::deadline_after(now, kRetryPause);
+  if (now < *retry_at_) return;
+  is_retrying_ = false;
+  retry_at_.reset();
+  switch (begin()) {
+    case Begin::kUnderWay:
+      return;
+    case Begin::kNobody:
+      return give_up(Refusal::kNoListener);
+    case Begin::kNoResources:
+      return give_up(Refusal::kUnreachable);
+  }
+}
+
+void Contact::on_ready(std::uint32_t) {
+  Welcome welcome;
+  switch (receive_welcome(socket_.get(), welcome)) {
+    case ReceiveResult::kNothing:
+      return watch_->want(kReadable);
+    case ReceiveResult::kPacket:
+      watch_.reset();
+      return take(std::move(welcome));
+    case ReceiveResult::kEnd:
+      // The port was closed with us in its queue, or its process died. Is there another?
+      return retry_later(kMostAttempts);
+  }
+}
+
+void Contact::take(Welcome welcome) {
+  Link* link = nullptr;
+  switch (welcome.answer) {
+    case Answer::kNewLink:
+      link = carrier_.join(std::move(socket_), std::move(welcome));
+      break;
+    case Answer::kExistingLink:
+      link = carrier_.find_link(welcome.sender);
+      break;
+    case Answer::kNoCommonVersion:
+      return give_up(Refusal::kProtocol);
+  }
+  // An existing link that is not here yet is under way in another contact's socket.
+  return link != nullptr ? resolve(*link) : retry_later(kMostAttempts);
+}
+
+void Contact::retry_later(int most_attempts) {
+  watch_.reset();
+  socket_.reset();
+  if (++attempts_ >= most_attempts) return give_up(Refusal::kUnreachable);
+  is_retrying_ = true;
+}
+
+void Contact::resolve(Link& link) {
+  is_done_ = true;
+  carrier_.remember(key_, link);
+  while (!waiting_.empty()) {
+    ShmChannel& channel = waiting_.front();
+    waiting_.pop_front();
+    link.open(channel);
+  }
+}
+
+void Contact::give_up(Refusal reason) {
+  is_done_ = true;
+  is_retrying_ = false;
+  while (!waiting_.empty()) waiting_.front().tell_later(News::kRefused, reason);
+}
+
+}  // namespace softdat::transport::shm

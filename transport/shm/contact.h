@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Contact: on the way from a service's rendezvous to a link with the process that serves it.
+// Channels wait here until there is one. Owned by the carrier; called with the baton.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "transport/reactor.h"
+#include "transport/shm/handshake.h"
+#include "transport/shm/shm_channel.h"
+
+namespace softdat::transport::shm {
+
+class Link;
+class ShmCarrier;
+
+// Address and service id.
+using ServiceKey = std::pair<std::uint32_t, std::uint64_t>;
+
+class Contact final : public ReadinessSink {
+ public:
+  enum class Begin { kUnderWay, kNobody, kNoResources };
+
+  Contact(ShmCarrier& carrier, const ServiceKey& key) : carrier_(carrier), key_(key) {}
+
+  // Looks for the rendezvous. Only kUnderWay leaves something to wait for.
+  Begin begin();
+  void add(ShmChannel& channel) { waiting_.push_back(channel); }
+  // Tries again if it is time to. A contact that cannot go on at once asks for this.
+  void retry_if_due(base::Time now);
+  bool is_retrying() const { return is_retrying_; }
+  bool is_done() const { return is_done_; }
+
+  void on_ready(std::uint32_t readiness) override;
+
+ private:
+  void take(Welcome welcome);
+  void retry_later(int most_attempts);
+  void resolve(Link& link);
+  void give_up(Refusal reason);
+
+  ShmCarrier& carrier_;
+  const ServiceKey key_;
+  base::UniqueFd socket_;
+  std::unique_ptr<Reactor::Watch> watch_;
+  ChannelQueue waiting_;
+  int attempts_ = 0;
+  bool is_retrying_ = false;
+  std::optional<base::Time> retry_at_;
+  bool is_done_ = false;
+};
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/conversation_table.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+constexpr std::uint32_t side_of(std::uint32_t number) {
+  return number >> 31;
+}
+constexpr std::uint32_t index_of(std::uint32_t number) {
+  return number & 0x7fffffff;
+}
+
+}  // namespace
+
+std::uint32_t ConversationTable::begin_own() {
+  std::vector<Conversation>& own = sides_[static_cast<std::size_t>(own_)];
+  std::uint32_t number = kNone;
+  if (!free_.empty()) {
+    number = free_.back();
+    free_.pop_back();
+  } else if (own.size() < kMostPerSide) {
+    number = to_number(own_, own.size());
+    own.emplace_back();
+  } else {
+    return kNone;
+  }
+  own[index_of(number)] = {.is_used = true};
+  return number;
+}
+
+// The peer counts up from zero too, so its numbers leave no gaps that we would have to pay for.
+bool ConversationTable::begin_theirs(std::uint32_t number) {
+  if (side_of(number) == static_cast<std::uint32_t>(own_)) return false;
+  std::vector<Conversation>& theirs = sides_[side_of(number)];
+  const std::uint32_t index = index_of(number);
+  if (index > theirs.size() || index >= kMostPerSide) return false;
+  if (index == theirs.size()) theirs.emplace_back();
+  if (theirs[index].is_used) return false;
+  theirs[index] = {.is_used = true};
+  return true;
+}
+
+Conversation* ConversationTable::find(std::uint32_t number) {
+  std::vector<Conversation>& side = sides_[side_of(number)];
+  const std::uint32_t index = index_of(number);
+  return index < side.size() && side[index].is_used ? &side[index] : nullptr;
+}
+
+void ConversationTable::end_if_over(std::uint32_t number) {
+  Conversation* conversation = find(number);
+  if (conversation == nullptr) return;
+  if (!conversation->has_sent_final || !conversation->has_got_final) return;
+  *conversation = {};
+  if (side_of(number) == static_cast<std::uint32_t>(own_)) free_.push_back(number);
+}
+
+std::vector<std::uint32_t> ConversationTable::numbers() const {
+  std::vector<std::uint32_t> used;
+  for (const Side side : {Side::kConnector, Side::kAcceptor}) {
+    const std::vector<Conversation>& all = sides_[static_cast<std::size_t>(side)];
+    for (std::size_t index = 0; index < all.size(); ++index) {
+      if (all[index].is_used) used.push_back(to_number(side, index));
+    }
+  }
+  return used;
+}
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The conversations of one link, by number. A number is chosen by the side that asks, is the same
+// on both sides, and is used again only after each side has said its last word (a final record):
+// what is still on its way can thus never reach a later conversation of the same number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport/shm/segment.h"
+
+namespace softdat::transport::shm {
+
+class ShmChannel;
+class ShmRequest;
+
+// At most one of channel and request is set; neither when the owner has closed already.
+struct Conversation {
+  ShmChannel* channel = nullptr;
+  ShmRequest* request = nullptr;
+  bool is_used = false;
+  bool has_sent_final = false;
+  bool has_got_final = false;
+};
+
+class ConversationTable {
+ public:
+  static constexpr std::uint32_t kMostPerSide = 1u << 20;
+
+  explicit ConversationTable(Side own) : own_(own) {}
+
+  // A number of ours that is free; kNone when there are too many.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::uint32_t begin_own();
+  // The peer chose this number. False when it had no right to.
+  bool begin_theirs(std::uint32_t number);
+  // Null when the number names no conversation. Valid until the next begin.
+  Conversation* find(std::uint32_t number);
+  // Frees the number if both have said their last word.
+  void end_if_over(std::uint32_t number);
+
+  // All numbers in use, for going through them while they may change.
+  std::vector<std::uint32_t> numbers() const;
+
+ private:
+  std::uint32_t to_number(Side side, std::size_t index) const {
+    return static_cast<std::uint32_t>(index) | static_cast<std::uint32_t>(side) << 31;
+  }
+
+  const Side own_;
+  std::vector<Conversation> sides_[2];  // by the side that asked
+  std::vector<std::uint32_t> free_;     // numbers of ours that were used before
+};
+
+}  // namespace softdat::transport::shm

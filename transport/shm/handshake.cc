@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/handshake.h"
+
+#include <sys/random.h>
+
+#include <cstring>
+
+#include "base/assert.h"
+#include "transport/shm/segment.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+// Both packets on the wire: plain words in the machine's order, and the 16 bytes of the sender.
+struct Words {
+  std::uint64_t magic = kSegmentMagic;
+  std::uint32_t version = kSegmentVersion;
+  LinkFeatures features = kOurLinkFeatures;
+  CarrierId sender{};
+  std::uint32_t answer = 0;
+  std::uint32_t spare = 0;
+};
+static_assert(sizeof(Words) == 40);
+
+std::span<const std::byte> as_bytes(const Words& words) {
+  return {reinterpret_cast<const std::byte*>(&words), sizeof words};
+}
+
+ReceiveResult receive_words(int socket, Words& words, Packet& packet) {
+  std::array<std::byte, 256> data;
+  const ReceiveResult result = receive_packet(socket, data, packet);
+  if (result != ReceiveResult::kPacket) return result;
+  if (packet.length < sizeof words) return ReceiveResult::kEnd;
+  std::memcpy(&words, data.data(), sizeof words);
+  return words.magic == kSegmentMagic ? ReceiveResult::kPacket : ReceiveResult::kEnd;
+}
+
+}  // namespace
+
+CarrierId make_carrier_id() {
+  CarrierId id;
+  const ssize_t got = ::getrandom(id.data(), id.size(), 0);
+  base::check(got == static_cast<ssize_t>(id.size()), "16 random bytes are to be had");
+  return id;
+}
+
+bool send_hello(int socket, const CarrierId& sender, int doorbell) {
+  const Words words{.sender = sender};
+  return send_packet(socket, as_bytes(words), {&doorbell, 1});
+}
+
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell) {
+  const Words words{.sender = sender, .answer = static_cast<std::uint32_t>(answer)};
+  const int fds[] = {memory, doorbell};
+  const bool is_new = answer == Answer::kNewLink;
+  return send_packet(socket, as_bytes(words), is_new ? std::span(fds) : std::span<const int>());
+}
+
+ReceiveResult receive_hello(int socket, Hello& into) {
+  Words words;
+  Packet packet;
+  const ReceiveResult result = receive_words(socket, words, packet);
+  if (result != ReceiveResult::kPacket) return result;
+  if (packet.fd_count < 1) return ReceiveResult::kEnd;
+  into.is_our_version = words.version == kSegmentVersion;
+  into.sender = words.sender;
+  into.features = words.features & kOurLinkFeatures;
+  into.doorbell = std::move(packet.fds[0]);
+  return ReceiveResult::kPacket;
+}
+
+ReceiveResult receive_welcome(int socket, Welcome& into) {
+  Words words;
+  Packet packet;
+  const ReceiveResult result = receive_words(socket, words, packet);
+  if (result != ReceiveResult::kPacket) return result;
+  into.sender = words.sender;
+  into.features = words.features & kOurLinkFeatures;
+  const bool is_ours = words.version == kSegmentVersion;
+  into.answer = is_ours ? static_cast<Answer>(words.answer) : Answer::kNoCommonVersion;
+  if (into.answer == Answer::kNewLink && packet.fd_count < 2) return ReceiveResult::kEnd;
+  into.memory = std::move(packet.fds[0]);
+  into.doorbell = std::move(packet.fds[1]);
+  return ReceiveResult::kPacket;
+}
+
+}  // namespace softdat::transport::shm

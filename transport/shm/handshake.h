@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How two carriers come to share a link. The connector connects to the rendezvous of the service it
+// wants and says Hello, with its doorbell. The acceptor answers Welcome: with a new segment and its
+// own doorbell, or "we have a link already", or that it speaks no common version. With a new
+// segment the socket stays open for as long as the link lives: its end is the peer's death.
+//
+// Both packets may grow; a receiver looks at the bytes it knows. Later packets on the socket of a
+// link announce further shared tables; who does not know them ignores them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/unique_fd.h"
+#include "transport/shm/unix_socket.h"
+
+namespace softdat::transport::shm {
+
+// Tells carriers apart, across processes and their lives.
+using CarrierId = std::array<std::uint8_t, 16>;
+CarrierId make_carrier_id();
+
+// What a side can do beyond version 1; both use the intersection.
+using LinkFeatures = std::uint32_t;
+inline constexpr LinkFeatures kOurLinkFeatures = 0;
+
+struct Hello {
+  CarrierId sender{};
+  bool is_our_version = false;
+  LinkFeatures features = 0;
+  base::UniqueFd doorbell;
+};
+
+enum class Answer : std::uint32_t { kNewLink = 1, kExistingLink = 2, kNoCommonVersion = 3 };
+
+struct Welcome {
+  CarrierId sender{};
+  LinkFeatures features = 0;
+  Answer answer = Answer::kNoCommonVersion;
+  base::UniqueFd memory;    // kNewLink
+  base::UniqueFd doorbell;  // kNewLink
+};
+
+// The descriptors are duplicated by the kernel: the caller keeps his. False: the peer is gone.
+bool send_hello(int socket, const CarrierId& sender, int doorbell);
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell);
+
+// kNothing: not there yet. kEnd: the peer is gone, or what it said is none of ours.
+ReceiveResult receive_hello(int socket, Hello& into);
+ReceiveResult receive_welcome(int socket, Welcome& into);
+
+}  // namespace softdat::transport::shm

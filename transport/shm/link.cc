@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/link.h"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/assert.h"
+#include "transport/shm/shm_carrier.h"
+#include "transport/shm/shm_request.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+// What a poll takes in at most before other links get their turn.
+constexpr std::size_t kRecordsPerPoll = 64;
+// Room that makes it worth while to resume blocked channels.
+constexpr std::size_t kRoomToResume = 2 * kMostRecord;
+// RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
+constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
+
+base::UniqueFd open_death_watch(int socket) {
+  const int pid = identify_peer(socket).pid;
+  if (pid <= 0 || pid == ::getpid()) return {};
+  return base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+}  // namespace
+
+class Link::DeathWatch final : public ReadinessSink {
+ public:
+  DeathWatch(Link& link, Reactor& reactor, base::UniqueFd process)
+      : link_(link), process_(std::move(process)), watch_(reactor.watch(process_.get(), *this)) {
+    watch_->want(kReadable);
+  }
+  void on_ready(std::uint32_t) override { link_.is_peer_gone_ = true; }
+
+ private:
+  Link& link_;
+  const base::UniqueFd process_;
+  std::unique_ptr<Reactor::Watch> watch_;
+};
+
+Link::Link(ShmCarrier& carrier, LinkParts parts)
+    : carrier_(carrier),
+      peer_(parts.peer),
+      segment_(std::move(parts.segment)),
+      socket_(std::move(parts.socket)),
+      peer_bell_(std::move(parts.peer_bell)),
+      writer_(segment_.ring_of(parts.side)),
+      reader_(segment_.ring_of(other(parts.side))),
+      conversations_(parts.side) {
+  watch_ = carrier_.reactor().watch(socket_.get(), *this);
+  watch_->want(kReadable);
+  base::UniqueFd process = open_death_watch(socket_.get());
+  if (process) {
+    death_watch_ = std::make_unique<DeathWatch>(*this, carrier_.reactor(), std::move(process));
+  }
+}
+
+Link::~Link() = default;
+
+// Packets on an established link announce what we do not know of; only the end matters.
+void Link::on_ready(std::uint32_t) {
+  std::byte data[256];
+  Packet packet;
+  while (true) {
+    const ReceiveResult result = receive_packet(socket_.get(), data, packet);
+    if (result == ReceiveResult::kEnd) is_peer_gone_ = true;
+    if (result != ReceiveResult::kPacket) break;
+    packet = {};
+  }
+  if (!is_peer_gone_) watch_->want(kReadable);
+}
+
+void Link::open(ShmChannel& channel) {
+  const std::uint32_t number = is_ending() ? ConversationTable::kNone : conversations_.begin_own();
+  if (number == ConversationTable::kNone) {
+    return channel.tell_later(News::kRefused, Refusal::kUnreachable);
+  }
+  conversations_.find(number)->channel = &channel;
+  channel.join(*this, number, ChannelState::kConnecting);
+  post(RecordKind::kConnect, number, encode_offer(channel.question()->offer));
+  flush();
+}
+
+void Link::accept(std::uint32_t number, ShmChannel& channel, const Offer& reply) {
+  Conversation& conversation = *conversations_.find(number);
+  conversation.request = nullptr;
+  conversation.channel = &channel;
+  channel.join(*this, number, ChannelState::kAccepting);
+  post(RecordKind::kAccept, number, encode_offer(reply));
+  flush();
+}
+
+void Link::finish(std::uint32_t number, RecordKind kind, const Bytes& bytes) {
+  Conversation* conversation = conversations_.find(number);
+  base::check(conversation != nullptr && !conversation->has_sent_final, "one last word", number);
+  conversation->channel = nullptr;
+  conversation->request = nullptr;
+  conversation->has_sent_final = true;
+  post(kind, number, bytes);
+  conversations_.end_if_over(number);
+  flush();
+}
+
+void Link::post(RecordKind kind, std::uint32_t number, const Bytes& bytes) {
+  if (is_ending()) return;
+  if (!outbox_.empty() || !write(kind, number, bytes)) outbox_.push_back({kind, number, bytes});
+}
+
+bool Link::write(RecordKind kind, std::uint32_t number, const Bytes& bytes) {
+  const std::size_t length = kWordBytes + bytes.size();
+  if (!writer_.has_room(length)) {
+    if (writer_.is_broken()) break_down();
+    writer_.want_room();
+    return false;
+  }
+  if (!bytes.empty()) std::memcpy(writer_.place() + kWordBytes, bytes.data(), bytes.size());
+  const auto record_bytes = static_cast<std::uint32_t>(length);
+  writer_.publish(pack({.bytes = record_bytes, .kind = kind, .channel = number}), length);
+  mark_written();
+  return true;
+}
+
+void Link::block(ShmChannel& channel) {
+  blocked_.push_back(channel);
+  writer_.want_room();
+  if (writer_.is_broken()) break_down();
+}
+
+void Link::flush() {
+  if (!std::exchange(has_written_, false)) return;
+  if (writer_.claim_bell()) peer_bell_.ring();
+}
+
+// The channels hear of it at the carrier's next turn.
+void Link::break_down() {
+  is_broken_ = true;
+  carrier_.note_work();
+}
+
+std::size_t Link::poll() {
+  const std::size_t taken = take_records(kRecordsPerPoll);
+  if (taken == 0 && reader_.has_unpublished()) give_room_back();
+  const bool has_writers = !outbox_.empty() || !blocked_.empty();
+  const std::size_t resumed = has_writers ? use_room() : 0;
+  flush();
+  return taken + resumed;
+}
+
+std::size_t Link::take_records(std::size_t most) {
+  std::size_t count = 0;
+  for (; count < most && !is_broken_; ++count) {
+    const std::uint64_t first = reader_.peek();
+    if (first == 0) break;
+    const RecordWord word = unpack(first);
+    const bool is_sane = word.bytes >= kWordBytes && word.bytes <= kMostRecord;
+    if (!is_sane || !deliver(word, {reader_.record() + kWordBytes, word.bytes - kWordBytes})) {
+      break_down();
+      break;
+    }
+    reader_.consume(word.bytes);
+    if (reader_.is_publish_due()) give_room_back();
+  }
+  return count;
+}
+
+void Link::give_room_back() {
+  if (reader_.publish() && writer_.claim_bell_quietly()) peer_bell_.ring();
+}
+
+// First the records that must go, then each blocked channel in its turn: who blocks again goes to
+// the end of the queue, so that one busy channel does not starve the others.
+std::size_t Link::use_room() {
+  std::size_t count = 0;
+  while (!outbox_.empty()) {
+    const Waiting& next = outbox_.front();
+    if (!write(next.kind, next.number, next.bytes)) return count;
+    outbox_.pop_front();
+    ++count;
+  }
+  writer_.stop_wanting_room();
+  for (std::size_t left = blocked_.size(); left > 0 && !blocked_.empty(); --left) {
+    if (is_congested() || !writer_.has_room(kRoomToResume)) break;
+    ShmChannel& channel = blocked_.front();
+    blocked_.pop_front();
+    channel.on_room();
+    ++count;
+  }
+  if (writer_.is_broken()) break_down();
+  if (!blocked_.empty()) writer_.want_room();
+  return count;
+}
+
+void Link::end() {
+  // What the dead have left in the ring still counts; a living peer cannot hold us here.
+  if (!is_broken_) take_records(segment_.ring_of(Side::kConnector).size / kLine);
+  const bool is_broken = is_broken_;
+  const CloseReason reason = is_broken ? CloseReason::kProtocolError : CloseReason::kLost;
+  const Refusal refusal = is_broken ? Refusal::kProtocol : Refusal::kUnreachable;
+  is_peer_gone_ = true;
+  outbox_.clear();
+  for (const std::uint32_t number : conversations_.numbers()) {
+    Conversation* conversation = conversations_.find(number);
+    if (conversation == nullptr) continue;
+    ShmChannel* channel = nullptr;
+    detach(*conversation, channel);
+    if (channel != nullptr) {
+      channel->on_end(reason, is_broken ? kBrokenProtocol : TerminateCode{}, refusal);
+    }
+  }
+}
+
+void Link::sever() {
+  ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+void Link::detach(Conversation& conversation, ShmChannel*& channel) {
+  channel = std::exchange(conversation.channel, nullptr);
+  if (channel != nullptr) channel->leave();
+  if (conversation.request != nullptr) {
+    std::exchange(conversation.request, nullptr)->on_peer_gone();
+  }
+}
+
+}  // namespace softdat::transport::shm

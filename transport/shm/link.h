@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Link: everything that two carriers (usually: two processes) exchange, however many channels they
+// have: one segment with a ring each way, a doorbell each, and a socket whose end is the peer's
+// death. Owned by its carrier; called with the baton, but for the three calls of sleeping.
+//
+// A peer that breaks the protocol, or dies, ends the link: is_ending() becomes true, and the
+// carrier calls end() from its turn, where each channel hears of it exactly once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "transport/reactor.h"
+#include "transport/shm/conversation_table.h"
+#include "transport/shm/doorbell.h"
+#include "transport/shm/handshake.h"
+#include "transport/shm/record.h"
+#include "transport/shm/ring_reader.h"
+#include "transport/shm/ring_writer.h"
+#include "transport/shm/segment.h"
+#include "transport/shm/shm_channel.h"
+
+namespace softdat::transport::shm {
+
+class ShmCarrier;
+class ShmRequest;
+
+struct LinkParts {
+  Side side;
+  CarrierId peer;
+  Segment segment;
+  base::UniqueFd socket;
+  Doorbell peer_bell;
+};
+
+class Link final : public ReadinessSink {
+ public:
+  Link(ShmCarrier& carrier, LinkParts parts);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  const CarrierId& peer() const { return peer_; }
+
+  // Asks for a connection; the channel has its question. Refused later if the link cannot.
+  void open(ShmChannel& channel);
+  // Answers a request of this link.
+  void accept(std::uint32_t number, ShmChannel& channel, const Offer& reply);
+  // Our last word on a conversation. Its channel or request has left, or leaves now.
+  void finish(std::uint32_t number, RecordKind kind, const Bytes& bytes);
+
+  // For the channels' data path.
+  RingWriter& writer() { return writer_; }
+  bool is_congested() const { return !outbox_.empty() || is_ending(); }
+  void mark_written() { has_written_ = true; }
+  void block(ShmChannel& channel);
+  // Wakes the peer if it sleeps over what has been written.
+  void flush();
+
+  // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
+  std::size_t poll();
+  bool is_ending() const { return is_broken_ || is_peer_gone_; }
+  void end();
+  // Hangs up; both sides will find the link ending.
+  void sever();
+
+  // Without the baton, under the carrier's lock of sleepers.
+  void arm() { reader_.arm(); }
+  void disarm() { reader_.disarm(); }
+  bool has_work() const { return reader_.has_record() || writer_.is_room_news(); }
+
+  // The link's socket is readable.
+  void on_ready(std::uint32_t readiness) override;
+
+ private:
+  // Tells when the peer's process ends even if a child of it has inherited its socket.
+  class DeathWatch;
+
+  void post(RecordKind kind, std::uint32_t number, const Bytes& bytes);
+  bool write(RecordKind kind, std::uint32_t number, const Bytes& bytes);
+  void break_down();
+  std::size_t take_records(std::size_t most);
+  void give_room_back();
+  std::size_t use_room();
+  void detach(Conversation& conversation, ShmChannel*& channel);
+
+  // Delivery, in link_delivery.cc. False: the peer broke the protocol.
+  bool deliver(const RecordWord& word, std::span<const std::byte> bytes);
+  bool deliver_connect(std::uint32_t number, std::span<const std::byte> bytes);
+  bool deliver_accept(Conversation& conversation, std::span<const std::byte> bytes);
+  bool deliver_final(const RecordWord& word, std::span<const std::byte> bytes);
+  bool conclude(std::uint32_t number, CloseReason reason, const TerminateCode& code);
+
+  // Fixed after construction.
+  ShmCarrier& carrier_;
+  const CarrierId peer_;
+  const Segment segment_;
+  const base::UniqueFd socket_;
+  const Doorbell peer_bell_;
+  std::unique_ptr<Reactor::Watch> watch_;
+  std::unique_ptr<DeathWatch> death_watch_;
+  // Owned by the baton, but for what the rings say.
+  RingWriter writer_;
+  RingReader reader_;
+  ConversationTable conversations_;
+  ChannelQueue blocked_;
+  struct Waiting {
+    RecordKind kind;
+    std::uint32_t number;
+    Bytes bytes;
+  };
+  std::deque<Waiting> outbox_;  // set-up and final records that found no room; they go first
+  bool has_written_ = false;    // since the last flush()
+  bool is_broken_ = false;
+  bool is_peer_gone_ = false;
+};
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What goes through the rings: records. Both ends are on one host and of one layout version, so
+// numbers are in the machine's own order; still nothing is cast, and decoding is total: any bytes
+// give a value or nothing.
+//
+// First word of each record: bits 0-23 length in bytes, 24-31 kind, 32-63 channel. A channel's
+// number is the same on both sides: bit 31 tells which side asked for the connection, the rest is
+// chosen by that side.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "transport/message.h"
+#include "transport/offer.h"
+
+namespace softdat::transport::shm {
+
+enum class RecordKind : std::uint8_t {
+  kConnect = 1,    // offer; opens the channel
+  kAccept = 2,     // offer
+  kConfirm = 3,    // nothing: the accept has arrived
+  kRefuse = 4,     // final: reason, private data
+  kBye = 5,        // final: orderly, or the answer to the peer's final
+  kTerminate = 6,  // final: code
+  kFault = 7,      // final: the sender's memory was revoked in mid-message
+  kMessage = 8,    // head, and the payload or its beginning
+  kMore = 9,       // more of the payload
+};
+
+struct RecordWord {
+  std::uint32_t bytes = 0;
+  RecordKind kind = RecordKind::kBye;
+  std::uint32_t channel = 0;
+};
+
+inline constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+constexpr std::uint64_t pack(const RecordWord& word) {
+  return word.bytes | static_cast<std::uint64_t>(word.kind) << 24 | static_cast<std::uint64_t>(word.channel) << 32;
+}
+
+constexpr RecordWord unpack(std::uint64_t word) {
+  return {.bytes = static_cast<std::uint32_t>(word & 0xffffff),
+          .kind = static_cast<RecordKind>(word >> 24 & 0xff),
+          .channel = static_cast<std::uint32_t>(word >> 32)};
+}
+
+// The words of a message's head after the record's first word.
+struct MessageHead {
+  static constexpr std::size_t kMostWords = 8;
+  std::array<std::uint64_t, kMostWords> words{};
+  std::size_t count = 0;
+  std::size_t bytes() const { return count * kWordBytes; }
+};
+
+// Requires an opcode that travels as a message.
+MessageHead encode_head(const Message& message);
+
+struct DecodedHead {
+  Message message;
+  std::size_t bytes = 0;  // of the head; the payload follows
+};
+// `from` begins after the record's first word.
+std::optional<DecodedHead> decode_head(std::span<const std::byte> from);
+
+// The largest pieces of payload that share a record with a head, or stand alone.
+inline constexpr std::size_t kMostPayload = std::size_t{16} << 10;
+inline constexpr std::size_t kMostRecord = kMostPayload + (1 + MessageHead::kMostWords) * kWordBytes;
+
+// What the connector was refused for. `is_stale`: nobody listens here (any more), ask around again.
+struct RefusalNotice {
+  Refusal reason = Refusal::kNoListener;
+  bool is_stale = false;
+  std::vector<std::byte> private_data{};
+};
+
+using Bytes = std::vector<std::byte>;
+Bytes encode_offer(const Offer& offer);
+std::optional<Offer> decode_offer(std::span<const std::byte> from);
+Bytes encode_refusal(const RefusalNotice& notice);
+std::optional<RefusalNotice> decode_refusal(std::span<const std::byte> from);
+Bytes encode_terminate(const TerminateCode& code);
+std::optional<TerminateCode> decode_terminate(std::span<const std::byte> from);
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The consuming end of a ring in shared memory. ring_writer.h tells the whole protocol; here is
+// what the consumer adds.
+//
+// Nothing in the ring is trusted: the first word is loaded once into a private copy, checked, and
+// only then used; everything else is bytes, to be copied before they are looked at. A record's
+// checked length keeps every access within the mapping, whatever the peer writes meanwhile.
+//
+// control.head is stored seldom: when an eighth of the ring has been consumed, or when there is
+// nothing else to do. The store is sequentially consistent and comes before the loads of
+// wants_room and of the producer's is_asleep (the other ring's), which the producer stores before
+// it looks at head a last time: either we see the sleeper, or it sees the room.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/shm/segment.h"
+
+namespace softdat::transport::shm {
+
+// Everything is called with the baton, except arm(), disarm() and has_record().
+class RingReader {
+ public:
+  explicit RingReader(const RingMemory& memory) : memory_(memory) {}
+
+  // The next record's first word; 0 when there is none.
+  std::uint64_t peek() const;
+  // The record that peek() found, from its first word on. Bytes up to the ring's size may be read.
+  const std::byte* record() const;
+  // Done with it; `bytes` is the checked length.
+  void consume(std::size_t bytes);
+
+  bool is_publish_due() const { return position() - published_ >= memory_.size / 8; }
+  bool has_unpublished() const { return position() != published_; }
+  // Gives the room back. True when the producer waits for room, and may sleep.
+  bool publish();
+
+  // Any thread, before and after sleeping.
+  void arm();
+  void disarm();
+  bool has_record() const { return peek() != 0; }
+
+ private:
+  std::uint64_t position() const { return position_.load(std::memory_order_relaxed); }
+
+  const RingMemory memory_;
+  // Written with the baton; read by has_record() too.
+  std::atomic<std::uint64_t> position_{0};
+  // Owned by the baton.
+  std::uint64_t published_ = 0;
+};
+
+}  // namespace softdat::transport::shm

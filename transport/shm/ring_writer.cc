@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/ring_writer.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+std::atomic_ref<std::uint64_t> first_word(std::byte* record) {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(record));
+}
+
+}  // namespace
+
+bool RingWriter::has_room(std::size_t bytes) {
+  const std::size_t needed = round_to_line(bytes);
+  if (!is_broken_ && needed <= room()) return true;
+  const std::uint64_t head = memory_.control->head.load(std::memory_order_acquire);
+  if (head < head_ || head > tail_ || head % kLine != 0) is_broken_ = true;
+  if (is_broken_) return false;
+  head_ = head;
+  return needed <= room();
+}
+
+void RingWriter::publish(std::uint64_t word, std::size_t bytes) {
+  std::byte* record = place();
+  tail_ += round_to_line(bytes);
+  first_word(place()).store(0, std::memory_order_relaxed);
+  first_word(record).store(word, std::memory_order_release);
+}
+
+bool RingWriter::claim_bell() {
+  memory_.control->pulse.fetch_add(1, std::memory_order_seq_cst);
+  return claim_bell_quietly();
+}
+
+bool RingWriter::claim_bell_quietly() {
+  std::atomic<std::uint32_t>& is_asleep = memory_.control->is_asleep;
+  return is_asleep.load(std::memory_order_seq_cst) != 0 && is_asleep.exchange(0, std::memory_order_seq_cst) != 0;
+}
+
+void RingWriter::want_room() {
+  stopped_at_.store(head_, std::memory_order_seq_cst);
+  memory_.control->wants_room.store(1, std::memory_order_seq_cst);
+}
+
+void RingWriter::stop_wanting_room() {
+  stopped_at_.store(kNothingWanted, std::memory_order_relaxed);
+  memory_.control->wants_room.store(0, std::memory_order_relaxed);
+}
+
+bool RingWriter::is_room_news() const {
+  const std::uint64_t stopped_at = stopped_at_.load(std::memory_order_seq_cst);
+  return stopped_at != kNothingWanted && memory_.control->head.load(std::memory_order_seq_cst) != stopped_at;
+}
+
+}  // namespace softdat::transport::shm

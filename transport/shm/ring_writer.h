@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The producing end of a ring in shared memory: one producer, one consumer, in two processes.
+//
+// The ring is a run of records, each at the start of a 64-byte line. A record's first word (never
+// zero) says how long it is and what; the word after the last record is zero. Positions are
+// byte counts since the beginning, never wrapped; position modulo size is the place.
+//
+// Who writes which word, and what pairs with what:
+// - A record's first word: the producer. It stores the record's other bytes, then zero into the
+//   first word of the line after the record, then (release) the record's own first word. The
+//   consumer's acquire load of a non-zero word therefore sees the record and the zero behind it.
+//   Empty: the word at the consumer's position is zero. One line is always kept free for that zero.
+// - control.head: the consumer (release): everything before it may be overwritten. Full: a record
+//   and a line do not fit between the producer's position and head + size. The producer loads it
+//   (acquire) only when it seems to have no room, and believes it only if it makes sense.
+// - control.pulse: the producer, a sequentially consistent read-modify-write in claim_bell(), after
+//   its records; then it loads is_asleep. The consumer stores is_asleep, then loads pulse, then
+//   looks at its ring (RingReader::arm()). Either the producer sees the sleeper, or the sleeper's
+//   load of pulse reads the producer's store and with it the records.
+// - control.is_asleep: the consumer stores 1 before sleeping, 0 after; the producer exchanges it
+//   to 0 when it rings the consumer's bell, so that each sleep costs one ring at most.
+// - control.wants_room: the producer, before it goes to sleep because the ring is full. The consumer
+//   loads it after its (sequentially consistent) store of head; see RingReader::publish().
+//
+// Nobody waits for anybody: a peer that dies between two of these stores leaves a ring in which the
+// last record is there or not there.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/shm/segment.h"
+
+namespace softdat::transport::shm {
+
+// Everything is called with the baton, except is_room_news().
+class RingWriter {
+ public:
+  explicit RingWriter(const RingMemory& memory) : memory_(memory) {}
+
+  // Whether a record of `bytes` fits now.
+  bool has_room(std::size_t bytes);
+  // The most bytes that a record may have now (as far as has_room() last saw).
+  std::size_t room() const { return memory_.size - kLine - (tail_ - head_); }
+
+  // Where the next record goes; its first word is left to publish(). Requires has_room().
+  std::byte* place() const { return memory_.bytes + (tail_ & (memory_.size - 1)); }
+  void publish(std::uint64_t word, std::size_t bytes);
+
+  // After publishing: true when the consumer sleeps and its bell must be rung (by whoever asked).
+  bool claim_bell();
+  // Whether the consumer sleeps; for what is not a record (room, say).
+  bool claim_bell_quietly();
+
+  // The producer cannot go on for want of room / can go on again.
+  void want_room();
+  void stop_wanting_room();
+  // Any thread: the consumer made room since want_room().
+  bool is_room_news() const;
+
+  // The consumer's word makes no sense; nothing fits any more.
+  bool is_broken() const { return is_broken_; }
+
+ private:
+  static constexpr std::uint64_t kNothingWanted = ~std::uint64_t{0};
+
+  const RingMemory memory_;
+  // Owned by the baton.
+  std::uint64_t tail_ = 0;  // where the next record goes
+  std::uint64_t head_ = 0;  // the last control.head that made sense
+  bool is_broken_ = false;
+  // Written with the baton, read by is_room_news(): the head at which we stopped.
+  std::atomic<std::uint64_t> stopped_at_{kNothingWanted};
+};
+
+constexpr std::size_t round_to_line(std::size_t bytes) {
+  return (bytes + kLine - 1) & ~(kLine - 1);
+}
+
+}  // namespace softdat::transport::shm

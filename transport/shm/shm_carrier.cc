@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/shm_carrier.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/assert.h"
+#include "transport/shm/link.h"
+#include "transport/shm/local_address.h"
+#include "transport/shm/shm_port.h"
+#include "transport/shm/unix_socket.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+constexpr std::size_t kMostKnownServices = 4096;
+constexpr int kMostQuestions = 3;
+
+}  // namespace
+
+ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
+    : reactor_(reactor), options_(options), id_(make_carrier_id()), bell_(Doorbell::create()) {
+  base::check(static_cast<bool>(bell_), "an eventfd is to be had");
+  bell_watch_ = reactor_.watch(bell_.get(), *this);
+  bell_watch_->want(kReadable);
+}
+
+ShmCarrier::~ShmCarrier() = default;
+
+ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
+  SocketResult listener = listen_at(rendezvous_name(options_.ipv4, service_id));
+  if (listener.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
+  if (listener.error == EACCES || listener.error == EPERM) {
+    return {nullptr, ListenError::kNotPermitted};
+  }
+  if (!listener.fd) return {nullptr, ListenError::kNoResources};
+  auto port = std::make_unique<ShmPort>(*this, service_id, backlog, sink, std::move(listener.fd));
+  ports_[service_id] = port.get();
+  return {std::move(port)};
+}
+
+std::unique_ptr<Channel> ShmCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+  auto channel = std::make_unique<ShmChannel>(*this, sink);
+  channel->ask({.remote = remote, .offer = request});
+  const Contact::Begin begin = start(*channel);
+  const bool is_known_host = begin == Contact::Begin::kNobody && is_local_address(remote.ipv4);
+  if (begin != Contact::Begin::kUnderWay) {
+    channel->tell_later(News::kRefused, is_known_host ? Refusal::kNoListener : Refusal::kUnreachable);
+  }
+  return channel;
+}
+
+std::unique_ptr<Channel> ShmCarrier::try_connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+  auto channel = std::make_unique<ShmChannel>(*this, sink);
+  channel->ask({.remote = remote, .offer = request});
+  if (start(*channel) != Contact::Begin::kUnderWay) return nullptr;
+  return channel;
+}
+
+// By the link to whoever served this id before, or by asking at its rendezvous.
+Contact::Begin ShmCarrier::start(ShmChannel& channel) {
+  const ServiceKey key{channel.question()->remote.ipv4, channel.question()->offer.service_id};
+  channel.count_attempt();
+  const auto known = known_services_.find(key);
+  if (known != known_services_.end() && !known->second->is_ending()) {
+    known->second->open(channel);
+    return Contact::Begin::kUnderWay;
+  }
+  auto& contact = contacts_[key];
+  if (!contact || contact->is_done()) {
+    contact = std::make_unique<Contact>(*this, key);
+    const Contact::Begin begin = contact->begin();
+    if (begin != Contact::Begin::kUnderWay) {
+      contacts_.erase(key);
+      return begin;
+    }
+  }
+  contact->add(channel);
+  return Contact::Begin::kUnderWay;
+}
+
+// The answer of a service that has moved sends us back to its rendezvous.
+void ShmCarrier::on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice) {
+  const ServiceKey key{channel.question()->remote.ipv4, channel.question()->offer.service_id};
+  const auto known = known_services_.find(key);
+  if (notice.is_stale && known != known_services_.end() && known->second == &link) {
+    known_services_.erase(known);
+    const bool may_ask_again = channel.question()->attempts < kMostQuestions;
+    channel.be_contacting();
+    if (may_ask_again && start(channel) == Contact::Begin::kUnderWay) return;
+  }
+  channel.on_refusal(notice);
+}
+
+ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
+  const auto found = ports_.find(service_id);
+  return found == ports_.end() ? nullptr : found->second;
+}
+
+void ShmCarrier::greet(base::UniqueFd socket) {
+  auto greeter = std::make_unique<Greeter>(*this, std::move(socket));
+  if (!greeter->is_done()) greeters_.push_back(std::move(greeter));
+}
+
+void ShmCarrier::welcome(base::UniqueFd socket, Hello hello) {
+  const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, -1)); };
+  if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
+  if (find_link(hello.sender) != nullptr) return say_no(Answer::kExistingLink);
+  auto segment = Segment::create(options_.ring_bytes);
+  Doorbell peer_bell = Doorbell::adopt(std::move(hello.doorbell));
+  if (!segment || !peer_bell) return;
+  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), bell_.get())) {
+    return;
+  }
+  segment->drop_fd();
+  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(peer_bell)});
+}
+
+Link* ShmCarrier::join(base::UniqueFd socket, Welcome welcome) {
+  auto segment = Segment::attach(std::move(welcome.memory));
+  Doorbell peer_bell = Doorbell::adopt(std::move(welcome.doorbell));
+  if (!segment || !peer_bell) return nullptr;
+  segment->drop_fd();
+  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(peer_bell)});
+}
+
+Link* ShmCarrier::add_link(LinkParts parts) {
+  links_.push_back(std::make_unique<Link>(*this, std::move(parts)));
+  Link* link = links_.back().get();
+  sleepers_.lock()->push_back(link);
+  return link;
+}
+
+Link* ShmCarrier::find_link(const CarrierId& peer) const {
+  for (const auto& link : links_) {
+    if (link->peer() == peer && !link->is_ending()) return link.get();
+  }
+  return nullptr;
+}
+
+void ShmCarrier::remember(const ServiceKey& key, Link& link) {
+  if (known_services_.size() >= kMostKnownServices) known_services_.clear();
+  known_services_[key] = &link;
+}
+
+void ShmCarrier::add_news(ShmChannel& channel) {
+  news_.push_back(channel);
+  note_work();
+}
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ShmCarrier: carries RDMA between carriers of one host and one user, over shared memory. With each
+// peer carrier it has one link (two, when both began at once), whatever the number of channels.
+//
+// Nothing outlives the process: rendezvous names are abstract sockets, segments are memfds, and
+// every descriptor is closed on exec. A turn looks at one word per link while nothing happens, and
+// at the kernel now and then.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/guarded.h"
+#include "transport/carrier.h"
+#include "transport/reactor.h"
+#include "transport/shm/contact.h"
+#include "transport/shm/doorbell.h"
+#include "transport/shm/handshake.h"
+#include "transport/shm/shm_channel.h"
+
+namespace softdat::transport::shm {
+
+struct LinkParts;
+class Greeter;
+class Link;
+class ShmPort;
+
+struct ShmOptions {
+  std::uint32_t ipv4 = 0x7f000001;                  // what peers find this carrier under
+  std::size_t ring_bytes = std::size_t{256} << 10;  // of each direction of a link; a power of two
+};
+
+class ShmCarrier final : public Carrier, private ReadinessSink {
+ public:
+  // The reactor outlives the carrier.
+  ShmCarrier(Reactor& reactor, const ShmOptions& options);
+  ~ShmCarrier() override;
+
+  ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;
+  std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
+  std::size_t turn(base::Time now) override;
+  void wait(base::Time deadline) override;
+  void interrupt() override;
+
+  // As connect(), but null when nobody on this host serves that id at that address.
+  std::unique_ptr<Channel> try_connect(const Address& remote, const Offer& request, ChannelSink& sink);
+
+  // turn() and wait() without the reactor, for a carrier that shares it with others.
+  std::size_t move(base::Time now);
+  // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or
+  // Time::min() when there is work. finish_wait() must follow.
+  base::Time prepare_wait();
+  void finish_wait();
+  // Whether a peer is being met, so that the kernel should be looked at in every turn.
+  bool is_meeting() const;
+
+  // Hangs up on every peer at once, as the death of this process would. For tests.
+  void sever_links();
+
+  // For the carrier's parts, with the baton.
+  Reactor& reactor() { return reactor_; }
+  const CarrierId& id() const { return id_; }
+  const Doorbell& bell() const { return bell_; }
+  ShmPort* find_port(std::uint64_t service_id);
+  void remove_port(std::uint64_t service_id) { ports_.erase(service_id); }
+  void greet(base::UniqueFd socket);
+  void welcome(base::UniqueFd socket, Hello hello);
+  Link* join(base::UniqueFd socket, Welcome welcome);
+  Link* find_link(const CarrierId& peer) const;
+  void remember(const ServiceKey& key, Link& link);
+  void add_news(ShmChannel& channel);
+  void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
+  // A turn() would find work that no peer announces.
+  void note_work() { reactor_.interrupt(); }
+
+ private:
+  Contact::Begin start(ShmChannel& channel);
+  Link* add_link(LinkParts parts);
+  std::size_t poll_links();
+  std::size_t tell_news();
+  void sweep();
+  void retire(Link& link);
+  void on_ready(std::uint32_t readiness) override;  // our bell rang
+
+  // Fixed after construction.
+  Reactor& reactor_;
+  const ShmOptions options_;
+  const CarrierId id_;
+  const Doorbell bell_;
+  std::unique_ptr<Reactor::Watch> bell_watch_;
+  // Owned by the baton.
+  std::map<std::uint64_t, ShmPort*> ports_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::map<ServiceKey, std::unique_ptr<Contact>> contacts_;
+  std::vector<std::unique_ptr<Greeter>> greeters_;
+  std::map<ServiceKey, Link*> known_services_;  // who served them when last asked
+  ChannelQueue news_;
+  std::uint32_t turns_since_look_ = 0;
+  base::Time last_look_{};
+  // Written with the baton, read without it by prepare_wait().
+  std::atomic<bool> has_retries_{false};
+  // Guarded: the links as those who sleep see them. A link leaves this list before it dies.
+  base::Guarded<std::vector<Link*>> sleepers_;
+};
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a channel comes to be and ends; shm_channel_data.cc moves its messages.
+#include "transport/shm/shm_channel.h"
+
+#include <utility>
+
+#include "transport/shm/link.h"
+#include "transport/shm/shm_carrier.h"
+
+namespace softdat::transport::shm {
+
+ShmChannel::~ShmChannel() {
+  if (survival_ != nullptr) mark_destroyed();
+  close(CloseMode::kAbrupt);
+}
+
+void ShmChannel::ask(Question question) {
+  question_ = std::make_unique<Question>(std::move(question));
+}
+
+void ShmChannel::join(Link& link, std::uint32_t number, ChannelState state) {
+  link_ = &link;
+  number_ = number;
+  state_ = state;
+}
+
+void ShmChannel::leave() {
+  link_ = nullptr;
+  unlink();
+}
+
+void ShmChannel::expect(const Offer& peer, Features agreed) {
+  peer_ = std::make_unique<Offer>(peer);
+  features_ = agreed;
+}
+
+void ShmChannel::flush() {
+  if (link_ != nullptr) link_->flush();
+}
+
+void ShmChannel::terminate(const TerminateCode& code) {
+  finish(RecordKind::kTerminate, encode_terminate(code));
+}
+
+// The ring holds what send() has taken, so an orderly and an abrupt close differ in nothing: the
+// bye stands behind it.
+void ShmChannel::close(CloseMode) {
+  finish(RecordKind::kBye, {});
+}
+
+void ShmChannel::finish(RecordKind kind, const Bytes& bytes) {
+  sink_ = nullptr;
+  state_ = ChannelState::kClosed;
+  news_ = News::kNone;
+  Link* link = link_;
+  leave();
+  if (link != nullptr) link->finish(number_, kind, bytes);
+}
+
+bool ShmChannel::on_accept(const Offer& reply) {
+  if (state_ != ChannelState::kConnecting) return false;
+  state_ = ChannelState::kOpen;
+  features_ = question_->offer.features & reply.features;
+  question_.reset();
+  if (std::exchange(wants_to_write_, false)) link_->block(*this);
+  sink_->on_established(reply);
+  return true;
+}
+
+bool ShmChannel::on_confirm() {
+  if (state_ != ChannelState::kAccepting) return false;
+  state_ = ChannelState::kOpen;
+  const std::unique_ptr<Offer> peer = std::move(peer_);
+  if (std::exchange(wants_to_write_, false)) link_->block(*this);
+  sink_->on_established(*peer);
+  return true;
+}
+
+void ShmChannel::on_end(CloseReason reason, const TerminateCode& code, Refusal refusal) {
+  const ChannelState before = std::exchange(state_, ChannelState::kClosed);
+  ChannelSink* sink = std::exchange(sink_, nullptr);
+  if (sink == nullptr) return;
+  switch (before) {
+    case ChannelState::kContacting:
+    case ChannelState::kConnecting:
+      return sink->on_refused(refusal, {});
+    case ChannelState::kAccepting:
+      return sink->on_closed(CloseReason::kLost, {});
+    case ChannelState::kOpen:
+      return sink->on_closed(reason, code);
+    case ChannelState::kClosed:
+      return;
+  }
+}
+
+void ShmChannel::on_refusal(const RefusalNotice& notice) {
+  state_ = ChannelState::kClosed;
+  ChannelSink* sink = std::exchange(sink_, nullptr);
+  if (sink != nullptr) sink->on_refused(notice.reason, notice.private_data);
+}
+
+void ShmChannel::on_room() {
+  sink_->on_writable();
+}
+
+void ShmChannel::tell_later(News news, Refusal refusal) {
+  news_ = news;
+  news_refusal_ = refusal;
+  unlink();
+  carrier_.add_news(*this);
+}
+
+void ShmChannel::tell_news() {
+  const News news = std::exchange(news_, News::kNone);
+  ChannelSink* sink = std::exchange(sink_, nullptr);
+  state_ = ChannelState::kClosed;
+  if (sink == nullptr) return;
+  if (news == News::kRefused) sink->on_refused(news_refusal_, {});
+  if (news == News::kLocalFault) sink->on_closed(CloseReason::kLocalFault, {});
+}
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ShmChannel: one connection over a link, as its queue pair sees it. Holds how far the message
+// under way has come in each direction; the ring and the connection's number are the link's.
+// Called with the baton only.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "transport/channel.h"
+#include "transport/shm/record.h"
+
+namespace softdat::transport::shm {
+
+class Link;
+class ShmCarrier;
+
+enum class ChannelState : std::uint8_t {
+  kContacting,  // no link to the peer yet
+  kConnecting,  // asked, not answered
+  kAccepting,   // answered, not confirmed
+  kOpen,
+  kClosed,  // its sink hears nothing more, but for news under way
+};
+
+// What a sink is to be told at the next turn, because now is no moment to call it.
+enum class News : std::uint8_t { kNone, kRefused, kLocalFault };
+
+// What a connector asked for; kept until the answer, in case it has to ask elsewhere.
+struct Question {
+  Address remote{};
+  Offer offer{};
+  int attempts = 0;
+};
+
+// A channel stands in at most one queue at a time: of a contact (waiting for the link), of a link
+// (waiting for room), or of the carrier (waiting to tell its news). Its destructor takes it out.
+using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+class ShmChannel final : public Channel, public QueueHook {
+ public:
+  ShmChannel(ShmCarrier& carrier, ChannelSink& sink) : carrier_(carrier), sink_(&sink) {}
+  ~ShmChannel() override;
+
+  SendResult send(const Message& message, PayloadSource* payload) override;
+  void flush() override;
+  void terminate(const TerminateCode& code) override;
+  void close(CloseMode mode) override;
+  Features features() const override { return features_; }
+  const char* carrier_name() const override { return "shm"; }
+
+  // For the carrier and the link.
+  void ask(Question question);
+  const Question* question() const { return question_.get(); }
+  void count_attempt() { ++question_->attempts; }
+  void be_contacting() { state_ = ChannelState::kContacting; }
+  void join(Link& link, std::uint32_t number, ChannelState state);
+  // The link has nothing more to do with this channel.
+  void leave();
+  void expect(const Offer& peer, Features agreed);  // accepting: what on_established() will tell
+
+  // What the peer said. False when it had no right to say so.
+  bool on_accept(const Offer& reply);
+  bool on_confirm();
+  bool on_payload(RecordKind kind, std::span<const std::byte> bytes);
+  // The channel has left its link, for this reason; tells the sink.
+  void on_end(CloseReason reason, const TerminateCode& code, Refusal refusal);
+  void on_refusal(const RefusalNotice& notice);
+  void on_room();
+  void tell_later(News news, Refusal refusal);
+  void tell_news();
+
+  ChannelState state() const { return state_; }
+  std::uint32_t number() const { return number_; }
+
+ private:
+  enum class Piece { kTaken, kNoRoom, kRevoked };
+  class Survival;
+
+  void mark_destroyed();
+
+  Piece write_piece(const Message& message, PayloadSource* payload);
+  bool fill(PayloadSource* payload, std::byte* to, std::size_t length) const;
+  bool begin_message(std::span<const std::byte>& bytes);
+  bool place(std::span<const std::byte> bytes);
+  SendResult block();
+  void fail();
+  void finish(RecordKind kind, const Bytes& bytes);
+
+  ShmCarrier& carrier_;
+  ChannelSink* sink_;     // null: hears nothing more
+  Link* link_ = nullptr;  // null: not yet, or no more
+  std::uint32_t number_ = 0;
+  ChannelState state_ = ChannelState::kContacting;
+  News news_ = News::kNone;
+  Refusal news_refusal_ = Refusal::kUnreachable;
+  bool wants_to_write_ = false;  // send() was tried too early; owes an on_writable()
+  bool is_mid_message_ = false;  // the beginning of current_ has arrived
+  Features features_ = 0;
+  std::uint64_t taken_ = 0;   // of the message that send() has taken in part
+  std::uint64_t placed_ = 0;  // of current_
+  Message current_;
+  Survival* survival_ = nullptr;
+  std::unique_ptr<Question> question_;
+  std::unique_ptr<Offer> peer_;
+};
+
+using ChannelQueue = boost::intrusive::list<ShmChannel, boost::intrusive::constant_time_size<false>>;
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/shm/shm_port.h"
+
+#include <utility>
+
+#include "transport/shm/link.h"
+#include "transport/shm/shm_carrier.h"
+
+namespace softdat::transport::shm {
+
+ShmPort::ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink,
+                 base::UniqueFd listener)
+    : carrier_(carrier),
+      service_id_(service_id),
+      backlog_(backlog),
+      sink_(sink),
+      listener_(std::move(listener)),
+      watch_(carrier.reactor().watch(listener_.get(), *this)) {
+  watch_->want(kReadable);
+}
+
+ShmPort::~ShmPort() {
+  carrier_.remove_port(service_id_);
+}
+
+// Of several peers each gets its answer in a later turn if this one is not enough.
+void ShmPort::on_ready(std::uint32_t) {
+  constexpr int kMostAtOnce = 64;
+  for (int i = 0; i < kMostAtOnce; ++i) {
+    SocketResult peer = accept_from(listener_.get());
+    if (!peer.fd) break;
+    if (is_same_user(peer.fd.get())) carrier_.greet(std::move(peer.fd));
+  }
+  watch_->want(kReadable);
+}
+
+Greeter::Greeter(ShmCarrier& carrier, base::UniqueFd socket)
+    : carrier_(carrier), socket_(std::move(socket)), watch_(carrier.reactor().watch(socket_.get(), *this)) {
+  on_ready(kReadable);
+}
+
+void Greeter::on_ready(std::uint32_t) {
+  Hello hello;
+  switch (receive_hello(socket_.get(), hello)) {
+    case ReceiveResult::kNothing:
+      return watch_->want(kReadable);
+    case ReceiveResult::kPacket:
+      watch_.reset();
+      carrier_.welcome(std::move(socket_), std::move(hello));
+      break;
+    case ReceiveResult::kEnd:
+      break;
+  }
+  is_done_ = true;
+}
+
+}  // namespace softdat::transport::shm

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Listens for one service id: a rendezvous socket, through which peers without a link get one, and
+// the entry under which requests on every link are delivered.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "transport/carrier.h"
+#include "transport/reactor.h"
+#include "transport/shm/shm_request.h"
+
+namespace softdat::transport::shm {
+
+class ShmCarrier;
+
+class ShmPort final : public Port, public ReadinessSink {
+ public:
+  ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink,
+          base::UniqueFd listener);
+  ~ShmPort() override;
+
+  bool is_full() const { return *unanswered_ >= std::max<std::size_t>(backlog_, 1); }
+  const Unanswered& unanswered() const { return unanswered_; }
+  PortSink& sink() const { return sink_; }
+
+  void on_ready(std::uint32_t readiness) override;
+
+ private:
+  ShmCarrier& carrier_;
+  const std::uint64_t service_id_;
+  const std::uint32_t backlog_;
+  PortSink& sink_;
+  const Unanswered unanswered_ = std::make_shared<std::size_t>(0);
+  const base::UniqueFd listener_;
+  std::unique_ptr<Reactor::Watch> watch_;
+};
+
+// A peer that has reached a rendezvous and has yet to say Hello.
+class Greeter final : public ReadinessSink {
+ public:
+  Greeter(ShmCarrier& carrier, base::UniqueFd socket);
+
+  bool is_done() const { return is_done_; }
+  void on_ready(std::uint32_t readiness) override;
+
+ private:
+  ShmCarrier& carrier_;
+  base::UniqueFd socket_;
+  std::unique_ptr<Reactor::Watch> watch_;
+  bool is_done_ = false;
+};
+
+}  // namespace softdat::transport::shm
