@@ -9,9 +9,16 @@
 extern "C" {
 #endif
 
+/** From a provider's init: registers its table under the name, version and thread safety of the info, which is copied.
+ *  The table must outlive every handle.
+ *  Errors: INVALID_PARAMETER (a missing pointer), PROVIDER_ALREADY_REGISTERED, INSUFFICIENT_RESOURCES.
+ *  Threads: safe. Man page: dat_registry_add_provider(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_add_provider(const DAT_PROVIDER* provider,
                                                         const DAT_PROVIDER_INFO* provider_info);
 
+/** From a provider's fini: takes it out again.
+ *  Errors: INVALID_PARAMETER, PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED), PROVIDER_IN_USE (an IA is open).
+ *  Threads: safe. Man page: dat_registry_remove_provider(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_remove_provider(const DAT_PROVIDER* provider,
                                                            const DAT_PROVIDER_INFO* provider_info);
 

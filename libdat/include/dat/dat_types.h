@@ -78,11 +78,11 @@ typedef DAT_UINT64 DAT_VADDR;       /**< An address of the process that owns the
 /** How a completion is made and noticed. Those in an EP attribute allow the flag in posts. */
 typedef enum dat_completion_flags {
   DAT_COMPLETION_DEFAULT_FLAG = 0,
-  DAT_COMPLETION_SUPPRESS_FLAG = 0x1,
-  DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x2,
-  DAT_COMPLETION_UNSIGNALLED_FLAG = 0x4,
-  DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x8,
-  DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10
+  DAT_COMPLETION_SUPPRESS_FLAG = 0x1,       /**< No completion if it succeeds. */
+  DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x2, /**< Wakes the peer that waits for solicited completions only. */
+  DAT_COMPLETION_UNSIGNALLED_FLAG = 0x4,    /**< Completes without waking anybody. */
+  DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x8,  /**< Starts after all earlier RDMA reads have completed. */
+  DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10  /**< EP attribute only: waits may use thresholds above 1. */
 } DAT_COMPLETION_FLAGS;
 
 /** Quality of service wanted of a connection. Providers may offer the first only. */
@@ -94,14 +94,23 @@ typedef enum dat_qos {
   DAT_QOS_PREMIUM = 8
 } DAT_QOS;
 
-typedef enum dat_connect_flags { DAT_CONNECT_DEFAULT_FLAG = 0, DAT_CONNECT_MULTIPATH_FLAG = 1 } DAT_CONNECT_FLAGS;
+typedef enum dat_connect_flags {
+  DAT_CONNECT_DEFAULT_FLAG = 0,
+  DAT_CONNECT_MULTIPATH_FLAG = 1 /**< If possible. */
+} DAT_CONNECT_FLAGS;
 
 /** How dat_ia_close and dat_ep_disconnect treat what is still going on. */
-typedef enum dat_close_flags { DAT_CLOSE_ABRUPT_FLAG = 0, DAT_CLOSE_GRACEFUL_FLAG = 1 } DAT_CLOSE_FLAGS;
+typedef enum dat_close_flags {
+  DAT_CLOSE_ABRUPT_FLAG = 0,  /**< Now: what is outstanding is flushed, and objects left are destroyed. */
+  DAT_CLOSE_GRACEFUL_FLAG = 1 /**< Requests already posted complete first; an IA must have no objects left. */
+} DAT_CLOSE_FLAGS;
 #define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
 
 /** Who makes the endpoint that a connection request is accepted on. */
-typedef enum dat_psp_flags { DAT_PSP_CONSUMER_FLAG = 0, DAT_PSP_PROVIDER_FLAG = 1 } DAT_PSP_FLAGS;
+typedef enum dat_psp_flags {
+  DAT_PSP_CONSUMER_FLAG = 0, /**< The consumer, in dat_cr_accept. */
+  DAT_PSP_PROVIDER_FLAG = 1  /**< The provider; local_ep_handle of the request. */
+} DAT_PSP_FLAGS;
 
 #ifdef __cplusplus
 }

@@ -40,8 +40,8 @@ typedef DAT_RETURN(DAT_API* DAT_LMR_QUERY_FUNC)(DAT_LMR_HANDLE lmr_handle, DAT_L
  *  copies nothing but what dat_registry_add_provider(3DAT) says. Slots keep their place for ever: the first seventy
  *  are the same in 1.2 and 2.0. */
 typedef struct dat_provider {
-  const char* device_name;
-  DAT_PVOID extension;
+  const char* device_name; /**< Owned by the provider. */
+  DAT_PVOID extension;     /**< The provider's own. */
   DAT_IA_OPEN_FUNC ia_open_func;
   DAT_IA_QUERY_FUNC ia_query_func;
   DAT_IA_CLOSE_FUNC ia_close_func;

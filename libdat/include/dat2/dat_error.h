@@ -32,31 +32,31 @@ typedef DAT_UINT32 DAT_RETURN;
 /** Why a call failed; the class bits are not part of it. Man pages list the types each call may return. */
 typedef enum dat_return_type {
   DAT_SUCCESS = 0x00000000,
-  DAT_ABORT = 0x00010000,
-  DAT_CONN_QUAL_IN_USE = 0x00020000,
-  DAT_INSUFFICIENT_RESOURCES = 0x00030000,
-  DAT_INTERNAL_ERROR = 0x00040000,
-  DAT_INVALID_HANDLE = 0x00050000,
-  DAT_INVALID_PARAMETER = 0x00060000,
-  DAT_INVALID_STATE = 0x00070000,
-  DAT_LENGTH_ERROR = 0x00080000,
-  DAT_MODEL_NOT_SUPPORTED = 0x00090000,
-  DAT_PROVIDER_NOT_FOUND = 0x000a0000,
-  DAT_PRIVILEGES_VIOLATION = 0x000b0000,
-  DAT_PROTECTION_VIOLATION = 0x000c0000,
-  DAT_QUEUE_EMPTY = 0x000d0000,
-  DAT_QUEUE_FULL = 0x000e0000,
-  DAT_TIMEOUT_EXPIRED = 0x000f0000,
-  DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000,
-  DAT_PROVIDER_IN_USE = 0x00110000,
-  DAT_INVALID_ADDRESS = 0x00120000,
-  DAT_INTERRUPTED_CALL = 0x00130000,
-  DAT_CONN_QUAL_UNAVAILABLE = 0x00140000,
-  DAT_RESERVED_LMR = 0x00150000,
-  DAT_PORT_IN_USE = 0x00160000,
-  DAT_COMM_NOT_SUPPORTED = 0x00170000,
-  DAT_EXTENSION_BASE = 0x10000000,
-  DAT_NOT_IMPLEMENTED = 0x3fff0000
+  DAT_ABORT = 0x00010000,                       /**< Woken because the IA or the object was destroyed meanwhile. */
+  DAT_CONN_QUAL_IN_USE = 0x00020000,            /**< Another service point listens there. */
+  DAT_INSUFFICIENT_RESOURCES = 0x00030000,      /**< The subtype says of what. */
+  DAT_INTERNAL_ERROR = 0x00040000,              /**< A fault of the provider. */
+  DAT_INVALID_HANDLE = 0x00050000,              /**< The subtype says which handle: null, freed, or of another kind. */
+  DAT_INVALID_PARAMETER = 0x00060000,           /**< The subtype counts the arguments from 1. */
+  DAT_INVALID_STATE = 0x00070000,               /**< The subtype names the state that forbids it. */
+  DAT_LENGTH_ERROR = 0x00080000,                /**< The local segments cannot hold the transfer. */
+  DAT_MODEL_NOT_SUPPORTED = 0x00090000,         /**< Legal, but this provider does not have it. */
+  DAT_PROVIDER_NOT_FOUND = 0x000a0000,          /**< No provider has this name, version and thread safety. */
+  DAT_PRIVILEGES_VIOLATION = 0x000b0000,        /**< The memory lacks the right. */
+  DAT_PROTECTION_VIOLATION = 0x000c0000,        /**< The memory belongs to another protection zone. */
+  DAT_QUEUE_EMPTY = 0x000d0000,                 /**< Nothing to dequeue. */
+  DAT_QUEUE_FULL = 0x000e0000,                  /**< A software event did not fit. */
+  DAT_TIMEOUT_EXPIRED = 0x000f0000,             /**< The wait ended without enough events. */
+  DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000, /**< The registry has such an entry. */
+  DAT_PROVIDER_IN_USE = 0x00110000,             /**< An IA of it is open. */
+  DAT_INVALID_ADDRESS = 0x00120000,             /**< Unsupported, unreachable or malformed. */
+  DAT_INTERRUPTED_CALL = 0x00130000,            /**< A signal ended the wait. */
+  DAT_CONN_QUAL_UNAVAILABLE = 0x00140000,       /**< None is free. */
+  DAT_RESERVED_LMR = 0x00150000,                /**< The reserved LMR cannot be used so. */
+  DAT_PORT_IN_USE = 0x00160000,                 /**< The port of a common service point is taken. */
+  DAT_COMM_NOT_SUPPORTED = 0x00170000,          /**< No such address family, type or protocol. */
+  DAT_EXTENSION_BASE = 0x10000000,              /**< First type of an extension's own. */
+  DAT_NOT_IMPLEMENTED = 0x3fff0000              /**< The provider lacks the call. */
 } DAT_RETURN_TYPE;
 
 /** The older name of DAT_PROVIDER_NOT_FOUND. */
@@ -68,8 +68,8 @@ typedef enum dat_return_subtype {
   DAT_SUB_INTERRUPTED = 1,
   DAT_RESOURCE_MEMORY = 2,
   DAT_RESOURCE_DEVICE = 3,
-  DAT_RESOURCE_TEP = 4,
-  DAT_RESOURCE_TEVD = 5,
+  DAT_RESOURCE_TEP = 4,  /**< Endpoints of the transport. */
+  DAT_RESOURCE_TEVD = 5, /**< Event queues of the transport. */
   DAT_RESOURCE_PROTECTION_DOMAIN = 6,
   DAT_RESOURCE_MEMORY_REGION = 7,
   DAT_RESOURCE_ERROR_HANDLER = 8,
@@ -91,7 +91,7 @@ typedef enum dat_return_subtype {
   DAT_INVALID_HANDLE_EVD_ASYNC = 24,
   DAT_INVALID_HANDLE_SRQ = 25,
   DAT_INVALID_HANDLE_CSP = 26,
-  DAT_INVALID_HANDLE1 = 27,
+  DAT_INVALID_HANDLE1 = 27, /**< The handle that is argument 1, and so on. */
   DAT_INVALID_HANDLE2 = 28,
   DAT_INVALID_HANDLE3 = 29,
   DAT_INVALID_HANDLE4 = 30,
@@ -101,7 +101,7 @@ typedef enum dat_return_subtype {
   DAT_INVALID_HANDLE8 = 34,
   DAT_INVALID_HANDLE9 = 35,
   DAT_INVALID_HANDLE10 = 36,
-  DAT_INVALID_ARG1 = 37,
+  DAT_INVALID_ARG1 = 37, /**< Argument 1, and so on. */
   DAT_INVALID_ARG2 = 38,
   DAT_INVALID_ARG3 = 39,
   DAT_INVALID_ARG4 = 40,
@@ -132,8 +132,8 @@ typedef enum dat_return_subtype {
   DAT_INVALID_STATE_EP_UNCONFPASSIVE = 65,
   DAT_INVALID_STATE_EP_UNCONFTENTATIVE = 66,
   DAT_INVALID_STATE_CNO_IN_USE = 67,
-  DAT_INVALID_STATE_CNO_DEAD = 68,
-  DAT_INVALID_STATE_EVD_OPEN = 69,
+  DAT_INVALID_STATE_CNO_DEAD = 68, /**< Its IA is gone. */
+  DAT_INVALID_STATE_EVD_OPEN = 69, /**< A stream still feeds it. */
   DAT_INVALID_STATE_EVD_ENABLED = 70,
   DAT_INVALID_STATE_EVD_DISABLED = 71,
   DAT_INVALID_STATE_EVD_WAITABLE = 72,
@@ -142,16 +142,16 @@ typedef enum dat_return_subtype {
   DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 75,
   DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 76,
   DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD = 77,
-  DAT_INVALID_STATE_EVD_WAITER = 78,
+  DAT_INVALID_STATE_EVD_WAITER = 78, /**< A thread is blocked on it. */
   DAT_INVALID_STATE_EVD_ASYNC = 79,
-  DAT_INVALID_STATE_IA_IN_USE = 80,
-  DAT_INVALID_STATE_LMR_IN_USE = 81,
+  DAT_INVALID_STATE_IA_IN_USE = 80,  /**< Objects of it exist. */
+  DAT_INVALID_STATE_LMR_IN_USE = 81, /**< A remote memory region is bound to it. */
   DAT_INVALID_STATE_LMR_FREE = 82,
   DAT_INVALID_STATE_PZ_IN_USE = 83,
   DAT_INVALID_STATE_PZ_FREE = 84,
   DAT_INVALID_STATE_SRQ_OPERATIONAL = 85,
   DAT_INVALID_STATE_SRQ_ERROR = 86,
-  DAT_INVALID_STATE_SRQ_IN_USE = 87,
+  DAT_INVALID_STATE_SRQ_IN_USE = 87, /**< An endpoint takes from it. */
   DAT_INVALID_STATE_SRQ_SHUTDOWN = 88,
   DAT_PRIVILEGES_READ = 89,
   DAT_PRIVILEGES_WRITE = 90,
@@ -165,7 +165,7 @@ typedef enum dat_return_subtype {
   DAT_INVALID_ADDRESS_UNREACHABLE = 98,
   DAT_INVALID_ADDRESS_MALFORMED = 99,
   DAT_NAME_NOT_REGISTERED = 100,
-  DAT_MAJOR_NOT_FOUND = 101,
+  DAT_MAJOR_NOT_FOUND = 101, /**< The name exists in another major version. */
   DAT_MINOR_NOT_FOUND = 102,
   DAT_THREAD_SAFETY_NOT_FOUND = 103
 } DAT_RETURN_SUBTYPE;

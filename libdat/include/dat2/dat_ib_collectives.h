@@ -46,7 +46,7 @@ typedef enum dat_ib_collective_data_type {
   DAT_IB_COLLECTIVE_TYPE_FLOAT = 8,
   DAT_IB_COLLECTIVE_TYPE_DOUBLE = 9,
   DAT_IB_COLLECTIVE_TYPE_LONG_DOUBLE = 10,
-  DAT_IB_COLLECTIVE_TYPE_SHORT_INT = 11,
+  DAT_IB_COLLECTIVE_TYPE_SHORT_INT = 11, /**< Pairs from here on. */
   DAT_IB_COLLECTIVE_TYPE_2INT = 12,
   DAT_IB_COLLECTIVE_TYPE_FLOAT_INT = 13,
   DAT_IB_COLLECTIVE_TYPE_LONG_INT = 14,
@@ -71,147 +71,166 @@ typedef enum dat_ib_collective_reduce_data_op {
 
 /** How the members of a group lie on nodes. The arrays belong to the consumer until the group exists. */
 typedef struct dat_ib_collective_group {
-  int local_size;
-  int local_rank;
-  int* local_ranks;
-  int external_size;
-  int external_rank;
-  int* external_ranks;
-  int* intranode_table;
-  int* internode_table;
-  int is_comm_world;
+  int local_size;       /**< Members on this node. */
+  int local_rank;       /**< This member among them. */
+  int* local_ranks;     /**< Rank in the group, by local rank. */
+  int external_size;    /**< Nodes; each has one member that speaks for it. */
+  int external_rank;    /**< This member among those, or -1. */
+  int* external_ranks;  /**< Rank in the group, by external rank. */
+  int* intranode_table; /**< Local rank by rank in the group, or -1. */
+  int* internode_table; /**< External rank by rank in the group, or -1. */
+  int is_comm_world;    /**< 1 if every process of the job is a member. */
 } DAT_IB_COLLECTIVE_GROUP;
 
 #ifdef __cplusplus
 }
 #endif
 
+/** Makes this process able to join groups. *member (*member_size bytes) is to be told to all others. progress_func is
+ *  called while a collective waits, or NULL. */
 #define dat_ib_collective_create_member(ia_handle, progress_func, member, member_size)                            \
   dat_extension_op(DAT_CAST_(DAT_IA_HANDLE, ia_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_CREATE_MEMBER_OP), \
                    DAT_CAST_(void*, progress_func), DAT_CAST_(DAT_IB_COLLECTIVE_MEMBER*, member),                 \
                    DAT_CAST_(DAT_UINT32*, member_size))
 
+/** Undoes dat_ib_collective_create_member. */
 #define dat_ib_collective_free_member(ia_handle, member)                                                        \
   dat_extension_op(DAT_CAST_(DAT_IA_HANDLE, ia_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_FREE_MEMBER_OP), \
                    DAT_CAST_(DAT_IB_COLLECTIVE_MEMBER, member))
 
+/** Joins group_size members, in rank order, into a group; self is this one. The handle comes in the
+ *  DAT_IB_COLLECTIVE_CREATE_DATA event on evd. */
 #define dat_ib_collective_create_group(members, group_size, self, group_id, group_info, evd, pd, user_context) \
   dat_extension_op(DAT_CAST_(DAT_EVD_HANDLE, evd), DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_CREATE_GROUP_OP),    \
                    DAT_CAST_(DAT_IB_COLLECTIVE_MEMBER*, members), DAT_CAST_(DAT_COUNT, group_size),            \
                    DAT_CAST_(DAT_IB_COLLECTIVE_RANK, self), DAT_CAST_(DAT_IB_COLLECTIVE_ID, group_id),         \
-                   DAT_CAST_(DAT_IB_COLLECTIVE_GROUP*, group_info), DAT_CAST_(DAT_PZ_HANDLE, pd),              \
-                   DAT_CAST_(DAT_CONTEXT, user_context))
+                   DAT_CAST_(DAT_IB_COLLECTIVE_GROUP*, group_info), DAT_CAST_(DAT_PZ_HANDLE, pd), (user_context))
 
+/** Destroys the group on this member; nothing may be outstanding. */
 #define dat_ib_collective_free_group(coll_handle)                    \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle), \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_FREE_GROUP_OP))
 
+/** Starts the clock that the members share at clock_value. */
 #define dat_ib_collective_set_clock(coll_handle, clock_value, user_context)                                  \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                         \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_SET_CLOCK_OP), DAT_CAST_(DAT_UINT64, clock_value), \
-                   DAT_CAST_(DAT_CONTEXT, user_context))
+                   (user_context))
 
+/** Reads the clock that the members share. */
 #define dat_ib_collective_read_clock(coll_handle, clock_value)       \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle), \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_READ_CLOCK_OP), DAT_CAST_(DAT_UINT64*, clock_value))
 
+/** All of these return at once and complete with a DAT_IB_COLLECTIVE_EVENT carrying user_context; buffers are the
+ *  provider's until then. Sizes and displacements are bytes, arrays have one entry per rank. Scatter: root sends rank
+ *  i the i-th sendsize bytes. */
 #define dat_ib_collective_scatter(coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags)   \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_SCATTER_OP), DAT_CAST_(DAT_PVOID, sendbuf),             \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
-                   DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), DAT_CAST_(DAT_CONTEXT, user_context),                 \
-                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Scatter in pieces of sendsizes[i] bytes from displs[i]. */
 #define dat_ib_collective_scatterv(coll_handle, sendbuf, sendsizes, displs, recvbuf, recvsize, root, user_context, \
                                    flags)                                                                          \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                               \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_SCATTERV_OP), DAT_CAST_(DAT_PVOID, sendbuf),             \
                    DAT_CAST_(DAT_COUNT*, sendsizes), DAT_CAST_(DAT_COUNT*, displs), DAT_CAST_(DAT_PVOID, recvbuf), \
-                   DAT_CAST_(DAT_COUNT, recvsize), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root),                        \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_COUNT, recvsize), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context),        \
+                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Root receives from rank i the i-th recvsize bytes. */
 #define dat_ib_collective_gather(coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags)    \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_GATHER_OP), DAT_CAST_(DAT_PVOID, sendbuf),              \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
-                   DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), DAT_CAST_(DAT_CONTEXT, user_context),                 \
-                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Gather in pieces of recvsizes[i] bytes to displs[i]. */
 #define dat_ib_collective_gatherv(coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, root, user_context,   \
                                   flags)                                                                            \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_GATHERV_OP), DAT_CAST_(DAT_PVOID, sendbuf),               \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT*, recvsizes), \
-                   DAT_CAST_(DAT_COUNT*, displs), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root),                          \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_COUNT*, displs), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context),          \
+                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Gather to all. */
 #define dat_ib_collective_allgather(coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags)       \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLGATHER_OP), DAT_CAST_(DAT_PVOID, sendbuf),           \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Gather in pieces to all. */
 #define dat_ib_collective_allgatherv(coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, user_context, flags) \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                  \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLGATHERV_OP), DAT_CAST_(DAT_PVOID, sendbuf),              \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT*, recvsizes),   \
-                   DAT_CAST_(DAT_COUNT*, displs), DAT_CAST_(DAT_CONTEXT, user_context),                               \
-                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_COUNT*, displs), (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Every rank sends its i-th sendsize bytes to rank i. */
 #define dat_ib_collective_alltoall(coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags)        \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLTOALL_OP), DAT_CAST_(DAT_PVOID, sendbuf),            \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** The same in pieces of own size and place. */
 #define dat_ib_collective_alltoallv(coll_handle, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, recvdispls,       \
                                     user_context, flags)                                                               \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                   \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLTOALLV_OP), DAT_CAST_(DAT_PVOID, sendbuf),                \
                    DAT_CAST_(DAT_COUNT*, sendsizes), DAT_CAST_(DAT_COUNT*, senddispls), DAT_CAST_(DAT_PVOID, recvbuf), \
-                   DAT_CAST_(DAT_COUNT*, recvsizes), DAT_CAST_(DAT_COUNT*, recvdispls),                                \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_COUNT*, recvsizes), DAT_CAST_(DAT_COUNT*, recvdispls), (user_context),                \
+                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Root receives the elements of all ranks combined by op. */
 #define dat_ib_collective_reduce(coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, root, user_context, \
                                  flags)                                                                           \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_REDUCE_OP), DAT_CAST_(DAT_PVOID, sendbuf),              \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
                    DAT_CAST_(DAT_IB_COLLECTIVE_REDUCE_DATA_OP, op), DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type), \
-                   DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), DAT_CAST_(DAT_CONTEXT, user_context),                 \
-                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Reduce to all. */
 #define dat_ib_collective_allreduce(coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags) \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                  \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLREDUCE_OP), DAT_CAST_(DAT_PVOID, sendbuf),               \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize),     \
                    DAT_CAST_(DAT_IB_COLLECTIVE_REDUCE_DATA_OP, op), DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type),     \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Reduce, then scatter recvsizes[i] bytes to rank i. */
 #define dat_ib_collective_reduce_scatter(coll_handle, sendbuf, sendsize, recvbuf, recvsizes, op, type, user_context, \
                                          flags)                                                                      \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                 \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP), DAT_CAST_(DAT_PVOID, sendbuf),         \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT*, recvsizes),  \
                    DAT_CAST_(DAT_IB_COLLECTIVE_REDUCE_DATA_OP, op), DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type),    \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+                   (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
+/** Rank i receives the elements of ranks 0 .. i combined by op. */
 #define dat_ib_collective_scan(coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags)      \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_SCAN_OP), \
                    DAT_CAST_(DAT_PVOID, sendbuf), DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf),      \
                    DAT_CAST_(DAT_COUNT, recvsize), DAT_CAST_(DAT_IB_COLLECTIVE_REDUCE_DATA_OP, op),                   \
-                   DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type), DAT_CAST_(DAT_CONTEXT, user_context),                \
+                   DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type), (user_context),                                      \
                    DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-#define dat_ib_collective_broadcast(coll_handle, buf, size, root, user_context, flags)              \
-  dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                \
-                   DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_BROADCAST_OP), DAT_CAST_(DAT_PVOID, buf), \
-                   DAT_CAST_(DAT_COUNT, size), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root),             \
-                   DAT_CAST_(DAT_CONTEXT, user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
+/** Root's bytes to all. */
+#define dat_ib_collective_broadcast(coll_handle, buf, size, root, user_context, flags)                  \
+  dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                    \
+                   DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_BROADCAST_OP), DAT_CAST_(DAT_PVOID, buf),     \
+                   DAT_CAST_(DAT_COUNT, size), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context), \
+                   DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-#define dat_ib_collective_barrier(coll_handle, user_context, flags)                                          \
-  dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                         \
-                   DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_BARRIER_OP), DAT_CAST_(DAT_CONTEXT, user_context), \
+/** Completes when every member has called it. */
+#define dat_ib_collective_barrier(coll_handle, user_context, flags)                    \
+  dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                   \
+                   DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_BARRIER_OP), (user_context), \
                    DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
 #endif /* SOFTDAT_DAT2_DAT_IB_COLLECTIVES_H */

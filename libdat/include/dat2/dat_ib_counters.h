@@ -39,7 +39,7 @@ typedef enum dat_ia_counters {
   DCNT_IA_ASYNC_QP_ERROR = 24,
   DCNT_IA_ASYNC_CQ_ERROR = 25,
   DCNT_IA_CM_LISTEN = 26,
-  DCNT_IA_CM_REQ_TX = 27,
+  DCNT_IA_CM_REQ_TX = 27, /**< Connection requests, replies and acknowledgements. */
   DCNT_IA_CM_REQ_RX = 28,
   DCNT_IA_CM_REP_TX = 29,
   DCNT_IA_CM_REP_RX = 30,
@@ -52,7 +52,7 @@ typedef enum dat_ia_counters {
   DCNT_IA_CM_AH_REQ_TX = 37,
   DCNT_IA_CM_AH_REQ_RX = 38,
   DCNT_IA_CM_AH_RESOLVED = 39,
-  DCNT_IA_CM_DREQ_TX = 40,
+  DCNT_IA_CM_DREQ_TX = 40, /**< Disconnect requests and replies. */
   DCNT_IA_CM_DREQ_RX = 41,
   DCNT_IA_CM_DREP_TX = 42,
   DCNT_IA_CM_DREP_RX = 43,
@@ -83,7 +83,7 @@ typedef enum dat_ia_counters {
   DCNT_IA_LNK_ERR_RCV_REM_PHYS = 68,
   DCNT_IA_LNK_ERR_RCV_CONSTRAINT = 69,
   DCNT_IA_LNK_ERR_XMT_DISCARDS = 70,
-  DCNT_IA_LNK_ERR_XMT_CONTRAINT = 71,
+  DCNT_IA_LNK_ERR_XMT_CONTRAINT = 71, /**< Spelt so everywhere. */
   DCNT_IA_LNK_ERR_INTEGRITY = 72,
   DCNT_IA_LNK_ERR_EXC_BUF_OVERRUN = 73,
   DCNT_IA_LNK_WARN_RCV_SW_RELAY = 74,
@@ -97,7 +97,7 @@ typedef enum dat_ia_counters {
   DCNT_IA_DIAG_ERR_SQ_RIRE = 82,
   DCNT_IA_DIAG_ERR_SQ_RREE = 83,
   DCNT_IA_DIAG_ERR_SQ_TREE = 84,
-  DCNT_IA_ALL_COUNTERS = 85
+  DCNT_IA_ALL_COUNTERS = 85 /**< How many there are; in a query, all of them. */
 } DAT_IA_COUNTERS;
 
 /** Counters of an endpoint; those ending in _DATA count bytes. */
@@ -126,7 +126,7 @@ typedef enum dat_ep_counters {
   DCNT_EP_RECV_IMM_DATA = 21,
   DCNT_EP_RECV_RDMA_IMM = 22,
   DCNT_EP_RECV_RDMA_IMM_DATA = 23,
-  DCNT_EP_ALL_COUNTERS = 24
+  DCNT_EP_ALL_COUNTERS = 24 /**< How many there are; in a query, all of them. */
 } DAT_EP_COUNTERS;
 
 /** Counters of an event dispatcher. */
@@ -141,29 +141,38 @@ typedef enum dat_evd_counters {
   DCNT_EVD_DEQUEUE_POLL_FOUND = 7,
   DCNT_EVD_CONN_CALLBACK = 8,
   DCNT_EVD_DTO_CALLBACK = 9,
-  DCNT_EVD_ALL_COUNTERS = 10
+  DCNT_EVD_ALL_COUNTERS = 10 /**< How many there are; in a query, all of them. */
 } DAT_EVD_COUNTERS;
 
 /** Groups of IA counters that are sampled on request. */
-typedef enum dat_ia_counter_type { DCNT_IA_CM = 0, DCNT_IA_LNK = 1, DCNT_IA_DIAG = 2 } DAT_IA_COUNTER_TYPE;
+typedef enum dat_ia_counter_type {
+  DCNT_IA_CM = 0,  /**< Connection management. */
+  DCNT_IA_LNK = 1, /**< Errors of the link. */
+  DCNT_IA_DIAG = 2 /**< Diagnostics of the device. */
+} DAT_IA_COUNTER_TYPE;
 typedef DAT_IA_COUNTER_TYPE DAT_COUNTER_TYPE;
 
 #ifdef __cplusplus
 }
 #endif
 
+/** Copies counter cntr, or with an ALL_COUNTERS value all of them, of an IA, EP or EVD to p_cntrs_out; sets to 0
+ *  afterwards if reset is not 0. */
 #define dat_ib_query_counters(dat_handle, cntr, p_cntrs_out, reset)                                \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, dat_handle), DAT_CAST_(DAT_IB_OP, DAT_QUERY_COUNTERS_OP), \
                    DAT_CAST_(int, cntr), DAT_CAST_(DAT_UINT64*, p_cntrs_out), DAT_CAST_(int, reset))
 
+/** Like dat_ib_query_counters, to standard output. */
 #define dat_ib_print_counters(dat_handle, cntr, reset)                                             \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, dat_handle), DAT_CAST_(DAT_IB_OP, DAT_PRINT_COUNTERS_OP), \
                    DAT_CAST_(int, cntr), DAT_CAST_(int, reset))
 
+/** Begins sampling a DAT_COUNTER_TYPE of an IA. */
 #define dat_ib_start_counter(dat_handle, type)                                                        \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, dat_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_START_COUNTERS_OP), \
                    DAT_CAST_(DAT_COUNTER_TYPE, type))
 
+/** Ends it. */
 #define dat_ib_stop_counter(dat_handle, type)                                                        \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, dat_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_STOP_COUNTERS_OP), \
                    DAT_CAST_(DAT_COUNTER_TYPE, type))

@@ -26,8 +26,8 @@ extern "C" {
 
 /** Numbers of the events that these operations bring. */
 typedef enum dat_ib_event_number {
-  DAT_IB_DTO_EVENT = 0x40000,
-  DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001,
+  DAT_IB_DTO_EVENT = 0x40000,                   /**< A completion; type says of what. */
+  DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001, /**< cr_arrival_event_data is filled too. */
   DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED = 0x40002,
   DAT_IB_UD_CONNECTION_REJECT_EVENT = 0x40003,
   DAT_IB_UD_CONNECTION_ERROR_EVENT = 0x40004,
@@ -37,54 +37,54 @@ typedef enum dat_ib_event_number {
 /** Numbers of the operations, for dat_extension_op. */
 typedef enum dat_ib_op {
   DAT_IB_FETCH_AND_ADD_OP = 0,
-  DAT_IB_CMP_AND_SWAP_OP = 1,
-  DAT_IB_RDMA_WRITE_IMMED_OP = 2,
-  DAT_IB_UD_SEND_OP = 3,
-  DAT_IB_QUERY_COUNTERS_OP = 4,
-  DAT_IB_PRINT_COUNTERS_OP = 5,
-  DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
-  DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
-  DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
-  DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
-  DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
-  DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
-  DAT_IB_COLLECTIVE_SCATTER_OP = 12,
-  DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
-  DAT_IB_COLLECTIVE_GATHER_OP = 14,
-  DAT_IB_COLLECTIVE_GATHERV_OP = 15,
-  DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
-  DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
-  DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
-  DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
-  DAT_IB_COLLECTIVE_REDUCE_OP = 20,
-  DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
-  DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
-  DAT_IB_COLLECTIVE_SCAN_OP = 23,
-  DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
-  DAT_IB_COLLECTIVE_BARRIER_OP = 25,
-  DAT_IB_START_COUNTERS_OP = 26,
-  DAT_IB_STOP_COUNTERS_OP = 27,
-  DAT_IB_UD_CM_FREE_OP = 28,
-  DAT_IB_UD_AH_FREE_OP = 29,
-  DAT_IB_OPEN_QUERY_OP = 4096,
-  DAT_IB_CLOSE_QUERY_OP = 8192
+  DAT_IB_CMP_AND_SWAP_OP = 0x1,
+  DAT_IB_RDMA_WRITE_IMMED_OP = 0x2,
+  DAT_IB_UD_SEND_OP = 0x3,
+  DAT_IB_QUERY_COUNTERS_OP = 0x4,
+  DAT_IB_PRINT_COUNTERS_OP = 0x5,
+  DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 0x6,
+  DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 0x7,
+  DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 0x8,
+  DAT_IB_COLLECTIVE_FREE_GROUP_OP = 0x9,
+  DAT_IB_COLLECTIVE_SET_CLOCK_OP = 0xa,
+  DAT_IB_COLLECTIVE_READ_CLOCK_OP = 0xb,
+  DAT_IB_COLLECTIVE_SCATTER_OP = 0xc,
+  DAT_IB_COLLECTIVE_SCATTERV_OP = 0xd,
+  DAT_IB_COLLECTIVE_GATHER_OP = 0xe,
+  DAT_IB_COLLECTIVE_GATHERV_OP = 0xf,
+  DAT_IB_COLLECTIVE_ALLGATHER_OP = 0x10,
+  DAT_IB_COLLECTIVE_ALLGATHERV_OP = 0x11,
+  DAT_IB_COLLECTIVE_ALLTOALL_OP = 0x12,
+  DAT_IB_COLLECTIVE_ALLTOALLV_OP = 0x13,
+  DAT_IB_COLLECTIVE_REDUCE_OP = 0x14,
+  DAT_IB_COLLECTIVE_ALLREDUCE_OP = 0x15,
+  DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 0x16,
+  DAT_IB_COLLECTIVE_SCAN_OP = 0x17,
+  DAT_IB_COLLECTIVE_BROADCAST_OP = 0x18,
+  DAT_IB_COLLECTIVE_BARRIER_OP = 0x19,
+  DAT_IB_START_COUNTERS_OP = 0x1a,
+  DAT_IB_STOP_COUNTERS_OP = 0x1b,
+  DAT_IB_UD_CM_FREE_OP = 0x1c,
+  DAT_IB_UD_AH_FREE_OP = 0x1d,
+  DAT_IB_OPEN_QUERY_OP = 0x1000, /**< DAT_OPEN_EXTENSION_BASE. */
+  DAT_IB_CLOSE_QUERY_OP = 0x2000 /**< DAT_CLOSE_EXTENSION_BASE. */
 } DAT_IB_OP;
 
 /** What an extension event is about. */
 typedef enum dat_ib_ext_type {
   DAT_IB_FETCH_AND_ADD = 0,
   DAT_IB_CMP_AND_SWAP = 1,
-  DAT_IB_RDMA_WRITE_IMMED = 2,
-  DAT_IB_RDMA_WRITE_IMMED_DATA = 3,
-  DAT_IB_RECV_IMMED_DATA = 4,
+  DAT_IB_RDMA_WRITE_IMMED = 2,      /**< To the sender. */
+  DAT_IB_RDMA_WRITE_IMMED_DATA = 3, /**< To the receiver, whose receive it consumed; val.immed. */
+  DAT_IB_RECV_IMMED_DATA = 4,       /**< A message with immediate data; val.immed. */
   DAT_IB_UD_CONNECT_REQUEST = 5,
-  DAT_IB_UD_REMOTE_AH = 6,
-  DAT_IB_UD_PASSIVE_REMOTE_AH = 7,
+  DAT_IB_UD_REMOTE_AH = 6,         /**< remote_ah, to the side that connected. */
+  DAT_IB_UD_PASSIVE_REMOTE_AH = 7, /**< remote_ah, to the side that accepted. */
   DAT_IB_UD_SEND = 8,
   DAT_IB_UD_RECV = 9,
   DAT_IB_UD_CONNECT_REJECT = 10,
   DAT_IB_UD_CONNECT_ERROR = 11,
-  DAT_IB_COLLECTIVE_CREATE_STATUS = 12,
+  DAT_IB_COLLECTIVE_CREATE_STATUS = 12, /**< coll, as all of these. */
   DAT_IB_COLLECTIVE_CREATE_DATA = 13,
   DAT_IB_COLLECTIVE_CLOCK_SET_STATUS = 14,
   DAT_IB_COLLECTIVE_SCATTER_STATUS = 15,
@@ -123,17 +123,27 @@ typedef enum dat_ib_dtos {
 
 /** Values beyond DAT_HANDLE_TYPE, DAT_EVD_FLAGS, DAT_MEM_PRIV_FLAGS and DAT_SERVICE_TYPE. */
 typedef enum dat_ib_handle_type { DAT_IB_HANDLE_TYPE_EXT = 12, DAT_IB_HANDLE_TYPE_COLLECTIVE = 13 } DAT_IB_HANDLE_TYPE;
-typedef enum dat_ib_evd_extension_flags { DAT_IB_EVD_EXTENSION_FLAG = 512 } DAT_IB_EVD_EXTENSION_FLAGS;
-typedef enum dat_ib_mem_priv_flags { DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 64 } DAT_IB_MEM_PRIV_FLAGS;
-typedef enum dat_ib_service_type { DAT_IB_SERVICE_TYPE_UD = 1 } DAT_IB_SERVICE_TYPE;
+
+typedef enum dat_ib_evd_extension_flags {
+  DAT_IB_EVD_EXTENSION_FLAG = 512 /**< The EVD takes extension events. */
+} DAT_IB_EVD_EXTENSION_FLAGS;
+
+typedef enum dat_ib_mem_priv_flags {
+  DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 64 /**< The peer may do atomics on it. */
+} DAT_IB_MEM_PRIV_FLAGS;
+
+typedef enum dat_ib_service_type {
+  DAT_IB_SERVICE_TYPE_UD = 1 /**< Unreliable datagram. */
+} DAT_IB_SERVICE_TYPE;
 
 /** Where to send a datagram: filled by DAT_IB_UD_REMOTE_AH and DAT_IB_UD_PASSIVE_REMOTE_AH events, freed by
  *  dat_ib_ud_ah_free. The address handle itself is the provider's. */
 struct ibv_ah;
+
 typedef struct dat_ib_addr_handle {
   struct ibv_ah* ah;
-  DAT_UINT32 qpn;
-  DAT_SOCK_ADDR6 ia_addr;
+  DAT_UINT32 qpn;         /**< Queue pair number of the peer. */
+  DAT_SOCK_ADDR6 ia_addr; /**< Address of its IA. */
 } DAT_IB_ADDR_HANDLE;
 
 /** Four bytes that travel with an operation, host order on both sides. */
@@ -142,8 +152,8 @@ typedef struct dat_ib_immed_data {
 } DAT_IB_IMMED_DATA;
 
 typedef struct dat_ib_collective_event_data {
-  DAT_HANDLE handle;
-  DAT_CONTEXT context;
+  DAT_HANDLE handle;   /**< The group. */
+  DAT_CONTEXT context; /**< The user_context of the call. */
 } DAT_IB_COLLECTIVE_EVENT_DATA;
 
 /** Lies in event_extension_data of a DAT_EVENT whose number is a DAT_IB_EVENT_NUMBER: cast its address. Completions
@@ -190,22 +200,28 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 }
 #endif
 
+/** Adds add_val to eight bytes of the peer, which must be aligned and allow remote atomics, and puts what they were
+ *  before into lbuf. All host order; completes like an RDMA read. */
 #define dat_ib_post_fetch_and_add(ep, add_val, lbuf, cookie, rbuf, flgs)                        \
   dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_FETCH_AND_ADD_OP), \
                    DAT_CAST_(DAT_UINT64, add_val), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf), (cookie), \
                    DAT_CAST_(DAT_RMR_TRIPLET*, rbuf), DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
 
+/** Puts swap_val into eight bytes of the peer if they equal cmp_val, and what they were before into lbuf. As
+ *  dat_ib_post_fetch_and_add. */
 #define dat_ib_post_cmp_and_swap(ep, cmp_val, swap_val, lbuf, cookie, rbuf, flgs)                                      \
   dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_CMP_AND_SWAP_OP),                         \
                    DAT_CAST_(DAT_UINT64, cmp_val), DAT_CAST_(DAT_UINT64, swap_val), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf), \
                    (cookie), DAT_CAST_(DAT_RMR_TRIPLET*, rbuf), DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
 
+/** An RDMA write that also consumes a receive of the peer, which completes with idata after the bytes are there. */
 #define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flgs)                    \
   dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_RDMA_WRITE_IMMED_OP), \
                    DAT_CAST_(DAT_COUNT, size), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf), (cookie),        \
                    DAT_CAST_(DAT_RMR_TRIPLET*, rbuf), DAT_CAST_(DAT_UINT32, idata),                \
                    DAT_CAST_(DAT_COMPLETION_FLAGS, flgs))
 
+/** Sends a datagram to *ah_ptr from an endpoint of DAT_IB_SERVICE_TYPE_UD. At most one path MTU; may be lost. */
 #define dat_ib_post_send_ud(ep, segments, lbuf, ah_ptr, cookie, flgs)                     \
   dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_SEND_OP), \
                    DAT_CAST_(DAT_COUNT, segments), DAT_CAST_(DAT_LMR_TRIPLET*, lbuf),     \
@@ -214,19 +230,24 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Receives on a datagram endpoint are posted as any others. */
 #define dat_ib_post_recv_ud dat_ep_post_recv
 
+/** Ends the exchange by which an address handle was obtained; cm is the context of its event. Address handles stay
+ *  valid. */
 #define dat_ib_ud_cm_free(ep, cm) \
-  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_CM_FREE_OP), DAT_CAST_(DAT_CONTEXT, cm))
+  dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_CM_FREE_OP), (cm))
 
+/** Frees an address handle; no send to it may be outstanding. */
 #define dat_ib_ud_ah_free(ep, ah)                                                            \
   dat_extension_op(DAT_CAST_(DAT_EP_HANDLE, ep), DAT_CAST_(DAT_IB_OP, DAT_IB_UD_AH_FREE_OP), \
                    DAT_CAST_(DAT_IB_ADDR_HANDLE*, ah))
 
+/** Opens an IA by name just far enough to tell its attributes; *ia_handle is for dat_ib_close_query only. */
 #define dat_ib_open_query(name, ia_handle, ia_mask, ia_attr, prov_mask, prov_attr)         \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, 0), DAT_CAST_(DAT_IB_OP, DAT_IB_OPEN_QUERY_OP),   \
                    DAT_CAST_(const DAT_NAME_PTR, name), DAT_CAST_(DAT_HANDLE*, ia_handle), \
                    DAT_CAST_(DAT_IA_ATTR_MASK, ia_mask), DAT_CAST_(DAT_IA_ATTR*, ia_attr), \
                    DAT_CAST_(DAT_PROVIDER_ATTR_MASK, prov_mask), DAT_CAST_(DAT_PROVIDER_ATTR*, prov_attr))
 
+/** Ends what dat_ib_open_query began. */
 #define dat_ib_close_query(ia_handle) \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, ia_handle), DAT_CAST_(DAT_IB_OP, DAT_IB_CLOSE_QUERY_OP))
 

@@ -17,26 +17,26 @@ typedef enum dat_extension { DAT_EXTENSION_NONE = 0, DAT_EXTENSION_IB = 1, DAT_E
 
 /** Who owns the segment array of a post when the call returns. */
 typedef enum dat_iov_ownership {
-  DAT_IOV_CONSUMER = 0,
-  DAT_IOV_PROVIDER_NOMOD = 1,
-  DAT_IOV_PROVIDER_MOD = 2
+  DAT_IOV_CONSUMER = 0,       /**< The consumer: it may be reused at once. */
+  DAT_IOV_PROVIDER_NOMOD = 1, /**< The provider until completion, unchanged. */
+  DAT_IOV_PROVIDER_MOD = 2    /**< The provider until completion, which may change it. */
 } DAT_IOV_OWNERSHIP;
 
 /** Whether the provider makes endpoints for connection requests. */
 typedef enum dat_ep_creator_for_psp {
   DAT_PSP_CREATES_EP_NEVER = 0,
-  DAT_PSP_CREATES_EP_IFASKED = 1,
+  DAT_PSP_CREATES_EP_IFASKED = 1, /**< As the PSP's flag says. */
   DAT_PSP_CREATES_EP_ALWAYS = 2
 } DAT_EP_CREATOR_FOR_PSP;
 
-/** Whether endpoints of one PSP may belong to different protection zones. */
+/** What kind of protection a protection zone gives. */
 typedef enum dat_pz_support { DAT_PZ_UNIQUE = 0, DAT_PZ_SHAREABLE = 1 } DAT_PZ_SUPPORT;
 
 /** Where the memory of an LMR comes from. */
 typedef enum dat_mem_type {
-  DAT_MEM_TYPE_VIRTUAL = 0,
-  DAT_MEM_TYPE_LMR = 1,
-  DAT_MEM_TYPE_SHARED_VIRTUAL = 2
+  DAT_MEM_TYPE_VIRTUAL = 0,       /**< for_va: any memory of the process. */
+  DAT_MEM_TYPE_LMR = 1,           /**< for_lmr_handle: the memory of an existing LMR, again. */
+  DAT_MEM_TYPE_SHARED_VIRTUAL = 2 /**< for_shared_memory: shared with other processes. */
 } DAT_MEM_TYPE;
 
 /* Member names of DAT 1.0 and 1.1. They rename any identifier of that spelling, as they always have. */
@@ -51,38 +51,38 @@ typedef struct dat_ia_attr {
   DAT_UINT32 hardware_version_minor;
   DAT_UINT32 firmware_version_major;
   DAT_UINT32 firmware_version_minor;
-  DAT_IA_ADDRESS_PTR ia_address_ptr;
+  DAT_IA_ADDRESS_PTR ia_address_ptr; /**< Lives as long as the IA is open. */
   DAT_COUNT max_eps;
-  DAT_COUNT max_dto_per_ep;
-  DAT_COUNT max_rdma_read_per_ep_in;
-  DAT_COUNT max_rdma_read_per_ep_out;
+  DAT_COUNT max_dto_per_ep;           /**< Receives; sends, RDMA and binds together as many again. */
+  DAT_COUNT max_rdma_read_per_ep_in;  /**< By the peer. */
+  DAT_COUNT max_rdma_read_per_ep_out; /**< Of the peer. */
   DAT_COUNT max_evds;
   DAT_COUNT max_evd_qlen;
   DAT_COUNT max_iov_segments_per_dto;
   DAT_COUNT max_lmrs;
-  DAT_SEG_LENGTH max_lmr_block_size;
-  DAT_VADDR max_lmr_virtual_address;
+  DAT_SEG_LENGTH max_lmr_block_size; /**< Bytes of one LMR. */
+  DAT_VADDR max_lmr_virtual_address; /**< The highest. */
   DAT_COUNT max_pzs;
-  DAT_SEG_LENGTH max_message_size;
-  DAT_SEG_LENGTH max_rdma_size;
+  DAT_SEG_LENGTH max_message_size; /**< Bytes of a send. */
+  DAT_SEG_LENGTH max_rdma_size;    /**< Bytes of an RDMA read or write. */
   DAT_COUNT max_rmrs;
-  DAT_VADDR max_rmr_target_address;
+  DAT_VADDR max_rmr_target_address; /**< The highest. */
   DAT_COUNT max_srqs;
   DAT_COUNT max_ep_per_srq;
   DAT_COUNT max_recv_per_srq;
   DAT_COUNT max_iov_segments_per_rdma_read;
   DAT_COUNT max_iov_segments_per_rdma_write;
-  DAT_COUNT max_rdma_read_in;
-  DAT_COUNT max_rdma_read_out;
-  DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;
-  DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
-  DAT_BOOLEAN zb_supported;
+  DAT_COUNT max_rdma_read_in;                      /**< All endpoints together. */
+  DAT_COUNT max_rdma_read_out;                     /**< All endpoints together. */
+  DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;  /**< Or else subject to the total. */
+  DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed; /**< Or else subject to the total. */
+  DAT_BOOLEAN zb_supported;                        /**< DAT_VA_TYPE_ZB. */
   DAT_EXTENSION extension_supported;
   DAT_COUNT extension_version;
   DAT_COUNT num_transport_attr;
-  DAT_NAMED_ATTR* transport_attr;
+  DAT_NAMED_ATTR* transport_attr; /**< Array; lives as long as the IA is open. */
   DAT_COUNT num_vendor_attr;
-  DAT_NAMED_ATTR* vendor_attr;
+  DAT_NAMED_ATTR* vendor_attr; /**< Array; lives as long as the IA is open. */
 } DAT_IA_ATTR;
 
 /** One bit per member of DAT_IA_ATTR. */
@@ -140,32 +140,33 @@ typedef struct dat_provider_attr {
   DAT_UINT32 provider_version_minor;
   DAT_UINT32 dapl_version_major;
   DAT_UINT32 dapl_version_minor;
-  DAT_MEM_TYPE lmr_mem_types_supported;
+  DAT_MEM_TYPE lmr_mem_types_supported; /**< The supported values, combined by OR. */
   DAT_IOV_OWNERSHIP iov_ownership_on_return;
-  DAT_QOS dat_qos_supported;
-  DAT_COMPLETION_FLAGS completion_flags_supported;
+  DAT_QOS dat_qos_supported;                       /**< Union of bits. */
+  DAT_COMPLETION_FLAGS completion_flags_supported; /**< Union of bits. */
   DAT_BOOLEAN is_thread_safe;
-  DAT_COUNT max_private_data_size;
+  DAT_COUNT max_private_data_size; /**< Bytes, at least 64. */
   DAT_BOOLEAN supports_multipath;
   DAT_EP_CREATOR_FOR_PSP ep_creator;
   DAT_PZ_SUPPORT pz_support;
-  DAT_UINT32 optimal_buffer_alignment;
-  DAT_CONST_MEMBER_ DAT_BOOLEAN evd_stream_merging_supported[6][6];
+  DAT_UINT32 optimal_buffer_alignment; /**< Bytes; divides DAT_OPTIMAL_ALIGNMENT. */
+  DAT_CONST_MEMBER_ DAT_BOOLEAN
+      evd_stream_merging_supported[6][6]; /**< By streams: software, CR, DTO, connection, bind, asynchronous. */
   DAT_BOOLEAN srq_supported;
-  DAT_COUNT srq_watermarks_supported;
-  DAT_BOOLEAN srq_ep_pz_difference_supported;
-  DAT_COUNT srq_info_supported;
-  DAT_COUNT ep_recv_info_supported;
-  DAT_BOOLEAN lmr_sync_req;
-  DAT_BOOLEAN dto_async_return_guaranteed;
-  DAT_BOOLEAN rdma_write_for_rdma_read_req;
-  DAT_BOOLEAN rdma_read_lmr_rmr_context_exposure;
+  DAT_COUNT srq_watermarks_supported;             /**< 0 for none. */
+  DAT_BOOLEAN srq_ep_pz_difference_supported;     /**< Whether EP and SRQ may be of different zones. */
+  DAT_COUNT srq_info_supported;                   /**< 0 if dat_srq_query cannot tell the two counts. */
+  DAT_COUNT ep_recv_info_supported;               /**< 0 if dat_ep_recv_query cannot tell the two counts. */
+  DAT_BOOLEAN lmr_sync_req;                       /**< Whether dat_lmr_sync_* must be called. */
+  DAT_BOOLEAN dto_async_return_guaranteed;        /**< Posts never fail for errors found later. */
+  DAT_BOOLEAN rdma_write_for_rdma_read_req;       /**< Reading into memory needs remote write rights to it. */
+  DAT_BOOLEAN rdma_read_lmr_rmr_context_exposure; /**< Reading shows the peer a key to the local memory. */
   DAT_RMR_SCOPE rmr_scope_supported;
-  DAT_BOOLEAN is_signal_safe;
+  DAT_BOOLEAN is_signal_safe; /**< Calls may be made in signal handlers. */
   DAT_BOOLEAN ha_supported;
   DAT_HA_LB ha_loadbalancing;
   DAT_COUNT num_provider_specific_attr;
-  DAT_NAMED_ATTR* provider_specific_attr;
+  DAT_NAMED_ATTR* provider_specific_attr; /**< Array; lives as long as the IA is open. */
 } DAT_PROVIDER_ATTR;
 
 /** One bit per member of DAT_PROVIDER_ATTR. */
@@ -209,7 +210,7 @@ typedef struct dat_provider_info {
   char ia_name[DAT_NAME_MAX_LENGTH];
   DAT_UINT32 dapl_version_major;
   DAT_UINT32 dapl_version_minor;
-  DAT_BOOLEAN is_thread_safe;
+  DAT_BOOLEAN is_thread_safe; /**< Part of the key, like the version. */
 } DAT_PROVIDER_INFO;
 
 /* ---- Open and close ---- */
@@ -225,23 +226,47 @@ typedef struct dat_provider_info {
   dat_ia_openv((name), (qlen), (async_evd), (ia), DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_THREADSAFE)
 #endif
 
+/** Opens the IA of that name from the provider registered for exactly this version and thread safety, loading its
+ *  library if need be. On entry *asynch_evd_handle is DAT_HANDLE_NULL (an EVD of at least asynch_evd_min_qlen events
+ *  is made and returned), an EVD of the same IA to share, or DAT_EVD_ASYNC_EXISTS. The consumer owns the handle until
+ *  dat_ia_close.
+ *  Errors: INVALID_PARAMETER (name missing or of 256 bytes and more; queue length), INVALID_HANDLE (no place for the
+ *  handle; bad EVD), PROVIDER_NOT_FOUND, INSUFFICIENT_RESOURCES.
+ *  Threads: safe. Man page: dat_ia_open(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR provider, DAT_COUNT asynch_evd_min_qlen,
                                            DAT_EVD_HANDLE* asynch_evd_handle, DAT_IA_HANDLE* ia_handle,
                                            DAT_UINT32 dat_major_version_number, DAT_UINT32 dat_minor_version_number,
                                            DAT_BOOLEAN dat_thread_safety);
 
+/** Tells the asynchronous EVD, and the attributes that the two masks select; other members may be written too. Either
+ *  pointer may be NULL if its mask is 0; async_evd_handle may be NULL.
+ *  Errors: INVALID_HANDLE, INVALID_PARAMETER (unknown bit in a mask; attributes wanted but no place for them).
+ *  Threads: safe. Man page: dat_ia_query(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE* async_evd_handle,
                                            DAT_IA_ATTR_MASK ia_attr_mask, DAT_IA_ATTR* ia_attr,
                                            DAT_PROVIDER_ATTR_MASK provider_attr_mask, DAT_PROVIDER_ATTR* provider_attr);
 
+/** Closes the IA and invalidates its handle. Abrupt: disconnects and destroys whatever is left, waking every waiter
+ *  with DAT_ABORT. Graceful: refuses while the consumer has objects, the asynchronous EVD excepted.
+ *  Errors: INVALID_HANDLE, INVALID_PARAMETER (flags), INVALID_STATE (graceful, and IA_IN_USE).
+ *  Threads: unsafe. Man page: dat_ia_close(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
 
 /* ---- Any handle ---- */
 
+/** Keeps eight bytes of the consumer with any object, in place of what was there.
+ *  Errors: INVALID_HANDLE.
+ *  Threads: unsafe. Man page: dat_set_consumer_context(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
+/** Returns what dat_set_consumer_context kept; as_64 is 0 if nothing was.
+ *  Errors: INVALID_HANDLE, INVALID_PARAMETER (no place for it).
+ *  Threads: unsafe. Man page: dat_get_consumer_context(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT* context);
 
+/** Tells what kind of object a handle names.
+ *  Errors: INVALID_HANDLE, INVALID_PARAMETER (no place for it).
+ *  Threads: unsafe. Man page: dat_get_handle_type(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE* handle_type);
 
 /* ---- Extensions ---- */
@@ -252,13 +277,25 @@ typedef int DAT_EXTENDED_OP;
 #define DAT_OPEN_EXTENSION_BASE 0x1000
 #define DAT_CLOSE_EXTENSION_BASE 0x2000
 
+/** Does an operation that only some providers have; the arguments are the operation's. handle is the object it acts
+ *  on: an IA, or anything made from one. Programs use the macros of dat_ib_extensions.h.
+ *  Errors: NOT_IMPLEMENTED (no open IA has extensions), INVALID_HANDLE, and those of the operation.
+ *  Threads: as the operation. */
 DAT_EXPORT DAT_RETURN DAT_API dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, ...);
 
 /* ---- The registry, as consumers see it ---- */
 
+/** Lists the entries of dat.conf, loaded or not, and the built-in ones, into structures of the caller that the array
+ *  points at. At most max_to_return are filled in; *entries_returned is how many were.
+ *  Errors: INVALID_PARAMETER (ARG1 if max_to_return is 0, with the number there are in *entries_returned; a missing
+ *  pointer, likewise), INTERNAL_ERROR.
+ *  Threads: safe. Man page: dat_registry_list_providers(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_list_providers(DAT_COUNT max_to_return, DAT_COUNT* entries_returned,
                                                           DAT_PROVIDER_INFO* dat_provider_list[]);
 
+/** Names the type and the subtype of a return value. The strings are static; the subtype's is empty if there is none.
+ *  Errors: INVALID_PARAMETER (unknown code; a missing pointer).
+ *  Threads: safe. Man page: dat_strerror(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_strerror(DAT_RETURN dat_function_return, const char** major_message_string,
                                            const char** minor_message_string);
 

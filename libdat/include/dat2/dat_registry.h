@@ -15,15 +15,25 @@ typedef enum dat_ha_relationship {
   DAT_HA_TRUE = 1,
   DAT_HA_UNKNOWN = 2,
   DAT_HA_CONFLICTING = 3,
-  DAT_HA_EXTENSION_BASE = 4
+  DAT_HA_EXTENSION_BASE = 4 /**< First value of an extension's own. */
 } DAT_HA_RELATIONSHIP;
 
+/** From a provider's init: registers its table under the name, version and thread safety of the info, which is copied.
+ *  The table must outlive every handle.
+ *  Errors: INVALID_PARAMETER (a missing pointer), PROVIDER_ALREADY_REGISTERED, INSUFFICIENT_RESOURCES.
+ *  Threads: safe. Man page: dat_registry_add_provider(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_add_provider(const DAT_PROVIDER* provider,
                                                         const DAT_PROVIDER_INFO* provider_info);
 
+/** From a provider's fini: takes it out again.
+ *  Errors: INVALID_PARAMETER, PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED), PROVIDER_IN_USE (an IA is open).
+ *  Threads: safe. Man page: dat_registry_remove_provider(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_remove_provider(const DAT_PROVIDER* provider,
                                                            const DAT_PROVIDER_INFO* provider_info);
 
+/** Tells whether two IA names are known to be ways to one device.
+ *  Errors: INVALID_PARAMETER, PROVIDER_NOT_FOUND.
+ *  Threads: safe. */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_providers_related(const DAT_NAME_PTR first_name,
                                                              const DAT_NAME_PTR second_name,
                                                              DAT_HA_RELATIONSHIP* related);

@@ -65,7 +65,7 @@ typedef enum dat_handle_type {
   DAT_HANDLE_TYPE_CNO = 9,
   DAT_HANDLE_TYPE_SRQ = 10,
   DAT_HANDLE_TYPE_CSP = 11,
-  DAT_HANDLE_TYPE_EXTENSION_BASE = 12
+  DAT_HANDLE_TYPE_EXTENSION_BASE = 12 /**< First value of an extension's own. */
 } DAT_HANDLE_TYPE;
 
 /** The caller owns the memory; a call that takes one reads the family and copies what it needs. */
@@ -82,12 +82,12 @@ typedef DAT_UINT32 DAT_SEG_LENGTH;  /**< Length in bytes of one segment. */
 /** How a completion is made and noticed. Those in an EP attribute allow the flag in posts. */
 typedef enum dat_completion_flags {
   DAT_COMPLETION_DEFAULT_FLAG = 0,
-  DAT_COMPLETION_SUPPRESS_FLAG = 0x1,
-  DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x2,
-  DAT_COMPLETION_UNSIGNALLED_FLAG = 0x4,
-  DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x8,
-  DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
-  DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20
+  DAT_COMPLETION_SUPPRESS_FLAG = 0x1,             /**< No completion if it succeeds. */
+  DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x2,       /**< Wakes the peer that waits for solicited completions only. */
+  DAT_COMPLETION_UNSIGNALLED_FLAG = 0x4,          /**< Completes without waking anybody. */
+  DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x8,        /**< Starts after all earlier RDMA reads have completed. */
+  DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,       /**< EP attribute only: waits may use thresholds above 1. */
+  DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20 /**< Starts after earlier invalidations. */
 } DAT_COMPLETION_FLAGS;
 
 /** What a completion was of, in DAT_DTO_COMPLETION_EVENT_DATA.operation. */
@@ -96,11 +96,11 @@ typedef enum dat_dtos {
   DAT_DTO_RDMA_WRITE = 1,
   DAT_DTO_RDMA_READ = 2,
   DAT_DTO_RECEIVE = 3,
-  DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,
-  DAT_DTO_BIND_MW = 5,
-  DAT_DTO_LMR_FMR = 6,
-  DAT_DTO_LMR_INVALIDATE = 7,
-  DAT_DTO_EXTENSION_BASE = 8
+  DAT_DTO_RECEIVE_WITH_INVALIDATE = 4, /**< rmr_context names the key the sender invalidated. */
+  DAT_DTO_BIND_MW = 5,                 /**< A bind. */
+  DAT_DTO_LMR_FMR = 6,                 /**< Kernel only. */
+  DAT_DTO_LMR_INVALIDATE = 7,          /**< Kernel only. */
+  DAT_DTO_EXTENSION_BASE = 8           /**< First value of an extension's own. */
 } DAT_DTOS;
 
 /** Load balancing between paths of a highly available IA. */
@@ -120,18 +120,24 @@ typedef enum dat_qos {
 
 typedef enum dat_connect_flags {
   DAT_CONNECT_DEFAULT_FLAG = 0,
-  DAT_CONNECT_MULTIPATH_FLAG = 0x1,
-  DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 0x2
+  DAT_CONNECT_MULTIPATH_FLAG = 0x1,         /**< If possible. */
+  DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 0x2 /**< Or not at all. */
 } DAT_CONNECT_FLAGS;
 /** The name of the flag in DAT 1.2. */
 #define DAT_CONNECT_MULTIPATH_REQUESTED_FLAG DAT_CONNECT_MULTIPATH_FLAG
 
 /** How dat_ia_close and dat_ep_disconnect treat what is still going on. */
-typedef enum dat_close_flags { DAT_CLOSE_ABRUPT_FLAG = 0, DAT_CLOSE_GRACEFUL_FLAG = 1 } DAT_CLOSE_FLAGS;
+typedef enum dat_close_flags {
+  DAT_CLOSE_ABRUPT_FLAG = 0,  /**< Now: what is outstanding is flushed, and objects left are destroyed. */
+  DAT_CLOSE_GRACEFUL_FLAG = 1 /**< Requests already posted complete first; an IA must have no objects left. */
+} DAT_CLOSE_FLAGS;
 #define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
 
 /** Who makes the endpoint that a connection request is accepted on. */
-typedef enum dat_psp_flags { DAT_PSP_CONSUMER_FLAG = 0, DAT_PSP_PROVIDER_FLAG = 1 } DAT_PSP_FLAGS;
+typedef enum dat_psp_flags {
+  DAT_PSP_CONSUMER_FLAG = 0, /**< The consumer, in dat_cr_accept. */
+  DAT_PSP_PROVIDER_FLAG = 1  /**< The provider; local_ep_handle of the request. */
+} DAT_PSP_FLAGS;
 
 #ifdef __cplusplus
 }
