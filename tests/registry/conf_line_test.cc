@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct FieldCase {
   std::string line;
   std::string name;
   std::string instance_data;
+
+  friend std::ostream& operator<<(std::ostream& out, const FieldCase& test) { return out << test.line; }
 };
 
 class ConfLineFields : public ::testing::TestWithParam<FieldCase> {};
@@ -99,6 +102,8 @@ struct MistakeCase {
   std::string line;
   std::size_t column;
   const char* reason;
+
+  friend std::ostream& operator<<(std::ostream& out, const MistakeCase& test) { return out << test.line; }
 };
 
 class ConfLineMistakes : public ::testing::TestWithParam<MistakeCase> {};
