@@ -21,10 +21,6 @@ Status status_of(DAT_EP_HANDLE ep) {
 
 class EpGetStatus : public testing::Test {
  protected:
-  void reach(Peer& peer, DAT_EP_STATE state) {
-    EXPECT_TRUE(eventually([&] { return peer.state() == state; }));
-  }
-
   Peer server_{kServerName};
   Peer client_{kClientName};
 };
@@ -85,17 +81,46 @@ TEST_F(EpGetStatus, ResetEndpointIsUnconnected) {
   EXPECT_EQ(client_.state(), DAT_EP_STATE_UNCONNECTED);
 }
 
-// The reserved, passive and tentative states belong to endpoints that a service point holds. What
-// holds endpoints is not offered yet; then the states cannot be entered, and nobody may claim them.
-TEST_F(EpGetStatus, ReservedStateNeedsAReservedServicePoint) {
+TEST_F(EpGetStatus, EndpointOfAReservedServicePointIsReserved) {
   DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
-  const DAT_RETURN result =
-      dat_rsp_create(client_.adapter.handle(), unused_qualifier(), client_.ep, client_.cr_evd, &rsp);
-  EXPECT_THAT(result, testing::AnyOf(succeeds(), is_not_supported()));
-  EXPECT_EQ(client_.state(), result == DAT_SUCCESS ? DAT_EP_STATE_RESERVED : DAT_EP_STATE_UNCONNECTED);
-  if (result == DAT_SUCCESS) {
-    EXPECT_THAT(dat_rsp_free(rsp), succeeds());
-  }
+  ASSERT_THAT(dat_rsp_create(server_.adapter.handle(), unused_qualifier(), server_.ep, server_.cr_evd, &rsp),
+              succeeds());
+  EXPECT_EQ(server_.state(), DAT_EP_STATE_RESERVED);
+  EXPECT_THAT(dat_ep_free(server_.ep), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_RESERVED));
+  ASSERT_THAT(dat_rsp_free(rsp), succeeds());
+  EXPECT_EQ(server_.state(), DAT_EP_STATE_UNCONNECTED);
+}
+
+TEST_F(EpGetStatus, ReservedEndpointIsPassivePendingWhenItsRequestArrives) {
+  const DAT_CONN_QUAL qualifier = unused_qualifier();
+  DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+  require(dat_rsp_create(server_.adapter.handle(), qualifier, server_.ep, server_.cr_evd, &rsp), "dat_rsp_create");
+  ASSERT_THAT(client_.connect(server_, qualifier), succeeds());
+  const DAT_CR_HANDLE cr = server_.next_request();
+  EXPECT_EQ(server_.state(), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
+  EXPECT_THAT(dat_ep_free(server_.ep), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_PASSCONNPENDING));
+  EXPECT_THAT(dat_ep_disconnect(server_.ep, DAT_CLOSE_ABRUPT_FLAG),
+              fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_PASSCONNPENDING));
+  ASSERT_THAT(reject_cr(cr), succeeds());
+  EXPECT_EQ(server_.state(), DAT_EP_STATE_UNCONNECTED);
+}
+
+TEST_F(EpGetStatus, ProvidersEndpointIsTentativePending) {
+  DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+  const DAT_CONN_QUAL qualifier = unused_qualifier();
+  require(dat_psp_create(server_.adapter.handle(), qualifier, server_.cr_evd, DAT_PSP_PROVIDER_FLAG, &psp),
+          "dat_psp_create");
+  ASSERT_THAT(client_.connect(server_, qualifier), succeeds());
+  const DAT_CR_HANDLE cr = server_.next_request();
+  DAT_CR_PARAM param{};
+  require(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param), "dat_cr_query");
+  ASSERT_NE(param.local_ep_handle, DAT_HANDLE_NULL);
+  EXPECT_EQ(status_of(param.local_ep_handle).state, DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING);
+  EXPECT_THAT(dat_ep_free(param.local_ep_handle), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_TENTCONNPENDING));
+  require(reject_cr(cr), "dat_cr_reject");
+  DAT_EP_STATE state;
+  EXPECT_THAT(dat_ep_get_status(param.local_ep_handle, &state, nullptr, nullptr),
+              fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP));
 }
 
 TEST_F(EpGetStatus, PostedReceiveMakesTheReceiveSideBusy) {

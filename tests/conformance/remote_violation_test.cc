@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Every, RemoteViolation,
                                          Violation{"ReadWithoutRight", false, Fault::kNoRight},
                                          Violation{"ReadFromAnotherZone", false, Fault::kOtherZone},
                                          Violation{"ReadFromFreedMemory", false, Fault::kFreed}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& which) { return std::string(which.param.name); });
 
 // Memory without remote rights has no context for the peer at all.
 TEST(RemoteRights, NoneMeansNoContext) {

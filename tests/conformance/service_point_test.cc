@@ -191,6 +191,91 @@ TEST_F(Cr, AcceptOnAConnectedEndpointIsRefused) {
   expect_conversation(server_, client_);
 }
 
+// A provider's endpoint has no zone and no dispatchers until the consumer gives it some.
+TEST_F(Psp, ProvidersEndpointIsConfiguredAndAccepted) {
+  Peer server(kServerName);
+  Peer client(kClientName);
+  ASSERT_THAT(dat_psp_create(server.adapter.handle(), qualifier_, server.cr_evd, DAT_PSP_PROVIDER_FLAG, &psp_),
+              succeeds());
+  ASSERT_THAT(client.connect(server, qualifier_), succeeds());
+  const DAT_CR_HANDLE cr = server.next_request();
+  DAT_CR_PARAM asked{};
+  ASSERT_THAT(dat_cr_query(cr, DAT_CR_FIELD_ALL, &asked), succeeds());
+  DAT_EP_PARAM param{};
+  ASSERT_THAT(dat_ep_query(asked.local_ep_handle, DAT_EP_FIELD_ALL, &param), succeeds());
+  EXPECT_EQ(param.pz_handle, DAT_HANDLE_NULL);
+  EXPECT_EQ(param.recv_evd_handle, DAT_HANDLE_NULL);
+  EXPECT_EQ(param.connect_evd_handle, DAT_HANDLE_NULL);
+  param.pz_handle = server.pz;
+  param.recv_evd_handle = server.recv_evd;
+  param.request_evd_handle = server.request_evd;
+  param.connect_evd_handle = server.connect_evd;
+  ASSERT_THAT(dat_ep_modify(asked.local_ep_handle,
+                            DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |
+                                DAT_EP_FIELD_CONNECT_EVD_HANDLE,
+                            &param),
+              succeeds());
+  ASSERT_THAT(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, nullptr), succeeds());
+  next_event(client.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  next_event(server.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  server.ep = asked.local_ep_handle;
+  expect_conversation(server, client);
+}
+
+class Rsp : public testing::Test {
+ protected:
+  DAT_RETURN create(DAT_EP_HANDLE ep) {
+    return dat_rsp_create(server_.adapter.handle(), qualifier_, ep, server_.cr_evd, &rsp_);
+  }
+
+  Peer server_{kServerName};
+  Peer client_{kClientName};
+  DAT_CONN_QUAL qualifier_ = unused_qualifier();
+  DAT_RSP_HANDLE rsp_ = DAT_HANDLE_NULL;
+};
+
+TEST_F(Rsp, QueryTellsWhatItWasMadeWith) {
+  ASSERT_THAT(create(server_.ep), succeeds());
+  DAT_RSP_PARAM param{};
+  ASSERT_THAT(dat_rsp_query(rsp_, DAT_RSP_FIELD_ALL, &param), succeeds());
+  EXPECT_EQ(param.ia_handle, server_.adapter.handle());
+  EXPECT_EQ(param.conn_qual, qualifier_);
+  EXPECT_EQ(param.evd_handle, server_.cr_evd);
+  EXPECT_EQ(param.ep_handle, server_.ep);
+  EXPECT_THAT(dat_rsp_query(rsp_, static_cast<DAT_RSP_PARAM_MASK>(0x100), &param),
+              fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+  EXPECT_THAT(dat_rsp_query(rsp_, DAT_RSP_FIELD_ALL, nullptr), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+}
+
+// The request names the service point; accepting it with a null endpoint takes the reserved one.
+TEST_F(Rsp, ReservedEndpointIsAccepted) {
+  ASSERT_THAT(create(server_.ep), succeeds());
+  ASSERT_THAT(client_.connect(server_, qualifier_), succeeds());
+  const auto arrival = next_event(server_.cr_evd, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data;
+  EXPECT_EQ(arrival.sp_handle.rsp_handle, rsp_);
+  ASSERT_THAT(dat_cr_accept(arrival.cr_handle, DAT_HANDLE_NULL, 0, nullptr), succeeds());
+  next_event(client_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  next_event(server_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_conversation(server_, client_);
+  EXPECT_THAT(dat_rsp_free(rsp_), succeeds());
+}
+
+TEST_F(Rsp, QualifierInUseAndBusyEndpointAreRefused) {
+  ASSERT_THAT(create(server_.ep), succeeds());
+  DAT_RSP_HANDLE second = DAT_HANDLE_NULL;
+  EXPECT_THAT(dat_rsp_create(server_.adapter.handle(), unused_qualifier(), server_.ep, server_.cr_evd, &second),
+              fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_RESERVED));
+  DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+  EXPECT_THAT(dat_psp_create(server_.adapter.handle(), qualifier_, server_.cr_evd, DAT_PSP_CONSUMER_FLAG, &psp),
+              fails_with(DAT_CONN_QUAL_IN_USE));
+}
+
+TEST_F(Rsp, FreedServicePointIsInvalid) {
+  ASSERT_THAT(create(server_.ep), succeeds());
+  EXPECT_THAT(dat_rsp_free(rsp_), succeeds());
+  EXPECT_THAT(dat_rsp_free(rsp_), fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP));
+}
+
 TEST_F(Cr, RejectedPeerHearsItOnce) {
   ASSERT_THAT(reject_cr(cr_), succeeds());
   next_event(client_.connect_evd, DAT_CONNECTION_EVENT_PEER_REJECTED);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is not offered yet says so, by its answers and by the attributes, and changes nothing. When a
+// function comes to life, its lines here become tests of what it does.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/conformance/peer.h"
+
+namespace softdat::conformance {
+namespace {
+
+class Unsupported : public testing::Test {
+ protected:
+  DAT_PROVIDER_ATTR provider() {
+    DAT_PROVIDER_ATTR attributes{};
+    require(dat_ia_query(peer_.adapter.handle(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attributes),
+            "dat_ia_query");
+    return attributes;
+  }
+
+  Peer peer_{kServerName};
+};
+
+TEST_F(Unsupported, SharedReceiveQueues) {
+  EXPECT_EQ(provider().srq_supported, DAT_FALSE);
+  EXPECT_EQ(peer_.adapter.attributes().max_srqs, 0);
+  DAT_SRQ_ATTR attributes{};
+  attributes.max_recv_dtos = 16;
+  attributes.max_recv_iov = 1;
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  EXPECT_THAT(dat_srq_create(peer_.adapter.handle(), peer_.pz, &attributes, &srq), is_not_supported());
+  EXPECT_EQ(srq, DAT_HANDLE_NULL);
+}
+
+TEST_F(Unsupported, ReceiveWatermarks) {
+  EXPECT_EQ(provider().ep_recv_info_supported, 0);
+  DAT_COUNT allocated = -7;
+  DAT_COUNT span = -7;
+  EXPECT_THAT(dat_ep_recv_query(peer_.ep, &allocated, &span), is_not_supported());
+  EXPECT_THAT(dat_ep_set_watermark(peer_.ep, 4, 8), is_not_supported());
+}
+
+TEST_F(Unsupported, BindingMemoryWindows) {
+  ConnectedPair pair;
+  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+  ASSERT_THAT(dat_rmr_create(pair.server.pz, &rmr), succeeds());
+  const DAT_LMR_TRIPLET triplet = pair.server.memory->local(0, 64);
+  DAT_RMR_CONTEXT context = 0;
+  EXPECT_THAT(bind_rmr(rmr, pair.server.memory->lmr(), &triplet, DAT_MEM_PRIV_ALL_FLAG, pair.server.ep, make_cookie(1),
+                       DAT_COMPLETION_DEFAULT_FLAG, &context),
+              is_not_supported());
+  EXPECT_THAT(dat_rmr_free(rmr), succeeds());
+  expect_conversation(pair.server, pair.client);
+}
+
+TEST_F(Unsupported, MemoryOfOtherMemoryAndSharedMemory) {
+  const DAT_MEM_TYPE types = provider().lmr_mem_types_supported;
+  EXPECT_EQ(types & (DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL), 0u);
+  DAT_REGION_DESCRIPTION region{};
+  DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
+  DAT_LMR_CONTEXT context = 0;
+  region.for_lmr_handle = peer_.memory->lmr();
+  EXPECT_THAT(create_lmr(peer_.adapter.handle(), DAT_MEM_TYPE_LMR, region, 64, peer_.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr,
+                         &context, nullptr, nullptr, nullptr),
+              is_not_supported());
+  char cookie[DAT_LMR_COOKIE_SIZE] = {};
+  region.for_shared_memory.virtual_address = peer_.memory->data();
+  region.for_shared_memory.shared_memory_id = &cookie;
+  EXPECT_THAT(create_lmr(peer_.adapter.handle(), DAT_MEM_TYPE_SHARED_VIRTUAL, region, 64, peer_.pz,
+                         DAT_MEM_PRIV_ALL_FLAG, &lmr, &context, nullptr, nullptr, nullptr),
+              is_not_supported());
+  EXPECT_EQ(lmr, DAT_HANDLE_NULL);
+}
+
+TEST_F(Unsupported, HandingOffAndDuplicating) {
+  ConnectedPair pair;
+  EXPECT_THAT(dat_ep_dup_connect(peer_.ep, pair.client.ep, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT),
+              testing::AnyOf(is_not_supported(), succeeds()));
+  Peer client(kClientName);
+  ASSERT_THAT(client.connect(pair.server, pair.server.listen()), succeeds());
+  const DAT_CR_HANDLE cr = pair.server.next_request();
+  EXPECT_THAT(dat_cr_handoff(cr, unused_qualifier()), is_not_supported());
+  EXPECT_THAT(reject_cr(cr), succeeds());
+}
+
+TEST_F(Unsupported, MultipathAndThreadSafeOpening) {
+  EXPECT_EQ(provider().supports_multipath, DAT_FALSE);
+  EXPECT_THAT(dat_ep_connect(peer_.ep, peer_.adapter.address(), unused_qualifier(), kPatience, 0, nullptr,
+                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_MULTIPATH_FLAG),
+              testing::AnyOf(is_not_supported(), succeeds()));
+}
+
+#if SOFTDAT_DAT_MAJOR == 2
+
+TEST_F(Unsupported, CommonServicePoints) {
+  DAT_COMM communicator{};
+  DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
+  EXPECT_THAT(dat_csp_create(peer_.adapter.handle(), &communicator, peer_.adapter.address(), peer_.cr_evd, &csp),
+              is_not_supported());
+  EXPECT_THAT(dat_ep_common_connect(peer_.ep, peer_.adapter.address(), kPatience, 0, nullptr), is_not_supported());
+}
+
+TEST_F(Unsupported, InvalidatingSendsAndReadsIntoWindows) {
+  ConnectedPair pair;
+  DAT_LMR_TRIPLET segment = pair.client.memory->local(0, 64);
+  EXPECT_THAT(dat_ep_post_send_with_invalidate(pair.client.ep, 1, &segment, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
+                                               DAT_TRUE, 7),
+              is_not_supported());
+  const DAT_RMR_TRIPLET local = pair.client.memory->remote(0, 64);
+  const DAT_RMR_TRIPLET remote = pair.server.memory->remote(0, 64);
+  EXPECT_THAT(
+      dat_ep_post_rdma_read_to_rmr(pair.client.ep, &local, make_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
+      is_not_supported());
+  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+  EXPECT_THAT(dat_rmr_create_for_ep(pair.client.pz, &rmr), is_not_supported());
+  expect_conversation(pair.server, pair.client);
+}
+
+TEST_F(Unsupported, Extensions) {
+  EXPECT_EQ(peer_.adapter.attributes().extension_supported, DAT_EXTENSION_NONE);
+  EXPECT_THAT(dat_extension_op(peer_.ep, 0, make_cookie(1)), testing::Not(succeeds()));
+}
+
+// dtest asks by name whether it may read.
+TEST_F(Unsupported, ReadsHoweverAreOffered) {
+  const DAT_PROVIDER_ATTR attributes = provider();
+  bool found = false;
+  for (DAT_COUNT i = 0; i < attributes.num_provider_specific_attr; ++i) {
+    const DAT_NAMED_ATTR& attribute = attributes.provider_specific_attr[i];
+    found =
+        found || (std::strcmp(attribute.name, "DAT_IB_RDMA_READ") == 0 && std::strcmp(attribute.value, "TRUE") == 0);
+  }
+  EXPECT_TRUE(found);
+}
+
+#endif
+
+}  // namespace
+}  // namespace softdat::conformance
