@@ -64,6 +64,7 @@ AddResult Registry::add(const ProviderKey& key, const void* table) {
   declared->table = table;
   declared->owner = find_loading_locked();
   declared_.push_back(std::move(declared));
+  tell(Topic::kDynamicRegistry, "dat: added " + describe(key));
   return AddResult::kAdded;
 }
 
@@ -73,6 +74,7 @@ RemoveResult Registry::remove(const ProviderKey& key) {
   if (declared == nullptr) return RemoveResult::kNotFound;
   if (declared->users != 0) return RemoveResult::kInUse;
   std::erase_if(declared_, [&](const auto& each) { return each.get() == declared; });
+  tell(Topic::kDynamicRegistry, "dat: removed " + describe(key));
   return RemoveResult::kRemoved;
 }
 
@@ -148,6 +150,7 @@ bool Registry::load(Slot& slot, Lock& lock) {
     is_loaded = try_alternative(slot, index, lock);
   }
   std::erase(moving_, &slot);
+  if (is_loaded) tell(Topic::kStaticRegistry, "dat: loaded " + describe(slot.key));
   slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
   settled_.notify_all();
   return is_loaded;
@@ -158,6 +161,7 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
   lock.unlock();
   std::string reason;
   std::shared_ptr<ProviderLibrary> library = ProviderLibrary::load(alternative.library_path, reason);
+  if (library != nullptr) tell(Topic::kProviderApi, "dat: init of " + alternative.library_path);
   if (library != nullptr) library->call_init(info_of(slot.key), alternative.instance_data);
   lock.lock();
   const bool is_declared = library != nullptr && find_exact_locked(slot.key) != nullptr;
@@ -192,6 +196,7 @@ void Registry::unload(Slot& slot, Lock& lock) {
   slot.mover = std::this_thread::get_id();
   std::shared_ptr<ProviderLibrary> library = std::move(slot.library);
   lock.unlock();
+  tell(Topic::kProviderApi, "dat: fini for " + describe(slot.key));
   library->call_fini(info_of(slot.key));
   lock.lock();
   // A provider that forgot to remove itself would leave a table in unmapped memory behind.
@@ -200,6 +205,7 @@ void Registry::unload(Slot& slot, Lock& lock) {
   library.reset();
   lock.lock();
   slot.state = Slot::State::kUnloaded;
+  tell(Topic::kStaticRegistry, "dat: unloaded " + describe(slot.key));
   settled_.notify_all();
 }
 

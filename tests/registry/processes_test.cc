@@ -218,6 +218,21 @@ TEST_F(Processes, TheDebugVariablesChooseWhatIsToldAndWhere) {
   EXPECT_THAT(logged.errors, Not(complaint));
 }
 
+TEST_F(Processes, TheDebugMaskChoosesTopics) {
+  const std::string good = override_with(conf_line("good", "scratch_foreign", ""));
+  const std::string name = "good " + kVersion + " nonthreadsafe";
+  const auto errors_with = [&](const char* mask) {
+    return probe(open("good"), {good, std::string("DAT_DBG_TYPE=") + mask}).errors;
+  };
+  EXPECT_EQ(errors_with("1"), "");
+  EXPECT_EQ(errors_with("4"), "dat: loaded " + name + "\ndat: unloaded " + name + "\n");
+  EXPECT_EQ(errors_with("8"), "dat: added " + name + "\ndat: removed " + name + "\n");
+  EXPECT_EQ(errors_with("0x10"), "dat: init of " + built_library("scratch_foreign") + "\ndat: fini for " + name + "\n");
+  EXPECT_EQ(errors_with("0x20"), "dat: dat_ia_open of good: DAT_SUCCESS \ndat: dat_ia_close: DAT_SUCCESS \n");
+  const std::string unknown = probe(open("bad"), {good, "DAT_DBG_TYPE=2"}).errors;
+  EXPECT_EQ(unknown, "dat: no entry for bad " + kVersion + " nonthreadsafe\n");
+}
+
 TEST_F(Processes, ALibraryThatDoesNotLoadIsToldOnce) {
   Texts arguments = open("gone");
   for (const std::string& more : open("gone")) arguments.push_back(more);

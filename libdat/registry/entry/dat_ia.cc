@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "libdat/registry/diagnostics.h"
 #include "libdat/registry/entry/dispatch.h"
 #include "libdat/registry/entry/opening.h"
 #include "libdat/registry/self_memory.h"
@@ -69,6 +70,14 @@ std::string without_prefix(std::string ia_name) {
   return ia_name;
 }
 
+void tell_call(const std::string& call, DAT_RETURN status) {
+  if (!is_told(Topic::kConsumerApi)) return;
+  const char* type = nullptr;
+  const char* subtype = nullptr;
+  dat_strerror(status, &type, &subtype);
+  tell(Topic::kConsumerApi, "dat: " + call + ": " + type + " " + subtype);
+}
+
 // Ends what open_with() began: the handle, the table's use, the lease, in this order.
 void forget(std::size_t token, const void* table) {
   OpenIa ia = process_ias().end_close(token);
@@ -111,7 +120,9 @@ DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen
     std::string name = without_prefix(*text);
     auto lease = open_provider(name, dat_major, dat_minor, is_thread_safe != DAT_FALSE);
     if (!lease) return refuse(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
-    return open_with(std::move(*lease), name, async_evd_min_qlen, async_evd_handle, ia_handle);
+    const DAT_RETURN status = open_with(std::move(*lease), name, async_evd_min_qlen, async_evd_handle, ia_handle);
+    tell_call("dat_ia_open of " + name, status);
+    return status;
   });
 }
 
@@ -134,6 +145,7 @@ DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags) {
   } else {
     process_ias().cancel_close(closing->token);
   }
+  tell_call("dat_ia_close", status);
   return status;
 }
 
