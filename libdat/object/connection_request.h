@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hca/device.h"
+#include "libdat/object/endpoint_state.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
@@ -41,23 +42,28 @@ class ConnectionRequest final : public Object {
 
   ConnectionRequestParameters query() const;  // dat_cr_query
 
-  // --- For service points: makes the CR and posts its event; the peer is refused when either
-  // fails. `ep` may be null; `held` is how the service point holds it.
-  static void announce(InterfaceAdapter& ia, Handle service_point, EventDispatcher& evd,
+  // --- For service points ---
+
+  // Makes the CR and posts its event. False when either fails; the peer is then refused. `ep` is the
+  // one that the service point brings, or null.
+  static bool announce(Object& service_point, std::uint64_t conn_qual, EventDispatcher& evd,
                        std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep);
 
  private:
   ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
                     std::shared_ptr<Endpoint> ep);
+  static std::shared_ptr<ConnectionRequest> make(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
+                                                 const std::shared_ptr<Endpoint>& ep);
   bool claim();
-  void let_go_of_endpoint();
+  Status accept_with(Endpoint* ep, std::span<const std::byte> private_data);
   void detach() override;
 
   // Fixed after construction.
   std::unique_ptr<hca::ConnectionRequest> request_;
-  std::shared_ptr<Endpoint> ep_;
+  const std::shared_ptr<Endpoint> ep_;
+  const Reservation held_;  // how ep_ is kept for this request
   std::vector<std::byte> private_data_;
-  sockaddr_in remote_address_{};
+  const sockaddr_in remote_address_;
 
   std::atomic<bool> is_being_answered_{false};  // one answer at a time
   std::atomic<bool> is_accepted_{false};

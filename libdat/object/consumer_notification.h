@@ -5,19 +5,14 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/event_count.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
-#include "libdat/object/use_count.h"
+#include "libdat/object/wait_agent.h"
 
 namespace softdat::object {
-
-// DAT_OS_WAIT_PROXY_AGENT, member by member; a null function is no agent.
-struct WaitAgent {
-  void* instance_data = nullptr;
-  void (*function)(void* instance_data, Handle evd) = nullptr;
-};
 
 struct ConsumerNotificationParameters {
   Handle ia;
@@ -52,16 +47,16 @@ class ConsumerNotification final : public Object {
   // An EVD begins or ends to refer to the CNO. False when the CNO is being freed.
   [[nodiscard]] bool add_evd();
   // `is_freed`: the EVD goes for good, and the last one to do so unblocks all waiters with null.
-  void remove_evd(bool is_freed);
+  void remove_evd(Handle evd, bool is_freed);
 
  private:
-  ConsumerNotification(InterfaceAdapter& ia, WaitAgent agent);
-  void on_closing() override;
   class Waiter;
+  explicit ConsumerNotification(InterfaceAdapter& ia);
+  void on_closing() override;
   bool take_trigger(std::uint64_t epoch, Handle& evd);
-  bool is_triggered(std::uint64_t epoch) const;
-  base::WakeReason sleep(base::Time deadline, std::uint64_t epoch, bool is_cancelled);
-  void unblock_all();
+  bool is_worth_waking(std::uint64_t epoch) const;
+  base::WakeReason await_news(base::Time deadline, std::uint64_t epoch, bool is_cancelled);
+  void unblock_all_locked();
   void call_agent_locked(Handle evd);
 
   base::EventCount wake_;

@@ -30,6 +30,7 @@ class EventDispatcher;
 class Endpoint final : public Object, private hca::QueuePairSink {
  public:
   static constexpr Kind kKind = Kind::kEp;
+  ~Endpoint() override;
 
   static Status create(InterfaceAdapter& ia, const EndpointConfig& config, Handle& ep);
 
@@ -57,10 +58,15 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   // UNCONNECTED > RESERVED, and back; INVALID_STATE otherwise.
   Status reserve();
   void release_reservation();
+  // The request that held the EP is over: a reserved EP is the consumer's again, a tentative one
+  // vanishes.
+  void give_back(Reservation held);
   // RESERVED > PASSIVE_CONNECTION_PENDING. False when the EP is not reserved any more.
   bool on_request_arrived();
-  // An EP in the provider's hands: no PZ, no EVDs, TENTATIVE_CONNECTION_PENDING.
-  static Status create_tentative(InterfaceAdapter& ia, Handle& ep);
+  // An EP in the provider's hands: no PZ, no EVDs, TENTATIVE_CONNECTION_PENDING. Null when there are
+  // no resources.
+  static std::shared_ptr<Endpoint> create_tentative(InterfaceAdapter& ia);
+  Reservation reservation() const { return reservation_.load(); }
   // dat_cr_accept: `held` is what the EP must be held by.
   Status accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data);
 
@@ -73,34 +79,41 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   // Object
   void detach() override;
 
-  hca::QueuePairState queue_pair_state() const;
-  EndpointState state_locked() const;
-  const EndpointBinding* binding() const { return binding_.load(std::memory_order_acquire); }
-  void keep_private_data(const hca::ConnectionEvent& event);
-  Status check_connect(const ConnectRequest& request) const;
-  Status check_post(const EndpointBinding* binding, std::uint32_t flags, std::uint32_t known, std::uint32_t mode,
-                    StatusDetail argument) const;
-  Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags, bool is_read);
-  Status check_modify_locked(const EndpointChange& change) const;
-  Status replace_binding_locked(const BindingConfig& config);
-  Status attach_connect_evd_locked(EventDispatcher* evd);
+  const EndpointBinding& binding() const { return *binding_.load(std::memory_order_acquire); }
+  bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
+  Status refusal() const { return wrong_state(state()); }
+  ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
+  void note_peer(hca::Address address, std::uint64_t port_qual);
+
+  // endpoint_post.cc
+  Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
+                      StatusDetail flags_argument);
+
+  // endpoint_modify.cc
+  Status check_modify(const EndpointChange& change) const;
+  Status change_locked(const EndpointChange& change);
+  Status rebind_locked(const BindingConfig& config);
+  bool needs_new_binding_locked(const BindingConfig& config) const;
+  Status set_connect_evd_locked(EventDispatcher* evd);
 
   // Fixed after set_up().
   std::shared_ptr<hca::Device> device_;
 
-  // Replaced under mutex_ while idle, read by the data path without it; what it pointed at before
-  // stays until detach().
+  // Replaced under mutex_ while idle, read by the data path without it. What it pointed at before
+  // stays in bindings_ until the EP goes.
   std::atomic<const EndpointBinding*> binding_{nullptr};
+  std::atomic<Reservation> reservation_{Reservation::kNone};
 
-  // Guarded by mutex_ (never held while a queue pair may call us back).
+  std::mutex modify_mutex_;  // one modify() at a time; taken before mutex_ and an EVD's lock
+
+  // Guarded by mutex_ (held for moments; nothing is called while it is).
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<EndpointBinding>> bindings_;
   EndpointAttributes attributes_;
   std::shared_ptr<EventDispatcher> connect_evd_;
-  std::atomic<Reservation> reservation_{Reservation::kNone};
   std::uint64_t remote_port_qual_ = 0;
   sockaddr_in remote_address_{};
-  std::vector<hca::Bytes> private_data_;  // of the peer, handed out in events since the last reset
+  std::vector<hca::Bytes> private_data_;                    // of the peer, handed out in events since the last reset
+  std::vector<std::unique_ptr<EndpointBinding>> bindings_;  // changed under modify_mutex_ too
 };
 
 }  // namespace softdat::object

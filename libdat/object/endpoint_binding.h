@@ -9,6 +9,7 @@
 #include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
+#include "libdat/object/swallowed_completions.h"
 
 namespace softdat::object {
 
@@ -22,26 +23,17 @@ struct BindingConfig {
   EndpointAttributes attributes;                 // complete
 };
 
-// Where completions go that nobody wants. Emptied by every post, so it cannot overflow.
-class SwallowedCompletions final : private hca::CompletionSink {
- public:
-  static hca::Result<std::unique_ptr<SwallowedCompletions>> create(hca::Device& device, std::size_t capacity);
-  hca::CompletionQueue& queue() const { return *queue_; }
-  void swallow() const;
-
- private:
-  void on_completion() override {}
-  void on_overflow() override {}
-  std::unique_ptr<hca::CompletionQueue> queue_;
-};
-
-// Owns the queue pair and its share in the PZ and the EVDs; immutable, so that a post needs no lock.
+// Owns the queue pair and its share in the PZ and the EVDs. What the data path reads is fixed, so
+// that a post needs no lock. An EP keeps a binding that it has replaced: a post that has just looked
+// it up still finds a queue pair, an idle one.
 class EndpointBinding {
  public:
-  // Joins the EVDs' streams and makes the queue pair. On failure nothing is joined.
+  // Joins the PZ and the EVDs' streams and makes the queue pair. INVALID_HANDLE for an EVD of
+  // another device or without DTO stream, INVALID_PARAMETER with `argument` for completion flags
+  // that do not go with an EVD's other streams, INSUFFICIENT_RESOURCES. On failure nothing is
+  // joined.
   static Status create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
-                       hca::QueuePairSink& sink, StatusDetail attributes_argument,
-                       std::unique_ptr<EndpointBinding>& out);
+                       hca::QueuePairSink& sink, StatusDetail argument, std::unique_ptr<EndpointBinding>& out);
   ~EndpointBinding();
 
   EndpointBinding(const EndpointBinding&) = delete;
@@ -59,24 +51,32 @@ class EndpointBinding {
     if (swallowed_ != nullptr) swallowed_->swallow();
   }
 
-  // Gives up the streams and the PZ now; the queue pair is gone first. Called once, by the EP.
-  void release();
+  // Leaves the PZ and the streams, so that they may be freed or joined by another binding; and comes
+  // back, which only fails when one of them has been freed. The queue pair is untouched. Under the
+  // EP's lock.
+  void leave();
+  Status join(StatusDetail argument);
+
+  // Destroys the queue pair. No post may be under way; sinks may be called until it returns.
+  void destroy_queue_pair() { queue_pair_.reset(); }
 
  private:
   EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config);
-  Status join_streams(StatusDetail argument);
   Status make_queue_pair(Handle ep, hca::QueuePairSink& sink);
+  Status make_swallowed();
 
-  // Fixed after create(), in the order in which they go.
-  std::shared_ptr<hca::Device> device_;
-  BindingConfig config_;
-  bool may_post_unsignalled_recv_;
-  bool may_post_unsignalled_request_;
-  bool is_using_pz_ = false;
-  bool is_feeding_recv_ = false;
-  bool is_feeding_request_ = false;
+  // Fixed after create(), in the order in which they are needed.
+  const std::shared_ptr<hca::Device> device_;
+  const BindingConfig config_;
+  const bool may_post_unsignalled_recv_;
+  const bool may_post_unsignalled_request_;
   std::unique_ptr<SwallowedCompletions> swallowed_;
   std::unique_ptr<hca::QueuePair> queue_pair_;
+
+  // Guarded by the EP's lock.
+  bool is_in_pz_ = false;
+  bool is_in_recv_evd_ = false;
+  bool is_in_request_evd_ = false;
 };
 
 }  // namespace softdat::object

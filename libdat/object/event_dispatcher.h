@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/event_count.h"
 #include "hca/device.h"
 #include "libdat/object/event.h"
@@ -27,10 +28,14 @@ class ConsumerNotification;
 class EventDispatcher final : public Object, private hca::CompletionSink {
  public:
   static constexpr Kind kKind = Kind::kEvd;
+  ~EventDispatcher() override;
 
   // dat_evd_create. `cno` may be null.
   static Status create(InterfaceAdapter& ia, std::int32_t min_qlen, ConsumerNotification* cno, std::uint32_t streams,
                        Handle& evd);
+
+  // The asynchronous EVD of an IA that is being opened; the IA's own stream feeds it.
+  static Status create_async(InterfaceAdapter& ia, std::int32_t min_qlen, std::shared_ptr<EventDispatcher>& evd);
 
   // dat_evd_free. INVALID_STATE while streams feed it. A blocked waiter leaves with DAT_ABORT;
   // connection requests that wait unseen are refused.
@@ -81,7 +86,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   bool post(Event event);
 
  private:
-  friend class InterfaceAdapter;
+  class Waiter;
   EventDispatcher(InterfaceAdapter& ia, std::uint32_t streams);
   Status set_up(std::int32_t qlen, ConsumerNotification* cno);
 
@@ -93,28 +98,26 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   void detach() override;
 
   // event_dispatcher.cc
-  bool has_cq() const { return cq_ != nullptr; }
   bool take(Event& event);
+  bool progress_and_take(Event& event);
   bool take_completion(Event& event);
   bool take_in_order(Event& event);
-  bool take_or_progress(Event& event);
   std::int32_t count() const;
-  bool is_notifying() const;
+  Status empty_status() const;
   void arm();
   void notify_arrival();
   void trigger_cno();
   void report_overflow();
-  Status empty_status() const;
+  void discard_events();
 
   // event_wait.cc
-  class Waiter;
   Status check_wait(std::int32_t threshold) const;
   Status wait_exclusively(base::Time deadline, std::int32_t threshold, bool is_cancelled, Event& event,
                           std::int32_t& nmore);
-  Status look(std::int32_t threshold, bool is_last_look, Event& event, std::int32_t& nmore, bool& is_done);
+  bool must_leave() const { return is_closing_.load() || is_unwaitable_.load(); }
   bool is_worth_waking(std::int32_t threshold) const;
+  base::WakeReason await_news(base::Time deadline, std::int32_t threshold, bool is_cancelled);
   bool spin(base::Time deadline, std::int32_t threshold);
-  base::WakeReason sleep(base::Time deadline, std::int32_t threshold, bool is_cancelled);
 
   // Fixed after set_up().
   const std::uint32_t streams_;
@@ -131,10 +134,12 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   std::atomic<bool> was_notified_{false};  // a notifying event came since the waiter began
   std::atomic<bool> has_overflowed_{false};
   std::atomic<NotifyMode> mode_{NotifyMode::kThreshold};
-  std::atomic<std::uint32_t> spin_ns_;
+  std::atomic<std::uint32_t> spin_ns_{20'000};
   UseCount streams_in_use_;
 
   EventRing ring_;  // locks itself
+
+  std::mutex resize_mutex_;  // one resize() at a time; the first lock of all
 
   // Guarded by mutex_ (taken before a CNO's lock, never while a device is called).
   mutable std::mutex mutex_;

@@ -9,15 +9,17 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "libdat/object/object.h"
 
 namespace softdat::object {
 
-class Cell {
+class alignas(64) Cell {
  public:
   Object* object() const { return object_.get(); }
 
@@ -30,7 +32,7 @@ class Cell {
   }
   bool try_pin_any();
   void unpin() {
-    if ((word_.fetch_sub(1, std::memory_order_release) & kClosing) != 0) tell_closer();
+    if ((word_.fetch_sub(1, std::memory_order_seq_cst) & kClosing) != 0) tell_closer();
   }
 
  private:
@@ -41,6 +43,8 @@ class Cell {
   static constexpr std::uint64_t bits_of(Kind kind) { return kLive | (static_cast<std::uint64_t>(kind) << 32); }
   static bool is_live_as(std::uint64_t word, Kind kind) { return (word & ~kPins) == bits_of(kind); }
   void tell_closer();
+  void wait_for_last_pin();
+  bool begin_closing();
 
   std::atomic<const void*> provider_table_{nullptr};
   std::atomic<std::uint64_t> word_{0};
@@ -79,14 +83,14 @@ class Pin {
   Cell* cell_ = nullptr;
 };
 
-// Every handle of this process. Any thread.
+// Every handle of this process. Any thread. Never destroyed: programs call DAT from atexit handlers.
 class HandleTable {
  public:
-  static HandleTable& instance();
+  static HandleTable& instance() { return table_; }
 
   // True for every address that is or ever was a handle: its first word may be read for as long as
   // the process lives. Constant time; reads nothing behind `handle`.
-  bool owns(const void* handle) const;
+  bool owns(const void* handle) const { return find(handle) != nullptr; }
 
   // An empty Pin for null, misaligned, foreign, never used, freed, closing and wrong-kind handles.
   template <typename T>
@@ -96,9 +100,11 @@ class HandleTable {
   }
   Pin<Object> pin_any(const void* handle);
 
-  // Gives `object` a cell and thereby its handle: the least recently freed one. False when all are
-  // taken.
+  // Gives `object` its handle, that of the cell that was freed longest ago, but does not let anybody
+  // in yet. False when all cells are taken. Exactly one of publish() and abandon() follows.
   [[nodiscard]] bool add(const std::shared_ptr<Object>& object, const void* provider_table);
+  void publish(Object& object);
+  void abandon(Object& object);
 
   // The end of an object: marks it dead, calls its on_closing(), waits until `pin` is the last one,
   // then calls its detach(), takes it off its IA and frees the cell. False, and nothing done, when
@@ -109,24 +115,35 @@ class HandleTable {
   std::size_t size() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:
-  HandleTable();
-  Cell* find(const void* handle) const;
+  constexpr HandleTable() = default;
+  Cell* find(const void* handle) const {
+    const auto offset = reinterpret_cast<std::uintptr_t>(handle) -
+                        reinterpret_cast<std::uintptr_t>(base_.load(std::memory_order_acquire));
+    if (offset >= committed_.load(std::memory_order_acquire) || offset % sizeof(Cell) != 0) {
+      return nullptr;
+    }
+    return reinterpret_cast<Cell*>(base_.load(std::memory_order_relaxed) + offset);
+  }
   Cell* take_free_locked();
+  void reserve_locked();
   bool commit_chunk_locked();
-  void wait_for_last_pin(Cell& cell);
+  void put_free_locked(Cell& cell);
   void give_back(Cell& cell);
 
-  // Fixed after construction: one range of addresses, reserved for good.
-  std::byte* base_ = nullptr;
-  std::size_t capacity_ = 0;
+  static HandleTable table_;
 
-  // Grows under the lock, read by anyone: cells [0, committed_) exist.
+  // One range of addresses, reserved by the first add() for good; bytes [0, committed_) of it are
+  // cells. Written under mutex_, committed_ last (release); read by anyone.
+  std::atomic<std::byte*> base_{nullptr};
   std::atomic<std::size_t> committed_{0};
   std::atomic<std::size_t> in_use_{0};
 
-  // Guarded by the lock.
-  struct FreeList;
-  FreeList* free_;
+  // Guarded by mutex_: free cells, longest free first.
+  std::mutex mutex_;
+  std::size_t reserved_ = 0;
+  Cell* first_free_ = nullptr;
+  Cell* last_free_ = nullptr;
+  std::size_t free_cells_ = 0;
 };
 
 template <typename T>

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "hca/device.h"
 #include "libdat/object/event.h"
@@ -17,11 +17,15 @@
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
 #include "libdat/object/use_count.h"
+#include "libdat/object/wait_agent.h"
 
 namespace softdat::object {
 
 class EventDispatcher;
 class UpcallThread;
+
+// Objects of the provider (the asynchronous EVD, CRs, tentative EPs) do not hinder a graceful close.
+enum class Maker : std::uint8_t { kConsumer, kProvider };
 
 struct AdapterOpening {
   std::string name;
@@ -67,6 +71,8 @@ class InterfaceAdapter final : public Object {
   // a null EVD, connections break, and all handles are dead when it returns.
   static Status close(Pin<InterfaceAdapter> ia, bool is_graceful);
 
+  ~InterfaceAdapter() override;
+
   AdapterAttributes attributes() const;
   // Null when it is elsewhere.
   Handle async_evd() const;
@@ -79,22 +85,21 @@ class InterfaceAdapter final : public Object {
 
   // --- For the other objects of this room ---
 
-  // Gives a new object its handle and its place under this IA. INSUFFICIENT_RESOURCES when there
-  // are no handles left, INVALID_HANDLE when the IA is being closed. Objects of the provider (the
-  // asynchronous EVD, CRs, tentative EPs) do not hinder a graceful close.
-  enum class Maker : std::uint8_t { kConsumer, kProvider };
-  Status adopt(const std::shared_ptr<Object>& object, Maker maker = Maker::kConsumer);
-
   // An asynchronous error, for the IA's asynchronous EVD.
   void report(const AsyncError& error);
 
-  // Where consumers' agents are called. Started by the first use.
-  UpcallThread& upcalls();
+  // The thread that calls consumers' agents. Started by start_upcalls(), which fails with
+  // INSUFFICIENT_RESOURCES; call_agent() only after that.
+  Status start_upcalls();
+  void call_agent(WaitAgent agent, Handle evd);
 
  private:
   friend class HandleTable;
+  friend class Adoption;
   explicit InterfaceAdapter(const AdapterOpening& opening);
-  Status set_up(const AdapterOpening& opening);
+  Status set_up_async_evd(const AdapterOpening& opening);
+  Status adopt(const std::shared_ptr<Object>& object, Maker maker);
+  bool remember(Object& object, Maker maker);
   void forget(Object& object);
   void close_all(Kind kind);
   void detach() override;
@@ -107,14 +112,32 @@ class InterfaceAdapter final : public Object {
 
   UseCount consumer_objects_;
 
-  // Guarded by mutex_ (the last lock of all: nothing is called while it is held).
+  // Guarded by mutex_ (the last lock but that of the upcall thread's queue).
   mutable std::mutex mutex_;
-  std::array<std::unordered_set<Object*>, kKindCount> objects_;
-  std::unordered_set<Object*> provider_objects_;
-  bool is_closed_ = false;
+  std::array<std::unordered_map<Object*, Maker>, kKindCount> objects_;
   std::shared_ptr<EventDispatcher> async_evd_;
-  bool owns_async_evd_ = false;
+  bool is_async_evd_shared_ = false;
   std::unique_ptr<UpcallThread> upcalls_;
+};
+
+// A new object on its way to the consumer: it has a handle and a place under its IA, and nobody can
+// reach it until publish(). Without that, all is undone.
+class Adoption {
+ public:
+  Adoption(InterfaceAdapter& ia, std::shared_ptr<Object> object, Maker maker = Maker::kConsumer);
+  ~Adoption();
+  Adoption(const Adoption&) = delete;
+  Adoption& operator=(const Adoption&) = delete;
+
+  // INSUFFICIENT_RESOURCES when there are no handles left, INVALID_HANDLE when the IA is being
+  // closed. Required to be ok() for publish().
+  const Status& status() const { return status_; }
+  Handle publish();
+
+ private:
+  std::shared_ptr<Object> object_;
+  Status status_;
+  bool is_published_ = false;
 };
 
 inline Handle Object::ia_handle() const {

@@ -38,6 +38,7 @@ class ReservedServicePoint final : public Object, private hca::ListenerSink {
 
  private:
   ReservedServicePoint(InterfaceAdapter& ia, std::uint64_t conn_qual, Endpoint* ep, EventDispatcher& evd);
+  Status start_listening();
   void on_request(std::unique_ptr<hca::ConnectionRequest> request) override;
   void detach() override;
 

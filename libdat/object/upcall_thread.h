@@ -3,30 +3,30 @@
 // any DAT function; the threads that find the events are never at an agent's mercy.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
+
+#include "libdat/object/wait_agent.h"
 
 namespace softdat::object {
 
 class UpcallThread {
  public:
+  // Throws std::system_error when there are no threads to be had.
   UpcallThread();
   // Makes the calls that wait, then ends. From inside a call it does not wait for that call.
   ~UpcallThread();
   UpcallThread(const UpcallThread&) = delete;
   UpcallThread& operator=(const UpcallThread&) = delete;
 
-  // Any thread; calls are made one after the other in the order of post().
-  void post(std::function<void()> call);
+  // Any thread; calls are made one after the other in this order.
+  void post(WaitAgent agent, Handle evd);
 
  private:
   struct Queue;
-  static void run(std::shared_ptr<Queue> queue);
+  static void run(const std::shared_ptr<Queue>& queue);
 
+  // Fixed after construction. The thread has its own share in the queue.
   std::shared_ptr<Queue> queue_;
   std::thread thread_;
 };

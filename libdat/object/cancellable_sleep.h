@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A sleep that a thread may be cancelled out of, with nothing left behind.
+#pragma once
+
+#include "base/clock.h"
+#include "base/event_count.h"
+#include "hca/device.h"
+
+namespace softdat::object {
+
+// From its construction on the thread counts as a waiter: look at the predicate again, then sleep()
+// or let go.
+class Sleeper {
+ public:
+  explicit Sleeper(base::EventCount& count) : count_(count), ticket_(count.prepare()) {}
+  ~Sleeper() {
+    if (is_waiting_) count_.cancel();
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  // At most once. `is_cancelled_asynchronously`: the thread may die in here, so it sleeps by itself
+  // and leaves the device to its engine thread; otherwise it sleeps in the device's way.
+  base::WakeReason sleep(hca::Device& device, base::Time deadline, bool is_cancelled_asynchronously);
+
+ private:
+  base::EventCount& count_;
+  const base::EventCount::Ticket ticket_;
+  bool is_waiting_ = true;
+};
+
+}  // namespace softdat::object

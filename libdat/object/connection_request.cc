@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/connection_request.h"
+
+#include <new>
+
+#include "libdat/object/endpoint.h"
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/interface_adapter.h"
+#include "libdat/object/socket_address.h"
+
+namespace softdat::object {
+namespace {
+
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+ConnectionRequest::ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
+                                     std::shared_ptr<Endpoint> ep)
+    : Object(kKind, &ia),
+      request_(std::move(request)),
+      ep_(std::move(ep)),
+      held_(ep_ == nullptr ? Reservation::kNone : ep_->reservation()),
+      private_data_(copy_of(request_->private_data())),
+      remote_address_(socket_address(request_->remote_address())) {}
+
+// No memory is as bad as no room in the queue: the peer is refused.
+std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
+                                                           std::unique_ptr<hca::ConnectionRequest> request,
+                                                           const std::shared_ptr<Endpoint>& ep) {
+  try {
+    return std::shared_ptr<ConnectionRequest>(new ConnectionRequest(ia, std::move(request), ep));
+  } catch (const std::bad_alloc&) {
+    if (ep != nullptr) ep->give_back(ep->reservation());
+    return nullptr;
+  }
+}
+
+bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual, EventDispatcher& evd,
+                                 std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep) {
+  InterfaceAdapter& ia = service_point.ia();
+  const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep);
+  if (self == nullptr) return false;
+  Adoption adoption(ia, self, Maker::kProvider);
+  if (!adoption.status().ok()) {
+    self->detach();
+    return false;
+  }
+  const Handle cr = adoption.publish();
+  if (evd.post({nullptr, RequestArrival{service_point.handle(), &ia.address(), conn_qual, cr}})) return true;
+  HandleTable::instance().close(HandleTable::instance().pin_any(cr));
+  return false;
+}
+
+bool ConnectionRequest::claim() {
+  return !is_being_answered_.exchange(true);
+}
+
+Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::span<const std::byte> private_data) {
+  if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
+  const Status status = cr->accept_with(ep, private_data);
+  if (!status.ok()) {
+    cr->is_being_answered_.store(false);
+    return status;
+  }
+  cr->is_accepted_.store(true);
+  HandleTable::instance().close(as_object(std::move(cr)));
+  return kOk;
+}
+
+Status ConnectionRequest::accept_with(Endpoint* ep, std::span<const std::byte> private_data) {
+  Endpoint* const own = ep_.get();
+  if (own != nullptr && ep != nullptr && ep != own) {
+    return invalid_handle(StatusDetail::kInvalidHandleEp);
+  }
+  Endpoint* const chosen = own != nullptr ? own : ep;
+  if (chosen == nullptr || &chosen->ia().device() != &ia().device()) {
+    return invalid_handle(StatusDetail::kInvalidHandleEp);
+  }
+  if (private_data.size() > ia().device().attributes().max_private_data) {
+    return invalid_parameter(StatusDetail::kInvalidArg3);
+  }
+  return chosen->accept(*request_, held_, private_data);
+}
+
+// A peer that has gone in the meantime needs no answer.
+Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std::byte> private_data) {
+  if (private_data.size() > cr->ia().device().attributes().max_private_data) {
+    return invalid_parameter(StatusDetail::kInvalidArg2);
+  }
+  if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
+  static_cast<void>(cr->request_->reject(private_data));
+  HandleTable::instance().close(as_object(std::move(cr)));
+  return kOk;
+}
+
+ConnectionRequestParameters ConnectionRequest::query() const {
+  return {.remote_address = &remote_address_,
+          .remote_port_qual = request_->remote_address().port,
+          .private_data = private_data_,
+          .local_ep = ep_ == nullptr ? nullptr : ep_->handle()};
+}
+
+void ConnectionRequest::detach() {
+  request_.reset();
+  if (!is_accepted_.load() && ep_ != nullptr) ep_->give_back(held_);
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/consumer_notification.h"
+
+#include <algorithm>
+
+#include "libdat/object/cancellable_sleep.h"
+#include "libdat/object/interface_adapter.h"
+#include "libdat/object/timeout.h"
+
+namespace softdat::object {
+namespace {
+
+constexpr auto kSpin = std::chrono::microseconds(20);
+
+}  // namespace
+
+class ConsumerNotification::Waiter {
+ public:
+  explicit Waiter(ConsumerNotification& cno) : cno_(cno) {
+    std::lock_guard lock(cno_.mutex_);
+    ++cno_.waiters_;
+    epoch_ = cno_.epoch_;
+  }
+  ~Waiter() {
+    std::lock_guard lock(cno_.mutex_);
+    --cno_.waiters_;
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  // The CNO's epoch when the wait began.
+  std::uint64_t epoch() const { return epoch_; }
+
+ private:
+  ConsumerNotification& cno_;
+  std::uint64_t epoch_;
+};
+
+ConsumerNotification::ConsumerNotification(InterfaceAdapter& ia) : Object(kKind, &ia) {}
+
+Status ConsumerNotification::create(InterfaceAdapter& ia, WaitAgent agent, Handle& cno) {
+  const std::shared_ptr<ConsumerNotification> self(new ConsumerNotification(ia));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->modify_agent(agent); !status.ok()) return status;
+  cno = adoption.publish();
+  return kOk;
+}
+
+Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
+  {
+    std::lock_guard lock(cno->mutex_);
+    if (cno->is_closed_) return invalid_handle(StatusDetail::kInvalidHandleCno);
+    if (cno->evds_ > 0 || cno->waiters_ > 0) {
+      return invalid_state(StatusDetail::kInvalidStateCnoInUse);
+    }
+    cno->is_closed_ = true;
+    cno->agent_ = {};  // only the end of the IA or of the EVDs is told to an agent
+  }
+  const bool was_open = HandleTable::instance().close(as_object(std::move(cno)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleCno);
+}
+
+void ConsumerNotification::on_closing() {
+  std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  unblock_all_locked();
+}
+
+void ConsumerNotification::unblock_all_locked() {
+  ++epoch_;
+  is_triggered_ = false;
+  hint_ = nullptr;
+  call_agent_locked(nullptr);
+  wake_.notify();
+}
+
+void ConsumerNotification::call_agent_locked(Handle evd) {
+  if (agent_.function == nullptr) return;
+  ia().call_agent(agent_, evd);
+  agent_ = {};
+}
+
+Status ConsumerNotification::modify_agent(WaitAgent agent) {
+  if (agent.function != nullptr) {
+    if (const Status status = ia().start_upcalls(); !status.ok()) return status;
+  }
+  std::lock_guard lock(mutex_);
+  agent_ = agent;
+  return kOk;
+}
+
+ConsumerNotificationParameters ConsumerNotification::query() const {
+  std::lock_guard lock(mutex_);
+  return {ia_handle(), agent_};
+}
+
+void ConsumerNotification::trigger(Handle evd) {
+  std::lock_guard lock(mutex_);
+  if (is_closed_) return;
+  is_triggered_ = true;
+  hint_ = evd;
+  call_agent_locked(evd);
+  wake_.notify();
+}
+
+bool ConsumerNotification::add_evd() {
+  std::lock_guard lock(mutex_);
+  if (is_closed_) return false;
+  ++evds_;
+  return true;
+}
+
+void ConsumerNotification::remove_evd(Handle evd, bool is_freed) {
+  std::lock_guard lock(mutex_);
+  if (hint_ == evd && is_freed) hint_ = nullptr;
+  if (--evds_ == 0 && is_freed) unblock_all_locked();
+}
+
+Status ConsumerNotification::wait(std::uint32_t timeout_us, bool is_cancelled_asynchronously, Handle& evd) {
+  const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
+  const Waiter waiter(*this);
+  base::WakeReason reason = base::WakeReason::kNotified;
+  for (;;) {
+    ia().device().progress();
+    if (take_trigger(waiter.epoch(), evd)) return kOk;
+    if (reason == base::WakeReason::kInterrupted) return {StatusType::kInterruptedCall};
+    if (base::Clock::now() >= deadline) {
+      evd = nullptr;
+      return {StatusType::kQueueEmpty, StatusDetail::kNoSubtype, true};
+    }
+    reason = await_news(deadline, waiter.epoch(), is_cancelled_asynchronously);
+  }
+}
+
+// A trigger wakes everybody, and is taken by the first.
+bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
+  std::lock_guard lock(mutex_);
+  if (epoch_ != epoch || is_closed_) {
+    evd = nullptr;
+    return true;
+  }
+  if (!is_triggered_) return false;
+  is_triggered_ = false;
+  evd = std::exchange(hint_, nullptr);
+  return true;
+}
+
+bool ConsumerNotification::is_worth_waking(std::uint64_t epoch) const {
+  std::lock_guard lock(mutex_);
+  return is_triggered_ || epoch_ != epoch || is_closed_;
+}
+
+base::WakeReason ConsumerNotification::await_news(base::Time deadline, std::uint64_t epoch, bool is_cancelled) {
+  const base::Time end = std::min(deadline, base::Clock::now() + kSpin);
+  do {
+    ia().device().progress();
+    if (is_worth_waking(epoch)) return base::WakeReason::kNotified;
+  } while (base::Clock::now() < end);
+  Sleeper sleeper(wake_);
+  if (is_worth_waking(epoch)) return base::WakeReason::kNotified;
+  return sleeper.sleep(ia().device(), deadline, is_cancelled);
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/endpoint.h"
+
+#include <new>
+
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
+#include "libdat/object/protection_zone.h"
+#include "libdat/object/socket_address.h"
+#include "libdat/object/timeout.h"
+
+namespace softdat::object {
+namespace {
+
+constexpr std::uint32_t kMultipathWished = 1;
+constexpr std::uint32_t kMultipathRequired = 2;
+
+template <typename T>
+std::shared_ptr<T> share(T* object) {
+  if (object == nullptr) return nullptr;
+  return std::static_pointer_cast<T>(object->shared_from_this());
+}
+
+Handle handle_of(const std::shared_ptr<Object>& object) {
+  return object == nullptr ? nullptr : object->handle();
+}
+
+Status check_connect(const ConnectRequest& request, const hca::DeviceAttributes& device) {
+  if (request.timeout_us == 0) return invalid_parameter(StatusDetail::kInvalidArg4);
+  if (request.private_data.size() > device.max_private_data) {
+    return invalid_parameter(StatusDetail::kInvalidArg5);
+  }
+  if ((request.qos & ~kAllQos) != 0) return model_not_supported();
+  if ((request.flags & ~(kMultipathWished | kMultipathRequired)) != 0) {
+    return invalid_parameter(StatusDetail::kInvalidArg8);
+  }
+  return (request.flags & kMultipathRequired) != 0 ? model_not_supported() : kOk;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(InterfaceAdapter& ia) : Object(kKind, &ia), device_(ia.shared_device()) {}
+
+Endpoint::~Endpoint() = default;
+
+Status Endpoint::create(InterfaceAdapter& ia, const EndpointConfig& config, Handle& ep) {
+  if (config.attributes != nullptr) {
+    const Status status = check_attributes(*config.attributes, ia.device().attributes(), StatusDetail::kInvalidArg6);
+    if (!status.ok()) return status;
+  }
+  const std::shared_ptr<Endpoint> self(new Endpoint(ia));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->set_up(config); !status.ok()) return status;
+  ep = adoption.publish();
+  return kOk;
+}
+
+std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia) {
+  const std::shared_ptr<Endpoint> self(new Endpoint(ia));
+  Adoption adoption(ia, self, Maker::kProvider);
+  if (!adoption.status().ok() || !self->set_up({}).ok()) return nullptr;
+  self->reservation_.store(Reservation::kTentative);
+  adoption.publish();
+  return self;
+}
+
+Status Endpoint::set_up(const EndpointConfig& config) {
+  const hca::DeviceAttributes& device = device_->attributes();
+  attributes_ =
+      config.attributes == nullptr ? default_attributes(device) : complete_attributes(*config.attributes, device);
+  const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_};
+  bindings_.reserve(1);
+  std::unique_ptr<EndpointBinding> made;
+  const Status status = EndpointBinding::create(device_, binding, handle(), *this, StatusDetail::kInvalidArg6, made);
+  if (!status.ok()) return status;
+  const Status connect_status = set_connect_evd_locked(config.connect_evd);
+  if (!connect_status.ok()) return connect_status;
+  binding_.store(made.get(), std::memory_order_release);
+  bindings_.push_back(std::move(made));
+  return kOk;
+}
+
+Status Endpoint::free(Pin<Endpoint> ep) {
+  if (!ep->allows(EndpointEvent::kFree)) return ep->refusal();
+  const bool was_open = HandleTable::instance().close(as_object(std::move(ep)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEp);
+}
+
+// Whoever still holds this object (a CR, an RSP) finds a queue pair no more.
+void Endpoint::detach() {
+  static const EndpointBinding* const kNone = nullptr;
+  binding_.store(kNone, std::memory_order_release);
+  for (const auto& binding : bindings_) binding->destroy_queue_pair();
+  for (const auto& binding : bindings_) binding->leave();
+  std::shared_ptr<EventDispatcher> connect_evd;
+  {
+    std::lock_guard lock(mutex_);
+    connect_evd = std::move(connect_evd_);
+  }
+  if (connect_evd != nullptr) connect_evd->remove_stream();
+}
+
+EndpointState Endpoint::state() const {
+  const EndpointBinding* binding = binding_.load(std::memory_order_acquire);
+  const hca::QueuePair* queue_pair = binding == nullptr ? nullptr : binding->queue_pair();
+  const auto idle = hca::QueuePairState::kIdle;
+  return state_of(queue_pair == nullptr ? idle : queue_pair->state(), reservation_.load());
+}
+
+EndpointStatus Endpoint::status() const {
+  const hca::QueuePair* queue_pair = binding().queue_pair();
+  return {.state = reported_state(state()),
+          .is_recv_idle = queue_pair == nullptr || queue_pair->recvs_outstanding() == 0,
+          .is_request_idle = queue_pair == nullptr || queue_pair->sends_outstanding() == 0};
+}
+
+EndpointParameters Endpoint::query() const {
+  const EndpointState now = state();
+  std::lock_guard lock(mutex_);
+  const BindingConfig& config = binding().config();
+  return {.ia = ia_handle(),
+          .state = now,
+          .local_address = &ia().address(),
+          .local_port_qual = 0,
+          .remote_address = &remote_address_,
+          .remote_port_qual = remote_port_qual_,
+          .pz = handle_of(config.pz),
+          .recv_evd = handle_of(config.recv_evd),
+          .request_evd = handle_of(config.request_evd),
+          .connect_evd = handle_of(connect_evd_),
+          .attributes = attributes_};
+}
+
+Status Endpoint::connect(const ConnectRequest& request) {
+  const Status status = check_connect(request, device_->attributes());
+  if (!status.ok()) return status;
+  if (!allows(EndpointEvent::kConnect)) return refusal();
+  hca::QueuePair* queue_pair = binding().queue_pair();
+  if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
+  const hca::Outcome outcome = queue_pair->connect({.remote = {request.remote.ipv4, 0},
+                                                    .service_id = request.conn_qual,
+                                                    .private_data = request.private_data,
+                                                    .timeout = duration_of(request.timeout_us)});
+  if (outcome) {
+    note_peer({request.remote.ipv4, 0}, request.conn_qual);
+    return kOk;
+  }
+  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
+}
+
+void Endpoint::note_peer(hca::Address address, std::uint64_t port_qual) {
+  std::lock_guard lock(mutex_);
+  remote_address_ = socket_address(address);
+  remote_port_qual_ = port_qual;
+}
+
+Status Endpoint::disconnect(bool is_graceful) {
+  const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
+  if (!allows(event)) return refusal();
+  const hca::Outcome outcome = binding().queue_pair()->disconnect(is_graceful);
+  if (outcome) return kOk;
+  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg2);
+}
+
+Status Endpoint::reset() {
+  if (!allows(EndpointEvent::kReset)) return refusal();
+  if (state() == EndpointState::kUnconnected) return kOk;
+  const hca::Outcome outcome = binding().queue_pair()->reset();
+  if (!outcome) return refusal();
+  std::vector<hca::Bytes> private_data;
+  std::lock_guard lock(mutex_);
+  private_data_.swap(private_data);
+  remote_address_ = {};
+  remote_port_qual_ = 0;
+  return kOk;
+}
+
+Status Endpoint::reserve() {
+  Reservation none = Reservation::kNone;
+  if (!allows(EndpointEvent::kReserve)) return refusal();
+  const bool is_ours = reservation_.compare_exchange_strong(none, Reservation::kReserved);
+  return is_ours ? kOk : refusal();
+}
+
+void Endpoint::release_reservation() {
+  reservation_.store(Reservation::kNone);
+}
+
+void Endpoint::give_back(Reservation held) {
+  if (held == Reservation::kPassive) release_reservation();
+  if (held != Reservation::kTentative) return;
+  HandleTable& table = HandleTable::instance();
+  if (auto pin = table.pin<Endpoint>(handle()); pin.get() == this) table.close(as_object(std::move(pin)));
+}
+
+bool Endpoint::on_request_arrived() {
+  Reservation reserved = Reservation::kReserved;
+  return reservation_.compare_exchange_strong(reserved, Reservation::kPassive);
+}
+
+Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data) {
+  if (reservation_.load() != held || !allows(EndpointEvent::kAccept)) return refusal();
+  const EndpointBinding* binding = binding_.load(std::memory_order_acquire);
+  hca::QueuePair* queue_pair = binding == nullptr ? nullptr : binding->queue_pair();
+  if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
+  const hca::Address remote = request.remote_address();
+  const hca::Outcome outcome = request.accept(*queue_pair, private_data);
+  if (outcome) {
+    note_peer(remote, remote.port);
+    release_reservation();
+    return kOk;
+  }
+  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg3);
+}
+
+void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
+  std::shared_ptr<EventDispatcher> evd;
+  ConnectionNotice notice;
+  {
+    std::lock_guard lock(mutex_);
+    evd = connect_evd_;
+    if (evd == nullptr) return;
+    notice = notice_of_locked(event);
+  }
+  evd->post({nullptr, notice});
+}
+
+// The consumer may look at the data until reset(), so each event's has a place of its own.
+ConnectionNotice Endpoint::notice_of_locked(const hca::ConnectionEvent& event) {
+  ConnectionNotice notice{handle(), nullptr, 0, connection_result(event.type)};
+  if (event.private_data.empty()) return notice;
+  try {
+    private_data_.push_back(event.private_data);
+  } catch (const std::bad_alloc&) {
+    return notice;  // the connection counts for more than what came with it
+  }
+  notice.private_data = private_data_.back().data();
+  notice.private_data_size = static_cast<std::uint32_t>(private_data_.back().size());
+  return notice;
+}
+
+}  // namespace softdat::object

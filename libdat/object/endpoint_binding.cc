@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/endpoint_binding.h"
+
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/hca_status.h"
+#include "libdat/object/protection_zone.h"
+
+namespace softdat::object {
+
+EndpointBinding::EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config)
+    : device_(std::move(device)),
+      config_(config),
+      may_post_unsignalled_recv_(recv_mode_of(config.attributes) == NotifyMode::kUnsignalled),
+      may_post_unsignalled_request_(request_mode_of(config.attributes) == NotifyMode::kUnsignalled) {}
+
+EndpointBinding::~EndpointBinding() {
+  queue_pair_.reset();
+  leave();
+}
+
+Status EndpointBinding::create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
+                               hca::QueuePairSink& sink, StatusDetail argument, std::unique_ptr<EndpointBinding>& out) {
+  std::unique_ptr<EndpointBinding> self(new EndpointBinding(device, config));
+  if (const Status status = self->join(argument); !status.ok()) return status;
+  if (config.pz != nullptr) {
+    if (const Status status = self->make_queue_pair(ep, sink); !status.ok()) return status;
+  }
+  out = std::move(self);
+  return kOk;
+}
+
+Status EndpointBinding::join(StatusDetail argument) {
+  if (config_.pz != nullptr && !is_in_pz_) {
+    is_in_pz_ = &config_.pz->device() == device_.get() && config_.pz->add_user();
+    if (!is_in_pz_) return invalid_handle(StatusDetail::kInvalidHandlePz);
+  }
+  const auto join_evd = [&](EventDispatcher* evd, bool& is_in, NotifyMode mode, StatusDetail handle) -> Status {
+    if (evd == nullptr || is_in) return kOk;
+    if (&evd->device() != device_.get()) return invalid_handle(handle);
+    const Status status = evd->add_dto_stream(mode, handle, argument);
+    is_in = status.ok();
+    return status;
+  };
+  Status status = join_evd(config_.recv_evd.get(), is_in_recv_evd_, recv_mode_of(config_.attributes),
+                           StatusDetail::kInvalidHandleEvdRecv);
+  if (status.ok()) {
+    status = join_evd(config_.request_evd.get(), is_in_request_evd_, request_mode_of(config_.attributes),
+                      StatusDetail::kInvalidHandleEvdRequest);
+  }
+  if (!status.ok()) leave();
+  return status;
+}
+
+void EndpointBinding::leave() {
+  if (std::exchange(is_in_request_evd_, false)) config_.request_evd->remove_dto_stream();
+  if (std::exchange(is_in_recv_evd_, false)) config_.recv_evd->remove_dto_stream();
+  if (std::exchange(is_in_pz_, false)) config_.pz->remove_user();
+}
+
+// Both directions may be swallowed; twice the longer one holds all that can be outstanding.
+Status EndpointBinding::make_swallowed() {
+  if (config_.recv_evd != nullptr && config_.request_evd != nullptr) return kOk;
+  const hca::QueuePairLimits limits = limits_of(config_.attributes);
+  const std::size_t capacity = std::size_t{limits.send_wr} + limits.recv_wr;
+  auto swallowed = SwallowedCompletions::create(*device_, capacity);
+  if (!swallowed) {
+    return creation_failure(swallowed.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg6);
+  }
+  swallowed_ = std::move(*swallowed);
+  return kOk;
+}
+
+Status EndpointBinding::make_queue_pair(Handle ep, hca::QueuePairSink& sink) {
+  if (const Status status = make_swallowed(); !status.ok()) return status;
+  const auto queue_of = [&](const std::shared_ptr<EventDispatcher>& evd) {
+    return evd == nullptr ? &swallowed_->queue() : evd->completion_queue();
+  };
+  auto queue_pair = device_->create_qp({.pd = &config_.pz->domain(),
+                                        .send_cq = queue_of(config_.request_evd),
+                                        .recv_cq = queue_of(config_.recv_evd),
+                                        .limits = limits_of(config_.attributes),
+                                        .context = reinterpret_cast<std::uint64_t>(ep),
+                                        .sink = &sink});
+  if (!queue_pair) {
+    return creation_failure(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6);
+  }
+  queue_pair_ = std::move(*queue_pair);
+  return kOk;
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The data path: a few checks in DAT's words, then one call of the queue pair, which checks the rest.
+#include <algorithm>
+#include <array>
+
+#include "libdat/object/endpoint.h"
+#include "libdat/object/hca_status.h"
+
+namespace softdat::object {
+namespace {
+
+constexpr std::uint32_t kSendFlags = kSuppressFlag | kSolicitedWaitFlag | kUnsignalledFlag | kBarrierFenceFlag;
+constexpr std::uint32_t kRdmaFlags = kSuppressFlag | kUnsignalledFlag | kBarrierFenceFlag;
+constexpr std::uint32_t kRecvFlags = kUnsignalledFlag;
+
+constexpr std::size_t kMostSegments = 256;
+
+std::uint64_t length_of(std::span<const Segment> segments) {
+  std::uint64_t sum = 0;
+  for (const Segment& segment : segments) sum += segment.length;
+  return sum;
+}
+
+// Copies the leading segments that take `length` bytes, the last one shortened.
+std::span<const Segment> trim(std::span<const Segment> segments, std::uint64_t length, std::span<Segment> room) {
+  std::size_t count = 0;
+  for (; count < segments.size() && length > 0; ++count) {
+    room[count] = segments[count];
+    room[count].length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, segments[count].length));
+    length -= room[count].length;
+  }
+  return room.first(count);
+}
+
+// A suppressed success wakes nobody, so UNSIGNALLED beside SUPPRESS asks nothing of the EP.
+bool are_flags_good(std::uint32_t flags, std::uint32_t known, bool may_be_unsignalled) {
+  if ((flags & ~known) != 0) return false;
+  return (flags & kUnsignalledFlag) == 0 || may_be_unsignalled || (flags & kSuppressFlag) != 0;
+}
+
+std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
+  std::uint32_t result = 0;
+  if ((flags & kSuppressFlag) == 0 && binding.reports_requests()) result |= hca::kSignaled;
+  if ((flags & kSolicitedWaitFlag) != 0) result |= hca::kSolicited;
+  if ((flags & kBarrierFenceFlag) != 0) result |= hca::kFence;
+  if ((flags & kUnsignalledFlag) != 0 && binding.may_post_unsignalled_request()) {
+    result |= hca::kQuiet;
+  }
+  return result;
+}
+
+}  // namespace
+
+Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
+                              StatusDetail flags_argument) {
+  const bool is_send = request.opcode == hca::SendOpcode::kSend;
+  const bool may_be_unsignalled = binding.may_post_unsignalled_request();
+  if (!are_flags_good(flags, is_send ? kSendFlags : kRdmaFlags, may_be_unsignalled)) {
+    return invalid_parameter(flags_argument);
+  }
+  hca::QueuePair* queue_pair = binding.queue_pair();
+  if (queue_pair == nullptr) return refusal();
+  const hca::QueuePairState now = queue_pair->state();
+  if (now != hca::QueuePairState::kConnected && now != hca::QueuePairState::kError) [[unlikely]] {
+    return refusal();
+  }
+  request.flags = send_flags(flags, binding);
+  binding.swallow();
+  const hca::Outcome outcome = queue_pair->post_send(request);
+  if (outcome) [[likely]]
+    return kOk;
+  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  return post_failure(outcome.reason(), request.opcode == hca::SendOpcode::kRead);
+}
+
+Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+  hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
+  return post_request(binding(), request, flags, StatusDetail::kInvalidArg5);
+}
+
+Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                 std::uint32_t flags) {
+  if (length_of(local) > remote.length) return {StatusType::kLengthError};
+  hca::SendRequest request{.wr_id = cookie,
+                           .opcode = hca::SendOpcode::kWrite,
+                           .rkey = remote.rkey,
+                           .remote_address = remote.address,
+                           .local = local};
+  return post_request(binding(), request, flags, StatusDetail::kInvalidArg6);
+}
+
+Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                std::uint32_t flags) {
+  const std::uint64_t room = length_of(local);
+  if (remote.length > room) return {StatusType::kLengthError};
+  if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
+  std::array<Segment, kMostSegments> trimmed;
+  hca::SendRequest request{.wr_id = cookie,
+                           .opcode = hca::SendOpcode::kRead,
+                           .rkey = remote.rkey,
+                           .remote_address = remote.address,
+                           .local = remote.length == room ? local : trim(local, remote.length, trimmed)};
+  return post_request(binding(), request, flags, StatusDetail::kInvalidArg6);
+}
+
+Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+  const EndpointBinding& now = binding();
+  if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {
+    return invalid_parameter(StatusDetail::kInvalidArg5);
+  }
+  if (now.queue_pair() == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
+  now.swallow();
+  const std::uint32_t quiet = (flags & kUnsignalledFlag) != 0 ? hca::kQuiet : 0u;
+  const hca::Outcome outcome = now.queue_pair()->post_recv({.wr_id = cookie, .flags = quiet, .local = local});
+  if (outcome) [[likely]]
+    return kOk;
+  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  return post_failure(outcome.reason(), true);
+}
+
+}  // namespace softdat::object

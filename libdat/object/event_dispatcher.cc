@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/event_dispatcher.h"
+
+#include <algorithm>
+
+#include "libdat/object/connection_request.h"
+#include "libdat/object/consumer_notification.h"
+#include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+namespace {
+
+constexpr std::uint32_t kCompletionStreams = kDtoStream | kRmrBindStream;
+
+Status check_qlen(std::int32_t qlen, const hca::Device& device) {
+  if (qlen < 1) return invalid_parameter(StatusDetail::kInvalidArg2);
+  if (static_cast<std::uint32_t>(qlen) > device.attributes().max_cqe) {
+    return invalid_parameter(StatusDetail::kInvalidArg2);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+EventDispatcher::EventDispatcher(InterfaceAdapter& ia, std::uint32_t streams)
+    : Object(kKind, &ia), streams_(streams), device_(ia.shared_device()) {}
+
+// The queue goes first: it may still be calling us.
+EventDispatcher::~EventDispatcher() {
+  cq_.reset();
+}
+
+Status EventDispatcher::create(InterfaceAdapter& ia, std::int32_t min_qlen, ConsumerNotification* cno,
+                               std::uint32_t streams, Handle& evd) {
+  if (const Status status = check_qlen(min_qlen, ia.device()); !status.ok()) return status;
+  if (cno != nullptr && &cno->ia().device() != &ia.device()) {
+    return invalid_handle(StatusDetail::kInvalidHandleCno);
+  }
+  if (streams == 0 || (streams & ~kAllStreams) != 0) {
+    return invalid_parameter(StatusDetail::kInvalidArg4);
+  }
+  const std::shared_ptr<EventDispatcher> self(new EventDispatcher(ia, streams));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->set_up(min_qlen, cno); !status.ok()) return status;
+  evd = adoption.publish();
+  return kOk;
+}
+
+Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen,
+                                     std::shared_ptr<EventDispatcher>& evd) {
+  if (const Status status = check_qlen(min_qlen, ia.device()); !status.ok()) return status;
+  const std::shared_ptr<EventDispatcher> self(new EventDispatcher(ia, kAsyncStream));
+  Adoption adoption(ia, self, Maker::kProvider);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->set_up(min_qlen, nullptr); !status.ok()) return status;
+  if (!self->add_stream()) return invalid_handle(StatusDetail::kInvalidHandleIa);
+  adoption.publish();
+  evd = self;
+  return kOk;
+}
+
+Status EventDispatcher::set_up(std::int32_t qlen, ConsumerNotification* cno) {
+  if ((streams_ & kCompletionStreams) != 0) {
+    auto cq = device_->create_cq(static_cast<std::size_t>(qlen), *this);
+    if (!cq) {
+      return creation_failure(cq.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg2);
+    }
+    cq_ = std::move(*cq);
+    wake_ = &cq_->event_count();
+  }
+  if ((streams_ & ~kCompletionStreams) != 0) ring_.set_up(static_cast<std::size_t>(qlen));
+  qlen_.store(qlen);
+  return cno == nullptr ? kOk : modify_cno(cno);
+}
+
+Status EventDispatcher::free(Pin<EventDispatcher> evd) {
+  if (!evd->streams_in_use_.try_close()) {
+    return invalid_state(StatusDetail::kInvalidStateEvdInUse);
+  }
+  const bool was_open = HandleTable::instance().close(as_object(std::move(evd)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
+}
+
+void EventDispatcher::on_closing() {
+  streams_in_use_.close();
+  is_closing_.store(true);
+  wake_->notify();
+}
+
+void EventDispatcher::detach() {
+  std::shared_ptr<ConsumerNotification> cno;
+  {
+    std::lock_guard lock(mutex_);
+    cno = std::move(cno_);
+  }
+  if (cno != nullptr) cno->remove_evd(handle(), true);
+  discard_events();
+}
+
+// Nobody will ever see the connection requests that wait here: their peers are refused.
+void EventDispatcher::discard_events() {
+  HandleTable& table = HandleTable::instance();
+  Event event;
+  while (ring_.pop(event)) {
+    const auto* arrival = std::get_if<RequestArrival>(&event.body);
+    if (arrival == nullptr) continue;
+    if (auto request = table.pin<ConnectionRequest>(arrival->request)) {
+      table.close(as_object(std::move(request)));
+    }
+  }
+}
+
+Status EventDispatcher::dequeue(Event& event) {
+  if (has_waiter_.load(std::memory_order_relaxed)) [[unlikely]] {
+    return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  }
+  return take(event) || progress_and_take(event) ? kOk : empty_status();
+}
+
+bool EventDispatcher::progress_and_take(Event& event) {
+  device_->progress();
+  return take(event);
+}
+
+// Stock providers spell it so, and a stock program compares with the bare number.
+Status EventDispatcher::empty_status() const {
+  return {StatusType::kQueueEmpty, StatusDetail::kNoSubtype, cq_ != nullptr};
+}
+
+bool EventDispatcher::take(Event& event) {
+  const bool is_taken = ring_.is_empty() ? take_completion(event) : take_in_order(event);
+  if (is_taken) event.evd = handle();
+  return is_taken;
+}
+
+bool EventDispatcher::take_completion(Event& event) {
+  hca::Completion completion;
+  if (cq_ == nullptr || cq_->poll({&completion, 1}) == 0) return false;
+  event.body = dto_completion(completion);
+  return true;
+}
+
+// Completions that were there before an event go before it: DAT wants those of a connection before
+// its DISCONNECTED.
+bool EventDispatcher::take_in_order(Event& event) {
+  if (ring_.must_yield_to_completion() && take_completion(event)) return true;
+  return ring_.pop(event) || take_completion(event);
+}
+
+std::int32_t EventDispatcher::count() const {
+  const std::size_t completions = cq_ == nullptr ? 0 : cq_->size();
+  return static_cast<std::int32_t>(completions + ring_.size());
+}
+
+bool EventDispatcher::post(Event event) {
+  event.evd = handle();
+  if (!ring_.push(event, cq_ == nullptr ? 0 : cq_->size())) {
+    if (!std::holds_alternative<RequestArrival>(event.body)) report_overflow();
+    return false;
+  }
+  notify_arrival();
+  return true;
+}
+
+Status EventDispatcher::post_software(void* pointer) {
+  if (!takes(kSoftwareStream)) return invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
+  if (!ring_.push({handle(), SoftwareEvent{pointer}}, cq_ == nullptr ? 0 : cq_->size())) {
+    return {StatusType::kQueueFull};
+  }
+  notify_arrival();
+  return kOk;
+}
+
+void EventDispatcher::notify_arrival() {
+  was_notified_.store(true);
+  wake_->notify();
+  trigger_cno();
+}
+
+// Not for an event that somebody has taken in the meantime, a waiter above all.
+void EventDispatcher::trigger_cno() {
+  const bool is_empty = count() == 0;
+  std::lock_guard lock(mutex_);
+  if (cno_ == nullptr || !is_enabled_ || is_empty || has_waiter_.load()) return;
+  cno_->trigger(handle());
+}
+
+void EventDispatcher::arm() {
+  if (cq_ != nullptr) cq_->arm(mode_.load() == NotifyMode::kSolicited);
+}
+
+// Armed again before the CNO is told: what comes in between is covered by that telling.
+void EventDispatcher::on_completion() {
+  bool has_listener = false;
+  {
+    std::lock_guard lock(mutex_);
+    has_listener = cno_ != nullptr && is_enabled_;
+  }
+  if (has_listener) arm();
+  notify_arrival();
+}
+
+void EventDispatcher::on_overflow() {
+  report_overflow();
+}
+
+void EventDispatcher::report_overflow() {
+  constexpr std::int32_t kOverflowReason = 0;  // DAT_EVD_OVERFLOW_ERROR
+  if (has_overflowed_.exchange(true)) return;
+  ia().report({handle(), kOverflowReason, AsyncErrorType::kEvdOverflow});
+}
+
+Status EventDispatcher::enable() {
+  {
+    std::lock_guard lock(mutex_);
+    is_enabled_ = true;
+    if (cno_ == nullptr) return kOk;
+  }
+  arm();
+  return kOk;
+}
+
+Status EventDispatcher::disable() {
+  std::lock_guard lock(mutex_);
+  is_enabled_ = false;
+  return kOk;
+}
+
+Status EventDispatcher::set_unwaitable() {
+  is_unwaitable_.store(true);
+  wake_->notify();
+  return kOk;
+}
+
+Status EventDispatcher::clear_unwaitable() {
+  is_unwaitable_.store(false);
+  return kOk;
+}
+
+Status EventDispatcher::modify_cno(ConsumerNotification* cno) {
+  std::shared_ptr<ConsumerNotification> next;
+  if (cno != nullptr) {
+    if (&cno->ia().device() != device_.get() || !cno->add_evd()) {
+      return invalid_handle(StatusDetail::kInvalidHandleCno);
+    }
+    next = std::static_pointer_cast<ConsumerNotification>(cno->shared_from_this());
+  }
+  {
+    std::lock_guard lock(mutex_);
+    cno_.swap(next);
+  }
+  if (next != nullptr) next->remove_evd(handle(), false);
+  if (cno != nullptr) arm();
+  return kOk;
+}
+
+Status EventDispatcher::resize(std::int32_t min_qlen) {
+  if (const Status status = check_qlen(min_qlen, *device_); !status.ok()) return status;
+  const Status too_full = invalid_state(StatusDetail::kNoSubtype);
+  const auto length = static_cast<std::size_t>(min_qlen);
+  const auto old_length = static_cast<std::size_t>(qlen());
+  std::lock_guard lock(resize_mutex_);
+  const bool has_ring = (streams_ & ~kCompletionStreams) != 0;
+  if (has_ring && !ring_.resize(length)) return too_full;
+  const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(length);
+  if (!outcome) {
+    if (has_ring) static_cast<void>(ring_.resize(std::max(length, old_length)));
+    if (outcome.reason() == hca::Error::kInvalidState) return too_full;
+    return creation_failure(outcome.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg2);
+  }
+  qlen_.store(min_qlen);
+  has_overflowed_.store(false);
+  return kOk;
+}
+
+EventDispatcherParameters EventDispatcher::query() const {
+  std::lock_guard lock(mutex_);
+  return {.ia = ia_handle(),
+          .cno = cno_ == nullptr ? nullptr : cno_->handle(),
+          .qlen = qlen(),
+          .streams = streams_,
+          .mode = mode_.load(),
+          .is_enabled = is_enabled_,
+          .is_waitable = !is_unwaitable_.load()};
+}
+
+Status EventDispatcher::add_dto_stream(NotifyMode mode, StatusDetail handle_detail, StatusDetail argument) {
+  const bool is_only_dto = (streams_ & ~kCompletionStreams) == 0;
+  if (!takes(kDtoStream)) return invalid_handle(handle_detail);
+  std::lock_guard lock(mutex_);
+  if (mode != NotifyMode::kThreshold && !is_only_dto) return invalid_parameter(argument);
+  if (dto_streams_ > 0 && mode != mode_.load()) return invalid_parameter(argument);
+  if (!add_stream()) return invalid_handle(handle_detail);
+  mode_.store(mode);
+  ++dto_streams_;
+  return kOk;
+}
+
+void EventDispatcher::remove_dto_stream() {
+  {
+    std::lock_guard lock(mutex_);
+    if (--dto_streams_ == 0) mode_.store(NotifyMode::kThreshold);
+  }
+  remove_stream();
+}
+
+}  // namespace softdat::object

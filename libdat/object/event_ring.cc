@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/event_ring.h"
+
+#include <algorithm>
+
+namespace softdat::object {
+
+void EventRing::set_up(std::size_t capacity) {
+  std::lock_guard lock(mutex_);
+  entries_.resize(capacity);
+}
+
+bool EventRing::push(const Event& event, std::size_t completions_ahead) {
+  std::lock_guard lock(mutex_);
+  const std::size_t size = size_.load(std::memory_order_relaxed);
+  if (size == entries_.size()) return false;
+  entries_[(head_ + size) % entries_.size()] = {event, completions_ahead};
+  size_.store(size + 1, std::memory_order_seq_cst);
+  return true;
+}
+
+bool EventRing::must_yield_to_completion() {
+  std::lock_guard lock(mutex_);
+  if (size_.load(std::memory_order_relaxed) == 0) return true;
+  std::size_t& ahead = entries_[head_].completions_ahead;
+  if (ahead == 0) return false;
+  --ahead;
+  return true;
+}
+
+bool EventRing::pop(Event& event) {
+  std::lock_guard lock(mutex_);
+  const std::size_t size = size_.load(std::memory_order_relaxed);
+  if (size == 0) return false;
+  event = entries_[head_].event;
+  head_ = (head_ + 1) % entries_.size();
+  size_.store(size - 1, std::memory_order_seq_cst);
+  return true;
+}
+
+bool EventRing::resize(std::size_t capacity) {
+  std::vector<Entry> entries(capacity);  // before the lock: this may fail
+  std::lock_guard lock(mutex_);
+  const std::size_t size = size_.load(std::memory_order_relaxed);
+  if (size > capacity) return false;
+  for (std::size_t i = 0; i < size; ++i) entries[i] = entries_[(head_ + i) % entries_.size()];
+  entries_.swap(entries);
+  head_ = 0;
+  return true;
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// dat_evd_wait. One thread at a time owns the EVD while it blocks.
+//
+// Who pairs with whom: whoever adds an event (ring, completion queue), closes the EVD or makes it
+// unwaitable stores that first and calls wake_->notify() then; the waiter calls wake_->prepare()
+// first and looks at all of it then, so one of the two sees the other. has_waiter_ keeps other
+// consumers out and the CNO quiet; was_notified_ says that something came that is worth unblocking
+// for, which matters when not every completion is.
+#include <algorithm>
+
+#include "libdat/object/cancellable_sleep.h"
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/timeout.h"
+
+namespace softdat::object {
+namespace {
+
+// How long a wait looks before it sleeps: longer where looking paid off, shorter where it did not.
+constexpr std::uint32_t kShortestSpinNs = 2'000;
+constexpr std::uint32_t kLongestSpinNs = 50'000;
+
+}  // namespace
+
+// The claim of the one thread that may block.
+class EventDispatcher::Waiter {
+ public:
+  explicit Waiter(EventDispatcher& evd) : evd_(evd), is_owner_(!evd.has_waiter_.exchange(true)) {}
+  // What came after the last look was kept from the CNO although nobody will see it: told now.
+  ~Waiter() {
+    if (!is_owner_) return;
+    evd_.has_waiter_.store(false);
+    if (evd_.was_notified_.load()) evd_.trigger_cno();
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  bool is_owner() const { return is_owner_; }
+
+ private:
+  EventDispatcher& evd_;
+  const bool is_owner_;
+};
+
+Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, bool is_cancelled_asynchronously,
+                             Event& event, std::int32_t& nmore) {
+  if (const Status status = check_wait(threshold); !status.ok()) return status;
+  if (threshold == 1 && (take(event) || (timeout_us == 0 && progress_and_take(event)))) {
+    nmore = count();
+    return kOk;
+  }
+  if (threshold == 1 && timeout_us == 0) {  // who does not block claims nothing
+    nmore = count();
+    return {StatusType::kTimeoutExpired};
+  }
+  const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
+  return wait_exclusively(deadline, threshold, is_cancelled_asynchronously, event, nmore);
+}
+
+Status EventDispatcher::check_wait(std::int32_t threshold) const {
+  if (threshold < 1 || threshold > qlen()) return invalid_parameter(StatusDetail::kInvalidArg3);
+  if (is_closing_.load()) return {StatusType::kAbort};
+  if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
+  if (has_waiter_.load()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  if (threshold == 1) return kOk;
+  switch (mode_.load()) {
+    case NotifyMode::kThreshold:
+      return kOk;
+    case NotifyMode::kUnsignalled:
+      return invalid_state(StatusDetail::kInvalidStateEvdConfigNotify);
+    case NotifyMode::kSolicited:
+      return invalid_state(StatusDetail::kInvalidStateEvdConfigSolicited);
+  }
+  return kOk;
+}
+
+Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t threshold, bool is_cancelled, Event& event,
+                                         std::int32_t& nmore) {
+  const Waiter waiter(*this);
+  if (!waiter.is_owner()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  base::WakeReason reason = base::WakeReason::kNotified;
+  for (;;) {
+    was_notified_.store(false);
+    if (mode_.load() != NotifyMode::kThreshold) arm();
+    device_->progress();
+    if (is_closing_.load()) return {StatusType::kAbort};
+    if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
+    const bool is_enough = count() >= threshold && take(event);
+    nmore = count();
+    if (is_enough) return kOk;
+    if (reason == base::WakeReason::kInterrupted) return {StatusType::kInterruptedCall};
+    if (base::Clock::now() >= deadline) return {StatusType::kTimeoutExpired};
+    reason = await_news(deadline, threshold, is_cancelled);
+  }
+}
+
+bool EventDispatcher::is_worth_waking(std::int32_t threshold) const {
+  if (must_leave()) return true;
+  if (mode_.load() == NotifyMode::kThreshold) return count() >= threshold;
+  return was_notified_.load();
+}
+
+base::WakeReason EventDispatcher::await_news(base::Time deadline, std::int32_t threshold, bool is_cancelled) {
+  if (spin(deadline, threshold)) return base::WakeReason::kNotified;
+  for (;;) {
+    Sleeper sleeper(*wake_);
+    if (is_worth_waking(threshold)) return base::WakeReason::kNotified;
+    const base::WakeReason reason = sleeper.sleep(*device_, deadline, is_cancelled);
+    if (reason != base::WakeReason::kNotified) return reason;
+    if (is_worth_waking(threshold)) return reason;
+  }
+}
+
+bool EventDispatcher::spin(base::Time deadline, std::int32_t threshold) {
+  const std::uint32_t patience = spin_ns_.load(std::memory_order_relaxed);
+  const base::Time now = base::Clock::now();
+  const base::Time end = std::min(deadline, now + std::chrono::nanoseconds(patience));
+  do {
+    device_->progress();
+    if (is_worth_waking(threshold)) {
+      spin_ns_.store(std::min(patience * 2, kLongestSpinNs), std::memory_order_relaxed);
+      return true;
+    }
+  } while (base::Clock::now() < end);
+  spin_ns_.store(std::max(patience / 2, kShortestSpinNs), std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/handle_table.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#include "base/assert.h"
+#include "base/event_count.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+namespace {
+
+constexpr std::size_t kMostCells = std::size_t{1} << 22;
+constexpr std::size_t kFewestCells = std::size_t{1} << 14;
+constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
+// A freed handle is not given out again before this many others were: programs use stale ones.
+constexpr std::size_t kCellsKeptFree = 256;
+
+// Closers wait here for the last pin. One for all: closing is rare, and waiters look again.
+constinit base::EventCount g_unpinned;
+
+}  // namespace
+
+constinit HandleTable HandleTable::table_;
+
+bool Cell::try_pin_any() {
+  if ((word_.load(std::memory_order_relaxed) & kLive) == 0) return false;
+  if ((word_.fetch_add(1, std::memory_order_acquire) & kLive) != 0) return true;
+  unpin();
+  return false;
+}
+
+void Cell::tell_closer() {
+  g_unpinned.notify();
+}
+
+void Cell::wait_for_last_pin() {
+  const auto is_last = [this] { return (word_.load(std::memory_order_seq_cst) & kPins) == 1; };
+  while (!is_last()) {
+    const auto ticket = g_unpinned.prepare();
+    if (is_last()) {
+      g_unpinned.cancel();
+    } else {
+      g_unpinned.wait(ticket, base::kNever);
+    }
+  }
+}
+
+bool Cell::begin_closing() {
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  while ((word & kLive) != 0) {
+    const std::uint64_t closing = (word & ~kLive) | kClosing;
+    if (word_.compare_exchange_weak(word, closing, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+Pin<Object> HandleTable::pin_any(const void* handle) {
+  Cell* cell = find(handle);
+  return cell != nullptr && cell->try_pin_any() ? Pin<Object>(cell) : Pin<Object>();
+}
+
+bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provider_table) {
+  Cell* cell = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    cell = take_free_locked();
+  }
+  if (cell == nullptr) return false;
+  in_use_.fetch_add(1, std::memory_order_relaxed);
+  cell->provider_table_.store(provider_table, std::memory_order_relaxed);
+  cell->object_ = object;
+  object->handle_ = cell;
+  return true;
+}
+
+void HandleTable::publish(Object& object) {
+  auto* cell = static_cast<Cell*>(object.handle_);
+  cell->word_.fetch_or(Cell::bits_of(object.kind()), std::memory_order_release);
+}
+
+void HandleTable::abandon(Object& object) {
+  give_back(*static_cast<Cell*>(object.handle_));
+}
+
+bool HandleTable::close(Pin<Object> pin) {
+  Cell& cell = *static_cast<Cell*>(pin->handle());
+  if (!cell.begin_closing()) return false;
+  const std::shared_ptr<Object> object = cell.object_;
+  object->on_closing();
+  cell.wait_for_last_pin();
+  object->detach();
+  object->ia().forget(*object);
+  pin.reset();
+  give_back(cell);
+  return true;
+}
+
+// Pins of callers with a stale handle may come and go at any time, so the word is never stored.
+void HandleTable::give_back(Cell& cell) {
+  cell.object_.reset();
+  cell.word_.fetch_and(Cell::kPins, std::memory_order_release);
+  in_use_.fetch_sub(1, std::memory_order_relaxed);
+  std::lock_guard lock(mutex_);
+  put_free_locked(cell);
+}
+
+void HandleTable::put_free_locked(Cell& cell) {
+  cell.next_free_ = nullptr;
+  (last_free_ == nullptr ? first_free_ : last_free_->next_free_) = &cell;
+  last_free_ = &cell;
+  ++free_cells_;
+}
+
+Cell* HandleTable::take_free_locked() {
+  if (reserved_ == 0) reserve_locked();
+  while (free_cells_ <= kCellsKeptFree && commit_chunk_locked()) {
+  }
+  Cell* cell = first_free_;
+  if (cell == nullptr) return nullptr;
+  first_free_ = cell->next_free_;
+  if (first_free_ == nullptr) last_free_ = nullptr;
+  --free_cells_;
+  return cell;
+}
+
+// Address space only; a process whose address space is limited gets fewer handles.
+void HandleTable::reserve_locked() {
+  for (std::size_t cells = kMostCells; cells >= kFewestCells; cells /= 2) {
+    void* range = ::mmap(nullptr, cells * sizeof(Cell), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) continue;
+    base_.store(static_cast<std::byte*>(range), std::memory_order_release);
+    reserved_ = cells * sizeof(Cell);
+    return;
+  }
+}
+
+bool HandleTable::commit_chunk_locked() {
+  const std::size_t committed = committed_.load(std::memory_order_relaxed);
+  if (committed + kChunkBytes > reserved_) return false;
+  std::byte* chunk = base_.load(std::memory_order_relaxed) + committed;
+  if (::mprotect(chunk, kChunkBytes, PROT_READ | PROT_WRITE) != 0) return false;
+  for (std::size_t at = 0; at < kChunkBytes; at += sizeof(Cell)) {
+    put_free_locked(*new (chunk + at) Cell);
+  }
+  committed_.store(committed + kChunkBytes, std::memory_order_release);
+  return true;
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/hca_status.h"
+
+namespace softdat::object {
+
+Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail argument) {
+  using enum hca::Error;
+  switch (error) {
+    case kNoMemory:
+      return insufficient_resources(StatusDetail::kResourceMemory);
+    case kLimitReached:
+    case kNoDevice:
+      return insufficient_resources(resource);
+    case kInvalidArgument:
+      return invalid_parameter(argument);
+    case kInvalidState:
+      return invalid_state(StatusDetail::kNoSubtype);
+    case kUnsupported:
+      return model_not_supported();
+    case kAddressInUse:
+      return {StatusType::kConnQualInUse};
+    case kBadAddress:
+      return {StatusType::kInvalidAddress, StatusDetail::kInvalidAddressUnreachable};
+    case kPermission:
+    case kBadKey:
+    case kOutOfRange:
+    case kWrongDomain:
+    case kMissingRight:
+      return {StatusType::kPrivilegesViolation};
+  }
+  return {StatusType::kInternalError};
+}
+
+Status opening_failure(hca::Error error) {
+  using enum hca::Error;
+  if (error == kNoDevice || error == kUnsupported) {
+    return {StatusType::kProviderNotFound, StatusDetail::kNameNotRegistered};
+  }
+  return creation_failure(error, StatusDetail::kResourceDevice, StatusDetail::kInvalidArg1);
+}
+
+Status post_failure(hca::Error error, bool is_write) {
+  using enum hca::Error;
+  const Status privileges{StatusType::kPrivilegesViolation,
+                          is_write ? StatusDetail::kPrivilegesWrite : StatusDetail::kPrivilegesRead};
+  const Status protection{StatusType::kProtectionViolation,
+                          is_write ? StatusDetail::kProtectionWrite : StatusDetail::kProtectionRead};
+  switch (error) {
+    case kPermission:
+    case kBadKey:
+    case kMissingRight:
+      return privileges;
+    case kWrongDomain:
+      return protection;
+    case kOutOfRange:
+      return invalid_parameter(StatusDetail::kInvalidArg3);
+    case kNoMemory:
+    case kLimitReached:
+    case kInvalidArgument:
+    case kInvalidState:
+    case kUnsupported:
+    case kAddressInUse:
+    case kBadAddress:
+    case kNoDevice:
+      return creation_failure(error, StatusDetail::kResourceMemory, StatusDetail::kInvalidArg2);
+  }
+  return {StatusType::kInternalError};
+}
+
+DtoStatus dto_status(hca::CompletionStatus status) {
+  using enum hca::CompletionStatus;
+  switch (status) {
+    case kSuccess:
+      return DtoStatus::kSuccess;
+    case kLocalLength:
+      return DtoStatus::kLocalLength;
+    case kLocalProtection:
+      return DtoStatus::kLocalProtection;
+    case kFlushed:
+      return DtoStatus::kFlushed;
+    case kRemoteAccess:
+      return DtoStatus::kRemoteAccess;
+    case kRemoteOperation:
+      return DtoStatus::kRemoteResponder;
+    case kRetryExceeded:
+      return DtoStatus::kTransport;
+    case kRnrRetryExceeded:
+      return DtoStatus::kReceiverNotReady;
+    case kBadResponse:
+      return DtoStatus::kBadResponse;
+  }
+  return DtoStatus::kLocalEp;
+}
+
+DtoOperation dto_operation(hca::CompletionOpcode opcode) {
+  using enum hca::CompletionOpcode;
+  switch (opcode) {
+    case kSend:
+      return DtoOperation::kSend;
+    case kWrite:
+      return DtoOperation::kRdmaWrite;
+    case kRead:
+      return DtoOperation::kRdmaRead;
+    case kRecv:
+      return DtoOperation::kReceive;
+  }
+  return DtoOperation::kSend;
+}
+
+ConnectionResult connection_result(hca::ConnectionEventType type) {
+  using enum hca::ConnectionEventType;
+  switch (type) {
+    case kEstablished:
+      return ConnectionResult::kEstablished;
+    case kPeerRejected:
+      return ConnectionResult::kPeerRejected;
+    case kNonPeerRejected:
+      return ConnectionResult::kNonPeerRejected;
+    case kUnreachable:
+      return ConnectionResult::kUnreachable;
+    case kTimedOut:
+      return ConnectionResult::kTimedOut;
+    case kAcceptFailed:
+      return ConnectionResult::kAcceptCompletionError;
+    case kDisconnected:
+      return ConnectionResult::kDisconnected;
+    case kBroken:
+      return ConnectionResult::kBroken;
+  }
+  return ConnectionResult::kBroken;
+}
+
+}  // namespace softdat::object

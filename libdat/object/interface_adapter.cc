@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/interface_adapter.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "base/log.h"
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/socket_address.h"
+#include "libdat/object/upcall_thread.h"
+
+namespace softdat::object {
+namespace {
+
+// Children before parents, and what brings new objects before everything.
+constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCr,  Kind::kEp, Kind::kRmr,
+                                  Kind::kLmr, Kind::kEvd, Kind::kCno, Kind::kPz};
+
+std::int32_t clamp(std::uint64_t value) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::min(value, kMost));
+}
+
+}  // namespace
+
+InterfaceAdapter::InterfaceAdapter(const AdapterOpening& opening)
+    : Object(kKind, this),
+      name_(opening.name),
+      provider_table_(opening.provider_table),
+      device_(opening.device),
+      address_(socket_address({device_->attributes().address.ipv4, 0})) {}
+
+Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle& async_evd) {
+  const std::shared_ptr<InterfaceAdapter> self(new InterfaceAdapter(opening));
+  if (const Status status = self->set_up_async_evd(opening); !status.ok()) return status;
+  HandleTable& table = HandleTable::instance();
+  if (!table.add(self, opening.provider_table)) {
+    self->detach();
+    return insufficient_resources(StatusDetail::kResourceMemory);
+  }
+  table.publish(*self);
+  ia = self->handle();
+  async_evd = self->async_evd();
+  return kOk;
+}
+
+Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
+  if (opening.async_is_elsewhere) return kOk;
+  EventDispatcher* given = opening.async_evd;
+  if (given == nullptr) return EventDispatcher::create_async(*this, opening.async_qlen, async_evd_);
+  if (!given->takes(kAsyncStream) || &given->device() != device_.get() || !given->add_stream()) {
+    return invalid_handle(StatusDetail::kInvalidHandleEvdAsync);
+  }
+  async_evd_ = std::static_pointer_cast<EventDispatcher>(given->shared_from_this());
+  is_async_evd_shared_ = true;
+  return kOk;
+}
+
+Status InterfaceAdapter::close(Pin<InterfaceAdapter> ia, bool is_graceful) {
+  if (!is_graceful) {
+    ia->consumer_objects_.close();
+  } else if (!ia->consumer_objects_.try_close()) {
+    return invalid_state(StatusDetail::kInvalidStateIaInUse);
+  }
+  const bool was_open = HandleTable::instance().close(as_object(std::move(ia)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleIa);
+}
+
+void InterfaceAdapter::detach() {
+  for (const Kind kind : kClosingOrder) close_all(kind);
+  std::shared_ptr<EventDispatcher> async_evd;
+  std::unique_ptr<UpcallThread> upcalls;
+  {
+    std::lock_guard lock(mutex_);
+    async_evd = std::move(async_evd_);
+    upcalls = std::move(upcalls_);
+  }
+  if (async_evd != nullptr && is_async_evd_shared_) async_evd->remove_stream();
+}
+
+// The consumer may be freeing some of them at the same time: those are waited for.
+void InterfaceAdapter::close_all(Kind kind) {
+  const auto& objects = objects_[static_cast<std::size_t>(kind)];
+  for (;;) {
+    Handle handle = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      if (objects.empty()) return;
+      handle = objects.begin()->first->handle();
+    }
+    Pin<Object> pin = HandleTable::instance().pin_any(handle);
+    if (!pin || !HandleTable::instance().close(std::move(pin))) std::this_thread::yield();
+  }
+}
+
+Status InterfaceAdapter::adopt(const std::shared_ptr<Object>& object, Maker maker) {
+  if (maker == Maker::kConsumer && !consumer_objects_.try_acquire()) {
+    return invalid_handle(StatusDetail::kInvalidHandleIa);
+  }
+  object->ia_owner_ = std::static_pointer_cast<InterfaceAdapter>(shared_from_this());
+  const bool has_handle = HandleTable::instance().add(object, provider_table_);
+  if (has_handle && remember(*object, maker)) return kOk;
+  if (has_handle) HandleTable::instance().abandon(*object);
+  if (maker == Maker::kConsumer) consumer_objects_.release();
+  return insufficient_resources(StatusDetail::kResourceMemory);
+}
+
+bool InterfaceAdapter::remember(Object& object, Maker maker) {
+  std::lock_guard lock(mutex_);
+  try {
+    objects_[static_cast<std::size_t>(object.kind())].emplace(&object, maker);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void InterfaceAdapter::forget(Object& object) {
+  if (&object == this) return;
+  std::lock_guard lock(mutex_);
+  auto& objects = objects_[static_cast<std::size_t>(object.kind())];
+  const auto known = objects.find(&object);
+  if (known->second == Maker::kConsumer) consumer_objects_.release();
+  objects.erase(known);
+}
+
+AdapterAttributes InterfaceAdapter::attributes() const {
+  const hca::DeviceAttributes& device = device_->attributes();
+  return {.name = name_,
+          .vendor = device.vendor,
+          .address = &address_,
+          .max_eps = clamp(device.max_qp),
+          .max_dto_per_ep = clamp(device.max_wr),
+          .max_rdma_read_per_ep_in = clamp(device.max_reads_in),
+          .max_rdma_read_per_ep_out = clamp(device.max_reads_out),
+          .max_evds = clamp(device.max_cq),
+          .max_evd_qlen = clamp(device.max_cqe),
+          .max_iov_segments_per_dto = clamp(device.max_sge),
+          .max_lmrs = clamp(device.max_mr),
+          .max_lmr_block_size = device.max_mr_size,
+          .max_lmr_virtual_address = std::numeric_limits<std::uint64_t>::max(),
+          .max_pzs = clamp(device.max_pd),
+          .max_message_size = device.max_message_size,
+          .max_rdma_size = device.max_message_size,
+          .max_rmrs = clamp(device.max_mr),
+          .max_private_data_size = clamp(device.max_private_data)};
+}
+
+Handle InterfaceAdapter::async_evd() const {
+  std::lock_guard lock(mutex_);
+  return async_evd_ == nullptr ? nullptr : async_evd_->handle();
+}
+
+void InterfaceAdapter::report(const AsyncError& error) {
+  std::shared_ptr<EventDispatcher> evd;
+  {
+    std::lock_guard lock(mutex_);
+    evd = async_evd_;
+  }
+  if (evd == nullptr || evd->handle() == error.object || !evd->post({nullptr, error})) {
+    base::log(base::LogLevel::kWarning, "%s: asynchronous error %d of object %p is lost", name_.c_str(),
+              static_cast<int>(error.type), error.object);
+  }
+}
+
+Status InterfaceAdapter::start_upcalls() {
+  std::lock_guard lock(mutex_);
+  if (upcalls_ != nullptr) return kOk;
+  try {
+    upcalls_ = std::make_unique<UpcallThread>();
+  } catch (const std::system_error&) {
+    return insufficient_resources(StatusDetail::kResourceMemory);
+  }
+  return kOk;
+}
+
+void InterfaceAdapter::call_agent(WaitAgent agent, Handle evd) {
+  std::lock_guard lock(mutex_);
+  if (upcalls_ != nullptr) upcalls_->post(agent, evd);
+}
+
+InterfaceAdapter::~InterfaceAdapter() = default;
+
+Adoption::Adoption(InterfaceAdapter& ia, std::shared_ptr<Object> object, Maker maker)
+    : object_(std::move(object)), status_(ia.adopt(object_, maker)) {}
+
+Adoption::~Adoption() {
+  if (is_published_ || !status_.ok()) return;
+  object_->ia().forget(*object_);
+  HandleTable::instance().abandon(*object_);
+}
+
+Handle Adoption::publish() {
+  HandleTable::instance().publish(*object_);
+  is_published_ = true;
+  return object_->handle();
+}
+
+}  // namespace softdat::object

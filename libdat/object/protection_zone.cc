@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/protection_zone.h"
+
+#include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+
+ProtectionZone::ProtectionZone(InterfaceAdapter& ia, std::unique_ptr<hca::ProtectionDomain> domain)
+    : Object(kKind, &ia), device_(ia.shared_device()), domain_(std::move(domain)) {}
+
+Status ProtectionZone::create(InterfaceAdapter& ia, Handle& pz) {
+  auto domain = ia.device().create_pd();
+  if (!domain) {
+    return creation_failure(domain.reason(), StatusDetail::kResourceProtectionDomain, StatusDetail::kInvalidArg1);
+  }
+  Adoption adoption(ia, std::shared_ptr<ProtectionZone>(new ProtectionZone(ia, std::move(*domain))));
+  if (!adoption.status().ok()) return adoption.status();
+  pz = adoption.publish();
+  return kOk;
+}
+
+Status ProtectionZone::free(Pin<ProtectionZone> pz) {
+  if (!pz->users_.try_close()) return invalid_state(StatusDetail::kInvalidStatePzInUse);
+  const bool was_open = HandleTable::instance().close(as_object(std::move(pz)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandlePz);
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/reserved_service_point.h"
+
+#include "libdat/object/connection_request.h"
+#include "libdat/object/endpoint.h"
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+
+ReservedServicePoint::ReservedServicePoint(InterfaceAdapter& ia, std::uint64_t conn_qual, Endpoint* ep,
+                                           EventDispatcher& evd)
+    : Object(kKind, &ia),
+      evd_(std::static_pointer_cast<EventDispatcher>(evd.shared_from_this())),
+      ep_(ep == nullptr ? nullptr : std::static_pointer_cast<Endpoint>(ep->shared_from_this())),
+      conn_qual_(conn_qual) {}
+
+Status ReservedServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, Endpoint* ep, EventDispatcher& evd,
+                                    Handle& rsp) {
+  if (ep != nullptr && &ep->ia().device() != &ia.device()) {
+    return invalid_handle(StatusDetail::kInvalidHandleEp);
+  }
+  if (!evd.takes(kCrStream) || &evd.device() != &ia.device()) {
+    return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
+  }
+  const std::shared_ptr<ReservedServicePoint> self(new ReservedServicePoint(ia, conn_qual, ep, evd));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->start_listening(); !status.ok()) return status;
+  rsp = adoption.publish();
+  return kOk;
+}
+
+Status ReservedServicePoint::start_listening() {
+  if (ep_ != nullptr) {
+    if (const Status status = ep_->reserve(); !status.ok()) return status;
+  }
+  Status status = invalid_handle(StatusDetail::kInvalidHandleEvdCr);
+  if (evd_->add_stream()) {
+    auto listener = ia().device().listen(conn_qual_, 1, *this);
+    if (listener) {
+      listener_ = std::move(*listener);
+      return kOk;
+    }
+    evd_->remove_stream();
+    status = creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
+  }
+  if (ep_ != nullptr) ep_->release_reservation();
+  return status;
+}
+
+Status ReservedServicePoint::free(Pin<ReservedServicePoint> rsp) {
+  const bool was_open = HandleTable::instance().close(as_object(std::move(rsp)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleRsp);
+}
+
+void ReservedServicePoint::detach() {
+  listener_.reset();
+  evd_->remove_stream();
+  if (ep_ != nullptr && !is_spent_.load()) ep_->release_reservation();
+}
+
+ReservedServicePointParameters ReservedServicePoint::query() const {
+  return {ia_handle(), conn_qual_, evd_->handle(), ep_ == nullptr ? nullptr : ep_->handle()};
+}
+
+// Letting go of the request refuses the peer.
+void ReservedServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
+  if (is_spent_.exchange(true)) return;
+  std::shared_ptr<Endpoint> ep = ep_ == nullptr ? Endpoint::create_tentative(ia()) : ep_;
+  const bool is_ready = ep != nullptr && (ep_ == nullptr || ep_->on_request_arrived());
+  if (is_ready && ConnectionRequest::announce(*this, conn_qual_, *evd_, std::move(request), ep)) {
+    return;
+  }
+  // The next one may find room.
+  if (ep_ != nullptr) {
+    ep_->release_reservation();
+    static_cast<void>(ep_->reserve());
+  }
+  is_spent_.store(false);
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/service_point.h"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "libdat/object/connection_request.h"
+#include "libdat/object/endpoint.h"
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+namespace {
+
+// Where create_any() looks: nothing privileged, nothing that needs more than 16 bits.
+constexpr std::uint32_t kFirstQualifier = 1024;
+constexpr std::uint32_t kQualifiers = 65536 - kFirstQualifier;
+constexpr std::uint32_t kMostTries = 4096;
+
+// Processes begin at different places, so that they seldom meet.
+std::uint64_t next_qualifier() {
+  static std::atomic<std::uint32_t> next{static_cast<std::uint32_t>(::getpid()) * 2654435761u};
+  return kFirstQualifier + next.fetch_add(1, std::memory_order_relaxed) % kQualifiers;
+}
+
+Status check_evd(const InterfaceAdapter& ia, const EventDispatcher& evd) {
+  const bool is_good = evd.takes(kCrStream) && &evd.device() == &ia.device();
+  return is_good ? kOk : invalid_handle(StatusDetail::kInvalidHandleEvdCr);
+}
+
+}  // namespace
+
+ServicePoint::ServicePoint(InterfaceAdapter& ia, std::uint64_t conn_qual, EventDispatcher& evd,
+                           bool provider_makes_endpoints)
+    : Object(kKind, &ia),
+      evd_(std::static_pointer_cast<EventDispatcher>(evd.shared_from_this())),
+      conn_qual_(conn_qual),
+      provider_makes_endpoints_(provider_makes_endpoints) {}
+
+Status ServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, EventDispatcher& evd,
+                            bool provider_makes_endpoints, Handle& psp) {
+  if (const Status status = check_evd(ia, evd); !status.ok()) return status;
+  const std::shared_ptr<ServicePoint> self(new ServicePoint(ia, conn_qual, evd, provider_makes_endpoints));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (!evd.add_stream()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
+  auto listener = ia.device().listen(conn_qual, static_cast<std::uint32_t>(evd.qlen()), *self);
+  if (!listener) {
+    evd.remove_stream();
+    return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
+  }
+  self->listener_ = std::move(*listener);
+  psp = adoption.publish();
+  return kOk;
+}
+
+Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, EventDispatcher& evd,
+                                bool provider_makes_endpoints, Handle& psp) {
+  for (std::uint32_t tries = 0; tries < kMostTries; ++tries) {
+    const std::uint64_t candidate = next_qualifier();
+    const Status status = create(ia, candidate, evd, provider_makes_endpoints, psp);
+    if (status.type == StatusType::kConnQualInUse) continue;
+    if (status.ok()) conn_qual = candidate;
+    return status;
+  }
+  return {StatusType::kConnQualUnavailable};
+}
+
+Status ServicePoint::free(Pin<ServicePoint> psp) {
+  const bool was_open = HandleTable::instance().close(as_object(std::move(psp)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandlePsp);
+}
+
+void ServicePoint::detach() {
+  listener_.reset();
+  evd_->remove_stream();
+}
+
+ServicePointParameters ServicePoint::query() const {
+  return {ia_handle(), conn_qual_, evd_->handle(), provider_makes_endpoints_};
+}
+
+void ServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
+  std::shared_ptr<Endpoint> ep;
+  if (provider_makes_endpoints_) {
+    ep = Endpoint::create_tentative(ia());
+    if (ep == nullptr) return;  // which refuses the peer
+  }
+  ConnectionRequest::announce(*this, conn_qual_, *evd_, std::move(request), std::move(ep));
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where completions go that nobody wants: those of an EP without receive or request EVD.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "hca/device.h"
+
+namespace softdat::object {
+
+// Emptied before every post; as long as no more than `capacity` can be outstanding it cannot
+// overflow.
+class SwallowedCompletions final : private hca::CompletionSink {
+ public:
+  static hca::Result<std::unique_ptr<SwallowedCompletions>> create(hca::Device& device, std::size_t capacity);
+  ~SwallowedCompletions() { queue_.reset(); }
+
+  hca::CompletionQueue& queue() const { return *queue_; }
+  void swallow() const;  // any thread
+
+ private:
+  SwallowedCompletions() = default;
+  void on_completion() override {}
+  void on_overflow() override {}
+
+  std::unique_ptr<hca::CompletionQueue> queue_;  // fixed after create()
+};
+
+}  // namespace softdat::object
