@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The other process of the tests that need two: listens on the qualifier given as its argument,
+// accepts one peer, gives it address and key of its memory, and then does what it is told on its
+// standard input. While it waits to be told, it sleeps in read(), outside of DAT.
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include "tests/conformance/peer.h"
+#include "tests/conformance/remote_peer.h"
+
+namespace softdat::conformance {
+namespace {
+
+constexpr std::size_t kMemory = 1 << 20;
+
+void say(const std::string& line) {
+  std::cout << line << std::endl;
+}
+
+unsigned char tail_byte(const Memory& memory, const DAT_LMR_TRIPLET& range) {
+  static_cast<void>(memory);
+  auto* last = reinterpret_cast<unsigned char*>(range.virtual_address + range.segment_length - 1);
+  return std::atomic_ref<unsigned char>(*last).load(std::memory_order_acquire);
+}
+
+class Server {
+ public:
+  explicit Server(DAT_CONN_QUAL qualifier) {
+    peer_.psp = peer_.adapter.make_psp(qualifier, peer_.cr_evd);
+    const auto* address = reinterpret_cast<const sockaddr_in*>(peer_.adapter.address());
+    char text[INET_ADDRSTRLEN];
+    say(std::string("listening ") + inet_ntop(AF_INET, &address->sin_addr, text, sizeof text));
+  }
+
+  void accept() {
+    const DAT_CR_HANDLE cr = peer_.next_request();
+    MemoryOffer offer{reinterpret_cast<std::uintptr_t>(peer_.memory->data()), peer_.memory->rmr_context()};
+    require(dat_cr_accept(cr, peer_.ep, sizeof offer, &offer), "dat_cr_accept");
+    next_event(peer_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+    say("connected");
+  }
+
+  // Does one command; false when it was the last.
+  bool obey(const std::string& line) {
+    std::istringstream words(line);
+    std::string verb;
+    std::size_t offset = 0;
+    std::size_t length = 0;
+    std::uint64_t value = 0;
+    words >> verb >> offset >> length >> value;
+    if (verb == "exit") _exit(0);
+    if (verb == "abort") std::abort();
+    if (verb == "storm") storm();
+    if (verb == "quit") return false;
+    if (verb == "fill") peer_.memory->fill(offset, length, static_cast<unsigned>(value));
+    if (verb == "recv") require(peer_.post_recv(offset, length, value), "dat_ep_post_recv");
+    if (verb == "send") require(peer_.post_send(offset, length, value), "dat_ep_post_send");
+    if (verb == "await-recv") return say_completion(peer_.recv_evd);
+    if (verb == "await-request") return say_completion(peer_.request_evd);
+    if (verb == "await-connection") return say_connection();
+    if (verb == "holds") return say_holds(offset, length, static_cast<unsigned>(value));
+    if (verb == "watch") return watch(offset, length, static_cast<unsigned>(value));
+    if (verb == "state") return say(std::to_string(peer_.state())), true;
+    say("done");
+    return true;
+  }
+
+ private:
+  bool say_completion(DAT_EVD_HANDLE evd) {
+    const auto completion = next_completion(evd);
+    say(std::to_string(completion.status) + " " + std::to_string(completion.user_cookie.as_64) + " " +
+        std::to_string(completion.transfered_length));
+    return true;
+  }
+
+  bool say_connection() {
+    say(std::to_string(next_event(peer_.connect_evd).event_number));
+    return true;
+  }
+
+  bool say_holds(std::size_t offset, std::size_t length, unsigned seed) {
+    say(peer_.memory->holds(offset, length, seed) ? "yes" : "no");
+    return true;
+  }
+
+  // Spins on the last byte of the range until it changes, without any call of DAT, then says
+  // whether everything before it had come.
+  bool watch(std::size_t offset, std::size_t length, unsigned seed) {
+    const DAT_LMR_TRIPLET range = peer_.memory->local(offset, length);
+    const unsigned char before = tail_byte(*peer_.memory, range);
+    say("watching");
+    while (tail_byte(*peer_.memory, range) == before) continue;
+    return say_holds(offset, length, seed);
+  }
+
+  // Traffic in both directions until somebody kills us.
+  [[noreturn]] void storm() {
+    for (std::uint64_t round = 0;; ++round) {
+      static_cast<void>(peer_.post_recv(0, 512, round));
+      static_cast<void>(peer_.post_send(512, 512, round));
+      drain(peer_.recv_evd);
+      drain(peer_.request_evd);
+    }
+  }
+
+  static PeerOptions options() {
+    PeerOptions options;
+    options.memory = kMemory;
+    return options;
+  }
+
+  Peer peer_{kServerName, options()};
+};
+
+void serve(DAT_CONN_QUAL qualifier) {
+  Server server(qualifier);
+  server.accept();
+  std::string line;
+  while (std::getline(std::cin, line))
+    if (!server.obey(line)) break;
+}
+
+}  // namespace
+}  // namespace softdat::conformance
+
+int main(int count, char** arguments) {
+  if (count != 2) return 2;
+  try {
+    softdat::conformance::serve(std::strtoull(arguments[1], nullptr, 10));
+  } catch (const std::exception& failure) {
+    std::cout << "failed: " << failure.what() << std::endl;
+    return 1;
+  }
+  return 0;
+}

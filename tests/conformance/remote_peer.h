@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A peer in another process (peer_process.cc).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/conformance/child_process.h"
+#include "tests/conformance/peer.h"
+
+namespace softdat::conformance {
+
+// What the other process gives away when it accepts.
+struct MemoryOffer {
+  std::uint64_t address;
+  DAT_RMR_CONTEXT context;
+};
+
+class RemotePeer {
+ public:
+  // Starts the process; returns when it listens.
+  RemotePeer();
+
+  // Requests a connection from the peer's endpoint. connect() also waits for both sides.
+  DAT_RETURN request(Peer& client);
+  void connect(Peer& client);
+
+  // A piece of the other process's memory.
+  DAT_RMR_TRIPLET memory(std::size_t offset, std::size_t length) const;
+
+  std::string ask(const std::string& command) { return child_.ask(command); }
+  void tell(const std::string& command) { child_.write_line(command); }
+  std::string read_line() { return child_.read_line(); }
+  Child& process() { return child_; }
+
+ private:
+  DAT_CONN_QUAL qualifier_;
+  Child child_;
+  std::string address_;
+  MemoryOffer offer_{};
+};
+
+}  // namespace softdat::conformance
