@@ -6,10 +6,9 @@
 
 namespace softdat::base {
 
-void fail_assertion(const char* what, std::uint64_t a, std::uint64_t b, std::source_location where) {
-  std::fprintf(stderr, "softdat: assertion failed at %s:%u (%s): %s [%llu, %llu]\n", where.file_name(),
-               static_cast<unsigned>(where.line()), where.function_name(), what, static_cast<unsigned long long>(a),
-               static_cast<unsigned long long>(b));
+void fail_assertion(const char* what, std::uint64_t a, std::uint64_t b, const char* file, int line) {
+  std::fprintf(stderr, "softdat: assertion failed at %s:%d: %s [%llu, %llu]\n", file, line, what,
+               static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
   std::abort();
 }
 

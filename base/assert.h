@@ -3,19 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 
 namespace softdat::base {
 
 // Prints where, what and the two values that matter, then aborts.
-[[noreturn]] void fail_assertion(const char* what, std::uint64_t a, std::uint64_t b, std::source_location where);
+[[noreturn]] void fail_assertion(const char* what, std::uint64_t a, std::uint64_t b, const char* file, int line);
 
-// Aborts with `what` and the values unless `holds`. Always on: a wrong NIC is worse than a dead
-// one.
+// Aborts with `what` and the values unless `holds`. Always on: a wrong NIC is worse than a dead one. (The builtins
+// stand in for std::source_location, which clang 14 cannot compile.)
 inline void check(bool holds, const char* what, std::uint64_t a = 0, std::uint64_t b = 0,
-                  std::source_location where = std::source_location::current()) {
+                  const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (!holds) [[unlikely]]
-    fail_assertion(what, a, b, where);
+    fail_assertion(what, a, b, file, line);
 }
 
 }  // namespace softdat::base
