@@ -44,6 +44,12 @@ DAT_EVD_STATE state_of(const EventDispatcherParameters& evd) {
                                     state_of(evd.mode));
 }
 
+// The objects know one subtype for an EVD that is none; this API may know another.
+DAT_RETURN evd_return_code(Status status) {
+  if (status == object::invalid_handle(StatusDetail::kInvalidHandleEvdRequest)) return refuse_handle(kEvdHandle);
+  return return_code(status);
+}
+
 // The shape that the calls without further arguments share.
 DAT_RETURN call_on_evd(DAT_EVD_HANDLE evd_handle, Status (EventDispatcher::*function)()) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
@@ -128,7 +134,7 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
   if (event == nullptr || number_of(event->event_number) != DAT_SOFTWARE_EVENT) return refuse_argument(2);
-  return return_code(evd->post_software(event->event_data.software_event_data.pointer));
+  return evd_return_code(evd->post_software(event->event_data.software_event_data.pointer));
 }
 
 DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
@@ -144,7 +150,7 @@ DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
 DAT_RETURN evd_free(DAT_EVD_HANDLE evd_handle) {
   auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
-  return return_code(EventDispatcher::free(std::move(evd)));
+  return evd_return_code(EventDispatcher::free(std::move(evd)));
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE
