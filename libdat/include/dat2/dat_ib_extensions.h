@@ -243,7 +243,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Opens an IA by name just far enough to tell its attributes; *ia_handle is for dat_ib_close_query only. */
 #define dat_ib_open_query(name, ia_handle, ia_mask, ia_attr, prov_mask, prov_attr)         \
   dat_extension_op(DAT_CAST_(DAT_HANDLE, 0), DAT_CAST_(DAT_IB_OP, DAT_IB_OPEN_QUERY_OP),   \
-                   DAT_CAST_(const DAT_NAME_PTR, name), DAT_CAST_(DAT_HANDLE*, ia_handle), \
+                   DAT_CAST_(DAT_NAME_PTR, name), DAT_CAST_(DAT_HANDLE*, ia_handle),       \
                    DAT_CAST_(DAT_IA_ATTR_MASK, ia_mask), DAT_CAST_(DAT_IA_ATTR*, ia_attr), \
                    DAT_CAST_(DAT_PROVIDER_ATTR_MASK, prov_mask), DAT_CAST_(DAT_PROVIDER_ATTR*, prov_attr))
 
