@@ -30,6 +30,7 @@ Contact::Begin Contact::begin() {
   if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.bell().get())) return Begin::kNobody;
   socket_ = std::move(peer.fd);
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
+  if (!watch_) return Begin::kNoResources;
   watch_->want(kReadable);
   return Begin::kUnderWay;
 }

@@ -33,7 +33,7 @@ class Link::DeathWatch final : public ReadinessSink {
  public:
   DeathWatch(Link& link, Reactor& reactor, base::UniqueFd process)
       : link_(link), process_(std::move(process)), watch_(reactor.watch(process_.get(), *this)) {
-    watch_->want(kReadable);
+    if (watch_) watch_->want(kReadable);
   }
   void on_ready(std::uint32_t) override { link_.is_peer_gone_ = true; }
 
@@ -53,6 +53,10 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
       reader_(segment_.ring_of(other(parts.side))),
       conversations_(parts.side) {
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
+  if (!watch_) {
+    break_down();
+    return;
+  }
   watch_->want(kReadable);
   base::UniqueFd process = open_death_watch(socket_.get());
   if (process) {

@@ -23,6 +23,7 @@ ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
     : reactor_(reactor), options_(options), id_(make_carrier_id()), bell_(Doorbell::create()) {
   base::check(static_cast<bool>(bell_), "an eventfd is to be had");
   bell_watch_ = reactor_.watch(bell_.get(), *this);
+  base::check(bell_watch_ != nullptr, "our bell can be watched");
   bell_watch_->want(kReadable);
 }
 
@@ -36,6 +37,7 @@ ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
   }
   if (!listener.fd) return {nullptr, ListenError::kNoResources};
   auto port = std::make_unique<ShmPort>(*this, service_id, backlog, sink, std::move(listener.fd));
+  if (!port->is_open()) return {nullptr, ListenError::kNoResources};
   ports_[service_id] = port.get();
   return {std::move(port)};
 }

@@ -102,6 +102,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   base::Time last_look_{};
   // Written with the baton, read without it by prepare_wait().
   std::atomic<bool> has_retries_{false};
+  // Set by finish_wait(), cleared with the baton: wait() may have found something.
+  std::atomic<bool> has_waited_{false};
   // Guarded: the links as those who sleep see them. A link leaves this list before it dies.
   base::Guarded<std::vector<Link*>> sleepers_;
 };

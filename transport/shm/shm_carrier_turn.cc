@@ -23,7 +23,10 @@ std::size_t ShmCarrier::turn(base::Time now) {
     turns_since_look_ = 0;
     last_look_ = now;
   }
-  const std::size_t told = reactor_.dispatch(look);
+  // What a wait() found is told at once; without one there is nothing to tell but at a look.
+  const bool has_waited = has_waited_.load(std::memory_order_relaxed) &&
+                          has_waited_.exchange(false, std::memory_order_acquire);
+  const std::size_t told = look || has_waited ? reactor_.dispatch(look) : 0;
   return told + move(now);
 }
 
@@ -108,6 +111,7 @@ base::Time ShmCarrier::prepare_wait() {
 
 void ShmCarrier::finish_wait() {
   for (Link* link : *sleepers_.lock()) link->disarm();
+  has_waited_.store(true, std::memory_order_release);
 }
 
 void ShmCarrier::interrupt() {

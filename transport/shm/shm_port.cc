@@ -16,7 +16,7 @@ ShmPort::ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t ba
       sink_(sink),
       listener_(std::move(listener)),
       watch_(carrier.reactor().watch(listener_.get(), *this)) {
-  watch_->want(kReadable);
+  if (watch_) watch_->want(kReadable);
 }
 
 ShmPort::~ShmPort() {
@@ -43,7 +43,8 @@ void Greeter::on_ready(std::uint32_t) {
   Hello hello;
   switch (receive_hello(socket_.get(), hello)) {
     case ReceiveResult::kNothing:
-      return watch_->want(kReadable);
+      if (watch_) return watch_->want(kReadable);
+      break;
     case ReceiveResult::kPacket:
       watch_.reset();
       carrier_.welcome(std::move(socket_), std::move(hello));

@@ -22,6 +22,8 @@ class ShmPort final : public Port, public ReadinessSink {
           base::UniqueFd listener);
   ~ShmPort() override;
 
+  // False when the system does not let us watch our socket.
+  bool is_open() const { return watch_ != nullptr; }
   bool is_full() const { return *unanswered_ >= std::max<std::size_t>(backlog_, 1); }
   const Unanswered& unanswered() const { return unanswered_; }
   PortSink& sink() const { return sink_; }
