@@ -2,8 +2,8 @@
 // The words in which entry points check their arguments and refuse them.
 #pragma once
 
-#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "libdat/api/abi.h"
@@ -43,16 +43,18 @@ inline DAT_RETURN refuse_function() {
   return return_code(object::not_implemented());
 }
 
-// An enum argument as the number it is: a consumer can pass any, and C++ knows of its enumerators
-// only.
+// An enum argument as the number it is. Taken as bytes: a consumer can pass any number, and to load
+// one as an enum that has no such enumerator is undefined.
 template <typename Enum>
-constexpr std::uint32_t number_of(const Enum& value) {
+std::uint32_t number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(std::uint32_t));
-  return std::bit_cast<std::uint32_t>(value);
+  std::uint32_t number = 0;
+  std::memcpy(&number, &value, sizeof(number));
+  return number;
 }
 
 template <typename Enum>
-constexpr bool has_unknown_bits(const Enum& flags, std::uint32_t known) {
+bool has_unknown_bits(const Enum& flags, std::uint32_t known) {
   return (number_of(flags) & ~known) != 0;
 }
 

@@ -14,7 +14,7 @@ using object::InterfaceAdapter;
 using object::ServicePoint;
 using object::ServicePointParameters;
 
-bool is_provider_making(DAT_PSP_FLAGS flags) {
+bool is_provider_making(const DAT_PSP_FLAGS& flags) {
   return number_of(flags) == DAT_PSP_PROVIDER_FLAG;
 }
 

@@ -55,7 +55,7 @@ class BadInput : public testing::Test {
 LiveObjects* BadInput::live_ = nullptr;
 
 DAT_HANDLE shifted(DAT_HANDLE handle, std::ptrdiff_t bytes) {
-  return static_cast<char*>(handle) + bytes;
+  return reinterpret_cast<DAT_HANDLE>(reinterpret_cast<std::intptr_t>(handle) + bytes);
 }
 
 TEST_F(BadInput, EverySlotIsFilledAndInTheTables) {

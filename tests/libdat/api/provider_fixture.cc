@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/libdat/api/provider_fixture.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <map>
 #include <string>
@@ -12,12 +14,16 @@ namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
 constexpr DAT_COUNT kQlen = 64;
-constexpr DAT_CONN_QUAL kPspQual = 0x5f0dda7000000000 + kAbi;
-constexpr DAT_CONN_QUAL kRspQual = kPspQual + 0x100;
 constexpr DAT_TIMEOUT kPatience = 30'000'000;
 
 void expect_success(DAT_RETURN answer, const char* what) {
   ASSERT_EQ(answer, static_cast<DAT_RETURN>(DAT_SUCCESS)) << what << " 0x" << std::hex << answer;
+}
+
+// Each set of objects listens for itself, and all 64 bits count.
+DAT_CONN_QUAL next_qualifier() {
+  static DAT_CONN_QUAL next = (static_cast<DAT_CONN_QUAL>(::getpid()) << 32) + 0x5f0dda7000000000;
+  return ++next;
 }
 
 DAT_EVD_FLAGS flags_of(std::uint32_t bits) {
@@ -38,10 +44,11 @@ void create_evds(LiveObjects& live) {
 
 void create_eps(LiveObjects& live) {
   const auto& table = *live.table;
+  live.psp_qual = next_qualifier();
   for (DAT_EP_HANDLE* ep : {&live.ep, &live.reserved_ep})
     expect_success(table.ep_create_func(live.ia, live.pz, live.evd, live.evd, live.evd, nullptr, ep), "ep");
-  expect_success(table.psp_create_func(live.ia, kPspQual, live.evd, DAT_PSP_CONSUMER_FLAG, &live.psp), "psp");
-  expect_success(table.rsp_create_func(live.ia, kRspQual, live.reserved_ep, live.evd, &live.rsp), "rsp");
+  expect_success(table.psp_create_func(live.ia, live.psp_qual, live.evd, DAT_PSP_CONSUMER_FLAG, &live.psp), "psp");
+  expect_success(table.rsp_create_func(live.ia, next_qualifier(), live.reserved_ep, live.evd, &live.rsp), "rsp");
 }
 
 // The IA asks itself for a connection that nobody answers: the request stays.
@@ -50,7 +57,7 @@ void create_cr(LiveObjects& live) {
   DAT_IA_ATTR attributes{};
   expect_success(table.ia_query_func(live.ia, nullptr, DAT_IA_FIELD_ALL, &attributes, 0, nullptr), "ia_query");
   char greeting[] = "greeting";
-  expect_success(table.ep_connect_func(live.ep, attributes.ia_address_ptr, kPspQual, DAT_TIMEOUT_INFINITE,
+  expect_success(table.ep_connect_func(live.ep, attributes.ia_address_ptr, live.psp_qual, DAT_TIMEOUT_INFINITE,
                                        sizeof(greeting), greeting, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
                  "ep_connect");
   DAT_EVENT event{};
@@ -58,7 +65,7 @@ void create_cr(LiveObjects& live) {
   expect_success(table.evd_wait_func(live.evd, kPatience, 1, &event, &nmore), "evd_wait");
   ASSERT_EQ(event.event_number, DAT_CONNECTION_REQUEST_EVENT);
   EXPECT_EQ(event.event_data.cr_arrival_event_data.sp_handle.psp_handle, live.psp);
-  EXPECT_EQ(event.event_data.cr_arrival_event_data.conn_qual, kPspQual);
+  EXPECT_EQ(event.event_data.cr_arrival_event_data.conn_qual, live.psp_qual);
   live.cr = event.event_data.cr_arrival_event_data.cr_handle;
 }
 

@@ -32,6 +32,7 @@ struct LiveObjects {
   DAT_LMR_HANDLE lmr = nullptr;
   DAT_RMR_HANDLE rmr = nullptr;
   DAT_PSP_HANDLE psp = nullptr;
+  DAT_CONN_QUAL psp_qual = 0;
   DAT_RSP_HANDLE rsp = nullptr;
   DAT_CR_HANDLE cr = nullptr;
   DAT_LMR_CONTEXT lmr_context = 0;
