@@ -38,6 +38,10 @@ class EventCount {
     if (waiters_.load(std::memory_order_seq_cst) != 0) notify_slow();
   }
 
+  // Whether wait(ticket, ...) would return at once: for those who look around a little before they
+  // sleep.
+  bool is_notified(Ticket ticket) const { return sequence_.load(std::memory_order_acquire) != ticket; }
+
   bool has_waiters() const { return waiters_.load(std::memory_order_seq_cst) != 0; }
 
  private:

@@ -62,9 +62,9 @@ class ConnectionRequest {
   virtual std::uint64_t service_id() const = 0;
   virtual std::span<const std::byte> private_data() const = 0;
 
-  // Answers yes with an idle queue pair. Its sink later gets kEstablished or kAcceptFailed. Failure
-  // (kInvalidState: qp not idle, or the peer has already gone; kInvalidArgument: too much private
-  // data) changes nothing.
+  // Answers yes with an idle queue pair. Its sink later gets kEstablished or kAcceptFailed (the
+  // latter also when the peer has already gone). Failure (kInvalidState: qp not idle, or the request
+  // answered before; kInvalidArgument: too much private data) changes nothing.
   virtual Outcome accept(QueuePair& qp, std::span<const std::byte> private_data) = 0;
 
   // Answers no; the peer gets kPeerRejected with the data. The request is spent afterwards.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Baton: the right to touch a NIC's protocol state. A lock that the passer-by may leave alone, and
+// that gives way to those who insist.
+//
+// Who writes what: held_ is exchanged to true by the taker and stored false by the holder; wanted_
+// counts threads inside take(). Everything is sequentially consistent, which docs/decisions/0003
+// builds on: whoever fails in try_take() can rely on some holder to look at the doorbells after he
+// rang.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/event_count.h"
+
+namespace softdat::simnic {
+
+class Baton {
+ public:
+  // Never waits. Also false while a thread insists in take(), so that a polling loop cannot starve
+  // it.
+  bool try_take() {
+    return wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst) &&
+           !held_.exchange(true, std::memory_order_seq_cst);
+  }
+
+  // Waits for it. Not from within a section that holds it.
+  void take();
+
+  void leave() {
+    held_.store(false, std::memory_order_seq_cst);
+    released_.notify();
+  }
+
+  bool is_held() const { return held_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<bool> held_{false};
+  std::atomic<std::uint32_t> wanted_{0};
+  base::EventCount released_;
+};
+
+}  // namespace softdat::simnic

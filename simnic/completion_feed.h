@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "simnic/completion_queue.h"
+
+namespace softdat::simnic {
+
+// One queue pair's way into a completion queue. Owned by the baton.
+class CompletionFeed {
+ public:
+  CompletionFeed(CompletionQueue& queue, std::uint64_t context) : queue_(queue), context_(context) {}
+
+  void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
+            bool is_solicited, bool is_quiet) {
+    const hca::Completion completion{.wr_id = wr_id,
+                                     .qp_context = context_,
+                                     .length = length,
+                                     .status = status,
+                                     .opcode = opcode,
+                                     .solicited = is_solicited};
+    if (!queue_.push(completion, is_quiet)) has_lost_ = true;
+  }
+
+  // Whether the queue was full, since the last call, when something had to go in.
+  bool take_loss() { return std::exchange(has_lost_, false); }
+
+ private:
+  CompletionQueue& queue_;
+  const std::uint64_t context_;
+  bool has_lost_ = false;
+};
+
+}  // namespace softdat::simnic

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/completion_queue.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "simnic/engine.h"
+
+namespace softdat::simnic {
+
+CompletionQueue::CompletionQueue(Engine& engine, std::size_t capacity, hca::CompletionSink& sink)
+    : engine_(engine), sink_(sink), ring_(nullptr) {
+  rings_.push_back(std::make_unique<CompletionRing>(capacity));
+  ring_.store(rings_.back().get(), std::memory_order_release);
+}
+
+CompletionQueue::~CompletionQueue() {
+  // No queue pair feeds it any more, so nothing new is pushed.
+  engine_.upward().forget(this);
+}
+
+std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+  return ring().pop(out);
+}
+
+CompletionRing& CompletionQueue::ring_of(std::size_t capacity) {
+  const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(capacity, 2));
+  for (const auto& old : rings_) {
+    if (old->capacity() == wanted) return *old;
+  }
+  rings_.push_back(std::make_unique<CompletionRing>(wanted));
+  return *rings_.back();
+}
+
+// Producers stand aside (they hold the baton); other consumers may go on polling either ring, and
+// each completion is taken from one of them once. A ring left behind is empty and stays usable, so
+// it does no harm to poll it, then or after it has become the present one again.
+hca::Outcome CompletionQueue::resize(std::size_t capacity) {
+  const Engine::Hold hold(engine_);
+  CompletionRing& from = ring();
+  if (from.size() > capacity) return hca::fail(hca::Error::kInvalidState);
+  try {
+    CompletionRing& to = ring_of(capacity);
+    if (&to == &from) return hca::Done{};
+    hca::Completion moved;
+    while (from.pop({&moved, 1}) == 1) to.push(moved);
+    ring_.store(&to, std::memory_order_release);
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+  return hca::Done{};
+}
+
+void CompletionQueue::arm(bool solicited_only) {
+  armed_.store(solicited_only ? Armed::kSolicited : Armed::kAny, std::memory_order_seq_cst);
+}
+
+bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
+  if (!ring().push(completion)) {
+    if (!has_overflowed_) engine_.upward().push(this, OverflowNews{&sink_});
+    has_overflowed_ = true;
+    return false;
+  }
+  if (!is_quiet) wake(completion);
+  return true;
+}
+
+// arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
+void CompletionQueue::wake(const hca::Completion& completion) {
+  event_count_.notify();
+  Armed armed = armed_.load(std::memory_order_seq_cst);
+  if (armed == Armed::kOff) return;
+  const bool is_solicited = completion.solicited || completion.status != hca::CompletionStatus::kSuccess;
+  if (armed == Armed::kSolicited && !is_solicited) return;
+  if (armed_.compare_exchange_strong(armed, Armed::kOff, std::memory_order_seq_cst)) {
+    engine_.upward().push(this, CompletionNews{&sink_});
+  }
+}
+
+}  // namespace softdat::simnic

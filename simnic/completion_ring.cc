@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/completion_ring.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+namespace softdat::simnic {
+namespace {
+
+using Word = std::atomic_ref<std::uint64_t>;
+static_assert(Word::is_always_lock_free);
+static_assert(sizeof(CompletionCell) == 32);
+
+std::size_t round_up(std::size_t capacity) {
+  return std::bit_ceil(std::max<std::size_t>(capacity, 2));
+}
+
+// calloc takes large blocks fresh from the kernel, so that a long queue costs what is used of it;
+// the rest of a cache line is for the header's alignment.
+void* allocate_block(std::size_t capacity) {
+  void* memory = std::calloc(1, sizeof(RingHeader) + capacity * sizeof(CompletionCell) + alignof(RingHeader));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+RingHeader* align(void* memory) {
+  constexpr std::uintptr_t kMask = alignof(RingHeader) - 1;
+  return reinterpret_cast<RingHeader*>((reinterpret_cast<std::uintptr_t>(memory) + kMask) & ~kMask);
+}
+
+std::uint64_t pack(const hca::Completion& completion) {
+  return completion.length | std::uint64_t{static_cast<std::uint8_t>(completion.status)} << 32 |
+         std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << 40 | std::uint64_t{completion.solicited} << 48;
+}
+
+// The words are atomic because a consumer that is about to lose its claim may read them while they
+// are written anew.
+void write(CompletionCell& cell, const hca::Completion& completion) {
+  Word(cell.wr_id).store(completion.wr_id, std::memory_order_relaxed);
+  Word(cell.qp_context).store(completion.qp_context, std::memory_order_relaxed);
+  Word(cell.details).store(pack(completion), std::memory_order_relaxed);
+}
+
+hca::Completion read(CompletionCell& cell) {
+  const std::uint64_t details = Word(cell.details).load(std::memory_order_relaxed);
+  return {.wr_id = Word(cell.wr_id).load(std::memory_order_relaxed),
+          .qp_context = Word(cell.qp_context).load(std::memory_order_relaxed),
+          .length = static_cast<std::uint32_t>(details),
+          .status = static_cast<hca::CompletionStatus>(static_cast<std::uint8_t>(details >> 32)),
+          .opcode = static_cast<hca::CompletionOpcode>(static_cast<std::uint8_t>(details >> 40)),
+          .solicited = (details >> 48 & 1) != 0};
+}
+
+}  // namespace
+
+void CompletionRing::Free::operator()(void* memory) const {
+  std::free(memory);
+}
+
+CompletionRing::CompletionRing(std::size_t capacity)
+    : mask_(round_up(capacity) - 1),
+      block_(allocate_block(mask_ + 1)),
+      header_(align(block_.get())),
+      cells_(reinterpret_cast<CompletionCell*>(header_ + 1)) {}
+
+bool CompletionRing::push(const hca::Completion& completion) {
+  Word tail(header_->tail);
+  std::uint64_t position = tail.load(std::memory_order_relaxed);
+  do {
+    // A stale position may lie behind the head, hence signed; the exchange then fails.
+    const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
+    if (waiting > static_cast<std::int64_t>(mask_)) return false;
+  } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
+  write(cell(position), completion);
+  // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).
+  Word(cell(position).number).store(position + 1, std::memory_order_seq_cst);
+  return true;
+}
+
+std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
+  std::size_t count = 0;
+  for (; count < out.size(); ++count, ++position) {
+    if (Word(cell(position).number).load(std::memory_order_seq_cst) != position + 1) break;
+    out[count] = read(cell(position));
+  }
+  return count;
+}
+
+std::size_t CompletionRing::pop(std::span<hca::Completion> out) {
+  Word head(header_->head);
+  std::uint64_t position = head.load(std::memory_order_acquire);
+  for (;;) {
+    const std::size_t count = copy_from(position, out);
+    if (count == 0) {
+      // Only an unmoved head means empty.
+      const std::uint64_t now = head.load(std::memory_order_acquire);
+      if (now == position || out.empty()) return 0;
+      position = now;
+    } else if (head.compare_exchange_weak(position, position + count, std::memory_order_acq_rel)) {
+      return count;
+    }
+  }
+}
+
+std::size_t CompletionRing::size() const {
+  // Head first: it never passes the tail that is read after it.
+  const std::uint64_t head = Word(header_->head).load(std::memory_order_seq_cst);
+  const std::uint64_t tail = Word(header_->tail).load(std::memory_order_seq_cst);
+  return std::min<std::uint64_t>(tail - head, capacity());
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// CompletionRing: the bounded queue inside a completion queue. Many producers, many consumers, no
+// locks. A header and its cells lie behind each other in one block of plain words without pointers,
+// so that the block may lie in memory that several processes map.
+//
+// Who writes what: a producer claims position p by moving `tail` from p to p + 1, writes the cell
+// (p modulo capacity), and publishes it by storing p + 1 as its number. A consumer copies cells
+// whose number is right and then claims them by moving `head`; if another moved it meanwhile, the
+// copy is worth nothing and is thrown away. A consumer that dies in between has done nothing.
+// Pairs: the number's store with the consumer's load of it (the cell's words travel between them);
+// the move of `head` with the producer's load of it (a cell is written anew only after it was
+// copied). Full: tail - head == capacity. Empty: the cell at head has not its number.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "hca/types.h"
+
+namespace softdat::simnic {
+
+struct RingHeader {
+  alignas(64) std::uint64_t tail;
+  alignas(64) std::uint64_t head;
+};
+
+struct CompletionCell {
+  std::uint64_t number;  // 0: never written
+  std::uint64_t wr_id;
+  std::uint64_t qp_context;
+  std::uint64_t details;  // length, status, opcode, solicited
+};
+
+class CompletionRing {
+ public:
+  // Rounds up to a power of two. Throws std::bad_alloc.
+  explicit CompletionRing(std::size_t capacity);
+
+  std::size_t capacity() const { return mask_ + 1; }
+
+  // False when full; nothing is changed then.
+  bool push(const hca::Completion& completion);
+
+  // Takes up to out.size(), oldest first.
+  std::size_t pop(std::span<hca::Completion> out);
+
+  // Claimed by producers and not by consumers, at some moment of the call.
+  std::size_t size() const;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const;
+  };
+  CompletionCell& cell(std::uint64_t position) const { return cells_[position & mask_]; }
+  std::size_t copy_from(std::uint64_t position, std::span<hca::Completion> out) const;
+
+  const std::uint64_t mask_;
+  const std::unique_ptr<void, Free> block_;
+  RingHeader* const header_;
+  CompletionCell* const cells_;
+};
+
+}  // namespace softdat::simnic

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/connection_request.h"
+
+#include <utility>
+
+#include "simnic/engine.h"
+#include "simnic/queue_pair.h"
+
+namespace softdat::simnic {
+
+ConnectionRequest::ConnectionRequest(Engine& engine, std::unique_ptr<transport::InboundRequest> inbound)
+    : engine_(engine), offer_(inbound->offer()), inbound_(std::move(inbound)) {}
+
+ConnectionRequest::~ConnectionRequest() {
+  const Engine::Hold hold(engine_);
+  inbound_.reset();
+}
+
+hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::byte> private_data) {
+  if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
+  const Engine::Hold hold(engine_);
+  if (!inbound_) return hca::fail(hca::Error::kInvalidState);
+  const hca::Outcome outcome = static_cast<QueuePair&>(qp).accept_with_baton(*inbound_, private_data);
+  if (outcome) inbound_.reset();
+  return outcome;
+}
+
+hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) {
+  if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
+  const Engine::Hold hold(engine_);
+  if (!inbound_) return hca::fail(hca::Error::kInvalidState);
+  inbound_->reject(private_data);
+  inbound_.reset();
+  return hca::Done{};
+}
+
+}  // namespace softdat::simnic

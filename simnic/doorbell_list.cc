@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/doorbell_list.h"
+
+namespace softdat::simnic {
+
+void DoorbellList::ring(Task& task) {
+  if (task.is_rung_.exchange(true, std::memory_order_seq_cst)) return;
+  Task* head = head_.load(std::memory_order_relaxed);
+  do {
+    task.next_rung_ = head;
+  } while (!head_.compare_exchange_weak(head, &task, std::memory_order_seq_cst));
+}
+
+void DoorbellList::drain() {
+  Task* newest = head_.exchange(nullptr, std::memory_order_seq_cst);
+  Task* oldest = nullptr;
+  while (newest != nullptr) {
+    Task* next = newest->next_rung_;
+    newest->next_rung_ = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  while (oldest != nullptr) {
+    Task* next = oldest->next_rung_;
+    // An exchange, not a store: it reads what a ringer wrote who found the task rung already, and
+    // so sees what that ringer posted.
+    oldest->is_rung_.exchange(false, std::memory_order_seq_cst);
+    oldest->run_with_baton();
+    oldest = next;
+  }
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "simnic/engine_thread.h"
+
+namespace softdat::simnic {
+namespace {
+
+// A polling thread reads the clock once in so many polls.
+constexpr std::uint64_t kPollsPerClock = 16;
+
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive) : drive_(drive), carrier_(std::move(carrier)) {
+  if (drive_ == Drive::kThread) thread_ = std::make_unique<EngineThread>(*this);
+}
+
+Engine::~Engine() {
+  thread_.reset();
+  base::check(!baton_.is_held(), "nobody uses a dying engine");
+  graveyard_.clear();
+}
+
+base::Time Engine::now() const {
+  return drive_ == Drive::kByHand ? now_ : base::Clock::now();
+}
+
+base::Time Engine::poll_time() {
+  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+  polls_.store(polls + 1, std::memory_order_relaxed);
+  return drive_ == Drive::kThread && polls % kPollsPerClock == 0 ? base::Clock::now() : now_;
+}
+
+bool Engine::progress() {
+  std::size_t done = 0;
+  if (baton_.try_take()) {
+    // Something may be put off only while the engine thread is sure to look again soon: while it
+    // stands aside. It cannot come back to waiting without a turn of its own after ours.
+    const Haste haste = thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
+    done = turn_with_baton(poll_time(), haste);
+    leave();
+    if (thread_) thread_->note_polls();
+  }
+  return upward_.deliver() || done > 0;
+}
+
+std::size_t Engine::turn(base::Time now, Haste haste) {
+  baton_.take();
+  const std::size_t done = turn_with_baton(now, haste);
+  leave();
+  upward_.deliver();
+  return done;
+}
+
+std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
+  now_ = std::max(now_, now);
+  // What was put off has waited long enough, whatever this turn brings.
+  promote_with_baton();
+  std::size_t done = due_now_.size();
+  done += carrier_->turn(now_);
+  if (!timers_.empty()) done += timers_.run(now_);
+  if (haste == Haste::kEager) promote_with_baton();
+  finish_section_with_baton();
+  return done;
+}
+
+void Engine::promote_with_baton() {
+  for (Task* task : due_later_) {
+    task->is_due_later_ = false;
+    run_at_end(*task);
+  }
+  due_later_.clear();
+}
+
+void Engine::run_at_end(Task& task) {
+  if (std::exchange(task.is_due_now_, true)) return;
+  due_now_.push_back(&task);
+}
+
+void Engine::run_next_turn(Task& task) {
+  if (task.is_due_now_ || std::exchange(task.is_due_later_, true)) return;
+  due_later_.push_back(&task);
+}
+
+void Engine::run_due_with_baton() {
+  while (!due_now_.empty()) {
+    running_.swap(due_now_);
+    for (Task* task : running_) {
+      task->is_due_now_ = false;
+      task->run_with_baton();
+    }
+    running_.clear();
+  }
+}
+
+void Engine::finish_section_with_baton() {
+  run_due_with_baton();
+  while (!doorbells_.is_empty()) {
+    doorbells_.drain();
+    run_due_with_baton();
+  }
+  if (!graveyard_.empty()) graveyard_.clear();
+  const auto next = timers_.next().time_since_epoch().count();
+  if (next != next_deadline_.load(std::memory_order_relaxed)) next_deadline_.store(next, std::memory_order_seq_cst);
+}
+
+// Combining: a ringer that found the baton taken relies on this look at the doorbells after the
+// baton has been given away. If taking it back fails, its new holder (or whoever insists on it) will
+// look in turn.
+void Engine::leave() {
+  baton_.leave();
+  while (!doorbells_.is_empty() && baton_.try_take()) {
+    finish_section_with_baton();
+    baton_.leave();
+  }
+}
+
+void Engine::let_go() {
+  finish_section_with_baton();
+  leave();
+  if (!thread_) return;
+  if (upward_.has_news()) thread_->kick();
+  thread_->note_deadline();
+}
+
+void Engine::ring(Task& task) {
+  if (baton_.try_take()) {
+    task.run_with_baton();
+    let_go();
+    return;
+  }
+  doorbells_.ring(task);
+  if (!baton_.try_take()) return;
+  let_go();
+}
+
+void Engine::forget(Task& task) {
+  // A ring that nobody has answered yet would leave the list with a dangling link.
+  if (!doorbells_.is_empty()) doorbells_.drain();
+  const auto strike = [&task](std::vector<Task*>& list, bool& is_listed) {
+    if (!std::exchange(is_listed, false)) return;
+    list.erase(std::remove(list.begin(), list.end(), &task), list.end());
+  };
+  strike(due_now_, task.is_due_now_);
+  strike(due_later_, task.is_due_later_);
+}
+
+base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
+  if (!thread_) return count.wait(ticket, deadline);
+  const base::Time start = base::Clock::now();
+  const base::Time end = std::min(deadline, base::deadline_after(start, spin_.get()));
+  while (!count.is_notified(ticket) && base::Clock::now() < end) {
+    if (!progress()) relax();
+  }
+  if (!count.is_notified(ticket)) thread_->hand_over();
+  const base::WakeReason reason = count.wait(ticket, deadline);
+  if (reason == base::WakeReason::kNotified) spin_.learn(base::Clock::now() - start);
+  return reason;
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Engine: owns the carrier and the baton, and sees to it that what has to be done is done by
+// somebody: a consumer thread that polls or posts, in its own time, or the engine thread.
+// docs/decisions/0003-the-baton.md argues why nothing is lost between them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event_count.h"
+#include "simnic/baton.h"
+#include "simnic/doorbell_list.h"
+#include "simnic/spin_budget.h"
+#include "simnic/task.h"
+#include "simnic/timers.h"
+#include "simnic/upward_queue.h"
+#include "transport/carrier.h"
+
+namespace softdat::simnic {
+
+class EngineThread;
+
+// Who turns an engine when no consumer does.
+enum class Drive {
+  kThread,  // the engine thread
+  kByHand,  // nobody but the caller of turn(); time is what he says
+};
+
+// How much a turn puts off to the next one (acks that may yet ride on a message of the consumer's).
+enum class Haste { kPatient, kEager };
+
+class Engine {
+ public:
+  Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive);
+  ~Engine();  // after all that uses it
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Holds the baton while it lives; what became due meanwhile is done when it dies. Never within a
+  // section that holds it already (any method with the suffix _with_baton, any channel sink).
+  class Hold {
+   public:
+    explicit Hold(Engine& engine) : engine_(engine) { engine_.baton_.take(); }
+    ~Hold() { engine_.let_go(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Engine& engine_;
+  };
+
+  // Any thread. Turns if nobody else does, then calls sinks. True when something was done.
+  bool progress();
+
+  // Any thread; drives time by hand. Returns how many things were done.
+  std::size_t turn(base::Time now, Haste haste = Haste::kEager);
+
+  // Any thread, as hca::Device::sleep().
+  base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline);
+
+  // Any thread, without the baton: has the task run, by this thread when the baton is free, else by
+  // whoever holds it. Calls no sink.
+  void ring(Task& task);
+
+  // Any thread.
+  UpwardQueue& upward() { return upward_; }
+
+  // With the baton.
+  transport::Carrier& carrier() { return *carrier_; }
+  Timers& timers() { return timers_; }
+  base::Time now() const;
+  void run_at_end(Task& task);     // of this section
+  void run_next_turn(Task& task);  // or at the end of this one, if it is an eager one
+  // Closed channels die when no call of theirs can be on the stack.
+  void bury(std::unique_ptr<transport::Channel> channel) { graveyard_.push_back(std::move(channel)); }
+  // No list holds the task afterwards, unless somebody rings it again.
+  void forget(Task& task);
+
+ private:
+  friend class EngineThread;
+
+  std::size_t turn_with_baton(base::Time now, Haste haste);
+  void finish_section_with_baton();
+  void run_due_with_baton();
+  void promote_with_baton();
+  void leave();   // gives the baton away, and serves whoever rang at that very moment
+  void let_go();  // leave(), and see that sinks and timers are served by somebody
+  base::Time poll_time();
+
+  // Fixed after construction.
+  const Drive drive_;
+  const std::unique_ptr<transport::Carrier> carrier_;
+  Baton baton_;
+  DoorbellList doorbells_;
+  UpwardQueue upward_;
+  SpinBudget spin_;
+  // Owned by the baton.
+  Timers timers_;
+  std::vector<Task*> due_now_;
+  std::vector<Task*> due_later_;
+  std::vector<Task*> running_;  // scratch of run_due_with_baton()
+  std::vector<std::unique_ptr<transport::Channel>> graveyard_;
+  base::Time now_{};
+  // Written with the baton, read by the engine thread without.
+  std::atomic<std::uint64_t> polls_{0};
+  std::atomic<base::Time::rep> next_deadline_{base::kNever.time_since_epoch().count()};
+  // Last: it uses all of the above from its construction on.
+  std::unique_ptr<EngineThread> thread_;
+};
+
+}  // namespace softdat::simnic

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/engine_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "simnic/engine.h"
+
+namespace softdat::simnic {
+namespace {
+
+// The consumer's signals are for the consumer's threads.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+EngineThread::EngineThread(Engine& engine) : engine_(engine) {
+  const AllSignalsBlocked blocked;  // inherited by the new thread
+  thread_ = std::thread([this] { run(); });
+  ::pthread_setname_np(thread_.native_handle(), "softdat-engine");
+}
+
+EngineThread::~EngineThread() {
+  is_ending_.store(true, std::memory_order_seq_cst);
+  kick();
+  thread_.join();
+}
+
+void EngineThread::run() {
+  while (!is_ending()) {
+    engine_.turn(base::Clock::now(), Haste::kEager);
+    if (is_ending()) return;
+    if (wait_for_work()) stand_aside();
+  }
+}
+
+bool EngineThread::wait_for_work() {
+  const std::uint64_t polls = engine_.polls_.load(std::memory_order_relaxed);
+  polls_at_wait_.store(polls, std::memory_order_relaxed);
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  // Published before next_deadline_ is read, as a section publishes next_deadline_ before it reads
+  // this: a deadline that comes up now is seen here or there.
+  waiting_until_.store(base::kNever.time_since_epoch().count(), std::memory_order_seq_cst);
+  mode_.store(Mode::kWaiting, std::memory_order_seq_cst);
+  const auto deadline = engine_.next_deadline_.load(std::memory_order_seq_cst);
+  waiting_until_.store(deadline, std::memory_order_seq_cst);
+  const bool was_kicked = take_kick();
+  if (!was_kicked) engine_.carrier().wait(base::Time(base::Duration(deadline)));
+  mode_.store(Mode::kTurning, std::memory_order_seq_cst);
+  return !was_kicked && engine_.polls_.load(std::memory_order_relaxed) - polls >= kBusyPolls;
+}
+
+void EngineThread::stand_aside() {
+  mode_.store(Mode::kStandingAside, std::memory_order_seq_cst);
+  for (bool is_polled = true; is_polled;) {
+    const std::uint64_t polls = engine_.polls_.load(std::memory_order_relaxed);
+    const auto ticket = rest_.prepare();
+    if (take_kick()) {
+      rest_.cancel();
+      break;
+    }
+    rest_.wait(ticket, base::Clock::now() + kRest);
+    is_polled = !take_kick() && engine_.polls_.load(std::memory_order_relaxed) - polls >= kBusyPolls;
+  }
+  mode_.store(Mode::kTurning, std::memory_order_seq_cst);
+}
+
+void EngineThread::kick() {
+  kicked_.store(true, std::memory_order_seq_cst);
+  switch (mode_.load(std::memory_order_seq_cst)) {
+    case Mode::kTurning:
+      return;
+    case Mode::kWaiting:
+      return engine_.carrier().interrupt();
+    case Mode::kStandingAside:
+      return rest_.notify();
+  }
+}
+
+void EngineThread::hand_over() {
+  if (mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside) kick();
+}
+
+void EngineThread::note_polls() {
+  if (mode_.load(std::memory_order_relaxed) != Mode::kWaiting) return;
+  const std::uint64_t polls = engine_.polls_.load(std::memory_order_relaxed);
+  if (polls - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
+  const std::uint64_t wait = waits_.load(std::memory_order_relaxed);
+  if (interrupted_wait_.exchange(wait, std::memory_order_relaxed) == wait) return;
+  engine_.carrier().interrupt();
+}
+
+void EngineThread::note_deadline() {
+  if (mode_.load(std::memory_order_seq_cst) != Mode::kWaiting) return;
+  const auto next = engine_.next_deadline_.load(std::memory_order_seq_cst);
+  if (next < waiting_until_.load(std::memory_order_seq_cst)) kick();
+}
+
+}  // namespace softdat::simnic

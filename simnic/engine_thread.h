@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// EngineThread: turns the engine while nobody else does.
+//
+// It waits in the carrier, taking the baton only for what comes. As soon as consumer threads poll
+// in earnest it stands aside, so that their packets do not wake it, and looks every kRest whether
+// they still do. Without polls, timers and traffic it never wakes.
+//
+// Who writes what: mode_ by this thread, before it looks at kicked_ and blocks; kicked_ by others,
+// before they look at mode_ (both sequentially consistent, so one side sees the other); waits_ and
+// polls_at_wait_ by this thread, read by pollers as a hint.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/event_count.h"
+
+namespace softdat::simnic {
+
+class Engine;
+
+class EngineThread {
+ public:
+  // Fewer polls than this in a rest are not polling in earnest.
+  static constexpr std::uint64_t kBusyPolls = 16;
+  static constexpr base::Duration kRest = std::chrono::milliseconds(1);
+
+  explicit EngineThread(Engine& engine);
+  ~EngineThread();
+
+  // Any thread: turn now, whatever you are doing.
+  void kick();
+
+  // Any thread that polled and is going to sleep: take over now instead of at the end of a rest.
+  void hand_over();
+
+  // Any thread. If so, it turns within a rest, or before it waits again.
+  bool is_standing_aside() const { return mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside; }
+
+  // Any thread, after a poll: has a waiting engine thread stand aside once that was in earnest.
+  void note_polls();
+
+  // Any thread, after a section: wakes a thread that waits beyond the next deadline.
+  void note_deadline();
+
+ private:
+  enum class Mode : std::uint8_t { kTurning, kWaiting, kStandingAside };
+
+  void run();
+  // Blocks in the carrier. True when consumers polled in earnest meanwhile.
+  bool wait_for_work();
+  void stand_aside();
+  bool take_kick() { return kicked_.exchange(false, std::memory_order_seq_cst); }
+  bool is_ending() const { return is_ending_.load(std::memory_order_seq_cst); }
+
+  Engine& engine_;
+  std::atomic<Mode> mode_{Mode::kTurning};
+  std::atomic<bool> kicked_{false};
+  std::atomic<bool> is_ending_{false};
+  std::atomic<base::Time::rep> waiting_until_{0};
+  std::atomic<std::uint64_t> polls_at_wait_{0};
+  std::atomic<std::uint64_t> waits_{0};
+  std::atomic<std::uint64_t> interrupted_wait_{0};  // the last wait that a poller ended
+  base::EventCount rest_;
+  std::thread thread_;
+};
+
+}  // namespace softdat::simnic

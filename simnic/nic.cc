@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/nic.h"
+
+#include <new>
+#include <random>
+#include <utility>
+
+#include "simnic/completion_queue.h"
+#include "simnic/listener.h"
+#include "simnic/memory_region.h"
+
+namespace softdat::simnic {
+namespace {
+
+constexpr hca::AccessMask kAllRights = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
+// One slice a segment, and a few to spare for carriers that split at their own borders.
+constexpr std::uint32_t kMaxSegments = 30;
+static_assert(kMaxSegments <= transport::SliceList::kCapacity);
+
+hca::DeviceAttributes make_attributes(const NicConfig& config) {
+  return {.name = config.name,
+          .vendor = "SoftDAT simulated HCA",
+          .address = {.ipv4 = config.ipv4, .port = 0},
+          .max_qp = 1u << 18,
+          .max_wr = 1u << 16,
+          .max_sge = kMaxSegments,
+          .max_cq = 1u << 18,
+          .max_cqe = 1u << 20,
+          .max_mr = MemoryTable::kMaxRegions - 1,
+          .max_pd = 1u << 18,
+          .max_mr_size = std::uint64_t{1} << 47,
+          .max_message_size = 1u << 31,
+          .max_reads_in = 128,
+          .max_reads_out = 128,
+          .max_private_data = transport::kMaxPrivateData};
+}
+
+std::uint8_t pick_salt() {
+  return static_cast<std::uint8_t>(std::random_device{}());
+}
+
+bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& most) {
+  return asked.send_wr <= most.max_wr && asked.recv_wr <= most.max_wr && asked.send_sge <= most.max_sge &&
+         asked.recv_sge <= most.max_sge && asked.reads_in <= most.max_reads_in && asked.reads_out <= most.max_reads_out;
+}
+
+hca::Error error_of(transport::ListenError error) {
+  switch (error) {
+    case transport::ListenError::kAddressInUse:
+      return hca::Error::kAddressInUse;
+    case transport::ListenError::kNoResources:
+      return hca::Error::kNoMemory;
+    case transport::ListenError::kNotPermitted:
+      return hca::Error::kBadAddress;
+  }
+  return hca::Error::kNoMemory;
+}
+
+}  // namespace
+
+Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
+    : attributes_(make_attributes(config)),
+      rnr_(config.rnr),
+      memory_(pick_salt()),
+      engine_(std::move(carrier), config.drive) {}
+
+hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
+  return std::unique_ptr<hca::ProtectionDomain>(new ProtectionDomain(last_pd_.fetch_add(1) + 1));
+}
+
+hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
+                                                                     std::uint64_t length, hca::AccessMask access) {
+  const bool wraps = length > 0 && address + (length - 1) < address;
+  if (wraps || length > attributes_.max_mr_size || (access & ~kAllRights) != 0) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  const MemoryGrant grant{
+      .address = address, .length = length, .access = access, .domain = static_cast<ProtectionDomain&>(pd).id()};
+  const auto key = memory_.insert(grant);
+  if (!key) return hca::fail(hca::Error::kLimitReached);
+  return std::unique_ptr<hca::MemoryRegion>(new MemoryRegion(engine_, memory_, *key));
+}
+
+hca::Result<std::unique_ptr<hca::CompletionQueue>> Nic::create_cq(std::size_t capacity, hca::CompletionSink& sink) {
+  if (capacity > attributes_.max_cqe) return hca::fail(hca::Error::kLimitReached);
+  try {
+    return std::unique_ptr<hca::CompletionQueue>(new CompletionQueue(engine_, capacity, sink));
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePairConfig& config) {
+  if (config.pd == nullptr || config.send_cq == nullptr || config.recv_cq == nullptr) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
+  try {
+    const NicView view{.engine = engine_, .memory = memory_, .ipv4 = attributes_.address.ipv4, .rnr = rnr_};
+    return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+hca::Result<std::unique_ptr<hca::Listener>> Nic::listen(std::uint64_t service_id, std::uint32_t backlog,
+                                                        hca::ListenerSink& sink) {
+  auto listener = std::make_unique<Listener>(engine_, service_id, sink);
+  const auto failure = [&] {
+    const Engine::Hold hold(engine_);
+    return listener->open_with_baton(backlog);
+  }();
+  if (failure) return hca::fail(error_of(*failure));
+  return std::unique_ptr<hca::Listener>(std::move(listener));
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nic: the simulated HCA, an hca::Device in user space.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "hca/device.h"
+#include "simnic/engine.h"
+#include "simnic/memory_table.h"
+#include "simnic/queue_pair.h"
+#include "simnic/rnr_policy.h"
+#include "transport/carrier.h"
+
+namespace softdat::simnic {
+
+struct NicConfig {
+  std::string name = "sim0";
+  std::uint32_t ipv4 = 0x7f000001;  // what peers know us by
+  RnrPolicy rnr = RnrPolicy::kWait;
+  Drive drive = Drive::kThread;
+};
+
+class Nic final : public hca::Device {
+ public:
+  Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config);
+
+  const hca::DeviceAttributes& attributes() const override { return attributes_; }
+  hca::Result<std::unique_ptr<hca::ProtectionDomain>> create_pd() override;
+  // kInvalidArgument when the range wraps or a right is unknown. Whether it is mapped is not looked
+  // at.
+  hca::Result<std::unique_ptr<hca::MemoryRegion>> register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
+                                                                  std::uint64_t length,
+                                                                  hca::AccessMask access) override;
+  hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
+                                                               hca::CompletionSink& sink) override;
+  hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
+  hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
+                                                     hca::ListenerSink& sink) override;
+  bool progress() override { return engine_.progress(); }
+  base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override {
+    return engine_.sleep(count, ticket, deadline);
+  }
+
+  // For Drive::kByHand: lets time pass to `now` and does what is due. Returns how many things.
+  std::size_t turn(base::Time now, Haste haste = Haste::kEager) { return engine_.turn(now, haste); }
+
+ private:
+  // Fixed after construction.
+  const hca::DeviceAttributes attributes_;
+  const RnrPolicy rnr_;
+  std::atomic<std::uint32_t> last_pd_{0};
+  MemoryTable memory_;
+  Engine engine_;  // last: its thread uses the rest
+};
+
+}  // namespace softdat::simnic

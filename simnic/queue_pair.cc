@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/queue_pair.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "simnic/engine.h"
+#include "simnic/memory_region.h"
+
+namespace softdat::simnic {
+namespace {
+
+CompletionFeed feed(hca::CompletionQueue& queue, std::uint64_t context) {
+  return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
+}
+
+// What was asked for, as it was given: queues have room for at least one.
+hca::QueuePairLimits grant(hca::QueuePairLimits limits) {
+  limits.send_wr = std::bit_ceil(std::max(limits.send_wr, 1u));
+  limits.recv_wr = std::bit_ceil(std::max(limits.recv_wr, 1u));
+  return limits;
+}
+
+}  // namespace
+
+QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
+    : nic_(nic),
+      limits_(grant(config.limits)),
+      sink_(config.sink),
+      memory_{nic.memory, static_cast<const ProtectionDomain*>(config.pd)->id()},
+      requester_(memory_, feed(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
+      responder_(memory_, feed(*config.recv_cq, config.context), limits_.recv_wr, limits_.recv_sge, limits_.reads_in) {}
+
+QueuePair::~QueuePair() {
+  {
+    const Engine::Hold hold(nic_.engine);
+    nic_.engine.timers().cancel(*this);
+    abandon_channel(say_farewell());
+    requester_.discard();
+    responder_.discard();
+    nic_.engine.forget(*this);
+  }
+  nic_.engine.upward().forget(this);
+}
+
+// Rung by a post, or due by the end of a turn.
+void QueuePair::run_with_baton() {
+  if (is_open()) {
+    pump();
+    settle();
+  } else if (state() == hca::QueuePairState::kError) {
+    requester_.flush(hca::CompletionStatus::kFlushed);
+    responder_.flush(hca::CompletionStatus::kFlushed);
+  }
+}
+
+hca::Outcome QueuePair::reset() {
+  const Engine::Hold hold(nic_.engine);
+  if (!next_state(state(), QueuePairEvent::kReset)) return hca::fail(hca::Error::kInvalidState);
+  // With the posting locks nobody is between looking at the state and pushing.
+  const std::scoped_lock lock(send_mutex_, recv_mutex_);
+  requester_.flush(hca::CompletionStatus::kFlushed);
+  responder_.flush(hca::CompletionStatus::kFlushed);
+  advance(QueuePairEvent::kReset);
+  return hca::Done{};
+}
+
+hca::Address QueuePair::remote_address() const {
+  const std::uint64_t packed = remote_.load(std::memory_order_acquire);
+  return {.ipv4 = static_cast<std::uint32_t>(packed >> 16), .port = static_cast<std::uint16_t>(packed)};
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// QueuePair: state, connection, and the way out to the channel; what is asked is the Requester's,
+// what is answered the Responder's. Its .cc is cut by concern: _post (the consumer's way in),
+// _connection (how connections come and go), _channel (what the channel says, and what is sent).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "hca/device.h"
+#include "simnic/fault.h"
+#include "simnic/queue_pair_state.h"
+#include "simnic/requester.h"
+#include "simnic/responder.h"
+#include "simnic/rnr_policy.h"
+#include "simnic/task.h"
+#include "simnic/timers.h"
+#include "transport/carrier.h"
+
+namespace softdat::simnic {
+
+class Engine;
+
+// What a queue pair shares with its NIC.
+struct NicView {
+  Engine& engine;
+  const MemoryTable& memory;
+  std::uint32_t ipv4;
+  RnrPolicy rnr;
+};
+
+class QueuePair final : public hca::QueuePair, private transport::ChannelSink, private Task, private Timer {
+ public:
+  // Requires pd, both cqs and limits within the device's. Throws std::bad_alloc.
+  QueuePair(const NicView& nic, const hca::QueuePairConfig& config);
+  ~QueuePair() override;
+
+  hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
+  const hca::QueuePairLimits& limits() const override { return limits_; }
+  hca::Outcome post_send(const hca::SendRequest& request) override;
+  hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  std::uint32_t sends_outstanding() const override { return requester_.queue().outstanding(); }
+  std::uint32_t recvs_outstanding() const override { return responder_.queue().outstanding(); }
+  hca::Outcome connect(const hca::ConnectParameters& parameters) override;
+  hca::Outcome disconnect(bool graceful) override;
+  hca::Outcome reset() override;
+  hca::Address remote_address() const override;
+
+  // Answers a peer yes. kInvalidState unless idle. A peer that has gone meanwhile is heard of as
+  // kAcceptFailed.
+  hca::Outcome accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data);
+
+ private:
+  enum class Outgoing : std::uint8_t { kNothing, kAck, kResend, kResent, kRequest, kResponse };
+
+  // Task, Timer and ChannelSink.
+  void run_with_baton() override;
+  void on_timer_with_baton() override;
+  transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
+  void on_message(const transport::Message& message) override;
+  void on_writable() override;
+  void on_established(const transport::Offer& peer) override;
+  void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;
+  void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
+
+  // _connection
+  bool advance(QueuePairEvent event);
+  transport::Offer make_offer(std::span<const std::byte> private_data) const;
+  void set_remote(const transport::Address& address);
+  void tell(hca::ConnectionEventType type, std::span<const std::byte> private_data = {});
+  void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
+           std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
+  transport::CloseMode say_farewell();
+  void abandon_channel(transport::CloseMode mode);
+
+  // _channel
+  bool is_open() const;
+  bool takes_notes() const;
+  void on_note(const transport::Message& message);
+  void object(const Fault& fault);
+  void terminate(const Fault& fault, std::optional<std::uint64_t> culprit = std::nullopt);
+  void pump();
+  bool choose_outgoing();
+  bool choose_response();
+  bool choose(Outgoing kind, const transport::Message& message);
+  bool choose_note(Outgoing kind, transport::NoteKind note, std::uint64_t value);
+  bool may_resume();
+  transport::PayloadSource* outgoing_payload();
+  void on_outgoing_taken();
+  void settle();
+  bool is_drained() const;
+  // Between calls something is outgoing only while the channel is blocked with it.
+  bool is_request_half_sent() const { return outgoing_ == Outgoing::kRequest; }
+
+  // Fixed after construction.
+  const NicView nic_;
+  const hca::QueuePairLimits limits_;
+  hca::QueuePairSink* const sink_;
+  const MemoryView memory_;
+  // Lock order: the baton, send_mutex_, recv_mutex_.
+  std::mutex send_mutex_;  // guards the posting side of requester_.queue()
+  std::mutex recv_mutex_;  // guards the posting side of responder_.queue()
+  // Written with the baton by advance() alone, and with both mutexes when it leaves kError; read by
+  // anybody.
+  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+  std::atomic<std::uint64_t> remote_{0};  // ipv4 << 16 | port
+  // Owned by the baton.
+  Requester requester_;
+  Responder responder_;
+  std::unique_ptr<transport::Channel> channel_;
+  Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
+  transport::Message message_{};            // the same, kept for when it blocks
+  bool is_blocked_ = false;                 // until on_writable()
+  bool was_response_ = false;               // the last payload sent, for fairness
+  std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
+  std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
+};
+
+}  // namespace softdat::simnic

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the channel says, and what it is given to send. Channel calls made from within one of its
+// own calls are terminate() and close() only; sending waits for the end of the section.
+#include "simnic/engine.h"
+#include "simnic/queue_pair.h"
+
+namespace softdat::simnic {
+
+using hca::QueuePairState;
+using transport::NoteKind;
+using transport::Opcode;
+using transport::Placement;
+using transport::SendResult;
+
+bool QueuePair::is_open() const {
+  return channel_ && (state() == QueuePairState::kConnected || state() == QueuePairState::kDisconnecting);
+}
+
+bool QueuePair::takes_notes() const {
+  return channel_ && (channel_->features() & transport::kNotes) != 0;
+}
+
+Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceList& out) {
+  if (!is_open()) return Placement::kDiscard;
+  const bool is_response = arrival.opcode == Opcode::kReadResponse;
+  const Verdict verdict = is_response ? requester_.place(arrival, out) : responder_.place(arrival, out);
+  if (verdict) return verdict.value();
+  if (is_response) {
+    terminate(verdict.reason());
+  } else {
+    object(verdict.reason());
+  }
+  return Placement::kDiscard;
+}
+
+void QueuePair::on_message(const transport::Message& message) {
+  if (!is_open()) return;
+  if (message.opcode == Opcode::kNote) return on_note(message);
+  if (message.opcode == Opcode::kReadResponse) {
+    if (const auto fault = requester_.on_response(message)) return terminate(*fault);
+    nic_.engine.run_at_end(*this);
+    return;
+  }
+  if (const auto fault = responder_.on_request(message)) return object(*fault);
+  if (responder_.has_responses()) nic_.engine.run_at_end(*this);
+  nic_.engine.run_next_turn(*this);
+}
+
+void QueuePair::on_note(const transport::Message& message) {
+  bool is_sound = takes_notes();
+  switch (message.note) {
+    case NoteKind::kAck:
+      is_sound = is_sound && requester_.on_ack(message.note_value, is_request_half_sent());
+      break;
+    case NoteKind::kResend:
+      is_sound = is_sound && requester_.on_resend(message.note_value, is_request_half_sent());
+      break;
+    case NoteKind::kResent:
+      is_sound = is_sound && responder_.on_resent(message.note_value);
+      break;
+    case NoteKind::kBye:
+      return;  // the carrier's; on_closed() follows
+  }
+  if (!is_sound) return terminate({.code = kUnexpectedOpcode, .is_protocol_breach = true});
+  if (requester_.is_waiting()) nic_.engine.run_at_end(*this);
+}
+
+void QueuePair::on_writable() {
+  is_blocked_ = false;
+  nic_.engine.run_at_end(*this);
+}
+
+// A request of the peer's cannot be carried out. It hears of that after the answers and acks that
+// it is owed, so that it knows which one we mean.
+void QueuePair::object(const Fault& fault) {
+  if (objection_) return;
+  if (fault.is_protocol_breach || !takes_notes()) return terminate(fault);
+  responder_.ignore_requests();
+  objection_ = fault;
+  nic_.engine.run_at_end(*this);
+}
+
+void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culprit) {
+  if (!is_open()) return;
+  const Fault blame = fault;  // may be the objection, which dies in end()
+  channel_->terminate(blame.code);
+  end(QueuePairEvent::kFail, blame, hca::ConnectionEventType::kBroken, {}, culprit);
+}
+
+void QueuePair::pump() {
+  bool has_sent = false;
+  while (is_open() && !is_blocked_) {
+    if (outgoing_ == Outgoing::kNothing ? !choose_outgoing() : !may_resume()) break;
+    has_sent = true;
+    if (channel_->send(message_, outgoing_payload()) == SendResult::kDone) {
+      on_outgoing_taken();
+    } else {
+      is_blocked_ = true;  // or closed, which on_closed() tells
+    }
+  }
+  if (has_sent && channel_) channel_->flush();
+}
+
+bool QueuePair::choose(Outgoing kind, const transport::Message& message) {
+  outgoing_ = kind;
+  message_ = message;
+  return true;
+}
+
+bool QueuePair::choose_note(Outgoing kind, NoteKind note, std::uint64_t value) {
+  return choose(kind, {.opcode = Opcode::kNote, .note = note, .note_value = value});
+}
+
+// Responses and requests take turns; an ack rides before a request, or goes alone when nothing else
+// does. A response makes it superfluous.
+bool QueuePair::choose_outgoing() {
+  if (const auto from = responder_.wanted_again()) return choose_note(Outgoing::kResend, NoteKind::kResend, *from);
+  if (const auto from = requester_.rewound_to()) return choose_note(Outgoing::kResent, NoteKind::kResent, *from);
+  if (!was_response_ && choose_response()) return true;
+  if (const auto count = responder_.unacknowledged()) return choose_note(Outgoing::kAck, NoteKind::kAck, *count);
+  if (!objection_) {
+    if (const auto request = requester_.next()) return choose(Outgoing::kRequest, *request);
+  }
+  return choose_response();
+}
+
+bool QueuePair::choose_response() {
+  const auto response = responder_.next();
+  if (!response) return false;
+  const KeyFault fault = responder_.check_payload();
+  if (fault == KeyFault::kNone) return choose(Outgoing::kResponse, *response);
+  // The key has been revoked since the request came. Those behind it cannot be answered before it.
+  responder_.drop_reads();
+  object({.code = read_refusal(fault)});
+  return false;
+}
+
+// A message half in the channel must go on; if its memory has been taken away meanwhile, only the
+// connection's end is left.
+bool QueuePair::may_resume() {
+  if (outgoing_ == Outgoing::kRequest && !requester_.is_payload_valid()) {
+    terminate({.code = kLocalCatastrophe, .blamed_send = hca::CompletionStatus::kLocalProtection},
+              requester_.current());
+    return false;
+  }
+  if (outgoing_ != Outgoing::kResponse) return true;
+  const KeyFault fault = responder_.check_payload();
+  if (fault == KeyFault::kNone) return true;
+  terminate({.code = read_refusal(fault)});
+  return false;
+}
+
+transport::PayloadSource* QueuePair::outgoing_payload() {
+  if (outgoing_ == Outgoing::kRequest) return &requester_;
+  return outgoing_ == Outgoing::kResponse ? &responder_ : nullptr;
+}
+
+void QueuePair::on_outgoing_taken() {
+  switch (std::exchange(outgoing_, Outgoing::kNothing)) {
+    case Outgoing::kNothing:
+      return;
+    case Outgoing::kAck:
+      return responder_.on_acknowledged(message_.note_value);
+    case Outgoing::kResend:
+      return responder_.on_asked_again();
+    case Outgoing::kResent:
+      return requester_.on_rewind_announced();
+    case Outgoing::kRequest:
+      was_response_ = false;
+      return requester_.on_taken();
+    case Outgoing::kResponse:
+      was_response_ = true;
+      return responder_.on_taken();
+  }
+}
+
+// What can be concluded once nothing more can be sent.
+void QueuePair::settle() {
+  if (!is_open()) return;
+  if (requester_.take_loss() | responder_.take_loss()) object({.code = kLocalCatastrophe});
+  if (const auto fault = requester_.find_fault()) object(*fault);
+  if (is_blocked_ || outgoing_ != Outgoing::kNothing) return;
+  const bool owes_nothing = !responder_.has_responses() && !responder_.unacknowledged();
+  if (objection_ && owes_nothing) return terminate(*objection_);
+  if (is_drained()) end(QueuePairEvent::kDrained, {}, hca::ConnectionEventType::kDisconnected);
+}
+
+bool QueuePair::is_drained() const {
+  return state() == QueuePairState::kDisconnecting && requester_.is_drained() &&
+         responder_.reads_answered() >= reads_to_answer_;
+}
+
+}  // namespace softdat::simnic

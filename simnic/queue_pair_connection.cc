@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How connections come and go.
+#include <algorithm>
+#include <utility>
+
+#include "simnic/engine.h"
+#include "simnic/queue_pair.h"
+
+namespace softdat::simnic {
+
+using hca::ConnectionEventType;
+using hca::QueuePairState;
+using transport::CloseMode;
+using transport::CloseReason;
+
+bool QueuePair::advance(QueuePairEvent event) {
+  const auto next = next_state(state(), event);
+  if (!next) return false;
+  state_.store(*next, std::memory_order_seq_cst);
+  return true;
+}
+
+transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) const {
+  transport::Offer offer;
+  offer.address.ipv4 = nic_.ipv4;
+  offer.features = transport::kNotes;
+  offer.reads_in = limits_.reads_in;
+  offer.reads_out = limits_.reads_out;
+  offer.private_data.assign(private_data.begin(), private_data.end());
+  return offer;
+}
+
+void QueuePair::set_remote(const transport::Address& address) {
+  remote_.store(std::uint64_t{address.ipv4} << 16 | address.port, std::memory_order_release);
+}
+
+void QueuePair::tell(ConnectionEventType type, std::span<const std::byte> private_data) {
+  if (sink_ == nullptr) return;
+  nic_.engine.upward().push(this, ConnectionNews{sink_, {type, {private_data.begin(), private_data.end()}}});
+}
+
+hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
+  const std::uint32_t ipv4 = parameters.remote.ipv4;
+  // Class D and above name no single host.
+  if (ipv4 == 0 || ipv4 >= 0xe000'0000) return hca::fail(hca::Error::kBadAddress);
+  if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
+
+  const Engine::Hold hold(nic_.engine);
+  if (!advance(QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
+  const transport::Address remote{.ipv4 = ipv4, .port = parameters.remote.port};
+  set_remote(remote);
+  transport::Offer request = make_offer(parameters.private_data);
+  request.service_id = parameters.service_id;
+  channel_ = nic_.engine.carrier().connect(remote, request, *this);
+  nic_.engine.timers().set(*this, base::deadline_after(nic_.engine.now(), parameters.timeout));
+  return hca::Done{};
+}
+
+hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data) {
+  if (!advance(QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
+  const transport::Offer& asked = request.offer();
+  set_remote(asked.address);
+  transport::Offer reply = make_offer(private_data);
+  reply.service_id = asked.service_id;
+  reply.features &= asked.features;
+  // RFC 6581 section 9.1: neither side may promise more than the other can use.
+  reply.reads_in = std::min(limits_.reads_in, asked.reads_out);
+  reply.reads_out = std::min(limits_.reads_out, asked.reads_in);
+  channel_ = request.accept(reply, *this);
+  if (!channel_) end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
+  return hca::Done{};
+}
+
+void QueuePair::on_established(const transport::Offer& peer) {
+  const bool is_connector = state() == QueuePairState::kConnecting;
+  // A foreign peer of MPA revision 1 does not say how many reads it takes.
+  const bool is_unsaid = peer.features == 0 && peer.reads_in == 0 && peer.reads_out == 0;
+  requester_.begin(takes_notes(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
+  responder_.begin(takes_notes(), nic_.rnr);
+  nic_.engine.timers().cancel(*this);
+  if (!advance(QueuePairEvent::kEstablish)) return;
+  tell(ConnectionEventType::kEstablished, is_connector ? peer.private_data : std::span<const std::byte>());
+}
+
+void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  switch (reason) {
+    case transport::Refusal::kByConsumer:
+      return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kPeerRejected, private_data);
+    case transport::Refusal::kNoListener:
+    case transport::Refusal::kProtocol:
+      return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
+    case transport::Refusal::kUnreachable:
+      return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kUnreachable);
+  }
+}
+
+void QueuePair::on_timer_with_baton() {
+  end(QueuePairEvent::kExpire, {}, ConnectionEventType::kTimedOut);
+}
+
+hca::Outcome QueuePair::disconnect(bool graceful) {
+  const Engine::Hold hold(nic_.engine);
+  switch (state()) {
+    case QueuePairState::kIdle:
+      return hca::fail(hca::Error::kInvalidState);
+    case QueuePairState::kError:
+      return hca::Done{};
+    case QueuePairState::kDisconnecting:
+      if (graceful) return hca::Done{};
+      break;
+    case QueuePairState::kConnected:
+      if (!graceful) break;
+      advance(QueuePairEvent::kDrain);
+      requester_.stop_at_posted();
+      reads_to_answer_ = responder_.reads_taken_in();
+      nic_.engine.run_at_end(*this);
+      return hca::Done{};
+    case QueuePairState::kConnecting:
+    case QueuePairState::kAccepting:
+      break;
+  }
+  end(QueuePairEvent::kCut, {}, ConnectionEventType::kDisconnected);
+  return hca::Done{};
+}
+
+void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& code) {
+  if (state() == QueuePairState::kAccepting) {
+    return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
+  }
+  Fault blame = objection_.value_or(Fault{});
+  std::optional<std::uint64_t> culprit;
+  // Of our own kind the peer has acknowledged everything before what it refuses. A foreign one's
+  // refusal can be laid at the door of a read alone: the rest has completed when it was sent.
+  const bool is_oldest_to_blame = takes_notes() || (concerns_read(code) && requester_.is_oldest_read());
+  if (reason == CloseReason::kTerminated && is_oldest_to_blame) blame.blamed_send = status_of(code);
+  if (reason == CloseReason::kLocalFault && is_request_half_sent()) {
+    blame.blamed_send = hca::CompletionStatus::kLocalProtection;
+    culprit = requester_.current();
+  }
+  const auto news = reason == CloseReason::kBye ? ConnectionEventType::kDisconnected : ConnectionEventType::kBroken;
+  end(QueuePairEvent::kClose, blame, news, {}, culprit);
+}
+
+// The one way into kError. Flushed work is in the completion queues before the event is told.
+void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventType news,
+                    std::span<const std::byte> private_data, std::optional<std::uint64_t> culprit) {
+  const CloseMode mode =
+      event == QueuePairEvent::kCut || event == QueuePairEvent::kDrained ? say_farewell() : CloseMode::kAbrupt;
+  if (!advance(event)) return;
+  nic_.engine.timers().cancel(*this);
+  abandon_channel(mode);
+  requester_.flush(blame.blamed_send, culprit);
+  responder_.flush(blame.blamed_recv);
+  tell(news, private_data);
+}
+
+// Acknowledges what has been carried out, so that the peer's requests complete although we leave.
+// An orderly close then carries it; half a message can only be dropped.
+CloseMode QueuePair::say_farewell() {
+  if (!is_open() || outgoing_ != Outgoing::kNothing) return CloseMode::kAbrupt;
+  const auto count = responder_.unacknowledged();
+  if (!count) return CloseMode::kOrderly;
+  const transport::Message ack{
+      .opcode = transport::Opcode::kNote, .note = transport::NoteKind::kAck, .note_value = *count};
+  return channel_->send(ack, nullptr) == transport::SendResult::kDone ? CloseMode::kOrderly : CloseMode::kAbrupt;
+}
+
+void QueuePair::abandon_channel(CloseMode mode) {
+  outgoing_ = Outgoing::kNothing;
+  is_blocked_ = false;
+  was_response_ = false;
+  objection_.reset();
+  if (!channel_) return;
+  channel_->close(mode);
+  nic_.engine.bury(std::move(channel_));
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Requester: the half of a queue pair that asks. Sends what was posted, in order; knows what the
+// peer has carried out; places read responses; completes in order.
+//
+// Requests are numbered as in their WorkQueue; on a connection they count from the first posted on
+// it (docs/decisions/0002). [completed, sent_) are under way, [sent_, posted) wait.
+// Everything here is called with the baton, but for queue()'s posting side.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "simnic/completion_feed.h"
+#include "simnic/fault.h"
+#include "simnic/scatter_gather.h"
+#include "simnic/work_queue.h"
+#include "transport/channel.h"
+
+namespace softdat::simnic {
+
+class Requester final : public transport::PayloadSource {
+ public:
+  Requester(const MemoryView& memory, const CompletionFeed& feed, std::uint32_t capacity, std::uint32_t max_segments)
+      : memory_(memory), feed_(feed), queue_(capacity, max_segments) {}
+
+  WorkQueue<SendEntry>& queue() { return queue_; }
+  const WorkQueue<SendEntry>& queue() const { return queue_; }
+  // Whether a completion found its queue full since the last call.
+  bool take_loss() { return feed_.take_loss(); }
+
+  // A connection begins. Requires that nothing is outstanding.
+  void begin(bool peer_acks, std::uint32_t reads_out);
+
+  // The next request as a message, or nothing: none waits, or it has to (fence, reads outstanding,
+  // a rewind to be announced, an earlier failure). The same until on_taken().
+  std::optional<transport::Message> next();
+  // Whether the local memory of the request under way is still ours to touch.
+  bool is_payload_valid() const;
+  // The channel took the request whole.
+  void on_taken();
+  bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
+
+  // Whether there is something to look at when the peer has told news.
+  bool is_waiting() const { return queue_.posted() > sent_ || limit_ != kNoLimit || must_announce_; }
+
+  // Only requests posted so far are sent from now on.
+  void stop_at_posted() { limit_ = queue_.posted(); }
+  // All that may be sent has completed.
+  bool is_drained() const { return queue_.completed() >= limit_; }
+
+  // The peer's notes. `is_partly_taken`: the request that next() gave is half in the channel. False:
+  // the number cannot be.
+  [[nodiscard]] bool on_ack(std::uint64_t count, bool is_partly_taken);
+  [[nodiscard]] bool on_resend(std::uint64_t from, bool is_partly_taken);
+  // Set when a rewind is to be announced to the peer before anything else is sent: its number.
+  std::optional<std::uint64_t> rewound_to() const;
+  void on_rewind_announced() { must_announce_ = false; }
+
+  // Responses to our reads.
+  Verdict place(const transport::Arrival& arrival, transport::SliceList& out);
+  std::optional<Fault> on_response(const transport::Message& message);
+
+  // Once everything before a request that cannot be carried out has completed: its fault.
+  std::optional<Fault> find_fault() const;
+
+  // Completes everything posted as flushed, but `culprit` (oldest if not said) with `blamed`.
+  void flush(hca::CompletionStatus blamed, std::optional<std::uint64_t> culprit = std::nullopt);
+  // Forgets everything posted, silently.
+  void discard();
+  // Of the request under way, for flush().
+  std::uint64_t current() const { return sent_; }
+  // The oldest request is a read.
+  bool is_oldest_read() const;
+
+ private:
+  static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+  std::optional<transport::Message> stall(hca::CompletionStatus status);
+  transport::Message to_message(const SendEntry& entry) const;
+  std::optional<std::uint64_t> find_oldest_read();
+  bool is_done(std::uint64_t number) const;
+  void note_carried_out(std::uint64_t end);
+  void rewind();
+  void complete_done();
+  void complete_oldest(hca::CompletionStatus status);
+
+  // Fixed after construction.
+  const MemoryView memory_;
+  // Owned by the baton.
+  CompletionFeed feed_;
+  WorkQueue<SendEntry> queue_;
+  bool peer_acks_ = false;
+  std::uint32_t reads_out_ = 0;
+  std::uint32_t reads_pending_ = 0;
+  std::uint64_t base_ = 0;         // the connection's first request
+  std::uint64_t sent_ = 0;         // taken by the channel up to here
+  std::uint64_t carried_out_ = 0;  // by the peer, up to here
+  std::uint64_t answered_ = 0;     // no read before this one waits for its response
+  std::uint64_t limit_ = kNoLimit;
+  std::optional<std::uint64_t> rewind_to_;  // once the request under way has been taken
+  bool must_announce_ = false;
+  hca::CompletionStatus stalled_ = hca::CompletionStatus::kSuccess;  // else: why sent_ cannot be sent
+};
+
+}  // namespace softdat::simnic

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/responder.h"
+
+#include <algorithm>
+
+namespace softdat::simnic {
+namespace {
+
+using hca::CompletionStatus;
+using transport::Opcode;
+using transport::Placement;
+
+bool is_invalidating(Opcode opcode) {
+  return opcode == Opcode::kSendInvalidate || opcode == Opcode::kSendSolicitedInvalidate;
+}
+
+// Messages whose opcode has no business here (RFC 5040 section 7.2).
+Fault unexpected_opcode() {
+  return {.code = kUnexpectedOpcode, .is_protocol_breach = true};
+}
+
+}  // namespace
+
+void Responder::begin(bool takes_notes, RnrPolicy policy) {
+  takes_notes_ = takes_notes;
+  waits_for_receives_ = takes_notes && policy == RnrPolicy::kWait;
+  is_deaf_ = is_dropping_ = has_asked_again_ = false;
+  carried_out_ = acknowledged_ = ack_wanted_ = reads_taken_in_ = 0;
+  reads_.clear();
+  is_starved_.store(false, std::memory_order_seq_cst);
+}
+
+// A post_recv pushes and then looks at is_starved_; we set it and then look at the queue: either we
+// see the receive, or the poster rings.
+bool Responder::has_receive() {
+  if (!queue_.is_empty()) return true;
+  is_starved_.store(true, std::memory_order_seq_cst);
+  if (queue_.is_empty()) return false;
+  is_starved_.store(false, std::memory_order_seq_cst);
+  return true;
+}
+
+Verdict Responder::place(const transport::Arrival& arrival, transport::SliceList& out) {
+  if (is_deaf_ || is_dropping_) return Placement::kDiscard;
+  if (arrival.opcode == Opcode::kWrite) return place_write(arrival, out);
+  return place_send(arrival, out);
+}
+
+Verdict Responder::place_write(const transport::Arrival& arrival, transport::SliceList& out) {
+  const KeyFault fault = memory_.check(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite);
+  if (fault != KeyFault::kNone) return refuse({.code = write_refusal(fault)});
+  if (arrival.length > 0) out.add(bytes_at(arrival.offset), arrival.length);
+  return Placement::kPlace;
+}
+
+Verdict Responder::place_send(const transport::Arrival& arrival, transport::SliceList& out) {
+  // RFC 5040 section 5.1: nothing here can be invalidated remotely.
+  if (is_invalidating(arrival.opcode)) return refuse({.code = kCannotInvalidate});
+  // RFC 5041 section 7.1: a buffer must stand ready for the message's sequence number.
+  if (!has_receive()) {
+    is_dropping_ = waits_for_receives_;
+    if (is_dropping_) return Placement::kDiscard;
+    return refuse({.code = kNoBuffer});
+  }
+  const std::uint64_t number = queue_.completed();
+  const RecvEntry& entry = queue_.at(number);
+  // RFC 5041 section 7.1: the message must fit.
+  if (arrival.length > entry.length || arrival.message_offset > entry.length - arrival.length) {
+    return refuse({.code = kMessageTooLong, .blamed_recv = CompletionStatus::kLocalLength});
+  }
+  const KeyFault fault =
+      resolve(memory_, queue_.segments(number), hca::kLocalWrite, arrival.message_offset, arrival.length, out);
+  if (fault != KeyFault::kNone) {
+    return refuse({.code = kLocalCatastrophe, .blamed_recv = CompletionStatus::kLocalProtection});
+  }
+  return Placement::kPlace;
+}
+
+std::optional<Fault> Responder::on_request(const transport::Message& message) {
+  if (is_deaf_ || is_dropping_) return std::nullopt;
+  switch (message.opcode) {
+    case Opcode::kSend:
+    case Opcode::kSendSolicited:
+      return on_send(message);
+    case Opcode::kWrite:
+      ack_wanted_ = ++carried_out_;
+      return std::nullopt;
+    case Opcode::kReadRequest:
+      return on_read_request(message);
+    default:
+      return unexpected_opcode();
+  }
+}
+
+std::optional<Fault> Responder::on_send(const transport::Message& message) {
+  // place() has seen every byte of it, so the buffer is there and long enough.
+  if (queue_.is_empty() || message.length > queue_.at(queue_.completed()).length) return unexpected_opcode();
+  ack_wanted_ = ++carried_out_;
+  complete_oldest(CompletionStatus::kSuccess, message.length, message.opcode == Opcode::kSendSolicited);
+  return std::nullopt;
+}
+
+std::optional<Fault> Responder::on_read_request(const transport::Message& message) {
+  // RFC 5040 section 6.3: requests beyond our IRD find no buffer on their queue.
+  if (reads_.full()) return Fault{.code = kNoBuffer, .is_protocol_breach = true};
+  const KeyFault fault = memory_.check(message.source_stag, message.source_offset, message.length, hca::kRemoteRead);
+  if (fault != KeyFault::kNone) return Fault{.code = read_refusal(fault)};
+  reads_.push_back({.number = carried_out_,
+                    .source_offset = message.source_offset,
+                    .sink_offset = message.offset,
+                    .source_stag = message.source_stag,
+                    .sink_stag = message.stag,
+                    .length = message.length});
+  ++carried_out_;
+  ++reads_taken_in_;
+  return std::nullopt;
+}
+
+bool Responder::on_resent(std::uint64_t number) {
+  if (!is_dropping_ || !has_asked_again_ || number != carried_out_) return false;
+  is_dropping_ = has_asked_again_ = false;
+  return true;
+}
+
+std::optional<transport::Message> Responder::next() const {
+  if (reads_.empty()) return std::nullopt;
+  const IncomingRead& read = reads_.front();
+  return transport::Message{
+      .opcode = Opcode::kReadResponse, .length = read.length, .stag = read.sink_stag, .offset = read.sink_offset};
+}
+
+KeyFault Responder::check_payload() const {
+  const IncomingRead& read = reads_.front();
+  return memory_.check(read.source_stag, read.source_offset, read.length, hca::kRemoteRead);
+}
+
+// A response tells the peer as much as an ack of everything up to its request.
+void Responder::on_taken() {
+  acknowledged_ = std::max(acknowledged_, reads_.front().number + 1);
+  reads_.pop_front();
+}
+
+bool Responder::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
+  if (check_payload() != KeyFault::kNone) return false;
+  return out.add(bytes_at(reads_.front().source_offset + offset), length);
+}
+
+std::optional<std::uint64_t> Responder::unacknowledged() const {
+  if (!takes_notes_ || acknowledged_ >= ack_wanted_) return std::nullopt;
+  return carried_out_;
+}
+
+std::optional<std::uint64_t> Responder::wanted_again() const {
+  if (!is_dropping_ || has_asked_again_ || is_deaf_ || queue_.is_empty()) return std::nullopt;
+  return carried_out_;
+}
+
+void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited) {
+  const RecvEntry entry = queue_.pop();
+  feed_.push(entry.wr_id, hca::CompletionOpcode::kRecv, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0);
+}
+
+void Responder::flush(CompletionStatus blamed) {
+  reads_.clear();
+  for (CompletionStatus status = blamed; !queue_.is_empty(); status = CompletionStatus::kFlushed) {
+    complete_oldest(status, 0, false);
+  }
+}
+
+void Responder::discard() {
+  reads_.clear();
+  while (!queue_.is_empty()) queue_.pop();
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Responder: the half of a queue pair that is asked. Places what the peer sends and writes, answers
+// its reads, acknowledges, and asks for a repetition when a send found no receive.
+//
+// Checks stand in the order of the specifications (RFC 5041 section 7 and 8, RFC 5040 section 5 and
+// 7), one small function each. Everything here is called with the baton, but for queue()'s posting
+// side and is_starved().
+#pragma once
+
+#include <atomic>
+#include <boost/circular_buffer.hpp>
+#include <cstdint>
+#include <optional>
+
+#include "simnic/completion_feed.h"
+#include "simnic/fault.h"
+#include "simnic/rnr_policy.h"
+#include "simnic/scatter_gather.h"
+#include "simnic/work_queue.h"
+#include "transport/channel.h"
+
+namespace softdat::simnic {
+
+class Responder final : public transport::PayloadSource {
+ public:
+  Responder(const MemoryView& memory, const CompletionFeed& feed, std::uint32_t capacity, std::uint32_t max_segments,
+            std::uint32_t reads_in)
+      : memory_(memory), feed_(feed), queue_(capacity, max_segments), reads_(reads_in) {}
+
+  WorkQueue<RecvEntry>& queue() { return queue_; }
+  const WorkQueue<RecvEntry>& queue() const { return queue_; }
+  // Whether a completion found its queue full since the last call.
+  bool take_loss() { return feed_.take_loss(); }
+
+  // A connection begins. A peer that takes notes is acknowledged and, if the policy says so, asked
+  // to wait for receives.
+  void begin(bool takes_notes, RnrPolicy policy);
+
+  // Where the bytes of a send or write go.
+  Verdict place(const transport::Arrival& arrival, transport::SliceList& out);
+  // A whole send, write or read request has arrived.
+  std::optional<Fault> on_request(const transport::Message& message);
+  // The peer goes back to this request. False: the number is wrong.
+  [[nodiscard]] bool on_resent(std::uint64_t number);
+  // From now on nothing of the peer's is carried out; reads already taken in are still answered.
+  void ignore_requests() { is_deaf_ = true; }
+
+  // Any thread: a post_recv should be followed by a ring.
+  bool is_starved() const { return is_starved_.load(std::memory_order_seq_cst); }
+
+  // The next response, or nothing. The same until on_taken().
+  std::optional<transport::Message> next() const;
+  // The right to read the memory of the response under way, looked up anew.
+  KeyFault check_payload() const;
+  void on_taken();
+  bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
+  bool has_responses() const { return !reads_.empty(); }
+  std::uint64_t reads_taken_in() const { return reads_taken_in_; }
+  std::uint64_t reads_answered() const { return reads_taken_in_ - reads_.size(); }
+
+  // How many requests have been carried out, when the peer waits to hear it of some of them. (Of a
+  // read it hears by the response.)
+  std::optional<std::uint64_t> unacknowledged() const;
+  void on_acknowledged(std::uint64_t count) { acknowledged_ = count; }
+  // From which request on the peer is to repeat, when there is a receive for it at last.
+  std::optional<std::uint64_t> wanted_again() const;
+  void on_asked_again() { has_asked_again_ = true; }
+
+  // No read taken in will be answered.
+  void drop_reads() { reads_.clear(); }
+
+  // Completes every posted receive as flushed, but the oldest with `blamed`.
+  void flush(hca::CompletionStatus blamed);
+  // Forgets everything posted, silently.
+  void discard();
+
+ private:
+  struct IncomingRead {
+    std::uint64_t number;
+    std::uint64_t source_offset;
+    std::uint64_t sink_offset;
+    std::uint32_t source_stag;
+    std::uint32_t sink_stag;
+    std::uint32_t length;
+  };
+
+  bool has_receive();
+  Verdict place_send(const transport::Arrival& arrival, transport::SliceList& out);
+  Verdict place_write(const transport::Arrival& arrival, transport::SliceList& out);
+  std::optional<Fault> on_send(const transport::Message& message);
+  std::optional<Fault> on_read_request(const transport::Message& message);
+  void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited);
+
+  // Fixed after construction.
+  const MemoryView memory_;
+  // Owned by the baton.
+  CompletionFeed feed_;
+  WorkQueue<RecvEntry> queue_;
+  boost::circular_buffer<IncomingRead> reads_;  // taken in and not answered; its capacity is our IRD
+  bool takes_notes_ = false;
+  bool waits_for_receives_ = false;
+  bool is_deaf_ = false;
+  bool is_dropping_ = false;      // a send found no receive: nothing counts until the peer is back at it
+  bool has_asked_again_ = false;  // while dropping
+  std::uint64_t carried_out_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::uint64_t ack_wanted_ = 0;  // the peer waits to hear that requests up to here were carried out
+  std::uint64_t reads_taken_in_ = 0;
+  // Set with the baton before the last look at queue_; read by posters after they pushed.
+  std::atomic<bool> is_starved_{false};
+};
+
+}  // namespace softdat::simnic

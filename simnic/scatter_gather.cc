@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/scatter_gather.h"
+
+#include <algorithm>
+
+namespace softdat::simnic {
+
+KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights) {
+  for (const hca::Segment& segment : segments) {
+    const KeyFault fault = memory.check(segment.lkey, segment.address, segment.length, rights);
+    if (fault != KeyFault::kNone) return fault;
+  }
+  return KeyFault::kNone;
+}
+
+KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                 std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
+  for (const hca::Segment& segment : segments) {
+    if (length == 0) break;
+    if (offset >= segment.length) {
+      offset -= segment.length;
+      continue;
+    }
+    const KeyFault fault = memory.check(segment.lkey, segment.address, segment.length, rights);
+    if (fault != KeyFault::kNone) return fault;
+    const std::uint64_t part = std::min(length, segment.length - offset);
+    if (!out.add(bytes_at(segment.address + offset), part)) break;
+    length -= part;
+    offset = 0;
+  }
+  return KeyFault::kNone;
+}
+
+std::byte* bytes_at(std::uint64_t address) {
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From a list of segments to the bytes in this process that a part of it covers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hca/types.h"
+#include "simnic/memory_table.h"
+#include "transport/message.h"
+
+namespace softdat::simnic {
+
+// Who looks: the table and the protection domain that both stay for a queue pair's life.
+struct MemoryView {
+  const MemoryTable& table;
+  std::uint32_t domain;
+
+  KeyFault check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights) const {
+    return table.check(key, address, length, rights, domain);
+  }
+};
+
+// The first fault among the segments, each checked whole.
+KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights);
+
+// Adds slices for the bytes [offset, offset + length) of what the segments make together, checking
+// each segment that it touches. Covers less when the list is full or the segments end.
+KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                 std::uint64_t offset, std::uint64_t length, transport::SliceList& out);
+
+// The registered address as bytes.
+std::byte* bytes_at(std::uint64_t address);
+
+}  // namespace softdat::simnic

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/upward_queue.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace softdat::simnic {
+namespace {
+
+struct Speak {
+  void operator()(CompletionNews& news) const { news.sink->on_completion(); }
+  void operator()(OverflowNews& news) const { news.sink->on_overflow(); }
+  void operator()(ConnectionNews& news) const { news.sink->on_connection_event(news.event); }
+  void operator()(RequestNews& news) const { news.sink->on_request(std::move(news.request)); }
+};
+
+}  // namespace
+
+void UpwardQueue::push(const void* owner, News news) {
+  const std::lock_guard lock(mutex_);
+  if (items_.full()) items_.set_capacity(items_.capacity() * 2);
+  items_.push_back({owner, std::move(news)});
+  has_news_.store(true, std::memory_order_seq_cst);
+}
+
+bool UpwardQueue::deliver() {
+  if (!has_news()) return false;
+  std::unique_lock lock(mutex_);
+  if (is_delivering_) return false;
+  is_delivering_ = true;
+  bool has_spoken = false;
+  while (!items_.empty()) {
+    {
+      Item item = std::move(items_.front());
+      items_.pop_front();
+      speaking_ = item.owner;
+      speaker_ = std::this_thread::get_id();
+      lock.unlock();
+      std::visit(Speak{}, item.news);
+    }
+    lock.lock();
+    speaking_ = nullptr;
+    fell_silent_.notify_all();
+    has_spoken = true;
+  }
+  has_news_.store(false, std::memory_order_seq_cst);
+  is_delivering_ = false;
+  return has_spoken;
+}
+
+void UpwardQueue::forget(const void* owner) {
+  std::vector<News> dropped;  // dies after the lock
+  std::unique_lock lock(mutex_);
+  for (Item& item : items_) {
+    if (item.owner == owner) dropped.push_back(std::move(item.news));
+  }
+  items_.erase(std::remove_if(items_.begin(), items_.end(), [owner](const Item& item) { return item.owner == owner; }),
+               items_.end());
+  if (speaking_ == owner && speaker_ == std::this_thread::get_id()) return;
+  fell_silent_.wait(lock, [&] { return speaking_ != owner; });
+}
+
+}  // namespace softdat::simnic

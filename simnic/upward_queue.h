@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// UpwardQueue: what the NIC has to say to its consumer, in order. Filled during a turn, emptied
+// after the baton has been left, so that no sink is ever called with anything of ours held.
+#pragma once
+
+#include <atomic>
+#include <boost/circular_buffer.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+#include "hca/completion_queue.h"
+#include "hca/connection.h"
+
+namespace softdat::simnic {
+
+struct CompletionNews {
+  hca::CompletionSink* sink;
+};
+struct OverflowNews {
+  hca::CompletionSink* sink;
+};
+struct ConnectionNews {
+  hca::QueuePairSink* sink;
+  hca::ConnectionEvent event;
+};
+struct RequestNews {
+  hca::ListenerSink* sink;
+  std::unique_ptr<hca::ConnectionRequest> request;
+};
+using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, RequestNews>;
+
+class UpwardQueue {
+ public:
+  // Any thread. `owner` is the object that speaks, for forget().
+  void push(const void* owner, News news);
+
+  // Calls sinks until nothing is left; returns at once when another thread (or a caller further up
+  // this thread's stack) is doing so. True when it called any.
+  bool deliver();
+
+  // After it no call on behalf of `owner` runs or comes, but for the one from within which this
+  // very thread calls. Never with the baton: what is dropped may need it.
+  void forget(const void* owner);
+
+  bool has_news() const { return has_news_.load(std::memory_order_seq_cst); }
+
+ private:
+  struct Item {
+    const void* owner = nullptr;
+    News news;
+  };
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  boost::circular_buffer<Item> items_{16};
+  const void* speaking_ = nullptr;  // the owner whose sink is being called
+  std::thread::id speaker_;         // by this thread
+  bool is_delivering_ = false;
+  std::condition_variable fell_silent_;
+  // Written under mutex_, read without: spares the pollers the lock.
+  std::atomic<bool> has_news_{false};
+};
+
+}  // namespace softdat::simnic

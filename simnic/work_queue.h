@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// WorkQueue: one of a queue pair's two queues, a ring of posted requests with copies of their
+// segments. All storage is taken at creation.
+//
+// Who writes what: posted_ by the poster, who holds the queue's posting lock, after he filled the
+// slot; completed_ by the holder of the baton, after he copied out what he needs of the slot. Each
+// reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity().
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "hca/types.h"
+
+namespace softdat::simnic {
+
+struct SendEntry {
+  std::uint64_t wr_id;
+  std::uint64_t remote_address;
+  std::uint32_t rkey;
+  std::uint32_t flags;
+  std::uint32_t length;
+  std::uint16_t segment_count;
+  hca::SendOpcode opcode;
+};
+
+struct RecvEntry {
+  std::uint64_t wr_id;
+  std::uint64_t length;
+  std::uint32_t flags;
+  std::uint16_t segment_count;
+};
+
+template <typename Entry>
+class WorkQueue {
+ public:
+  // Rounds the capacity up to a power of two. Throws std::bad_alloc.
+  WorkQueue(std::uint32_t capacity, std::uint32_t max_segments)
+      : capacity_(std::bit_ceil(std::max(capacity, 1u))),
+        max_segments_(max_segments),
+        entries_(allocate<Entry>(capacity_)),
+        segments_(allocate<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))) {}
+
+  std::uint32_t capacity() const { return capacity_; }
+  std::uint32_t max_segments() const { return max_segments_; }
+
+  // Any thread. Requests are numbered from 0 for the life of the queue.
+  std::uint64_t posted() const { return posted_.load(std::memory_order_seq_cst); }
+  std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
+  std::uint32_t outstanding() const {
+    // Read in this order the difference is never negative.
+    const std::uint64_t done = completed();
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(posted() - done, capacity_));
+  }
+
+  // With the posting lock. push() requires room and at most max_segments() segments.
+  bool is_full() const { return posted_.load(std::memory_order_relaxed) - completed() >= capacity_; }
+  void push(const Entry& entry, std::span<const hca::Segment> segments) {
+    const std::uint64_t number = posted_.load(std::memory_order_relaxed);
+    entries_[number & mask()] = entry;
+    std::copy(segments.begin(), segments.end(), slot_segments(number));
+    // Sequentially consistent: the poster then looks whether the other side needs to be told.
+    posted_.store(number + 1, std::memory_order_seq_cst);
+  }
+
+  // With the baton; of requests in [completed(), posted()).
+  const Entry& at(std::uint64_t number) const { return entries_[number & mask()]; }
+  std::span<const hca::Segment> segments(std::uint64_t number) const {
+    return {slot_segments(number), at(number).segment_count};
+  }
+  bool is_empty() const { return posted() == completed(); }
+  // Takes the oldest out; its slot may be filled anew from then on.
+  Entry pop() {
+    const std::uint64_t number = completed_.load(std::memory_order_relaxed);
+    const Entry entry = at(number);
+    completed_.store(number + 1, std::memory_order_release);
+    return entry;
+  }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  // Zeroed lazily by the kernel when large: a deep queue costs what is used of it.
+  template <typename T>
+  static std::unique_ptr<T[], Free> allocate(std::size_t count) {
+    void* memory = std::calloc(count, sizeof(T));
+    if (memory == nullptr) throw std::bad_alloc();
+    return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
+  }
+  std::uint64_t mask() const { return capacity_ - 1; }
+  hca::Segment* slot_segments(std::uint64_t number) const { return &segments_[(number & mask()) * max_segments_]; }
+
+  // Fixed after construction.
+  const std::uint32_t capacity_;
+  const std::uint32_t max_segments_;
+  const std::unique_ptr<Entry[], Free> entries_;
+  const std::unique_ptr<hca::Segment[], Free> segments_;
+  std::atomic<std::uint64_t> posted_{0};
+  std::atomic<std::uint64_t> completed_{0};
+};
+
+}  // namespace softdat::simnic
