@@ -38,6 +38,7 @@ class Reactor {
   static std::unique_ptr<Reactor> create();
   virtual ~Reactor() = default;
 
+  // Null when the kernel has no room for another watched descriptor.
   virtual std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) = 0;
 
   // With the baton: tells the sinks of everything that is ready now (looks at the kernel when

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/reactor.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/guarded.h"
+
+namespace softdat::transport {
+namespace {
+
+namespace asio = boost::asio;
+using Descriptor = asio::posix::stream_descriptor;
+
+// What handlers and sinks know of a watch. Outlives it while one of its handlers is queued.
+struct Record {
+  ReadinessSink* sink;            // owned by the baton; null once the watch has gone
+  std::uint32_t outstanding = 0;  // owned by the baton: asked for and not yet told
+};
+using SharedRecord = std::shared_ptr<Record>;
+
+struct Mark {
+  SharedRecord record;
+  std::uint32_t readiness;
+};
+
+struct Inbox {
+  std::vector<Mark> marks;
+  bool is_interrupted = false;
+};
+
+// Handlers run in whichever thread looks at the kernel, with or without the baton; so they only
+// leave a mark. dispatch(), which has the baton, tells the sinks.
+class AsioReactor final : public Reactor {
+ public:
+  std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
+  std::size_t dispatch(bool look) override;
+  void wait(base::Time deadline) override;
+  void interrupt() override;
+
+ private:
+  friend class AsioWatch;
+  void take_marks();
+  bool is_told();
+
+  // Fixed after construction; Asio's own locks make them safe for several threads.
+  asio::io_context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  base::Guarded<Inbox> inbox_;
+
+  // Owned by the baton: the marks being told; kept for its memory.
+  std::vector<Mark> marks_;
+};
+
+class AsioWatch final : public Reactor::Watch {
+ public:
+  AsioWatch(AsioReactor& reactor, ReadinessSink& sink)
+      : reactor_(reactor), descriptor_(reactor.context_), record_(std::make_shared<Record>(Record{&sink})) {}
+  ~AsioWatch() override {
+    record_->sink = nullptr;
+    if (descriptor_.is_open()) descriptor_.release();
+  }
+
+  bool assign(int fd) {
+    boost::system::error_code error;
+    descriptor_.assign(fd, error);
+    return !error;
+  }
+
+  void want(std::uint32_t readiness) override {
+    const std::uint32_t fresh = readiness & ~record_->outstanding;
+    record_->outstanding |= fresh;
+    if ((fresh & kReadable) != 0) start(Descriptor::wait_read, kReadable);
+    if ((fresh & kWritable) != 0) start(Descriptor::wait_write, kWritable);
+  }
+
+ private:
+  void start(Descriptor::wait_type what, std::uint32_t readiness) {
+    descriptor_.async_wait(what, [&reactor = reactor_, record = record_, readiness](boost::system::error_code error) {
+      if (!error) reactor.inbox_.lock()->marks.push_back({record, readiness});
+    });
+  }
+
+  AsioReactor& reactor_;
+  Descriptor descriptor_;
+  const SharedRecord record_;
+};
+
+std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) {
+  auto watch = std::make_unique<AsioWatch>(*this, sink);
+  if (!watch->assign(fd)) return nullptr;
+  return watch;
+}
+
+void AsioReactor::take_marks() {
+  marks_.clear();
+  auto inbox = inbox_.lock();
+  if (!inbox->marks.empty()) marks_.swap(inbox->marks);
+}
+
+std::size_t AsioReactor::dispatch(bool look) {
+  if (look) context_.poll();
+  take_marks();
+  std::size_t told = 0;
+  for (const Mark& mark : marks_) {
+    mark.record->outstanding &= ~mark.readiness;
+    // An earlier sink of this very loop may have ended the watch.
+    if (mark.record->sink == nullptr) continue;
+    mark.record->sink->on_ready(mark.readiness);
+    ++told;
+  }
+  return told;
+}
+
+bool AsioReactor::is_told() {
+  auto inbox = inbox_.lock();
+  return inbox->is_interrupted || !inbox->marks.empty();
+}
+
+void AsioReactor::wait(base::Time deadline) {
+  while (!is_told()) {
+    if (deadline == base::kNever) {
+      context_.run_one();
+    } else if (base::Clock::now() >= deadline || context_.run_one_until(deadline) == 0) {
+      break;
+    }
+  }
+  inbox_.lock()->is_interrupted = false;
+}
+
+void AsioReactor::interrupt() {
+  const bool is_new = !std::exchange(inbox_.lock()->is_interrupted, true);
+  if (is_new) asio::post(context_, [] {});
+}
+
+}  // namespace
+
+std::unique_ptr<Reactor> Reactor::create() {
+  return std::make_unique<AsioReactor>();
+}
+
+}  // namespace softdat::transport

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Buffers of one size that connections borrow while they have something in them, so that an idle
+// connection owns none. Baton only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace softdat::transport::tcp {
+
+using Storage = std::unique_ptr<std::byte[]>;
+
+class BufferPool {
+ public:
+  // Two FPDUs of the largest size, nearly: one whole one beside a batch of small ones.
+  static constexpr std::size_t kBufferSize = std::size_t{128} << 10;
+
+  Storage take();
+  void give(Storage storage);
+
+ private:
+  static constexpr std::size_t kKept = 16;
+  std::vector<Storage> free_;
+};
+
+// A queue of bytes in borrowed storage: filled behind, consumed in front.
+class ByteBuffer {
+ public:
+  explicit ByteBuffer(BufferPool& pool) : pool_(pool) {}
+  ~ByteBuffer() { release(); }
+  ByteBuffer(const ByteBuffer&) = delete;
+  ByteBuffer& operator=(const ByteBuffer&) = delete;
+
+  std::span<const std::byte> bytes() const { return {storage_.get() + begin_, size()}; }
+  std::size_t size() const { return end_ - begin_; }
+  bool empty() const { return begin_ == end_; }
+
+  // Room behind the bytes, of at least `wanted` bytes if compaction can make it; borrows storage.
+  std::span<std::byte> room(std::size_t wanted);
+  // What room(anything) could give.
+  std::size_t free_space() const { return BufferPool::kBufferSize - size(); }
+  void commit(std::size_t length) { end_ += length; }
+  void consume(std::size_t length);
+  // Drops everything and gives the storage back.
+  void release();
+
+ private:
+  BufferPool& pool_;
+  Storage storage_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace softdat::transport::tcp

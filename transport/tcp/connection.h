@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Connection: one TCP connection from its first packet to its last, whichever side it is on. It
+// outlives the Channel or InboundRequest through which its owner sees it: the hub holds it until
+// the socket is gone. Baton only. Any call of the owner's sinks may close it, so state_ is looked
+// at again after each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "transport/channel.h"
+#include "transport/offer.h"
+#include "transport/reactor.h"
+#include "transport/tcp/connection_state.h"
+#include "transport/tcp/hub.h"
+#include "transport/tcp/inbound.h"
+#include "transport/tcp/negotiation.h"
+#include "transport/tcp/outbound.h"
+#include "transport/tcp/port_state.h"
+
+namespace softdat::transport::tcp {
+
+class Connection final : public std::enable_shared_from_this<Connection>,
+                         private ReadinessSink,
+                         private InboundSink,
+                         private TimerSink {
+ public:
+  // Starts to connect; the sink hears the rest.
+  static SharedConnection dial(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink);
+  // Takes over a socket that came through the port.
+  static void welcome(Hub& hub, base::UniqueFd fd, const SharedPort& port);
+  explicit Connection(Hub& hub);
+  ~Connection();
+
+  // What transport::Channel promises.
+  SendResult send(const Message& message, PayloadSource* payload);
+  void flush();
+  void terminate(const TerminateCode& code);
+  void close();
+  Features features() const { return agreement_.features; }
+
+  // What transport::InboundRequest promises.
+  bool is_requested() const { return state_ == State::kRequested; }
+  const Offer& peer_offer() const { return peer_; }
+  bool accept(const Offer& reply, ChannelSink& sink);
+  void refuse(Verdict verdict, const Offer& answer);
+
+  // For the hub.
+  State state() const { return state_; }
+  void on_due();
+  // Reads what there is; false when there was nothing.
+  bool try_read();
+  void arm();
+  // The socket goes at once, and nobody is told.
+  void abandon();
+  // Brings the last bytes out, blocking until the deadline: the carrier is about to go.
+  void finish(base::Time deadline);
+
+ private:
+  enum class Side { kInitiator, kResponder };
+
+  // Readiness and time.
+  void on_ready(std::uint32_t readiness) override;
+  void on_deadline() override;
+  bool open_watch();
+  void close_socket();
+  void want_write();
+  void on_writable();
+  void advance(Event event);
+  void end();
+
+  // The initiator's handshake.
+  void dial_next();
+  void on_dialed();
+  void on_reply(const MpaFrame& reply);
+  void begin_as_initiator();
+  void refuse_reply(const TerminateCode& code);
+  void try_elsewhere(Refusal reason);
+  void give_up(Refusal reason, std::span<const std::byte> private_data);
+
+  // The responder's.
+  void on_request(const MpaFrame& request);
+  bool look_whether_gone();
+  void note_answered();
+
+  // Either's.
+  bool read_frame(MpaFrameKind kind);
+  void on_frame(MpaFrameKind kind);
+  void on_frame_broken(Refusal reason);
+  void start_streams();
+  void release_hold();
+  void open();
+
+  // Messages.
+  Placement place(const Arrival& arrival, SliceList& out) override;
+  void on_message(const Message& message) override;
+  void on_ready_to_receive(const Message& message) override;
+  bool is_receiving() const override { return is_receiving_state(state_); }
+  bool heed_first_sign();
+  void answer_empty_read(const Message& message);
+  bool read_stream();
+  void heed(const ReadOutcome& outcome);
+  void on_stream_end();
+  SendResult after_write(WriteStatus status);
+
+  // Ends.
+  void fail_later(CloseReason reason);
+  void pronounce(CloseReason reason);
+  void end_with(CloseReason reason, const TerminateCode& code);
+  void terminate_with(const TerminateCode& code, CloseReason reason);
+  void tell_closed(ChannelSink* sink, CloseReason reason, const TerminateCode& code);
+  void drain();
+  void continue_draining();
+  bool read_and_drop();
+
+  // Fixed after construction.
+  Hub& hub_;
+
+  // Fixed once the side is known.
+  Side side_ = Side::kInitiator;
+  Address remote_{};
+  Offer offer_{};  // ours
+  SharedPort port_;
+
+  // Owned by the baton.
+  State state_ = State::kDialing;
+  ChannelSink* sink_ = nullptr;
+  base::UniqueFd fd_;
+  std::unique_ptr<Reactor::Watch> watch_;
+  Timers::Timer timer_;
+  bool is_listed_unarmed_ = false;
+  bool is_deferred_ = false;
+  bool is_write_wanted_ = false;        // the reactor will tell when there is room to write
+  bool is_blocked_ = false;             // owes its sink an on_writable()
+  bool is_established_ = false;         // its sink has heard on_established()
+  bool is_unanswered_ = false;          // counts among its port's unanswered requests
+  std::optional<CloseReason> verdict_;  // what the next turn tells the sink
+  std::optional<Refusal> refusal_;      // the same, while connecting
+  Refusal best_refusal_ = Refusal::kNoListener;
+  std::vector<std::uint16_t> ports_;  // to try, the last one first
+  bool is_direct_ = false;            // the port dialed is the service id itself
+  std::vector<std::byte> frame_;      // what has come of an MPA frame
+  MpaFrame request_{};                // ours, or the peer's
+  Offer peer_{};
+  Agreement agreement_{};
+  Inbound inbound_;
+  Outbound outbound_;
+
+  friend class Hub;  // is_listed_unarmed_, is_deferred_
+};
+
+}  // namespace softdat::transport::tcp

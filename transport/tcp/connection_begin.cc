@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What both sides of a handshake have in common: reading a frame, and opening the streams.
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "transport/tcp/connection.h"
+#include "transport/tcp/fpdu.h"
+#include "transport/tcp/socket.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+// How long the frame is, as far as what has come of it tells.
+base::Result<std::size_t, MpaFault> frame_size(MpaFrameKind kind, std::span<const std::byte> so_far) {
+  if (so_far.size() < kMpaHeaderSize) return kMpaHeaderSize;
+  const auto length = decode_mpa_length(kind, so_far);
+  if (!length.ok()) return base::Failure{length.reason()};
+  return kMpaHeaderSize + length.value();
+}
+
+}  // namespace
+
+// Takes no byte beyond the frame off the socket. True when some came.
+bool Connection::read_frame(MpaFrameKind kind) {
+  bool has_moved = false;
+  for (;;) {
+    const auto size = frame_size(kind, frame_);
+    if (!size.ok()) {
+      on_frame_broken(Refusal::kProtocol);
+      return true;
+    }
+    const std::size_t have = frame_.size();
+    if (have >= kMpaHeaderSize && have == size.value()) {
+      on_frame(kind);
+      return true;
+    }
+    frame_.resize(size.value());
+    const ssize_t got = ::recv(fd_.get(), frame_.data() + have, size.value() - have, MSG_DONTWAIT);
+    frame_.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return has_moved;
+    if (got <= 0) {
+      on_frame_broken(Refusal::kUnreachable);
+      return true;
+    }
+    has_moved = true;
+  }
+}
+
+void Connection::on_frame(MpaFrameKind kind) {
+  const auto frame = decode_mpa_frame(kind, frame_);
+  frame_.clear();
+  if (!frame.ok()) return on_frame_broken(Refusal::kProtocol);
+  return kind == MpaFrameKind::kRequest ? on_request(frame.value()) : on_reply(frame.value());
+}
+
+void Connection::on_frame_broken(Refusal reason) {
+  hub_.note_done();
+  return side_ == Side::kInitiator ? try_elsewhere(reason) : end();
+}
+
+void Connection::start_streams() {
+  const bool is_own = agreement_.is_own;
+  inbound_.start({.has_crc = agreement_.has_crc,
+                  .knows_notes = is_own,
+                  .expects_rtr = side_ == Side::kResponder && agreement_.rtr != 0});
+  const std::size_t largest = hub_.options().max_payload + kTaggedHeadSize;
+  outbound_.start({.has_crc = agreement_.has_crc,
+                   .is_one_by_one = !is_own,
+                   .knows_notes = is_own,
+                   .max_ulpdu = is_own ? largest : std::min(largest, ulpdu_within(segment_size(fd_.get())))});
+}
+
+// From now on the peer may hear from us.
+void Connection::release_hold() {
+  if (side_ == Side::kInitiator && agreement_.rtr != 0) {
+    outbound_.append_ready_to_receive();
+    if (outbound_.flush(fd_.get()) == WriteStatus::kBlocked) want_write();
+  }
+  open();
+}
+
+void Connection::open() {
+  const SharedConnection self = shared_from_this();
+  advance(Event::kOpen);
+  timer_.clear();
+  is_established_ = true;
+  hub_.note_done();
+  hub_.note_active(self);
+  sink_->on_established(peer_);
+  // Who was told to wait while there was no connection yet.
+  if (state_ == State::kOpen && is_blocked_) hub_.defer(self);
+}
+
+}  // namespace softdat::transport::tcp

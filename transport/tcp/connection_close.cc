@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a connection ends: by us, by the peer, by the network.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "transport/tcp/connection.h"
+#include "transport/tcp/fault.h"
+
+namespace softdat::transport::tcp {
+
+void Connection::close() {
+  const SharedConnection self = shared_from_this();
+  sink_ = nullptr;
+  if (verdict_) return pronounce(*verdict_);
+  if (state_ == State::kDraining) return;
+  if (!is_receiving()) return end();
+  // In mid-FPDU nothing can be said any more: the rest of it is the consumer's, and is not coming.
+  if (agreement_.is_own && outbound_.is_at_border()) outbound_.append_note(NoteKind::kBye, 0);
+  drain();
+}
+
+void Connection::terminate(const TerminateCode& code) {
+  if (state_ != State::kOpen || verdict_) return close();
+  const SharedConnection self = shared_from_this();
+  sink_ = nullptr;
+  terminate_with(code, CloseReason::kProtocolError);
+}
+
+void Connection::terminate_with(const TerminateCode& code, CloseReason reason) {
+  const SharedConnection self = shared_from_this();
+  ChannelSink* const sink = std::exchange(sink_, nullptr);
+  if (outbound_.is_at_border()) {
+    outbound_.append_terminate(make_terminate(code, inbound_.segment_length(), inbound_.segment_head()));
+  }
+  drain();
+  tell_closed(sink, reason, code);
+}
+
+void Connection::end_with(CloseReason reason, const TerminateCode& code) {
+  const SharedConnection self = shared_from_this();
+  ChannelSink* const sink = std::exchange(sink_, nullptr);
+  end();
+  tell_closed(sink, reason, code);
+}
+
+void Connection::pronounce(CloseReason reason) {
+  if (reason == CloseReason::kLocalFault) return terminate_with(fault::kLocalCatastrophic, reason);
+  end_with(reason, {});
+}
+
+void Connection::tell_closed(ChannelSink* sink, CloseReason reason, const TerminateCode& code) {
+  hub_.note_done();
+  if (sink == nullptr) return;
+  if (is_established_) return sink->on_closed(reason, code);
+  // Agreed, but never begun.
+  if (side_ == Side::kInitiator) return sink->on_refused(Refusal::kUnreachable, {});
+  sink->on_closed(CloseReason::kLost, {});
+}
+
+// Everything that was taken goes out, then our FIN; then the peer's is waited for, so that nothing
+// of ours is lost to a reset.
+void Connection::drain() {
+  sink_ = nullptr;
+  is_blocked_ = false;
+  advance(Event::kDrain);
+  hub_.forget_newcomer(shared_from_this());
+  timer_.set(hub_.options().linger);
+  hub_.note_work();
+  continue_draining();
+}
+
+void Connection::continue_draining() {
+  switch (outbound_.flush(fd_.get())) {
+    case WriteStatus::kDone:
+      ::shutdown(fd_.get(), SHUT_WR);
+      // What may have been read as a message before is now read to be dropped.
+      return hub_.note_unarmed(shared_from_this());
+    case WriteStatus::kBlocked:
+      return want_write();
+    default:
+      return end();
+  }
+}
+
+bool Connection::read_and_drop() {
+  static constexpr std::size_t kScratch = 16384;
+  std::array<std::byte, kScratch> scratch;
+  for (int i = 0; i < 16; ++i) {
+    const ssize_t got = ::recv(fd_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
+    if (got > 0) hub_.note_done();
+    if (got > 0) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return i > 0;
+    // The peer has nothing more for us and, once we have nothing more for it either, that is all.
+    if (got < 0 || outbound_.is_flushed()) end();
+    return true;
+  }
+  return true;
+}
+
+void Connection::finish(base::Time deadline) {
+  const SharedConnection self = shared_from_this();
+  while (state_ == State::kDraining && !outbound_.is_flushed() && base::Clock::now() < deadline) {
+    pollfd entry{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - base::Clock::now()).count();
+    ::poll(&entry, 1, static_cast<int>(std::clamp<long>(left, 1, 1000)));
+    continue_draining();
+  }
+  end();
+}
+
+}  // namespace softdat::transport::tcp

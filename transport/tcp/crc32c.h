@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// CRC32C (Castagnoli), which MPA puts behind every FPDU (RFC 5044 section 4.4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace softdat::transport::tcp {
+
+// Goes on from `crc`, the checksum of what stands before `bytes` (0 at the start). Uses the
+// processor's instruction where it has one. Any thread.
+std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes);
+
+// The two ways crc32c() chooses from, for tests. The second must only be called where
+// has_crc32c_instruction() says so.
+std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> bytes);
+std::uint32_t crc32c_instruction(std::uint32_t crc, std::span<const std::byte> bytes);
+bool has_crc32c_instruction();
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/hub.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/tcp/connection.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+// How many turns in a row a connection may have nothing before the reactor watches it alone.
+constexpr int kMaxMisses = 256;
+// The reactor is asked at the latest after so many idle turns, and after so many turns at all.
+constexpr unsigned kIdleTurnsPerLook = 64;
+constexpr unsigned kTurnsPerLook = 256;
+// For how many idle turns it is asked in each, once more connections are busy than are tried
+// directly.
+constexpr unsigned kEagerLooks = 128;
+
+base::UniqueFd open_spare() {
+  return base::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
+Hub::Hub(Reactor& reactor, const TcpOptions& options) : options_(options), reactor_(reactor), spare_(open_spare()) {}
+
+Hub::~Hub() = default;
+
+void Hub::defer(const SharedConnection& connection) {
+  if (std::exchange(connection->is_deferred_, true)) return;
+  due_.push_back(connection);
+  note_work();
+}
+
+void Hub::note_unarmed(const SharedConnection& connection) {
+  if (std::exchange(connection->is_listed_unarmed_, true)) return;
+  unarmed_.push_back(connection);
+}
+
+void Hub::note_active(const SharedConnection& connection) {
+  Active* stalest = &active_[0];
+  for (Active& entry : active_) {
+    if (entry.connection == connection) {
+      entry.misses = 0;
+      return;
+    }
+    if (!stalest->connection) continue;
+    if (!entry.connection || entry.misses > stalest->misses) stalest = &entry;
+  }
+  if (stalest->connection) eager_looks_ = kEagerLooks;
+  *stalest = {connection, 0};
+}
+
+void Hub::note_work() {
+  if (std::exchange(is_work_noted_, true)) return;
+  rest_.lock()->has_work = true;
+  reactor_.interrupt();
+}
+
+void Hub::forget(const SharedConnection& connection) {
+  connections_.erase(connection);
+  forget_newcomer(connection);
+  for (Active& entry : active_) {
+    if (entry.connection == connection) entry = {};
+  }
+}
+
+void Hub::enlist_newcomer(const SharedConnection& connection) {
+  if (newcomers_.size() >= options_.max_newcomers) {
+    const SharedConnection oldest = newcomers_.front();
+    oldest->abandon();
+  }
+  newcomers_.push_back(connection);
+}
+
+void Hub::forget_newcomer(const SharedConnection& connection) {
+  const auto found = std::find(newcomers_.begin(), newcomers_.end(), connection);
+  if (found != newcomers_.end()) newcomers_.erase(found);
+}
+
+bool Hub::turn_away(int listener) {
+  if (!spare_) spare_ = open_spare();
+  if (!spare_) return false;
+  spare_.reset();
+  base::UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)).reset();
+  spare_ = open_spare();
+  return true;
+}
+
+std::size_t Hub::move(base::Time now) {
+  is_work_noted_ = true;
+  done_ = 0;
+  timers_.start_fresh(now);
+  note_done(timers_.expire(now));
+  run_due();
+  try_active();
+  return done_;
+}
+
+std::size_t Hub::settle(base::Time now) {
+  arm_all();
+  timers_.start_fresh(now);
+  idle_turns_ = done_ == 0 ? idle_turns_ + 1 : 0;
+  publish();
+  return done_;
+}
+
+void Hub::run_due() {
+  running_.swap(due_);
+  for (const SharedConnection& connection : running_) {
+    connection->is_deferred_ = false;
+    connection->on_due();
+  }
+  running_.clear();
+}
+
+void Hub::try_active() {
+  for (Active& entry : active_) {
+    if (!entry.connection) continue;
+    const SharedConnection connection = entry.connection;
+    if (connection->try_read()) {
+      if (entry.connection == connection) entry.misses = 0;
+    } else if (entry.connection == connection && ++entry.misses > kMaxMisses) {
+      entry = {};
+    }
+  }
+}
+
+// Whether to ask the kernel about all descriptors. Rarely while a few connections are busy and are
+// tried directly; the others must not starve beside them either.
+bool Hub::wants_look() {
+  const auto is_idle = [](const Active& entry) { return !entry.connection; };
+  bool wants = ++turns_since_look_ >= kTurnsPerLook;
+  if (done_ == 0) {
+    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || idle_turns_ % kIdleTurnsPerLook == 0 ||
+            std::all_of(active_.begin(), active_.end(), is_idle);
+    if (eager_looks_ > 0) --eager_looks_;
+  }
+  if (wants) turns_since_look_ = 0;
+  return wants;
+}
+
+void Hub::arm_all() {
+  for (const SharedConnection& connection : unarmed_) {
+    connection->is_listed_unarmed_ = false;
+    connection->arm();
+  }
+  unarmed_.clear();
+}
+
+// Tells wait() what this turn leaves behind. A thread that waits already with less is woken.
+void Hub::publish() {
+  const Rest now{.has_work = !due_.empty(), .next = timers_.next()};
+  is_work_noted_ = now.has_work;
+  if (now.has_work == published_.has_work && now.next == published_.next) return;
+  const bool is_sooner = now.next < published_.next || (now.has_work && !published_.has_work);
+  published_ = now;
+  *rest_.lock() = now;
+  if (is_sooner) reactor_.interrupt();
+}
+
+base::Time Hub::wait_until() {
+  const Rest rest = *rest_.lock();
+  return rest.has_work ? base::Time::min() : rest.next;
+}
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Hub: what the connections and ports of one carrier share, and where they say what they need of
+// its turns. Baton only, but for wait_until() and the reactor's own wait().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/unique_fd.h"
+#include "transport/reactor.h"
+#include "transport/tcp/buffer_pool.h"
+#include "transport/tcp/tcp_options.h"
+#include "transport/tcp/timers.h"
+
+namespace softdat::transport::tcp {
+
+class Connection;
+using SharedConnection = std::shared_ptr<Connection>;
+
+class Hub {
+ public:
+  // The reactor outlives the hub.
+  Hub(Reactor& reactor, const TcpOptions& options);
+  ~Hub();
+
+  const TcpOptions& options() const { return options_; }
+  Reactor& reactor() { return reactor_; }
+  BufferPool& pool() { return pool_; }
+  Timers& timers() { return timers_; }
+
+  // Something was done; counts towards what turn() returns.
+  void note_done(std::size_t count = 1) { done_ += count; }
+  // Connection::on_due() at the next turn.
+  void defer(const SharedConnection& connection);
+  // The reactor is not watching it for reading any more; the end of the turn asks it to.
+  void note_unarmed(const SharedConnection& connection);
+  // It moves bytes: worth looking at without the reactor.
+  void note_active(const SharedConnection& connection);
+  // A writer waits, so that the reactor is looked at in every turn. Balanced by the same with -1.
+  void note_blocked_writer(int change) { blocked_writers_ += change; }
+  // The next wait() returns at once.
+  void note_work();
+
+  // Holds a connection while it has a socket, whoever else has let go of it.
+  void enlist(const SharedConnection& connection) { connections_.insert(connection); }
+  void forget(const SharedConnection& connection);
+  // The same for sockets whose peer has not said yet what it wants; closes the oldest when there
+  // are too many.
+  void enlist_newcomer(const SharedConnection& connection);
+  void forget_newcomer(const SharedConnection& connection);
+  std::vector<SharedConnection> connections() const { return {connections_.begin(), connections_.end()}; }
+
+  // accept() found no free descriptor: closes one that was kept for this, so that the peer can be
+  // turned away, then keeps another. False when there was none.
+  bool turn_away(int listener);
+
+  // The parts of a turn. Between move() and settle() the reactor dispatches, looking at the kernel
+  // if anybody wants it to. Each returns how many things were done; settle() counts the dispatch.
+  std::size_t move(base::Time now);
+  bool wants_look();
+  std::size_t settle(base::Time now);
+  // When a wait must end at the latest; the epoch when there is work. Any thread.
+  base::Time wait_until();
+
+ private:
+  struct Active {
+    SharedConnection connection;
+    int misses = 0;
+  };
+  struct Rest {
+    bool has_work = true;
+    base::Time next = base::kNever;
+  };
+
+  void run_due();
+  void try_active();
+  void arm_all();
+  void publish();
+
+  // Fixed after construction.
+  const TcpOptions options_;
+  Reactor& reactor_;
+
+  // Owned by the baton.
+  BufferPool pool_;
+  Timers timers_;
+  std::unordered_set<SharedConnection> connections_;
+  std::vector<SharedConnection> newcomers_;  // in the order of their coming
+  std::vector<SharedConnection> due_;
+  std::vector<SharedConnection> running_;  // kept for its memory
+  std::vector<SharedConnection> unarmed_;
+  std::array<Active, 4> active_;
+  base::UniqueFd spare_;
+  std::size_t done_ = 0;
+  int blocked_writers_ = 0;
+  unsigned idle_turns_ = 0;
+  unsigned turns_since_look_ = 0;
+  unsigned eager_looks_ = 0;
+  bool is_work_noted_ = true;
+  Rest published_;
+
+  base::Guarded<Rest> rest_;
+};
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parser: a chain of small steps over the bytes at hand. A step says whether it moved on; when
+// it did not, bytes are missing, the peer is at fault, or the sink has stopped receiving.
+#include "transport/tcp/inbound.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/byte_order.h"
+#include "base/ordered_copy.h"
+#include "transport/tcp/crc32c.h"
+#include "transport/tcp/fault.h"
+#include "transport/tcp/fpdu.h"
+#include "transport/tcp/message_body.h"
+#include "transport/tcp/note.h"
+#include "transport/tcp/terminate.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+constexpr std::size_t kControlSize = 2;
+
+std::uint32_t load_little_endian(const std::byte* from) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < sizeof value; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
+  return value;
+}
+
+}  // namespace
+
+std::span<const std::byte> Inbound::segment_head() const {
+  if (!is_in_segment_) return {};
+  return std::span(head_).first(shape_.head_size());
+}
+
+bool Inbound::blame(const TerminateCode& code) {
+  fault_ = code;
+  return false;
+}
+
+bool Inbound::step() {
+  switch (stage_) {
+    case Stage::kHead:
+      return parse_head();
+    case Stage::kPayload:
+      return pass_payload();
+    case Stage::kTrailer:
+      return pass_trailer();
+  }
+  return false;
+}
+
+bool Inbound::parse_head() {
+  const std::span<const std::byte> bytes = buffer_.bytes();
+  if (bytes.size() < kLengthSize + kControlSize) return false;
+  ulpdu_length_ = base::load_be<std::uint16_t>(bytes.data());
+  if (rules_.has_crc) {
+    // Nothing of it is believed, its control bytes included, before the whole has been checked.
+    if (bytes.size() < fpdu_size(ulpdu_length_)) return false;
+    if (!is_crc_good(bytes.first(fpdu_size(ulpdu_length_)))) return blame(fault::kCrc);
+  }
+  const auto shape = decode_shape(ulpdu_length_, bytes.subspan(kLengthSize));
+  if (!shape.ok()) return blame(shape.reason());
+  if (bytes.size() < kLengthSize + shape.value().head_size()) return false;
+  return begin_segment(shape.value(), bytes.subspan(kLengthSize));
+}
+
+bool Inbound::is_crc_good(std::span<const std::byte> bytes) {
+  const std::span<const std::byte> covered = bytes.first(bytes.size() - kCrcSize);
+  return crc32c(0, covered) == load_little_endian(bytes.data() + covered.size());
+}
+
+bool Inbound::begin_segment(const SegmentShape& shape, std::span<const std::byte> ulpdu) {
+  shape_ = shape;
+  std::memcpy(head_.data(), ulpdu.data(), shape.head_size());
+  segment_ = decode_segment(shape, ulpdu);
+  buffer_.consume(kLengthSize + shape.head_size());
+  payload_left_ = shape.payload;
+  trailer_left_ = trailer_of(ulpdu_length_);
+  is_in_segment_ = true;
+  kind_ = Kind::kPlain;
+  owes_place_ = false;
+  stage_ = Stage::kPayload;
+  return is_tagged(segment_.opcode) ? begin_tagged() : begin_untagged();
+}
+
+// A Write of no bytes is a note, the RTR of peer-to-peer mode, or just that. A note may come where
+// a message was broken off.
+Inbound::Kind Inbound::kind_of_empty_write() const {
+  if (segment_.opcode != Opcode::kWrite || shape_.payload != 0 || !segment_.is_last) return Kind::kPlain;
+  if (rules_.expects_rtr && is_first_) return Kind::kReadyToReceive;
+  if (!rules_.knows_notes || segment_.stag != kNoteStag) return Kind::kPlain;
+  return decode_note(segment_.offset) ? Kind::kNote : Kind::kPlain;
+}
+
+bool Inbound::begin_tagged() {
+  kind_ = kind_of_empty_write();
+  if (kind_ != Kind::kPlain) return true;
+  if (segment_.offset + shape_.payload < segment_.offset) return blame(fault::kTaggedWrap);
+  return begin_message(tagged_);
+}
+
+bool Inbound::check_queue() {
+  const std::uint32_t expected = row_of(segment_.opcode).queue;
+  if (segment_.queue >= kQueueCount) return blame(fault::kInvalidQueue);
+  if (segment_.queue != expected) return blame(fault::kUnexpectedOpcode);
+  // A Terminate ends everything, so nobody counts them.
+  if (segment_.opcode == Opcode::kTerminate) return true;
+  if (segment_.sequence != next_sequence_[expected]) return blame(fault::kSequenceRange);
+  return true;
+}
+
+bool Inbound::begin_untagged() {
+  if (!check_queue()) return false;
+  if (carries_payload(segment_.opcode)) {
+    if (segment_.message_offset != (untagged_.is_active ? untagged_.done : 0)) return blame(fault::kMessageOffset);
+    return begin_message(untagged_);
+  }
+  if (segment_.message_offset != 0) return blame(fault::kMessageOffset);
+  if (!segment_.is_last) return blame(fault::kMessageTooLong);
+  if (segment_.queue == kSendQueue && untagged_.is_active) return blame(fault::kUnexpectedOpcode);
+  return true;
+}
+
+bool Inbound::begin_message(Progress& progress) {
+  if (!progress.is_active) {
+    progress = {.is_active = true, .message = {.opcode = segment_.opcode, .stag = segment_.stag}};
+    if (is_tagged(segment_.opcode)) progress.message.offset = segment_.offset;
+    if (segment_.opcode == Opcode::kSend || segment_.opcode == Opcode::kSendSolicited) progress.message.stag = 0;
+  } else if (progress.message.opcode != segment_.opcode) {
+    return blame(fault::kUnexpectedOpcode);
+  }
+  if (progress.done + shape_.payload > UINT32_MAX) return blame(fault::kMessageTooLong);
+  owes_place_ = segment_.is_last && progress.done + shape_.payload == 0;
+  return true;
+}
+
+bool Inbound::pass_payload() {
+  if (payload_left_ > 0) return place_staged();
+  if (owes_place_) {
+    owes_place_ = false;
+    SliceList none;
+    Placement placement = Placement::kPlace;
+    if (!ask(0, none, placement)) return false;
+  }
+  stage_ = Stage::kTrailer;
+  return true;
+}
+
+bool Inbound::place_staged() {
+  const std::size_t length = std::min(payload_left_, buffer_.size());
+  if (length == 0) return false;
+  SliceList slices;
+  Placement placement = Placement::kPlace;
+  if (!ask(length, slices, placement)) return false;
+  const std::size_t passed = placement == Placement::kDiscard ? length : copy_staged(slices, length);
+  base::check(passed > 0, "a placement covers at least one byte");
+  buffer_.consume(passed);
+  advance(passed);
+  return true;
+}
+
+// False when the sink has stopped receiving.
+bool Inbound::ask(std::size_t length, SliceList& slices, Placement& placement) {
+  const Progress& message = progress();
+  const std::size_t into_segment = shape_.payload - payload_left_;
+  const Arrival arrival{.opcode = segment_.opcode,
+                        .first = message.done == 0,
+                        .stag = is_tagged(segment_.opcode) ? segment_.stag : 0,
+                        .offset = is_tagged(segment_.opcode) ? segment_.offset + into_segment : 0,
+                        .message_offset = message.done,
+                        .length = length};
+  placement = sink_.place(arrival, slices);
+  return sink_.is_receiving();
+}
+
+std::size_t Inbound::copy_staged(const SliceList& slices, std::size_t length) {
+  const std::byte* from = buffer_.bytes().data();
+  std::size_t done = 0;
+  for (const Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, length - done);
+    base::copy_ordered(slice.data, from + done, part);
+    done += part;
+  }
+  return done;
+}
+
+void Inbound::advance(std::size_t length) {
+  payload_left_ -= length;
+  progress().done += length;
+}
+
+bool Inbound::pass_trailer() {
+  const std::size_t length = std::min(trailer_left_, buffer_.size());
+  buffer_.consume(length);
+  trailer_left_ -= length;
+  return trailer_left_ == 0 && finish_segment();
+}
+
+bool Inbound::finish_segment() {
+  stage_ = Stage::kHead;
+  if (segment_.is_last) {
+    if (!is_tagged(segment_.opcode)) ++next_sequence_[segment_.queue];
+    deliver();
+  }
+  is_in_segment_ = false;
+  is_first_ = false;
+  return sink_.is_receiving();
+}
+
+void Inbound::deliver() {
+  Message message{.opcode = segment_.opcode};
+  if (kind_ == Kind::kNote) {
+    const Note note = *decode_note(segment_.offset);
+    return sink_.on_message({.opcode = Opcode::kNote, .note = note.kind, .note_value = note.value});
+  }
+  if (kind_ == Kind::kReadyToReceive) return sink_.on_ready_to_receive(message);
+  if (carries_payload(segment_.opcode)) {
+    message = progress().message;
+    message.length = static_cast<std::uint32_t>(progress().done);
+    progress() = {};
+    return sink_.on_message(message);
+  }
+  const std::span<const std::byte> body = std::span(head_).subspan(shape_.ddp_size, shape_.body_size);
+  decode_body(body, message);
+  if (segment_.opcode == Opcode::kTerminate) message.terminate = decode_terminate(body).code;
+  const bool is_empty_read = segment_.opcode == Opcode::kReadRequest && message.length == 0;
+  if (rules_.expects_rtr && is_first_ && is_empty_read) return sink_.on_ready_to_receive(message);
+  sink_.on_message(message);
+}
+
+}  // namespace softdat::transport::tcp

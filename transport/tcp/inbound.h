@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Inbound: turns the bytes of one connection into placed payload and messages. Reads the socket,
+// but knows no handshake and no closing. Baton only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "transport/channel.h"
+#include "transport/message.h"
+#include "transport/tcp/buffer_pool.h"
+#include "transport/tcp/opcode_table.h"
+#include "transport/tcp/segment.h"
+
+namespace softdat::transport::tcp {
+
+// Who hears what an Inbound finds. Any call may close the connection; is_receiving() tells.
+class InboundSink {
+ public:
+  // As ChannelSink::place; not asked once is_receiving() is false.
+  virtual Placement place(const Arrival& arrival, SliceList& out) = 0;
+  // Notes and Terminates too.
+  virtual void on_message(const Message& message) = 0;
+  // The initiator's first FPDU carried nothing, as was agreed: a Write or a Read Request of no
+  // bytes.
+  virtual void on_ready_to_receive(const Message& message) = 0;
+  virtual bool is_receiving() const = 0;
+
+ protected:
+  ~InboundSink() = default;
+};
+
+struct InboundRules {
+  bool has_crc = false;
+  bool knows_notes = false;
+  bool expects_rtr = false;  // the first FPDU may be an empty one that only says "ready"
+};
+
+enum class ReadStatus {
+  kDrained,     // nothing more in the socket for now
+  kMore,        // the budget is spent
+  kEnd,         // the peer has ended its stream
+  kLost,        // the socket failed
+  kFault,       // the peer broke the protocol: see fault
+  kLocalFault,  // the place for payload is not writable memory
+  kStopped,     // the sink does not receive any more
+};
+
+struct ReadOutcome {
+  ReadStatus status;
+  std::size_t bytes = 0;
+  TerminateCode fault{};
+};
+
+class Inbound {
+ public:
+  Inbound(BufferPool& pool, InboundSink& sink) : buffer_(pool), sink_(sink) {}
+  void start(const InboundRules& rules) { rules_ = rules; }
+
+  // Reads and delivers until the socket is empty or about `budget` bytes were read.
+  ReadOutcome read(int fd, std::size_t budget);
+
+  // Gives the buffer back; what was in it is lost. For a connection that has ended.
+  void abandon();
+
+  // True between FPDUs, with nothing of the next one here.
+  bool is_at_border() const { return stage_ == Stage::kHead && buffer_.empty(); }
+
+  // The segment that is being delivered or was at fault, for a Terminate to quote: its length and
+  // head. Empty otherwise.
+  std::uint16_t segment_length() const { return is_in_segment_ ? ulpdu_length_ : std::uint16_t{0}; }
+  std::span<const std::byte> segment_head() const;
+
+ private:
+  enum class Stage { kHead, kPayload, kTrailer };
+  enum class Kind { kPlain, kNote, kReadyToReceive };
+  // A message of which a part has come. Tagged and untagged ones may interleave.
+  struct Progress {
+    bool is_active = false;
+    Message message{};
+    std::uint64_t done = 0;
+  };
+
+  bool step();
+  bool parse_head();
+  bool is_crc_good(std::span<const std::byte> bytes);
+  bool begin_segment(const SegmentShape& shape, std::span<const std::byte> ulpdu);
+  bool begin_tagged();
+  bool begin_untagged();
+  bool begin_message(Progress& progress);
+  Kind kind_of_empty_write() const;
+  bool check_queue();
+  bool blame(const TerminateCode& code);
+
+  bool pass_payload();
+  bool place_staged();
+  bool ask(std::size_t length, SliceList& slices, Placement& placement);
+  std::size_t copy_staged(const SliceList& slices, std::size_t length);
+  void advance(std::size_t length);
+  bool pass_trailer();
+  bool finish_segment();
+  void deliver();
+  Progress& progress() { return is_tagged(segment_.opcode) ? tagged_ : untagged_; }
+
+  ReadOutcome read_until(int fd, std::size_t budget);
+  bool wants_direct() const;
+  long receive_staged(int fd, std::size_t wanted);
+  long receive_direct(int fd);
+  long receive_slices(int fd, const SliceList& slices, std::size_t length);
+  long receive_discarded(int fd, std::size_t length);
+
+  ByteBuffer buffer_;
+  InboundSink& sink_;
+  InboundRules rules_{};
+  Stage stage_ = Stage::kHead;
+  Kind kind_ = Kind::kPlain;
+  bool is_in_segment_ = false;
+  bool is_first_ = true;     // no FPDU before the present one
+  bool is_reading_ = false;  // within read(), which gives the buffer back itself
+  bool is_drained_ = false;
+  std::optional<TerminateCode> fault_;
+  std::uint16_t ulpdu_length_ = 0;
+  SegmentShape shape_{};
+  Segment segment_{};
+  std::array<std::byte, kMaxHeadSize> head_{};
+  std::size_t payload_left_ = 0;
+  std::size_t trailer_left_ = 0;
+  bool owes_place_ = false;  // an empty message asks for its place once
+  Progress tagged_;
+  Progress untagged_;
+  std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};
+  std::size_t read_ahead_ = BufferPool::kBufferSize;
+};
+
+}  // namespace softdat::transport::tcp

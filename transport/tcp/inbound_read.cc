@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The half of Inbound that reads the socket. Small things pass through the buffer, many at a time;
+// the bulk of large payload goes from the socket to its place at once. A place is asked only for
+// bytes that have arrived, which FIONREAD tells.
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/assert.h"
+#include "transport/tcp/inbound.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+// From here on a system call costs less than copying twice.
+constexpr std::size_t kDirectLeast = 8192;
+// What is read behind large payload: its trailer, the next head, and perhaps a small message.
+constexpr std::size_t kSmallReadAhead = 256;
+
+std::size_t bytes_waiting(int fd) {
+  int count = 0;
+  return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+template <typename Call>
+long retry(Call call) {
+  long result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+}  // namespace
+
+void Inbound::abandon() {
+  if (!is_reading_) buffer_.release();
+}
+
+ReadOutcome Inbound::read(int fd, std::size_t budget) {
+  is_reading_ = true;
+  const ReadOutcome outcome = read_until(fd, budget);
+  is_reading_ = false;
+  if (buffer_.empty() || !sink_.is_receiving()) buffer_.release();
+  return outcome;
+}
+
+ReadOutcome Inbound::read_until(int fd, std::size_t budget) {
+  ReadOutcome outcome{ReadStatus::kDrained};
+  is_drained_ = false;
+  for (;;) {
+    while (step()) {
+    }
+    if (!sink_.is_receiving()) outcome.status = ReadStatus::kStopped;
+    if (fault_) outcome = {ReadStatus::kFault, outcome.bytes, *fault_};
+    if (outcome.status != ReadStatus::kDrained || is_drained_) return outcome;
+    if (outcome.bytes >= budget) return {ReadStatus::kMore, outcome.bytes};
+    const long got = wants_direct() ? receive_direct(fd) : receive_staged(fd, read_ahead_);
+    if (got > 0) {
+      outcome.bytes += static_cast<std::size_t>(got);
+      continue;
+    }
+    if (!sink_.is_receiving()) continue;
+    if (got == 0) return {ReadStatus::kEnd, outcome.bytes};
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return outcome;
+    return {errno == EFAULT ? ReadStatus::kLocalFault : ReadStatus::kLost, outcome.bytes};
+  }
+}
+
+bool Inbound::wants_direct() const {
+  return stage_ == Stage::kPayload && payload_left_ >= kDirectLeast && buffer_.empty() && !rules_.has_crc;
+}
+
+long Inbound::receive_staged(int fd, std::size_t wanted) {
+  const std::span<std::byte> room = buffer_.room(BufferPool::kBufferSize / 4);
+  const std::size_t length = std::min(wanted, room.size());
+  const long got = retry([&] { return ::recv(fd, room.data(), length, MSG_DONTWAIT); });
+  if (got <= 0) return got;
+  buffer_.commit(static_cast<std::size_t>(got));
+  // Less than asked means that the socket is empty; what comes later makes it readable again.
+  is_drained_ = static_cast<std::size_t>(got) < length;
+  if (!is_drained_) read_ahead_ = std::min(2 * read_ahead_, BufferPool::kBufferSize);
+  return got;
+}
+
+long Inbound::receive_direct(int fd) {
+  const std::size_t waiting = bytes_waiting(fd);
+  if (waiting < kDirectLeast) return receive_staged(fd, kDirectLeast + kSmallReadAhead);
+  const std::size_t length = std::min(waiting, payload_left_);
+  read_ahead_ = kSmallReadAhead;
+  SliceList slices;
+  Placement placement = Placement::kPlace;
+  if (!ask(length, slices, placement)) return -1;
+  return placement == Placement::kDiscard ? receive_discarded(fd, length) : receive_slices(fd, slices, length);
+}
+
+long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length) {
+  iovec list[SliceList::kCapacity + 1];
+  int count = 0;
+  std::size_t covered = 0;
+  for (const Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, length - covered);
+    if (part == 0) continue;
+    list[count++] = {slice.data, part};
+    covered += part;
+  }
+  base::check(covered > 0, "a placement covers at least one byte");
+  if (covered == payload_left_) {
+    const std::span<std::byte> room = buffer_.room(kSmallReadAhead);
+    list[count++] = {room.data(), std::min(room.size(), kSmallReadAhead)};
+  }
+  const long got = retry([&] { return ::readv(fd, list, count); });
+  if (got <= 0) return got;
+  // All of it was there, so only memory that cannot be written makes it less.
+  if (static_cast<std::size_t>(got) < covered) {
+    errno = EFAULT;
+    return -1;
+  }
+  advance(covered);
+  buffer_.commit(static_cast<std::size_t>(got) - covered);
+  return got;
+}
+
+long Inbound::receive_discarded(int fd, std::size_t length) {
+  const std::span<std::byte> room = buffer_.room(BufferPool::kBufferSize / 4);
+  const long got = retry([&] { return ::recv(fd, room.data(), std::min(length, room.size()), MSG_DONTWAIT); });
+  if (got > 0) advance(static_cast<std::size_t>(got));
+  return got;
+}
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What two sides conclude from their MPA frames. Values in, values out; no socket.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "transport/offer.h"
+#include "transport/tcp/mpa_frame.h"
+#include "transport/tcp/private_block.h"
+#include "transport/tcp/tcp_options.h"
+
+namespace softdat::transport::tcp {
+
+// How an established connection is to be spoken.
+struct Agreement {
+  bool is_own = false;  // the peer is a SoftDAT one too
+  bool has_crc = false;
+  std::uint8_t rtr = 0;  // the one ReadyToReceive flag agreed on; 0: no peer-to-peer mode
+  Features features = 0;
+};
+
+MpaFrame make_request(const TcpOptions& options, const Offer& offer);
+
+// The initiator's reading of a reply.
+struct ReplyReading {
+  enum class Meaning {
+    kYes,
+    kRefused,       // see refusal and peer.private_data
+    kWrongService,  // try the next port
+    kNoRtr,         // yes, but without a way to begin in peer-to-peer mode: terminate
+  };
+  Meaning meaning = Meaning::kRefused;
+  Refusal refusal = Refusal::kProtocol;
+  Offer peer{};
+  Agreement agreement{};
+};
+// `is_direct`: the port asked is the service id itself, so a foreign peer may be there.
+ReplyReading read_reply(const MpaFrame& reply, const MpaFrame& request, const Offer& offer, bool is_direct);
+
+// The responder's reading of a request to a listener of `service_id`.
+struct RequestReading {
+  bool is_own = false;
+  Verdict verdict = Verdict::kNone;  // what to answer at once; kNone: ask the consumer
+  Offer peer{};
+};
+RequestReading read_request(const MpaFrame& request, std::uint64_t service_id, std::uint16_t port);
+
+Agreement agree(const TcpOptions& options, const MpaFrame& request, bool is_own, Features features);
+// `offer` is what the consumer answers with; of no consequence to a refusal but its private data.
+MpaFrame make_reply(const Agreement& agreement, const MpaFrame& request, const Offer& offer);
+MpaFrame make_refusal(const MpaFrame& request, Verdict verdict, const Offer& offer);
+
+}  // namespace softdat::transport::tcp

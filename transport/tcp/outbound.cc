@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/outbound.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/byte_order.h"
+#include "transport/tcp/crc32c.h"
+#include "transport/tcp/fpdu.h"
+#include "transport/tcp/message_body.h"
+#include "transport/tcp/note.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+// Up to here copying costs less than a system call of its own.
+constexpr std::size_t kCopyLimit = 8192;
+// Encoded FPDUs leave by themselves when so much has gathered.
+constexpr std::size_t kBatchLimit = std::size_t{32} << 10;
+// What one call of send() moves at most, so that one channel cannot hold the baton.
+constexpr std::size_t kSendBudget = std::size_t{2} << 20;
+static_assert(kBatchLimit + kMaxFpdu + 128 <= BufferPool::kBufferSize, "control messages always fit");
+
+// Whether `again` is the message that was taken in part.
+bool is_same(const Message& message, const Message& again) {
+  return message.opcode == again.opcode && message.length == again.length && message.stag == again.stag &&
+         message.offset == again.offset;
+}
+
+// The gathered bytes are copied at once, so that what the CRC covers is what is sent.
+bool copy_payload(PayloadSource* payload, std::uint64_t offset, std::size_t length, std::byte* to) {
+  std::size_t done = 0;
+  while (done < length) {
+    SliceList slices;
+    if (!payload->gather(offset + done, length - done, slices)) return false;
+    const std::size_t before = done;
+    for (const Slice& slice : slices.slices()) {
+      const std::size_t part = std::min(slice.length, length - done);
+      std::memcpy(to + done, slice.data, part);
+      done += part;
+    }
+    base::check(done > before, "a gather covers at least one byte");
+  }
+  return true;
+}
+
+void store_little_endian(std::byte* to, std::uint32_t value) {
+  for (std::size_t i = 0; i < sizeof value; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+}  // namespace
+
+std::size_t Outbound::part_at(const Message& message, std::uint32_t taken) const {
+  const std::size_t most = rules_.max_ulpdu - ddp_size_of(message.opcode);
+  return std::min<std::size_t>(payload_length(message) - taken, most);
+}
+
+std::size_t Outbound::fpdu_size_at(const Message& message, std::uint32_t taken) const {
+  const std::size_t body = row_of(message.opcode).body_size;
+  return fpdu_size(ddp_size_of(message.opcode) + body + part_at(message, taken));
+}
+
+Outbound::Head Outbound::make_head(const Message& message, std::uint32_t taken, std::size_t payload) const {
+  Segment segment{.opcode = message.opcode, .is_last = taken + payload == payload_length(message)};
+  if (is_tagged(message.opcode)) {
+    segment.stag = message.stag;
+    segment.offset = message.offset + taken;
+    if (looks_like_note(message)) segment.offset &= kNoteValueMask;
+  } else {
+    const bool invalidates =
+        message.opcode == Opcode::kSendInvalidate || message.opcode == Opcode::kSendSolicitedInvalidate;
+    segment.stag = invalidates ? message.stag : 0;
+    segment.queue = row_of(message.opcode).queue;
+    segment.sequence = next_sequence_[segment.queue];
+    segment.message_offset = taken;
+  }
+  Head head;
+  std::byte* const at = head.bytes.data() + kLengthSize;
+  const std::size_t ddp = encode_segment(segment, at);
+  head.size = kLengthSize + ddp + encode_body(message, at + ddp);
+  base::store_be(head.bytes.data(), static_cast<std::uint16_t>(head.size - kLengthSize + payload));
+  return head;
+}
+
+// A consumer's own Write of no bytes to STag 0. Its offset means nothing, so it may change.
+bool Outbound::looks_like_note(const Message& message) const {
+  return rules_.knows_notes && message.length == 0 && message.stag == kNoteStag && decode_note(message.offset);
+}
+
+bool Outbound::goes_direct(const Message& message) const {
+  return payload_length(message) > kCopyLimit && !rules_.has_crc && !rules_.is_one_by_one;
+}
+
+WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payload) {
+  base::check(!is_in_message_ || is_same(message_, message), "a message taken in part comes again", taken_);
+  if (message.opcode == Opcode::kNote) {
+    const WriteStatus room = make_room(fd, kMaxHead);
+    if (room == WriteStatus::kDone) append_note(message.note, message.note_value);
+    return room;
+  }
+  return goes_direct(message) ? send_direct(fd, message, payload) : send_copied(fd, message, payload);
+}
+
+WriteStatus Outbound::make_room(int fd, std::size_t size) {
+  const auto has_room = [&] {
+    if (rules_.is_one_by_one) return pending_.empty();
+    return pending_.size() < kBatchLimit && pending_.free_space() >= size;
+  };
+  if (has_room()) return WriteStatus::kDone;
+  const WriteStatus status = flush(fd);
+  return status == WriteStatus::kBlocked && has_room() ? WriteStatus::kDone : status;
+}
+
+WriteStatus Outbound::send_copied(int fd, const Message& message, PayloadSource* payload) {
+  std::size_t appended = 0;
+  do {
+    if (appended >= kSendBudget) return WriteStatus::kYielded;
+    const WriteStatus room = make_room(fd, fpdu_size_at(message, taken_));
+    if (room != WriteStatus::kDone) return room;
+    const std::size_t part = part_at(message, taken_);
+    if (!append_fpdu(message, payload)) return WriteStatus::kLocalFault;
+    appended += part;
+    note_progress(message);
+    taken_ += static_cast<std::uint32_t>(part);
+    if (rules_.is_one_by_one && flush(fd) == WriteStatus::kLost) return WriteStatus::kLost;
+  } while (taken_ < payload_length(message));
+  finish_message(message);
+  return WriteStatus::kDone;
+}
+
+bool Outbound::append_fpdu(const Message& message, PayloadSource* payload) {
+  const std::size_t part = part_at(message, taken_);
+  const Head head = make_head(message, taken_, part);
+  std::byte* const at = pending_.room(fpdu_size_at(message, taken_)).data();
+  std::memcpy(at, head.bytes.data(), head.size);
+  if (part > 0 && !copy_payload(payload, taken_, part, at + head.size)) return false;
+  const std::size_t ulpdu = head.size - kLengthSize + part;
+  seal(at, ulpdu);
+  pending_.commit(fpdu_size(ulpdu));
+  return true;
+}
+
+// Padding and CRC behind a ULPDU that stands in its place.
+void Outbound::seal(std::byte* fpdu, std::size_t ulpdu_length) const {
+  const std::size_t covered = kLengthSize + ulpdu_length + pad_of(ulpdu_length);
+  std::memset(fpdu + kLengthSize + ulpdu_length, 0, trailer_of(ulpdu_length));
+  if (rules_.has_crc) store_little_endian(fpdu + covered, crc32c(0, {fpdu, covered}));
+}
+
+void Outbound::append_raw(const Segment& segment, const std::byte* body, std::size_t size) {
+  base::check(is_at_border(), "nothing comes between the parts of an FPDU", position_);
+  std::byte* const at = pending_.room(kLengthSize + kUntaggedHeadSize + size + kMaxTrailer).data();
+  const std::size_t ddp = encode_segment(segment, at + kLengthSize);
+  if (size > 0) std::memcpy(at + kLengthSize + ddp, body, size);
+  base::store_be(at, static_cast<std::uint16_t>(ddp + size));
+  seal(at, ddp + size);
+  pending_.commit(fpdu_size(ddp + size));
+}
+
+void Outbound::append_note(NoteKind kind, std::uint64_t value) {
+  append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(kind, value)}, nullptr, 0);
+}
+
+void Outbound::append_ready_to_receive() {
+  append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag}, nullptr, 0);
+}
+
+void Outbound::append_terminate(const Terminate& terminate) {
+  std::byte body[kMaxTerminateSize];
+  const std::size_t size = encode_terminate(terminate, body);
+  append_raw({.opcode = Opcode::kTerminate, .queue = kTerminateQueue, .sequence = next_sequence_[kTerminateQueue]},
+             body, size);
+}
+
+WriteStatus Outbound::flush(int fd) {
+  // A message in mid-FPDU has emptied the buffer before it, so what is here starts at a border.
+  while (!pending_.empty()) {
+    const auto bytes = pending_.bytes();
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (rules_.is_one_by_one ? MSG_EOR : 0);
+    const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), flags);
+    if (sent >= 0) {
+      pending_.consume(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return WriteStatus::kBlocked;
+    } else if (errno != EINTR) {
+      return WriteStatus::kLost;
+    }
+  }
+  pending_.release();
+  return WriteStatus::kDone;
+}
+
+void Outbound::note_progress(const Message& message) {
+  if (is_in_message_) return;
+  is_in_message_ = true;
+  message_ = message;
+}
+
+void Outbound::finish_message(const Message& message) {
+  if (!is_tagged(message.opcode)) ++next_sequence_[row_of(message.opcode).queue];
+  is_in_message_ = false;
+  taken_ = 0;
+}
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Outbound: turns messages into FPDUs and writes them to the socket. Small ones are copied and
+// leave together; large payload goes from where it lies. An FPDU is never torn: one that the socket
+// took in part is finished before anything else. Baton only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/channel.h"
+#include "transport/message.h"
+#include "transport/tcp/buffer_pool.h"
+#include "transport/tcp/opcode_table.h"
+#include "transport/tcp/segment.h"
+#include "transport/tcp/terminate.h"
+
+namespace softdat::transport::tcp {
+
+struct OutboundRules {
+  bool has_crc = false;
+  // Each FPDU leaves alone, in one call that ends a record: what some receivers need (docs/WIRE.md,
+  // "Foreign peers").
+  bool is_one_by_one = false;
+  bool knows_notes = false;
+  std::size_t max_ulpdu = 0;
+};
+
+enum class WriteStatus {
+  kDone,
+  kBlocked,     // the socket is full
+  kYielded,     // enough for one call; go on soon
+  kLocalFault,  // a gather failed
+  kLost,        // the socket failed
+};
+
+class Outbound {
+ public:
+  explicit Outbound(BufferPool& pool) : pending_(pool) {}
+  void start(const OutboundRules& rules) { rules_ = rules; }
+
+  // As Channel::send; after kBlocked and kYielded the same message comes again.
+  WriteStatus send(int fd, const Message& message, PayloadSource* payload);
+  WriteStatus flush(int fd);
+
+  // Our own messages; they wait for flush(). Require is_at_border().
+  void append_note(NoteKind kind, std::uint64_t value);
+  void append_ready_to_receive();
+  void append_terminate(const Terminate& terminate);
+
+  // False while an FPDU stands half in the socket and half in the consumer's memory.
+  bool is_at_border() const { return position_ == 0; }
+  bool is_flushed() const { return pending_.empty(); }
+
+  // Gives the buffer back; what was in it is lost. For a connection that has ended.
+  void abandon() { pending_.release(); }
+
+ private:
+  static constexpr std::size_t kMaxHead = 2 + kUntaggedHeadSize + 52;
+  struct Head {
+    std::array<std::byte, kMaxHead> bytes;
+    std::size_t size = 0;
+  };
+
+  Head make_head(const Message& message, std::uint32_t taken, std::size_t payload) const;
+  std::size_t part_at(const Message& message, std::uint32_t taken) const;
+  std::size_t fpdu_size_at(const Message& message, std::uint32_t taken) const;
+  bool looks_like_note(const Message& message) const;
+  bool goes_direct(const Message& message) const;
+
+  WriteStatus send_copied(int fd, const Message& message, PayloadSource* payload);
+  WriteStatus make_room(int fd, std::size_t size);
+  bool append_fpdu(const Message& message, PayloadSource* payload);
+  void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
+  void seal(std::byte* fpdu, std::size_t ulpdu_length) const;
+
+  WriteStatus send_direct(int fd, const Message& message, PayloadSource* payload);
+  WriteStatus send_batch(int fd, const Message& message, PayloadSource* payload, std::size_t& budget);
+  void account(const Message& message, std::size_t sent);
+  void finish_message(const Message& message);
+  void note_progress(const Message& message);
+
+  ByteBuffer pending_;  // whole FPDUs (the first perhaps without its front) on their way out
+  OutboundRules rules_{};
+  std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};
+  // Of the message that was taken in part:
+  bool is_in_message_ = false;
+  Message message_{};
+  std::uint32_t taken_ = 0;   // payload in FPDUs that are done with
+  std::size_t position_ = 0;  // bytes of the next FPDU that the socket has already
+};
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The half of Outbound that sends large payload from where it lies. After a partial write the same
+// bytes are gathered anew at the next call: head and lengths follow from the message and from how
+// far it has got, so nothing but two numbers is kept.
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "transport/tcp/fpdu.h"
+#include "transport/tcp/gather_batch.h"
+#include "transport/tcp/outbound.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+constexpr std::size_t kDirectBudget = std::size_t{2} << 20;
+
+long send_pieces(int fd, std::span<iovec> pieces) {
+  msghdr header{};
+  header.msg_iov = pieces.data();
+  header.msg_iovlen = pieces.size();
+  for (;;) {
+    const ssize_t sent = ::sendmsg(fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0 || errno != EINTR) return sent;
+  }
+}
+
+WriteStatus status_of_error() {
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return WriteStatus::kBlocked;
+  return errno == EFAULT ? WriteStatus::kLocalFault : WriteStatus::kLost;
+}
+
+}  // namespace
+
+WriteStatus Outbound::send_direct(int fd, const Message& message, PayloadSource* payload) {
+  std::size_t budget = kDirectBudget;
+  for (;;) {
+    const WriteStatus status = send_batch(fd, message, payload, budget);
+    if (status != WriteStatus::kDone) return status;
+    if (!is_in_message_) return WriteStatus::kDone;
+    if (budget == 0) return WriteStatus::kYielded;
+  }
+}
+
+// One sendmsg: what waits in the buffer, then as many FPDUs as it takes.
+WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* payload, std::size_t& budget) {
+  GatherBatch batch;
+  batch.add(pending_.bytes().data(), pending_.size());
+  std::size_t skip = position_;
+  const std::uint32_t total = payload_length(message);
+  for (std::uint32_t at = taken_; at < total && batch.has_room();) {
+    const std::size_t part = part_at(message, at);
+    const Head head = make_head(message, at, part);
+    const std::size_t trailer = trailer_of(head.size - kLengthSize + part);
+    if (!batch.add_fpdu(std::span(head.bytes).first(head.size), *payload, at, part, trailer, skip)) {
+      return WriteStatus::kLocalFault;
+    }
+    at += static_cast<std::uint32_t>(part);
+    skip = 0;
+  }
+  const long sent = send_pieces(fd, batch.pieces());
+  if (sent < 0) return status_of_error();
+  account(message, static_cast<std::size_t>(sent));
+  budget -= std::min(budget, static_cast<std::size_t>(sent));
+  return static_cast<std::size_t>(sent) < batch.bytes() ? WriteStatus::kBlocked : WriteStatus::kDone;
+}
+
+void Outbound::account(const Message& message, std::size_t sent) {
+  const std::size_t of_pending = std::min(sent, pending_.size());
+  pending_.consume(of_pending);
+  if (pending_.empty()) pending_.release();
+  position_ += sent - of_pending;
+  if (position_ > 0) note_progress(message);
+  while (is_in_message_ && position_ > 0) {
+    const std::size_t size = fpdu_size_at(message, taken_);
+    if (position_ < size) return;
+    position_ -= size;
+    taken_ += static_cast<std::uint32_t>(part_at(message, taken_));
+    if (taken_ == payload_length(message)) finish_message(message);
+  }
+}
+
+}  // namespace softdat::transport::tcp

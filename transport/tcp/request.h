@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Request and TcpChannel: a connection as its owner sees it, before and after the answer. Both only
+// pass on; the connection itself may outlive them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "transport/carrier.h"
+#include "transport/tcp/connection.h"
+
+namespace softdat::transport::tcp {
+
+class TcpChannel final : public Channel {
+ public:
+  explicit TcpChannel(SharedConnection connection) : connection_(std::move(connection)) {}
+  ~TcpChannel() override { connection_->close(); }
+
+  SendResult send(const Message& message, PayloadSource* payload) override {
+    return connection_->send(message, payload);
+  }
+  void flush() override { connection_->flush(); }
+  void terminate(const TerminateCode& code) override { connection_->terminate(code); }
+  // What the socket has cannot be dropped, and what it has not is little: both modes are one.
+  void close(CloseMode) override { connection_->close(); }
+  Features features() const override { return connection_->features(); }
+  const char* carrier_name() const override { return "tcp"; }
+
+ private:
+  const SharedConnection connection_;
+};
+
+class Request final : public InboundRequest {
+ public:
+  explicit Request(SharedConnection connection) : connection_(std::move(connection)) {}
+  ~Request() override {
+    if (is_alive()) connection_->refuse(Verdict::kNoListener, {});
+  }
+
+  const Offer& offer() const override { return connection_->peer_offer(); }
+  bool is_alive() const override { return connection_->is_requested(); }
+  std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    if (!connection_->accept(reply, sink)) return nullptr;
+    return std::make_unique<TcpChannel>(connection_);
+  }
+  void reject(std::span<const std::byte> private_data) override {
+    Offer answer;
+    answer.private_data.assign(private_data.begin(), private_data.end());
+    if (is_alive()) connection_->refuse(Verdict::kByConsumer, answer);
+  }
+
+ private:
+  const SharedConnection connection_;
+};
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/socket.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace softdat::transport::tcp {
+namespace {
+
+constexpr int kBacklog = 4096;
+// What every path carries (RFC 9293 section 3.7.1).
+constexpr int kLeastSegment = 536;
+
+// A peer whose host has died is noticed after a minute, even when nothing is sent to it.
+constexpr int kKeepIdle = 30;
+constexpr int kKeepInterval = 10;
+constexpr int kKeepCount = 3;
+
+void set_option(int fd, int level, int name, int value) {
+  // Each of them only makes things better; a kernel that refuses one is no reason to stop.
+  [[maybe_unused]] const int result = ::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+void set_buffers(int fd, const TcpOptions& options) {
+  if (options.send_buffer > 0) set_option(fd, SOL_SOCKET, SO_SNDBUF, options.send_buffer);
+  if (options.receive_buffer > 0) set_option(fd, SOL_SOCKET, SO_RCVBUF, options.receive_buffer);
+}
+
+void set_stream_options(int fd, const TcpOptions& options) {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepIdle);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepInterval);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepCount);
+  set_buffers(fd, options);
+}
+
+// The socket API wants its addresses as the struct it defines; nothing of ours is cast.
+sockaddr_in to_sockaddr(const Address& address) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(address.port);
+  to.sin_addr.s_addr = htonl(address.ipv4);
+  return to;
+}
+
+const sockaddr* generic(const sockaddr_in* address) {
+  return reinterpret_cast<const sockaddr*>(address);
+}
+
+bool get_name(int fd, bool of_peer, sockaddr_in& name) {
+  socklen_t length = sizeof name;
+  auto* const to = reinterpret_cast<sockaddr*>(&name);
+  return (of_peer ? ::getpeername(fd, to, &length) : ::getsockname(fd, to, &length)) == 0;
+}
+
+bool is_self_connected(int fd) {
+  sockaddr_in local{};
+  sockaddr_in remote{};
+  if (!get_name(fd, false, local) || !get_name(fd, true, remote)) return false;
+  return local.sin_port == remote.sin_port && local.sin_addr.s_addr == remote.sin_addr.s_addr;
+}
+
+base::UniqueFd open_stream() {
+  base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  // On connecting sockets too: their local port stays free for a listener that wants it later.
+  if (fd) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  return fd;
+}
+
+}  // namespace
+
+base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::uint16_t port) {
+  base::UniqueFd fd = open_stream();
+  if (!fd) return base::Failure{errno};
+  set_buffers(fd.get(), options);
+  const sockaddr_in local = to_sockaddr({options.address, port});
+  if (::bind(fd.get(), generic(&local), sizeof local) != 0) return base::Failure{errno};
+  if (::listen(fd.get(), kBacklog) != 0) return base::Failure{errno};
+  return fd;
+}
+
+base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const Address& remote) {
+  base::UniqueFd fd = open_stream();
+  if (!fd) return base::Failure{errno};
+  set_stream_options(fd.get(), options);
+  const sockaddr_in to = to_sockaddr(remote);
+  if (::connect(fd.get(), generic(&to), sizeof to) != 0 && errno != EINPROGRESS) return base::Failure{errno};
+  return fd;
+}
+
+int finish_connect(int fd) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+  if (error != 0) return error;
+  return is_self_connected(fd) ? ECONNREFUSED : 0;
+}
+
+base::Result<base::UniqueFd, int> accept_one(int listener, const TcpOptions& options) {
+  for (;;) {
+    base::UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd) {
+      set_stream_options(fd.get(), options);
+      return fd;
+    }
+    // The peer may have gone before we came; the next one may still be there.
+    if (errno != EINTR && errno != ECONNABORTED) return base::Failure{errno};
+  }
+}
+
+base::Result<base::UniqueFd, int> claim_service(std::uint32_t address, std::uint64_t service_id) {
+  base::UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd) return base::Failure{errno};
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  // A leading zero byte: a name that lives in the kernel, not in a file system.
+  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/%08x/%016llx", address,
+                                   static_cast<unsigned long long>(service_id));
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) != 0) return base::Failure{errno};
+  return fd;
+}
+
+bool write_frame(int fd, std::span<const std::byte> frame) {
+  const ssize_t sent = ::send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_EOR);
+  return sent >= 0 && static_cast<std::size_t>(sent) == frame.size();
+}
+
+Address remote_address(int fd) {
+  sockaddr_in remote{};
+  if (!get_name(fd, true, remote)) return {};
+  return {.ipv4 = ntohl(remote.sin_addr.s_addr), .port = ntohs(remote.sin_port)};
+}
+
+std::size_t segment_size(int fd) {
+  int size = 0;
+  socklen_t length = sizeof size;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &size, &length) != 0 || size < kLeastSegment) size = kLeastSegment;
+  return static_cast<std::size_t>(size);
+}
+
+}  // namespace softdat::transport::tcp

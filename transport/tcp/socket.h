@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The calls of the socket API that connections and ports need, with their options set the way both
+// want them. Every socket is non-blocking and closed on exec. Errors are errno values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "transport/offer.h"
+#include "transport/tcp/tcp_options.h"
+
+namespace softdat::transport::tcp {
+
+base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::uint16_t port);
+
+// Starts to connect: the descriptor becomes writable when that has ended.
+base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const Address& remote);
+// How it has ended: 0 or an error. A socket that TCP connected to itself (nobody listened, and the
+// kernel chose the very port asked for as the local one) counts as refused.
+int finish_connect(int fd);
+
+base::Result<base::UniqueFd, int> accept_one(int listener, const TcpOptions& options);
+
+// Keeps the name of a service for as long as it lives, against every process of this host (of its
+// network namespace): kernel objects, so the dead hold none.
+base::Result<base::UniqueFd, int> claim_service(std::uint32_t address, std::uint64_t service_id);
+
+// Writes all of it, or false; for frames that fit into any socket buffer.
+bool write_frame(int fd, std::span<const std::byte> frame);
+
+// The address of the peer, and the segment size that the path allows now.
+Address remote_address(int fd);
+std::size_t segment_size(int fd);
+
+}  // namespace softdat::transport::tcp

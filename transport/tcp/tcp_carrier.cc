@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/tcp_carrier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/tcp/connection.h"
+#include "transport/tcp/request.h"
+#include "transport/tcp/tcp_port.h"
+
+namespace softdat::transport::tcp {
+
+// A port that its carrier can find, to end it in kill().
+class TcpCarrier::OwnedPort final : public Port {
+ public:
+  OwnedPort(TcpCarrier& carrier, std::unique_ptr<TcpPort> port) : carrier_(carrier), port_(std::move(port)) {
+    carrier_.ports_.insert(port_.get());
+  }
+  ~OwnedPort() override { carrier_.ports_.erase(port_.get()); }
+
+ private:
+  TcpCarrier& carrier_;
+  const std::unique_ptr<TcpPort> port_;
+};
+
+TcpCarrier::TcpCarrier(Reactor& reactor, const TcpOptions& options) : hub_(reactor, options) {}
+
+TcpCarrier::~TcpCarrier() {
+  const base::Time deadline = base::deadline_after(base::Clock::now(), hub_.options().linger);
+  for (const SharedConnection& connection : hub_.connections()) connection->finish(deadline);
+}
+
+ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
+  if (!is_alive_) return {nullptr, ListenError::kNoResources};
+  auto sockets = open_port(hub_.options(), service_id);
+  if (!sockets.ok()) return {nullptr, sockets.reason()};
+  auto port = std::make_unique<TcpPort>(hub_, std::move(sockets).value(), service_id, backlog, sink);
+  if (!port->start()) return {nullptr, ListenError::kNoResources};
+  return {std::make_unique<OwnedPort>(*this, std::move(port))};
+}
+
+std::unique_ptr<Channel> TcpCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+  return std::make_unique<TcpChannel>(Connection::dial(hub_, remote, request, sink));
+}
+
+std::size_t TcpCarrier::turn(base::Time now) {
+  if (!is_alive_) return 0;
+  hub_.move(now);
+  hub_.reactor().dispatch(hub_.wants_look());
+  return hub_.settle(now);
+}
+
+void TcpCarrier::wait(base::Time deadline) {
+  hub_.reactor().wait(std::min(deadline, hub_.wait_until()));
+}
+
+void TcpCarrier::interrupt() {
+  hub_.reactor().interrupt();
+}
+
+void TcpCarrier::kill() {
+  if (!std::exchange(is_alive_, false)) return;
+  for (TcpPort* const port : ports_) port->abandon();
+  for (const SharedConnection& connection : hub_.connections()) connection->abandon();
+}
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a TCP carrier behaves. The defaults are right for everybody; tests change the rest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace softdat::transport::tcp {
+
+struct TcpOptions {
+  // Where listeners bind, in host byte order; 0: every address of the machine.
+  std::uint32_t address = 0;
+  // Asks for CRC32C on every connection; either side's wish is enough (RFC 5044 section 7.1).
+  bool crc = false;
+  // 1: no peer-to-peer mode and no IRD/ORD in the MPA frames, for peers older than RFC 6581.
+  std::uint8_t mpa_revision = 2;
+  // Asks for peer-to-peer mode: the initiator's first FPDU is an empty Write.
+  bool is_peer_to_peer = true;
+
+  // A socket that has sent no MPA request by then is closed.
+  base::Duration request_timeout = std::chrono::seconds(5);
+  // An accepted peer that has not confirmed by then is lost.
+  base::Duration confirm_timeout = std::chrono::seconds(10);
+  // How long a closed connection may take to bring its last bytes out.
+  base::Duration linger = std::chrono::seconds(5);
+  // How long a foreign peer's first FPDU from us is held back (docs/WIRE.md, "Foreign peers").
+  base::Duration responder_hold = std::chrono::milliseconds(10);
+  base::Duration initiator_hold = std::chrono::milliseconds(5);
+
+  // Between our own peers; the ULPDU stays below 64 KiB.
+  std::size_t max_payload = 61440;
+  // SO_SNDBUF and SO_RCVBUF; 0 leaves them to the kernel, which adapts them.
+  int send_buffer = 0;
+  int receive_buffer = 0;
+  // Sockets that have not sent their whole request yet; beyond it the oldest is closed.
+  std::size_t max_newcomers = 1024;
+};
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/tcp_port.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "transport/tcp/connection.h"
+#include "transport/tcp/service_port.h"
+#include "transport/tcp/socket.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+// In one turn; the rest waits in the kernel.
+constexpr int kAcceptsPerTurn = 64;
+constexpr auto kRetryAccept = std::chrono::milliseconds(100);
+
+bool is_out_of_descriptors(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+ListenError to_listen_error(int error) {
+  if (error == EADDRINUSE) return ListenError::kAddressInUse;
+  return error == EACCES || error == EPERM ? ListenError::kNotPermitted : ListenError::kNoResources;
+}
+
+// The first port of the sequence that can be had. When none can: the last reason.
+base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std::uint64_t service_id) {
+  ListenError reason = ListenError::kNoResources;
+  for (const std::uint16_t port : ports_of(service_id)) {
+    auto listener = open_listener(options, port);
+    if (listener.ok()) return PortSockets{.listener = std::move(listener).value(), .port = port};
+    reason = to_listen_error(listener.reason());
+    const bool is_own_port = port == service_id;
+    if (is_own_port && reason == ListenError::kNotPermitted) {
+      base::log(base::LogLevel::kNotice, "service %u: not allowed to listen on that TCP port, using another",
+                static_cast<unsigned>(port));
+    } else if (is_own_port || reason == ListenError::kNoResources) {
+      base::log(base::LogLevel::kNotice, "cannot listen on TCP port %u: %s", static_cast<unsigned>(port),
+                std::strerror(listener.reason()));
+      return base::Failure{reason};
+    }
+  }
+  // All of them taken, and not by this service: the claim would have said so.
+  return base::Failure{ListenError::kNoResources};
+}
+
+}  // namespace
+
+base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std::uint64_t service_id) {
+  base::UniqueFd claim;
+  if (!is_port(service_id) || service_id < 1024) {
+    auto claimed = claim_service(options.address, service_id);
+    if (!claimed.ok()) return base::Failure{to_listen_error(claimed.reason())};
+    claim = std::move(claimed).value();
+  }
+  auto sockets = open_first(options, service_id);
+  if (sockets.ok()) sockets->claim = std::move(claim);
+  return sockets;
+}
+
+TcpPort::TcpPort(Hub& hub, PortSockets sockets, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink)
+    : hub_(hub),
+      sockets_(std::move(sockets)),
+      state_(std::make_shared<PortState>(PortState{.service_id = service_id,
+                                                   .port = sockets_.port,
+                                                   .backlog = std::max<std::size_t>(backlog, 1),
+                                                   .sink = &sink})),
+      retry_(hub.timers(), *this) {}
+
+TcpPort::~TcpPort() {
+  abandon();
+}
+
+void TcpPort::abandon() {
+  state_->sink = nullptr;
+  retry_.clear();
+  watch_.reset();
+  sockets_ = {};
+}
+
+bool TcpPort::start() {
+  watch_ = hub_.reactor().watch(sockets_.listener.get(), *this);
+  if (!watch_) return false;
+  watch_->want(kReadable);
+  return true;
+}
+
+// A request may end this very port, so what is needed after one is not read from it unasked.
+void TcpPort::on_ready(std::uint32_t) {
+  const SharedPort state = state_;
+  Hub& hub = hub_;
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    auto fd = accept_one(sockets_.listener.get(), hub.options());
+    if (fd.ok()) {
+      hub.note_done();
+      Connection::welcome(hub, std::move(fd).value(), state);
+      if (state->sink == nullptr) return;
+      continue;
+    }
+    if (is_out_of_descriptors(fd.reason())) {
+      base::log(base::LogLevel::kWarning, "cannot accept a connection: %s", std::strerror(fd.reason()));
+      if (hub.turn_away(sockets_.listener.get())) continue;
+      return retry_.set(kRetryAccept);
+    }
+    break;
+  }
+  watch_->want(kReadable);
+}
+
+void TcpPort::on_deadline() {
+  if (is_open()) watch_->want(kReadable);
+}
+
+}  // namespace softdat::transport::tcp
