@@ -11,7 +11,7 @@ using Table = std::vector<WildArgument>;
 using Call = std::function<DAT_RETURN(World&)>;
 
 constexpr DAT_COMPLETION_FLAGS kDefault = DAT_COMPLETION_DEFAULT_FLAG;
-constexpr DAT_COUNT kWildCounts[] = {-1, -2147483647 - 1, 0x7fffffff, 1000000};
+constexpr DAT_COUNT kWildCounts[] = {-1, -2147483647 - 1, 0x7fffffff, 0x00ffffff};
 
 // Argument `number` (from 1) is invalid.
 testing::Matcher<DAT_RETURN> refuses(int number) {
