@@ -26,7 +26,7 @@ enum class Opcode : std::uint8_t {
   kNote = 0x10,
 };
 
-// Our own control messages: small, ordered with everything else.
+// Our own control messages: small, ordered with everything else. Their values have 56 bits.
 enum class NoteKind : std::uint8_t {
   kAck = 1,     // value: how many requests the sender of the note has carried out on this connection
   kResend = 2,  // value: requests from this one on were dropped for want of a receive; send them

@@ -15,10 +15,10 @@ namespace softdat::transport::tcp {
 
 void Connection::close() {
   const SharedConnection self = shared_from_this();
-  sink_ = nullptr;
-  if (verdict_) return pronounce(*verdict_);
   if (state_ == State::kDraining) return;
+  sink_ = nullptr;
   if (!is_receiving()) return end();
+  if (verdict_) return pronounce(*verdict_);
   // In mid-FPDU nothing can be said any more: the rest of it is the consumer's, and is not coming.
   if (agreement_.is_own && outbound_.is_at_border()) outbound_.append_note(NoteKind::kBye, 0);
   drain();

@@ -112,7 +112,7 @@ TEST_P(MessageTest, ImmediatesAndNotesSurvive) {
   active_.queue({.opcode = Opcode::kImmediate, .operand = 0xfedc'ba98'7654'3210});
   active_.queue({.opcode = Opcode::kImmediateSolicited, .operand = 1});
   for (const NoteKind kind : {NoteKind::kAck, NoteKind::kResend, NoteKind::kResent}) {
-    active_.queue({.opcode = Opcode::kNote, .note = kind, .note_value = 0x8000'0000'0000'000c});
+    active_.queue({.opcode = Opcode::kNote, .note = kind, .note_value = 0x80'0000'0000'000c});
   }
   ASSERT_TRUE(reach_messages(passive_, 5));
   EXPECT_EQ(passive_.messages[0].message.opcode, Opcode::kImmediate);
@@ -122,7 +122,7 @@ TEST_P(MessageTest, ImmediatesAndNotesSurvive) {
   EXPECT_EQ(passive_.messages[2].message.note, NoteKind::kAck);
   EXPECT_EQ(passive_.messages[3].message.note, NoteKind::kResend);
   EXPECT_EQ(passive_.messages[4].message.note, NoteKind::kResent);
-  EXPECT_EQ(passive_.messages[4].message.note_value, 0x8000'0000'0000'000cu);
+  EXPECT_EQ(passive_.messages[4].message.note_value, 0x80'0000'0000'000cu);
 }
 
 TEST_P(MessageTest, AnEmptyMessageAsksForAPlaceOnce) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "tests/transport/conformance/tcp_world.h"
 #include "tests/transport/conformance/world.h"
 #include "transport/loop/loop_carrier.h"
 #include "transport/reactor.h"
@@ -76,10 +77,8 @@ WorldFactory loop_world(const std::string& name, const loop::LoopOptions& option
   return {name, [=] { return std::make_unique<LoopWorld>(options, is_one); }};
 }
 
-}  // namespace
-
-const std::vector<WorldFactory>& worlds() {
-  static const std::vector<WorldFactory> all = {
+std::vector<WorldFactory> make_worlds() {
+  std::vector<WorldFactory> all = {
       loop_world("loop", {}),
       shm_world("shm", false),
       shm_world("shm_self", true),
@@ -92,6 +91,14 @@ const std::vector<WorldFactory>& worlds() {
                                  .random_chunks = true,
                                  .items_per_turn = 3}),
   };
+  for (WorldFactory& factory : tcp_worlds()) all.push_back(std::move(factory));
+  return all;
+}
+
+}  // namespace
+
+const std::vector<WorldFactory>& worlds() {
+  static const std::vector<WorldFactory> all = make_worlds();
   return all;
 }
 
