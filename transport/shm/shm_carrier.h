@@ -48,14 +48,16 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   // As connect(), but null when nobody on this host serves that id at that address.
   std::unique_ptr<Channel> try_connect(const Address& remote, const Offer& request, ChannelSink& sink);
 
-  // turn() and wait() without the reactor, for a carrier that shares it with others.
+  // turn() and wait() without the reactor, for a carrier that shares it with others. A turn is:
+  // ask wants_look(), dispatch the reactor if so or if finish_wait() was called since, move().
   std::size_t move(base::Time now);
+  bool wants_look(base::Time now);
+  // Whether there are peers, whose rings a turn should not keep waiting for the kernel.
+  bool has_links() const { return !links_.empty(); }
   // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or
   // Time::min() when there is work. finish_wait() must follow.
   base::Time prepare_wait();
   void finish_wait();
-  // Whether a peer is being met, so that the kernel should be looked at in every turn.
-  bool is_meeting() const;
 
   // Hangs up on every peer at once, as the death of this process would. For tests.
   void sever_links();
@@ -83,6 +85,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   std::size_t tell_news();
   void sweep();
   void retire(Link& link);
+  bool is_meeting() const { return !contacts_.empty() || !greeters_.empty(); }
   void on_ready(std::uint32_t readiness) override;  // our bell rang
 
   // Fixed after construction.

@@ -17,17 +17,22 @@ constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 }  // namespace
 
 std::size_t ShmCarrier::turn(base::Time now) {
-  const bool is_time = ++turns_since_look_ >= kTurnsPerLook || now - last_look_ >= kPauseBetweenLooks;
-  const bool look = is_time || is_meeting();
-  if (look) {
-    turns_since_look_ = 0;
-    last_look_ = now;
-  }
+  const bool look = wants_look(now);
   // What a wait() found is told at once; without one there is nothing to tell but at a look.
-  const bool has_waited = has_waited_.load(std::memory_order_relaxed) &&
-                          has_waited_.exchange(false, std::memory_order_acquire);
+  const bool has_waited =
+      has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
   const std::size_t told = look || has_waited ? reactor_.dispatch(look) : 0;
   return told + move(now);
+}
+
+// Often while a peer is being met, else now and then: everything that matters to an established
+// link is in memory, but for its peer's death.
+bool ShmCarrier::wants_look(base::Time now) {
+  const bool is_time = ++turns_since_look_ >= kTurnsPerLook || now - last_look_ >= kPauseBetweenLooks;
+  if (!is_time && !is_meeting()) return false;
+  turns_since_look_ = 0;
+  last_look_ = now;
+  return true;
 }
 
 std::size_t ShmCarrier::move(base::Time now) {
@@ -42,10 +47,6 @@ std::size_t ShmCarrier::move(base::Time now) {
     sweep();
   }
   return count;
-}
-
-bool ShmCarrier::is_meeting() const {
-  return !contacts_.empty() || !greeters_.empty();
 }
 
 // By index: a sink may connect, and so add a link, while we go through them.

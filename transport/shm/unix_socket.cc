@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "transport/shm/segment.h"
+
 namespace softdat::transport::shm {
 namespace {
 

@@ -14,7 +14,8 @@
 
 namespace softdat::transport::shm {
 
-// Where a carrier at this address listens for a service id; of this user only.
+// Where a carrier at this address listens for a service id: of this user, and of this version of the
+// segment, so that others do not find it (and use TCP).
 std::string rendezvous_name(std::uint32_t ipv4, std::uint64_t service_id);
 
 struct SocketResult {

@@ -23,6 +23,7 @@ class World {
   virtual Address nowhere_address() = 0;
   // Ends the other side at once, as its death would. After it there() is not used any more.
   virtual void kill_there() = 0;
+  virtual bool can_kill() { return !is_one_carrier(); }
   virtual bool is_one_carrier() { return &here() == &there(); }
 
   // One turn of each carrier; how many things were done.

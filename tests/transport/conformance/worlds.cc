@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "tests/transport/conformance/shm_world.h"
 #include "tests/transport/conformance/tcp_world.h"
 #include "tests/transport/conformance/world.h"
 #include "transport/loop/loop_carrier.h"
-#include "transport/reactor.h"
-#include "transport/shm/shm_carrier.h"
 
 namespace softdat::transport::conformance {
 namespace {
@@ -33,46 +32,6 @@ class LoopWorld final : public World {
   std::unique_ptr<loop::LoopCarrier> there_;
 };
 
-// Two carriers of one process share memory as two processes do.
-class ShmWorld final : public World {
- public:
-  explicit ShmWorld(bool is_one) : reactor_here_(Reactor::create()) {
-    here_ = std::make_unique<shm::ShmCarrier>(*reactor_here_, options(0x7f000001));
-    if (is_one) return;
-    reactor_there_ = Reactor::create();
-    there_ = std::make_unique<shm::ShmCarrier>(*reactor_there_, options(0x7f000002));
-  }
-  Carrier& here() override { return *here_; }
-  Carrier& there() override { return there_ ? *there_ : *here_; }
-  Address here_address() override { return {.ipv4 = 0x7f000001}; }
-  Address there_address() override { return {.ipv4 = there_ ? 0x7f000002u : 0x7f000001u}; }
-  Address nowhere_address() override { return {.ipv4 = 0x7f000009}; }
-  void kill_there() override {
-    // What the kernel does to the dead: their descriptors are closed. What they had mapped is no
-    // concern of ours.
-    there_->sever_links();
-    is_there_dead_ = true;
-  }
-
-  std::size_t turn() override {
-    const base::Time now = base::Clock::now();
-    return here_->turn(now) + (there_ && !is_there_dead_ ? there_->turn(now) : 0);
-  }
-
- private:
-  static shm::ShmOptions options(std::uint32_t ipv4) { return {.ipv4 = ipv4}; }
-
-  std::unique_ptr<Reactor> reactor_here_;
-  std::unique_ptr<Reactor> reactor_there_;
-  std::unique_ptr<shm::ShmCarrier> here_;
-  std::unique_ptr<shm::ShmCarrier> there_;
-  bool is_there_dead_ = false;
-};
-
-WorldFactory shm_world(const std::string& name, bool is_one) {
-  return {name, [=] { return std::make_unique<ShmWorld>(is_one); }};
-}
-
 WorldFactory loop_world(const std::string& name, const loop::LoopOptions& options, bool is_one = false) {
   return {name, [=] { return std::make_unique<LoopWorld>(options, is_one); }};
 }
@@ -80,8 +39,6 @@ WorldFactory loop_world(const std::string& name, const loop::LoopOptions& option
 std::vector<WorldFactory> make_worlds() {
   std::vector<WorldFactory> all = {
       loop_world("loop", {}),
-      shm_world("shm", false),
-      shm_world("shm_self", true),
       loop_world("loop_self", {}, true),
       loop_world("loop_unkind", {.seed = 42,
                                  .max_delay = std::chrono::milliseconds(1),
@@ -91,6 +48,7 @@ std::vector<WorldFactory> make_worlds() {
                                  .random_chunks = true,
                                  .items_per_turn = 3}),
   };
+  for (WorldFactory& factory : shm_worlds()) all.push_back(std::move(factory));
   for (WorldFactory& factory : tcp_worlds()) all.push_back(std::move(factory));
   return all;
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/auto_carrier.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "transport/shm/local_address.h"
+
+namespace softdat::transport {
+namespace {
+
+// The requests of both halves of a port, counted against one backlog.
+using Unanswered = std::shared_ptr<std::size_t>;
+
+class AutoRequest final : public InboundRequest {
+ public:
+  AutoRequest(std::unique_ptr<InboundRequest> request, Unanswered unanswered)
+      : request_(std::move(request)), unanswered_(std::move(unanswered)) {
+    ++*unanswered_;
+  }
+  ~AutoRequest() override { settle(); }
+
+  const Offer& offer() const override { return request_->offer(); }
+  bool is_alive() const override { return request_->is_alive(); }
+  std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    settle();
+    return request_->accept(reply, sink);
+  }
+  void reject(std::span<const std::byte> private_data) override {
+    settle();
+    request_->reject(private_data);
+  }
+
+ private:
+  void settle() {
+    if (unanswered_) --*std::exchange(unanswered_, nullptr);
+  }
+
+  const std::unique_ptr<InboundRequest> request_;
+  Unanswered unanswered_;
+};
+
+class AutoPort final : public Port, public PortSink {
+ public:
+  AutoPort(std::uint32_t backlog, PortSink& sink) : backlog_(backlog), sink_(sink) {}
+
+  // The reason why the half does not listen, if there is one.
+  std::optional<ListenError> add(ListenResult half) {
+    if (!half.port) return half.error;
+    halves_.push_back(std::move(half.port));
+    return {};
+  }
+
+  void on_request(std::unique_ptr<InboundRequest> request) override {
+    if (*unanswered_ >= std::max<std::size_t>(backlog_, 1)) return;
+    sink_.on_request(std::make_unique<AutoRequest>(std::move(request), unanswered_));
+  }
+
+ private:
+  const std::uint32_t backlog_;
+  PortSink& sink_;
+  const Unanswered unanswered_ = std::make_shared<std::size_t>(0);
+  std::vector<std::unique_ptr<Port>> halves_;
+};
+
+}  // namespace
+
+AutoCarrier::AutoCarrier(std::uint32_t own, Halves halves, const shm::ShmOptions& shm_options,
+                         const tcp::TcpOptions& tcp_options)
+    : own_(own), reactor_(Reactor::create()) {
+  base::check(halves.shm || halves.tcp, "a carrier has at least one half");
+  if (halves.shm) shm_ = std::make_unique<shm::ShmCarrier>(*reactor_, shm_options);
+  if (halves.tcp) tcp_ = std::make_unique<tcp::TcpCarrier>(*reactor_, tcp_options);
+}
+
+AutoCarrier::~AutoCarrier() = default;
+
+ListenResult AutoCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
+  auto port = std::make_unique<AutoPort>(backlog, sink);
+  for (Carrier* half : {static_cast<Carrier*>(shm_.get()), static_cast<Carrier*>(tcp_.get())}) {
+    if (half == nullptr) continue;
+    if (const auto error = port->add(half->listen(service_id, backlog, *port))) {
+      return {nullptr, *error};
+    }
+  }
+  return {std::move(port)};
+}
+
+std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+  if (!tcp_) return shm_->connect(remote, request, sink);
+  if (auto channel = connect_by_shm(remote, request, sink)) return channel;
+  return tcp_->connect(remote, request, sink);
+}
+
+std::unique_ptr<Channel> AutoCarrier::connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink) {
+  if (!shm_) return nullptr;
+  if (remote.ipv4 != own_ && !shm::is_local_address(remote.ipv4)) return nullptr;
+  return shm_->try_connect(remote, request, sink);
+}
+
+std::size_t AutoCarrier::turn(base::Time now) {
+  if (tcp_) tcp_->move(now);
+  const bool look = wants_look(now);
+  const bool has_waited =
+      has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
+  std::size_t count = look || has_waited ? reactor_->dispatch(look) : 0;
+  if (shm_) count += shm_->move(now);
+  if (tcp_) count += tcp_->settle(now);
+  return count;
+}
+
+// TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A
+// peer in shared memory does not wait for that: then only its own rhythm counts, which is often
+// enough for TCP connections too, because the busy ones are tried without the kernel's advice.
+bool AutoCarrier::wants_look(base::Time now) {
+  const bool by_shm = shm_ && shm_->wants_look(now);
+  if (shm_ && shm_->has_links()) return by_shm;
+  const bool by_tcp = tcp_ && tcp_->wants_look();
+  return by_shm || by_tcp;
+}
+
+void AutoCarrier::wait(base::Time deadline) {
+  if (tcp_) deadline = std::min(deadline, tcp_->wait_until());
+  if (shm_) deadline = std::min(deadline, shm_->prepare_wait());
+  if (deadline != base::Time::min()) reactor_->wait(deadline);
+  if (shm_) shm_->finish_wait();
+  has_waited_.store(true, std::memory_order_release);
+}
+
+void AutoCarrier::interrupt() {
+  reactor_->interrupt();
+}
+
+}  // namespace softdat::transport

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// AutoCarrier: shared memory to those peers that it can reach so, TCP to all others; or only one of
+// the two. Both halves share one reactor, so that one wait covers both.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "transport/carrier.h"
+#include "transport/reactor.h"
+#include "transport/shm/shm_carrier.h"
+#include "transport/tcp/tcp_carrier.h"
+
+namespace softdat::transport {
+
+class AutoCarrier final : public Carrier {
+ public:
+  // `own` is the address of this carrier. Each half is made if wanted; at least one is.
+  struct Halves {
+    bool shm = true;
+    bool tcp = true;
+  };
+  AutoCarrier(std::uint32_t own, Halves halves, const shm::ShmOptions& shm_options, const tcp::TcpOptions& tcp_options);
+  ~AutoCarrier() override;
+
+  // On both halves, or not at all.
+  ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;
+  // By shared memory when the address is this host's and the service is served there by a process
+  // of this user; else by TCP.
+  std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
+  std::size_t turn(base::Time now) override;
+  void wait(base::Time deadline) override;
+  void interrupt() override;
+
+ private:
+  bool wants_look(base::Time now);
+  std::unique_ptr<Channel> connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink);
+
+  // Fixed after construction; either half may be null.
+  const std::uint32_t own_;
+  const std::unique_ptr<Reactor> reactor_;
+  std::unique_ptr<shm::ShmCarrier> shm_;
+  std::unique_ptr<tcp::TcpCarrier> tcp_;
+  // Set by wait(), cleared with the baton: the wait may have found something to be told.
+  std::atomic<bool> has_waited_{false};
+};
+
+}  // namespace softdat::transport

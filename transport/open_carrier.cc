@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/open_carrier.h"
+
+#include "transport/auto_carrier.h"
+
+namespace softdat::transport {
+
+std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options) {
+  const AutoCarrier::Halves halves{.shm = options.kind != CarrierKind::kTcp, .tcp = options.kind != CarrierKind::kShm};
+  tcp::TcpOptions tcp_options;
+  tcp_options.address = options.ipv4;
+  tcp_options.crc = options.crc;
+  return std::make_unique<AutoCarrier>(options.ipv4, halves, shm::ShmOptions{.ipv4 = options.ipv4}, tcp_options);
+}
+
+}  // namespace softdat::transport
