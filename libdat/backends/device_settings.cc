@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/backends/device_settings.h"
+
+#include <charconv>
+#include <sstream>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "libdat/backends/local_interface.h"
+
+namespace softdat::backends {
+namespace {
+
+using base::Variable;
+
+// "sim3" is 3; every other name is 0.
+std::uint32_t index_of(std::string_view name) {
+  if (!name.starts_with("sim")) return 0;
+  std::uint32_t index = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + 3, end, index);
+  return error == std::errc() && stop == end && index < 250 ? index : 0;
+}
+
+bool set_address(simnic::NicOptions& options, const std::string& value) {
+  const auto ipv4 = find_ipv4(value);
+  if (ipv4) options.ipv4 = *ipv4;
+  return ipv4.has_value();
+}
+
+bool set_transport(simnic::NicOptions& options, std::string_view value) {
+  if (value == "auto") options.carrier = transport::CarrierKind::kAuto;
+  if (value == "shm") options.carrier = transport::CarrierKind::kShm;
+  if (value == "tcp") options.carrier = transport::CarrierKind::kTcp;
+  return value == "auto" || value == "shm" || value == "tcp";
+}
+
+bool set_crc(simnic::NicOptions& options, std::string_view value) {
+  options.crc = value == "on";
+  return value == "on" || value == "off";
+}
+
+bool set_rnr(simnic::NicOptions& options, std::string_view value) {
+  options.rnr = value == "terminate" ? simnic::RnrPolicy::kTerminate : simnic::RnrPolicy::kWait;
+  return value == "terminate" || value == "wait";
+}
+
+bool apply(simnic::NicOptions& options, std::string_view key, const std::string& value) {
+  if (key == "address") return set_address(options, value);
+  if (key == "transport") return set_transport(options, value);
+  if (key == "crc") return set_crc(options, value);
+  if (key == "rnr") return set_rnr(options, value);
+  return false;
+}
+
+bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
+  std::istringstream words(choice.instance);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    if (apply(options, word.substr(0, equals), word.substr(equals + 1))) continue;
+    base::log(
+        base::LogLevel::kError,
+        "IA %s: instance data \"%s\" is not understood; known are address=IPV4|INTERFACE, transport=auto|shm|tcp, "
+        "crc=on|off, rnr=wait|terminate",
+        choice.name.c_str(), word.c_str());
+    return false;
+  }
+  return true;
+}
+
+// An unknown value of the others has been reported and reads as unset.
+bool apply_environment(simnic::NicOptions& options) {
+  const auto apply_variable = [&](Variable variable, std::string_view key) {
+    const std::string value(base::environment(variable));
+    return value.empty() || apply(options, key, value);
+  };
+  apply_variable(Variable::kTransport, "transport");
+  apply_variable(Variable::kCrc, "crc");
+  apply_variable(Variable::kRnr, "rnr");
+  // The address of the host belongs to one adapter; the others stay where they are.
+  if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;
+  base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IPv4 address nor an interface that has one",
+            std::string(base::environment(Variable::kAddress)).c_str());
+  return false;
+}
+
+bool is_simulated(const DeviceChoice& choice) {
+  const std::string backend(base::environment(Variable::kBackend));
+  if (backend.empty() || backend == "sim") return true;
+  base::log(base::LogLevel::kError, "IA %s: SOFTDAT_BACKEND=%s is not available in this build; it takes: sim",
+            choice.name.c_str(), backend.c_str());
+  return false;
+}
+
+}  // namespace
+
+std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
+  constexpr std::uint32_t kLoopback = 0x7f000001;
+  base::report_environment_mistakes();
+  simnic::NicOptions options;
+  options.name = choice.name;
+  options.ipv4 = kLoopback + index_of(choice.name);
+  if (!is_simulated(choice) || !apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
+  return options;
+}
+
+}  // namespace softdat::backends

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/open.h"
+
+#include "simnic/nic.h"
+
+namespace softdat::simnic {
+
+std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
+  auto carrier = transport::open_carrier({.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc});
+  return std::make_unique<Nic>(std::move(carrier),
+                               NicConfig{.name = options.name, .ipv4 = options.ipv4, .rnr = options.rnr});
+}
+
+}  // namespace softdat::simnic

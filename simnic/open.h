@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Makes a simulated HCA ready for use: its carrier, its engine thread, its name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hca/device.h"
+#include "simnic/rnr_policy.h"
+#include "transport/open_carrier.h"
+
+namespace softdat::simnic {
+
+struct NicOptions {
+  std::string name = "sim0";
+  std::uint32_t ipv4 = 0x7f000001;  // host byte order
+  transport::CarrierKind carrier = transport::CarrierKind::kAuto;
+  bool crc = false;  // asks for CRC32C on the TCP wire
+  RnrPolicy rnr = RnrPolicy::kWait;
+};
+
+std::unique_ptr<hca::Device> open_nic(const NicOptions& options);
+
+}  // namespace softdat::simnic
