@@ -49,7 +49,7 @@ struct ConnectRequest {
   hca::Address remote;  // the port is ignored
   std::uint64_t conn_qual = 0;
   std::uint32_t timeout_us = 0;
-  std::span<const std::byte> private_data;
+  std::span<const std::byte> private_data = {};
   std::uint32_t qos = 0;
   std::uint32_t flags = 0;  // DAT_CONNECT_FLAGS: 1 multipath wished (ignored), 2 required (refused)
 };

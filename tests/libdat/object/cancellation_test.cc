@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A thread that is cancelled asynchronously inside dat_evd_wait or dat_cno_wait leaves nothing held.
+#include <pthread.h>
+
+#include "libdat/object/cancellation_shield.h"
+#include "tests/libdat/object/waiter.h"
+
+namespace softdat::object {
+namespace {
+
+struct Victim {
+  Handle handle;
+  std::atomic<bool> is_ready{false};
+};
+
+// As the entry points do: shield first, then pin.
+void* wait_on_evd(void* argument) {
+  auto* victim = static_cast<Victim*>(argument);
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  const CancellationShield shield;
+  victim->is_ready.store(true);
+  const auto evd = evd_of(victim->handle);
+  Event event;
+  std::int32_t nmore = 0;
+  for (;;) static_cast<void>(evd->wait(kTimeoutInfinite, 1, shield.was_asynchronous(), event, nmore));
+}
+
+void* wait_on_cno(void* argument) {
+  auto* victim = static_cast<Victim*>(argument);
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  const CancellationShield shield;
+  victim->is_ready.store(true);
+  const auto cno = cno_of(victim->handle);
+  Handle hint = nullptr;
+  for (;;) static_cast<void>(cno->wait(kTimeoutInfinite, shield.was_asynchronous(), hint));
+}
+
+void cancel(pthread_t thread) {
+  void* result = nullptr;
+  ASSERT_EQ(pthread_cancel(thread), 0);
+  ASSERT_EQ(pthread_join(thread, &result), 0);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+}
+
+TEST(Cancellation, WaiterOnADispatcherLeavesItUsable) {
+  for (int round = 0; round < 50; ++round) {
+    World world;
+    const Handle evd = world.make_evd(kSoftwareStream | kDtoStream, 4);
+    Victim victim{evd};
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(&thread, nullptr, wait_on_evd, &victim), 0);
+    Event event;
+    EXPECT_TRUE(eventually([&] { return evd_of(evd)->dequeue(event) == kWaited; }));
+    cancel(thread);
+    EXPECT_EQ(evd_of(evd)->dequeue(event), kBareEmpty);
+    post_software(evd, 1);
+    std::int32_t nmore = 0;
+    EXPECT_EQ(evd_of(evd)->wait(0, 1, false, event, nmore), kOk);
+    EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);  // no pin is left behind
+  }
+}
+
+TEST(Cancellation, WaiterOnACnoLeavesItUsable) {
+  for (int round = 0; round < 50; ++round) {
+    World world;
+    const Handle cno = world.make_cno();
+    Victim victim{cno};
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(&thread, nullptr, wait_on_cno, &victim), 0);
+    EXPECT_TRUE(eventually([&] { return victim.is_ready.load(); }));
+    cancel(thread);
+    EXPECT_EQ(ConsumerNotification::free(cno_of(cno)), kOk);  // no waiter and no pin is left behind
+  }
+}
+
+}  // namespace
+}  // namespace softdat::object

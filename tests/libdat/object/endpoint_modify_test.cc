@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// dat_ep_modify: all of it or nothing.
+#include "tests/libdat/object/waiter.h"
+
+namespace softdat::object {
+namespace {
+
+class EndpointModifyTest : public testing::Test {
+ protected:
+  Pin<Endpoint> ep() { return ep_of(ep_); }
+  Status set_attributes(const std::function<void(EndpointAttributes&)>& set) {
+    EndpointChange change;
+    change.attributes = ep()->query().attributes;
+    set(*change.attributes);
+    return ep()->modify(change);
+  }
+  std::size_t queue_pairs() { return world_.device->queue_pairs.size(); }
+
+  World world_;
+  Handle pz_ = world_.make_pz();
+  Handle recv_ = world_.make_evd(kDtoStream);
+  Handle request_ = world_.make_evd(kDtoStream);
+  Handle connect_ = world_.make_evd(kConnectionStream);
+  Handle ep_ = world_.make_ep(pz_, recv_, request_, connect_);
+};
+
+TEST_F(EndpointModifyTest, SmallerQueuesNeedNoNewQueuePair) {
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = 5; }), kOk);
+  EXPECT_EQ(ep()->query().attributes.max_recv_dtos, 5);
+  EXPECT_EQ(queue_pairs(), 1u);
+}
+
+TEST_F(EndpointModifyTest, LargerQueuesDo) {
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_request_dtos = 900; }), kOk);
+  EXPECT_EQ(queue_pairs(), 2u);
+  EXPECT_EQ(world_.device->queue_pairs.back()->limits().send_wr, 900u);
+  world_.device->queue_pairs.back()->move_to(hca::QueuePairState::kConnected);
+  EXPECT_EQ(ep()->post_send({}, 1, 0), kOk);
+  EXPECT_EQ(world_.device->queue_pairs.back()->sends.size(), 1u);
+}
+
+TEST_F(EndpointModifyTest, PostedReceivesAreNotLost) {
+  ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = 900; }),
+            invalid_state(StatusDetail::kInvalidStateEpUnconnected));
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_message_size = 5; }), kOk);
+  EXPECT_FALSE(ep()->status().is_recv_idle);
+}
+
+TEST_F(EndpointModifyTest, NotificationOfItsOnlyStreamCanChange) {
+  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kSolicitedWaitFlag; }), kOk);
+  EXPECT_EQ(evd_of(recv_)->query().mode, NotifyMode::kSolicited);
+  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = 0; }), kOk);
+  EXPECT_EQ(evd_of(recv_)->query().mode, NotifyMode::kThreshold);
+}
+
+TEST_F(EndpointModifyTest, NotificationThatOthersDoNotShareIsRefused) {
+  const Handle other = world_.make_ep(pz_, recv_, request_, connect_);
+  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kSolicitedWaitFlag; }),
+            invalid_parameter(StatusDetail::kInvalidArg3));
+  EXPECT_EQ(ep()->query().attributes.recv_completion_flags, 0u);
+  ASSERT_EQ(Endpoint::free(ep_of(other)), kOk);
+  // Still fed by the EP whose change was refused.
+  EXPECT_EQ(EventDispatcher::free(evd_of(recv_)), invalid_state(StatusDetail::kInvalidStateEvdInUse));
+}
+
+TEST_F(EndpointModifyTest, DispatchersAndZoneAreExchanged) {
+  const auto pz = pin_handle<ProtectionZone>(world_.make_pz());
+  const auto recv = evd_of(world_.make_evd(kDtoStream));
+  const auto request = evd_of(world_.make_evd(kDtoStream));
+  const auto connect = evd_of(world_.make_evd(kConnectionStream));
+  ASSERT_EQ(ep()->modify({&*pz, &*recv, &*request, &*connect, std::nullopt}), kOk);
+  EXPECT_EQ(ep()->query().pz, pz->handle());
+  EXPECT_EQ(ep()->query().connect_evd, connect->handle());
+  for (const Handle evd : {recv_, request_, connect_}) EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);
+  EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz_)), kOk);
+  EXPECT_EQ(ep()->post_recv({}, 1, 0), kOk);
+}
+
+TEST_F(EndpointModifyTest, OneBadPartRefusesTheWhole) {
+  const auto connect = evd_of(world_.make_evd(kConnectionStream));
+  EndpointChange change;
+  change.connect_evd = &*connect;
+  change.recv_evd = &*connect;  // takes no DTO stream
+  EXPECT_EQ(ep()->modify(change), invalid_handle(StatusDetail::kInvalidHandleEvdRecv));
+  EXPECT_EQ(ep()->query().connect_evd, connect_);
+  EXPECT_EQ(ep()->query().recv_evd, recv_);
+  EXPECT_EQ(ep()->modify({std::nullopt, std::nullopt, std::nullopt, &*evd_of(recv_), std::nullopt}),
+            invalid_handle(StatusDetail::kInvalidHandleEvdConn));
+}
+
+TEST_F(EndpointModifyTest, DispatchersMayBecomeNull) {
+  EndpointChange change;
+  change.recv_evd = nullptr;
+  change.connect_evd = nullptr;
+  ASSERT_EQ(ep()->modify(change), kOk);
+  EXPECT_EQ(ep()->query().recv_evd, nullptr);
+  EXPECT_EQ(EventDispatcher::free(evd_of(recv_)), kOk);
+  EXPECT_EQ(EventDispatcher::free(evd_of(connect_)), kOk);
+}
+
+TEST_F(EndpointModifyTest, WildAttributesAreRefused) {
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = -5; }), invalid_parameter(StatusDetail::kInvalidArg3));
+}
+
+}  // namespace
+}  // namespace softdat::object

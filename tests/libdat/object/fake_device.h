@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An hca::Device without a network: tests say what happens to it, and see what it was asked.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "hca/device.h"
+
+namespace softdat::object {
+
+class FakeCompletionQueue final : public hca::CompletionQueue {
+ public:
+  FakeCompletionQueue(std::size_t capacity, hca::CompletionSink& sink) : capacity_(capacity), sink_(sink) {}
+
+  // A completion arrives; a quiet one tells nobody. Overflows when there is no room.
+  void add(const hca::Completion& completion, bool is_quiet = false);
+
+  std::size_t poll(std::span<hca::Completion> out) override;
+  std::size_t size() const override;
+  std::size_t capacity() const override;
+  hca::Outcome resize(std::size_t capacity) override;
+  base::EventCount& event_count() override { return wake_; }
+  void arm(bool solicited_only) override;
+
+ private:
+  enum class Armed { kNo, kAll, kSolicited };
+  mutable std::mutex mutex_;
+  std::deque<hca::Completion> completions_;
+  std::size_t capacity_;
+  Armed armed_ = Armed::kNo;
+  bool has_overflowed_ = false;
+  hca::CompletionSink& sink_;
+  base::EventCount wake_;
+};
+
+// Follows the contract of hca/queue_pair.h for everything a consumer does to it; the peer's part is
+// played by the test.
+class FakeQueuePair final : public hca::QueuePair {
+ public:
+  struct Posted {
+    std::uint64_t wr_id;
+    hca::SendOpcode opcode;
+    std::uint32_t flags;
+    std::uint32_t rkey;
+    std::uint64_t remote_address;
+    std::vector<hca::Segment> local;
+  };
+
+  explicit FakeQueuePair(const hca::QueuePairConfig& config) : config_(config) {}
+
+  // --- The test's part ---
+  void move_to(hca::QueuePairState state) { state_.store(state); }
+  // Changes the state first, then tells the sink.
+  void happen(hca::ConnectionEventType type, hca::QueuePairState state, hca::Bytes private_data = {});
+  void establish(hca::Bytes private_data = {});
+  // The oldest posted request or receive completes.
+  void complete_send(hca::CompletionStatus status = hca::CompletionStatus::kSuccess);
+  void complete_recv(std::uint32_t length, bool solicited = false,
+                     hca::CompletionStatus status = hca::CompletionStatus::kSuccess);
+  void flush();
+  std::deque<Posted> sends;
+  std::deque<Posted> recvs;
+  hca::ConnectParameters connected_to;  // its private data: connect_data
+  std::vector<std::byte> connect_data;
+  bool was_graceful = false;
+  // What the next post answers, once.
+  std::optional<hca::Error> next_refusal;
+
+  // --- hca::QueuePair ---
+  hca::QueuePairState state() const override { return state_.load(); }
+  const hca::QueuePairLimits& limits() const override { return config_.limits; }
+  hca::Outcome post_send(const hca::SendRequest& request) override;
+  hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  std::uint32_t sends_outstanding() const override { return static_cast<std::uint32_t>(sends.size()); }
+  std::uint32_t recvs_outstanding() const override { return static_cast<std::uint32_t>(recvs.size()); }
+  hca::Outcome connect(const hca::ConnectParameters& parameters) override;
+  hca::Outcome disconnect(bool graceful) override;
+  hca::Outcome reset() override;
+  hca::Address remote_address() const override { return {}; }
+
+ private:
+  void complete(hca::CompletionQueue& queue, const Posted& posted, hca::CompletionOpcode opcode,
+                hca::CompletionStatus status, std::uint32_t length, bool solicited);
+
+  hca::QueuePairConfig config_;
+  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+};
+
+// What became of a request.
+struct FakeAnswer {
+  std::atomic<bool> is_accepted{false};
+  std::atomic<bool> is_rejected{false};
+  std::atomic<bool> is_dropped{false};  // unanswered
+  hca::Bytes private_data;
+};
+
+class FakeDevice final : public hca::Device {
+ public:
+  FakeDevice();
+  ~FakeDevice() override;
+
+  // A peer wishes to connect. Null when nobody listens.
+  std::shared_ptr<FakeAnswer> arrive(std::uint64_t service_id, hca::Bytes private_data = {});
+
+  // Done by the next progress(), of whichever thread.
+  void on_progress(std::function<void()> work);
+
+  hca::DeviceAttributes limits;
+  std::vector<FakeQueuePair*> queue_pairs;   // in order of creation
+  std::vector<FakeCompletionQueue*> queues;  // in order of creation
+  std::atomic<int> live_objects{0};          // of all kinds
+  std::atomic<int> progress_calls{0};
+
+  const hca::DeviceAttributes& attributes() const override { return limits; }
+  hca::Result<std::unique_ptr<hca::ProtectionDomain>> create_pd() override;
+  hca::Result<std::unique_ptr<hca::MemoryRegion>> register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
+                                                                  std::uint64_t length,
+                                                                  hca::AccessMask access) override;
+  hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
+                                                               hca::CompletionSink& sink) override;
+  hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
+  hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
+                                                     hca::ListenerSink& sink) override;
+  bool progress() override;
+  base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override;
+
+ private:
+  friend class FakeListener;
+  std::mutex mutex_;
+  std::map<std::uint64_t, hca::ListenerSink*> listeners_;
+  std::deque<std::function<void()>> work_;
+};
+
+}  // namespace softdat::object
