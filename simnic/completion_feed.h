@@ -24,7 +24,8 @@ class CompletionFeed {
     if (!queue_.push(completion, is_quiet)) has_lost_ = true;
   }
 
-  // Whether the queue was full, since the last call, when something had to go in.
+  // Whether the queue was full, since the last take_loss(), when something had to go in.
+  bool has_lost() const { return has_lost_; }
   bool take_loss() { return std::exchange(has_lost_, false); }
 
  private:

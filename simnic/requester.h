@@ -42,7 +42,9 @@ class Requester final : public transport::PayloadSource {
   bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
 
   // Whether there is something to look at when the peer has told news.
-  bool is_waiting() const { return queue_.posted() > sent_ || limit_ != kNoLimit || must_announce_; }
+  bool is_waiting() const {
+    return queue_.posted() > sent_ || limit_ != kNoLimit || must_announce_ || feed_.has_lost();
+  }
 
   // Only requests posted so far are sent from now on.
   void stop_at_posted() { limit_ = queue_.posted(); }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/simnic/world.h"
+
+#include <random>
+
+namespace softdat::simnic::testing {
+namespace {
+
+NicConfig config_of(std::string name, RnrPolicy rnr) {
+  return {.name = std::move(name), .rnr = rnr, .drive = Drive::kByHand};
+}
+
+}  // namespace
+
+std::vector<std::byte> bytes(std::string_view text) {
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  return {data, data + text.size()};
+}
+
+std::vector<std::byte> pattern(std::size_t length, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> content(length);
+  for (std::byte& byte : content) byte = static_cast<std::byte>(random());
+  return content;
+}
+
+const char* name_of(CompletionStatus status) {
+  switch (status) {
+    case CompletionStatus::kSuccess:
+      return "ok";
+    case CompletionStatus::kLocalLength:
+      return "local-length";
+    case CompletionStatus::kLocalProtection:
+      return "local-protection";
+    case CompletionStatus::kFlushed:
+      return "flushed";
+    case CompletionStatus::kRemoteAccess:
+      return "remote-access";
+    case CompletionStatus::kRemoteOperation:
+      return "remote-operation";
+    case CompletionStatus::kRetryExceeded:
+      return "retry-exceeded";
+    case CompletionStatus::kRnrRetryExceeded:
+      return "rnr-retry-exceeded";
+    case CompletionStatus::kBadResponse:
+      return "bad-response";
+  }
+  return "?";
+}
+
+const char* name_of(ConnectionEventType type) {
+  switch (type) {
+    case ConnectionEventType::kEstablished:
+      return "established";
+    case ConnectionEventType::kPeerRejected:
+      return "peer-rejected";
+    case ConnectionEventType::kNonPeerRejected:
+      return "non-peer-rejected";
+    case ConnectionEventType::kUnreachable:
+      return "unreachable";
+    case ConnectionEventType::kTimedOut:
+      return "timed-out";
+    case ConnectionEventType::kAcceptFailed:
+      return "accept-failed";
+    case ConnectionEventType::kDisconnected:
+      return "disconnected";
+    case ConnectionEventType::kBroken:
+      return "broken";
+  }
+  return "?";
+}
+
+Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config)
+    : carrier_(new transport::loop::LoopCarrier(network, {.ipv4 = ipv4, .port = 0})),
+      nic_(std::unique_ptr<transport::Carrier>(carrier_),
+           {.name = config.name, .ipv4 = ipv4, .rnr = config.rnr, .drive = config.drive}),
+      pd_(expect_ok(nic_.create_pd())) {}
+
+Memory::Memory(Host& host, std::vector<std::byte> content, hca::AccessMask access, hca::ProtectionDomain* pd)
+    : content_(std::move(content)),
+      region_(expect_ok(host.nic().register_memory(pd ? *pd : host.pd(), address(), content_.size(), access))),
+      key_(region_->rkey()) {}
+
+std::vector<std::byte> Memory::part(std::size_t offset, std::size_t length) const {
+  const auto from = content_.begin() + static_cast<std::ptrdiff_t>(offset);
+  return {from, from + static_cast<std::ptrdiff_t>(length)};
+}
+
+std::string Memory::text(std::size_t length) const {
+  return {reinterpret_cast<const char*>(content_.data()), length};
+}
+
+Endpoint::Endpoint(Host& host, const hca::QueuePairLimits& limits, std::size_t cq_capacity, hca::ProtectionDomain* pd)
+    : send_cq_(expect_ok(host.nic().create_cq(cq_capacity, send_log_))),
+      recv_cq_(expect_ok(host.nic().create_cq(cq_capacity, recv_log_))) {
+  hca::QueuePairConfig config;
+  config.pd = pd != nullptr ? pd : &host.pd();
+  config.send_cq = send_cq_.get();
+  config.recv_cq = recv_cq_.get();
+  config.limits = limits;
+  config.context = reinterpret_cast<std::uintptr_t>(this);
+  config.sink = this;
+  qp_ = expect_ok(host.nic().create_qp(config));
+}
+
+Endpoint::~Endpoint() {
+  qp_.reset();
+}
+
+hca::Outcome Endpoint::connect(Host& remote, std::uint64_t service_id, std::string_view data, base::Duration timeout) {
+  const auto content = bytes(data);
+  return qp_->connect(
+      {.remote = remote.address(), .service_id = service_id, .private_data = content, .timeout = timeout});
+}
+
+hca::Outcome Endpoint::send(std::uint64_t wr_id, const Segments& local, std::uint32_t flags) {
+  hca::SendRequest request;
+  request.wr_id = wr_id;
+  request.flags = flags;
+  request.local = local;
+  return qp_->post_send(request);
+}
+
+hca::Outcome Endpoint::write(std::uint64_t wr_id, const Segments& local, const Memory& remote, std::size_t offset,
+                             std::uint32_t flags) {
+  return qp_->post_send({.wr_id = wr_id,
+                         .opcode = hca::SendOpcode::kWrite,
+                         .flags = flags,
+                         .rkey = remote.key(),
+                         .remote_address = remote.address(offset),
+                         .local = local});
+}
+
+hca::Outcome Endpoint::read(std::uint64_t wr_id, const Segments& local, const Memory& remote, std::size_t offset,
+                            std::uint32_t flags) {
+  return qp_->post_send({.wr_id = wr_id,
+                         .opcode = hca::SendOpcode::kRead,
+                         .flags = flags,
+                         .rkey = remote.key(),
+                         .remote_address = remote.address(offset),
+                         .local = local});
+}
+
+hca::Outcome Endpoint::recv(std::uint64_t wr_id, const Segments& local, std::uint32_t flags) {
+  return qp_->post_recv({.wr_id = wr_id, .flags = flags, .local = local});
+}
+
+std::optional<hca::Completion> Endpoint::next(hca::CompletionQueue& cq) {
+  hca::Completion completion;
+  if (cq.poll({&completion, 1}) == 0) return std::nullopt;
+  return completion;
+}
+
+std::string Endpoint::drain(hca::CompletionQueue& cq) {
+  std::string words;
+  while (const auto completion = next(cq)) {
+    if (!words.empty()) words += ' ';
+    words += std::to_string(completion->wr_id) + ':' + name_of(completion->status);
+  }
+  return words;
+}
+
+std::string Endpoint::events() {
+  return std::exchange(events_, {});
+}
+
+void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
+  if (!events_.empty()) events_ += ' ';
+  events_ += name_of(event.type);
+  private_data = event.private_data;
+}
+
+World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr)
+    : network_(options),
+      here_(std::make_unique<Host>(network_, 0x0a000001, config_of("sim0", rnr))),
+      there_(std::make_unique<Host>(network_, 0x0a000002, config_of("sim1", rnr))) {
+  settle();  // tells them the time
+}
+
+void World::settle() {
+  for (bool moved = true; moved;) {
+    moved = here_->nic().turn(now_) + there_->nic().turn(now_) > 0;
+    if (moved) continue;
+    if (const auto due = network_.next_due()) {
+      now_ = *due;
+      moved = true;
+    }
+  }
+}
+
+void World::pass(base::Duration time) {
+  now_ += time;
+  settle();
+}
+
+void World::connect(Endpoint& active, Endpoint& passive, Host& remote) {
+  ListenerLog log;
+  const auto listener = expect_ok(remote.nic().listen(kService, 8, log));
+  expect_ok(active.connect(remote));
+  settle();
+  ASSERT_EQ(log.requests.size(), 1u);
+  expect_ok(log.requests[0]->accept(passive.qp(), {}));
+  settle();
+  ASSERT_EQ(active.events(), "established");
+  ASSERT_EQ(passive.events(), "established");
+}
+
+void ConnectedTest::use(const transport::loop::LoopOptions& options, RnrPolicy rnr, const hca::QueuePairLimits& limits,
+                        std::size_t cq_capacity) {
+  tear_down();
+  world_ = std::make_unique<World>(options, rnr);
+  active_ = std::make_unique<Endpoint>(world_->here(), limits, cq_capacity);
+  passive_ = std::make_unique<Endpoint>(world_->there(), limits, cq_capacity);
+  world_->connect(*active_, *passive_);
+}
+
+void ConnectedTest::tear_down() {
+  active_.reset();
+  passive_.reset();
+  world_.reset();
+}
+
+}  // namespace softdat::simnic::testing
