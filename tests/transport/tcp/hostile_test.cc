@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Garbage, silence, floods: whatever comes costs the connection it came on, and no other.
+#include <sys/resource.h>
+
+#include <random>
+
+#include "tests/transport/tcp/raw_peer.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+class HostileTest : public RawTest {
+ protected:
+  void SetUp() override { start_with({}); }
+  void start_with(const TcpOptions& options) {
+    port_.reset();
+    carrier_.reset();
+    start(options);
+    port_ = std::make_unique<PeerPort>(*carrier_, kPort, 4000);
+    ASSERT_TRUE(port_->port);
+  }
+  // An innocent pair, to see that it goes on undisturbed.
+  void connect_good() {
+    good_active_.connect(*carrier_, {.ipv4 = address_}, kPort);
+    ASSERT_TRUE(reach([&] { return port_->requests.size() == 1; }));
+    ASSERT_TRUE(good_passive_.accept(*port_->requests[0]));
+    port_->requests.clear();
+    ASSERT_TRUE(reach([&] { return good_active_.is_established && good_passive_.is_established; }));
+  }
+  void expect_good() {
+    const std::size_t before = good_passive_.messages.size();
+    good_active_.queue_send("still fine");
+    ASSERT_TRUE(reach([&] { return good_passive_.messages.size() == before + 1; }));
+    EXPECT_TRUE(good_active_.closings.empty());
+  }
+  bool is_ended(RawPeer& raw) {
+    return reach([&] { return raw.is_ended(); }, &raw);
+  }
+
+  std::unique_ptr<PeerPort> port_;
+  Peer good_active_, good_passive_;
+};
+
+TEST_F(HostileTest, WhoSaysNothingIsShownTheDoorAfterFiveSeconds) {
+  RawPeer silent(address_, kPort), slow(address_, kPort);
+  slow.send(hex("'MPA ID Req Fr'"));
+  settle();
+  pass(std::chrono::milliseconds(4999));
+  settle(&silent);
+  EXPECT_FALSE(silent.is_ended());
+  pass(std::chrono::milliseconds(1));
+  EXPECT_TRUE(is_ended(silent));
+  EXPECT_TRUE(is_ended(slow));
+}
+
+TEST_F(HostileTest, GarbageForARequestEndsAtOnce) {
+  connect_good();
+  const std::vector<Bytes> requests = {
+      hex("'GET / HTTP/1.1'") + Bytes(20),    mpa_reply("10 02", hex("0000 0000")),
+      mpa_request("10 03", hex("0000 0000")), mpa_request("10 00", {}),
+      mpa_request("10 02", hex("0000")),      mpa_request("00 01", Bytes(513)),
+      Bytes(1000, std::byte{0xff}),
+  };
+  for (const Bytes& request : requests) {
+    RawPeer raw(address_, kPort);
+    raw.send(request);
+    EXPECT_TRUE(is_ended(raw)) << to_hex(std::span(request).first(20));
+    EXPECT_TRUE(raw.received().empty());
+  }
+  EXPECT_TRUE(port_->requests.empty());
+  expect_good();
+}
+
+TEST_F(HostileTest, TheLongestPrivateDataThatTheRfcAllowsIsTaken) {
+  RawPeer raw(address_, kPort);
+  raw.send(mpa_request("00 01", Bytes(512)));
+  ASSERT_TRUE(reach([&] { return port_->requests.size() == 1; }));
+  EXPECT_EQ(port_->requests[0]->offer().private_data.size(), 512u);
+}
+
+TEST_F(HostileTest, SpeakingBeforeTheAnswerIsABreach) {
+  RawPeer raw(address_, kPort);
+  raw.send(mpa_request("10 02", hex("0004 0004")) + make_fpdu({.opcode = Opcode::kSend, .sequence = 1}));
+  ASSERT_TRUE(reach([&] { return port_->requests.size() == 1; }));
+  Peer peer;
+  EXPECT_FALSE(peer.accept(*port_->requests[0]));
+  EXPECT_FALSE(port_->requests[0]->is_alive());
+  EXPECT_TRUE(is_ended(raw));
+}
+
+TEST_F(HostileTest, GarbageOnAnEstablishedConnectionCostsExactlyThatOne) {
+  connect_good();
+  RawPeer raw(address_, kPort);
+  Peer victim;
+  connect_raw(raw, victim, *port_);
+  raw.send(make_fpdu({.opcode = Opcode::kSend, .sequence = 7}, hex("'what'")));
+  ASSERT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
+  // Its first FPDU was the breach, so it was never established.
+  EXPECT_EQ(victim.closings, std::vector{CloseReason::kLost});
+  expect_good();
+}
+
+TEST_F(HostileTest, TheBreachIsToldToBothSides) {
+  RawPeer raw(address_, kPort);
+  Peer victim;
+  connect_raw(raw, victim, *port_);
+  pass(std::chrono::milliseconds(10));
+  ASSERT_TRUE(reach([&] { return victim.is_established; }));
+  raw.send(make_fpdu({.opcode = Opcode::kSend, .sequence = 7}, hex("'what'")));
+  ASSERT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
+  EXPECT_EQ(victim.closings, std::vector{CloseReason::kProtocolError});
+  EXPECT_EQ(victim.terminate_code, (TerminateCode{1, 2, 3}));
+  EXPECT_EQ(to_hex(std::span(raw.received()).subspan(20, 6)), "12 03 c0 00 00 16");
+}
+
+TEST_F(HostileTest, SpoiledStreamsBreakOnceAndNothingElse) {
+  connect_good();
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 200; ++round) {
+    RawPeer raw(address_, kPort);
+    Peer victim;
+    victim.discards = true;
+    connect_raw(raw, victim, *port_);
+    Bytes stream;
+    for (std::uint32_t i = 1; i <= 20; ++i) {
+      stream = stream + make_fpdu({.opcode = Opcode::kSend, .sequence = i}, Bytes(random() % 100));
+    }
+    for (std::uint64_t n = 1 + random() % 4; n > 0; --n) {
+      stream[random() % stream.size()] ^= static_cast<std::byte>(1u << (random() % 8));
+    }
+    stream.resize(stream.size() - random() % 50);
+    raw.send(stream);
+    raw.shut_down();
+    ASSERT_TRUE(reach([&] { return !victim.closings.empty(); }, &raw)) << round;
+    settle(&raw);
+    ASSERT_EQ(victim.closings.size(), 1u) << round;
+  }
+  expect_good();
+}
+
+TEST_F(HostileTest, AFloodOfConnectsLeavesRoomForTheHonest) {
+  TcpOptions options;
+  options.max_newcomers = 16;
+  start_with(options);
+  std::vector<std::unique_ptr<RawPeer>> flood;
+  for (int i = 0; i < 200; ++i) flood.push_back(std::make_unique<RawPeer>(address_, kPort));
+  settle();
+  connect_good();
+  expect_good();
+  EXPECT_TRUE(is_ended(*flood[0])) << "the oldest made room";
+}
+
+TEST_F(HostileTest, WantOfDescriptorsTurnsPeersAwayAndPasses) {
+  connect_good();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  RawPeer first(address_, kPort), second(address_, kPort);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  settle();
+  expect_good();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  pass(std::chrono::seconds(1));
+  RawPeer later(address_, kPort);
+  later.send(mpa_request("10 02", hex("0004 0004")));
+  EXPECT_TRUE(reach([&] { return port_->requests.size() == 1; }));
+  expect_good();
+}
+
+TEST_F(HostileTest, AReaderThatDoesNotReadBlocksOnlyItsOwnSender) {
+  connect_good();
+  RawPeer raw(address_, kPort);
+  Peer sender;
+  connect_raw(raw, sender, *port_);
+  pass(std::chrono::milliseconds(10));
+  ASSERT_TRUE(reach([&] { return sender.is_established; }));
+  const std::size_t big = 24u << 20;
+  sender.queue({.opcode = Opcode::kSend, .length = big}, conformance::make_pattern(big));
+  settle();
+  EXPECT_FALSE(sender.is_drained());
+  expect_good();
+  // Closed in the middle, it does not keep the carrier from going.
+  sender.channel->close(CloseMode::kOrderly);
+  pass(std::chrono::seconds(6));
+  EXPECT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
+}
+
+TEST_F(HostileTest, APeerThatTerminatesIsHeard) {
+  RawPeer raw(address_, kPort);
+  Peer victim;
+  connect_raw(raw, victim, *port_);
+  raw.send(make_fpdu({.opcode = Opcode::kSend, .sequence = 1}, hex("'x'")) +
+           make_fpdu({.opcode = Opcode::kTerminate, .queue = 2, .sequence = 1}, hex("11 01 00 00")));
+  ASSERT_TRUE(reach([&] { return !victim.closings.empty(); }));
+  EXPECT_EQ(victim.closings, std::vector{CloseReason::kTerminated});
+  EXPECT_EQ(victim.terminate_code, (TerminateCode{1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace softdat::transport::tcp

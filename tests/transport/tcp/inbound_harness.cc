@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/transport/tcp/inbound_harness.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/unique_fd.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+class Recorder final : public InboundSink {
+ public:
+  explicit Recorder(HarnessResult& result) : result_(result), memory_(70000) {}
+
+  Placement place(const Arrival& arrival, SliceList& out) override {
+    base::check(carries_payload(arrival.opcode), "only payload is placed");
+    base::check(arrival.first == (arrival.message_offset == 0), "first is the first");
+    base::check(arrival.length <= memory_.size(), "no run is longer than a segment", arrival.length);
+    result_.payload += arrival.length;
+    if (arrival.length % 5 == 4) return Placement::kDiscard;
+    if (arrival.length > 0) out.add(memory_.data(), arrival.length);
+    return Placement::kPlace;
+  }
+  void on_message(const Message& message) override {
+    ++result_.messages;
+    if (message.opcode == Opcode::kTerminate) is_receiving_ = false;
+  }
+  void on_ready_to_receive(const Message&) override { ++result_.messages; }
+  bool is_receiving() const override { return is_receiving_; }
+
+ private:
+  HarnessResult& result_;
+  std::vector<std::byte> memory_;
+  bool is_receiving_ = true;
+};
+
+}  // namespace
+
+HarnessResult feed(std::span<const std::byte> bytes, const InboundRules& rules, std::size_t cut) {
+  int ends[2];
+  base::check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0, "a socket pair");
+  const base::UniqueFd reader(ends[0]);
+  base::UniqueFd writer(ends[1]);
+  HarnessResult result;
+  Recorder recorder(result);
+  BufferPool pool;
+  Inbound inbound(pool, recorder);
+  inbound.start(rules);
+  while (result.status == ReadStatus::kDrained) {
+    const auto part = bytes.first(std::min(cut, bytes.size()));
+    if (part.empty()) writer.reset();
+    const auto sent = part.empty() ? 0 : ::send(writer.get(), part.data(), part.size(), MSG_NOSIGNAL);
+    base::check(sent >= 0, "the pair takes bytes");
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    const ReadOutcome outcome = inbound.read(reader.get(), 1u << 20);
+    result.status = outcome.status == ReadStatus::kMore ? ReadStatus::kDrained : outcome.status;
+    result.fault = outcome.fault;
+  }
+  return result;
+}
+
+void feed_any(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  const auto choice = std::to_integer<unsigned>(bytes[0]);
+  const InboundRules rules{
+      .has_crc = (choice & 1) != 0, .knows_notes = (choice & 2) != 0, .expects_rtr = (choice & 4) != 0};
+  static constexpr std::size_t kCuts[] = {1, 3, 17, 1000, 9000, 60000, 100000, 200000};
+  feed(bytes.subspan(1), rules, kCuts[(choice >> 3) & 7]);
+}
+
+}  // namespace softdat::transport::tcp

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/transport/tcp/raw_peer.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/byte_order.h"
+#include "tests/transport/conformance/tcp_world.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+sockaddr_in to_sockaddr(std::uint32_t ipv4, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(ipv4);
+  return address;
+}
+
+}  // namespace
+
+RawPeer::RawPeer(std::uint32_t ipv4, std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const sockaddr_in address = to_sockaddr(ipv4, port);
+  EXPECT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+}
+
+RawPeer RawPeer::listening(std::uint32_t ipv4, std::uint16_t port) {
+  RawPeer peer;
+  peer.listener_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int one = 1;
+  ::setsockopt(peer.listener_.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  const sockaddr_in address = to_sockaddr(ipv4, port);
+  EXPECT_EQ(::bind(peer.listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::listen(peer.listener_.get(), 16), 0);
+  return peer;
+}
+
+bool RawPeer::adopt() {
+  if (fd_) return true;
+  fd_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  return is_connected();
+}
+
+void RawPeer::send(const Bytes& bytes) {
+  EXPECT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+void RawPeer::pump() {
+  if (listener_) adopt();
+  std::byte buffer[65536];
+  while (fd_ && !is_ended_) {
+    const ssize_t got = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    is_ended_ = got <= 0;
+    if (got > 0) received_.insert(received_.end(), buffer, buffer + got);
+  }
+}
+
+Bytes RawPeer::take(std::size_t length) {
+  EXPECT_GE(received_.size(), length);
+  length = std::min(length, received_.size());
+  const auto end = received_.begin() + static_cast<std::ptrdiff_t>(length);
+  Bytes taken(received_.begin(), end);
+  received_.erase(received_.begin(), end);
+  return taken;
+}
+
+void RawPeer::shut_down() {
+  ::shutdown(fd_.get(), SHUT_WR);
+}
+
+void RawPeer::reset() {
+  const linger hard{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  fd_.reset();
+}
+
+Bytes mpa_request(const char* flags_and_revision, const Bytes& rest) {
+  Bytes length(2);
+  base::store_be(length.data(), static_cast<std::uint16_t>(rest.size()));
+  return hex("'MPA ID Req Frame'") + hex(flags_and_revision) + length + rest;
+}
+
+Bytes mpa_reply(const char* flags_and_revision, const Bytes& rest) {
+  Bytes length(2);
+  base::store_be(length.data(), static_cast<std::uint16_t>(rest.size()));
+  return hex("'MPA ID Rep Frame'") + hex(flags_and_revision) + length + rest;
+}
+
+void RawTest::start(TcpOptions options) {
+  address_ = conformance::own_loopback_address(1);
+  options.address = address_;
+  reactor_ = Reactor::create();
+  carrier_ = std::make_unique<TcpCarrier>(*reactor_, options);
+}
+
+bool RawTest::reach(const std::function<bool()>& is_done, RawPeer* raw) {
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+  while (!is_done()) {
+    const std::size_t count = carrier_->turn(now_);
+    if (raw != nullptr) raw->pump();
+    if (count == 0) std::this_thread::yield();
+    if (base::Clock::now() > deadline) return false;
+  }
+  return true;
+}
+
+void RawTest::settle(RawPeer* raw) {
+  for (int idle = 0; idle < 100;) {
+    idle = carrier_->turn(now_) == 0 ? idle + 1 : 0;
+    if (raw != nullptr) raw->pump();
+    std::this_thread::yield();
+  }
+}
+
+void RawTest::connect_raw(RawPeer& raw, Peer& peer, PeerPort& port) {
+  raw.send(mpa_request("10 02", hex("0004 0004")));
+  ASSERT_TRUE(reach([&] { return port.requests.size() == 1; }));
+  ASSERT_TRUE(peer.accept(*port.requests[0]));
+  port.requests.clear();
+  ASSERT_TRUE(reach([&] { return raw.received().size() == 24; }, &raw));
+  raw.take(24);
+}
+
+}  // namespace softdat::transport::tcp
