@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who turns when: the engine thread while nobody polls, the pollers while they do.
+#include "simnic/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "simnic/engine_thread.h"
+#include "tests/simnic/live.h"
+
+namespace softdat::simnic::testing {
+namespace {
+
+// A carrier without peers that counts what is asked of it.
+class StillCarrier final : public transport::Carrier {
+ public:
+  transport::ListenResult listen(std::uint64_t, std::uint32_t, transport::PortSink&) override { return {}; }
+  std::unique_ptr<transport::Channel> connect(const transport::Address&, const transport::Offer&,
+                                              transport::ChannelSink&) override {
+    return nullptr;
+  }
+  std::size_t turn(base::Time) override {
+    turns.fetch_add(1);
+    return 0;
+  }
+  void wait(base::Time deadline) override {
+    last_deadline.store(deadline.time_since_epoch().count());
+    waits.fetch_add(1);
+    while (!interrupted.exchange(false)) {
+      const auto ticket = count.prepare();
+      if (interrupted.load()) {
+        count.cancel();
+      } else if (count.wait(ticket, deadline) == base::WakeReason::kTimedOut) {
+        break;
+      }
+    }
+    returns.fetch_add(1);
+  }
+  void interrupt() override {
+    interrupts.fetch_add(1);
+    interrupted.store(true);
+    count.notify();
+  }
+
+  std::atomic<int> turns{0}, waits{0}, returns{0}, interrupts{0};
+  std::atomic<base::Time::rep> last_deadline{0};
+  std::atomic<bool> interrupted{false};
+  base::EventCount count;
+};
+
+class CountingTask final : public Task {
+ public:
+  void run_with_baton() override { ++runs; }
+  int runs = 0;
+};
+
+class CountingTimer final : public Timer {
+ public:
+  void on_timer_with_baton() override { runs.fetch_add(1); }
+  std::atomic<int> runs{0};
+};
+
+class EngineTest : public ::testing::Test {
+ protected:
+  StillCarrier* const carrier_ = new StillCarrier;
+  Engine engine_{std::unique_ptr<transport::Carrier>(carrier_), Drive::kThread};
+};
+
+TEST_F(EngineTest, AnIdleEngineWaitsWithoutADeadline) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  EXPECT_EQ(carrier_->last_deadline.load(), base::kNever.time_since_epoch().count());
+  EXPECT_EQ(carrier_->turns.load(), 1);
+  EXPECT_EQ(carrier_->returns.load(), 0);
+}
+
+TEST_F(EngineTest, PollingInEarnestSendsTheEngineThreadAsideAndItComesBack) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  ASSERT_TRUE(await([&] {
+    engine_.progress();
+    return carrier_->returns.load() == 1;
+  }));
+  EXPECT_EQ(carrier_->interrupts.load(), 1);
+  // Nobody polls any more: it takes over by itself.
+  const int turns = carrier_->turns.load();
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() >= 2; }));
+  EXPECT_GT(carrier_->turns.load(), turns);
+}
+
+TEST_F(EngineTest, AFewPollsDoNotDisturbTheEngineThread) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  for (std::uint64_t i = 0; i + 1 < EngineThread::kBusyPolls; ++i) engine_.progress();
+  EXPECT_EQ(carrier_->interrupts.load(), 0);
+  EXPECT_EQ(carrier_->returns.load(), 0);
+}
+
+TEST_F(EngineTest, ASleeperIsWokenByANotification) {
+  base::EventCount count;
+  std::atomic<bool> is_set{false};
+  std::thread notifier([&] {
+    EXPECT_TRUE(await([&] { return count.has_waiters(); }));
+    is_set.store(true);
+    count.notify();
+  });
+  while (!is_set.load()) {
+    const auto ticket = count.prepare();
+    if (is_set.load()) {
+      count.cancel();
+    } else {
+      EXPECT_EQ(engine_.sleep(count, ticket, base::kNever), base::WakeReason::kNotified);
+    }
+  }
+  notifier.join();
+}
+
+TEST_F(EngineTest, ASleepEndsAtItsDeadline) {
+  base::EventCount count;
+  EXPECT_EQ(engine_.sleep(count, count.prepare(), base::Clock::now()), base::WakeReason::kTimedOut);
+}
+
+TEST_F(EngineTest, ADeadlineSetWhileTheEngineThreadWaitsIsKept) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  CountingTimer timer;
+  {
+    const Engine::Hold hold(engine_);
+    engine_.timers().set(timer, base::Clock::now() + std::chrono::milliseconds(2));
+  }
+  EXPECT_TRUE(await([&] { return timer.runs.load() == 1; }));
+}
+
+TEST_F(EngineTest, RingingFromManyThreadsLosesNoRing) {
+  constexpr int kThreads = 4, kRings = 2000;
+  struct Counter final : Task {
+    void run_with_baton() override { seen = posted.load(); }
+    std::atomic<int> posted{0};
+    int seen = 0;  // owned by the baton
+  };
+  std::vector<Counter> counters(kThreads);
+  {
+    std::vector<std::jthread> threads;
+    for (Counter& counter : counters) {
+      for (int copy = 0; copy < 2; ++copy) {
+        threads.emplace_back([&] {
+          for (int i = 0; i < kRings; ++i) {
+            counter.posted.fetch_add(1);
+            engine_.ring(counter);
+            if (i % 16 == 0) engine_.progress();
+          }
+        });
+      }
+    }
+  }
+  // Every ring was answered by the time the last ringer returned.
+  const Engine::Hold hold(engine_);
+  for (Counter& counter : counters) {
+    EXPECT_EQ(counter.seen, 2 * kRings);
+    engine_.forget(counter);
+  }
+}
+
+TEST(EngineByHandTest, WhatIsPutOffRunsInTheNextTurnOrAtOnceWhenInHaste) {
+  Engine engine(std::make_unique<StillCarrier>(), Drive::kByHand);
+  CountingTask task;
+  {
+    const Engine::Hold hold(engine);
+    engine.run_next_turn(task);
+  }
+  EXPECT_EQ(task.runs, 0);
+  engine.turn({}, Haste::kPatient);
+  EXPECT_EQ(task.runs, 1);
+  engine.turn({}, Haste::kPatient);
+  EXPECT_EQ(task.runs, 1);
+}
+
+TEST(EngineByHandTest, AForgottenTaskDoesNotRun) {
+  Engine engine(std::make_unique<StillCarrier>(), Drive::kByHand);
+  CountingTask task;
+  {
+    const Engine::Hold hold(engine);
+    engine.run_next_turn(task);
+    engine.run_at_end(task);
+    engine.forget(task);
+  }
+  engine.turn({});
+  EXPECT_EQ(task.runs, 0);
+}
+
+}  // namespace
+}  // namespace softdat::simnic::testing
