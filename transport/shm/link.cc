@@ -79,6 +79,12 @@ void Link::on_ready(std::uint32_t) {
   if (!is_peer_gone_) watch_->want(kReadable);
 }
 
+bool Link::is_alive() {
+  std::byte byte;
+  if (::recv(socket_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0) is_peer_gone_ = true;
+  return !is_ending();
+}
+
 void Link::open(ShmChannel& channel) {
   const std::uint32_t number = is_ending() ? ConversationTable::kNone : conversations_.begin_own();
   if (number == ConversationTable::kNone) {

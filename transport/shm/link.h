@@ -65,6 +65,8 @@ class Link final : public ReadinessSink {
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
   std::size_t poll();
   bool is_ending() const { return is_broken_ || is_peer_gone_; }
+  // Asks the kernel whether the peer still holds its end, rather than wait to be told.
+  bool is_alive();
   void end();
   // Hangs up; both sides will find the link ending.
   void sever();

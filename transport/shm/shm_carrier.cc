@@ -65,7 +65,8 @@ Contact::Begin ShmCarrier::start(ShmChannel& channel) {
   const ServiceKey key{channel.question()->remote.ipv4, channel.question()->offer.service_id};
   channel.count_attempt();
   const auto known = known_services_.find(key);
-  if (known != known_services_.end() && !known->second->is_ending()) {
+  // The heir of a process that has just died is found at the rendezvous, not on the dead one's link.
+  if (known != known_services_.end() && known->second->is_alive()) {
     known->second->open(channel);
     return Contact::Begin::kUnderWay;
   }

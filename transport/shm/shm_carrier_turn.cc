@@ -111,7 +111,10 @@ base::Time ShmCarrier::prepare_wait() {
 }
 
 void ShmCarrier::finish_wait() {
-  for (Link* link : *sleepers_.lock()) link->disarm();
+  {
+    auto sleepers = sleepers_.lock();
+    for (Link* link : *sleepers) link->disarm();
+  }
   has_waited_.store(true, std::memory_order_release);
 }
 

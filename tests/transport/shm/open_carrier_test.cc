@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which carrier a connection gets, and that a port is there on both or on neither.
+#include "transport/open_carrier.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "tests/transport/conformance/peer.h"
+#include "tests/transport/conformance/tcp_world.h"
+
+namespace softdat::transport {
+namespace {
+
+using conformance::own_loopback_address;
+using conformance::Peer;
+using conformance::PeerPort;
+
+constexpr std::uint64_t kService = 0x7000'0000'0000'0001;
+
+class OpenCarrierTest : public testing::Test {
+ protected:
+  static std::unique_ptr<Carrier> open(CarrierKind kind, std::uint32_t number) {
+    return open_carrier({.kind = kind, .ipv4 = own_loopback_address(number)});
+  }
+
+  // Connects and tells which carrier both sides got.
+  std::string connect(CarrierKind from, CarrierKind to) {
+    const auto here = open(from, 1);
+    const auto there = open(to, 2);
+    Peer active, passive;
+    PeerPort port(*there, kService, 4);
+    port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+    active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+    while (!(active.is_established && passive.is_established) && active.refusals.empty()) {
+      const base::Time now = base::Clock::now();
+      if (here->turn(now) + there->turn(now) == 0 && now > deadline) break;
+    }
+    if (!active.is_established || !passive.is_established) return "none";
+    EXPECT_STREQ(active.channel->carrier_name(), passive.channel->carrier_name());
+    return active.channel->carrier_name();
+  }
+};
+
+TEST_F(OpenCarrierTest, SharedMemoryIsChosenWhereBothSidesHaveIt) {
+  EXPECT_EQ(connect(CarrierKind::kAuto, CarrierKind::kAuto), "shm");
+  EXPECT_EQ(connect(CarrierKind::kShm, CarrierKind::kAuto), "shm");
+  EXPECT_EQ(connect(CarrierKind::kAuto, CarrierKind::kShm), "shm");
+  EXPECT_EQ(connect(CarrierKind::kShm, CarrierKind::kShm), "shm");
+}
+
+TEST_F(OpenCarrierTest, TcpIsChosenWhereEitherSideHasNothingElse) {
+  EXPECT_EQ(connect(CarrierKind::kAuto, CarrierKind::kTcp), "tcp");
+  EXPECT_EQ(connect(CarrierKind::kTcp, CarrierKind::kAuto), "tcp");
+  EXPECT_EQ(connect(CarrierKind::kTcp, CarrierKind::kTcp), "tcp");
+}
+
+TEST_F(OpenCarrierTest, WithoutACommonCarrierThereIsNoListener) {
+  EXPECT_EQ(connect(CarrierKind::kShm, CarrierKind::kTcp), "none");
+  EXPECT_EQ(connect(CarrierKind::kTcp, CarrierKind::kShm), "none");
+}
+
+TEST_F(OpenCarrierTest, APortThatOneHalfCannotHaveIsNotKeptByTheOther) {
+  for (const CarrierKind occupant : {CarrierKind::kTcp, CarrierKind::kShm}) {
+    const auto first = open(occupant, 1);
+    const auto second = open(CarrierKind::kAuto, 1);
+    auto taken = std::make_unique<PeerPort>(*first, kService, 4);
+    ASSERT_TRUE(taken->port);
+    PeerPort refused(*second, kService, 4);
+    EXPECT_FALSE(refused.port);
+    EXPECT_EQ(refused.error, ListenError::kAddressInUse);
+    // The other half has let go again: a carrier of that kind alone can have the port.
+    const bool was_tcp = occupant == CarrierKind::kTcp;
+    const auto third = open(was_tcp ? CarrierKind::kShm : CarrierKind::kTcp, 1);
+    EXPECT_TRUE(PeerPort(*third, kService, 4).port);
+    taken.reset();
+    EXPECT_TRUE(PeerPort(*second, kService, 4).port);
+  }
+}
+
+TEST_F(OpenCarrierTest, WaitEndsByInterruptByWorkAndByTheDeadline) {
+  for (const CarrierKind kind : {CarrierKind::kAuto, CarrierKind::kShm, CarrierKind::kTcp}) {
+    const auto here = open(kind, 1);
+    const auto there = open(kind, 2);
+    std::thread other([&] { here->interrupt(); });
+    here->wait(base::kNever);
+    other.join();
+    const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
+    while (base::Clock::now() < deadline) there->wait(deadline);
+
+    PeerPort port(*there, kService, 4);
+    Peer active, passive;
+    port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+    std::thread server([&] {
+      while (passive.messages.empty()) {
+        if (there->turn(base::Clock::now()) == 0) there->wait(base::kNever);
+      }
+    });
+    active.after_established = [&] { active.queue_send("wake up"); };
+    active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+    while (!active.is_established) {
+      if (here->turn(base::Clock::now()) == 0) here->wait(base::kNever);
+    }
+    // What is still to be said about the connection is said by turns, not by our memory of it.
+    while (here->turn(base::Clock::now()) > 0) continue;
+    server.join();
+    EXPECT_EQ(passive.messages[0].text(), "wake up");
+  }
+}
+
+// A NIC's engine: one thread waits without the baton while another holds it and works.
+TEST_F(OpenCarrierTest, OneThreadMayWaitWhileAnotherTurns) {
+  for (const CarrierKind kind : {CarrierKind::kAuto, CarrierKind::kShm}) {
+    const auto here = open(kind, 1);
+    std::atomic<bool> is_over{false};
+    std::thread waiter([&] {
+      while (!is_over.load()) here->wait(base::Clock::now() + std::chrono::milliseconds(1));
+    });
+    for (int round = 0; round < 20; ++round) {
+      // Links come and go, while the waiter looks at them.
+      const auto there = open(kind, 2);
+      Peer active, passive;
+      PeerPort port(*there, kService, 4);
+      port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+      active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+      const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+      while (passive.messages.size() < 50 && base::Clock::now() < deadline) {
+        if (active.is_established && active.is_drained()) active.queue_send("message");
+        here->turn(base::Clock::now());
+        there->turn(base::Clock::now());
+      }
+      EXPECT_GE(passive.messages.size(), 50u);
+    }
+    is_over.store(true);
+    here->interrupt();
+    waiter.join();
+  }
+}
+
+}  // namespace
+}  // namespace softdat::transport
