@@ -17,9 +17,9 @@ Bytes to_bytes(std::string_view text) {
 Bytes make_pattern(std::size_t length, std::uint64_t seed) {
   Bytes bytes(length);
   std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-  for (std::byte& byte : bytes) {
+  for (std::size_t at = 0; at < length; at += sizeof state) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    byte = static_cast<std::byte>(state >> 56);
+    std::memcpy(bytes.data() + at, &state, std::min(sizeof state, length - at));
   }
   return bytes;
 }
