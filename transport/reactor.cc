@@ -30,6 +30,7 @@ struct Mark {
 struct Inbox {
   std::vector<Mark> marks;
   bool is_interrupted = false;
+  bool is_waiting = false;  // a thread is inside wait()
 };
 
 // Handlers run in whichever thread looks at the kernel, with or without the baton; so they only
@@ -43,8 +44,9 @@ class AsioReactor final : public Reactor {
 
  private:
   friend class AsioWatch;
-  void take_marks();
+  bool take_marks();
   bool is_told();
+  void wake_waiter();
 
   // Fixed after construction; Asio's own locks make them safe for several threads.
   asio::io_context context_;
@@ -95,15 +97,18 @@ std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) 
   return watch;
 }
 
-void AsioReactor::take_marks() {
+// True when a waiter has been interrupted and does not know it yet.
+bool AsioReactor::take_marks() {
   marks_.clear();
   auto inbox = inbox_.lock();
   if (!inbox->marks.empty()) marks_.swap(inbox->marks);
+  return inbox->is_waiting && inbox->is_interrupted;
 }
 
 std::size_t AsioReactor::dispatch(bool look) {
   if (look) context_.poll();
-  take_marks();
+  // poll() may just have run the handler that was to wake the waiter.
+  if (take_marks() && look) wake_waiter();
   std::size_t told = 0;
   for (const Mark& mark : marks_) {
     mark.record->outstanding &= ~mark.readiness;
@@ -121,6 +126,7 @@ bool AsioReactor::is_told() {
 }
 
 void AsioReactor::wait(base::Time deadline) {
+  inbox_.lock()->is_waiting = true;
   while (!is_told()) {
     if (deadline == base::kNever) {
       context_.run_one();
@@ -128,12 +134,18 @@ void AsioReactor::wait(base::Time deadline) {
       break;
     }
   }
-  inbox_.lock()->is_interrupted = false;
+  auto inbox = inbox_.lock();
+  inbox->is_waiting = false;
+  inbox->is_interrupted = false;
+}
+
+void AsioReactor::wake_waiter() {
+  asio::post(context_, [] {});
 }
 
 void AsioReactor::interrupt() {
   const bool is_new = !std::exchange(inbox_.lock()->is_interrupted, true);
-  if (is_new) asio::post(context_, [] {});
+  if (is_new) wake_waiter();
 }
 
 }  // namespace
