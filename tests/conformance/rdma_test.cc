@@ -181,19 +181,19 @@ TEST_F(Rdma, BadArgumentsAreNamedAndChangeNothing) {
 }
 
 TEST_F(Rdma, LocalSegmentsAreCheckedAsThoseOfMessages) {
-  const DAT_RMR_TRIPLET remote = server_.memory->remote(0, 4096);
+  const DAT_RMR_TRIPLET remote = server_.memory->remote(0, 2);
   const DAT_LMR_TRIPLET outside =
       make_local(client_.memory->data() + client_.memory->size() - 1, 2, client_.memory->lmr_context());
-  const DAT_LMR_TRIPLET unknown = make_local(client_.memory->data(), 64, client_.memory->lmr_context() ^ 0x0f0f0f0f);
+  const DAT_LMR_TRIPLET unknown = make_local(client_.memory->data(), 2, client_.memory->lmr_context() ^ 0x0f0f0f0f);
   Memory foreign(client_.adapter.handle(), client_.adapter.make_pz(), 4096);
   Memory read_only(client_.adapter.handle(), client_.pz, 4096, DAT_MEM_PRIV_LOCAL_READ_FLAG);
   for (const auto post : {post_write, post_read}) {
     EXPECT_THAT(post(client_, {outside}, remote), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
     EXPECT_THAT(post(client_, {unknown}, remote), fails_with(DAT_PRIVILEGES_VIOLATION));
-    EXPECT_THAT(post(client_, {foreign.local(0, 4096)}, remote), fails_with(DAT_PROTECTION_VIOLATION));
+    EXPECT_THAT(post(client_, {foreign.local(0, 2)}, remote), fails_with(DAT_PROTECTION_VIOLATION));
   }
-  EXPECT_THAT(post_read(client_, {read_only.local(0, 4096)}, remote), fails_with(DAT_PRIVILEGES_VIOLATION));
-  EXPECT_THAT(post_write(client_, {read_only.local(0, 4096)}, remote), succeeds());
+  EXPECT_THAT(post_read(client_, {read_only.local(0, 2)}, remote), fails_with(DAT_PRIVILEGES_VIOLATION));
+  EXPECT_THAT(post_write(client_, {read_only.local(0, 2)}, remote), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_SUCCESS);
   expect_conversation(server_, client_);
 }
