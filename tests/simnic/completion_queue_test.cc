@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/completion_queue.h"
+
+#include "simnic/engine.h"
+#include "tests/simnic/world.h"
+
+namespace softdat::simnic::testing {
+namespace {
+
+class CompletionQueueTest : public ::testing::Test {
+ protected:
+  bool push(std::uint64_t wr_id, bool is_quiet = false, bool solicited = false,
+            CompletionStatus status = CompletionStatus::kSuccess) {
+    const Engine::Hold hold(engine_);
+    return queue_.push({.wr_id = wr_id,
+                        .qp_context = 0,
+                        .length = 0,
+                        .status = status,
+                        .opcode = CompletionOpcode::kSend,
+                        .solicited = solicited},
+                       is_quiet);
+  }
+  std::vector<std::uint64_t> poll_all() {
+    std::vector<std::uint64_t> found;
+    hca::Completion completion;
+    while (queue_.poll({&completion, 1}) == 1) found.push_back(completion.wr_id);
+    return found;
+  }
+  void deliver() { engine_.upward().deliver(); }
+
+  transport::loop::LoopNetwork network_;
+  Engine engine_{std::make_unique<transport::loop::LoopCarrier>(network_, transport::Address{1, 0}), Drive::kByHand};
+  CompletionLog log_;
+  CompletionQueue queue_{engine_, 4, log_};
+};
+
+TEST_F(CompletionQueueTest, NobodyIsToldUnlessItIsArmed) {
+  push(1);
+  deliver();
+  EXPECT_EQ(log_.completions, 0);
+}
+
+TEST_F(CompletionQueueTest, TellsOncePerArm) {
+  queue_.arm(false);
+  push(1);
+  push(2);
+  deliver();
+  EXPECT_EQ(log_.completions, 1);
+  queue_.arm(false);
+  push(3);
+  queue_.arm(false);
+  push(4);
+  deliver();
+  EXPECT_EQ(log_.completions, 3);
+}
+
+TEST_F(CompletionQueueTest, NeverWithinTheSectionThatPushes) {
+  queue_.arm(false);
+  const Engine::Hold hold(engine_);
+  hca::Completion completion{};
+  queue_.push(completion, false);
+  EXPECT_EQ(log_.completions, 0);
+}
+
+TEST_F(CompletionQueueTest, SolicitedMeansSolicitedOrFailed) {
+  queue_.arm(true);
+  push(1);
+  deliver();
+  EXPECT_EQ(log_.completions, 0);
+  push(2, false, true);
+  deliver();
+  EXPECT_EQ(log_.completions, 1);
+  queue_.arm(true);
+  push(3, false, false, CompletionStatus::kFlushed);
+  deliver();
+  EXPECT_EQ(log_.completions, 2);
+}
+
+TEST_F(CompletionQueueTest, QuietOnesWakeNobody) {
+  queue_.arm(false);
+  const auto ticket = queue_.event_count().prepare();
+  push(1, true);
+  EXPECT_FALSE(queue_.event_count().is_notified(ticket));
+  push(2);
+  EXPECT_TRUE(queue_.event_count().is_notified(ticket));
+  queue_.event_count().cancel();
+  deliver();
+  EXPECT_EQ(log_.completions, 1);
+}
+
+TEST_F(CompletionQueueTest, OverflowIsSaidOnceAndKeepsWhatIsThere) {
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_TRUE(push(i));
+  EXPECT_FALSE(push(4));
+  EXPECT_FALSE(push(5));
+  deliver();
+  EXPECT_EQ(log_.overflows, 1);
+  EXPECT_EQ(poll_all(), (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_TRUE(push(6));
+  EXPECT_EQ(poll_all(), std::vector<std::uint64_t>{6});
+}
+
+TEST_F(CompletionQueueTest, ResizingKeepsCompletionsAndOrder) {
+  for (std::uint64_t i = 0; i < 4; ++i) push(i);
+  EXPECT_EQ(reason(queue_.resize(3)), hca::Error::kInvalidState);
+  EXPECT_EQ(queue_.capacity(), 4u);
+  expect_ok(queue_.resize(100));
+  EXPECT_GE(queue_.capacity(), 100u);
+  for (std::uint64_t i = 4; i < 100; ++i) EXPECT_TRUE(push(i));
+  EXPECT_EQ(queue_.size(), 100u);
+  const auto found = poll_all();
+  ASSERT_EQ(found.size(), 100u);
+  for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(found[i], i);
+  for (int i = 0; i < 10; ++i) {
+    push(7);
+    expect_ok(queue_.resize(i % 2 == 0 ? 4 : 128));
+    EXPECT_EQ(poll_all(), std::vector<std::uint64_t>{7});
+  }
+}
+
+}  // namespace
+}  // namespace softdat::simnic::testing

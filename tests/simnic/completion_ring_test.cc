@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/completion_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace softdat::simnic {
+namespace {
+
+hca::Completion make(std::uint64_t wr_id) {
+  return {.wr_id = wr_id,
+          .qp_context = ~wr_id,
+          .length = static_cast<std::uint32_t>(wr_id * 3),
+          .status = hca::CompletionStatus::kFlushed,
+          .opcode = hca::CompletionOpcode::kRead,
+          .solicited = wr_id % 2 == 0};
+}
+
+TEST(CompletionRingTest, EveryFieldComesBack) {
+  CompletionRing ring(4);
+  ASSERT_TRUE(ring.push(make(7)));
+  hca::Completion out{};
+  ASSERT_EQ(ring.pop({&out, 1}), 1u);
+  EXPECT_EQ(out.wr_id, 7u);
+  EXPECT_EQ(out.qp_context, ~std::uint64_t{7});
+  EXPECT_EQ(out.length, 21u);
+  EXPECT_EQ(out.status, hca::CompletionStatus::kFlushed);
+  EXPECT_EQ(out.opcode, hca::CompletionOpcode::kRead);
+  EXPECT_FALSE(out.solicited);
+}
+
+TEST(CompletionRingTest, HoldsAtLeastWhatWasAskedForAndNotOneMore) {
+  for (const std::size_t asked : {0u, 1u, 2u, 3u, 16u, 100u}) {
+    CompletionRing ring(asked);
+    EXPECT_GE(ring.capacity(), asked);
+    for (std::size_t i = 0; i < ring.capacity(); ++i) EXPECT_TRUE(ring.push(make(i)));
+    EXPECT_FALSE(ring.push(make(99)));
+    EXPECT_EQ(ring.size(), ring.capacity());
+  }
+}
+
+TEST(CompletionRingTest, KeepsOrderRoundAfterRound) {
+  CompletionRing ring(8);
+  std::uint64_t pushed = 0, popped = 0;
+  std::array<hca::Completion, 5> out;
+  for (int round = 0; round < 1000; ++round) {
+    while (ring.push(make(pushed))) ++pushed;
+    const std::size_t count = ring.pop({out.data(), static_cast<std::size_t>(round % 6) % 6});
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out[i].wr_id, popped++);
+  }
+  EXPECT_EQ(pushed - popped, ring.size());
+}
+
+TEST(CompletionRingTest, AnEmptyRingGivesNothing) {
+  CompletionRing ring(8);
+  std::array<hca::Completion, 4> out;
+  EXPECT_EQ(ring.pop(out), 0u);
+  EXPECT_EQ(ring.pop({}), 0u);
+  EXPECT_EQ(ring.size(), 0u);
+}
+
+TEST(CompletionRingTest, ManyProducersAndConsumersLoseAndRepeatNothing) {
+  constexpr std::uint64_t kProducers = 3, kEach = 20'000;
+  CompletionRing ring(64);
+  std::vector<std::atomic<std::uint8_t>> seen(kProducers * kEach);
+  std::atomic<std::uint64_t> taken{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t p = 0; p < kProducers; ++p) {
+      threads.emplace_back([&, p] {
+        for (std::uint64_t i = 0; i < kEach; ++i) {
+          while (!ring.push(make(p * kEach + i))) std::this_thread::yield();
+        }
+      });
+    }
+    for (std::size_t batch = 1; batch <= 3; ++batch) {
+      threads.emplace_back([&, batch] {
+        std::array<hca::Completion, 3> out;
+        std::array<std::uint64_t, kProducers> last{};
+        while (taken.load() < kProducers * kEach) {
+          const std::size_t count = ring.pop({out.data(), batch});
+          for (std::size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(out[i].qp_context, ~out[i].wr_id);
+            seen[out[i].wr_id].fetch_add(1);
+            // What one consumer sees of one producer is in order.
+            auto& before = last[out[i].wr_id / kEach];
+            ASSERT_GE(out[i].wr_id + 1, before);
+            before = out[i].wr_id + 1;
+          }
+          taken.fetch_add(count);
+          if (count == 0) std::this_thread::yield();
+        }
+      });
+    }
+  }
+  for (const auto& count : seen) ASSERT_EQ(count.load(), 1);
+}
+
+}  // namespace
+}  // namespace softdat::simnic

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/work_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace softdat::simnic {
+namespace {
+
+RecvEntry entry(std::uint64_t wr_id, std::uint16_t segments) {
+  return {.wr_id = wr_id, .length = 0, .flags = 0, .segment_count = segments};
+}
+
+TEST(WorkQueueTest, KeepsCopiesOfSegmentsPerRequest) {
+  WorkQueue<RecvEntry> queue(4, 3);
+  std::vector<hca::Segment> segments{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  queue.push(entry(1, 3), segments);
+  queue.push(entry(2, 1), std::span(segments).first(1));
+  segments.assign(3, {0, 0, 0});
+  EXPECT_EQ(queue.segments(0).size(), 3u);
+  EXPECT_EQ(queue.segments(0)[2].address, 7u);
+  EXPECT_EQ(queue.segments(1)[0].lkey, 3u);
+  EXPECT_EQ(queue.pop().wr_id, 1u);
+  EXPECT_EQ(queue.segments(1)[0].lkey, 3u);
+}
+
+TEST(WorkQueueTest, IsFullAtItsCapacityRoundAfterRound) {
+  WorkQueue<RecvEntry> queue(5, 0);
+  EXPECT_EQ(queue.capacity(), 8u);
+  std::uint64_t pushed = 0, popped = 0;
+  for (int round = 0; round < 100; ++round) {
+    for (; !queue.is_full(); ++pushed) queue.push(entry(pushed, 0), {});
+    EXPECT_EQ(queue.outstanding(), 8u);
+    for (int i = 0; i <= round % 8; ++i) EXPECT_EQ(queue.pop().wr_id, popped++);
+  }
+}
+
+TEST(WorkQueueTest, AZeroCapacityStillHoldsOne) {
+  WorkQueue<SendEntry> queue(0, 0);
+  EXPECT_EQ(queue.capacity(), 1u);
+  EXPECT_TRUE(queue.is_empty());
+  queue.push({}, {});
+  EXPECT_TRUE(queue.is_full());
+}
+
+TEST(WorkQueueTest, APosterAndAConsumerMayRunAtOnce) {
+  WorkQueue<RecvEntry> queue(8, 1);
+  constexpr std::uint64_t kCount = 50'000;
+  std::jthread poster([&] {
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      while (queue.is_full()) std::this_thread::yield();
+      const hca::Segment segment{i, 1, 2};
+      queue.push(entry(i, 1), {&segment, 1});
+    }
+  });
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    while (queue.is_empty()) std::this_thread::yield();
+    ASSERT_EQ(queue.segments(i)[0].address, i);
+    ASSERT_EQ(queue.pop().wr_id, i);
+  }
+}
+
+}  // namespace
+}  // namespace softdat::simnic
