@@ -20,6 +20,8 @@ namespace softdat::transport::tcp {
 namespace {
 
 constexpr std::size_t kControlSize = 2;
+constexpr std::size_t kLargePayload = 16384;
+constexpr std::size_t kHeadReadAhead = 1024;
 
 std::uint32_t load_little_endian(const std::byte* from) {
   std::uint32_t value = 0;
@@ -77,6 +79,8 @@ bool Inbound::begin_segment(const SegmentShape& shape, std::span<const std::byte
   segment_ = decode_segment(shape, ulpdu);
   buffer_.consume(kLengthSize + shape.head_size());
   payload_left_ = shape.payload;
+  // Where large payload comes, more is likely to follow: read its heads, not its bytes, into here.
+  if (shape.payload >= kLargePayload) read_ahead_ = kHeadReadAhead;
   trailer_left_ = trailer_of(ulpdu_length_);
   is_in_segment_ = true;
   kind_ = Kind::kPlain;

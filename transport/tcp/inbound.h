@@ -107,6 +107,7 @@ class Inbound {
 
   ReadOutcome read_until(int fd, std::size_t budget);
   bool wants_direct() const;
+  std::size_t wanted_bytes() const;
   long receive_staged(int fd, std::size_t wanted);
   long receive_direct(int fd);
   long receive_slices(int fd, const SliceList& slices, std::size_t length);

@@ -18,7 +18,7 @@ namespace {
 // From here on a system call costs less than copying twice.
 constexpr std::size_t kDirectLeast = 8192;
 // What is read behind large payload: its trailer, the next head, and perhaps a small message.
-constexpr std::size_t kSmallReadAhead = 256;
+constexpr std::size_t kSmallReadAhead = 1024;
 
 std::size_t bytes_waiting(int fd) {
   int count = 0;
@@ -56,7 +56,7 @@ ReadOutcome Inbound::read_until(int fd, std::size_t budget) {
     if (fault_) outcome = {ReadStatus::kFault, outcome.bytes, *fault_};
     if (outcome.status != ReadStatus::kDrained || is_drained_) return outcome;
     if (outcome.bytes >= budget) return {ReadStatus::kMore, outcome.bytes};
-    const long got = wants_direct() ? receive_direct(fd) : receive_staged(fd, read_ahead_);
+    const long got = wants_direct() ? receive_direct(fd) : receive_staged(fd, wanted_bytes());
     if (got > 0) {
       outcome.bytes += static_cast<std::size_t>(got);
       continue;
@@ -72,6 +72,13 @@ bool Inbound::wants_direct() const {
   return stage_ == Stage::kPayload && payload_left_ >= kDirectLeast && buffer_.empty() && !rules_.has_crc;
 }
 
+// Of a segment that is under way at least the rest, so that a small rest takes one call.
+std::size_t Inbound::wanted_bytes() const {
+  if (rules_.has_crc) return BufferPool::kBufferSize;
+  const std::size_t rest = stage_ == Stage::kHead ? 0 : payload_left_ + trailer_left_;
+  return std::max(read_ahead_, rest + kSmallReadAhead);
+}
+
 long Inbound::receive_staged(int fd, std::size_t wanted) {
   const std::span<std::byte> room = buffer_.room(BufferPool::kBufferSize / 4);
   const std::size_t length = std::min(wanted, room.size());
@@ -80,7 +87,7 @@ long Inbound::receive_staged(int fd, std::size_t wanted) {
   buffer_.commit(static_cast<std::size_t>(got));
   // Less than asked means that the socket is empty; what comes later makes it readable again.
   is_drained_ = static_cast<std::size_t>(got) < length;
-  if (!is_drained_) read_ahead_ = std::min(2 * read_ahead_, BufferPool::kBufferSize);
+  if (!is_drained_) read_ahead_ = std::min(4 * read_ahead_, BufferPool::kBufferSize);
   return got;
 }
 
@@ -88,7 +95,6 @@ long Inbound::receive_direct(int fd) {
   const std::size_t waiting = bytes_waiting(fd);
   if (waiting < kDirectLeast) return receive_staged(fd, kDirectLeast + kSmallReadAhead);
   const std::size_t length = std::min(waiting, payload_left_);
-  read_ahead_ = kSmallReadAhead;
   SliceList slices;
   Placement placement = Placement::kPlace;
   if (!ask(length, slices, placement)) return -1;

@@ -20,6 +20,7 @@ namespace {
 // Up to here copying costs less than a system call of its own.
 constexpr std::size_t kCopyLimit = 8192;
 // Encoded FPDUs leave by themselves when so much has gathered.
+constexpr std::size_t kPartUnit = 64;
 constexpr std::size_t kBatchLimit = std::size_t{32} << 10;
 // What one call of send() moves at most, so that one channel cannot hold the baton.
 constexpr std::size_t kSendBudget = std::size_t{2} << 20;
@@ -54,9 +55,14 @@ void store_little_endian(std::byte* to, std::uint32_t value) {
 
 }  // namespace
 
+// Equal parts, nearly: a small one at the end would cost its receiver as much as a large one.
 std::size_t Outbound::part_at(const Message& message, std::uint32_t taken) const {
   const std::size_t most = rules_.max_ulpdu - ddp_size_of(message.opcode);
-  return std::min<std::size_t>(payload_length(message) - taken, most);
+  const std::size_t total = payload_length(message);
+  if (total <= most) return total - taken;
+  const std::size_t parts = (total + most - 1) / most;
+  const std::size_t even = (total + parts - 1) / parts;
+  return std::min({total - taken, most, even + (kPartUnit - even % kPartUnit) % kPartUnit});
 }
 
 std::size_t Outbound::fpdu_size_at(const Message& message, std::uint32_t taken) const {
