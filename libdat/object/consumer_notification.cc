@@ -124,10 +124,10 @@ Status ConsumerNotification::wait(std::uint32_t timeout_us, bool is_cancelled_as
   for (;;) {
     ia().device().progress();
     if (take_trigger(waiter.epoch(), evd)) return kOk;
-    if (reason == base::WakeReason::kInterrupted) return {StatusType::kInterruptedCall};
+    if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) {
       evd = nullptr;
-      return {StatusType::kQueueEmpty, StatusDetail::kNoSubtype, true};
+      return queue_empty(true);
     }
     reason = await_news(deadline, waiter.epoch(), is_cancelled_asynchronously);
   }

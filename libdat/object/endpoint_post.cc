@@ -80,7 +80,7 @@ Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie,
 
 Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                  std::uint32_t flags) {
-  if (length_of(local) > remote.length) return {StatusType::kLengthError};
+  if (length_of(local) > remote.length) return length_error();
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWrite,
                            .rkey = remote.rkey,
@@ -92,7 +92,7 @@ Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t c
 Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                 std::uint32_t flags) {
   const std::uint64_t room = length_of(local);
-  if (remote.length > room) return {StatusType::kLengthError};
+  if (remote.length > room) return length_error();
   if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
   std::array<Segment, kMostSegments> trimmed;
   hca::SendRequest request{.wr_id = cookie,

@@ -126,7 +126,7 @@ bool EventDispatcher::progress_and_take(Event& event) {
 
 // Stock providers spell it so, and a stock program compares with the bare number.
 Status EventDispatcher::empty_status() const {
-  return {StatusType::kQueueEmpty, StatusDetail::kNoSubtype, cq_ != nullptr};
+  return queue_empty(cq_ != nullptr);
 }
 
 bool EventDispatcher::take(Event& event) {
@@ -167,7 +167,7 @@ bool EventDispatcher::post(Event event) {
 Status EventDispatcher::post_software(void* pointer) {
   if (!takes(kSoftwareStream)) return invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
   if (!ring_.push({handle(), SoftwareEvent{pointer}}, cq_ == nullptr ? 0 : cq_->size())) {
-    return {StatusType::kQueueFull};
+    return queue_full();
   }
   notify_arrival();
   return kOk;

@@ -50,7 +50,7 @@ Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, b
   }
   if (threshold == 1 && timeout_us == 0) {  // who does not block claims nothing
     nmore = count();
-    return {StatusType::kTimeoutExpired};
+    return timeout_expired();
   }
   const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
   return wait_exclusively(deadline, threshold, is_cancelled_asynchronously, event, nmore);
@@ -58,7 +58,7 @@ Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, b
 
 Status EventDispatcher::check_wait(std::int32_t threshold) const {
   if (threshold < 1 || threshold > qlen()) return invalid_parameter(StatusDetail::kInvalidArg3);
-  if (is_closing_.load()) return {StatusType::kAbort};
+  if (is_closing_.load()) return aborted();
   if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
   if (has_waiter_.load()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
   if (threshold == 1) return kOk;
@@ -82,13 +82,13 @@ Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t thres
     was_notified_.store(false);
     if (mode_.load() != NotifyMode::kThreshold) arm();
     device_->progress();
-    if (is_closing_.load()) return {StatusType::kAbort};
+    if (is_closing_.load()) return aborted();
     if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
     const bool is_enough = count() >= threshold && take(event);
     nmore = count();
     if (is_enough) return kOk;
-    if (reason == base::WakeReason::kInterrupted) return {StatusType::kInterruptedCall};
-    if (base::Clock::now() >= deadline) return {StatusType::kTimeoutExpired};
+    if (reason == base::WakeReason::kInterrupted) return interrupted_call();
+    if (base::Clock::now() >= deadline) return timeout_expired();
     reason = await_news(deadline, threshold, is_cancelled);
   }
 }

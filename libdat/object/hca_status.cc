@@ -18,33 +18,33 @@ Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail ar
     case kUnsupported:
       return model_not_supported();
     case kAddressInUse:
-      return {StatusType::kConnQualInUse};
+      return conn_qual_in_use();
     case kBadAddress:
-      return {StatusType::kInvalidAddress, StatusDetail::kInvalidAddressUnreachable};
+      return invalid_address(StatusDetail::kInvalidAddressUnreachable);
     case kPermission:
     case kBadKey:
     case kOutOfRange:
     case kWrongDomain:
     case kMissingRight:
-      return {StatusType::kPrivilegesViolation};
+      return privileges_violation(StatusDetail::kNoSubtype);
   }
-  return {StatusType::kInternalError};
+  return internal_error();
 }
 
 Status opening_failure(hca::Error error) {
   using enum hca::Error;
   if (error == kNoDevice || error == kUnsupported) {
-    return {StatusType::kProviderNotFound, StatusDetail::kNameNotRegistered};
+    return provider_not_found(StatusDetail::kNameNotRegistered);
   }
   return creation_failure(error, StatusDetail::kResourceDevice, StatusDetail::kInvalidArg1);
 }
 
 Status post_failure(hca::Error error, bool is_write) {
   using enum hca::Error;
-  const Status privileges{StatusType::kPrivilegesViolation,
-                          is_write ? StatusDetail::kPrivilegesWrite : StatusDetail::kPrivilegesRead};
-  const Status protection{StatusType::kProtectionViolation,
-                          is_write ? StatusDetail::kProtectionWrite : StatusDetail::kProtectionRead};
+  const Status privileges =
+      privileges_violation(is_write ? StatusDetail::kPrivilegesWrite : StatusDetail::kPrivilegesRead);
+  const Status protection =
+      protection_violation(is_write ? StatusDetail::kProtectionWrite : StatusDetail::kProtectionRead);
   switch (error) {
     case kPermission:
     case kBadKey:
@@ -64,7 +64,7 @@ Status post_failure(hca::Error error, bool is_write) {
     case kNoDevice:
       return creation_failure(error, StatusDetail::kResourceMemory, StatusDetail::kInvalidArg2);
   }
-  return {StatusType::kInternalError};
+  return internal_error();
 }
 
 DtoStatus dto_status(hca::CompletionStatus status) {

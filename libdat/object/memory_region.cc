@@ -23,7 +23,7 @@ hca::AccessMask access_of(std::uint32_t privileges) {
 
 Status check_range(std::uint64_t address, std::uint64_t length, std::uint32_t privileges,
                    const hca::DeviceAttributes& device) {
-  if (length == 0) return {StatusType::kLengthError};
+  if (length == 0) return length_error();
   if (length > device.max_mr_size || address + (length - 1) < address) {
     return invalid_parameter(StatusDetail::kInvalidArg4);
   }

@@ -65,7 +65,7 @@ Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, 
     if (status.ok()) conn_qual = candidate;
     return status;
   }
-  return {StatusType::kConnQualUnavailable};
+  return conn_qual_unavailable();
 }
 
 Status ServicePoint::free(Pin<ServicePoint> psp) {

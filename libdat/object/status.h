@@ -177,6 +177,39 @@ constexpr Status invalid_address(StatusDetail how) {
 constexpr Status provider_not_found(StatusDetail what) {
   return {StatusType::kProviderNotFound, what};
 }
+constexpr Status privileges_violation(StatusDetail right) {
+  return {StatusType::kPrivilegesViolation, right};
+}
+constexpr Status protection_violation(StatusDetail right) {
+  return {StatusType::kProtectionViolation, right};
+}
+constexpr Status length_error() {
+  return {StatusType::kLengthError};
+}
+constexpr Status conn_qual_in_use() {
+  return {StatusType::kConnQualInUse};
+}
+constexpr Status conn_qual_unavailable() {
+  return {StatusType::kConnQualUnavailable};
+}
+constexpr Status aborted() {
+  return {StatusType::kAbort};
+}
+constexpr Status timeout_expired() {
+  return {StatusType::kTimeoutExpired};
+}
+constexpr Status interrupted_call() {
+  return {StatusType::kInterruptedCall};
+}
+constexpr Status queue_full() {
+  return {StatusType::kQueueFull};
+}
+constexpr Status queue_empty(bool is_bare) {
+  return {StatusType::kQueueEmpty, StatusDetail::kNoSubtype, is_bare};
+}
+constexpr Status internal_error() {
+  return {StatusType::kInternalError};
+}
 constexpr Status model_not_supported() {
   return {StatusType::kModelNotSupported};
 }
