@@ -5,8 +5,8 @@ namespace softdat::simnic {
 namespace {
 
 constexpr std::uint8_t kRdmap = 0, kDdp = 1;
-constexpr std::uint8_t kProtection = 1;  // RDMAP's error type
-constexpr std::uint8_t kTagged = 1;      // DDP's error type
+constexpr std::uint8_t kLocal = 0, kProtection = 1;  // RDMAP's error type
+constexpr std::uint8_t kTagged = 1;                  // DDP's error type
 
 }  // namespace
 
@@ -45,6 +45,7 @@ transport::TerminateCode read_refusal(KeyFault fault) {
 }
 
 hca::CompletionStatus status_of(const transport::TerminateCode& code) {
+  if (code.layer == kRdmap && code.type == kLocal) return hca::CompletionStatus::kFlushed;
   if (code.layer == kRdmap && code.type == kProtection) return hca::CompletionStatus::kRemoteAccess;
   if (code.layer == kRdmap) return hca::CompletionStatus::kRemoteOperation;
   if (code.layer == kDdp && code.type == kTagged) return hca::CompletionStatus::kRemoteAccess;

@@ -27,7 +27,8 @@ inline base::Failure<Fault> refuse(const Fault& fault) {
 }
 
 // The numbers of RFC 5040 section 4.8 and RFC 5041 section 8.2 that we send.
-inline constexpr transport::TerminateCode kLocalCatastrophe{0, 0, 0x00};
+inline constexpr transport::TerminateCode kLocalCatastrophe{0, 0, 0x00};  // our own trouble; no request of the peer's
+inline constexpr transport::TerminateCode kCannotCarryOut{0, 2, 0x07};  // a request of the peer's, for reasons of ours
 inline constexpr transport::TerminateCode kUnexpectedOpcode{0, 2, 0x06};
 inline constexpr transport::TerminateCode kCannotInvalidate{0, 2, 0x09};
 inline constexpr transport::TerminateCode kTaggedInvalidStag{1, 1, 0x00};
@@ -42,7 +43,8 @@ transport::TerminateCode write_refusal(KeyFault fault);
 // A remote read that its key does not allow (RFC 5040 section 4.8, remote protection error).
 transport::TerminateCode read_refusal(KeyFault fault);
 
-// What our request completes with when the peer answered it with this.
+// What our request completes with when the peer answered it with this. kFlushed: no request of ours
+// is to blame.
 hca::CompletionStatus status_of(const transport::TerminateCode& code);
 
 // Whether the code says that a read request of ours was refused.

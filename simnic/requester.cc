@@ -145,7 +145,8 @@ std::optional<std::uint64_t> Requester::rewound_to() const {
 }
 
 std::optional<std::uint64_t> Requester::find_oldest_read() {
-  for (; answered_ < sent_; ++answered_) {
+  // Slots of completed requests may hold later ones by now.
+  for (answered_ = std::max(answered_, queue_.completed()); answered_ < sent_; ++answered_) {
     if (queue_.at(answered_).opcode == SendOpcode::kRead) return answered_;
   }
   return std::nullopt;

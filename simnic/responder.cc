@@ -71,7 +71,7 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
   const KeyFault fault =
       resolve(memory_, queue_.segments(number), hca::kLocalWrite, arrival.message_offset, arrival.length, out);
   if (fault != KeyFault::kNone) {
-    return refuse({.code = kLocalCatastrophe, .blamed_recv = CompletionStatus::kLocalProtection});
+    return refuse({.code = kCannotCarryOut, .blamed_recv = CompletionStatus::kLocalProtection});
   }
   return Placement::kPlace;
 }

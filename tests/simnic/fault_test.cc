@@ -37,7 +37,8 @@ TEST(FaultTest, EveryRefusalOfAKeyIsARemoteAccessErrorAtItsOrigin) {
 TEST(FaultTest, OtherRefusalsSayWhatTheyCan) {
   EXPECT_EQ(status_of(kNoBuffer), Status::kRnrRetryExceeded);
   EXPECT_EQ(status_of(kMessageTooLong), Status::kRemoteOperation);
-  EXPECT_EQ(status_of(kLocalCatastrophe), Status::kRemoteOperation);
+  EXPECT_EQ(status_of(kCannotCarryOut), Status::kRemoteOperation);
+  EXPECT_EQ(status_of(kLocalCatastrophe), Status::kFlushed);
   EXPECT_EQ(status_of(kUnexpectedOpcode), Status::kRemoteOperation);
   EXPECT_EQ(status_of({2, 0, 2}), Status::kBadResponse);
   EXPECT_EQ(status_of({9, 9, 9}), Status::kBadResponse);

@@ -79,6 +79,18 @@ TEST_F(ReadTest, AReadToAPeerThatAnswersNoneFailsInItsTurn) {
   EXPECT_EQ(active_->events(), "broken");
 }
 
+TEST_F(ReadTest, AReadIsFoundBehindManyRequestsThatWerePassedOver) {
+  // The slots of requests done long ago hold reads by the time a response comes.
+  Memory local(here(), 64), remote(there(), pattern(64, 1));
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    for (int write = 0; write < 7; ++write) expect_ok(active_->write(i, {local.segment(32, 1)}, remote, 63, 0));
+    expect_ok(active_->read(i, {local.segment(0, 1 + i % 32)}, remote));
+    expect_ok(active_->read(i, {local.segment(32, 2)}, remote, 7));
+    settle();
+    EXPECT_EQ(active_->sends(), std::to_string(i) + ":ok " + std::to_string(i) + ":ok");
+  }
+}
+
 TEST_F(ReadTest, CompletionsStayInOrderWhenAWriteOvertakesARead) {
   use({.seed = 11, .capacity = 3000, .max_chunk = 100});
   const auto content = pattern(50000, 1);

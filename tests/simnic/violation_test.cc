@@ -196,6 +196,21 @@ TEST_F(ViolationTest, AReadSinkTakenAwayFailsTheReadLocally) {
   EXPECT_EQ(active_->events() + passive_->events(), "brokenbroken");
 }
 
+TEST_F(ViolationTest, OnesOwnTroubleIsNoFaultOfThePeersRequests) {
+  Memory gone(here(), 8), waiting(there(), 8);
+  expect_ok(passive_->send(1, {waiting.all()}));  // finds no receive
+  settle();
+  expect_ok(active_->send(2, {local_->segment(0, 8)}));  // the same the other way round
+  settle();
+  expect_ok(active_->write(3, {gone.all()}, *remote_));
+  gone.deregister();
+  Memory inbox(there(), 8);
+  expect_ok(passive_->recv(4, {inbox.all()}));
+  settle();
+  EXPECT_EQ(active_->sends(), "2:ok 3:local-protection");
+  EXPECT_EQ(passive_->sends(), "1:flushed");
+}
+
 TEST_F(ViolationTest, AnOverflowingCompletionQueueBreaksItsQueuePairAndSaysSoOnce) {
   use(transport::loop::LoopOptions{}, RnrPolicy::kWait, Endpoint::kLimits, std::size_t{2});
   local_ = std::make_unique<Memory>(here(), 8);

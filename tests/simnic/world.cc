@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/simnic/world.h"
 
-#include <random>
-
 namespace softdat::simnic::testing {
 namespace {
 
@@ -18,9 +16,12 @@ std::vector<std::byte> bytes(std::string_view text) {
 }
 
 std::vector<std::byte> pattern(std::size_t length, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
   std::vector<std::byte> content(length);
-  for (std::byte& byte : content) byte = static_cast<std::byte>(random());
+  std::uint64_t state = seed * 0x9e37'79b9'7f4a'7c15 + 1;
+  for (std::byte& byte : content) {
+    state = state * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
+    byte = static_cast<std::byte>(state >> 56);
+  }
   return content;
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/simulation/schedule.h"
+
+namespace softdat::simnic::simulation {
+namespace {
+
+std::uint64_t number(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+TEST(SimulationTest, EveryScheduleKeepsEveryPromise) {
+  const std::uint64_t first = number("SIMULATION_SEED", 1);
+  const std::uint64_t count = std::getenv("SIMULATION_SEED") != nullptr ? 1 : number("SIMULATION_COUNT", 1000);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    Schedule schedule(seed);
+    const std::string fault = schedule.run();
+    ASSERT_TRUE(fault.empty() && !::testing::Test::HasFailure()) << fault << "; again with SIMULATION_SEED=" << seed;
+  }
+}
+
+}  // namespace
+}  // namespace softdat::simnic::simulation
