@@ -86,10 +86,24 @@ bool apply_environment(simnic::NicOptions& options) {
   return false;
 }
 
+bool is_backend_word(const std::string& word) {
+  return word == "sim" || word == "verbs" || word.starts_with("verbs:");
+}
+
+// The environment wins over the instance data, where stock files carry all kinds of other words.
+std::string backend_of(const DeviceChoice& choice) {
+  std::string backend(base::environment(Variable::kBackend));
+  std::istringstream words(choice.instance);
+  for (std::string word; backend.empty() && words >> word;) {
+    if (is_backend_word(word)) backend = word;
+  }
+  return backend;
+}
+
 bool is_simulated(const DeviceChoice& choice) {
-  const std::string backend(base::environment(Variable::kBackend));
+  const std::string backend = backend_of(choice);
   if (backend.empty() || backend == "sim") return true;
-  base::log(base::LogLevel::kError, "IA %s: SOFTDAT_BACKEND=%s is not available in this build; it takes: sim",
+  base::log(base::LogLevel::kError, "IA %s: backend \"%s\" is not available in this build; only \"sim\" is",
             choice.name.c_str(), backend.c_str());
   return false;
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an IA name, dat.conf's instance data and the environment together open.
+#include "libdat/backends/open_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "libdat/backends/device_settings.h"
+
+namespace softdat::backends {
+namespace {
+
+constexpr std::uint32_t kLoopback = 0x7f000001;
+
+class OpenDeviceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : kVariables) ::unsetenv(name);
+  }
+  void TearDown() override { SetUp(); }
+
+  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND", "SOFTDAT_TRANSPORT", "SOFTDAT_ADDRESS", "SOFTDAT_CRC",
+                                               "SOFTDAT_RNR"};
+};
+
+TEST_F(OpenDeviceTest, NobodyIsReachableWithoutBeingAsked) {
+  EXPECT_EQ(settle_options({"sim0", ""})->ipv4, kLoopback);
+  EXPECT_EQ(settle_options({"sim7", ""})->ipv4, kLoopback + 7);
+  for (const char* name : {"ofa-v2-ib0", "ibd0", "sim", "simx", "sim-1", "sim99999999999"}) {
+    EXPECT_EQ(settle_options({name, ""})->ipv4, kLoopback) << name;
+  }
+}
+
+TEST_F(OpenDeviceTest, StockInstanceDataMeansNothing) {
+  for (const char* data : {"", " ", "ib0 0", "sim 0", "mlx4_0 1"}) {
+    const auto options = settle_options({"sim0", data});
+    ASSERT_TRUE(options.has_value()) << data;
+    EXPECT_EQ(options->ipv4, kLoopback);
+    EXPECT_EQ(options->carrier, transport::CarrierKind::kAuto);
+  }
+}
+
+TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
+  const auto options = settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on rnr=terminate"});
+  ASSERT_TRUE(options.has_value());
+  EXPECT_EQ(options->ipv4, 0x7f000009u);
+  EXPECT_EQ(options->carrier, transport::CarrierKind::kTcp);
+  EXPECT_TRUE(options->crc);
+  EXPECT_EQ(options->rnr, simnic::RnrPolicy::kTerminate);
+}
+
+TEST_F(OpenDeviceTest, InterfacesHaveAddresses) {
+  EXPECT_EQ(settle_options({"sim0", "address=lo"})->ipv4, kLoopback);
+  EXPECT_FALSE(settle_options({"sim0", "address=no-such-interface"}).has_value());
+}
+
+TEST_F(OpenDeviceTest, WhatIsNotUnderstoodIsRefused) {
+  for (const char* data : {"adress=127.0.0.1", "transport=ib", "crc=maybe", "rnr=", "address=1.2.3", "=x"}) {
+    EXPECT_FALSE(settle_options({"sim0", data}).has_value()) << data;
+  }
+}
+
+TEST_F(OpenDeviceTest, EnvironmentWins) {
+  ::setenv("SOFTDAT_TRANSPORT", "shm", 1);
+  ::setenv("SOFTDAT_ADDRESS", "127.0.0.5", 1);
+  const auto options = settle_options({"sim0", "address=127.0.0.9 transport=tcp"});
+  ASSERT_TRUE(options.has_value());
+  EXPECT_EQ(options->carrier, transport::CarrierKind::kShm);
+  EXPECT_EQ(options->ipv4, 0x7f000005u);
+  // The host's address can be that of one adapter only.
+  EXPECT_EQ(settle_options({"sim2", ""})->ipv4, kLoopback + 2);
+}
+
+TEST_F(OpenDeviceTest, MissingBackendIsNoDevice) {
+  for (const char* backend : {"verbs", "verbs:mlx5_0", "nonsense"}) {
+    ::setenv("SOFTDAT_BACKEND", backend, 1);
+    const auto device = open_device({"sim0", ""});
+    ASSERT_FALSE(device.ok());
+    EXPECT_EQ(device.reason(), hca::Error::kNoDevice);
+  }
+  ::setenv("SOFTDAT_BACKEND", "sim", 1);
+  EXPECT_TRUE(open_device({"sim0", "verbs"}).ok());
+  ::unsetenv("SOFTDAT_BACKEND");
+  EXPECT_FALSE(open_device({"sim1", "verbs"}).ok());
+}
+
+TEST_F(OpenDeviceTest, OneDevicePerChoice) {
+  auto first = open_device({"sim0", ""});
+  auto second = open_device({"sim0", ""});
+  auto other = open_device({"sim1", ""});
+  ASSERT_TRUE(first.ok() && second.ok() && other.ok());
+  EXPECT_EQ(first.value(), second.value());
+  EXPECT_NE(first.value(), other.value());
+  EXPECT_EQ(other.value()->attributes().address.ipv4, kLoopback + 1);
+}
+
+TEST_F(OpenDeviceTest, LastHolderClosesTheDevice) {
+  std::weak_ptr<hca::Device> seen;
+  {
+    auto device = open_device({"sim3", ""});
+    ASSERT_TRUE(device.ok());
+    seen = device.value();
+  }
+  EXPECT_TRUE(seen.expired());
+  EXPECT_TRUE(open_device({"sim3", ""}).ok());
+}
+
+}  // namespace
+}  // namespace softdat::backends
