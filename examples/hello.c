@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* clang-format off: one statement a line would hide how short this is */
+/* One statement a line would hide how short this is: clang-format has no part in it. */
+/* clang-format off */
 /* One process, two endpoints: connects to itself and writes a greeting by RDMA. cc hello.c $(pkg-config --cflags --libs dat2) */
 #include <dat2/udat.h>
 #include <stdio.h>
