@@ -35,7 +35,7 @@ class Link::DeathWatch final : public ReadinessSink {
       : link_(link), process_(std::move(process)), watch_(reactor.watch(process_.get(), *this)) {
     if (watch_) watch_->want(kReadable);
   }
-  void on_ready(std::uint32_t) override { link_.is_peer_gone_ = true; }
+  void on_ready(std::uint32_t) override { link_.lose_peer(); }
 
  private:
   Link& link_;
@@ -72,7 +72,7 @@ void Link::on_ready(std::uint32_t) {
   Packet packet;
   while (true) {
     const ReceiveResult result = receive_packet(socket_.get(), data, packet);
-    if (result == ReceiveResult::kEnd) is_peer_gone_ = true;
+    if (result == ReceiveResult::kEnd) lose_peer();
     if (result != ReceiveResult::kPacket) break;
     packet = {};
   }
@@ -81,7 +81,7 @@ void Link::on_ready(std::uint32_t) {
 
 bool Link::is_alive() {
   std::byte byte;
-  if (::recv(socket_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0) is_peer_gone_ = true;
+  if (::recv(socket_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0) lose_peer();
   return !is_ending();
 }
 
@@ -152,12 +152,18 @@ void Link::break_down() {
   carrier_.note_work();
 }
 
+void Link::lose_peer() {
+  is_peer_gone_ = true;
+  carrier_.note_work();
+}
+
 std::size_t Link::poll() {
   const std::size_t taken = take_records(kRecordsPerPoll);
   if (taken == 0 && reader_.has_unpublished()) give_room_back();
   const bool has_writers = !outbox_.empty() || !blocked_.empty();
   const std::size_t resumed = has_writers ? use_room() : 0;
   flush();
+  idle_polls_ = taken + resumed > 0 || has_writers ? 0 : idle_polls_ + 1;
   return taken + resumed;
 }
 

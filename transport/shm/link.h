@@ -64,6 +64,10 @@ class Link final : public ReadinessSink {
 
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
   std::size_t poll();
+  // How many polls in a row found nothing to do, nor to wait for.
+  std::uint32_t idle_polls() const { return idle_polls_; }
+  bool is_hot() const { return is_hot_; }
+  bool set_hot(bool hot) { return std::exchange(is_hot_, hot); }
   bool is_ending() const { return is_broken_ || is_peer_gone_; }
   // Asks the kernel whether the peer still holds its end, rather than wait to be told.
   bool is_alive();
@@ -86,6 +90,7 @@ class Link final : public ReadinessSink {
   void post(RecordKind kind, std::uint32_t number, const Bytes& bytes);
   bool write(RecordKind kind, std::uint32_t number, const Bytes& bytes);
   void break_down();
+  void lose_peer();
   std::size_t take_records(std::size_t most);
   void give_room_back();
   std::size_t use_room();
@@ -118,6 +123,8 @@ class Link final : public ReadinessSink {
   };
   std::deque<Waiting> outbox_;  // set-up and final records that found no room; they go first
   bool has_written_ = false;    // since the last flush()
+  std::uint32_t idle_polls_ = 0;
+  bool is_hot_ = false;  // the carrier looks at it in every turn
   bool is_broken_ = false;
   bool is_peer_gone_ = false;
 };

@@ -132,6 +132,7 @@ Link* ShmCarrier::add_link(LinkParts parts) {
   links_.push_back(std::make_unique<Link>(*this, std::move(parts)));
   Link* link = links_.back().get();
   sleepers_.lock()->push_back(link);
+  heat(*link);
   return link;
 }
 

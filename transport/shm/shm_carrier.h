@@ -75,13 +75,17 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   void remember(const ServiceKey& key, Link& link);
   void add_news(ShmChannel& channel);
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
-  // A turn() would find work that no peer announces.
-  void note_work() { reactor_.interrupt(); }
+  // A turn() would find work that no peer announces: news, or the end of a link.
+  void note_work();
 
  private:
   Contact::Begin start(ShmChannel& channel);
   Link* add_link(LinkParts parts);
   std::size_t poll_links();
+  std::size_t poll_all();
+  std::size_t poll_next_cold();
+  void heat(Link& link);
+  void cool(std::size_t index);
   std::size_t tell_news();
   void sweep();
   void retire(Link& link);
@@ -97,6 +101,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   // Owned by the baton.
   std::map<std::uint64_t, ShmPort*> ports_;
   std::vector<std::unique_ptr<Link>> links_;
+  std::vector<Link*> hot_;     // those that every turn looks at
+  std::size_t next_cold_ = 0;  // of links_: where looking at the others goes on
   std::map<ServiceKey, std::unique_ptr<Contact>> contacts_;
   std::vector<std::unique_ptr<Greeter>> greeters_;
   std::map<ServiceKey, Link*> known_services_;  // who served them when last asked
@@ -105,6 +111,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   base::Time last_look_{};
   // Written with the baton, read without it by prepare_wait().
   std::atomic<bool> has_retries_{false};
+  // Set with or without the baton, cleared with it: the next turn looks at every link.
+  std::atomic<bool> must_poll_all_{false};
   // Set by finish_wait(), cleared with the baton: wait() may have found something.
   std::atomic<bool> has_waited_{false};
   // Guarded: the links as those who sleep see them. A link leaves this list before it dies.

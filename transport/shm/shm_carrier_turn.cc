@@ -12,6 +12,11 @@ namespace {
 // How often a turn looks at the kernel while the rings are all there is to look at.
 constexpr std::uint32_t kTurnsPerLook = 256;
 constexpr base::Duration kPauseBetweenLooks = std::chrono::microseconds(50);
+// So many links are looked at in every turn whatever they do; of more, only those that were not idle
+// for so many polls, and a few of the others.
+constexpr std::size_t kAlwaysHot = 4;
+constexpr std::uint32_t kPollsUntilCold = 1024;
+constexpr std::size_t kColdPerTurn = 2;
 constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -49,12 +54,40 @@ std::size_t ShmCarrier::move(base::Time now) {
   return count;
 }
 
-// By index: a sink may connect, and so add a link, while we go through them.
+// Links that were busy of late are looked at in every turn, the others one or two at a time: what a
+// turn costs grows with the peers that talk, not with those that there are. Links are only added by
+// the reactor's sinks, so none comes while we go through them.
 std::size_t ShmCarrier::poll_links() {
+  if (must_poll_all_.load(std::memory_order_relaxed) && must_poll_all_.exchange(false, std::memory_order_acquire)) {
+    return poll_all();
+  }
+  std::size_t count = 0;
+  for (std::size_t i = hot_.size(); i-- > 0;) {
+    Link& link = *hot_[i];
+    count += link.poll();
+    if (hot_.size() > kAlwaysHot && link.idle_polls() > kPollsUntilCold) cool(i);
+  }
+  for (std::size_t i = 0; i < kColdPerTurn && hot_.size() < links_.size(); ++i) count += poll_next_cold();
+  return count;
+}
+
+std::size_t ShmCarrier::poll_next_cold() {
+  if (next_cold_ >= links_.size()) next_cold_ = 0;
+  Link& link = *links_[next_cold_++];
+  if (link.is_hot()) return 0;
+  const std::size_t count = link.poll();
+  if (count > 0) heat(link);
+  return count;
+}
+
+// After a sleep any link may have something; and the ends of links are dealt with here.
+std::size_t ShmCarrier::poll_all() {
   std::size_t count = 0;
   for (std::size_t i = 0; i < links_.size();) {
     Link& link = *links_[i];
-    if (!link.is_ending()) count += link.poll();
+    const std::size_t done = link.is_ending() ? 0 : link.poll();
+    count += done;
+    if (done > 0) heat(link);
     if (!link.is_ending()) {
       ++i;
       continue;
@@ -66,9 +99,21 @@ std::size_t ShmCarrier::poll_links() {
   return count;
 }
 
+void ShmCarrier::heat(Link& link) {
+  if (link.set_hot(true)) return;
+  hot_.push_back(&link);
+}
+
+void ShmCarrier::cool(std::size_t index) {
+  hot_[index]->set_hot(false);
+  hot_[index] = hot_.back();
+  hot_.pop_back();
+}
+
 void ShmCarrier::retire(Link& link) {
   auto sleepers = sleepers_.lock();
   std::erase(*sleepers, &link);
+  std::erase(hot_, &link);
   std::erase_if(known_services_, [&](const auto& known) { return known.second == &link; });
   std::erase_if(links_, [&](const auto& owned) { return owned.get() == &link; });
 }
@@ -115,7 +160,13 @@ void ShmCarrier::finish_wait() {
     auto sleepers = sleepers_.lock();
     for (Link* link : *sleepers) link->disarm();
   }
+  must_poll_all_.store(true, std::memory_order_release);
   has_waited_.store(true, std::memory_order_release);
+}
+
+void ShmCarrier::note_work() {
+  must_poll_all_.store(true, std::memory_order_relaxed);
+  reactor_.interrupt();
 }
 
 void ShmCarrier::interrupt() {
@@ -124,6 +175,7 @@ void ShmCarrier::interrupt() {
 
 void ShmCarrier::on_ready(std::uint32_t) {
   bell_.silence();
+  must_poll_all_.store(true, std::memory_order_relaxed);
   bell_watch_->want(kReadable);
 }
 
