@@ -104,6 +104,7 @@ bool Outbound::goes_direct(const Message& message) const {
 WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payload) {
   base::check(!is_in_message_ || is_same(message_, message), "a message taken in part comes again", taken_);
   if (message.opcode == Opcode::kNote) {
+    base::check(rules_.knows_notes, "notes go to those who know them");
     const WriteStatus room = make_room(fd, kMaxHead);
     if (room == WriteStatus::kDone) append_note(message.note, message.note_value);
     return room;
