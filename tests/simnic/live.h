@@ -70,14 +70,22 @@ class LiveAcceptor final : public hca::ListenerSink {
   std::vector<hca::QueuePair*> line_;
 };
 
-// Both ends of a connection of one live NIC with itself.
+// What one end of a live connection needs.
+struct LiveSide {
+  hca::Device& device;
+  hca::ProtectionDomain& pd;
+  hca::CompletionQueue& cq;
+};
+
+// Both ends of a connection between two live NICs, which may be one.
 class LivePair {
  public:
-  LivePair(Nic& nic, hca::ProtectionDomain& pd, hca::CompletionQueue& cq, LiveAcceptor& acceptor,
-           std::uint64_t service_id, const hca::QueuePairLimits& limits = Endpoint::kLimits)
-      : active_(make(nic, pd, cq, active_sink_, limits, 0)), passive_(make(nic, pd, cq, passive_sink_, limits, 1)) {
+  LivePair(const LiveSide& here, const LiveSide& there, LiveAcceptor& acceptor, std::uint64_t service_id,
+           const hca::QueuePairLimits& limits = Endpoint::kLimits)
+      : active_(make(here, active_sink_, limits, 0)), passive_(make(there, passive_sink_, limits, 1)) {
     acceptor.expect(*passive_);
-    expect_ok(active_->connect({.remote = nic.attributes().address, .service_id = service_id, .private_data = {}}));
+    expect_ok(
+        active_->connect({.remote = there.device.attributes().address, .service_id = service_id, .private_data = {}}));
     EXPECT_TRUE(await([&] {
       return active_sink_.count(ConnectionEventType::kEstablished) == 1 &&
              passive_sink_.count(ConnectionEventType::kEstablished) == 1;
@@ -91,16 +99,15 @@ class LivePair {
   void destroy_active() { active_.reset(); }
 
  private:
-  static std::unique_ptr<hca::QueuePair> make(Nic& nic, hca::ProtectionDomain& pd, hca::CompletionQueue& cq,
-                                              LiveSink& sink, const hca::QueuePairLimits& limits,
+  static std::unique_ptr<hca::QueuePair> make(const LiveSide& side, LiveSink& sink, const hca::QueuePairLimits& limits,
                                               std::uint64_t context) {
     hca::QueuePairConfig config;
-    config.pd = &pd;
-    config.send_cq = config.recv_cq = &cq;
+    config.pd = &side.pd;
+    config.send_cq = config.recv_cq = &side.cq;
     config.limits = limits;
     config.context = context;
     config.sink = &sink;
-    return expect_ok(nic.create_qp(config));
+    return expect_ok(side.device.create_qp(config));
   }
 
   LiveSink active_sink_;
@@ -112,6 +119,11 @@ class LivePair {
 // One NIC on a loop network of its own, turned by its engine thread.
 class LiveTest : public ::testing::Test {
  protected:
+  LiveSide side(hca::CompletionQueue& cq) { return {host_.nic(), host_.pd(), cq}; }
+  std::unique_ptr<LivePair> connect(hca::CompletionQueue& cq) {
+    return std::make_unique<LivePair>(side(cq), side(cq), acceptor_, kService);
+  }
+
   transport::loop::LoopNetwork network_;
   Host host_{network_, 0x0a000001, NicConfig{.drive = Drive::kThread}};
   LiveCompletionSink completions_;

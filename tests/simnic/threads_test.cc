@@ -12,7 +12,7 @@ class ThreadsTest : public LiveTest {};
 
 TEST_F(ThreadsTest, ATargetThatSleepsOutsideTheLibraryAnswers) {
   const auto cq = expect_ok(host_.nic().create_cq(64, completions_));
-  LivePair pair(host_.nic(), host_.pd(), *cq, acceptor_, kService);
+  LivePair pair(side(*cq), side(*cq), acceptor_, kService);
   Memory local(host_, 16), remote(host_, bytes("0123456789abcdef"));
   const Segments segments{local.all()};
   expect_ok(pair.active().post_send({.wr_id = 5,
@@ -30,7 +30,7 @@ TEST_F(ThreadsTest, ATargetThatSleepsOutsideTheLibraryAnswers) {
 
 TEST_F(ThreadsTest, ASleeperOnTheQueueIsWokenByItsCompletion) {
   const auto cq = expect_ok(host_.nic().create_cq(64, completions_));
-  LivePair pair(host_.nic(), host_.pd(), *cq, acceptor_, kService);
+  LivePair pair(side(*cq), side(*cq), acceptor_, kService);
   for (int round = 0; round < 50; ++round) {
     const bool by_itself = round % 2 == 0;
     expect_ok(pair.passive().post_recv({.wr_id = 1, .local = {}}));
@@ -62,7 +62,7 @@ TEST_F(ThreadsTest, EveryRequestOfEveryThreadCompletesOnceWhoeverPolls) {
   const auto cq = expect_ok(host_.nic().create_cq(4096, completions_));
   std::vector<std::unique_ptr<LivePair>> pairs;
   for (int i = 0; i < kPairs; ++i) {
-    pairs.push_back(std::make_unique<LivePair>(host_.nic(), host_.pd(), *cq, acceptor_, kService));
+    pairs.push_back(connect(*cq));
   }
   std::array<std::array<std::atomic<std::uint8_t>, kMessages>, kPairs> sent{}, received{};
   std::atomic<std::uint64_t> completed{0};
@@ -121,7 +121,7 @@ TEST_F(ThreadsTest, AnArmedQueueCallsItsSinkAndMayBeArmedFromThere) {
   const auto cq = expect_ok(host_.nic().create_cq(1024, sink));
   sink.queue.store(cq.get());
   cq->arm(false);
-  LivePair pair(host_.nic(), host_.pd(), *cq, acceptor_, kService);
+  LivePair pair(side(*cq), side(*cq), acceptor_, kService);
   for (int i = 1; i <= 100; ++i) {
     expect_ok(pair.passive().post_recv({.local = {}}));
     expect_ok(pair.active().post_send({.local = {}}));
@@ -132,7 +132,7 @@ TEST_F(ThreadsTest, AnArmedQueueCallsItsSinkAndMayBeArmedFromThere) {
 TEST_F(ThreadsTest, MemoryIsOursAgainWhenItsRegionIsGone) {
   const auto cq = expect_ok(host_.nic().create_cq(1024, completions_));
   for (int round = 0; round < 20; ++round) {
-    LivePair pair(host_.nic(), host_.pd(), *cq, acceptor_, kService);
+    LivePair pair(side(*cq), side(*cq), acceptor_, kService);
     Memory from(host_, 1u << 16);
     auto to = std::make_unique<Memory>(host_, 1u << 16);
     const Segments segments{from.all()};
@@ -157,7 +157,7 @@ TEST_F(ThreadsTest, ConnectionsComeAndGoUnderFire) {
     }
   });
   for (int round = 0; round < 40; ++round) {
-    LivePair pair(host_.nic(), host_.pd(), *cq, acceptor_, kService);
+    LivePair pair(side(*cq), side(*cq), acceptor_, kService);
     std::jthread poster([&] {
       for (int i = 0; i < 50; ++i) {
         [[maybe_unused]] const auto sent = pair.active().post_send({.flags = hca::kSignaled, .local = {}});
@@ -190,7 +190,7 @@ TEST_F(ThreadsTest, ConnectionsComeAndGoUnderFire) {
 TEST_F(ThreadsTest, AQueueMayBeResizedWhileItIsPolledAndFed) {
   constexpr std::uint64_t kMessages = 3000;
   const auto cq = expect_ok(host_.nic().create_cq(256, completions_));
-  LivePair pair(host_.nic(), host_.pd(), *cq, acceptor_, kService);
+  LivePair pair(side(*cq), side(*cq), acceptor_, kService);
   std::atomic<std::uint64_t> completed{0};
   std::vector<std::atomic<std::uint8_t>> seen(kMessages);
   {
