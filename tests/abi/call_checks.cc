@@ -94,7 +94,7 @@ std::string check_dispatch(CheckText& text, const Dispatch& dispatch, const Fact
   if (prototype.types.size() != dispatch.arguments.size())
     refuse(dispatch.macro + " and " + prototype.name + " differ in arguments");
   text.step("static DAT_PROVIDER table;");
-  text.step("DAT_PROVIDER* object[1];");
+  text.step("static DAT_PROVIDER* object[1];");
   std::vector<std::string> variables;
   std::vector<std::string> parameters;
   std::string same = "1";
