@@ -121,8 +121,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
 
   // Fixed once the side is known.
   Side side_ = Side::kInitiator;
-  Address remote_{};
-  Offer offer_{};  // ours
+  Address remote_{};  // with the port being dialed
+  Offer offer_{};     // ours
   SharedPort port_;
 
   // Owned by the baton.
@@ -141,7 +141,6 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::optional<Refusal> refusal_;      // the same, while connecting
   Refusal best_refusal_ = Refusal::kNoListener;
   std::vector<std::uint16_t> ports_;  // to try, the last one first
-  bool is_direct_ = false;            // the port dialed is the service id itself
   std::vector<std::byte> frame_;      // what has come of an MPA frame
   MpaFrame request_{};                // ours, or the peer's
   Offer peer_{};

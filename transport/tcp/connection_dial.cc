@@ -33,13 +33,12 @@ SharedConnection Connection::dial(Hub& hub, const Address& remote, const Offer& 
 
 void Connection::dial_next() {
   while (!ports_.empty()) {
-    const std::uint16_t port = ports_.back();
+    remote_.port = ports_.back();
     ports_.pop_back();
-    is_direct_ = port == offer_.service_id;
-    auto started = start_connect(hub_.options(), {remote_.ipv4, port});
+    auto started = start_connect(hub_.options(), remote_);
     if (started.ok()) {
       fd_ = std::move(started).value();
-      if (open_watch()) return want_write();
+      if (open_watch()) return is_connect_over(fd_.get()) ? on_dialed() : want_write();
       close_socket();
     }
     if (started.ok() || !is_about_the_port(started.reason())) {
@@ -53,7 +52,7 @@ void Connection::dial_next() {
 }
 
 void Connection::on_dialed() {
-  const int error = finish_connect(fd_.get());
+  const int error = finish_connect(fd_.get(), remote_);
   if (error == 0) {
     request_ = make_request(hub_.options(), offer_);
     if (!write_frame(fd_.get(), encode_mpa_frame(request_))) return try_elsewhere(Refusal::kUnreachable);
@@ -61,7 +60,10 @@ void Connection::on_dialed() {
     hub_.note_done();
     return arm();
   }
-  if (!is_about_the_port(error)) return give_up(Refusal::kUnreachable, {});
+  if (!is_about_the_port(error)) {
+    ports_.clear();
+    return try_elsewhere(Refusal::kUnreachable);
+  }
   try_elsewhere(error == ECONNREFUSED ? Refusal::kNoListener : Refusal::kUnreachable);
 }
 
@@ -82,7 +84,7 @@ void Connection::give_up(Refusal reason, std::span<const std::byte> private_data
 }
 
 void Connection::on_reply(const MpaFrame& reply) {
-  const ReplyReading reading = read_reply(reply, request_, offer_, is_direct_);
+  const ReplyReading reading = read_reply(reply, request_, offer_, remote_.port == offer_.service_id);
   switch (reading.meaning) {
     case ReplyReading::Meaning::kYes:
       peer_ = reading.peer;

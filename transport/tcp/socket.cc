@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -55,17 +56,15 @@ const sockaddr* generic(const sockaddr_in* address) {
   return reinterpret_cast<const sockaddr*>(address);
 }
 
-bool get_name(int fd, bool of_peer, sockaddr_in& name) {
-  socklen_t length = sizeof name;
-  auto* const to = reinterpret_cast<sockaddr*>(&name);
-  return (of_peer ? ::getpeername(fd, to, &length) : ::getsockname(fd, to, &length)) == 0;
+Address to_address(const sockaddr_in& from) {
+  return {.ipv4 = ntohl(from.sin_addr.s_addr), .port = ntohs(from.sin_port)};
 }
 
-bool is_self_connected(int fd) {
+Address local_address(int fd) {
   sockaddr_in local{};
-  sockaddr_in remote{};
-  if (!get_name(fd, false, local) || !get_name(fd, true, remote)) return false;
-  return local.sin_port == remote.sin_port && local.sin_addr.s_addr == remote.sin_addr.s_addr;
+  socklen_t length = sizeof local;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) != 0) return {};
+  return to_address(local);
 }
 
 base::UniqueFd open_stream() {
@@ -80,7 +79,8 @@ base::UniqueFd open_stream() {
 base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::uint16_t port) {
   base::UniqueFd fd = open_stream();
   if (!fd) return base::Failure{errno};
-  set_buffers(fd.get(), options);
+  // What is accepted inherits them.
+  set_stream_options(fd.get(), options);
   const sockaddr_in local = to_sockaddr({options.address, port});
   if (::bind(fd.get(), generic(&local), sizeof local) != 0) return base::Failure{errno};
   if (::listen(fd.get(), kBacklog) != 0) return base::Failure{errno};
@@ -96,21 +96,23 @@ base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const
   return fd;
 }
 
-int finish_connect(int fd) {
+bool is_connect_over(int fd) {
+  pollfd entry{.fd = fd, .events = POLLOUT, .revents = 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+int finish_connect(int fd, const Address& remote) {
   int error = 0;
   socklen_t length = sizeof error;
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   if (error != 0) return error;
-  return is_self_connected(fd) ? ECONNREFUSED : 0;
+  return local_address(fd) == remote ? ECONNREFUSED : 0;
 }
 
-base::Result<base::UniqueFd, int> accept_one(int listener, const TcpOptions& options) {
+base::Result<base::UniqueFd, int> accept_one(int listener) {
   for (;;) {
     base::UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (fd) {
-      set_stream_options(fd.get(), options);
-      return fd;
-    }
+    if (fd) return fd;
     // The peer may have gone before we came; the next one may still be there.
     if (errno != EINTR && errno != ECONNABORTED) return base::Failure{errno};
   }
@@ -136,8 +138,9 @@ bool write_frame(int fd, std::span<const std::byte> frame) {
 
 Address remote_address(int fd) {
   sockaddr_in remote{};
-  if (!get_name(fd, true, remote)) return {};
-  return {.ipv4 = ntohl(remote.sin_addr.s_addr), .port = ntohs(remote.sin_port)};
+  socklen_t length = sizeof remote;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &length) != 0) return {};
+  return to_address(remote);
 }
 
 std::size_t segment_size(int fd) {

@@ -18,11 +18,13 @@ base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::
 
 // Starts to connect: the descriptor becomes writable when that has ended.
 base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const Address& remote);
+// Whether it has ended already, as it mostly has within a host.
+bool is_connect_over(int fd);
 // How it has ended: 0 or an error. A socket that TCP connected to itself (nobody listened, and the
 // kernel chose the very port asked for as the local one) counts as refused.
-int finish_connect(int fd);
+int finish_connect(int fd, const Address& remote);
 
-base::Result<base::UniqueFd, int> accept_one(int listener, const TcpOptions& options);
+base::Result<base::UniqueFd, int> accept_one(int listener);
 
 // Keeps the name of a service for as long as it lives, against every process of this host (of its
 // network namespace): kernel objects, so the dead hold none.

@@ -94,7 +94,7 @@ void TcpPort::on_ready(std::uint32_t) {
   const SharedPort state = state_;
   Hub& hub = hub_;
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    auto fd = accept_one(sockets_.listener.get(), hub.options());
+    auto fd = accept_one(sockets_.listener.get());
     if (fd.ok()) {
       hub.note_done();
       Connection::welcome(hub, std::move(fd).value(), state);

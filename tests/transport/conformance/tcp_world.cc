@@ -55,9 +55,9 @@ std::vector<WorldFactory> tcp_worlds() {
   TcpOptions with_crc;
   with_crc.crc = true;
   TcpOptions tiny;
-  tiny.max_payload = 1000;
-  tiny.send_buffer = 4096;
-  tiny.receive_buffer = 4096;
+  tiny.max_payload = 3000;
+  tiny.send_buffer = 16384;
+  tiny.receive_buffer = 16384;
   TcpOptions tiny_with_crc = tiny;
   tiny_with_crc.crc = true;
   TcpOptions old;
