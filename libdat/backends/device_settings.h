@@ -14,7 +14,8 @@ namespace softdat::backends {
 // over the instance data, and that over the default: address 127.0.0.1 (simN: 127.0.0.N+1), transport auto.
 //
 // Instance data: blank-separated words "address=IPV4|INTERFACE", "transport=auto|shm|tcp", "crc=on|off",
-// "rnr=wait|terminate", and "sim". Words without "=" that stock configurations carry ("ib0 0") mean nothing here.
+// "rnr=wait|terminate", and the backend, "sim" or "verbs[:DEVICE]". Words without "=" that stock configurations carry
+// ("ib0 0") mean nothing here.
 std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice);
 
 }  // namespace softdat::backends
