@@ -12,6 +12,9 @@
 namespace softdat::transport {
 namespace {
 
+// For how many turns TCP counts as busy after it did something.
+constexpr std::uint32_t kTcpStaysBusy = 256;
+
 // The requests of both halves of a port, counted against one backlog.
 using Unanswered = std::shared_ptr<std::size_t>;
 
@@ -108,18 +111,18 @@ std::size_t AutoCarrier::turn(base::Time now) {
       has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
   std::size_t count = look || has_waited ? reactor_->dispatch(look) : 0;
   if (shm_) count += shm_->move(now);
-  if (tcp_) count += tcp_->settle(now);
-  return count;
+  const std::size_t by_tcp = tcp_ ? tcp_->settle(now) : 0;
+  tcp_busy_turns_ = by_tcp > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
+  return count + by_tcp;
 }
 
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A
-// peer in shared memory does not wait for that: then only its own rhythm counts, which is often
-// enough for TCP connections too, because the busy ones are tried without the kernel's advice.
+// peer in shared memory does not wait for that: then TCP's wish counts only while it is busy.
 bool AutoCarrier::wants_look(base::Time now) {
   const bool by_shm = shm_ && shm_->wants_look(now);
-  if (shm_ && shm_->has_links()) return by_shm;
   const bool by_tcp = tcp_ && tcp_->wants_look();
-  return by_shm || by_tcp;
+  const bool is_tcp_heard = !shm_ || !shm_->has_links() || tcp_busy_turns_ > 0;
+  return by_shm || (by_tcp && is_tcp_heard);
 }
 
 void AutoCarrier::wait(base::Time deadline) {

@@ -42,6 +42,8 @@ class AutoCarrier final : public Carrier {
   const std::unique_ptr<Reactor> reactor_;
   std::unique_ptr<shm::ShmCarrier> shm_;
   std::unique_ptr<tcp::TcpCarrier> tcp_;
+  // Owned by the baton: for how many turns more TCP counts as busy.
+  std::uint32_t tcp_busy_turns_ = 0;
   // Set by wait(), cleared with the baton: the wait may have found something to be told.
   std::atomic<bool> has_waited_{false};
 };

@@ -71,7 +71,7 @@ void take_fds(msghdr& message, Packet& into) {
 
 std::string rendezvous_name(std::uint32_t ipv4, std::uint64_t service_id) {
   char name[80];
-  std::snprintf(name, sizeof name, "softdat/%u/%u.%u.%u.%u/%llx", static_cast<unsigned>(::getuid()), ipv4 >> 24,
+  std::snprintf(name, sizeof name, "softdat/%u/%u.%u.%u.%u/%llx", static_cast<unsigned>(::geteuid()), ipv4 >> 24,
                 ipv4 >> 16 & 255, ipv4 >> 8 & 255, ipv4 & 255, static_cast<unsigned long long>(service_id));
   return name;
 }
@@ -107,7 +107,7 @@ PeerIdentity identify_peer(int socket) {
 }
 
 bool is_same_user(int socket) {
-  return identify_peer(socket).uid == ::getuid();
+  return identify_peer(socket).uid == ::geteuid();
 }
 
 bool send_packet(int socket, std::span<const std::byte> data, std::span<const int> fds) {

@@ -252,5 +252,19 @@ TEST_F(ShmDeathTest, AConnectorHearsOnceOfEachChannelOfAListenerKilledAtAnyMomen
   expect_nothing_left(fds_before);
 }
 
+TEST_F(ShmDeathTest, ADeathIsHeardEvenWhileAChildOfTheDeadHoldsItsDescriptors) {
+  Survivor survivor;
+  PeerPort port(*carrier_, service_, 64);
+  port.handler = [&](auto request) { survivor.accept(*request); };
+  ChildProcess child({"fork", std::to_string(service_)});
+  // The child gets on only while we turn, so its word is read beside us.
+  std::thread listener([&] { EXPECT_EQ(child.read_line(), "ready"); });
+  EXPECT_TRUE(reach([&] { return !survivor.peers().empty() && survivor.peers()[0]->is_established; }));
+  listener.join();
+  child.kill();
+  ASSERT_TRUE(reach([&] { return survivor.is_over(); }));
+  EXPECT_EQ(survivor.peers()[0]->closings, std::vector{CloseReason::kLost});
+}
+
 }  // namespace
 }  // namespace softdat::transport::shm

@@ -5,6 +5,8 @@
 //   shm_child flood SERVICE COUNT    connects COUNT channels and sends without end, sleeping now and
 //                                    then
 //   shm_child churn SERVICE COUNT    connects and closes channels without end
+//   shm_child fork SERVICE           connects, and leaves a child of its own that holds copies of
+//                                    all its descriptors until the end of the standard input
 //   shm_child sleep SERVICE COUNT    serves, sleeping in wait() whenever there is nothing to do;
 //                                    polls after COUNT messages, until the end of its standard input
 #include <poll.h>
@@ -29,9 +31,9 @@ using conformance::make_pattern;
 using conformance::Peer;
 using conformance::PeerPort;
 
-bool is_input_over() {
+bool is_input_over(int timeout_ms = 0) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  return ::poll(&input, 1, 0) > 0;
+  return ::poll(&input, 1, timeout_ms) > 0;
 }
 
 class Child {
@@ -64,6 +66,19 @@ class Child {
         carrier_.wait(base::Clock::now() + std::chrono::microseconds(random_() % 100));
       }
     }
+    return 0;
+  }
+
+  int fork_and_stay() {
+    connect();
+    while (!peers_[0]->is_established) turn();
+    if (::fork() == 0) {
+      is_input_over(-1);
+      ::_exit(0);
+    }
+    std::puts("ready");
+    std::fflush(stdout);
+    while (!is_input_over()) turn();
     return 0;
   }
 
@@ -121,6 +136,7 @@ int run(const std::vector<std::string>& words) {
   if (words[1] == "serve") return child.serve(SIZE_MAX, false);
   if (words[1] == "sleep") return child.serve(count, true);
   if (words[1] == "flood") return child.flood(count);
+  if (words[1] == "fork") return child.fork_and_stay();
   if (words[1] == "churn") return child.churn(count);
   return 64;
 }
