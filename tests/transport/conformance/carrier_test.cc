@@ -6,7 +6,7 @@
 namespace softdat::transport::conformance {
 
 bool CarrierTest::reach(const std::function<bool()>& is_done) {
-  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(100);
   while (!is_done()) {
     if (world_->turn() == 0) {
       if (base::Clock::now() > deadline) return false;
