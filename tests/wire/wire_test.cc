@@ -62,8 +62,9 @@ class Wire : public testing::Test {
 };
 
 TEST_F(Wire, TsharkReadsEveryMessageOfTheConversation) {
-  EXPECT_EQ(count_lines(capture_.decode("-Y iwarp_mpa.req")), 1);
-  EXPECT_EQ(count_lines(capture_.decode("-Y iwarp_mpa.rep")), 1);
+  // At least: others on this machine may be talking over lo too.
+  EXPECT_GE(count_lines(capture_.decode("-Y iwarp_mpa.req")), 1);
+  EXPECT_GE(count_lines(capture_.decode("-Y iwarp_mpa.rep")), 1);
   EXPECT_GT(count_of_opcode(0), 0) << "RDMA Write";
   EXPECT_GT(count_of_opcode(1), 0) << "RDMA Read Request";
   EXPECT_GT(count_of_opcode(2), 0) << "RDMA Read Response";
