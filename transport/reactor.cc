@@ -97,11 +97,15 @@ std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) 
   return watch;
 }
 
-// True when a waiter has been interrupted and does not know it yet.
+// True when a waiter has been interrupted and does not know it yet. Who takes a waiter's marks interrupts him: they
+// were his reason to wake, and what he armed before he slept (a peer rings only once for a sleeper) must be armed anew.
 bool AsioReactor::take_marks() {
   marks_.clear();
   auto inbox = inbox_.lock();
-  if (!inbox->marks.empty()) marks_.swap(inbox->marks);
+  if (!inbox->marks.empty()) {
+    marks_.swap(inbox->marks);
+    if (inbox->is_waiting) inbox->is_interrupted = true;
+  }
   return inbox->is_waiting && inbox->is_interrupted;
 }
 
