@@ -2,6 +2,7 @@
 #include "simnic/engine.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/assert.h"
@@ -12,6 +13,8 @@ namespace {
 
 // A polling thread reads the clock once in so many polls.
 constexpr std::uint64_t kPollsPerClock = 16;
+// Longer than any answer on an idle machine takes.
+constexpr base::Duration kPatience = std::chrono::microseconds(20);
 
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -41,16 +44,27 @@ base::Time Engine::poll_time() {
   return drive_ == Drive::kThread && polls % kPollsPerClock == 0 ? base::Clock::now() : now_;
 }
 
+// Whoever polls for long without success may be standing in the way of the very peer he waits for:
+// on a busy machine that one needs this core.
+bool Engine::is_polled_in_vain(std::size_t done) {
+  if (done > 0) last_done_ = now_;
+  const bool has_looked_at_clock = polls_.load(std::memory_order_relaxed) % kPollsPerClock == 1;
+  return has_looked_at_clock && now_ - last_done_ > kPatience;
+}
+
 bool Engine::progress() {
   std::size_t done = 0;
+  bool should_yield = false;
   if (baton_.try_take()) {
     // Something may be put off only while the engine thread is sure to look again soon: while it
     // stands aside. It cannot come back to waiting without a turn of its own after ours.
     const Haste haste = thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
     done = turn_with_baton(poll_time(), haste);
+    should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
     leave();
     if (thread_) thread_->note_polls();
   }
+  if (should_yield) std::this_thread::yield();
   return upward_.deliver() || done > 0;
 }
 

@@ -88,6 +88,7 @@ class Engine {
   void leave();   // gives the baton away, and serves whoever rang at that very moment
   void let_go();  // leave(), and see that sinks and timers are served by somebody
   base::Time poll_time();
+  bool is_polled_in_vain(std::size_t done);
 
   // Fixed after construction.
   const Drive drive_;
@@ -103,6 +104,7 @@ class Engine {
   std::vector<Task*> running_;  // scratch of run_due_with_baton()
   std::vector<std::unique_ptr<transport::Channel>> graveyard_;
   base::Time now_{};
+  base::Time last_done_{};  // when a poll last did something
   // Written with the baton, read by the engine thread without.
   std::atomic<std::uint64_t> polls_{0};
   std::atomic<base::Time::rep> next_deadline_{base::kNever.time_since_epoch().count()};
