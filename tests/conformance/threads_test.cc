@@ -214,7 +214,9 @@ TEST(Threads, HandlesThatGoStaleUnderwayAreRefused) {
     while (!done.load()) {
       DAT_EP_PARAM ep_param;
       expect_valid_refusal(dat_ep_query(ep.load(), DAT_EP_FIELD_ALL, &ep_param));
-      expect_valid_refusal(dat_ep_post_recv(ep.load(), 0, nullptr, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+      const DAT_RETURN posted = dat_ep_post_recv(ep.load(), 0, nullptr, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG);
+      // Nobody takes these receives, so the queue may be full.
+      if (type_of(posted) != DAT_INSUFFICIENT_RESOURCES) expect_valid_refusal(posted);
       DAT_EVENT event;
       const DAT_RETURN result = dat_evd_dequeue(evd.load(), &event);
       EXPECT_THAT(result, testing::AnyOf(is_empty_queue(), succeeds(), fails_with(DAT_INVALID_HANDLE)));
