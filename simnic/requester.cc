@@ -139,11 +139,6 @@ void Requester::rewind() {
   stalled_ = CompletionStatus::kSuccess;  // found again when it is its turn again
 }
 
-std::optional<std::uint64_t> Requester::rewound_to() const {
-  if (!must_announce_) return std::nullopt;
-  return sent_ - base_;
-}
-
 std::optional<std::uint64_t> Requester::find_oldest_read() {
   // Slots of completed requests may hold later ones by now.
   for (answered_ = std::max(answered_, queue_.completed()); answered_ < sent_; ++answered_) {

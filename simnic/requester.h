@@ -56,7 +56,9 @@ class Requester final : public transport::PayloadSource {
   [[nodiscard]] bool on_ack(std::uint64_t count, bool is_partly_taken);
   [[nodiscard]] bool on_resend(std::uint64_t from, bool is_partly_taken);
   // Set when a rewind is to be announced to the peer before anything else is sent: its number.
-  std::optional<std::uint64_t> rewound_to() const;
+  std::optional<std::uint64_t> rewound_to() const {
+    return must_announce_ ? std::optional(sent_ - base_) : std::nullopt;
+  }
   void on_rewind_announced() { must_announce_ = false; }
 
   // Responses to our reads.

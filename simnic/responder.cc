@@ -145,16 +145,6 @@ bool Responder::gather(std::uint64_t offset, std::size_t length, transport::Slic
   return out.add(bytes_at(reads_.front().source_offset + offset), length);
 }
 
-std::optional<std::uint64_t> Responder::unacknowledged() const {
-  if (!takes_notes_ || acknowledged_ >= ack_wanted_) return std::nullopt;
-  return carried_out_;
-}
-
-std::optional<std::uint64_t> Responder::wanted_again() const {
-  if (!is_dropping_ || has_asked_again_ || is_deaf_ || queue_.is_empty()) return std::nullopt;
-  return carried_out_;
-}
-
 void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited) {
   const RecvEntry entry = queue_.pop();
   feed_.push(entry.wr_id, hca::CompletionOpcode::kRecv, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0);

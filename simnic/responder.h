@@ -60,10 +60,15 @@ class Responder final : public transport::PayloadSource {
 
   // How many requests have been carried out, when the peer waits to hear it of some of them. (Of a
   // read it hears by the response.)
-  std::optional<std::uint64_t> unacknowledged() const;
+  std::optional<std::uint64_t> unacknowledged() const {
+    return takes_notes_ && acknowledged_ < ack_wanted_ ? std::optional(carried_out_) : std::nullopt;
+  }
   void on_acknowledged(std::uint64_t count) { acknowledged_ = count; }
   // From which request on the peer is to repeat, when there is a receive for it at last.
-  std::optional<std::uint64_t> wanted_again() const;
+  std::optional<std::uint64_t> wanted_again() const {
+    const bool may_ask = is_dropping_ && !has_asked_again_ && !is_deaf_;
+    return may_ask && !queue_.is_empty() ? std::optional(carried_out_) : std::nullopt;
+  }
   void on_asked_again() { has_asked_again_ = true; }
 
   // No read taken in will be answered.
