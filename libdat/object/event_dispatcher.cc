@@ -26,9 +26,11 @@ Status check_qlen(std::int32_t qlen, const hca::Device& device) {
 EventDispatcher::EventDispatcher(InterfaceAdapter& ia, std::uint32_t streams)
     : Object(kKind, &ia), streams_(streams), device_(ia.shared_device()) {}
 
-// The queue goes first: it may still be calling us.
+// The queue goes first: it may still be calling us, and what it calls looks at cq_, which therefore keeps its value
+// until the queue is gone (reset() would clear it before).
 EventDispatcher::~EventDispatcher() {
-  cq_.reset();
+  delete cq_.get();
+  static_cast<void>(cq_.release());
 }
 
 Status EventDispatcher::create(InterfaceAdapter& ia, std::int32_t min_qlen, ConsumerNotification* cno,

@@ -202,14 +202,14 @@ TEST_F(Rdma, HundredMegabytesAreWritten) {
   constexpr std::size_t kSize = 100u << 20;
   Memory source(client_.adapter.handle(), client_.pz, kSize);
   Memory target(server_.adapter.handle(), server_.pz, kSize);
-  source.data()[0] = 1;
-  source.data()[kSize / 2] = 2;
-  source.data()[kSize - 1] = 3;
+  source.fill(0, 1, 1);
+  source.fill(kSize / 2, 1, 2);
+  source.fill(kSize - 1, 1, 3);
   ASSERT_THAT(post_write(client_, {source.local(0, kSize)}, target.remote(0, kSize)), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).transfered_length, kSize);
-  EXPECT_TRUE(eventually([&] { return target.data()[kSize - 1] == 3; }));
-  EXPECT_EQ(target.data()[0], 1);
-  EXPECT_EQ(target.data()[kSize / 2], 2);
+  EXPECT_TRUE(eventually([&] { return target.holds(kSize - 1, 1, 3); }));
+  EXPECT_TRUE(target.holds(0, 1, 1));
+  EXPECT_TRUE(target.holds(kSize / 2, 1, 2));
 }
 
 }  // namespace

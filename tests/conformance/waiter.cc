@@ -31,6 +31,7 @@ void interrupt_until(std::thread& thread, const std::atomic<bool>& done) {
 
 EvdWaiter::EvdWaiter(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold) : evd_(evd) {
   thread_ = std::thread([this, timeout, threshold] {
+    id_.store(gettid());
     result_ = dat_evd_wait(evd_, timeout, threshold, &event_, &more_);
     done_.store(true);
   });
@@ -46,6 +47,8 @@ void EvdWaiter::await_blocked() const {
     return type_of(dat_evd_dequeue(evd_, &event)) == DAT_INVALID_STATE;
   });
   if (!blocked) throw SetupFailure("no waiter took the dispatcher");
+  // It has the dispatcher, but may still be on its way to a first look at what is there.
+  if (!await_asleep(id_.load())) throw SetupFailure("the waiter does not sleep");
 }
 
 void EvdWaiter::interrupt() {

@@ -38,6 +38,7 @@ class EvdWaiter {
   DAT_RETURN result_ = DAT_SUCCESS;
   DAT_EVENT event_{};
   DAT_COUNT more_ = -1;
+  std::atomic<pid_t> id_{0};
   std::atomic<bool> done_{false};
   std::thread thread_;
 };
