@@ -93,6 +93,8 @@ class Listener {
 class QueuePairSink {
  public:
   virtual void on_connection_event(const ConnectionEvent& event) = 0;
+  // More receives are outstanding than the soft limit allows; once per QueuePair::set_recv_limits().
+  virtual void on_recv_limit() {}
 
  protected:
   ~QueuePairSink() = default;

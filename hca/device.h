@@ -12,6 +12,7 @@
 #include "hca/connection.h"
 #include "hca/queue_pair.h"
 #include "hca/result.h"
+#include "hca/shared_receive_queue.h"
 #include "hca/types.h"
 
 namespace softdat::hca {
@@ -39,6 +40,14 @@ struct QueuePairConfig {
   QueuePairLimits limits;
   std::uint64_t context = 0;  // comes back in every completion
   QueuePairSink* sink = nullptr;
+  SharedReceiveQueue* srq = nullptr;  // where receives come from instead of the queue pair's own queue
+};
+
+struct SharedReceiveQueueConfig {
+  ProtectionDomain* pd = nullptr;  // of the receives; the queue pairs may be of others
+  std::uint32_t capacity = 0;
+  std::uint32_t max_sge = 0;
+  SharedReceiveQueueSink* sink = nullptr;
 };
 
 // What happens to the device as a whole. Same thread rule as QueuePairSink.
@@ -63,6 +72,7 @@ class Device {
                                                                 std::uint64_t length, AccessMask access) = 0;
   virtual Result<std::unique_ptr<CompletionQueue>> create_cq(std::size_t capacity, CompletionSink& sink) = 0;
   virtual Result<std::unique_ptr<QueuePair>> create_qp(const QueuePairConfig& config) = 0;
+  virtual Result<std::unique_ptr<SharedReceiveQueue>> create_srq(const SharedReceiveQueueConfig& config) = 0;
 
   // kAddressInUse when the service id is taken on this device's address.
   virtual Result<std::unique_ptr<Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,

@@ -7,6 +7,8 @@
 
 namespace softdat::hca {
 
+inline constexpr std::uint32_t kNoRecvLimit = ~std::uint32_t{0};
+
 // A reliable connected queue pair. Every call from any thread. Its destructor breaks a live
 // connection (the peer sees a disconnect), discards posted work without completions, and returns
 // only when no sink call is running or will come.
@@ -23,12 +25,19 @@ class QueuePair {
   // domain). A refused request leaves no trace.
   virtual Outcome post_send(const SendRequest& request) = 0;
 
-  // Valid in every state (flushed at once in kError). Errors as post_send.
+  // Valid in every state (flushed at once in kError). Errors as post_send; kInvalidState with a
+  // shared receive queue.
   virtual Outcome post_recv(const RecvRequest& request) = 0;
 
-  // Requests posted whose completion has not been generated.
+  // Requests posted whose completion has not been generated. Of a shared receive queue only those
+  // that this queue pair has taken.
   virtual std::uint32_t sends_outstanding() const = 0;
   virtual std::uint32_t recvs_outstanding() const = 0;
+
+  // When more than `soft` receives are outstanding, which may be now, the sink is told once; when
+  // more than `hard` are, the connection is broken, as often as there is one. kNoRecvLimit: none.
+  // Replaces earlier limits.
+  virtual void set_recv_limits(std::uint32_t soft, std::uint32_t hard) = 0;
 
   // kIdle > kConnecting; the sink hears the end. kInvalidState unless idle; kBadAddress;
   // kInvalidArgument.

@@ -74,6 +74,8 @@ struct Completion {
   CompletionStatus status;
   CompletionOpcode opcode;
   bool solicited;  // a receive whose sender asked for attention
+  // The device's own, for the books of a shared receive queue. 0: the receive was none of such a queue.
+  std::uint16_t srq_account = 0;
 };
 
 // An IPv4 endpoint in host byte order; a queue pair's or listener's address is the device's.
@@ -98,6 +100,7 @@ struct DeviceAttributes {
   std::uint32_t max_reads_in;   // per queue pair, as responder
   std::uint32_t max_reads_out;  // per queue pair, as initiator
   std::uint32_t max_private_data;
+  std::uint32_t max_srq = 0;  // 0: no shared receive queues; each holds up to max_wr
 };
 
 struct QueuePairLimits {

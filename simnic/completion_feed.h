@@ -14,13 +14,14 @@ class CompletionFeed {
   CompletionFeed(CompletionQueue& queue, std::uint64_t context) : queue_(queue), context_(context) {}
 
   void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
-            bool is_solicited, bool is_quiet) {
+            bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0) {
     const hca::Completion completion{.wr_id = wr_id,
                                      .qp_context = context_,
                                      .length = length,
                                      .status = status,
                                      .opcode = opcode,
-                                     .solicited = is_solicited};
+                                     .solicited = is_solicited,
+                                     .srq_account = srq_account};
     if (!queue_.push(completion, is_quiet)) has_lost_ = true;
   }
 

@@ -6,22 +6,32 @@
 #include <new>
 
 #include "simnic/engine.h"
+#include "simnic/receive_accounts.h"
 
 namespace softdat::simnic {
 
-CompletionQueue::CompletionQueue(Engine& engine, std::size_t capacity, hca::CompletionSink& sink)
-    : engine_(engine), sink_(sink), ring_(nullptr) {
+CompletionQueue::CompletionQueue(Engine& engine, ReceiveAccounts& accounts, std::size_t capacity,
+                                 hca::CompletionSink& sink)
+    : engine_(engine), accounts_(accounts), sink_(sink), ring_(nullptr) {
   rings_.push_back(std::make_unique<CompletionRing>(capacity));
   ring_.store(rings_.back().get(), std::memory_order_release);
 }
 
 CompletionQueue::~CompletionQueue() {
-  // No queue pair feeds it any more, so nothing new is pushed.
+  // No queue pair feeds it any more, so nothing new is pushed; what is left will not be polled.
+  hca::Completion left;
+  while (poll({&left, 1}) == 1) {
+  }
   engine_.upward().forget(this);
 }
 
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
-  return ring().pop(out);
+  const std::size_t count = ring().pop(out);
+  for (const hca::Completion& completion : out.first(count)) {
+    if (completion.srq_account != 0) [[unlikely]]
+      accounts_.settle(completion.srq_account);
+  }
+  return count;
 }
 
 CompletionRing& CompletionQueue::ring_of(std::size_t capacity) {
@@ -60,6 +70,7 @@ bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
   if (!ring().push(completion)) {
     if (!has_overflowed_) engine_.upward().push(this, OverflowNews{&sink_});
     has_overflowed_ = true;
+    accounts_.settle(completion.srq_account);
     return false;
   }
   if (!is_quiet) wake(completion);

@@ -12,6 +12,7 @@
 namespace softdat::simnic {
 
 class Engine;
+class ReceiveAccounts;
 
 // A ring, who is to be told, and how.
 //
@@ -21,7 +22,7 @@ class Engine;
 class CompletionQueue final : public hca::CompletionQueue {
  public:
   // Throws std::bad_alloc.
-  CompletionQueue(Engine& engine, std::size_t capacity, hca::CompletionSink& sink);
+  CompletionQueue(Engine& engine, ReceiveAccounts& accounts, std::size_t capacity, hca::CompletionSink& sink);
   ~CompletionQueue() override;
 
   std::size_t poll(std::span<hca::Completion> out) override;
@@ -44,6 +45,7 @@ class CompletionQueue final : public hca::CompletionQueue {
 
   // Fixed after construction.
   Engine& engine_;
+  ReceiveAccounts& accounts_;  // of the shared receive queues whose completions are polled here
   hca::CompletionSink& sink_;
   std::atomic<CompletionRing*> ring_;
   std::atomic<Armed> armed_{Armed::kOff};

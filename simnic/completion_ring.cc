@@ -33,7 +33,8 @@ RingHeader* align(void* memory) {
 
 std::uint64_t pack(const hca::Completion& completion) {
   return completion.length | std::uint64_t{static_cast<std::uint8_t>(completion.status)} << 32 |
-         std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << 40 | std::uint64_t{completion.solicited} << 48;
+         std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << 40 | std::uint64_t{completion.solicited} << 48 |
+         std::uint64_t{completion.srq_account} << 49;
 }
 
 // The words are atomic because a consumer that is about to lose its claim may read them while they
@@ -51,7 +52,8 @@ hca::Completion read(CompletionCell& cell) {
           .length = static_cast<std::uint32_t>(details),
           .status = static_cast<hca::CompletionStatus>(static_cast<std::uint8_t>(details >> 32)),
           .opcode = static_cast<hca::CompletionOpcode>(static_cast<std::uint8_t>(details >> 40)),
-          .solicited = (details >> 48 & 1) != 0};
+          .solicited = (details >> 48 & 1) != 0,
+          .srq_account = static_cast<std::uint16_t>(details >> 49)};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct CompletionCell {
   std::uint64_t number;  // 0: never written
   std::uint64_t wr_id;
   std::uint64_t qp_context;
-  std::uint64_t details;  // length, status, opcode, solicited
+  std::uint64_t details;  // length, status, opcode, solicited, account
 };
 
 class CompletionRing {

@@ -8,6 +8,7 @@
 #include "simnic/completion_queue.h"
 #include "simnic/listener.h"
 #include "simnic/memory_region.h"
+#include "simnic/shared_receive_queue.h"
 
 namespace softdat::simnic {
 namespace {
@@ -32,7 +33,8 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .max_message_size = 1u << 31,
           .max_reads_in = 128,
           .max_reads_out = 128,
-          .max_private_data = transport::kMaxPrivateData};
+          .max_private_data = transport::kMaxPrivateData,
+          .max_srq = ReceiveAccounts::kMost};
 }
 
 std::uint8_t pick_salt() {
@@ -84,7 +86,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
 hca::Result<std::unique_ptr<hca::CompletionQueue>> Nic::create_cq(std::size_t capacity, hca::CompletionSink& sink) {
   if (capacity > attributes_.max_cqe) return hca::fail(hca::Error::kLimitReached);
   try {
-    return std::unique_ptr<hca::CompletionQueue>(new CompletionQueue(engine_, capacity, sink));
+    return std::unique_ptr<hca::CompletionQueue>(new CompletionQueue(engine_, accounts_, capacity, sink));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
@@ -99,6 +101,24 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
     const NicView view{.engine = engine_, .memory = memory_, .ipv4 = attributes_.address.ipv4, .rnr = rnr_};
     return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
   } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Nic::create_srq(const hca::SharedReceiveQueueConfig& config) {
+  if (config.pd == nullptr || config.sink == nullptr || config.capacity == 0) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  if (config.capacity > attributes_.max_wr || config.max_sge > attributes_.max_sge) {
+    return hca::fail(hca::Error::kLimitReached);
+  }
+  const auto account = accounts_.open();
+  if (!account) return hca::fail(hca::Error::kLimitReached);
+  try {
+    return std::unique_ptr<hca::SharedReceiveQueue>(
+        new SharedReceiveQueue(engine_, memory_, attributes_.max_wr, accounts_, *account, config));
+  } catch (const std::bad_alloc&) {
+    accounts_.close(*account);
     return hca::fail(hca::Error::kNoMemory);
   }
 }

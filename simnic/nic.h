@@ -10,6 +10,7 @@
 #include "simnic/engine.h"
 #include "simnic/memory_table.h"
 #include "simnic/queue_pair.h"
+#include "simnic/receive_accounts.h"
 #include "simnic/rnr_policy.h"
 #include "transport/carrier.h"
 
@@ -36,6 +37,8 @@ class Nic final : public hca::Device {
   hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
                                                                hca::CompletionSink& sink) override;
   hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
+  hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> create_srq(
+      const hca::SharedReceiveQueueConfig& config) override;
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
   bool progress() override { return engine_.progress(); }
@@ -52,6 +55,7 @@ class Nic final : public hca::Device {
   const RnrPolicy rnr_;
   std::atomic<std::uint32_t> last_pd_{0};
   MemoryTable memory_;
+  ReceiveAccounts accounts_;
   Engine engine_;  // last: its thread uses the rest
 };
 

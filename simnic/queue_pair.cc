@@ -15,9 +15,11 @@ CompletionFeed feed(hca::CompletionQueue& queue, std::uint64_t context) {
 }
 
 // What was asked for, as it was given: queues have room for at least one.
-hca::QueuePairLimits grant(hca::QueuePairLimits limits) {
+// Of a shared receive queue one receive is taken at a time.
+hca::QueuePairLimits grant(hca::QueuePairLimits limits, const SharedReceiveQueue* shared) {
   limits.send_wr = std::bit_ceil(std::max(limits.send_wr, 1u));
-  limits.recv_wr = std::bit_ceil(std::max(limits.recv_wr, 1u));
+  limits.recv_wr = shared == nullptr ? std::bit_ceil(std::max(limits.recv_wr, 1u)) : 1;
+  if (shared != nullptr) limits.recv_sge = shared->max_segments();
   return limits;
 }
 
@@ -25,11 +27,16 @@ hca::QueuePairLimits grant(hca::QueuePairLimits limits) {
 
 QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
     : nic_(nic),
-      limits_(grant(config.limits)),
+      limits_(grant(config.limits, static_cast<SharedReceiveQueue*>(config.srq))),
       sink_(config.sink),
+      shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, static_cast<const ProtectionDomain*>(config.pd)->id()},
       requester_(memory_, feed(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
-      responder_(memory_, feed(*config.recv_cq, config.context), limits_.recv_wr, limits_.recv_sge, limits_.reads_in) {}
+      responder_(memory_, feed(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this}) {
+  if (shared_ == nullptr) return;
+  const Engine::Hold hold(nic_.engine);
+  shared_->join();
+}
 
 QueuePair::~QueuePair() {
   {
@@ -38,6 +45,7 @@ QueuePair::~QueuePair() {
     abandon_channel(say_farewell());
     requester_.discard();
     responder_.discard();
+    if (shared_ != nullptr) shared_->leave(*this);
     nic_.engine.forget(*this);
   }
   nic_.engine.upward().forget(this);
@@ -45,6 +53,7 @@ QueuePair::~QueuePair() {
 
 // Rung by a post, or due by the end of a turn.
 void QueuePair::run_with_baton() {
+  obeys_recv_limits();
   if (is_open()) {
     pump();
     settle();

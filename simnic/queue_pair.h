@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QueuePair: state, connection, and the way out to the channel; what is asked is the Requester's,
 // what is answered the Responder's. Its .cc is cut by concern: _post (the consumer's way in),
-// _connection (how connections come and go), _channel (what the channel says, and what is sent).
+// _recv (receives, and how many there may be), _connection (how connections come and go), _channel (what
+// the channel says, and what is sent).
 #pragma once
 
 #include <atomic>
@@ -41,6 +42,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   const hca::QueuePairLimits& limits() const override { return limits_; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
   hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  void set_recv_limits(std::uint32_t soft, std::uint32_t hard) override;
   std::uint32_t sends_outstanding() const override { return requester_.queue().outstanding(); }
   std::uint32_t recvs_outstanding() const override { return responder_.queue().outstanding(); }
   hca::Outcome connect(const hca::ConnectParameters& parameters) override;
@@ -75,6 +77,9 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   transport::CloseMode say_farewell();
   void abandon_channel(transport::CloseMode mode);
 
+  // _recv
+  bool obeys_recv_limits();
+
   // _channel
   bool is_open() const;
   bool takes_notes() const;
@@ -98,6 +103,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   const NicView nic_;
   const hca::QueuePairLimits limits_;
   hca::QueuePairSink* const sink_;
+  SharedReceiveQueue* const shared_;  // null: receives are posted here
   const MemoryView memory_;
   // Lock order: the baton, send_mutex_, recv_mutex_.
   std::mutex send_mutex_;  // guards the posting side of requester_.queue()
@@ -106,9 +112,14 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   // anybody.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
   std::atomic<std::uint64_t> remote_{0};  // ipv4 << 16 | port
+  // The lower limit of receives. Written with the baton, which then looks at the queue; read by
+  // posters after they pushed.
+  std::atomic<std::uint32_t> recv_alarm_{hca::kNoRecvLimit};
   // Owned by the baton.
   Requester requester_;
   Responder responder_;
+  std::uint32_t soft_recv_limit_ = hca::kNoRecvLimit;
+  std::uint32_t hard_recv_limit_ = hca::kNoRecvLimit;
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
   transport::Message message_{};            // the same, kept for when it blocks

@@ -24,7 +24,7 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
   if (!is_open()) return Placement::kDiscard;
   const bool is_response = arrival.opcode == Opcode::kReadResponse;
   const Verdict verdict = is_response ? requester_.place(arrival, out) : responder_.place(arrival, out);
-  if (verdict) return verdict.value();
+  if (verdict) return is_response || obeys_recv_limits() ? verdict.value() : Placement::kDiscard;
   if (is_response) {
     terminate(verdict.reason());
   } else {

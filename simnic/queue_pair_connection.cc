@@ -80,6 +80,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   nic_.engine.timers().cancel(*this);
   if (!advance(QueuePairEvent::kEstablish)) return;
   tell(ConnectionEventType::kEstablished, is_connector ? peer.private_data : std::span<const std::byte>());
+  obeys_recv_limits();
 }
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {

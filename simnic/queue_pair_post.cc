@@ -57,28 +57,4 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   return hca::Done{};
 }
 
-hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
-  const std::uint64_t length = total_length(request.local);
-  if ((request.flags & ~std::uint32_t{hca::kQuiet}) != 0 || length > kMaxLength ||
-      request.local.size() > limits_.recv_sge) {
-    return hca::fail(hca::Error::kInvalidArgument);
-  }
-  const KeyFault fault = check_segments(memory_, request.local, hca::kLocalWrite);
-  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
-
-  const RecvEntry entry{.wr_id = request.wr_id,
-                        .length = length,
-                        .flags = request.flags,
-                        .segment_count = static_cast<std::uint16_t>(request.local.size())};
-  {
-    const std::lock_guard lock(recv_mutex_);
-    if (responder_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
-    responder_.queue().push(entry, request.local);
-  }
-  // Usually nobody waits for it and the baton can be left alone. Both looks come after the push:
-  // whoever starves, or enters kError, looks at the queue afterwards.
-  if (responder_.is_starved() || state() == QueuePairState::kError) nic_.engine.ring(*this);
-  return hca::Done{};
-}
-
 }  // namespace softdat::simnic

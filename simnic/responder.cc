@@ -34,6 +34,7 @@ void Responder::begin(bool takes_notes, RnrPolicy policy) {
 // see the receive, or the poster rings.
 bool Responder::has_receive() {
   if (!queue_.is_empty()) return true;
+  if (source_.shared != nullptr) return source_.shared->take(queue_, *source_.starving);
   is_starved_.store(true, std::memory_order_seq_cst);
   if (queue_.is_empty()) return false;
   is_starved_.store(false, std::memory_order_seq_cst);
@@ -69,7 +70,7 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
     return refuse({.code = kMessageTooLong, .blamed_recv = CompletionStatus::kLocalLength});
   }
   const KeyFault fault =
-      resolve(memory_, queue_.segments(number), hca::kLocalWrite, arrival.message_offset, arrival.length, out);
+      resolve(recv_memory_, queue_.segments(number), hca::kLocalWrite, arrival.message_offset, arrival.length, out);
   if (fault != KeyFault::kNone) {
     return refuse({.code = kCannotCarryOut, .blamed_recv = CompletionStatus::kLocalProtection});
   }
@@ -116,6 +117,11 @@ std::optional<Fault> Responder::on_read_request(const transport::Message& messag
   return std::nullopt;
 }
 
+void Responder::on_asked_again() {
+  has_asked_again_ = true;
+  if (source_.shared != nullptr) source_.shared->sate(*source_.starving);
+}
+
 bool Responder::on_resent(std::uint64_t number) {
   if (!is_dropping_ || !has_asked_again_ || number != carried_out_) return false;
   is_dropping_ = has_asked_again_ = false;
@@ -147,17 +153,21 @@ bool Responder::gather(std::uint64_t offset, std::size_t length, transport::Slic
 
 void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited) {
   const RecvEntry entry = queue_.pop();
-  feed_.push(entry.wr_id, hca::CompletionOpcode::kRecv, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0);
+  const std::uint16_t account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account();
+  feed_.push(entry.wr_id, hca::CompletionOpcode::kRecv, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0,
+             account);
 }
 
 void Responder::flush(CompletionStatus blamed) {
   reads_.clear();
+  if (source_.shared != nullptr) source_.shared->sate(*source_.starving);
   for (CompletionStatus status = blamed; !queue_.is_empty(); status = CompletionStatus::kFlushed) {
     complete_oldest(status, 0, false);
   }
 }
 
 void Responder::discard() {
+  if (source_.shared != nullptr) return flush(CompletionStatus::kFlushed);
   reads_.clear();
   while (!queue_.is_empty()) queue_.pop();
 }

@@ -16,16 +16,29 @@
 #include "simnic/fault.h"
 #include "simnic/rnr_policy.h"
 #include "simnic/scatter_gather.h"
+#include "simnic/shared_receive_queue.h"
 #include "simnic/work_queue.h"
 #include "transport/channel.h"
 
 namespace softdat::simnic {
 
+// Where receives come from a shared queue, queue() has room for one, which is taken when a message
+// arrives; `starving` is run when there is one again.
+struct ReceiveSource {
+  SharedReceiveQueue* shared = nullptr;  // null: they are posted to queue()
+  Task* starving = nullptr;
+};
+
 class Responder final : public transport::PayloadSource {
  public:
-  Responder(const MemoryView& memory, const CompletionFeed& feed, std::uint32_t capacity, std::uint32_t max_segments,
-            std::uint32_t reads_in)
-      : memory_(memory), feed_(feed), queue_(capacity, max_segments), reads_(reads_in) {}
+  Responder(const MemoryView& memory, const CompletionFeed& feed, const hca::QueuePairLimits& limits,
+            const ReceiveSource& source)
+      : memory_(memory),
+        recv_memory_(source.shared == nullptr ? memory : source.shared->memory()),
+        source_(source),
+        feed_(feed),
+        queue_(limits.recv_wr, limits.recv_sge),
+        reads_(limits.reads_in) {}
 
   WorkQueue<RecvEntry>& queue() { return queue_; }
   const WorkQueue<RecvEntry>& queue() const { return queue_; }
@@ -67,16 +80,17 @@ class Responder final : public transport::PayloadSource {
   // From which request on the peer is to repeat, when there is a receive for it at last.
   std::optional<std::uint64_t> wanted_again() const {
     const bool may_ask = is_dropping_ && !has_asked_again_ && !is_deaf_;
-    return may_ask && !queue_.is_empty() ? std::optional(carried_out_) : std::nullopt;
+    return may_ask && has_prospect() ? std::optional(carried_out_) : std::nullopt;
   }
-  void on_asked_again() { has_asked_again_ = true; }
+  void on_asked_again();
 
   // No read taken in will be answered.
   void drop_reads() { reads_.clear(); }
 
   // Completes every posted receive as flushed, but the oldest with `blamed`.
   void flush(hca::CompletionStatus blamed);
-  // Forgets everything posted, silently.
+  // Forgets everything posted, silently; but what was taken from a shared queue is flushed, because
+  // nobody else could tell which it was.
   void discard();
 
  private:
@@ -90,6 +104,8 @@ class Responder final : public transport::PayloadSource {
   };
 
   bool has_receive();
+  // Whether has_receive() would be true.
+  bool has_prospect() const { return !queue_.is_empty() || (source_.shared != nullptr && !source_.shared->is_empty()); }
   Verdict place_send(const transport::Arrival& arrival, transport::SliceList& out);
   Verdict place_write(const transport::Arrival& arrival, transport::SliceList& out);
   std::optional<Fault> on_send(const transport::Message& message);
@@ -98,6 +114,8 @@ class Responder final : public transport::PayloadSource {
 
   // Fixed after construction.
   const MemoryView memory_;
+  const MemoryView recv_memory_;
+  const ReceiveSource source_;
   // Owned by the baton.
   CompletionFeed feed_;
   WorkQueue<RecvEntry> queue_;

@@ -13,6 +13,7 @@
 
 #include "hca/completion_queue.h"
 #include "hca/connection.h"
+#include "hca/shared_receive_queue.h"
 
 namespace softdat::simnic {
 
@@ -30,7 +31,13 @@ struct RequestNews {
   hca::ListenerSink* sink;
   std::unique_ptr<hca::ConnectionRequest> request;
 };
-using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, RequestNews>;
+struct RecvLimitNews {
+  hca::QueuePairSink* sink;
+};
+struct LowReceivesNews {
+  hca::SharedReceiveQueueSink* sink;
+};
+using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, RequestNews, RecvLimitNews, LowReceivesNews>;
 
 class UpwardQueue {
  public:

@@ -6,6 +6,7 @@
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -16,9 +17,10 @@ using object::EndpointConfig;
 using object::EndpointStatus;
 using object::EventDispatcher;
 using object::InterfaceAdapter;
-using object::Kind;
 using object::Pin;
 using object::ProtectionZone;
+using object::ReceiveUse;
+using object::SharedReceiveQueue;
 
 // The objects that an endpoint is created with, held for the call.
 struct Parts {
@@ -82,10 +84,20 @@ DAT_RETURN ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, 
   Parts parts;
   const Status pinned = pin_parts(ia_handle, pz_handle, recv_evd, request_evd, connect_evd, parts);
   if (!pinned.ok()) return return_code(pinned);
-  if (!is_handle_of(srq_handle, Kind::kSrq)) return refuse_handle(StatusDetail::kInvalidHandleSrq);
+  const auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
+  if (!srq) return refuse_handle(StatusDetail::kInvalidHandleSrq);
   if (attributes == nullptr) return refuse_argument(7);
+  if (has_named_attributes(*attributes, DAT_EP_FIELD_EP_ATTR_ALL)) return refuse_argument(7);
+  EndpointAttributes wanted;
+  read_attributes(*attributes, DAT_EP_FIELD_EP_ATTR_ALL, wanted);
   if (ep_handle == nullptr) return refuse_argument(8);
-  return refuse_model();
+  const EndpointConfig config{.pz = parts.pz.get(),
+                              .recv_evd = parts.recv_evd.get(),
+                              .request_evd = parts.request_evd.get(),
+                              .connect_evd = parts.connect_evd.get(),
+                              .attributes = &wanted,
+                              .srq = srq.get()};
+  return answer_of([&] { return Endpoint::create(*parts.ia, config, *ep_handle); });
 }
 
 DAT_RETURN ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM* parameters) {
@@ -119,18 +131,21 @@ DAT_RETURN ep_free(DAT_EP_HANDLE ep_handle) {
   return answer_of([&] { return Endpoint::free(std::move(ep)); });
 }
 
-DAT_RETURN ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT*, DAT_COUNT*) {
+// Either output may be null.
+DAT_RETURN ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT* allocated, DAT_COUNT* span) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
-  return refuse_model();
+  const ReceiveUse use = ep->receive_use();
+  if (allocated != nullptr) *allocated = use.allocated;
+  if (span != nullptr) *span = use.span;
+  return DAT_SUCCESS;
 }
 
 DAT_RETURN ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark, DAT_COUNT hard_high_watermark) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
-  if (soft_high_watermark < DAT_WATERMARK_INFINITE) return refuse_argument(2);
-  if (hard_high_watermark < DAT_WATERMARK_INFINITE) return refuse_argument(3);
-  return refuse_model();
+  static_assert(object::kNoWatermark == DAT_WATERMARK_INFINITE);
+  return answer_of([&] { return ep->set_watermarks(soft_high_watermark, hard_high_watermark); });
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

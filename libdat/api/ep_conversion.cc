@@ -93,7 +93,7 @@ void write_parameters(const EndpointParameters& from, DAT_EP_PARAM& to) {
   to.recv_evd_handle = from.recv_evd;
   to.request_evd_handle = from.request_evd;
   to.connect_evd_handle = from.connect_evd;
-  to.srq_handle = DAT_HANDLE_NULL;
+  to.srq_handle = from.srq;
   write_attributes(from.attributes, to.ep_attr);
 }
 

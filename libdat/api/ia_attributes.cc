@@ -71,6 +71,9 @@ void set_limits_of_objects(DAT_IA_ATTR& attributes, const AdapterAttributes& ada
   attributes.max_lmr_virtual_address = adapter.max_lmr_virtual_address;
   attributes.max_pzs = adapter.max_pzs;
   attributes.max_rmrs = adapter.max_rmrs;
+  attributes.max_srqs = adapter.max_srqs;
+  attributes.max_ep_per_srq = adapter.max_srqs > 0 ? adapter.max_eps : 0;
+  attributes.max_recv_per_srq = adapter.max_recv_per_srq;
   attributes.max_rmr_target_address = adapter.max_lmr_virtual_address;
 }
 
@@ -105,12 +108,17 @@ void set_ways(DAT_PROVIDER_ATTR& attributes) {
   std::fill_n(merging, sizeof(attributes.evd_stream_merging_supported) / sizeof(*merging), DAT_TRUE);
 }
 
-void set_what_is_missing(DAT_PROVIDER_ATTR& attributes) {
-  attributes.srq_supported = DAT_FALSE;
-  attributes.srq_watermarks_supported = 0;
-  attributes.srq_ep_pz_difference_supported = DAT_FALSE;
-  attributes.srq_info_supported = 0;
-  attributes.ep_recv_info_supported = 0;
+// The counts say how many of the page's watermarks and numbers there are.
+void set_shared_receives(DAT_PROVIDER_ATTR& attributes, const AdapterAttributes& adapter) {
+  const bool has_srqs = adapter.max_srqs > 0;
+  attributes.srq_supported = has_srqs ? DAT_TRUE : DAT_FALSE;
+  attributes.srq_watermarks_supported = has_srqs ? 3 : 0;  // low; soft and hard high
+  attributes.srq_ep_pz_difference_supported = has_srqs ? DAT_TRUE : DAT_FALSE;
+  attributes.srq_info_supported = has_srqs ? 2 : 0;  // available, outstanding
+  attributes.ep_recv_info_supported = 2;             // buffers, span
+}
+
+void set_what_is_missing([[maybe_unused]] DAT_PROVIDER_ATTR& attributes) {
 #if SOFTDAT_ABI == 20
   attributes.rdma_read_lmr_rmr_context_exposure = DAT_FALSE;
   attributes.rmr_scope_supported = DAT_RMR_SCOPE_PZ;
@@ -143,6 +151,7 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
 void write_provider_attributes(const RegisteredIa& ia, const AdapterAttributes& adapter, DAT_PROVIDER_ATTR& to) {
   set_identity(to, ia);
   set_ways(to);
+  set_shared_receives(to, adapter);
   set_what_is_missing(to);
   to.max_private_data_size = adapter.max_private_data_size;
   to.num_provider_specific_attr = kNamedAttributes;

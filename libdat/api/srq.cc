@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared receive queues come with a later issue: their calls check and then say so.
 #include "libdat/api/answer.h"
+#include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/api/iov.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
 using object::InterfaceAdapter;
-using object::Kind;
 using object::ProtectionZone;
-
-bool is_srq(DAT_SRQ_HANDLE handle) {
-  return is_handle_of(handle, Kind::kSrq);
-}
+using object::SharedReceiveQueue;
+using object::SharedReceiveQueueAttributes;
+using object::SharedReceiveQueueParameters;
 
 DAT_RETURN refuse_srq() {
   return refuse_handle(StatusDetail::kInvalidHandleSrq);
+}
+
+void write_parameters(const SharedReceiveQueueParameters& from, DAT_SRQ_PARAM& to) {
+  to = {};
+  to.ia_handle = consumer_ia_handle(from.ia);
+  to.srq_state = DAT_SRQ_STATE_OPERATIONAL;
+  to.pz_handle = from.pz;
+  to.max_recv_dtos = from.attributes.max_recv_dtos;
+  to.max_recv_iov = from.attributes.max_recv_iov;
+  to.low_watermark = from.attributes.low_watermark;
+  to.available_dto_count = from.available;
+  to.outstanding_dto_count = from.outstanding;
 }
 
 }  // namespace
@@ -29,40 +41,48 @@ DAT_RETURN srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_
   const auto pz = pin_handle<ProtectionZone>(pz_handle);
   if (!pz) return refuse_handle(StatusDetail::kInvalidHandlePz);
   if (attributes == nullptr) return refuse_argument(3);
-  if (attributes->max_recv_dtos <= 0 || attributes->max_recv_iov < 0) return refuse_argument(3);
+  const SharedReceiveQueueAttributes wanted{.max_recv_dtos = attributes->max_recv_dtos,
+                                            .max_recv_iov = attributes->max_recv_iov,
+                                            .low_watermark = attributes->low_watermark};
   if (srq_handle == nullptr) return refuse_argument(4);
-  return refuse_model();
+  return answer_of([&] { return SharedReceiveQueue::create(*ia, *pz, wanted, *srq_handle); });
 }
 
 DAT_RETURN srq_free(DAT_SRQ_HANDLE srq_handle) {
-  if (!is_srq(srq_handle)) return refuse_srq();
-  return refuse_model();
+  auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
+  if (!srq) return refuse_srq();
+  return return_code(SharedReceiveQueue::free(std::move(srq)));
 }
 
-DAT_RETURN srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE) {
-  if (!is_srq(srq_handle)) return refuse_srq();
-  if (num_segments < 0) return refuse_argument(2);
-  if (num_segments > 0 && iov == nullptr) return refuse_argument(3);
-  return refuse_model();
+DAT_RETURN srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
+                         DAT_DTO_COOKIE cookie) {
+  const auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
+  if (!srq) return refuse_srq();
+  Iov local;
+  const Status read = local.read(iov, num_segments);
+  if (!read.ok()) return return_code(read);
+  return return_code(srq->post_recv(local.segments(), cookie.as_64));
 }
 
 DAT_RETURN srq_query(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK mask, DAT_SRQ_PARAM* parameters) {
-  if (!is_srq(srq_handle)) return refuse_srq();
+  const auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
+  if (!srq) return refuse_srq();
   if (has_unknown_bits(mask, DAT_SRQ_FIELD_ALL)) return refuse_argument(2);
   if (parameters == nullptr) return refuse_argument(3);
-  return refuse_model();
+  write_parameters(srq->query(), *parameters);
+  return DAT_SUCCESS;
 }
 
 DAT_RETURN srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT max_recv_dtos) {
-  if (!is_srq(srq_handle)) return refuse_srq();
-  if (max_recv_dtos <= 0) return refuse_argument(2);
-  return refuse_model();
+  const auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
+  if (!srq) return refuse_srq();
+  return return_code(srq->resize(max_recv_dtos));
 }
 
 DAT_RETURN srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark) {
-  if (!is_srq(srq_handle)) return refuse_srq();
-  if (low_watermark < 0) return refuse_argument(2);
-  return refuse_model();
+  const auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
+  if (!srq) return refuse_srq();
+  return answer_of([&] { return srq->set_low_watermark(low_watermark); });
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -7,6 +7,7 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/shared_receive_queue.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/timeout.h"
 
@@ -24,6 +25,12 @@ std::shared_ptr<T> share(T* object) {
 
 Handle handle_of(const std::shared_ptr<Object>& object) {
   return object == nullptr ? nullptr : object->handle();
+}
+
+// The segments of a receive are the shared queue's matter.
+EndpointAttributes with_queue(EndpointAttributes attributes, const SharedReceiveQueue* srq) {
+  if (srq != nullptr) attributes.max_recv_iov = srq->max_recv_iov();
+  return attributes;
 }
 
 Status check_connect(const ConnectRequest& request, const hca::DeviceAttributes& device) {
@@ -45,8 +52,10 @@ Endpoint::Endpoint(InterfaceAdapter& ia) : Object(kKind, &ia), device_(ia.shared
 Endpoint::~Endpoint() = default;
 
 Status Endpoint::create(InterfaceAdapter& ia, const EndpointConfig& config, Handle& ep) {
+  const StatusDetail argument = config.srq == nullptr ? StatusDetail::kInvalidArg6 : StatusDetail::kInvalidArg7;
   if (config.attributes != nullptr) {
-    const Status status = check_attributes(*config.attributes, ia.device().attributes(), StatusDetail::kInvalidArg6);
+    const EndpointAttributes wanted = with_queue(*config.attributes, config.srq);
+    const Status status = check_attributes(wanted, ia.device().attributes(), argument);
     if (!status.ok()) return status;
   }
   const std::shared_ptr<Endpoint> self(new Endpoint(ia));
@@ -68,15 +77,23 @@ std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia) {
 
 Status Endpoint::set_up(const EndpointConfig& config) {
   const hca::DeviceAttributes& device = device_->attributes();
-  attributes_ =
-      config.attributes == nullptr ? default_attributes(device) : complete_attributes(*config.attributes, device);
-  const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_};
+  if (config.srq != nullptr) {
+    srq_ = &config.srq->device() == device_.get() ? config.srq->use() : nullptr;
+    if (srq_ == nullptr) return invalid_handle(StatusDetail::kInvalidHandleSrq);
+  }
+  const EndpointAttributes wanted = config.attributes == nullptr ? default_attributes(device) : *config.attributes;
+  attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
+  const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
+                              config.srq == nullptr ? nullptr : &config.srq->queue()};
+  const StatusDetail argument = config.srq == nullptr ? StatusDetail::kInvalidArg6 : StatusDetail::kInvalidArg7;
   bindings_.reserve(1);
   std::unique_ptr<EndpointBinding> made;
-  const Status status = EndpointBinding::create(device_, binding, handle(), *this, StatusDetail::kInvalidArg6, made);
+  const Status status = EndpointBinding::create(device_, binding, handle(), *this, argument, made);
   if (!status.ok()) return status;
   const Status connect_status = set_connect_evd_locked(config.connect_evd);
   if (!connect_status.ok()) return connect_status;
+  is_soft_watermark_armed_.store(true);
+  if (attributes_.srq_soft_hw != kNoWatermark) apply_watermarks_locked(*made);
   binding_.store(made.get(), std::memory_order_release);
   bindings_.push_back(std::move(made));
   return kOk;
@@ -94,6 +111,7 @@ void Endpoint::detach() {
   binding_.store(kNone, std::memory_order_release);
   for (const auto& binding : bindings_) binding->destroy_queue_pair();
   for (const auto& binding : bindings_) binding->leave();
+  srq_.reset();
   std::shared_ptr<EventDispatcher> connect_evd;
   {
     std::lock_guard lock(mutex_);
@@ -130,6 +148,7 @@ EndpointParameters Endpoint::query() const {
           .recv_evd = handle_of(config.recv_evd),
           .request_evd = handle_of(config.request_evd),
           .connect_evd = handle_of(connect_evd_),
+          .srq = handle_of(srq_),
           .attributes = attributes_};
 }
 
@@ -224,10 +243,10 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   {
     std::lock_guard lock(mutex_);
     evd = connect_evd_;
-    if (evd == nullptr) return;
-    notice = notice_of_locked(event);
+    if (evd != nullptr) notice = notice_of_locked(event);
   }
-  evd->post({nullptr, notice});
+  if (evd != nullptr) evd->post({nullptr, notice});
+  report_end(event.type);
 }
 
 // The consumer may look at the data until reset(), so each event's has a place of its own.

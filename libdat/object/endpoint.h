@@ -25,6 +25,7 @@
 namespace softdat::object {
 
 class EventDispatcher;
+class SharedReceiveQueue;
 
 // Calls from any thread. Argument numbers in a Status are those of the DAT function.
 class Endpoint final : public Object, private hca::QueuePairSink {
@@ -45,12 +46,14 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   Status post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                         std::uint32_t flags);
 
-  Status connect(const ConnectRequest& request);  // dat_ep_connect
-  Status disconnect(bool is_graceful);            // dat_ep_disconnect
-  Status reset();                                 // dat_ep_reset
-  EndpointStatus status() const;                  // dat_ep_get_status
-  EndpointParameters query() const;               // dat_ep_query
-  Status modify(const EndpointChange& change);    // dat_ep_modify; all of it or nothing
+  Status connect(const ConnectRequest& request);                // dat_ep_connect
+  Status disconnect(bool is_graceful);                          // dat_ep_disconnect
+  Status reset();                                               // dat_ep_reset
+  EndpointStatus status() const;                                // dat_ep_get_status
+  EndpointParameters query() const;                             // dat_ep_query
+  Status modify(const EndpointChange& change);                  // dat_ep_modify; all of it or nothing
+  ReceiveUse receive_use() const;                               // dat_ep_recv_query
+  Status set_watermarks(std::int32_t soft, std::int32_t hard);  // dat_ep_set_watermark
 
   // --- For service points and connection requests ---
 
@@ -76,6 +79,7 @@ class Endpoint final : public Object, private hca::QueuePairSink {
 
   // hca::QueuePairSink
   void on_connection_event(const hca::ConnectionEvent& event) override;
+  void on_recv_limit() override;
   // Object
   void detach() override;
 
@@ -89,6 +93,10 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                       StatusDetail flags_argument);
 
+  // endpoint_watermark.cc
+  void apply_watermarks_locked(const EndpointBinding& binding);
+  void report_end(hca::ConnectionEventType type);
+
   // endpoint_modify.cc
   Status check_modify(const EndpointChange& change) const;
   Status change_locked(const EndpointChange& change);
@@ -98,13 +106,17 @@ class Endpoint final : public Object, private hca::QueuePairSink {
 
   // Fixed after set_up().
   std::shared_ptr<hca::Device> device_;
+  std::shared_ptr<SharedReceiveQueue> srq_;  // in use by us until detach(); null: receives are posted here
 
   // Replaced under mutex_ while idle, read by the data path without it. What it pointed at before
   // stays in bindings_ until the EP goes.
   std::atomic<const EndpointBinding*> binding_{nullptr};
   std::atomic<Reservation> reservation_{Reservation::kNone};
+  std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when it is told
 
   std::mutex modify_mutex_;  // one modify() at a time; taken before mutex_ and an EVD's lock
+
+  std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
 
   // Guarded by mutex_ (held for moments; nothing is called while it is).
   mutable std::mutex mutex_;

@@ -30,7 +30,8 @@ bool are_counts_good(const EndpointAttributes& a, const hca::DeviceAttributes& d
   return is_within(a.max_recv_dtos, device.max_wr) && is_within(a.max_request_dtos, device.max_wr) &&
          is_within(a.max_recv_iov, device.max_sge) && is_within(a.max_request_iov, device.max_sge) &&
          is_within(a.max_rdma_read_in, device.max_reads_in) && is_within(a.max_rdma_read_out, device.max_reads_out) &&
-         is_within(a.max_rdma_read_iov, device.max_sge) && is_within(a.max_rdma_write_iov, device.max_sge);
+         a.srq_soft_hw >= kNoWatermark && is_within(a.max_rdma_read_iov, device.max_sge) &&
+         is_within(a.max_rdma_write_iov, device.max_sge);
 }
 
 bool are_flags_good(const EndpointAttributes& a) {
@@ -61,6 +62,7 @@ EndpointAttributes default_attributes(const hca::DeviceAttributes& device) {
   result.max_request_iov = at_most(kDefaultIov, device.max_sge);
   result.max_rdma_read_in = static_cast<std::int32_t>(device.max_reads_in);
   result.max_rdma_read_out = static_cast<std::int32_t>(device.max_reads_out);
+  result.srq_soft_hw = kNoWatermark;
   result.max_rdma_read_iov = result.max_request_iov;
   result.max_rdma_write_iov = result.max_request_iov;
   return result;
@@ -84,6 +86,7 @@ EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca:
   fill_in(attributes.max_request_iov, choice.max_request_iov);
   fill_in(attributes.max_rdma_read_in, choice.max_rdma_read_in);
   fill_in(attributes.max_rdma_read_out, choice.max_rdma_read_out);
+  fill_in(attributes.srq_soft_hw, choice.srq_soft_hw);
   fill_in(attributes.max_rdma_read_iov, attributes.max_request_iov);
   fill_in(attributes.max_rdma_write_iov, attributes.max_request_iov);
   return attributes;

@@ -23,6 +23,9 @@ enum CompletionFlag : std::uint32_t {
 // Numbered as DAT_QOS; all are granted, none changes anything.
 inline constexpr std::uint32_t kAllQos = 0x0f;
 
+// Numbered as DAT_WATERMARK_INFINITE.
+inline constexpr std::int32_t kNoWatermark = -1;
+
 struct EndpointAttributes {
   std::uint32_t service_type = 0;  // 0: reliable connection, the only one
   std::uint64_t max_message_size = 0;
@@ -36,7 +39,7 @@ struct EndpointAttributes {
   std::int32_t max_request_iov = 0;
   std::int32_t max_rdma_read_in = 0;
   std::int32_t max_rdma_read_out = 0;
-  std::int32_t srq_soft_hw = 0;
+  std::int32_t srq_soft_hw = 0;  // a soft high watermark; kNoWatermark
   std::int32_t max_rdma_read_iov = 0;
   std::int32_t max_rdma_write_iov = 0;
 };

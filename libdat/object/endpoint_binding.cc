@@ -57,12 +57,15 @@ void EndpointBinding::leave() {
   if (std::exchange(is_in_pz_, false)) config_.pz->remove_user();
 }
 
-// Both directions may be swallowed; twice the longer one holds all that can be outstanding.
+// Both directions may be swallowed; together they hold all that can be outstanding. The receives of
+// a shared queue, of which there may be any number, come without a post of this EP.
 Status EndpointBinding::make_swallowed() {
   if (config_.recv_evd != nullptr && config_.request_evd != nullptr) return kOk;
   const hca::QueuePairLimits limits = limits_of(config_.attributes);
-  const std::size_t capacity = std::size_t{limits.send_wr} + limits.recv_wr;
-  auto swallowed = SwallowedCompletions::create(*device_, capacity);
+  const bool takes_shared = config_.srq != nullptr && config_.recv_evd == nullptr;
+  const std::size_t capacity =
+      std::size_t{limits.send_wr} + (takes_shared ? device_->attributes().max_wr : limits.recv_wr);
+  auto swallowed = SwallowedCompletions::create(*device_, capacity, takes_shared);
   if (!swallowed) {
     return creation_failure(swallowed.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg6);
   }
@@ -80,7 +83,8 @@ Status EndpointBinding::make_queue_pair(Handle ep, hca::QueuePairSink& sink) {
                                         .recv_cq = queue_of(config_.recv_evd),
                                         .limits = limits_of(config_.attributes),
                                         .context = reinterpret_cast<std::uint64_t>(ep),
-                                        .sink = &sink});
+                                        .sink = &sink,
+                                        .srq = config_.srq});
   if (!queue_pair) {
     return creation_failure(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6);
   }

@@ -21,6 +21,7 @@ struct BindingConfig {
   std::shared_ptr<EventDispatcher> recv_evd;     // null: completions are swallowed
   std::shared_ptr<EventDispatcher> request_evd;  // null: completions are swallowed
   EndpointAttributes attributes;                 // complete
+  hca::SharedReceiveQueue* srq = nullptr;        // outlives the queue pair
 };
 
 // Owns the queue pair and its share in the PZ and the EVDs. What the data path reads is fixed, so

@@ -3,6 +3,7 @@
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::object {
 namespace {
@@ -47,6 +48,7 @@ Status Endpoint::change_locked(const EndpointChange& change) {
   if (change.request_evd.has_value()) config.request_evd = share(*change.request_evd);
   if (change.attributes.has_value()) {
     config.attributes = complete_attributes(*change.attributes, device_->attributes());
+    if (srq_ != nullptr) config.attributes.max_recv_iov = srq_->max_recv_iov();
   }
   EventDispatcher* const old_connect_evd = connect_evd_.get();
   const std::shared_ptr<EventDispatcher> kept = connect_evd_;
@@ -63,8 +65,13 @@ Status Endpoint::change_locked(const EndpointChange& change) {
       return status;
     }
   }
-  std::lock_guard lock(mutex_);
-  attributes_ = config.attributes;
+  const bool is_watermark_new = config.attributes.srq_soft_hw != attributes_.srq_soft_hw;
+  {
+    std::lock_guard lock(mutex_);
+    attributes_ = config.attributes;
+  }
+  if (is_watermark_new) is_soft_watermark_armed_.store(true);
+  apply_watermarks_locked(binding());
   return kOk;
 }
 

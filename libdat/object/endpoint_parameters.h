@@ -17,6 +17,7 @@ namespace softdat::object {
 
 class EventDispatcher;
 class ProtectionZone;
+class SharedReceiveQueue;
 
 // DAT_LMR_TRIPLET: the LMR context is the lkey. Laid out as the triplet of DAT 2.0.
 using Segment = hca::Segment;
@@ -34,6 +35,7 @@ struct EndpointConfig {
   EventDispatcher* request_evd = nullptr;          // null: completions of requests are not wanted
   EventDispatcher* connect_evd = nullptr;          // null: connection events are not wanted
   const EndpointAttributes* attributes = nullptr;  // null: the defaults
+  SharedReceiveQueue* srq = nullptr;               // null: receives are posted to the EP
 };
 
 // dat_ep_modify: only what is set changes. A null pointer inside is DAT_HANDLE_NULL.
@@ -60,6 +62,12 @@ struct EndpointStatus {
   bool is_request_idle;
 };
 
+// dat_ep_recv_query, of one moment.
+struct ReceiveUse {
+  std::int32_t allocated;  // buffers at the EP that have not completed
+  std::int32_t span;       // completions that they stand for
+};
+
 struct EndpointParameters {
   Handle ia;
   EndpointState state;
@@ -71,6 +79,7 @@ struct EndpointParameters {
   Handle recv_evd;
   Handle request_evd;
   Handle connect_evd;
+  Handle srq;
   EndpointAttributes attributes;  // complete
 };
 

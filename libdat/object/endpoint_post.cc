@@ -105,6 +105,7 @@ Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t co
 
 Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   const EndpointBinding& now = binding();
+  if (now.config().srq != nullptr) return invalid_state(StatusDetail::kNoSubtype);
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {
     return invalid_parameter(StatusDetail::kInvalidArg5);
   }

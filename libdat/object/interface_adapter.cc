@@ -18,8 +18,8 @@ namespace softdat::object {
 namespace {
 
 // Children before parents, and what brings new objects before everything.
-constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCr,  Kind::kEp, Kind::kRmr,
-                                  Kind::kLmr, Kind::kEvd, Kind::kCno, Kind::kPz};
+constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCr,  Kind::kEp,  Kind::kSrq,
+                                  Kind::kRmr, Kind::kLmr, Kind::kEvd, Kind::kCno, Kind::kPz};
 
 std::int32_t clamp(std::uint64_t value) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -148,7 +148,9 @@ AdapterAttributes InterfaceAdapter::attributes() const {
           .max_message_size = device.max_message_size,
           .max_rdma_size = device.max_message_size,
           .max_rmrs = clamp(device.max_mr),
-          .max_private_data_size = clamp(device.max_private_data)};
+          .max_private_data_size = clamp(device.max_private_data),
+          .max_srqs = clamp(device.max_srq),
+          .max_recv_per_srq = device.max_srq == 0 ? 0 : clamp(device.max_wr)};
 }
 
 Handle InterfaceAdapter::async_evd() const {

@@ -56,6 +56,8 @@ struct AdapterAttributes {
   std::uint64_t max_rdma_size;
   std::int32_t max_rmrs;
   std::int32_t max_private_data_size;
+  std::int32_t max_srqs;  // 0: there are none
+  std::int32_t max_recv_per_srq;
 };
 
 // Any thread.

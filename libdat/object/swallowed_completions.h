@@ -9,11 +9,12 @@
 
 namespace softdat::object {
 
-// Emptied before every post; as long as no more than `capacity` can be outstanding it cannot
-// overflow.
+// Emptied before every post, and as completions come if it `empties_itself`; as long as no more than
+// `capacity` can be outstanding it cannot overflow.
 class SwallowedCompletions final : private hca::CompletionSink {
  public:
-  static hca::Result<std::unique_ptr<SwallowedCompletions>> create(hca::Device& device, std::size_t capacity);
+  static hca::Result<std::unique_ptr<SwallowedCompletions>> create(hca::Device& device, std::size_t capacity,
+                                                                   bool empties_itself);
   ~SwallowedCompletions() { queue_.reset(); }
 
   hca::CompletionQueue& queue() const { return *queue_; }
@@ -21,7 +22,7 @@ class SwallowedCompletions final : private hca::CompletionSink {
 
  private:
   SwallowedCompletions() = default;
-  void on_completion() override {}
+  void on_completion() override;
   void on_overflow() override {}
 
   std::unique_ptr<hca::CompletionQueue> queue_;  // fixed after create()

@@ -2,6 +2,7 @@
 #include "simnic/completion_queue.h"
 
 #include "simnic/engine.h"
+#include "simnic/receive_accounts.h"
 #include "tests/simnic/world.h"
 
 namespace softdat::simnic::testing {
@@ -31,7 +32,8 @@ class CompletionQueueTest : public ::testing::Test {
   transport::loop::LoopNetwork network_;
   Engine engine_{std::make_unique<transport::loop::LoopCarrier>(network_, transport::Address{1, 0}), Drive::kByHand};
   CompletionLog log_;
-  CompletionQueue queue_{engine_, 4, log_};
+  ReceiveAccounts accounts_;
+  CompletionQueue queue_{engine_, accounts_, 4, log_};
 };
 
 TEST_F(CompletionQueueTest, NobodyIsToldUnlessItIsArmed) {

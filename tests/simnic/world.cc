@@ -91,7 +91,8 @@ std::string Memory::text(std::size_t length) const {
   return {reinterpret_cast<const char*>(content_.data()), length};
 }
 
-Endpoint::Endpoint(Host& host, const hca::QueuePairLimits& limits, std::size_t cq_capacity, hca::ProtectionDomain* pd)
+Endpoint::Endpoint(Host& host, const hca::QueuePairLimits& limits, std::size_t cq_capacity, hca::ProtectionDomain* pd,
+                   hca::SharedReceiveQueue* srq)
     : send_cq_(expect_ok(host.nic().create_cq(cq_capacity, send_log_))),
       recv_cq_(expect_ok(host.nic().create_cq(cq_capacity, recv_log_))) {
   hca::QueuePairConfig config;
@@ -101,6 +102,7 @@ Endpoint::Endpoint(Host& host, const hca::QueuePairLimits& limits, std::size_t c
   config.limits = limits;
   config.context = reinterpret_cast<std::uintptr_t>(this);
   config.sink = this;
+  config.srq = srq;
   qp_ = expect_ok(host.nic().create_qp(config));
 }
 

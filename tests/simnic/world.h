@@ -108,7 +108,7 @@ class Endpoint final : public hca::QueuePairSink {
       .send_wr = 16, .recv_wr = 16, .send_sge = 4, .recv_sge = 4, .reads_in = 4, .reads_out = 4};
 
   explicit Endpoint(Host& host, const hca::QueuePairLimits& limits = kLimits, std::size_t cq_capacity = 64,
-                    hca::ProtectionDomain* pd = nullptr);
+                    hca::ProtectionDomain* pd = nullptr, hca::SharedReceiveQueue* srq = nullptr);
   ~Endpoint();
 
   hca::QueuePair& qp() { return *qp_; }
@@ -138,9 +138,11 @@ class Endpoint final : public hca::QueuePairSink {
   // What the sink heard since the last call, as words ("established disconnected").
   std::string events();
   std::vector<std::byte> private_data;  // of the last event
+  int recv_limits = 0;                  // how often the soft limit was told
 
  private:
   void on_connection_event(const hca::ConnectionEvent& event) override;
+  void on_recv_limit() override { ++recv_limits; }
   static std::optional<hca::Completion> next(hca::CompletionQueue& cq);
   static std::string drain(hca::CompletionQueue& cq);
 

@@ -242,6 +242,25 @@ hca::Outcome FakeQueuePair::reset() {
   return hca::Done{};
 }
 
+hca::Outcome FakeSharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
+  if (next_refusal) return hca::fail(*std::exchange(next_refusal, std::nullopt));
+  if (posted.size() == capacity_) return hca::fail(hca::Error::kLimitReached);
+  posted.push_back(request.wr_id);
+  return hca::Done{};
+}
+
+hca::Outcome FakeSharedReceiveQueue::resize(std::uint32_t capacity) {
+  if (next_refusal) return hca::fail(*std::exchange(next_refusal, std::nullopt));
+  if (posted.size() > capacity) return hca::fail(hca::Error::kInvalidState);
+  capacity_ = capacity;
+  return hca::Done{};
+}
+
+hca::SharedReceiveCounts FakeSharedReceiveQueue::counts() const {
+  const auto count = static_cast<std::uint32_t>(posted.size());
+  return {.available = count, .outstanding = count};
+}
+
 FakeDevice::FakeDevice()
     : limits{.name = "fake0",
              .vendor = "a test",
@@ -257,7 +276,8 @@ FakeDevice::FakeDevice()
              .max_message_size = std::uint32_t{1} << 31,
              .max_reads_in = 16,
              .max_reads_out = 16,
-             .max_private_data = 64} {}
+             .max_private_data = 64,
+             .max_srq = 100} {}
 
 FakeDevice::~FakeDevice() = default;
 
@@ -300,6 +320,14 @@ hca::Result<std::unique_ptr<hca::QueuePair>> FakeDevice::create_qp(const hca::Qu
   auto queue_pair = std::make_unique<FakeQueuePair>(config);
   queue_pairs.push_back(queue_pair.get());
   return std::unique_ptr<hca::QueuePair>(std::move(queue_pair));
+}
+
+hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> FakeDevice::create_srq(
+    const hca::SharedReceiveQueueConfig& config) {
+  if (next_srq_refusal) return hca::fail(*std::exchange(next_srq_refusal, std::nullopt));
+  auto queue = std::make_unique<Counted<FakeSharedReceiveQueue>>(live_objects, config);
+  shared_queues.push_back(queue.get());
+  return std::unique_ptr<hca::SharedReceiveQueue>(std::move(queue));
 }
 
 hca::Result<std::unique_ptr<hca::Listener>> FakeDevice::listen(std::uint64_t service_id, std::uint32_t,

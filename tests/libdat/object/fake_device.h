@@ -72,6 +72,9 @@ class FakeQueuePair final : public hca::QueuePair {
   bool was_graceful = false;
   // What the next post answers, once.
   std::optional<hca::Error> next_refusal;
+  std::uint32_t soft_limit = hca::kNoRecvLimit;
+  std::uint32_t hard_limit = hca::kNoRecvLimit;
+  hca::QueuePairSink& sink() { return *config_.sink; }
 
   // --- hca::QueuePair ---
   hca::QueuePairState state() const override { return state_.load(); }
@@ -80,6 +83,10 @@ class FakeQueuePair final : public hca::QueuePair {
   hca::Outcome post_recv(const hca::RecvRequest& request) override;
   std::uint32_t sends_outstanding() const override { return static_cast<std::uint32_t>(sends.size()); }
   std::uint32_t recvs_outstanding() const override { return static_cast<std::uint32_t>(recvs.size()); }
+  void set_recv_limits(std::uint32_t soft, std::uint32_t hard) override {
+    soft_limit = soft;
+    hard_limit = hard;
+  }
   hca::Outcome connect(const hca::ConnectParameters& parameters) override;
   hca::Outcome disconnect(bool graceful) override;
   hca::Outcome reset() override;
@@ -91,6 +98,31 @@ class FakeQueuePair final : public hca::QueuePair {
 
   hca::QueuePairConfig config_;
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+};
+
+// Counts and remembers; takers are played by the test.
+class FakeSharedReceiveQueue : public hca::SharedReceiveQueue {
+ public:
+  explicit FakeSharedReceiveQueue(const hca::SharedReceiveQueueConfig& config)
+      : config_(config), capacity_(config.capacity) {}
+
+  // --- The test's part ---
+  hca::SharedReceiveQueueSink& sink() { return *config_.sink; }
+  std::vector<std::uint64_t> posted;
+  std::uint32_t limit = 0;
+  // What the next post or resize answers, once.
+  std::optional<hca::Error> next_refusal;
+
+  // --- hca::SharedReceiveQueue ---
+  std::uint32_t capacity() const override { return capacity_; }
+  hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  hca::Outcome resize(std::uint32_t capacity) override;
+  void arm(std::uint32_t new_limit) override { limit = new_limit; }
+  hca::SharedReceiveCounts counts() const override;
+
+ private:
+  hca::SharedReceiveQueueConfig config_;
+  std::uint32_t capacity_;
 };
 
 // What became of a request.
@@ -115,7 +147,9 @@ class FakeDevice final : public hca::Device {
   hca::DeviceAttributes limits;
   std::vector<FakeQueuePair*> queue_pairs;   // in order of creation
   std::vector<FakeCompletionQueue*> queues;  // in order of creation
-  std::atomic<int> live_objects{0};          // of all kinds
+  std::vector<FakeSharedReceiveQueue*> shared_queues;
+  std::optional<hca::Error> next_srq_refusal;  // what the next create_srq() answers, once
+  std::atomic<int> live_objects{0};            // of all kinds
   std::atomic<int> progress_calls{0};
 
   const hca::DeviceAttributes& attributes() const override { return limits; }
@@ -126,6 +160,8 @@ class FakeDevice final : public hca::Device {
   hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
                                                                hca::CompletionSink& sink) override;
   hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
+  hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> create_srq(
+      const hca::SharedReceiveQueueConfig& config) override;
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
   bool progress() override;

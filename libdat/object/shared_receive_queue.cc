@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/shared_receive_queue.h"
+
+#include <algorithm>
+
+#include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
+#include "libdat/object/protection_zone.h"
+
+namespace softdat::object {
+namespace {
+
+constexpr std::uint32_t kDefaultIov = 8;
+constexpr std::int32_t kLowWatermarkReason = 2;  // DAT_SRQ_LOW_WATERMARK_EVENT
+
+bool is_within(std::int32_t count, std::uint32_t limit) {
+  return count >= 0 && static_cast<std::uint32_t>(count) <= limit;
+}
+
+Status check_wish(const SharedReceiveQueueAttributes& wanted, const hca::DeviceAttributes& device) {
+  const bool is_good = wanted.max_recv_dtos > 0 && is_within(wanted.max_recv_dtos, device.max_wr) &&
+                       is_within(wanted.max_recv_iov, device.max_sge) && wanted.low_watermark >= 0 &&
+                       wanted.low_watermark <= wanted.max_recv_dtos;
+  return is_good ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
+}
+
+}  // namespace
+
+SharedReceiveQueue::SharedReceiveQueue(InterfaceAdapter& ia, ProtectionZone& pz, std::int32_t max_recv_iov)
+    : Object(kKind, &ia),
+      device_(ia.shared_device()),
+      pz_(std::static_pointer_cast<ProtectionZone>(pz.shared_from_this())),
+      max_recv_iov_(max_recv_iov) {}
+
+Status SharedReceiveQueue::create(InterfaceAdapter& ia, ProtectionZone& pz, const SharedReceiveQueueAttributes& wanted,
+                                  Handle& srq) {
+  const hca::DeviceAttributes& device = ia.device().attributes();
+  if (device.max_srq == 0) return model_not_supported();
+  if (const Status status = check_wish(wanted, device); !status.ok()) return status;
+  if (&pz.device() != &ia.device()) return invalid_handle(StatusDetail::kInvalidHandlePz);
+  const std::int32_t iov =
+      wanted.max_recv_iov == 0 ? static_cast<std::int32_t>(std::min(kDefaultIov, device.max_sge)) : wanted.max_recv_iov;
+  const std::shared_ptr<SharedReceiveQueue> self(new SharedReceiveQueue(ia, pz, iov));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->set_up(wanted.max_recv_dtos); !status.ok()) return status;
+  srq = adoption.publish();
+  // Not before: who sees the event must find the queue alive.
+  if (const auto alive = pin_handle<SharedReceiveQueue>(srq); alive && alive.get() == self.get()) {
+    static_cast<void>(alive->set_low_watermark(wanted.low_watermark));
+  }
+  return kOk;
+}
+
+Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
+  auto queue = device_->create_srq({.pd = &pz_->domain(),
+                                    .capacity = static_cast<std::uint32_t>(max_recv_dtos),
+                                    .max_sge = static_cast<std::uint32_t>(max_recv_iov_),
+                                    .sink = this});
+  if (!queue) return creation_failure(queue.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg3);
+  if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
+  queue_ = std::move(*queue);
+  return kOk;
+}
+
+Status SharedReceiveQueue::free(Pin<SharedReceiveQueue> srq) {
+  if (!srq->users_.try_close()) return invalid_state(StatusDetail::kInvalidStateSrqInUse);
+  const bool was_open = HandleTable::instance().close(as_object(std::move(srq)));
+  return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleSrq);
+}
+
+void SharedReceiveQueue::detach() {
+  queue_.reset();
+  pz_->remove_user();
+}
+
+std::shared_ptr<SharedReceiveQueue> SharedReceiveQueue::use() {
+  if (!users_.try_acquire()) return nullptr;
+  const auto self = std::static_pointer_cast<SharedReceiveQueue>(shared_from_this());
+  return {this, [self](SharedReceiveQueue* queue) { queue->users_.release(); }};
+}
+
+Status SharedReceiveQueue::post_recv(std::span<const Segment> local, std::uint64_t cookie) {
+  const hca::Outcome outcome = queue_->post_recv({.wr_id = cookie, .local = local});
+  return outcome ? kOk : post_failure(outcome.reason(), true);
+}
+
+Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
+  if (max_recv_dtos <= 0 || !is_within(max_recv_dtos, device_->attributes().max_wr)) {
+    return invalid_parameter(StatusDetail::kInvalidArg2);
+  }
+  const std::lock_guard lock(mutex_);
+  if (max_recv_dtos < low_watermark_) return invalid_state(StatusDetail::kNoSubtype);
+  const hca::Outcome outcome = queue_->resize(static_cast<std::uint32_t>(max_recv_dtos));
+  return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg2);
+}
+
+Status SharedReceiveQueue::set_low_watermark(std::int32_t low_watermark) {
+  const std::lock_guard lock(mutex_);
+  if (!is_within(low_watermark, queue_->capacity())) return invalid_parameter(StatusDetail::kInvalidArg2);
+  low_watermark_ = low_watermark;
+  queue_->arm(static_cast<std::uint32_t>(low_watermark));
+  return kOk;
+}
+
+SharedReceiveQueueParameters SharedReceiveQueue::query() const {
+  const std::lock_guard lock(mutex_);
+  const hca::SharedReceiveCounts counts = queue_->counts();
+  return {.ia = ia_handle(),
+          .pz = pz_->handle(),
+          .attributes = {.max_recv_dtos = static_cast<std::int32_t>(queue_->capacity()),
+                         .max_recv_iov = max_recv_iov_,
+                         .low_watermark = low_watermark_},
+          .available = static_cast<std::int32_t>(counts.available),
+          .outstanding = static_cast<std::int32_t>(counts.outstanding)};
+}
+
+// DAT numbers the asynchronous errors of IAs, EPs and EVDs; an SRQ's come under the number that
+// belongs to no kind of object.
+void SharedReceiveQueue::on_low() {
+  ia().report({handle(), kLowWatermarkReason, AsyncErrorType::kProviderInternalError});
+}
+
+}  // namespace softdat::object

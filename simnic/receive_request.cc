@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/receive_request.h"
+
+#include "simnic/fault.h"
+
+namespace softdat::simnic {
+
+hca::Result<RecvEntry> make_recv_entry(const MemoryView& memory, const hca::RecvRequest& request,
+                                       std::uint32_t max_segments) {
+  constexpr std::uint64_t kMaxLength = 0xffff'ffff;
+  std::uint64_t length = 0;
+  for (const hca::Segment& segment : request.local) length += segment.length;
+  const bool has_unknown_flag = (request.flags & ~std::uint32_t{hca::kQuiet}) != 0;
+  if (has_unknown_flag || length > kMaxLength || request.local.size() > max_segments) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  const KeyFault fault = check_segments(memory, request.local, hca::kLocalWrite);
+  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  return RecvEntry{.wr_id = request.wr_id,
+                   .length = length,
+                   .flags = request.flags,
+                   .segment_count = static_cast<std::uint16_t>(request.local.size())};
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/shared_receive_queue.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/assert.h"
+#include "simnic/engine.h"
+#include "simnic/memory_region.h"
+#include "simnic/receive_request.h"
+
+namespace softdat::simnic {
+
+SharedReceiveQueue::SharedReceiveQueue(Engine& engine, const MemoryTable& memory, std::uint32_t max_capacity,
+                                       ReceiveAccounts& accounts, ReceiveAccounts::Number account,
+                                       const hca::SharedReceiveQueueConfig& config)
+    : engine_(engine),
+      memory_{memory, static_cast<const ProtectionDomain*>(config.pd)->id()},
+      max_capacity_(max_capacity),
+      max_segments_(config.max_sge),
+      accounts_(accounts),
+      account_(account),
+      sink_(config.sink),
+      queue_(std::make_unique<WorkQueue<RecvEntry>>(config.capacity, config.max_sge)),
+      capacity_(config.capacity) {}
+
+// What lies here was promised to nobody: it is simply no longer owed.
+SharedReceiveQueue::~SharedReceiveQueue() {
+  {
+    const Engine::Hold hold(engine_);
+    base::check(users_ == 0, "a shared receive queue outlives its queue pairs");
+    for (; !queue_->is_empty(); queue_->pop()) accounts_.settle(account_);
+    engine_.forget(*this);
+  }
+  engine_.upward().forget(this);
+  accounts_.close(account_);
+}
+
+std::uint32_t SharedReceiveQueue::capacity() const {
+  const std::lock_guard lock(post_mutex_);
+  return capacity_;
+}
+
+hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
+  auto entry = make_recv_entry(memory_, request, max_segments_);
+  if (!entry) return hca::fail(entry.reason());
+  {
+    const std::lock_guard lock(post_mutex_);
+    if (accounts_.owed(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
+    accounts_.charge(account_);
+    queue_->push(*entry, request.local);
+  }
+  if (is_starved_.load(std::memory_order_seq_cst)) engine_.ring(*this);
+  return hca::Done{};
+}
+
+// With the baton nobody takes, with the lock nobody posts; completions that are polled meanwhile only
+// make room.
+hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {
+  if (capacity > max_capacity_) return hca::fail(hca::Error::kLimitReached);
+  try {
+    auto bigger = std::make_unique<WorkQueue<RecvEntry>>(capacity, max_segments_);
+    const Engine::Hold hold(engine_);
+    const std::lock_guard lock(post_mutex_);
+    if (accounts_.owed(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
+    for (; !queue_->is_empty(); queue_->pop()) {
+      const std::uint64_t number = queue_->completed();
+      bigger->push(queue_->at(number), queue_->segments(number));
+    }
+    queue_.swap(bigger);
+    capacity_ = capacity;
+    return hca::Done{};
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+void SharedReceiveQueue::arm(std::uint32_t limit) {
+  const Engine::Hold hold(engine_);
+  limit_ = limit;
+  look_at_limit_with_baton();
+}
+
+void SharedReceiveQueue::look_at_limit_with_baton() {
+  if (queue_->outstanding() >= limit_) return;
+  limit_ = 0;
+  engine_.upward().push(this, LowReceivesNews{sink_});
+}
+
+hca::SharedReceiveCounts SharedReceiveQueue::counts() const {
+  const Engine::Hold hold(engine_);
+  const std::lock_guard lock(post_mutex_);
+  return {.available = queue_->outstanding(), .outstanding = accounts_.owed(account_)};
+}
+
+void SharedReceiveQueue::join() {
+  starving_.reserve(users_ + 1);
+  ++users_;
+}
+
+void SharedReceiveQueue::leave(Task& queue_pair) {
+  sate(queue_pair);
+  --users_;
+}
+
+bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
+  if (queue_->is_empty()) {
+    is_starved_.store(true, std::memory_order_seq_cst);
+    if (queue_->is_empty()) {
+      if (std::find(starving_.begin(), starving_.end(), &queue_pair) == starving_.end()) {
+        starving_.push_back(&queue_pair);
+      }
+      return false;
+    }
+    is_starved_.store(!starving_.empty(), std::memory_order_seq_cst);
+  }
+  const std::uint64_t number = queue_->completed();
+  to.push(queue_->at(number), queue_->segments(number));
+  queue_->pop();
+  look_at_limit_with_baton();
+  return true;
+}
+
+void SharedReceiveQueue::sate(Task& queue_pair) {
+  const auto place = std::find(starving_.begin(), starving_.end(), &queue_pair);
+  if (place == starving_.end()) return;
+  starving_.erase(place);
+  if (starving_.empty()) is_starved_.store(false, std::memory_order_seq_cst);
+}
+
+void SharedReceiveQueue::run_with_baton() {
+  for (Task* queue_pair : starving_) engine_.run_at_end(*queue_pair);
+}
+
+}  // namespace softdat::simnic

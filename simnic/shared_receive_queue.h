@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// SharedReceiveQueue: one queue of receives that the responders of many queue pairs take from, in
+// the order in which their messages arrive. All queue pairs of a NIC share its baton, so there is
+// one taker at a time; posters have a lock of their own.
+//
+// Who pairs with whom: a poster pushes and then looks at is_starved_; a responder that finds nothing
+// sets it and then looks at the queue again (as in Responder, for one queue pair). A starved queue
+// pair stays on the list until it has asked its peer to try again, so whoever posts wakes all that
+// still wait; the first message to come takes the receive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "hca/device.h"
+#include "simnic/receive_accounts.h"
+#include "simnic/scatter_gather.h"
+#include "simnic/task.h"
+#include "simnic/work_queue.h"
+
+namespace softdat::simnic {
+
+class Engine;
+
+class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
+ public:
+  // Requires a pd, a sink, a capacity of at least 1 and an account of its own, which it closes.
+  // Throws std::bad_alloc.
+  SharedReceiveQueue(Engine& engine, const MemoryTable& memory, std::uint32_t max_capacity, ReceiveAccounts& accounts,
+                     ReceiveAccounts::Number account, const hca::SharedReceiveQueueConfig& config);
+  ~SharedReceiveQueue() override;
+
+  std::uint32_t capacity() const override;
+  hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  hca::Outcome resize(std::uint32_t capacity) override;
+  void arm(std::uint32_t limit) override;
+  hca::SharedReceiveCounts counts() const override;
+
+  // Fixed.
+  std::uint32_t max_segments() const { return max_segments_; }
+  ReceiveAccounts::Number account() const { return account_; }
+  const MemoryView& memory() const { return memory_; }
+
+  // --- For queue pairs, with the baton ---
+
+  // A queue pair begins or ceases to use the queue. join() throws std::bad_alloc.
+  void join();
+  void leave(Task& queue_pair);
+
+  // Moves the oldest receive to `to`, an empty queue of at least max_segments(). Without one the
+  // queue pair starves, and is run when there is one, until it is sated().
+  bool take(WorkQueue<RecvEntry>& to, Task& queue_pair);
+  void sate(Task& queue_pair);
+  bool is_empty() const { return queue_->is_empty(); }
+
+ private:
+  void run_with_baton() override;
+  void look_at_limit_with_baton();
+
+  // Fixed after construction.
+  Engine& engine_;
+  const MemoryView memory_;
+  const std::uint32_t max_capacity_;
+  const std::uint32_t max_segments_;
+  ReceiveAccounts& accounts_;
+  const ReceiveAccounts::Number account_;
+  hca::SharedReceiveQueueSink* const sink_;
+
+  mutable std::mutex post_mutex_;  // guards the posting side of *queue_; taken after the baton
+  // Changed with the baton and post_mutex_, read with either.
+  std::unique_ptr<WorkQueue<RecvEntry>> queue_;
+  std::uint32_t capacity_;
+  // Owned by the baton.
+  std::uint32_t limit_ = 0;
+  std::size_t users_ = 0;
+  std::vector<Task*> starving_;  // longest first; has room for all users
+  // Set with the baton before the last look at queue_; read by posters after they pushed.
+  std::atomic<bool> is_starved_{false};
+};
+
+}  // namespace softdat::simnic
