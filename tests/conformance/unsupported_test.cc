@@ -22,25 +22,6 @@ class Unsupported : public testing::Test {
   Peer peer_{kServerName};
 };
 
-TEST_F(Unsupported, SharedReceiveQueues) {
-  EXPECT_EQ(provider().srq_supported, DAT_FALSE);
-  EXPECT_EQ(peer_.adapter.attributes().max_srqs, 0);
-  DAT_SRQ_ATTR attributes{};
-  attributes.max_recv_dtos = 16;
-  attributes.max_recv_iov = 1;
-  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
-  EXPECT_THAT(dat_srq_create(peer_.adapter.handle(), peer_.pz, &attributes, &srq), is_not_supported());
-  EXPECT_EQ(srq, DAT_HANDLE_NULL);
-}
-
-TEST_F(Unsupported, ReceiveWatermarks) {
-  EXPECT_EQ(provider().ep_recv_info_supported, 0);
-  DAT_COUNT allocated = -7;
-  DAT_COUNT span = -7;
-  EXPECT_THAT(dat_ep_recv_query(peer_.ep, &allocated, &span), is_not_supported());
-  EXPECT_THAT(dat_ep_set_watermark(peer_.ep, 4, 8), is_not_supported());
-}
-
 TEST_F(Unsupported, BindingMemoryWindows) {
   ConnectedPair pair;
   DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;

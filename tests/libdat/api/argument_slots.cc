@@ -389,20 +389,24 @@ void add_cr(Table& t) {
 #endif
 }
 
-// What a later issue brings answers that it is not there, after the same checks.
-void add_missing(Table& t) {
-  static DAT_SRQ_ATTR attributes{16, 1, 0};
-  const Status model = object::model_not_supported();
-  t.push_back({SOFTDAT_SLOT(srq_create), "srq_create", model,
-               [](L& l, O& o) { return l.table->srq_create_func(l.ia, l.pz, &attributes, o.as<H>()); }});
+void add_srq(Table& t) {
+  static DAT_SRQ_ATTR good{16, 1, 0};
   t.push_back({SOFTDAT_SLOT(srq_create), "srq_create null attributes", arg(3),
                [](L& l, O& o) { return l.table->srq_create_func(l.ia, l.pz, nullptr, o.as<H>()); }});
   t.push_back({SOFTDAT_SLOT(srq_create), "srq_create null", arg(4),
-               [](L& l, O&) { return l.table->srq_create_func(l.ia, l.pz, &attributes, nullptr); }});
-  t.push_back({SOFTDAT_SLOT(ep_recv_query), "ep_recv_query", model,
-               [](L& l, O& o) { return l.table->ep_recv_query_func(l.ep, o.as<DAT_COUNT>(), o.as<DAT_COUNT>(1)); }});
-  t.push_back({SOFTDAT_SLOT(ep_set_watermark), "ep_set_watermark", model,
-               [](L& l, O&) { return l.table->ep_set_watermark_func(l.ep, 1, 1); }});
+               [](L& l, O&) { return l.table->srq_create_func(l.ia, l.pz, &good, nullptr); }});
+  for (const DAT_SRQ_ATTR& bad :
+       {DAT_SRQ_ATTR{0, 1, 0}, DAT_SRQ_ATTR{kLeast, 1, 0}, DAT_SRQ_ATTR{kMost, 1, 0}, DAT_SRQ_ATTR{8, -1, 0},
+        DAT_SRQ_ATTR{8, kMost, 0}, DAT_SRQ_ATTR{8, 1, -1}, DAT_SRQ_ATTR{8, 1, 9}})
+    t.push_back({SOFTDAT_SLOT(srq_create), "srq_create bad attributes", arg(3), [bad](L& l, O& o) {
+                   DAT_SRQ_ATTR attributes = bad;
+                   return l.table->srq_create_func(l.ia, l.pz, &attributes, o.as<H>());
+                 }});
+}
+
+// What a later issue brings answers that it is not there, after the same checks.
+void add_missing(Table& t) {
+  const Status model = object::model_not_supported();
   t.push_back({SOFTDAT_SLOT(ep_dup_connect), "ep_dup_connect", model, [](L& l, O&) {
                  return l.table->ep_dup_connect_func(l.reserved_ep, l.ep, kWait, 0, nullptr, DAT_QOS_BEST_EFFORT);
                }});
@@ -426,6 +430,7 @@ std::vector<ArgumentSlot> argument_slots() {
   add_posts(table);
   add_service_points(table);
   add_cr(table);
+  add_srq(table);
   add_missing(table);
   return table;
 }
