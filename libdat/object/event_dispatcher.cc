@@ -12,6 +12,8 @@ namespace softdat::object {
 namespace {
 
 constexpr std::uint32_t kCompletionStreams = kDtoStream | kRmrBindStream;
+// Programs ask for few asynchronous events; every endpoint of a shared receive queue tells its end.
+constexpr std::int32_t kLeastAsyncLength = 256;
 
 Status check_qlen(std::int32_t qlen, const hca::Device& device) {
   if (qlen < 1) return invalid_parameter(StatusDetail::kInvalidArg2);
@@ -56,7 +58,8 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
   const std::shared_ptr<EventDispatcher> self(new EventDispatcher(ia, kAsyncStream));
   Adoption adoption(ia, self, Maker::kProvider);
   if (!adoption.status().ok()) return adoption.status();
-  if (const Status status = self->set_up(min_qlen, nullptr); !status.ok()) return status;
+  const std::int32_t qlen = std::max(min_qlen, kLeastAsyncLength);
+  if (const Status status = self->set_up(qlen, nullptr); !status.ok()) return status;
   if (!self->add_stream()) return invalid_handle(StatusDetail::kInvalidHandleIa);
   adoption.publish();
   evd = self;

@@ -216,7 +216,7 @@ DAT_EXPORT DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUN
 
 /** Gives memory for one message of the peer, in any state of the endpoint. A longer message breaks the connection;
  *  transfered_length tells of a shorter one.
- *  Errors: INVALID_HANDLE, INVALID_PARAMETER (segment outside its LMR, too many, flags; the EP has an SRQ),
+ *  Errors: INVALID_HANDLE, INVALID_PARAMETER (segment outside its LMR, too many, flags), INVALID_STATE (it has an SRQ),
  *  PROTECTION_VIOLATION, PRIVILEGES_VIOLATION (no local write), INSUFFICIENT_RESOURCES (max_recv_dtos outstanding).
  *  Threads: unsafe. Man page: dat_ep_post_recv(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
