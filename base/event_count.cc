@@ -20,9 +20,10 @@ timespec to_timespec(Time deadline) {
 }
 
 // The word may be shared by processes, so the futex is not a private one. FUTEX_WAIT_BITSET takes
-// an absolute monotonic deadline, which is what Time is on Linux.
-long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const timespec* deadline) {
-  return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
+// an absolute monotonic deadline, which is what Time is on Linux. There always is one: a wait without
+// is resumed by the kernel after a signal whose handler was installed with SA_RESTART.
+long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const timespec& deadline) {
+  return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ WakeReason EventCount::wait(Ticket ticket, Time deadline) {
   const timespec until = to_timespec(deadline);
   WakeReason reason = WakeReason::kNotified;
   while (sequence_.load(std::memory_order_acquire) == ticket) {
-    if (futex_wait(&sequence_, ticket, deadline == kNever ? nullptr : &until) == 0) continue;
+    if (futex_wait(&sequence_, ticket, until) == 0) continue;
     if (errno == EINTR) reason = WakeReason::kInterrupted;
     if (errno == ETIMEDOUT) reason = WakeReason::kTimedOut;
     if (errno != EAGAIN) break;

@@ -29,7 +29,8 @@ class EventCount {
   Ticket prepare();
   void cancel();
 
-  // Sleeps until a notify() after prepare(), the deadline, or a signal handler ran (kInterrupted).
+  // Sleeps until a notify() after prepare(), the deadline, or a signal handler ran (kInterrupted), whatever
+  // its SA_RESTART says.
   WakeReason wait(Ticket ticket, Time deadline);
 
   // Wakes every waiter; a plain load when there is none. Any thread, any process that maps the

@@ -62,9 +62,10 @@ TEST(EventCount, NoWakeUpIsLostBetweenTwoThreads) {
 
 void ignore_signal(int) {}
 
-TEST(EventCount, SignalInterruptsTheWait) {
+void expect_interrupted_by_handler_with(int flags) {
   struct sigaction action {};
   action.sa_handler = ignore_signal;
+  action.sa_flags = flags;
   ASSERT_EQ(::sigaction(SIGUSR1, &action, nullptr), 0);
   EventCount count;
   std::atomic<bool> done{false};
@@ -79,6 +80,14 @@ TEST(EventCount, SignalInterruptsTheWait) {
   EXPECT_EQ(count.wait(ticket, kNever), WakeReason::kInterrupted);
   done = true;
   sender.join();
+}
+
+TEST(EventCount, SignalInterruptsTheWait) {
+  expect_interrupted_by_handler_with(0);
+}
+
+TEST(EventCount, SignalInterruptsTheWaitThoughItsHandlerRestartsSystemCalls) {
+  expect_interrupted_by_handler_with(SA_RESTART);
 }
 
 }  // namespace

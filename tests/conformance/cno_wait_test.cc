@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // dat_cno_wait, sentence by sentence (docs/CONFORMANCE.md).
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <atomic>
 #include <list>
@@ -136,6 +137,13 @@ TEST_F(CnoWait, SignalInterruptsTheWaiter) {
   CnoWaiter waiter(cno_, kForever);
   waiter.await_blocked();
   waiter.interrupt();
+  EXPECT_THAT(waiter.join(), fails_with(DAT_INTERRUPTED_CALL));
+}
+
+TEST_F(CnoWait, SignalInterruptsTheWaiterThoughItsHandlerRestartsSystemCalls) {
+  CnoWaiter waiter(cno_, kForever);
+  waiter.await_blocked();
+  waiter.interrupt(SA_RESTART);
   EXPECT_THAT(waiter.join(), fails_with(DAT_INTERRUPTED_CALL));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // dat_evd_wait, sentence by sentence (docs/CONFORMANCE.md).
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstring>
@@ -205,6 +206,15 @@ TEST_F(EvdWait, SignalInterruptsTheWaiter) {
   EXPECT_THAT(waiter.join(), fails_with(DAT_INTERRUPTED_CALL));
   EXPECT_EQ(waiter.more(), 1);
   EXPECT_EQ(software_value(next_event(evd_)), 1u);
+}
+
+// Also by one whose handler, as signal(3) installs it, has system calls resumed.
+TEST_F(EvdWait, SignalInterruptsTheWaiterThoughItsHandlerRestartsSystemCalls) {
+  EvdWaiter waiter(evd_, kForever);
+  waiter.await_blocked();
+  waiter.interrupt(SA_RESTART);
+  EXPECT_THAT(waiter.join(), fails_with(DAT_INTERRUPTED_CALL));
+  EXPECT_EQ(waiter.more(), 0);
 }
 
 TEST_F(EvdWait, FreedDispatcherIsAnInvalidHandle) {

@@ -13,14 +13,15 @@ namespace {
 void ignore_signal(int) {}
 
 // SIGUSR1 interrupts system calls instead of killing the process.
-void make_signal_interrupt() {
+void make_signal_interrupt(int flags) {
   struct sigaction action {};
   action.sa_handler = ignore_signal;
+  action.sa_flags = flags;
   sigaction(SIGUSR1, &action, nullptr);
 }
 
-void interrupt_until(std::thread& thread, const std::atomic<bool>& done) {
-  make_signal_interrupt();
+void interrupt_until(std::thread& thread, const std::atomic<bool>& done, int flags) {
+  make_signal_interrupt(flags);
   static_cast<void>(eventually([&] {
     if (!done.load()) pthread_kill(thread.native_handle(), SIGUSR1);
     return done.load();
@@ -51,8 +52,8 @@ void EvdWaiter::await_blocked() const {
   if (!await_asleep(id_.load())) throw SetupFailure("the waiter does not sleep");
 }
 
-void EvdWaiter::interrupt() {
-  interrupt_until(thread_, done_);
+void EvdWaiter::interrupt(int flags) {
+  interrupt_until(thread_, done_, flags);
 }
 
 DAT_RETURN EvdWaiter::join() {
@@ -79,8 +80,8 @@ void CnoWaiter::await_blocked() const {
   if (!asleep) throw SetupFailure("the waiter does not sleep");
 }
 
-void CnoWaiter::interrupt() {
-  interrupt_until(thread_, done_);
+void CnoWaiter::interrupt(int flags) {
+  interrupt_until(thread_, done_, flags);
 }
 
 DAT_RETURN CnoWaiter::join() {

@@ -23,8 +23,8 @@ class EvdWaiter {
   void await_blocked() const;
 
   // Sends SIGUSR1 to the thread (again and again: one that comes before the wait has begun
-  // interrupts nothing) until the wait is over.
-  void interrupt();
+  // interrupts nothing) until the wait is over. `flags`: those of its handler, as SA_RESTART.
+  void interrupt(int flags = 0);
 
   bool is_done() const { return done_.load(); }
 
@@ -51,7 +51,7 @@ class CnoWaiter {
 
   // Returns once the thread sleeps.
   void await_blocked() const;
-  void interrupt();
+  void interrupt(int flags = 0);
   bool is_done() const { return done_.load(); }
 
   DAT_RETURN join();
