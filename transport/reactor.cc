@@ -4,6 +4,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -48,8 +50,10 @@ class AsioReactor final : public Reactor {
   bool is_told();
   void wake_waiter();
 
-  // Fixed after construction; Asio's own locks make them safe for several threads.
+  // Fixed after construction; Asio's own locks make them safe for several threads. The second one
+  // has Asio open its descriptors now, where their lack can be answered, and not at the first watch.
   asio::io_context context_;
+  const Descriptor first_{context_};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
   base::Guarded<Inbox> inbox_;
 
@@ -154,8 +158,10 @@ void AsioReactor::interrupt() {
 
 }  // namespace
 
-std::unique_ptr<Reactor> Reactor::create() {
+std::unique_ptr<Reactor> Reactor::create() try {
   return std::make_unique<AsioReactor>();
+} catch (const boost::system::system_error& error) {
+  throw std::system_error(error.code().value(), std::system_category(), "no reactor");
 }
 
 }  // namespace softdat::transport

@@ -35,6 +35,7 @@ class Reactor {
     virtual void want(std::uint32_t readiness) = 0;
   };
 
+  // Throws std::system_error when there are no descriptors to be had.
   static std::unique_ptr<Reactor> create();
   virtual ~Reactor() = default;
 

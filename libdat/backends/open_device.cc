@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/backends/open_device.h"
 
+#include <pthread.h>
+
+#include <cstddef>
 #include <map>
 #include <new>
 #include <system_error>
@@ -16,9 +19,20 @@ namespace {
 using Key = std::pair<std::string, std::string>;  // name, instance data
 using Devices = std::map<Key, std::weak_ptr<hca::Device>>;
 
+alignas(base::Guarded<Devices>) std::byte g_devices[sizeof(base::Guarded<Devices>)];
+
+// A child made by fork() shares its parent's sockets and epoll sets, not its threads: it must open
+// devices of its own. What the parent knew is left as it is, for a thread may have been changing it.
+base::Guarded<Devices>* make_open_devices() {
+  return new (g_devices) base::Guarded<Devices>();
+}
+
 // Never destroyed: IAs may be open while the process ends.
 base::Guarded<Devices>& open_devices() {
-  static auto* const devices = new base::Guarded<Devices>();
+  static auto* const devices = [] {
+    static_cast<void>(::pthread_atfork(nullptr, nullptr, [] { static_cast<void>(make_open_devices()); }));
+    return make_open_devices();
+  }();
   return *devices;
 }
 

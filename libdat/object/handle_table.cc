@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/handle_table.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <new>
@@ -126,6 +127,12 @@ Cell* HandleTable::take_free_locked() {
   return cell;
 }
 
+// Another thread of the parent may have held the lock: so all of it begins anew, and nothing of what
+// was is looked at. The old range stays mapped; no handle to come is mistaken for one of the parent's.
+void HandleTable::start_afresh_in_child() {
+  new (&table_) HandleTable;
+}
+
 // Address space only; a process whose address space is limited gets fewer handles.
 void HandleTable::reserve_locked() {
   for (std::size_t cells = kMostCells; cells >= kFewestCells; cells /= 2) {
@@ -133,6 +140,7 @@ void HandleTable::reserve_locked() {
     if (range == MAP_FAILED) continue;
     base_.store(static_cast<std::byte*>(range), std::memory_order_release);
     reserved_ = cells * sizeof(Cell);
+    [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, start_afresh_in_child);
     return;
   }
 }

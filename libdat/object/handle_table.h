@@ -6,6 +6,9 @@
 // Cell::word_ is the only word that several threads write at once: pins (low half) by every pin()
 // and unpin(); the kind and the live bit by add() and by whoever closes, always by read-modify-write.
 // A pin taken while the live bit was set (acquire) sees what add() stored before (release).
+//
+// A child process made by fork() starts with an empty table: the objects are its parent's, whose
+// sockets and shared memory it would disturb, and none of the threads that serve them are with it.
 #pragma once
 
 #include <atomic>
@@ -129,6 +132,7 @@ class HandleTable {
   bool commit_chunk_locked();
   void put_free_locked(Cell& cell);
   void give_back(Cell& cell);
+  static void start_afresh_in_child();
 
   static HandleTable table_;
 

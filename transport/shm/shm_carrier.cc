@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
-#include "base/assert.h"
 #include "transport/shm/link.h"
 #include "transport/shm/local_address.h"
 #include "transport/shm/shm_port.h"
@@ -21,9 +21,8 @@ constexpr int kMostQuestions = 3;
 
 ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
     : reactor_(reactor), options_(options), id_(make_carrier_id()), bell_(Doorbell::create()) {
-  base::check(static_cast<bool>(bell_), "an eventfd is to be had");
-  bell_watch_ = reactor_.watch(bell_.get(), *this);
-  base::check(bell_watch_ != nullptr, "our bell can be watched");
+  if (bell_) bell_watch_ = reactor_.watch(bell_.get(), *this);
+  if (!bell_watch_) throw std::system_error(errno, std::system_category(), "no doorbell");
   bell_watch_->want(kReadable);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/private_fd.h"
 #include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
@@ -36,7 +37,7 @@ class ShmPort final : public Port, public ReadinessSink {
   const std::uint32_t backlog_;
   PortSink& sink_;
   const Unanswered unanswered_ = std::make_shared<std::size_t>(0);
-  const base::UniqueFd listener_;
+  const base::PrivateFd listener_;
   std::unique_ptr<Reactor::Watch> watch_;
 };
 

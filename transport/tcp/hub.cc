@@ -83,13 +83,13 @@ void Hub::forget_newcomer(const SharedConnection& connection) {
   if (found != newcomers_.end()) newcomers_.erase(found);
 }
 
-bool Hub::turn_away(int listener) {
+Hub::TurnedAway Hub::turn_away(int listener) {
   if (!spare_) spare_ = open_spare();
-  if (!spare_) return false;
+  if (!spare_) return TurnedAway::kNoSpare;
   spare_.reset();
-  base::UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)).reset();
+  const bool was_there = static_cast<bool>(base::UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)));
   spare_ = open_spare();
-  return true;
+  return was_there ? TurnedAway::kOne : TurnedAway::kNobodyThere;
 }
 
 std::size_t Hub::move(base::Time now) {

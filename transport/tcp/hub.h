@@ -55,8 +55,9 @@ class Hub {
   std::vector<SharedConnection> connections() const { return {connections_.begin(), connections_.end()}; }
 
   // accept() found no free descriptor: closes one that was kept for this, so that the peer can be
-  // turned away, then keeps another. False when there was none.
-  bool turn_away(int listener);
+  // turned away, then keeps another.
+  enum class TurnedAway { kOne, kNobodyThere, kNoSpare };
+  TurnedAway turn_away(int listener);
 
   // The parts of a turn. Between move() and settle() the reactor dispatches, looking at the kernel
   // if anybody wants it to. Each returns how many things were done; settle() counts the dispatch.

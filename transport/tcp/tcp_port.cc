@@ -96,19 +96,27 @@ void TcpPort::on_ready(std::uint32_t) {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
     auto fd = accept_one(sockets_.listener.get());
     if (fd.ok()) {
+      is_short_of_descriptors_ = false;
       hub.note_done();
       Connection::welcome(hub, std::move(fd).value(), state);
       if (state->sink == nullptr) return;
       continue;
     }
-    if (is_out_of_descriptors(fd.reason())) {
-      base::log(base::LogLevel::kWarning, "cannot accept a connection: %s", std::strerror(fd.reason()));
-      if (hub.turn_away(sockets_.listener.get())) continue;
-      return retry_.set(kRetryAccept);
-    }
-    break;
+    if (!is_out_of_descriptors(fd.reason())) break;
+    // The kernel says so before it looks whether anybody is there at all.
+    const Hub::TurnedAway outcome = hub.turn_away(sockets_.listener.get());
+    if (outcome == Hub::TurnedAway::kNobodyThere) break;
+    complain(fd.reason());
+    if (outcome == Hub::TurnedAway::kNoSpare) return retry_.set(kRetryAccept);
   }
   watch_->want(kReadable);
+}
+
+// Once, until there are descriptors again: peers may try often.
+void TcpPort::complain(int error) {
+  if (std::exchange(is_short_of_descriptors_, true)) return;
+  base::log(base::LogLevel::kWarning, "cannot accept connections on TCP port %u: %s",
+            static_cast<unsigned>(sockets_.port), std::strerror(error));
 }
 
 void TcpPort::on_deadline() {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "base/private_fd.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
 #include "transport/tcp/hub.h"
@@ -16,8 +16,8 @@ namespace softdat::transport::tcp {
 // Two sockets that make a port: the one that listens, and the one that keeps the service id
 // (claim_service; empty where the TCP port itself does).
 struct PortSockets {
-  base::UniqueFd listener{};
-  base::UniqueFd claim{};
+  base::PrivateFd listener{};
+  base::PrivateFd claim{};
   std::uint16_t port = 0;
 };
 
@@ -38,12 +38,14 @@ class TcpPort final : public Port, private ReadinessSink, private TimerSink {
   void on_ready(std::uint32_t readiness) override;
   void on_deadline() override;
   bool is_open() const { return watch_ != nullptr; }
+  void complain(int error);
 
   Hub& hub_;
   PortSockets sockets_;
   const SharedPort state_;
   std::unique_ptr<Reactor::Watch> watch_;
   Timers::Timer retry_;
+  bool is_short_of_descriptors_ = false;
 };
 
 }  // namespace softdat::transport::tcp

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A process that runs out of file descriptors: every call answers, and all is well once there are
+// some again.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/conformance/peer.h"
+
+namespace softdat::conformance {
+namespace {
+
+constexpr DAT_TIMEOUT kShortPatience = 100'000;  // us; nobody answers who has no descriptors
+
+// Leaves the process this many descriptors to open while it lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t count) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest_free = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    ::close(lowest_free);
+    const rlimit few = {static_cast<rlim_t>(lowest_free) + count, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// As far as one gets; true when both ends are connected.
+bool try_to_connect(Peer& server, Peer& client) {
+  const DAT_CONN_QUAL qualifier = unused_qualifier();
+  DAT_PSP_HANDLE psp;
+  const DAT_RETURN listening =
+      dat_psp_create(server.adapter.handle(), qualifier, server.cr_evd, DAT_PSP_CONSUMER_FLAG, &psp);
+  if (listening != DAT_SUCCESS) {
+    EXPECT_THAT(listening, fails_with(DAT_INSUFFICIENT_RESOURCES));
+    return false;
+  }
+  const DAT_RETURN asking = client.connect(server, qualifier, {}, kShortPatience);
+  if (asking != DAT_SUCCESS) {
+    EXPECT_THAT(asking, fails_with(DAT_INSUFFICIENT_RESOURCES));
+    return false;
+  }
+  DAT_EVENT event;
+  DAT_COUNT more = 0;
+  if (dat_evd_wait(server.cr_evd, 2 * kShortPatience, 1, &event, &more) == DAT_SUCCESS) {
+    static_cast<void>(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, server.ep, 0, nullptr));
+  }
+  return next_event(client.connect_evd).event_number == DAT_CONNECTION_EVENT_ESTABLISHED;
+}
+
+TEST(Descriptors, OpeningAnAdapterWithoutThemIsAnAnswer) {
+  bool was_refused = false;
+  bool was_opened = false;
+  for (rlim_t count = 0; count < 16; ++count) {
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_RETURN result;
+    {
+      const FewDescriptors few(count);
+      result = dat_ia_open(const_cast<char*>("sim5"), 8, &async, &ia);
+    }
+    was_opened |= result == DAT_SUCCESS;
+    was_refused |= result != DAT_SUCCESS;
+    if (result == DAT_SUCCESS) {
+      EXPECT_THAT(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), succeeds());
+    } else if (type_of(result) != DAT_PROVIDER_NOT_FOUND) {  // no descriptor to load the provider by
+      EXPECT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES));
+    }
+  }
+  EXPECT_TRUE(was_refused);
+  EXPECT_TRUE(was_opened);
+}
+
+TEST(Descriptors, ConnectingWithoutThemIsAnAnswer) {
+  bool was_connected = false;
+  for (rlim_t count = 0; count < 12; ++count) {
+    Peer server(kServerName);
+    Peer client(kClientName);
+    const FewDescriptors few(count);
+    was_connected |= try_to_connect(server, client);
+  }
+  EXPECT_TRUE(was_connected);
+  ConnectedPair pair;
+  expect_conversation(pair.server, pair.client);
+}
+
+}  // namespace
+}  // namespace softdat::conformance
