@@ -44,8 +44,9 @@ CompletionRing& CompletionQueue::ring_of(std::size_t capacity) {
 }
 
 // Producers stand aside (they hold the baton); other consumers may go on polling either ring, and
-// each completion is taken from one of them once. A ring left behind is empty and stays usable, so
-// it does no harm to poll it, then or after it has become the present one again.
+// each completion is taken from one of them once. All are claimed at once: one by one, a consumer
+// could take a late one while we move the early. A ring left behind is empty and stays usable, so it
+// does no harm to poll it, then or after it has become the present one again.
 hca::Outcome CompletionQueue::resize(std::size_t capacity) {
   const Engine::Hold hold(engine_);
   CompletionRing& from = ring();
@@ -53,12 +54,15 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) {
   try {
     CompletionRing& to = ring_of(capacity);
     if (&to == &from) return hca::Done{};
-    hca::Completion moved;
-    while (from.pop({&moved, 1}) == 1) to.push(moved);
-    ring_.store(&to, std::memory_order_release);
+    std::vector<hca::Completion> waiting(from.size());
+    const std::size_t count = from.pop(waiting);
+    for (std::size_t i = 0; i < count; ++i) to.push(waiting[i]);
+    ring_.store(&to, std::memory_order_seq_cst);
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
+  // Whoever looked in between saw nothing and may be asleep by now.
+  event_count_.notify();
   return hca::Done{};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/completion_queue.h"
 
+#include <thread>
+
 #include "simnic/engine.h"
 #include "simnic/receive_accounts.h"
 #include "tests/simnic/world.h"
@@ -117,6 +119,28 @@ TEST_F(CompletionQueueTest, ResizingKeepsCompletionsAndOrder) {
     expect_ok(queue_.resize(i % 2 == 0 ? 4 : 128));
     EXPECT_EQ(poll_all(), std::vector<std::uint64_t>{7});
   }
+}
+
+TEST_F(CompletionQueueTest, ResizingUnderAPollersHandsKeepsTheOrder) {
+  constexpr std::uint64_t kCount = 50'000;
+  expect_ok(queue_.resize(64));
+  std::uint64_t misplaced = 0;
+  std::thread poller([&] {
+    hca::Completion completion;
+    for (std::uint64_t next = 0; next < kCount;) {
+      if (queue_.poll({&completion, 1}) == 0) continue;
+      misplaced += completion.wr_id != next;
+      ++next;
+    }
+  });
+  std::size_t length = 64;
+  for (std::uint64_t i = 0; i < kCount;) {
+    while (i < kCount && queue_.size() < 60) push(i++);
+    length = length == 64 ? 128 : 64;
+    expect_ok(queue_.resize(length));
+  }
+  poller.join();
+  EXPECT_EQ(misplaced, 0u);
 }
 
 }  // namespace
