@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "libdat/backends/local_interface.h"
+#include "transport/shm/local_address.h"
 
 namespace softdat::backends {
 namespace {
@@ -86,6 +87,14 @@ bool apply_environment(simnic::NicOptions& options) {
   return false;
 }
 
+// Asked now, for later it would be a service point that cannot be had, and nobody would know why.
+bool has_own_address(const simnic::NicOptions& options) {
+  if (transport::shm::is_local_address(options.ipv4)) return true;
+  base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(),
+            ipv4_text(options.ipv4).c_str());
+  return false;
+}
+
 bool is_backend_word(const std::string& word) {
   return word == "sim" || word == "verbs" || word.starts_with("verbs:");
 }
@@ -117,6 +126,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   options.name = choice.name;
   options.ipv4 = kLoopback + index_of(choice.name);
   if (!is_simulated(choice) || !apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
+  if (!has_own_address(options)) return std::nullopt;
   return options;
 }
 

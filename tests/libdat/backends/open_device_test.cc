@@ -55,6 +55,15 @@ TEST_F(OpenDeviceTest, InterfacesHaveAddresses) {
   EXPECT_FALSE(settle_options({"sim0", "address=no-such-interface"}).has_value());
 }
 
+TEST_F(OpenDeviceTest, AddressOfAnotherHostIsRefused) {
+  for (const char* address : {"192.0.2.1", "0.0.0.0", "255.255.255.255", "224.0.0.1"}) {
+    EXPECT_FALSE(settle_options({"sim0", std::string("address=") + address}).has_value()) << address;
+    ::setenv("SOFTDAT_ADDRESS", address, 1);
+    EXPECT_FALSE(settle_options({"sim0", ""}).has_value()) << address;
+    ::unsetenv("SOFTDAT_ADDRESS");
+  }
+}
+
 TEST_F(OpenDeviceTest, WhatIsNotUnderstoodIsRefused) {
   for (const char* data : {"adress=127.0.0.1", "transport=ib", "crc=maybe", "rnr=", "address=1.2.3", "=x"}) {
     EXPECT_FALSE(settle_options({"sim0", data}).has_value()) << data;
