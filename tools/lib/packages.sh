@@ -28,10 +28,13 @@ BUILD_PACKAGES=(
   libboost-dev    # 1.74 (Asio, Lockfree; headers only)
   libcli11-dev    # 2.3 (tools)
   libfmt-dev      # 9.1 (tools)
+  nlohmann-json3-dev # 3.11 (tools)
 )
 TEST_PACKAGES=(
   libgtest-dev        # 1.12
   libgmock-dev        # 1.12
+  libbenchmark-dev    # 1.7 (tools/bench/micro)
+  python3             # 3.11 (tools/bench/versus)
   clang               # 14
   clang-format        # 14
   libclang-rt-14-dev  # 14
@@ -40,4 +43,10 @@ TEST_PACKAGES=(
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
   tshark              # 4.0
   pkgconf             # 1.8
+)
+# What tools/bench/versus compares with.
+VERSUS_PACKAGES=(
+  python3         # 3.11
+  ucx-utils       # 1.13
+  libfabric-bin   # 1.17
 )

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,27 +30,49 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
   return merged;
 }
 
+Failure system_failure(const char* what, int error) {
+  return Failure(std::string(what) + ": " + std::strerror(error));
+}
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& arguments,
              const std::vector<std::pair<std::string, std::string>>& environment) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw Failure(std::string("pipe: ") + std::strerror(errno));
+  // A socket, so that writing to a child that has ended is an error and no signal.
+  int input[2];
+  int output[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input) != 0) throw system_failure("socketpair", errno);
+  input_ = input[0];
+  if (::pipe2(output, O_CLOEXEC) != 0) {
+    const int error = errno;
+    ::close(input[0]);
+    ::close(input[1]);
+    throw system_failure("pipe", error);
+  }
+  output_ = output[0];
+  const int error = spawn(arguments, environment, input[1], output[1]);
+  ::close(input[1]);
+  ::close(output[1]);
+  if (error == 0) return;
+  ::close(input_);
+  ::close(output_);
+  throw system_failure("starting a child process", error);
+}
+
+int Child::spawn(const std::vector<std::string>& arguments,
+                 const std::vector<std::pair<std::string, std::string>>& environment, int input, int output) {
   std::vector<std::string> words{"/proc/self/exe"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = merged_environment(environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   const int error =
       posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, to_pointers(words).data(), to_pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  output_ = ends[0];
-  if (error != 0) {
-    ::close(output_);
-    throw Failure(std::string("starting a child process: ") + std::strerror(error));
-  }
+  if (error != 0) pid_ = -1;
+  return error;
 }
 
 Child::~Child() {
@@ -57,7 +80,18 @@ Child::~Child() {
     ::kill(pid_, SIGKILL);
     wait();
   }
+  ::close(input_);
   ::close(output_);
+}
+
+void Child::write_line(const std::string& line) {
+  const std::string text = line + '\n';
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t put = ::send(input_, text.data() + done, text.size() - done, MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return;
+    done += static_cast<std::size_t>(put);
+  }
 }
 
 std::optional<std::string> Child::read_line() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A child process that runs this same program with other arguments, and whose output can be read.
+// A child process that runs this same program with other arguments, whose input can be written and whose output
+// can be read.
 #pragma once
 
 #include <sys/types.h>
@@ -20,13 +21,19 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  // Gives it a line on its standard input; lost when it has ended.
+  void write_line(const std::string& line);
   // The next line of its standard output; nothing at its end.
   std::optional<std::string> read_line();
   // Its exit status, 128 + signal if it was killed.
   int wait();
 
  private:
+  int spawn(const std::vector<std::string>& arguments,
+            const std::vector<std::pair<std::string, std::string>>& environment, int input, int output);
+
   pid_t pid_ = -1;
+  int input_ = -1;  // our ends
   int output_ = -1;
   std::string pending_;
 };

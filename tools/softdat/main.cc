@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 
+#include "tools/softdat/floor/command.h"
+#include "tools/softdat/perf/command.h"
+#include "tools/softdat/perf/worker.h"
 #include "tools/softdat/quickstart.h"
 
 int main(int argc, char** argv) {
@@ -14,17 +16,17 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* quickstart =
       app.add_subcommand("quickstart", "Let two processes of this machine do RDMA and show how fast it is");
-  std::uint64_t listen_qual = 0;
-  std::uint64_t connect_qual = 0;
-  // What quickstart gives to the two processes it starts.
-  auto* listen = quickstart->add_option("--listen", listen_qual)->group("");
-  auto* connect = quickstart->add_option("--connect", connect_qual)->group("");
   bool plain = false;
   quickstart->add_flag("--plain", plain, "Only lines of: transport operation bytes microseconds MB/s");
+  const softdat::tools::perf::Command perf(app);
+  const softdat::tools::floor::Command floor(app);
+  // What perf and quickstart start.
+  CLI::App* worker = app.add_subcommand("perf-worker", "")->group("");
   CLI11_PARSE(app, argc, argv);
   try {
-    if (*listen) return softdat::tools::run_quickstart_listener(listen_qual);
-    if (*connect) return softdat::tools::run_quickstart_connector(connect_qual);
+    if (*worker) return softdat::tools::perf::run_worker();
+    if (perf.is_chosen()) return perf.run();
+    if (floor.is_chosen()) return floor.run();
     return softdat::tools::run_quickstart(plain);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "softdat: {}\n", failure.what());

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The calls of a data path, each made many times in a row, for callgrind to count. Its dumps bear the calls' names;
+// only this thread's instructions inside the calls are counted. Run by counts_test.
+#include <valgrind/callgrind.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/bench/self_pair.h"
+
+namespace softdat::bench {
+namespace {
+
+constexpr int kBatch = 64;
+constexpr int kBatches = 16;  // kBatch * kBatches calls are counted: counts_test divides by that
+
+// `call` is counted, what comes before and after is not. The first batch warms up: lazily bound symbols, first use of
+// memory.
+template <typename Before, typename Call, typename After>
+void count(const char* name, Before before, Call call, After after) {
+  for (int batch = 0; batch <= kBatches; ++batch) {
+    for (int i = 0; i < kBatch; ++i) before();
+    if (batch == 1) CALLGRIND_ZERO_STATS;
+    CALLGRIND_TOGGLE_COLLECT;
+    for (int i = 0; i < kBatch; ++i) call();
+    CALLGRIND_TOGGLE_COLLECT;
+    after();
+  }
+  CALLGRIND_DUMP_STATS_AT(name);
+}
+
+void require(DAT_RETURN result) {
+  if (result == DAT_SUCCESS) return;
+  std::fprintf(stderr, "a call answered %#x\n", static_cast<unsigned>(result));
+  std::abort();
+}
+
+void count_all(SelfPair& pair) {
+  const auto nothing = [] {};
+  const auto take_requests = [&] { pair.take_requests(kBatch); };
+  const auto take_both = [&] {
+    pair.take_requests(kBatch);
+    pair.take_receives(kBatch);
+  };
+  count(
+      "poll_empty", nothing, [&] { (void)pair.poll_requests(); }, nothing);
+  count(
+      "post_recv", nothing, [&] { require(pair.post_receive(8)); },
+      [&] {
+        for (int i = 0; i < kBatch; ++i) require(pair.post_send(8));
+        take_both();
+      });
+  count(
+      "post_send", [&] { require(pair.post_receive(8)); }, [&] { require(pair.post_send(8)); }, take_both);
+  count(
+      "post_write", nothing, [&] { require(pair.post_write(8)); }, take_requests);
+  count(
+      "post_read", nothing, [&] { require(pair.post_read(8)); }, take_requests);
+}
+
+}  // namespace
+}  // namespace softdat::bench
+
+int main() {
+  softdat::bench::SelfPair pair;
+  softdat::bench::count_all(pair);
+  return 0;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/floor/memory.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "tools/softdat/perf/ticks.h"
+
+namespace softdat::tools::floor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kEnd = 0xFFFF'FFFF;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void await_word(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  while (word.load(std::memory_order_acquire) != expected) {
+  }
+}
+
+void pause_for(unsigned pause_us) {
+  const perf::Ticks& ticks = perf::Ticks::instance();
+  const auto length = static_cast<std::uint64_t>(pause_us / ticks.unit_us());
+  for (const std::uint64_t start = ticks.now(); ticks.now() - start < length;) {
+  }
+}
+
+void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
+  // Not private: the word lies in memory that two processes map.
+  ::syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
+}
+
+void wake_with(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  word.store(value, std::memory_order_release);
+  futex(word, FUTEX_WAKE, 1);
+}
+
+std::uint32_t sleep_until_changed(std::atomic<std::uint32_t>& word, std::uint32_t old) {
+  for (;;) {
+    const std::uint32_t now = word.load(std::memory_order_acquire);
+    if (now != old) return now;
+    futex(word, FUTEX_WAIT, old);
+  }
+}
+
+}  // namespace
+
+double cache_line_us(const Processors& processors, double seconds) {
+  const SharedMemory memory(sizeof(Turns));
+  auto& turns = memory.as<Turns>();
+  double one_way = 0;
+  const auto here = [&] {
+    constexpr std::uint32_t kBatch = 10'000;
+    std::uint32_t turn = 0;
+    const auto start = Clock::now();
+    do {
+      for (std::uint32_t i = 0; i < kBatch; ++i) {
+        turns.here.store(++turn, std::memory_order_release);
+        await_word(turns.there, turn);
+      }
+    } while (seconds_since(start) < seconds);
+    one_way = seconds_since(start) * 1e6 / turn / 2;
+    turns.here.store(kEnd, std::memory_order_release);
+  };
+  const auto there = [&] {
+    for (std::uint32_t turn = 0;;) {
+      std::uint32_t seen = turn;
+      while ((seen = turns.here.load(std::memory_order_acquire)) == turn) {
+      }
+      if (seen == kEnd) return;
+      turns.there.store(turn = seen, std::memory_order_release);
+    }
+  };
+  run_together(processors, here, there);
+  return one_way;
+}
+
+double memcpy_mb_s(const Processors& processors, std::size_t size, double seconds) {
+  double rate = 0;
+  const auto here = [&] {
+    const std::unique_ptr<void, void (*)(void*)> from(std::malloc(size), std::free);
+    const std::unique_ptr<void, void (*)(void*)> to(std::malloc(size), std::free);
+    std::memset(from.get(), 1, size);
+    std::memset(to.get(), 2, size);
+    std::uint64_t copies = 0;
+    const auto start = Clock::now();
+    do {
+      for (int i = 0; i < 16; ++i, ++copies) {
+        std::memcpy(to.get(), from.get(), size);
+        // The copy has a reader, so that it is done.
+        asm volatile("" : : "r"(to.get()) : "memory");
+      }
+    } while (seconds_since(start) < seconds);
+    rate = static_cast<double>(copies) * static_cast<double>(size) / seconds_since(start) * 1e-6;
+  };
+  run_together(processors, here, [] {});
+  return rate;
+}
+
+double futex_us(const Processors& processors, unsigned pause_us, double seconds) {
+  const SharedMemory memory(sizeof(Turns));
+  auto& turns = memory.as<Turns>();
+  double one_way = 0;
+  const auto here = [&] {
+    double waited = 0;
+    std::uint32_t turn = 0;
+    const auto begin = Clock::now();
+    do {
+      pause_for(pause_us);
+      const auto start = Clock::now();
+      wake_with(turns.here, ++turn);
+      sleep_until_changed(turns.there, turn - 1);
+      waited += seconds_since(start) * 1e6 - pause_us;
+    } while (seconds_since(begin) < seconds);
+    one_way = waited / turn / 2;
+    wake_with(turns.here, kEnd);
+  };
+  const auto there = [&] {
+    for (std::uint32_t turn = 0;;) {
+      const std::uint32_t seen = sleep_until_changed(turns.here, turn);
+      if (seen == kEnd) return;
+      pause_for(pause_us);
+      wake_with(turns.there, turn = seen);
+    }
+  };
+  (void)perf::Ticks::instance();  // before there are two of us
+  run_together(processors, here, there);
+  return one_way;
+}
+
+}  // namespace softdat::tools::floor

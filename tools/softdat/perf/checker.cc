@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/checker.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "tools/softdat/dat_call.h"
+#include "tools/softdat/perf/pattern.h"
+
+namespace softdat::tools::perf {
+
+void Checker::write(std::uint64_t number, std::uint64_t size) {
+  fill_pattern(lanes_.outgoing(number), size - 1, number);
+}
+
+void Checker::write_all_outgoing(std::uint64_t size) {
+  if (!verify_) return;
+  const std::uint64_t places = lanes_.place_count();
+  for (std::uint64_t slot = 0; slot < places; ++slot) {
+    fill_pattern(lanes_.outgoing_slot(slot), size - 1, slot);
+  }
+}
+
+void Checker::look(std::uint64_t number, std::uint64_t seed, std::uint64_t size) {
+  const auto difference = find_difference(lanes_.incoming(number), size - 1, seed);
+  if (!difference) return;
+  throw Failure(fmt::format("message {} (endpoint {}, {} bytes) is wrong from byte {} on", number,
+                            lanes_.lane_of(number), size, *difference));
+}
+
+void Checker::look_at_fetched(Operation operation, std::uint64_t number, std::uint64_t size) {
+  if (!verify_) return;
+  if (!is_atomic(operation)) return look(number, lanes_.slot_of(number), size);
+  std::uint64_t found = 0;
+  std::memcpy(&found, lanes_.incoming(number), sizeof found);
+  if (found == lanes_.turn_of(number)) return;
+  throw Failure(fmt::format("{} number {} on endpoint {} found {}", to_text(operation), lanes_.turn_of(number),
+                            lanes_.lane_of(number), found));
+}
+
+}  // namespace softdat::tools::perf

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/control.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "tools/softdat/dat_call.h"
+
+namespace softdat::tools::perf {
+namespace {
+
+constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kIncoming = 0;
+constexpr std::size_t kOutgoing = kLongestText;
+constexpr DAT_COUNT kQueue = 4;
+constexpr DAT_TIMEOUT kPatience = 10'000'000;  // us
+
+DAT_EP_ATTR endpoint_attributes() {
+  DAT_EP_ATTR attributes{};
+  attributes.service_type = DAT_SERVICE_TYPE_RC;
+  attributes.max_recv_dtos = kQueue;
+  attributes.max_request_dtos = kQueue;
+  attributes.max_recv_iov = 1;
+  attributes.max_request_iov = 1;
+  return attributes;
+}
+
+}  // namespace
+
+Control::Control(const Adapter& adapter)
+    : memory_(adapter, 2 * kLongestText),
+      requests_(adapter, kQueue, DAT_EVD_DTO_FLAG),
+      receives_(adapter, kQueue, DAT_EVD_DTO_FLAG),
+      connections_(adapter, kQueue, DAT_EVD_CONNECTION_FLAG) {
+  DAT_EP_ATTR attributes = endpoint_attributes();
+  require(dat_ep_create(adapter.ia(), adapter.pz(), receives_.handle(), requests_.handle(), connections_.handle(),
+                        &attributes, &ep_),
+          "dat_ep_create");
+  post_receive();
+}
+
+void Control::post_receive() {
+  memory_.data()[kIncoming] = 0;
+  DAT_LMR_TRIPLET segment = memory_.local(kIncoming, kLongestText);
+  require(dat_ep_post_recv(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_recv");
+}
+
+void Control::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual) {
+  require(dat_ep_connect(ep_, address, qual, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+          "dat_ep_connect");
+  await_established();
+}
+
+void Control::accept(DAT_CR_HANDLE request) {
+  require(dat_cr_accept(request, ep_, 0, nullptr), "dat_cr_accept");
+  await_established();
+}
+
+void Control::await_established() {
+  const DAT_EVENT event = connections_.await("the connection");
+  if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED) return;
+  if (event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED) {
+    throw Failure("nobody listens there: is `softdat perf --server` running, with the same --port and --transport?");
+  }
+  throw Failure(fmt::format("the connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+}
+
+void Control::send(const std::string& text) {
+  if (text.size() > kLongestText) throw Failure("a control text is too long");
+  std::memcpy(memory_.data() + kOutgoing, text.data(), text.size());
+  DAT_LMR_TRIPLET segment = memory_.local(kOutgoing, text.size());
+  require(dat_ep_post_send(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_send");
+  DAT_EVENT event;
+  requests_.take(Waiting::kBlock, checker(), event);
+  completion_of(event);
+}
+
+std::string Control::receive(Target target) {
+  if (target == Target::kSleep) sleep_until_text();
+  DAT_EVENT event;
+  receives_.take(target == Target::kPoll ? Waiting::kPoll : Waiting::kBlock, checker(), event);
+  const std::size_t length = completion_of(event).transfered_length;
+  std::string text(reinterpret_cast<const char*>(memory_.data() + kIncoming), length);
+  post_receive();
+  return text;
+}
+
+// The text lands in our memory whether we look or not.
+void Control::sleep_until_text() {
+  constexpr timespec kNap{0, 2'000'000};
+  constexpr int kNapsBetweenChecks = 500;
+  const std::atomic_ref<std::uint8_t> first(memory_.data()[kIncoming]);
+  for (int naps = 1; first.load(std::memory_order_acquire) == 0; ++naps) {
+    ::nanosleep(&kNap, nullptr);
+    if (naps % kNapsBetweenChecks == 0) check();
+  }
+}
+
+void Control::check() const {
+  DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
+  require(dat_ep_get_status(ep_, &state, nullptr, nullptr), "dat_ep_get_status");
+  if (state != DAT_EP_STATE_CONNECTED) throw Failure("the other side is gone");
+}
+
+void Control::disconnect() {
+  require(dat_ep_disconnect(ep_, DAT_CLOSE_GRACEFUL_FLAG), "dat_ep_disconnect");
+  await_disconnect();
+}
+
+void Control::await_disconnect() {
+  (void)connections_.await("the disconnect");
+}
+
+}  // namespace softdat::tools::perf

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/lanes.h"
+
+#include <dat2/dat_ib_extensions.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/softdat/dat_call.h"
+
+namespace softdat::tools::perf {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;  // for places, when verifying
+constexpr DAT_TIMEOUT kPatience = 10'000'000;                    // us
+constexpr DAT_COUNT kConnectionEvents = 1024;
+
+std::size_t slot_size(const Setup& setup) {
+  return (setup.max_size + kLine - 1) / kLine * kLine;
+}
+
+std::uint64_t slot_count(const Setup& setup) {
+  if (!setup.verify) return 1;
+  const std::uint64_t affordable = kMostMemory / (2 * slot_size(setup) * setup.active);
+  return std::clamp<std::uint64_t>(affordable, 4, std::uint64_t{2} * setup.window);
+}
+
+std::uint64_t places_of(const Setup& setup) {
+  return setup.verify ? slot_count(setup) * setup.active : 1;
+}
+
+std::size_t memory_size(const Setup& setup) {
+  return 2 * places_of(setup) * slot_size(setup) + setup.active * kLine;
+}
+
+int completion_flags(const Adapter& adapter) {
+  constexpr int kExtended = int{DAT_EVD_DTO_FLAG} | int{DAT_IB_EVD_EXTENSION_FLAG};
+  return adapter.has_extension() ? kExtended : int{DAT_EVD_DTO_FLAG};
+}
+
+DAT_COUNT completions(const Setup& setup) {
+  return static_cast<DAT_COUNT>(setup.active * setup.depth);
+}
+
+}  // namespace
+
+DAT_EP_HANDLE create_endpoint(const Adapter& adapter, DAT_COUNT depth, EventQueue& receives, EventQueue& requests,
+                              EventQueue& connections) {
+  constexpr DAT_COUNT kReads = 16;
+  DAT_EP_ATTR attributes{};
+  attributes.service_type = DAT_SERVICE_TYPE_RC;
+  attributes.max_recv_dtos = depth;
+  attributes.max_request_dtos = depth;
+  attributes.max_recv_iov = 1;
+  attributes.max_request_iov = 1;
+  attributes.max_rdma_read_in = std::min(kReads, adapter.attributes().max_rdma_read_per_ep_in);
+  attributes.max_rdma_read_out = std::min(kReads, adapter.attributes().max_rdma_read_per_ep_out);
+  attributes.max_rdma_read_iov = 1;
+  attributes.max_rdma_write_iov = 1;
+  DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+  require(dat_ep_create(adapter.ia(), adapter.pz(), receives.handle(), requests.handle(), connections.handle(),
+                        &attributes, &ep),
+          "dat_ep_create");
+  return ep;
+}
+
+Lanes::Lanes(const Adapter& adapter, const Setup& setup)
+    : setup_(setup),
+      active_(setup.active),
+      slot_size_(slot_size(setup)),
+      slots_(slot_count(setup)),
+      places_(places_of(setup)),
+      memory_(adapter, memory_size(setup)),
+      requests_(adapter, completions(setup), completion_flags(adapter)),
+      receives_(adapter, completions(setup), completion_flags(adapter)),
+      connections_(adapter, kConnectionEvents, DAT_EVD_CONNECTION_FLAG) {
+  create_endpoints(adapter);
+}
+
+void Lanes::create_endpoints(const Adapter& adapter) {
+  for (std::uint32_t i = 0; i < setup_.endpoints; ++i) {
+    endpoints_.push_back(
+        create_endpoint(adapter, static_cast<DAT_COUNT>(setup_.depth), receives_, requests_, connections_));
+  }
+}
+
+void Lanes::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, const LivenessCheck& check) {
+  for (DAT_EP_HANDLE ep : endpoints_) {
+    require(dat_ep_connect(ep, address, qual, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+            "dat_ep_connect");
+    await_established(check);
+  }
+}
+
+void Lanes::accept(EventQueue& connection_requests, const LivenessCheck& check) {
+  for (DAT_EP_HANDLE ep : endpoints_) {
+    DAT_EVENT event;
+    connection_requests.take(Waiting::kBlock, check, event);
+    require(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep, 0, nullptr), "dat_cr_accept");
+    await_established(check);
+  }
+}
+
+void Lanes::await_established(const LivenessCheck& check) {
+  DAT_EVENT event;
+  connections_.take(Waiting::kBlock, check, event);
+  if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
+    throw Failure(fmt::format("a connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+  }
+}
+
+std::uint32_t Lanes::largest_window() const {
+  const std::uint64_t most = setup_.verify ? slots_ / 2 : setup_.depth;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, setup_.depth));
+}
+
+std::uint32_t Lanes::largest_receives() const {
+  // A write may land before the receive that it takes is there: with a window under way and these receives posted, no
+  // place is written anew before it was looked at.
+  const std::uint64_t most = setup_.verify ? slots_ / 2 : setup_.depth;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, setup_.depth));
+}
+
+std::uint64_t Lanes::slot_of(std::uint64_t number) const {
+  return setup_.verify ? lane_of(number) * slots_ + turn_of(number) % slots_ : 0;
+}
+
+std::size_t Lanes::word_offset(std::uint32_t lane) const {
+  return 2 * places_ * slot_size_ + lane * kLine;
+}
+
+std::uint64_t& Lanes::word(std::uint32_t lane) const {
+  return *reinterpret_cast<std::uint64_t*>(memory_.data() + word_offset(lane));
+}
+
+void Lanes::post_receive(std::uint64_t number, std::uint64_t size) {
+  const std::uint32_t lane = lane_of(number);
+  DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(number), size);
+  DAT_DTO_COOKIE cookie;
+  cookie.as_64 = std::uint64_t{lane} << 32 | 1;
+  require(dat_ep_post_recv(endpoints_[lane], 1, &segment, cookie, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_recv");
+}
+
+void Lanes::post(Operation operation, std::uint64_t number, std::uint64_t size, std::uint32_t credits) {
+  const std::uint32_t lane = lane_of(number);
+  const auto flags = credits == 0 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG;
+  const DAT_EP_HANDLE ep = endpoints_[lane];
+  DAT_DTO_COOKIE cookie;
+  cookie.as_64 = std::uint64_t{lane} << 32 | credits;
+  const bool in = fetches(operation);
+  DAT_LMR_TRIPLET segment = memory_.local(in ? incoming_offset(number) : outgoing_offset(number), size);
+  DAT_RMR_TRIPLET remote = remote_;
+  remote.virtual_address += in ? outgoing_offset(number) : incoming_offset(number);
+  remote.segment_length = static_cast<DAT_SEG_LENGTH>(size);
+  switch (operation) {
+    case Operation::kSend:
+      return require(dat_ep_post_send(ep, 1, &segment, cookie, flags), "dat_ep_post_send");
+    case Operation::kWrite:
+      return require(dat_ep_post_rdma_write(ep, 1, &segment, cookie, &remote, flags), "dat_ep_post_rdma_write");
+    case Operation::kRead:
+      return require(dat_ep_post_rdma_read(ep, 1, &segment, cookie, &remote, flags), "dat_ep_post_rdma_read");
+    case Operation::kWriteImmediate:
+      return require(
+          dat_ib_post_rdma_write_immed(ep, 1, &segment, cookie, &remote, static_cast<DAT_UINT32>(number), flags),
+          "dat_ib_post_rdma_write_immed");
+    case Operation::kFetchAdd:
+    case Operation::kCompareSwap:
+      return post_atomic(operation, number, cookie, flags);
+  }
+}
+
+// The words count up by one from 0, so the n-th operation on one finds n.
+void Lanes::post_atomic(Operation operation, std::uint64_t number, DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+  const std::uint32_t lane = lane_of(number);
+  const DAT_EP_HANDLE ep = endpoints_[lane];
+  DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(number), sizeof(std::uint64_t));
+  DAT_RMR_TRIPLET remote = remote_;
+  remote.virtual_address += word_offset(lane);
+  remote.segment_length = sizeof(std::uint64_t);
+  if (operation == Operation::kFetchAdd) {
+    return require(dat_ib_post_fetch_and_add(ep, 1, &segment, cookie, &remote, flags), "dat_ib_post_fetch_and_add");
+  }
+  const std::uint64_t found = turn_of(number);
+  require(dat_ib_post_cmp_and_swap(ep, found, found + 1, &segment, cookie, &remote, flags), "dat_ib_post_cmp_and_swap");
+}
+
+}  // namespace softdat::tools::perf

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/ping_pong.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "tools/softdat/perf/ticks.h"
+
+namespace softdat::tools::perf {
+namespace {
+
+// Receives that are posted ahead to each endpoint, so that posting them costs nobody time.
+constexpr std::uint64_t kReceivesAhead = 4;
+
+// Never 0, and never what the message before it bore.
+std::uint8_t mark_of(std::uint64_t number) {
+  return static_cast<std::uint8_t>(number % 255 + 1);
+}
+
+std::uint32_t sample_of(std::uint64_t ticks) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace
+
+PingPong::PingPong(Lanes& lanes, const Case& what, LivenessCheck check)
+    : lanes_(lanes),
+      checker_(lanes),
+      what_(what),
+      check_(std::move(check)),
+      receives_(consumes_receive(what.operation)) {}
+
+void PingPong::prepare() {
+  const std::uint64_t ahead = std::min<std::uint64_t>(kReceivesAhead, lanes_.largest_receives());
+  const std::uint64_t receives = std::min<std::uint64_t>(what_.iterations, ahead * lanes_.setup().active);
+  while (receives_ && posted_receives_ < receives) refill_receive();
+  for (std::uint64_t slot = 0; slot < lanes_.place_count(); ++slot) lanes_.incoming_slot(slot)[what_.size - 1] = 0;
+}
+
+void PingPong::lead(Samples& samples) {
+  const Ticks& ticks = Ticks::instance();
+  const auto unit = ticks.unit_us();
+  // Both sides' pauses; only the other's lies between a post and its answer.
+  const auto pause_ticks = static_cast<std::uint64_t>(lanes_.setup().pause_us / unit);
+  std::uint64_t start = ticks.now();
+  for (std::uint64_t i = 0; i < what_.iterations; ++i) {
+    if (pause_ticks != 0) {
+      pause();
+      start = ticks.now();
+    }
+    post(i);
+    await_arrival(i);
+    const std::uint64_t end = ticks.now();
+    samples.push_back(sample_of(end - start - std::min(pause_ticks, end - start)));
+    start = end;
+  }
+  finish();
+}
+
+void PingPong::follow() {
+  for (std::uint64_t i = 0; i < what_.iterations; ++i) {
+    await_arrival(i);
+    pause();
+    post(i);
+  }
+  finish();
+}
+
+// What has to be done besides is done while the message travels.
+void PingPong::post(std::uint64_t number) {
+  checker_.write_outgoing(number, what_.size);
+  if (!receives_) {
+    const std::atomic_ref<std::uint8_t> mark(lanes_.outgoing(number)[what_.size - 1]);
+    mark.store(mark_of(number), std::memory_order_relaxed);
+  }
+  lanes_.post(what_.operation, number, what_.size, 1);
+  ++outstanding_;
+  reap();
+}
+
+void PingPong::await_arrival(std::uint64_t number) {
+  if (!receives_) {
+    watch_memory(number);
+  } else {
+    DAT_EVENT event;
+    lanes_.receives().take(lanes_.setup().waiting, check_, event);
+    completion_of(event);
+  }
+  checker_.look_at_incoming(number, what_.size);
+  if (receives_ && posted_receives_ < what_.iterations) refill_receive();
+}
+
+void PingPong::watch_memory(std::uint64_t number) {
+  constexpr std::uint64_t kLooksBetweenPolls = 64;
+  constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
+  const std::atomic_ref<std::uint8_t> tail(lanes_.incoming(number)[what_.size - 1]);
+  const bool polls = !lanes_.setup().memory_only;
+  for (std::uint64_t looks = 1; tail.load(std::memory_order_acquire) != mark_of(number); ++looks) {
+    if (polls && looks % kLooksBetweenPolls == 0) reap();
+    if (looks % kLooksBetweenChecks == 0) check_();
+  }
+}
+
+void PingPong::refill_receive() {
+  lanes_.post_receive(posted_receives_, what_.size);
+  ++posted_receives_;
+}
+
+// Also lets the library work for us, which is why an empty queue is polled too.
+void PingPong::reap() {
+  DAT_EVENT event;
+  if (lanes_.requests().try_take(event)) {
+    completion_of(event);
+    --outstanding_;
+  }
+  while (outstanding_ >= lanes_.setup().depth) {
+    lanes_.requests().take(Waiting::kPoll, check_, event);
+    completion_of(event);
+    --outstanding_;
+  }
+}
+
+void PingPong::finish() {
+  DAT_EVENT event;
+  for (; outstanding_ > 0; --outstanding_) {
+    lanes_.requests().take(lanes_.setup().waiting, check_, event);
+    completion_of(event);
+  }
+}
+
+void PingPong::pause() const {
+  if (lanes_.setup().pause_us == 0) return;
+  const Ticks& ticks = Ticks::instance();
+  const auto length = static_cast<std::uint64_t>(lanes_.setup().pause_us / ticks.unit_us());
+  for (const std::uint64_t start = ticks.now(); ticks.now() - start < length;) {
+  }
+}
+
+void complete_singly(Lanes& lanes, const Case& what, const LivenessCheck& check, Samples& samples) {
+  const Ticks& ticks = Ticks::instance();
+  Checker checker(lanes);
+  DAT_EVENT event;
+  for (std::uint64_t i = 0; i < what.iterations; ++i) {
+    if (!fetches(what.operation)) checker.write_outgoing(i, what.size);
+    const std::uint64_t start = ticks.now();
+    lanes.post(what.operation, i, what.size, 1);
+    lanes.requests().take(lanes.setup().waiting, check, event);
+    const std::uint64_t end = ticks.now();
+    completion_of(event);
+    samples.push_back(sample_of(end - start));
+    if (fetches(what.operation)) checker.look_at_fetched(what.operation, i, what.size);
+  }
+}
+
+}  // namespace softdat::tools::perf

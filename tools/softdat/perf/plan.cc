@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/plan.h"
+
+#include <array>
+#include <span>
+
+namespace softdat::tools::perf {
+namespace {
+
+template <typename Value>
+struct Word {
+  Value value;
+  std::string_view text;
+};
+
+constexpr std::array<Word<Measure>, 10> kMeasures{{{Measure::kLatency, "latency"},
+                                                   {Measure::kCompletion, "completion"},
+                                                   {Measure::kBandwidth, "bandwidth"},
+                                                   {Measure::kRate, "rate"},
+                                                   {Measure::kBidirectional, "bidirectional"},
+                                                   {Measure::kConnect, "connect"},
+                                                   {Measure::kMemory, "memory"},
+                                                   {Measure::kIdle, "idle"},
+                                                   {Measure::kOpen, "open"},
+                                                   {Measure::kPoll, "poll"}}};
+constexpr std::array<Word<Operation>, 6> kOperations{{{Operation::kSend, "send"},
+                                                      {Operation::kWrite, "write"},
+                                                      {Operation::kRead, "read"},
+                                                      {Operation::kWriteImmediate, "write-immediate"},
+                                                      {Operation::kFetchAdd, "fetch-add"},
+                                                      {Operation::kCompareSwap, "compare-swap"}}};
+constexpr std::array<Word<Waiting>, 2> kWaitings{{{Waiting::kPoll, "poll"}, {Waiting::kBlock, "block"}}};
+constexpr std::array<Word<Target>, 3> kTargets{
+    {{Target::kPoll, "poll"}, {Target::kWait, "wait"}, {Target::kSleep, "sleep"}}};
+
+template <typename Value>
+std::string_view text_of(std::span<const Word<Value>> words, Value value) {
+  for (const Word<Value>& word : words) {
+    if (word.value == value) return word.text;
+  }
+  return "?";
+}
+
+template <typename Value>
+std::optional<Value> value_of(std::span<const Word<Value>> words, std::string_view text) {
+  for (const Word<Value>& word : words) {
+    if (word.text == text) return word.value;
+  }
+  return std::nullopt;
+}
+
+template <typename Value>
+std::string names_of(std::span<const Word<Value>> words) {
+  std::string names;
+  for (const Word<Value>& word : words) names.append(names.empty() ? "" : ",").append(word.text);
+  return names;
+}
+
+}  // namespace
+
+std::string_view to_text(Measure value) {
+  return text_of<Measure>(kMeasures, value);
+}
+std::string_view to_text(Operation value) {
+  return text_of<Operation>(kOperations, value);
+}
+std::string_view to_text(Waiting value) {
+  return text_of<Waiting>(kWaitings, value);
+}
+std::string_view to_text(Target value) {
+  return text_of<Target>(kTargets, value);
+}
+std::optional<Measure> measure_of(std::string_view text) {
+  return value_of<Measure>(kMeasures, text);
+}
+std::optional<Operation> operation_of(std::string_view text) {
+  return value_of<Operation>(kOperations, text);
+}
+std::optional<Waiting> waiting_of(std::string_view text) {
+  return value_of<Waiting>(kWaitings, text);
+}
+std::optional<Target> target_of(std::string_view text) {
+  return value_of<Target>(kTargets, text);
+}
+std::string measure_names() {
+  return names_of<Measure>(kMeasures);
+}
+std::string operation_names() {
+  return names_of<Operation>(kOperations);
+}
+
+}  // namespace softdat::tools::perf

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/server.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "tools/softdat/dat_call.h"
+#include "tools/softdat/perf/churn.h"
+#include "tools/softdat/perf/machine.h"
+#include "tools/softdat/perf/ping_pong.h"
+#include "tools/softdat/perf/stream.h"
+
+namespace softdat::tools::perf {
+namespace {
+
+constexpr DAT_COUNT kConnectionEvents = 4096;
+
+}  // namespace
+
+Server::Server(const Job& job)
+    : adapter_(job.ia),
+      control_(adapter_),
+      requests_(adapter_, kConnectionEvents, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG) {
+  const DAT_RETURN listening =
+      dat_psp_create(adapter_.ia(), job.qual, requests_.handle(), DAT_PSP_CONSUMER_FLAG, &psp_);
+  if (DAT_GET_TYPE(listening) == DAT_CONN_QUAL_IN_USE) {
+    throw Failure(fmt::format("port {} is taken on \"{}\"; choose another with --port", job.qual, job.ia));
+  }
+  require(listening, "dat_psp_create");
+}
+
+void Server::serve(const std::function<void()>& on_listening) {
+  on_listening();
+  accept();
+  accept_lanes();
+  for (;;) {
+    const std::string text = control_.receive();
+    if (text == kBye) break;
+    control_.send(encode(serve_case(decode_case(text))));
+  }
+  control_.await_disconnect();
+}
+
+void Server::accept() {
+  DAT_EVENT event;
+  // However long it takes until the user starts the other side.
+  requests_.take(
+      Waiting::kBlock, [] {}, event);
+  control_.accept(event.event_data.cr_arrival_event_data.cr_handle);
+}
+
+void Server::accept_lanes() {
+  const Hello hello = decode_hello(control_.receive());
+  setup_ = hello.setup;
+  const double bytes = memory_bytes();
+  const double files = open_files();
+  lanes_ = std::make_unique<Lanes>(adapter_, setup_);
+  lanes_->set_remote(hello.memory);
+  control_.send(encode(Report{}));
+  lanes_->accept(requests_, control_.checker());
+  (void)control_.receive();
+  const double buffers = static_cast<double>(lanes_->memory().size());
+  memory_.bytes_per_endpoint = (memory_bytes() - bytes - buffers) / setup_.endpoints;
+  memory_.files_per_endpoint = (open_files() - files) / setup_.endpoints;
+  control_.send(encode(Hello{setup_, lanes_->memory().remote()}));
+}
+
+Report Server::serve_case(const Case& what) {
+  Report report = memory_;
+  switch (what.measure) {
+    case Measure::kLatency:
+    case Measure::kCompletion:
+      serve_latency(what);
+      break;
+    case Measure::kBandwidth:
+    case Measure::kRate:
+    case Measure::kBidirectional:
+      serve_stream(what, report);
+      break;
+    case Measure::kConnect:
+      serve_connect(what);
+      break;
+    case Measure::kIdle:
+      serve_idle(report);
+      break;
+    case Measure::kMemory:
+    case Measure::kOpen:
+    case Measure::kPoll:
+      say_ready();
+      be_target();
+      break;
+  }
+  return report;
+}
+
+void Server::say_ready() {
+  control_.send(encode(Report{}));
+}
+
+void Server::be_target() {
+  (void)control_.receive(setup_.target);
+}
+
+void Server::serve_latency(const Case& what) {
+  const bool is_ping_pong = what.measure == Measure::kLatency && has_ping_pong(what.operation);
+  PingPong ping_pong(*lanes_, what, control_.checker());
+  Checker(*lanes_).write_all_outgoing(what.size);
+  for (std::uint32_t lane = 0; lane < setup_.active; ++lane) lanes_->word(lane) = 0;
+  if (is_ping_pong) ping_pong.prepare();
+  say_ready();
+  if (is_ping_pong) ping_pong.follow();
+  be_target();
+}
+
+void Server::serve_stream(const Case& what, Report& report) {
+  using Clock = std::chrono::steady_clock;
+  const bool both = what.measure == Measure::kBidirectional;
+  Stream stream(*lanes_, what, both, true, control_.checker());
+  stream.prepare();
+  say_ready();
+  const auto start = Clock::now();
+  stream.run();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (both) report.messages_per_s = static_cast<double>(what.iterations) / seconds;
+  be_target();
+  if (!fetches(what.operation)) stream.look_at_last();
+}
+
+void Server::serve_connect(const Case& what) {
+  Churn churn(adapter_, requests_, static_cast<DAT_COUNT>(setup_.depth), setup_.waiting, control_.checker());
+  say_ready();
+  churn.accept(what.iterations);
+  be_target();
+}
+
+void Server::serve_idle(Report& report) {
+  say_ready();
+  const ProcessorUse before = processor_use();
+  (void)control_.receive(Target::kWait);
+  const ProcessorUse after = processor_use();
+  report.cpu_seconds = after.seconds - before.seconds;
+  report.context_switches = after.context_switches - before.context_switches;
+}
+
+}  // namespace softdat::tools::perf

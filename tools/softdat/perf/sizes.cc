@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/perf/sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <sstream>
+
+#include "tools/softdat/dat_call.h"
+#include "tools/softdat/perf/machine.h"
+
+namespace softdat::tools::perf {
+namespace {
+
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+
+std::optional<std::uint64_t> number_of(const std::string& text, std::string& rest) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  rest.assign(end, text.data() + text.size());
+  return number;
+}
+
+std::uint64_t parse_size(const std::string& word) {
+  std::string unit;
+  const auto number = number_of(word, unit);
+  const int shift = unit.empty() || unit == "B"  ? 0
+                    : unit == "K" || unit == "k" ? 10
+                    : unit == "M"                ? 20
+                    : unit == "G"                ? 30
+                                                 : -1;
+  if (!number || shift < 0) throw Failure(fmt::format("\"{}\" is no size; write 8, 4K, 1M or 1-8M", word));
+  if (*number == 0 || *number > kLargest >> shift) {
+    throw Failure(fmt::format("the size {} is out of range; sizes go from 1 to 1G", word));
+  }
+  return *number << shift;
+}
+
+// The two ends of "A-B", or twice the same.
+std::pair<std::string, std::string> ends_of(const std::string& word) {
+  const std::size_t dash = word.find('-', 1);
+  return dash == std::string::npos ? std::pair(word, word) : std::pair(word.substr(0, dash), word.substr(dash + 1));
+}
+
+int parse_processor(const std::string& word, const std::vector<int>& allowed) {
+  std::string rest;
+  const auto number = number_of(word, rest);
+  if (!number || !rest.empty())
+    throw Failure(fmt::format("\"{}\" is no processor; write auto, none, 0,1 or 0-3", word));
+  const auto found = std::find(allowed.begin(), allowed.end(), static_cast<int>(*number));
+  if (found == allowed.end()) throw Failure(fmt::format("this process may not run on processor {}", word));
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  return words;
+}
+
+std::vector<std::uint64_t> parse_sizes(const std::string& text) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& word : split_list(text)) {
+    const auto [first, last] = ends_of(word);
+    const std::uint64_t from = parse_size(first);
+    const std::uint64_t to = parse_size(last);
+    if (from > to) throw Failure(fmt::format("the range {} goes downward", word));
+    for (std::uint64_t size = from; size <= to; size *= 2) sizes.push_back(size);
+  }
+  if (sizes.empty()) throw Failure("no size is given");
+  return sizes;
+}
+
+std::vector<int> parse_processors(const std::string& text) {
+  const std::vector<int> allowed = allowed_processors();
+  std::vector<int> processors;
+  for (const std::string& word : split_list(text)) {
+    const auto [first, last] = ends_of(word);
+    const int from = parse_processor(first, allowed);
+    const int to = parse_processor(last, allowed);
+    for (int processor = from; processor <= to; ++processor) {
+      processors.push_back(parse_processor(std::to_string(processor), allowed));
+    }
+  }
+  if (processors.empty()) throw Failure("no processor is given");
+  return processors;
+}
+
+}  // namespace softdat::tools::perf

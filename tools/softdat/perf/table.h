@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Results as the text that a user reads, one row each.
+#pragma once
+
+#include <string>
+
+#include "tools/softdat/perf/result.h"
+
+namespace softdat::tools::perf {
+
+// "8 B", "64 KiB"
+std::string size_text(std::uint64_t bytes);
+// Three or four significant digits, without an exponent.
+std::string number_text(double value);
+
+class Table {
+ public:
+  // Prints the heading of the measure before the first row of it.
+  void print(const Result& result);
+
+ private:
+  void print_heading(Measure measure);
+
+  bool has_heading_ = false;
+  Measure heading_ = Measure::kLatency;
+};
+
+}  // namespace softdat::tools::perf
