@@ -27,7 +27,7 @@ void print_row(const char* transport, const perf::Result& latency, const perf::R
   const auto operation = perf::to_text(latency.what.operation);
   const double us = latency.quantile(0.5);
   if (plain) {
-    fmt::print("{} {} {} {:.3f} {:.1f}\n", transport, operation, latency.what.size, us, bandwidth.megabytes_per_s);
+    fmt::print("{} {} {} {:.3f} {:.6g}\n", transport, operation, latency.what.size, us, bandwidth.megabytes_per_s);
   } else {
     fmt::print("{:<10} {:<10} {:>8} {:>14.2f} {:>18.0f}\n", operation, transport, perf::size_text(latency.what.size),
                us, bandwidth.megabytes_per_s);
