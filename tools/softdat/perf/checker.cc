@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/perf/checker.h"
 
+#include <dat2/dat_ib_extensions.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -27,6 +28,14 @@ void Checker::look(std::uint64_t number, std::uint64_t seed, std::uint64_t size)
   if (!difference) return;
   throw Failure(fmt::format("message {} (endpoint {}, {} bytes) is wrong from byte {} on", number,
                             lanes_.lane_of(number), size, *difference));
+}
+
+void Checker::look_at_immediate(const DAT_EVENT& event, std::uint64_t number) {
+  DAT_IB_EXTENSION_EVENT_DATA data;
+  std::memcpy(&data, event.event_extension_data, sizeof data);
+  const auto expected = static_cast<DAT_UINT32>(number);
+  if (data.type == DAT_IB_RDMA_WRITE_IMMED_DATA && data.val.immed.data == expected) return;
+  throw Failure(fmt::format("a write with immediate data {} came with {}", expected, data.val.immed.data));
 }
 
 void Checker::look_at_fetched(Operation operation, std::uint64_t number, std::uint64_t size) {

@@ -23,11 +23,17 @@ class Checker {
   void look_at_incoming(std::uint64_t number, std::uint64_t size) {
     if (verify_) look(number, number, size);
   }
+  // The same, of one whose receive has completed with `event`.
+  void look_at_received(Operation operation, const DAT_EVENT& event, std::uint64_t number, std::uint64_t size) {
+    if (verify_ && operation == Operation::kWriteImmediate) look_at_immediate(event, number);
+    look_at_incoming(number, size);
+  }
   // The same for the answer to our read, and for what our atomic found.
   void look_at_fetched(Operation operation, std::uint64_t number, std::uint64_t size);
 
  private:
   void write(std::uint64_t number, std::uint64_t size);
+  static void look_at_immediate(const DAT_EVENT& event, std::uint64_t number);
   void look(std::uint64_t number, std::uint64_t seed, std::uint64_t size);
 
   Lanes& lanes_;

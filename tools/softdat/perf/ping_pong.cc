@@ -83,12 +83,13 @@ void PingPong::post(std::uint64_t number) {
 void PingPong::await_arrival(std::uint64_t number) {
   if (!receives_) {
     watch_memory(number);
+    checker_.look_at_incoming(number, what_.size);
   } else {
     DAT_EVENT event;
     lanes_.receives().take(lanes_.setup().waiting, check_, event);
     completion_of(event);
+    checker_.look_at_received(what_.operation, event, number, what_.size);
   }
-  checker_.look_at_incoming(number, what_.size);
   if (receives_ && posted_receives_ < what_.iterations) refill_receive();
 }
 

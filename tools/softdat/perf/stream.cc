@@ -116,7 +116,7 @@ void Stream::on_receive(const DAT_EVENT& event) {
   const std::uint32_t lane = Lanes::credit_of(completion_of(event)).lane;
   const std::uint64_t turn = arrivals_[lane]++;
   ++arrived_;
-  checker_.look_at_incoming(turn * lanes_.setup().active + lane, what_.size);
+  checker_.look_at_received(what_.operation, event, turn * lanes_.setup().active + lane, what_.size);
   // The place that became free is that endpoint's.
   const std::uint64_t next = (turn + receives_each()) * lanes_.setup().active + lane;
   if (next < to_receive_) lanes_.post_receive(next, what_.size);
