@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of a data path, each made many times in a row, for callgrind to count. Its dumps bear the calls' names;
-// only this thread's instructions inside the calls are counted. Run by counts_test.
+// The calls of a data path, each made many times in a row, for callgrind to count. Each dump bears the name of a call
+// and holds one batch of it: only this thread's instructions, only inside the calls. Run by counts_test, which takes
+// the batch in the middle: now and then the engine thread has the baton and does what a call would have done.
 #include <valgrind/callgrind.h>
 
 #include <cstdio>
@@ -11,22 +12,20 @@
 namespace softdat::bench {
 namespace {
 
-constexpr int kBatch = 64;
-constexpr int kBatches = 16;  // kBatch * kBatches calls are counted: counts_test divides by that
+constexpr int kBatch = 64;  // counts_test divides by it
+constexpr int kBatches = 101;
 
-// `call` is counted, what comes before and after is not. The first batch warms up: lazily bound symbols, first use of
-// memory.
+// `call` is counted, what comes before and after is not.
 template <typename Before, typename Call, typename After>
 void count(const char* name, Before before, Call call, After after) {
-  for (int batch = 0; batch <= kBatches; ++batch) {
+  for (int batch = 0; batch < kBatches; ++batch) {
     for (int i = 0; i < kBatch; ++i) before();
-    if (batch == 1) CALLGRIND_ZERO_STATS;
     CALLGRIND_TOGGLE_COLLECT;
     for (int i = 0; i < kBatch; ++i) call();
     CALLGRIND_TOGGLE_COLLECT;
+    CALLGRIND_DUMP_STATS_AT(name);
     after();
   }
-  CALLGRIND_DUMP_STATS_AT(name);
 }
 
 void require(DAT_RETURN result) {
