@@ -31,6 +31,35 @@ class MemoryRegion {
   virtual ~MemoryRegion() = default;
   virtual std::uint32_t lkey() const = 0;
   virtual std::uint32_t rkey() const = 0;
+  // Ends it ahead of its destructor, which would void the windows over it too. kInvalidState, and
+  // nothing has happened, while a window is bound to it or a bind to it is posted.
+  virtual Outcome revoke() = 0;
+};
+
+// What a window is bound to. Key 0: to nothing.
+struct WindowBinding {
+  std::uint32_t rkey = 0;
+  std::uint32_t lkey = 0;
+  std::uint64_t address = 0;  // as the region counts
+  std::uint64_t length = 0;
+  bool is_zero_based = false;
+  std::uint32_t note = 0;  // of the BindRequest
+};
+
+// Whose peers may use a window's key.
+enum class WindowScope : std::uint8_t {
+  kQueuePair,  // that of the queue pair it was bound on
+  kDomain,     // those of all queue pairs of its domain
+};
+
+// A way into a part of a region, opened by QueuePair::post_bind() with a key of its own each time,
+// and shut by the next bind, by a peer's send that voids the key, or by its destructor. After that
+// nobody comes in; binds that are still posted then complete without effect.
+class MemoryWindow {
+ public:
+  virtual ~MemoryWindow() = default;
+  // As of the binds carried out so far.
+  virtual WindowBinding binding() const = 0;
 };
 
 struct QueuePairConfig {
@@ -70,6 +99,12 @@ class Device {
   virtual Result<std::unique_ptr<ProtectionDomain>> create_pd() = 0;
   virtual Result<std::unique_ptr<MemoryRegion>> register_memory(ProtectionDomain& pd, std::uint64_t address,
                                                                 std::uint64_t length, AccessMask access) = 0;
+  // Whether a region of this key, of whatever domain, holds the range: kBadKey, kOutOfRange. An
+  // empty range asks for nothing.
+  virtual Outcome check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const = 0;
+  // `context` comes back in the completions of its binds.
+  virtual Result<std::unique_ptr<MemoryWindow>> create_window(ProtectionDomain& pd, WindowScope scope,
+                                                              std::uint64_t context) = 0;
   virtual Result<std::unique_ptr<CompletionQueue>> create_cq(std::size_t capacity, CompletionSink& sink) = 0;
   virtual Result<std::unique_ptr<QueuePair>> create_qp(const QueuePairConfig& config) = 0;
   virtual Result<std::unique_ptr<SharedReceiveQueue>> create_srq(const SharedReceiveQueueConfig& config) = 0;

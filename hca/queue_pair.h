@@ -25,6 +25,12 @@ class QueuePair {
   // domain). A refused request leaves no trace.
   virtual Outcome post_send(const SendRequest& request) = 0;
 
+  // The new key, 0 for an unbind. It opens when the bind's turn has come among the sends, and nothing
+  // posted later starts before that; the old key shuts then. Valid and flushed as sends are. Errors
+  // besides theirs: kBadKey, kOutOfRange, kMissingRight of the region; kWrongDomain of region or
+  // window. A bind that fails later breaks the connection.
+  virtual Result<std::uint32_t> post_bind(const BindRequest& request) = 0;
+
   // Valid in every state (flushed at once in kError). Errors as post_send; kInvalidState with a
   // shared receive queue.
   virtual Outcome post_recv(const RecvRequest& request) = 0;

@@ -9,12 +9,15 @@
 
 namespace softdat::hca {
 
-// Rights of a memory region; local read is always granted.
+// Rights of a memory region; local read is always granted. And how its addresses count.
 enum Access : std::uint32_t {
   kLocalWrite = 1u << 0,
   kRemoteRead = 1u << 1,
   kRemoteWrite = 1u << 2,
   kRemoteAtomic = 1u << 3,
+  kZeroBased = 1u << 4,       // no right: addresses count from 0 at the region's start
+  kBindRemoteRead = 1u << 5,  // windows that grant remote read may be bound to it; to bind those that
+                              // grant more takes kLocalWrite
 };
 using AccessMask = std::uint32_t;
 
@@ -27,7 +30,19 @@ struct Segment {
 };
 static_assert(sizeof(Segment) == 16);
 
-enum class SendOpcode : std::uint8_t { kSend, kWrite, kRead };
+enum class SendOpcode : std::uint8_t {
+  kSend,
+  kWrite,
+  kRead,
+  kSendInvalidate,  // a send that voids the peer's key `rkey` before its receive completes
+  kReadToWindow,    // a read into one segment, named by the key of a window that grants remote write
+  kBind,            // posted by post_bind() alone
+};
+
+// Requests whose answer brings bytes from the peer; they count against the limits of reads.
+constexpr bool awaits_response(SendOpcode opcode) {
+  return opcode == SendOpcode::kRead || opcode == SendOpcode::kReadToWindow;
+}
 
 // Flags of a send request.
 enum SendFlag : std::uint32_t {
@@ -41,9 +56,23 @@ struct SendRequest {
   std::uint64_t wr_id = 0;  // returned verbatim in the completion
   SendOpcode opcode = SendOpcode::kSend;
   std::uint32_t flags = 0;  // SendFlag
-  std::uint32_t rkey = 0;   // kWrite, kRead
+  std::uint32_t rkey = 0;   // all but kSend
   std::uint64_t remote_address = 0;
   std::span<const Segment> local;  // gather (send, write) or scatter (read) list; copied by the call
+};
+
+class MemoryWindow;
+
+// Binds a window to a part of a region, or, with length 0, to nothing.
+struct BindRequest {
+  std::uint64_t wr_id = 0;
+  std::uint32_t flags = 0;         // kSignaled, kFence, kQuiet
+  MemoryWindow* window = nullptr;  // of the queue pair's device
+  std::uint32_t lkey = 0;
+  std::uint64_t address = 0;  // as the region counts
+  std::uint64_t length = 0;
+  AccessMask access = 0;   // remote rights, kZeroBased
+  std::uint32_t note = 0;  // comes back in WindowBinding
 };
 
 struct RecvRequest {
@@ -52,7 +81,14 @@ struct RecvRequest {
   std::span<const Segment> local;  // copied by the call
 };
 
-enum class CompletionOpcode : std::uint8_t { kSend, kWrite, kRead, kRecv };
+enum class CompletionOpcode : std::uint8_t {
+  kSend,
+  kWrite,
+  kRead,
+  kRecv,
+  kRecvInvalidate,  // a receive whose sender has voided a key of ours
+  kBind,
+};
 
 enum class CompletionStatus : std::uint8_t {
   kSuccess,
@@ -65,15 +101,18 @@ enum class CompletionStatus : std::uint8_t {
   kRetryExceeded,     // the peer stopped answering
   kRnrRetryExceeded,  // the peer had no receive posted and strict mode forbids waiting
   kBadResponse,       // the peer broke the protocol
+  kBindFailed,        // the region went before a window could be bound to it
 };
 
 struct Completion {
   std::uint64_t wr_id;
-  std::uint64_t qp_context;  // what the creator of the queue pair gave; never dereferenced by the device
-  std::uint32_t length;      // bytes transferred; of a failed one 0
+  // What the creator of the queue pair gave (kBind: of the window); never dereferenced by the device.
+  std::uint64_t qp_context;
+  std::uint32_t length;  // bytes transferred; of a failed one 0
   CompletionStatus status;
   CompletionOpcode opcode;
-  bool solicited;  // a receive whose sender asked for attention
+  bool solicited;                 // a receive whose sender asked for attention
+  std::uint32_t invalidated = 0;  // kRecvInvalidate: the key
   // The device's own, for the books of a shared receive queue. 0: the receive was none of such a queue.
   std::uint16_t srq_account = 0;
 };

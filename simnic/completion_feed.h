@@ -14,15 +14,25 @@ class CompletionFeed {
   CompletionFeed(CompletionQueue& queue, std::uint64_t context) : queue_(queue), context_(context) {}
 
   void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
-            bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0) {
-    const hca::Completion completion{.wr_id = wr_id,
-                                     .qp_context = context_,
-                                     .length = length,
-                                     .status = status,
-                                     .opcode = opcode,
-                                     .solicited = is_solicited,
-                                     .srq_account = srq_account};
-    if (!queue_.push(completion, is_quiet)) has_lost_ = true;
+            bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0, std::uint32_t invalidated = 0) {
+    push({.wr_id = wr_id,
+          .qp_context = context_,
+          .length = length,
+          .status = status,
+          .opcode = opcode,
+          .solicited = is_solicited,
+          .invalidated = invalidated,
+          .srq_account = srq_account},
+         is_quiet);
+  }
+  void push_bind(std::uint64_t wr_id, std::uint64_t window_context, hca::CompletionStatus status, bool is_quiet) {
+    push({.wr_id = wr_id,
+          .qp_context = window_context,
+          .length = 0,
+          .status = status,
+          .opcode = hca::CompletionOpcode::kBind,
+          .solicited = false},
+         is_quiet);
   }
 
   // Whether the queue was full, since the last take_loss(), when something had to go in.
@@ -30,6 +40,10 @@ class CompletionFeed {
   bool take_loss() { return std::exchange(has_lost_, false); }
 
  private:
+  void push(const hca::Completion& completion, bool is_quiet) {
+    if (!queue_.push(completion, is_quiet)) has_lost_ = true;
+  }
+
   CompletionQueue& queue_;
   const std::uint64_t context_;
   bool has_lost_ = false;

@@ -12,7 +12,7 @@ namespace {
 
 using Word = std::atomic_ref<std::uint64_t>;
 static_assert(Word::is_always_lock_free);
-static_assert(sizeof(CompletionCell) == 32);
+static_assert(sizeof(CompletionCell) == 40);
 
 std::size_t round_up(std::size_t capacity) {
   return std::bit_ceil(std::max<std::size_t>(capacity, 2));
@@ -43,6 +43,7 @@ void write(CompletionCell& cell, const hca::Completion& completion) {
   Word(cell.wr_id).store(completion.wr_id, std::memory_order_relaxed);
   Word(cell.qp_context).store(completion.qp_context, std::memory_order_relaxed);
   Word(cell.details).store(pack(completion), std::memory_order_relaxed);
+  Word(cell.extra).store(completion.invalidated, std::memory_order_relaxed);
 }
 
 hca::Completion read(CompletionCell& cell) {
@@ -53,6 +54,7 @@ hca::Completion read(CompletionCell& cell) {
           .status = static_cast<hca::CompletionStatus>(static_cast<std::uint8_t>(details >> 32)),
           .opcode = static_cast<hca::CompletionOpcode>(static_cast<std::uint8_t>(details >> 40)),
           .solicited = (details >> 48 & 1) != 0,
+          .invalidated = static_cast<std::uint32_t>(Word(cell.extra).load(std::memory_order_relaxed)),
           .srq_account = static_cast<std::uint16_t>(details >> 49)};
 }
 

@@ -29,7 +29,8 @@ struct CompletionCell {
   std::uint64_t number;  // 0: never written
   std::uint64_t wr_id;
   std::uint64_t qp_context;
-  std::uint64_t details;  // length, status, opcode, solicited, account
+  std::uint64_t details;  // length, status, opcode, solicited, srq_account
+  std::uint64_t extra;    // invalidated
 };
 
 class CompletionRing {

@@ -55,7 +55,7 @@ hca::CompletionStatus status_of(const transport::TerminateCode& code) {
 }
 
 bool concerns_read(const transport::TerminateCode& code) {
-  return code.layer == kRdmap;
+  return code.layer == kRdmap && code != kCannotInvalidate;
 }
 
 hca::Error error_of(KeyFault fault) {

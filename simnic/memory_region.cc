@@ -8,7 +8,14 @@ namespace softdat::simnic {
 
 MemoryRegion::~MemoryRegion() {
   const Engine::Hold hold(engine_);
-  table_.remove(key_);
+  if (!is_revoked_) table_.remove(key_);
+}
+
+hca::Outcome MemoryRegion::revoke() {
+  const Engine::Hold hold(engine_);
+  if (!is_revoked_ && !table_.remove_unused(key_)) return hca::fail(hca::Error::kInvalidState);
+  is_revoked_ = true;
+  return hca::Done{};
 }
 
 }  // namespace softdat::simnic

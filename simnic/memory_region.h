@@ -28,11 +28,13 @@ class MemoryRegion final : public hca::MemoryRegion {
 
   std::uint32_t lkey() const override { return key_; }
   std::uint32_t rkey() const override { return key_; }
+  hca::Outcome revoke() override;
 
  private:
   Engine& engine_;
   MemoryTable& table_;
   const std::uint32_t key_;
+  bool is_revoked_ = false;  // owned by the baton
 };
 
 }  // namespace softdat::simnic

@@ -2,6 +2,7 @@
 #include "simnic/memory_table.h"
 
 #include "base/assert.h"
+#include "simnic/window_state.h"
 
 namespace softdat::simnic {
 
@@ -31,44 +32,184 @@ std::optional<std::uint32_t> MemoryTable::take_index_locked() {
   return fresh_++;
 }
 
+std::uint32_t MemoryTable::next_key_locked(std::uint32_t index) {
+  size_.fetch_add(1, std::memory_order_relaxed);
+  return (index << kTagBits) | ++find(index)->tag;
+}
+
 std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   const std::lock_guard lock(mutex_);
   const auto index = take_index_locked();
   if (!index) return std::nullopt;
   Slot& slot = *find(*index);
-  const std::uint32_t key = (*index << kTagBits) | ++slot.tag;
+  const std::uint32_t key = next_key_locked(*index);
   slot.address.store(grant.address, std::memory_order_relaxed);
   slot.length.store(grant.length, std::memory_order_relaxed);
-  slot.access.store(grant.access, std::memory_order_relaxed);
+  slot.shift.store(grant.shift, std::memory_order_relaxed);
+  slot.access.store(grant.access | kLocalRead, std::memory_order_relaxed);
   slot.domain.store(grant.domain, std::memory_order_relaxed);
   slot.key.store(key, std::memory_order_release);
-  size_.fetch_add(1, std::memory_order_relaxed);
   return key;
+}
+
+void MemoryTable::free_slot_locked(std::uint32_t index) {
+  Slot& slot = *find(index);
+  slot.key.store(0, std::memory_order_release);
+  slot.reserved.store(0, std::memory_order_relaxed);
+  // A region that has gone, windows or not, counts none any more.
+  if (Slot* region = find_live(slot.region.exchange(0, std::memory_order_relaxed))) --region->windows;
+  slot.windows = 0;
+  slot.window = nullptr;
+  size_.fetch_sub(1, std::memory_order_relaxed);
+  resting_.push_back(index);
 }
 
 void MemoryTable::remove(std::uint32_t key) {
   const std::uint32_t index = key >> kTagBits;
-  Slot* slot = find(index);
-  base::check(slot != nullptr && slot->key.load(std::memory_order_relaxed) == key, "only live keys are removed", key);
-  slot->key.store(0, std::memory_order_release);
-  size_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  resting_.push_back(index);
+  const Slot* slot = find(index);
+  base::check(slot != nullptr && (slot->key.load(std::memory_order_relaxed) == key ||
+                                  slot->reserved.load(std::memory_order_relaxed) == key),
+              "only live keys are removed", key);
+  free_slot_locked(index);
+}
+
+bool MemoryTable::remove_unused(std::uint32_t key) {
+  const std::lock_guard lock(mutex_);
+  const Slot* slot = find_live(key);
+  base::check(slot != nullptr, "only live keys are removed", key);
+  if (slot->windows > 0) return false;
+  free_slot_locked(key >> kTagBits);
+  return true;
+}
+
+KeyFault MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
+  constexpr hca::AccessMask kChanging = hca::kRemoteWrite | hca::kRemoteAtomic;
+  hca::AccessMask rights = kLocalRead;
+  if ((grant.access & hca::kRemoteRead) != 0) rights |= hca::kBindRemoteRead;
+  if ((grant.access & kChanging) != 0) rights |= hca::kLocalWrite;
+  // A window is no region: it has no local read.
+  const KeyFault fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
+  const bool is_window = region != nullptr && region->region.load(std::memory_order_relaxed) != 0;
+  return is_window ? KeyFault::kBadKey : fault;
+}
+
+KeyFault MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
+  const std::lock_guard lock(mutex_);
+  Slot* region = find_live(grant.region);
+  if (const KeyFault fault = check_bind(region, grant); fault != KeyFault::kNone) return fault;
+  const auto index = take_index_locked();
+  if (!index) return KeyFault::kNone;
+  Slot& slot = *find(*index);
+  key = next_key_locked(*index);
+  const std::uint64_t place = grant.address + region->shift.load(std::memory_order_relaxed);
+  const std::uint64_t start = grant.is_zero_based ? 0 : place;
+  slot.address.store(start, std::memory_order_relaxed);
+  slot.length.store(grant.length, std::memory_order_relaxed);
+  slot.shift.store(place - start, std::memory_order_relaxed);
+  slot.access.store(grant.access, std::memory_order_relaxed);
+  slot.domain.store(grant.stream != 0 ? grant.stream : grant.domain, std::memory_order_relaxed);
+  slot.region.store(grant.region, std::memory_order_relaxed);
+  slot.note = grant.note;
+  slot.window = grant.window;
+  slot.reserved.store(key, std::memory_order_release);
+  ++region->windows;
+  return KeyFault::kNone;
+}
+
+bool MemoryTable::is_reserved(std::uint32_t key) const {
+  const Slot* slot = find(key >> kTagBits);
+  return key != 0 && slot != nullptr && slot->reserved.load(std::memory_order_acquire) == key;
+}
+
+bool MemoryTable::open(std::uint32_t key) {
+  Slot* slot = find(key >> kTagBits);
+  base::check(is_reserved(key), "only reserved keys are opened", key);
+  if (find_live(slot->region.load(std::memory_order_relaxed)) == nullptr) return false;
+  slot->key.store(key, std::memory_order_release);
+  slot->reserved.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+KeyFault MemoryTable::invalidate(std::uint32_t key, Accessor who) {
+  const std::lock_guard lock(mutex_);
+  Slot* slot = find_live(key);
+  if (slot == nullptr || slot->region.load(std::memory_order_relaxed) == 0) return KeyFault::kBadKey;
+  const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
+  if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
+  slot->window->set_key(0);
+  free_slot_locked(key >> kTagBits);
+  return KeyFault::kNone;
+}
+
+hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
+  const std::lock_guard lock(mutex_);
+  const Slot* slot = find_live(key);
+  if (slot == nullptr || slot->window == nullptr) return {};
+  const std::uint32_t region_key = slot->region.load(std::memory_order_relaxed);
+  const Slot* region = find_live(region_key);
+  if (region == nullptr) return {};
+  const std::uint64_t start = slot->address.load(std::memory_order_relaxed);
+  const std::uint64_t place = start + slot->shift.load(std::memory_order_relaxed);
+  return {.rkey = key,
+          .lkey = region_key,
+          .address = place - region->shift.load(std::memory_order_relaxed),
+          .length = slot->length.load(std::memory_order_relaxed),
+          .is_zero_based = (slot->access.load(std::memory_order_relaxed) & hca::kZeroBased) != 0,
+          .note = slot->note};
+}
+
+MemoryTable::Slot* MemoryTable::find_live(std::uint32_t key) const {
+  Slot* slot = find(key >> kTagBits);
+  const bool is_live = key != 0 && slot != nullptr && slot->key.load(std::memory_order_acquire) == key;
+  return is_live ? slot : nullptr;
+}
+
+KeyFault MemoryTable::check_range(const Slot& slot, std::uint64_t address, std::uint64_t length) {
+  if (address + length < address) return KeyFault::kWraps;
+  const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
+  const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
+  // Neither side of these can overflow: address >= start before the subtraction.
+  if (address < start || length > size || address - start > size - length) return KeyFault::kOutOfRange;
+  return KeyFault::kNone;
+}
+
+KeyFault MemoryTable::check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                                 Accessor who) const {
+  if (slot == nullptr) return KeyFault::kBadKey;
+  const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
+  if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
+  if (const KeyFault fault = check_range(*slot, address, length); fault != KeyFault::kNone) return fault;
+  if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return KeyFault::kMissingRight;
+  const std::uint32_t region = slot->region.load(std::memory_order_relaxed);
+  if (region != 0 && find_live(region) == nullptr) [[unlikely]]
+    return KeyFault::kBadKey;
+  return KeyFault::kNone;
 }
 
 KeyFault MemoryTable::check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                            std::uint32_t domain) const {
+                            Accessor who) const {
   if (length == 0) return KeyFault::kNone;
-  const Slot* slot = find(key >> kTagBits);
-  if (key == 0 || slot == nullptr || slot->key.load(std::memory_order_acquire) != key) return KeyFault::kBadKey;
-  if (slot->domain.load(std::memory_order_relaxed) != domain) return KeyFault::kWrongDomain;
-  if (address + length < address) return KeyFault::kWraps;
-  const std::uint64_t start = slot->address.load(std::memory_order_relaxed);
-  const std::uint64_t size = slot->length.load(std::memory_order_relaxed);
-  // Neither side of these can overflow: address >= start before the subtraction.
-  if (address < start || length > size || address - start > size - length) return KeyFault::kOutOfRange;
-  if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return KeyFault::kMissingRight;
+  return check_slot(find_live(key), address, length, rights, who);
+}
+
+KeyFault MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                             Accessor who, std::byte*& place) const {
+  place = nullptr;
+  if (length == 0) return KeyFault::kNone;
+  const Slot* slot = find_live(key);
+  const KeyFault fault = check_slot(slot, address, length, rights, who);
+  if (fault != KeyFault::kNone) return fault;
+  const std::uint64_t real = address + slot->shift.load(std::memory_order_relaxed);
+  place = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(real));
   return KeyFault::kNone;
+}
+
+KeyFault MemoryTable::check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const {
+  if (length == 0) return KeyFault::kNone;
+  const Slot* slot = find_live(key);
+  if (slot == nullptr || slot->region.load(std::memory_order_relaxed) != 0) return KeyFault::kBadKey;
+  return check_range(*slot, address, length);
 }
 
 }  // namespace softdat::simnic

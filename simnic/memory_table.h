@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MemoryTable: every registered region of a NIC, found by key in constant time.
+// MemoryTable: every registered region of a NIC and every bound window, found by key in constant
+// time.
 //
 // A key is 24 bits of index and 8 bits of tag, compared whole; the tag changes with every reuse of
 // a slot, and slots are reused oldest first. Key 0 is never given out. lkey and rkey are the same
 // number: rights tell them apart.
 //
-// Who writes what: insert() fills a free slot and then publishes its key; remove(), with the baton,
-// takes the key away. A reader matches the key (acquire) before it looks at the rest. With the
-// baton a match is binding, because nobody can remove it meanwhile; without (at post time) it is
-// advice, and every use checks again.
+// A window has a slot, and so a new key, for each bind: reserved when the bind is posted, opened when
+// it is carried out. It opens nothing once its region's key is gone.
+//
+// Who writes what: insert() and reserve() fill a free slot, insert() and open() then publish its key;
+// remove(), with the baton, takes the key away. A reader matches the key (acquire) before it looks at the rest. With
+// the baton a match is binding, because nobody can remove it meanwhile; without (at post time) it is advice, and every
+// use checks again.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "hca/device.h"
 #include "hca/types.h"
 
 namespace softdat::simnic {
+
+class WindowState;
 
 // Why a key does not open a range. In the order they are looked for.
 enum class KeyFault : std::uint8_t {
@@ -33,12 +41,36 @@ enum class KeyFault : std::uint8_t {
   kMissingRight,  // the region does not grant the access
 };
 
+// Local read, which every region grants and no window.
+inline constexpr hca::AccessMask kLocalRead = 1u << 31;
+
+// Who asks: the protection domain of a queue pair, and the queue pair's own number among all.
+struct Accessor {
+  std::uint32_t domain;
+  std::uint32_t stream = 0;  // kStreamBit set; 0: none
+};
+inline constexpr std::uint32_t kStreamBit = 1u << 31;
+
 // A range of registered memory in one protection domain.
 struct MemoryGrant {
-  std::uint64_t address;
+  std::uint64_t address;  // as those who hold the key count it
   std::uint64_t length;
   hca::AccessMask access;
   std::uint32_t domain;
+  std::uint64_t shift = 0;  // from there to the address in this process
+};
+
+// What a window is to be bound to.
+struct WindowGrant {
+  std::uint32_t region;   // its key
+  std::uint64_t address;  // as the region counts
+  std::uint64_t length;   // not 0
+  hca::AccessMask access;
+  bool is_zero_based;
+  std::uint32_t domain;  // of the window and its region
+  std::uint32_t stream;  // the one queue pair that may use it; 0: all of the domain
+  std::uint32_t note;
+  WindowState* window;
 };
 
 class MemoryTable {
@@ -57,14 +89,36 @@ class MemoryTable {
   // wrap. Any thread.
   std::optional<std::uint32_t> insert(const MemoryGrant& grant);
 
-  // With the baton; `key` was given by insert().
+  // With the baton; `key` was given by insert() or reserve(). A window's is as good as never bound.
   void remove(std::uint32_t key);
+  // The same for a region that no window uses; false, and nothing done, when one does.
+  [[nodiscard]] bool remove_unused(std::uint32_t key);
 
-  // Whether [address, address + length) may be accessed with all of `rights` (0: local read) by
-  // objects of `domain`. Any thread. An empty range is not checked at all: its caller asks for
-  // nothing (IBA 10.6.3.1, RFC 5041 section 5.2; hardware agrees).
+  // A key for a window, which opens nothing yet; its region is in use from now on until the key is
+  // removed. `key` stays 0 when the table is full. Any thread.
+  KeyFault reserve(const WindowGrant& grant, std::uint32_t& key);
+  // Any thread: whether the key is reserved and may open yet.
+  bool is_reserved(std::uint32_t key) const;
+  // With the baton. False when the region has gone.
+  [[nodiscard]] bool open(std::uint32_t key);
+  // With the baton: removes an open window's key on behalf of a peer. kBadKey also for a key that
+  // names a region, kWrongDomain for one that `who` could not use.
+  KeyFault invalidate(std::uint32_t key, Accessor who);
+  // What is open under the key. Any thread.
+  hca::WindowBinding describe(std::uint32_t key) const;
+
+  // Whether [address, address + length) may be accessed with all of `rights` by `who`. Any thread. An
+  // empty range is not checked at all: its caller asks for nothing (IBA 10.6.3.1, RFC 5041 section
+  // 5.2; hardware agrees).
   KeyFault check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                 std::uint32_t domain) const;
+                 Accessor who) const;
+
+  // Of a region, whatever its domain and rights.
+  KeyFault check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const;
+
+  // check(), and where the range begins in this process; null of an empty one. With the baton.
+  KeyFault locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights, Accessor who,
+                  std::byte*& place) const;
 
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
@@ -72,24 +126,38 @@ class MemoryTable {
   static constexpr std::uint32_t kTagBits = 8;
   static constexpr std::uint32_t kChunkSize = 1024;
 
-  struct Slot {
-    std::atomic<std::uint32_t> key{0};  // 0: free
+  struct alignas(64) Slot {
+    std::atomic<std::uint32_t> key{0};  // 0: free, or reserved
     std::atomic<std::uint32_t> access{0};
     std::atomic<std::uint64_t> address{0};
     std::atomic<std::uint64_t> length{0};
-    std::atomic<std::uint32_t> domain{0};
-    std::uint8_t tag = 0;  // guarded by mutex_
+    std::atomic<std::uint64_t> shift{0};
+    std::atomic<std::uint32_t> domain{0};  // or the stream, for a window of one queue pair
+    std::atomic<std::uint32_t> region{0};  // of a window: the key of its region
+    std::atomic<std::uint32_t> reserved{0};
+    // Guarded by mutex_.
+    std::uint32_t note = 0;     // of a window
+    std::uint32_t windows = 0;  // of a region: how many keys are reserved or open over it
+    std::uint8_t tag = 0;
+    WindowState* window = nullptr;
   };
   using Chunk = std::array<Slot, kChunkSize>;
 
   Slot* find(std::uint32_t index) const;
+  Slot* find_live(std::uint32_t key) const;
+  static KeyFault check_range(const Slot& slot, std::uint64_t address, std::uint64_t length);
+  KeyFault check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                      Accessor who) const;
+  KeyFault check_bind(const Slot* region, const WindowGrant& grant) const;
   std::optional<std::uint32_t> take_index_locked();
+  std::uint32_t next_key_locked(std::uint32_t index);
+  void free_slot_locked(std::uint32_t index);
 
   const std::uint8_t salt_;
   // Published once each, never taken away while the table lives.
   std::array<std::atomic<Chunk*>, kMaxRegions / kChunkSize> chunks_{};
   std::atomic<std::uint32_t> size_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::deque<std::uint32_t> resting_;  // freed indices, oldest first
   std::uint32_t fresh_ = 1;            // indices from here on were never used

@@ -8,12 +8,14 @@
 #include "simnic/completion_queue.h"
 #include "simnic/listener.h"
 #include "simnic/memory_region.h"
+#include "simnic/memory_window.h"
 #include "simnic/shared_receive_queue.h"
 
 namespace softdat::simnic {
 namespace {
 
 constexpr hca::AccessMask kAllRights = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
+constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead;
 // One slice a segment, and a few to spare for carriers that split at their own borders.
 constexpr std::uint32_t kMaxSegments = 30;
 static_assert(kMaxSegments <= transport::SliceList::kCapacity);
@@ -73,14 +75,34 @@ hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
 hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
                                                                      std::uint64_t length, hca::AccessMask access) {
   const bool wraps = length > 0 && address + (length - 1) < address;
-  if (wraps || length > attributes_.max_mr_size || (access & ~kAllRights) != 0) {
+  if (wraps || length > attributes_.max_mr_size || (access & ~kKnownAccess) != 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  const MemoryGrant grant{
-      .address = address, .length = length, .access = access, .domain = static_cast<ProtectionDomain&>(pd).id()};
+  const std::uint64_t start = (access & hca::kZeroBased) != 0 ? 0 : address;
+  const MemoryGrant grant{.address = start,
+                          .length = length,
+                          .access = access & (kAllRights | hca::kBindRemoteRead),
+                          .domain = static_cast<ProtectionDomain&>(pd).id(),
+                          .shift = address - start};
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
   return std::unique_ptr<hca::MemoryRegion>(new MemoryRegion(engine_, memory_, *key));
+}
+
+hca::Result<std::unique_ptr<hca::MemoryWindow>> Nic::create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
+                                                                   std::uint64_t context) {
+  try {
+    const std::uint32_t domain = static_cast<ProtectionDomain&>(pd).id();
+    return std::unique_ptr<hca::MemoryWindow>(new MemoryWindow(engine_, memory_, domain, scope, context));
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+hca::Outcome Nic::check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const {
+  const KeyFault fault = memory_.check_range(lkey, address, length);
+  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  return hca::Done{};
 }
 
 hca::Result<std::unique_ptr<hca::CompletionQueue>> Nic::create_cq(std::size_t capacity, hca::CompletionSink& sink) {
@@ -98,7 +120,11 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
   }
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
   try {
-    const NicView view{.engine = engine_, .memory = memory_, .ipv4 = attributes_.address.ipv4, .rnr = rnr_};
+    const NicView view{.engine = engine_,
+                       .memory = memory_,
+                       .stream = (last_qp_.fetch_add(1) + 1) | kStreamBit,
+                       .ipv4 = attributes_.address.ipv4,
+                       .rnr = rnr_};
     return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

@@ -34,6 +34,9 @@ class Nic final : public hca::Device {
   hca::Result<std::unique_ptr<hca::MemoryRegion>> register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
                                                                   std::uint64_t length,
                                                                   hca::AccessMask access) override;
+  hca::Result<std::unique_ptr<hca::MemoryWindow>> create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
+                                                                std::uint64_t context) override;
+  hca::Outcome check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const override;
   hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
                                                                hca::CompletionSink& sink) override;
   hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
@@ -54,6 +57,7 @@ class Nic final : public hca::Device {
   const hca::DeviceAttributes attributes_;
   const RnrPolicy rnr_;
   std::atomic<std::uint32_t> last_pd_{0};
+  std::atomic<std::uint32_t> last_qp_{0};
   MemoryTable memory_;
   ReceiveAccounts accounts_;
   Engine engine_;  // last: its thread uses the rest

@@ -30,7 +30,7 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       limits_(grant(config.limits, static_cast<SharedReceiveQueue*>(config.srq))),
       sink_(config.sink),
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
-      memory_{nic.memory, static_cast<const ProtectionDomain*>(config.pd)->id()},
+      memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
       requester_(memory_, feed(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
       responder_(memory_, feed(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this}) {
   if (shared_ == nullptr) return;

@@ -27,7 +27,8 @@ class Engine;
 // What a queue pair shares with its NIC.
 struct NicView {
   Engine& engine;
-  const MemoryTable& memory;
+  MemoryTable& memory;
+  std::uint32_t stream;  // the queue pair's own number
   std::uint32_t ipv4;
   RnrPolicy rnr;
 };
@@ -41,6 +42,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
   const hca::QueuePairLimits& limits() const override { return limits_; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
+  hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
   hca::Outcome post_recv(const hca::RecvRequest& request) override;
   void set_recv_limits(std::uint32_t soft, std::uint32_t hard) override;
   std::uint32_t sends_outstanding() const override { return requester_.queue().outstanding(); }
@@ -76,6 +78,9 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
   transport::CloseMode say_farewell();
   void abandon_channel(transport::CloseMode mode);
+
+  // _post
+  hca::Result<std::uint32_t> reserve_key(const hca::BindRequest& request, WindowState& window);
 
   // _recv
   bool obeys_recv_limits();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The consumer's way in: nothing here takes a lock that another queue pair's posts take.
 #include "simnic/engine.h"
+#include "simnic/memory_window.h"
 #include "simnic/queue_pair.h"
 
 namespace softdat::simnic {
@@ -9,6 +10,7 @@ namespace {
 using hca::QueuePairState;
 
 constexpr std::uint32_t kSendFlags = hca::kSignaled | hca::kSolicited | hca::kFence | hca::kQuiet;
+constexpr std::uint32_t kBindFlags = hca::kSignaled | hca::kFence | hca::kQuiet;
 constexpr std::uint64_t kMaxLength = 0xffff'ffff;
 
 std::uint64_t total_length(std::span<const hca::Segment> segments) {
@@ -18,7 +20,15 @@ std::uint64_t total_length(std::span<const hca::Segment> segments) {
 }
 
 bool is_known(hca::SendOpcode opcode) {
-  return opcode == hca::SendOpcode::kSend || opcode == hca::SendOpcode::kWrite || opcode == hca::SendOpcode::kRead;
+  return opcode < hca::SendOpcode::kBind;
+}
+
+// A read into a window may be posted behind the bind that will open it.
+KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request) {
+  const KeyFault fault = check_segments(memory, request.local, local_rights(request.opcode));
+  const bool may_open_yet = fault == KeyFault::kBadKey && request.opcode == hca::SendOpcode::kReadToWindow &&
+                            memory.table.is_reserved(request.local.front().lkey);
+  return may_open_yet ? KeyFault::kNone : fault;
 }
 
 bool takes_sends(QueuePairState state) {
@@ -35,12 +45,12 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
       request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  const hca::AccessMask rights = request.opcode == hca::SendOpcode::kRead ? hca::kLocalWrite : 0u;
-  const KeyFault fault = check_segments(memory_, request.local, rights);
+  const KeyFault fault = check_local(memory_, request);
   if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
 
   const SendEntry entry{.wr_id = request.wr_id,
                         .remote_address = request.remote_address,
+                        .message_end = 0,
                         .rkey = request.rkey,
                         .flags = request.flags,
                         .length = static_cast<std::uint32_t>(length),
@@ -55,6 +65,56 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   }
   nic_.engine.ring(*this);
   return hca::Done{};
+}
+
+hca::Result<std::uint32_t> QueuePair::reserve_key(const hca::BindRequest& request, WindowState& window) {
+  if (request.length == 0) return std::uint32_t{0};
+  const bool is_narrow = window.scope() == hca::WindowScope::kQueuePair;
+  std::uint32_t key = 0;
+  const KeyFault fault = memory_.table.reserve({.region = request.lkey,
+                                                .address = request.address,
+                                                .length = request.length,
+                                                .access = request.access,
+                                                .is_zero_based = (request.access & hca::kZeroBased) != 0,
+                                                .domain = window.domain(),
+                                                .stream = is_narrow ? nic_.stream : 0,
+                                                .note = request.note,
+                                                .window = &window},
+                                               key);
+  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  if (key == 0) return hca::fail(hca::Error::kLimitReached);
+  return key;
+}
+
+hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
+  constexpr hca::AccessMask kAccess = hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic | hca::kZeroBased;
+  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if ((request.flags & ~kBindFlags) != 0 || (request.access & ~kAccess) != 0) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  WindowState& window = static_cast<MemoryWindow*>(request.window)->state();
+  if (window.domain() != memory_.who.domain) return hca::fail(hca::Error::kWrongDomain);
+  std::uint32_t key = 0;
+  {
+    const std::lock_guard lock(send_mutex_);
+    if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+    if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
+    const auto reserved = reserve_key(request, window);
+    if (!reserved) return reserved;
+    key = reserved.value();
+    window.retain();
+    const SendEntry entry{.wr_id = request.wr_id,
+                          .remote_address = reinterpret_cast<std::uintptr_t>(&window),
+                          .message_end = 0,
+                          .rkey = key,
+                          .flags = request.flags,
+                          .length = 0,
+                          .segment_count = 0,
+                          .opcode = hca::SendOpcode::kBind};
+    requester_.queue().push(entry, {});
+  }
+  nic_.engine.ring(*this);
+  return key;
 }
 
 }  // namespace softdat::simnic

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simnic/window_state.h"
+
 namespace softdat::simnic {
 namespace {
 
@@ -13,11 +15,15 @@ using hca::SendOpcode;
 hca::CompletionOpcode completion_opcode(SendOpcode opcode) {
   switch (opcode) {
     case SendOpcode::kSend:
+    case SendOpcode::kSendInvalidate:
       return hca::CompletionOpcode::kSend;
     case SendOpcode::kWrite:
       return hca::CompletionOpcode::kWrite;
     case SendOpcode::kRead:
+    case SendOpcode::kReadToWindow:
       return hca::CompletionOpcode::kRead;
+    case SendOpcode::kBind:
+      return hca::CompletionOpcode::kBind;
   }
   return hca::CompletionOpcode::kSend;
 }
@@ -26,6 +32,10 @@ hca::CompletionOpcode completion_opcode(SendOpcode opcode) {
 // read may be scattered; they only have to come back unchanged.
 hca::Segment sink_of(std::span<const hca::Segment> segments) {
   return segments.empty() ? hca::Segment{} : segments.front();
+}
+
+WindowState& window_of(const SendEntry& bind) {
+  return *reinterpret_cast<WindowState*>(static_cast<std::uintptr_t>(bind.remote_address));
 }
 
 Fault bad_response(const transport::TerminateCode& code) {
@@ -38,7 +48,8 @@ void Requester::begin(bool peer_acks, std::uint32_t reads_out) {
   peer_acks_ = peer_acks;
   reads_out_ = reads_out;
   reads_pending_ = 0;
-  base_ = sent_ = carried_out_ = answered_ = queue_.completed();
+  sent_ = bound_ = answered_ = queue_.completed();
+  messages_ = carried_out_ = 0;
   limit_ = kNoLimit;
   rewind_to_.reset();
   must_announce_ = false;
@@ -52,16 +63,60 @@ std::optional<transport::Message> Requester::stall(CompletionStatus status) {
 
 std::optional<transport::Message> Requester::next() {
   if (stalled_ != CompletionStatus::kSuccess || must_announce_) return std::nullopt;
-  if (sent_ >= std::min(queue_.posted(), limit_)) return std::nullopt;
+  // One look at what is posted: more may come at any moment, and has its turn then.
+  if (!carry_out_binds(std::min(queue_.posted(), limit_))) return std::nullopt;
   const SendEntry& entry = queue_.at(sent_);
   if ((entry.flags & hca::kFence) != 0 && reads_pending_ > 0) return std::nullopt;
-  if (entry.opcode == SendOpcode::kRead) {
+  if (hca::awaits_response(entry.opcode)) {
     // A peer that answers no reads at all will not learn to.
     if (reads_out_ == 0) return stall(CompletionStatus::kRemoteOperation);
     if (reads_pending_ >= reads_out_) return std::nullopt;
   }
   if (!is_payload_valid()) return stall(CompletionStatus::kLocalProtection);
   return to_message(entry);
+}
+
+// One after the other, as far as they come next. True when a message follows before `end`; not when a
+// bind has to wait, or has failed. A bind that the peer's wish for a repetition brings up again is not
+// carried out again.
+bool Requester::carry_out_binds(std::uint64_t end) {
+  const std::uint64_t first = sent_;
+  for (; sent_ < end && queue_.at(sent_).opcode == SendOpcode::kBind; ++sent_) {
+    SendEntry& entry = queue_.at(sent_);
+    if ((entry.flags & hca::kFence) != 0 && reads_pending_ > 0) break;
+    if (sent_ >= bound_ && !carry_out(entry)) {
+      stalled_ = CompletionStatus::kBindFailed;
+      break;
+    }
+    bound_ = std::max(bound_, sent_ + 1);
+    entry.message_end = messages_;
+  }
+  const bool has_message = sent_ < end && queue_.at(sent_).opcode != SendOpcode::kBind;
+  if (sent_ != first) complete_done();
+  return has_message;
+}
+
+bool Requester::carry_out(const SendEntry& bind) {
+  WindowState& window = window_of(bind);
+  if (window.is_gone()) {
+    if (bind.rkey != 0) memory_.table.remove(bind.rkey);
+    return true;
+  }
+  if (bind.rkey != 0 && !memory_.table.open(bind.rkey)) return false;
+  if (const std::uint32_t old = window.key()) memory_.table.remove(old);
+  window.set_key(bind.rkey);
+  return true;
+}
+
+// Leaves the queue. A bind that is told as flushed has bound nothing, even if it had been carried out.
+void Requester::end_bind(const SendEntry& bind, std::uint64_t number, bool is_success) {
+  WindowState& window = window_of(bind);
+  const bool is_open = window.key() == bind.rkey;
+  if (!is_success && bind.rkey != 0 && (number >= bound_ || is_open)) {
+    memory_.table.remove(bind.rkey);
+    if (is_open) window.set_key(0);
+  }
+  window.release();
 }
 
 transport::Message Requester::to_message(const SendEntry& entry) const {
@@ -71,13 +126,19 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
       message.opcode =
           (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kSendSolicited : transport::Opcode::kSend;
       break;
+    case SendOpcode::kSendInvalidate:
+      message.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kSendSolicitedInvalidate
+                                                            : transport::Opcode::kSendInvalidate;
+      message.stag = entry.rkey;
+      break;
     case SendOpcode::kWrite:
       message.opcode = transport::Opcode::kWrite;
       // Nobody checks the key of an empty write; but on the wire STag 0 announces a note.
       message.stag = entry.length == 0 ? std::max(entry.rkey, 1u) : entry.rkey;
       message.offset = entry.remote_address;
       break;
-    case SendOpcode::kRead: {
+    case SendOpcode::kRead:
+    case SendOpcode::kReadToWindow: {
       const hca::Segment sink = sink_of(queue_.segments(sent_));
       message.opcode = transport::Opcode::kReadRequest;
       message.stag = sink.lkey;
@@ -86,42 +147,43 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
       message.source_offset = entry.remote_address;
       break;
     }
+    case SendOpcode::kBind:
+      break;  // carry_out_binds() has left none here
   }
   return message;
 }
 
 bool Requester::is_payload_valid() const {
-  const hca::AccessMask rights = queue_.at(sent_).opcode == SendOpcode::kRead ? hca::kLocalWrite : 0u;
-  return check_segments(memory_, queue_.segments(sent_), rights) == KeyFault::kNone;
+  return check_segments(memory_, queue_.segments(sent_), local_rights(queue_.at(sent_).opcode)) == KeyFault::kNone;
 }
 
 void Requester::on_taken() {
-  if (queue_.at(sent_).opcode == SendOpcode::kRead) ++reads_pending_;
+  SendEntry& entry = queue_.at(sent_);
+  if (hca::awaits_response(entry.opcode)) ++reads_pending_;
+  entry.message_end = ++messages_;
   ++sent_;
   if (rewind_to_) rewind();
-  if (!peer_acks_) carried_out_ = sent_;
+  if (!peer_acks_) carried_out_ = messages_;
   complete_done();
 }
 
 bool Requester::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
-  return resolve(memory_, queue_.segments(sent_), 0, offset, length, out) == KeyFault::kNone;
+  return resolve(memory_, queue_.segments(sent_), kLocalRead, offset, length, out) == KeyFault::kNone;
 }
 
 bool Requester::on_ack(std::uint64_t count, bool is_partly_taken) {
-  const std::uint64_t end = base_ + count;
-  // A request may be carried out before the channel has told us that it was taken whole.
-  if (count > sent_ - base_ + (is_partly_taken ? 1 : 0)) return false;
-  note_carried_out(std::min(end, sent_));
+  // A message may be carried out before the channel has told us that it was taken whole.
+  if (count > messages_ + (is_partly_taken ? 1 : 0)) return false;
+  note_carried_out(std::min(count, messages_));
   complete_done();
   return true;
 }
 
 bool Requester::on_resend(std::uint64_t from, bool is_partly_taken) {
-  const std::uint64_t first = base_ + from;
-  if (first < carried_out_ || from > sent_ - base_ || (first == sent_ && !is_partly_taken)) return false;
+  if (from < carried_out_ || from > messages_ || (from == messages_ && !is_partly_taken)) return false;
   if (must_announce_ || rewind_to_) return false;
-  note_carried_out(first);
-  rewind_to_ = first;
+  note_carried_out(from);
+  rewind_to_ = from;
   if (!is_partly_taken) rewind();
   complete_done();
   return true;
@@ -130,11 +192,11 @@ bool Requester::on_resend(std::uint64_t from, bool is_partly_taken) {
 // What was sent from there on has been dropped by the peer, reads included.
 void Requester::rewind() {
   const std::uint64_t first = *std::exchange(rewind_to_, std::nullopt);
-  for (std::uint64_t number = first; number < sent_; ++number) {
-    if (queue_.at(number).opcode == SendOpcode::kRead) --reads_pending_;
+  while (sent_ > queue_.completed() && queue_.at(sent_ - 1).message_end > first) {
+    if (hca::awaits_response(queue_.at(--sent_).opcode)) --reads_pending_;
   }
-  sent_ = first;
-  answered_ = std::min(answered_, first);
+  messages_ = first;
+  answered_ = std::min(answered_, sent_);
   must_announce_ = true;
   stalled_ = CompletionStatus::kSuccess;  // found again when it is its turn again
 }
@@ -142,7 +204,7 @@ void Requester::rewind() {
 std::optional<std::uint64_t> Requester::find_oldest_read() {
   // Slots of completed requests may hold later ones by now.
   for (answered_ = std::max(answered_, queue_.completed()); answered_ < sent_; ++answered_) {
-    if (queue_.at(answered_).opcode == SendOpcode::kRead) return answered_;
+    if (hca::awaits_response(queue_.at(answered_).opcode)) return answered_;
   }
   return std::nullopt;
 }
@@ -162,10 +224,11 @@ Verdict Requester::place(const transport::Arrival& arrival, transport::SliceList
     return refuse(bad_response(kTaggedOutOfBounds));
   }
   if (arrival.first) {
-    note_carried_out(*number + 1);
+    note_carried_out(entry.message_end);
     complete_done();
   }
-  if (resolve(memory_, segments, hca::kLocalWrite, arrival.message_offset, arrival.length, out) != KeyFault::kNone) {
+  const hca::AccessMask rights = local_rights(entry.opcode);
+  if (resolve(memory_, segments, rights, arrival.message_offset, arrival.length, out) != KeyFault::kNone) {
     return refuse({.code = kLocalCatastrophe, .blamed_send = CompletionStatus::kLocalProtection});
   }
   return transport::Placement::kPlace;
@@ -176,17 +239,18 @@ std::optional<Fault> Requester::on_response(const transport::Message& message) {
   if (!number || message.length != queue_.at(*number).length) return bad_response(kTaggedOutOfBounds);
   answered_ = *number + 1;
   --reads_pending_;
-  note_carried_out(answered_);
+  note_carried_out(queue_.at(*number).message_end);
   complete_done();
   return std::nullopt;
 }
 
-void Requester::note_carried_out(std::uint64_t end) {
-  carried_out_ = std::max(carried_out_, end);
+void Requester::note_carried_out(std::uint64_t messages) {
+  carried_out_ = std::max(carried_out_, messages);
 }
 
 bool Requester::is_done(std::uint64_t number) const {
-  return number < (queue_.at(number).opcode == SendOpcode::kRead ? answered_ : carried_out_);
+  const SendEntry& entry = queue_.at(number);
+  return hca::awaits_response(entry.opcode) ? number < answered_ : entry.message_end <= carried_out_;
 }
 
 void Requester::complete_done() {
@@ -194,11 +258,18 @@ void Requester::complete_done() {
 }
 
 void Requester::complete_oldest(CompletionStatus status) {
+  const std::uint64_t number = queue_.completed();
   const SendEntry entry = queue_.pop();
   const bool is_success = status == CompletionStatus::kSuccess;
-  if (is_success && (entry.flags & hca::kSignaled) == 0) return;
-  feed_.push(entry.wr_id, completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false,
-             (entry.flags & hca::kQuiet) != 0);
+  const bool is_quiet = (entry.flags & hca::kQuiet) != 0;
+  const bool is_told = !is_success || (entry.flags & hca::kSignaled) != 0;
+  if (entry.opcode == SendOpcode::kBind) {
+    const std::uint64_t context = window_of(entry).context();
+    end_bind(entry, number, is_success);
+    if (is_told) feed_.push_bind(entry.wr_id, context, status, is_quiet);
+  } else if (is_told) {
+    feed_.push(entry.wr_id, completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false, is_quiet);
+  }
 }
 
 std::optional<Fault> Requester::find_fault() const {
@@ -215,11 +286,15 @@ void Requester::flush(CompletionStatus blamed, std::optional<std::uint64_t> culp
 }
 
 void Requester::discard() {
-  while (!queue_.is_empty()) queue_.pop();
+  while (!queue_.is_empty()) {
+    const std::uint64_t number = queue_.completed();
+    const SendEntry entry = queue_.pop();
+    if (entry.opcode == SendOpcode::kBind) end_bind(entry, number, false);
+  }
 }
 
 bool Requester::is_oldest_read() const {
-  return !queue_.is_empty() && queue_.at(queue_.completed()).opcode == SendOpcode::kRead;
+  return !queue_.is_empty() && hca::awaits_response(queue_.at(queue_.completed()).opcode);
 }
 
 }  // namespace softdat::simnic

@@ -2,8 +2,9 @@
 // Requester: the half of a queue pair that asks. Sends what was posted, in order; knows what the
 // peer has carried out; places read responses; completes in order.
 //
-// Requests are numbered as in their WorkQueue; on a connection they count from the first posted on
-// it (docs/decisions/0002). [completed, sent_) are under way, [sent_, posted) wait.
+// Requests are numbered as in their WorkQueue: [completed, sent_) are under way, [sent_, posted) wait.
+// The peer counts messages instead, from the connection's first (docs/decisions/0002): a bind is none
+// of them, every other request one. A bind is carried out here, when everything before it was sent.
 // Everything here is called with the baton, but for queue()'s posting side.
 #pragma once
 
@@ -56,9 +57,7 @@ class Requester final : public transport::PayloadSource {
   [[nodiscard]] bool on_ack(std::uint64_t count, bool is_partly_taken);
   [[nodiscard]] bool on_resend(std::uint64_t from, bool is_partly_taken);
   // Set when a rewind is to be announced to the peer before anything else is sent: its number.
-  std::optional<std::uint64_t> rewound_to() const {
-    return must_announce_ ? std::optional(sent_ - base_) : std::nullopt;
-  }
+  std::optional<std::uint64_t> rewound_to() const { return must_announce_ ? std::optional(messages_) : std::nullopt; }
   void on_rewind_announced() { must_announce_ = false; }
 
   // Responses to our reads.
@@ -74,7 +73,7 @@ class Requester final : public transport::PayloadSource {
   void discard();
   // Of the request under way, for flush().
   std::uint64_t current() const { return sent_; }
-  // The oldest request is a read.
+  // The oldest request awaits a response.
   bool is_oldest_read() const;
 
  private:
@@ -83,8 +82,11 @@ class Requester final : public transport::PayloadSource {
   std::optional<transport::Message> stall(hca::CompletionStatus status);
   transport::Message to_message(const SendEntry& entry) const;
   std::optional<std::uint64_t> find_oldest_read();
+  bool carry_out_binds(std::uint64_t end);
+  bool carry_out(const SendEntry& bind);
+  void end_bind(const SendEntry& bind, std::uint64_t number, bool is_success);
   bool is_done(std::uint64_t number) const;
-  void note_carried_out(std::uint64_t end);
+  void note_carried_out(std::uint64_t messages);
   void rewind();
   void complete_done();
   void complete_oldest(hca::CompletionStatus status);
@@ -97,9 +99,10 @@ class Requester final : public transport::PayloadSource {
   bool peer_acks_ = false;
   std::uint32_t reads_out_ = 0;
   std::uint32_t reads_pending_ = 0;
-  std::uint64_t base_ = 0;         // the connection's first request
   std::uint64_t sent_ = 0;         // taken by the channel up to here
-  std::uint64_t carried_out_ = 0;  // by the peer, up to here
+  std::uint64_t bound_ = 0;        // binds before this request have been carried out
+  std::uint64_t messages_ = 0;     // taken by the channel on this connection
+  std::uint64_t carried_out_ = 0;  // of these, by the peer
   std::uint64_t answered_ = 0;     // no read before this one waits for its response
   std::uint64_t limit_ = kNoLimit;
   std::optional<std::uint64_t> rewind_to_;  // once the request under way has been taken

@@ -10,8 +10,12 @@ using hca::CompletionStatus;
 using transport::Opcode;
 using transport::Placement;
 
-bool is_invalidating(Opcode opcode) {
+bool invalidates(Opcode opcode) {
   return opcode == Opcode::kSendInvalidate || opcode == Opcode::kSendSolicitedInvalidate;
+}
+
+bool is_attention_wanted(Opcode opcode) {
+  return opcode == Opcode::kSendSolicited || opcode == Opcode::kSendSolicitedInvalidate;
 }
 
 // Messages whose opcode has no business here (RFC 5040 section 7.2).
@@ -48,15 +52,14 @@ Verdict Responder::place(const transport::Arrival& arrival, transport::SliceList
 }
 
 Verdict Responder::place_write(const transport::Arrival& arrival, transport::SliceList& out) {
-  const KeyFault fault = memory_.check(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite);
+  std::byte* to = nullptr;
+  const KeyFault fault = memory_.locate(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite, to);
   if (fault != KeyFault::kNone) return refuse({.code = write_refusal(fault)});
-  if (arrival.length > 0) out.add(bytes_at(arrival.offset), arrival.length);
+  if (arrival.length > 0) out.add(to, arrival.length);
   return Placement::kPlace;
 }
 
 Verdict Responder::place_send(const transport::Arrival& arrival, transport::SliceList& out) {
-  // RFC 5040 section 5.1: nothing here can be invalidated remotely.
-  if (is_invalidating(arrival.opcode)) return refuse({.code = kCannotInvalidate});
   // RFC 5041 section 7.1: a buffer must stand ready for the message's sequence number.
   if (!has_receive()) {
     is_dropping_ = waits_for_receives_;
@@ -82,6 +85,8 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
   switch (message.opcode) {
     case Opcode::kSend:
     case Opcode::kSendSolicited:
+    case Opcode::kSendInvalidate:
+    case Opcode::kSendSolicitedInvalidate:
       return on_send(message);
     case Opcode::kWrite:
       ack_wanted_ = ++carried_out_;
@@ -96,8 +101,15 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
 std::optional<Fault> Responder::on_send(const transport::Message& message) {
   // place() has seen every byte of it, so the buffer is there and long enough.
   if (queue_.is_empty() || message.length > queue_.at(queue_.completed()).length) return unexpected_opcode();
+  const bool is_invalidating = invalidates(message.opcode);
+  // RFC 5040 section 5.1: the key is void before the message is delivered.
+  if (is_invalidating && memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) {
+    return Fault{.code = kCannotInvalidate};
+  }
   ack_wanted_ = ++carried_out_;
-  complete_oldest(CompletionStatus::kSuccess, message.length, message.opcode == Opcode::kSendSolicited);
+  complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode),
+                  is_invalidating ? hca::CompletionOpcode::kRecvInvalidate : hca::CompletionOpcode::kRecv,
+                  is_invalidating ? message.stag : 0);
   return std::nullopt;
 }
 
@@ -147,15 +159,17 @@ void Responder::on_taken() {
 }
 
 bool Responder::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
-  if (check_payload() != KeyFault::kNone) return false;
-  return out.add(bytes_at(reads_.front().source_offset + offset), length);
+  const IncomingRead& read = reads_.front();
+  std::byte* from = nullptr;
+  const KeyFault fault = memory_.locate(read.source_stag, read.source_offset, read.length, hca::kRemoteRead, from);
+  return fault == KeyFault::kNone && out.add(from + offset, length);
 }
 
-void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited) {
+void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited,
+                                hca::CompletionOpcode opcode, std::uint32_t invalidated) {
   const RecvEntry entry = queue_.pop();
   const std::uint16_t account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account();
-  feed_.push(entry.wr_id, hca::CompletionOpcode::kRecv, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0,
-             account);
+  feed_.push(entry.wr_id, opcode, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0, account, invalidated);
 }
 
 void Responder::flush(CompletionStatus blamed) {

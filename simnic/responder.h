@@ -110,7 +110,8 @@ class Responder final : public transport::PayloadSource {
   Verdict place_write(const transport::Arrival& arrival, transport::SliceList& out);
   std::optional<Fault> on_send(const transport::Message& message);
   std::optional<Fault> on_read_request(const transport::Message& message);
-  void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited);
+  void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited,
+                       hca::CompletionOpcode opcode = hca::CompletionOpcode::kRecv, std::uint32_t invalidated = 0);
 
   // Fixed after construction.
   const MemoryView memory_;

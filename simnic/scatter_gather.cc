@@ -21,18 +21,15 @@ KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segment
       offset -= segment.length;
       continue;
     }
-    const KeyFault fault = memory.check(segment.lkey, segment.address, segment.length, rights);
+    std::byte* place = nullptr;
+    const KeyFault fault = memory.locate(segment.lkey, segment.address, segment.length, rights, place);
     if (fault != KeyFault::kNone) return fault;
     const std::uint64_t part = std::min(length, segment.length - offset);
-    if (!out.add(bytes_at(segment.address + offset), part)) break;
+    if (!out.add(place + offset, part)) break;
     length -= part;
     offset = 0;
   }
   return KeyFault::kNone;
-}
-
-std::byte* bytes_at(std::uint64_t address) {
-  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
 }
 
 }  // namespace softdat::simnic

@@ -11,15 +11,25 @@
 
 namespace softdat::simnic {
 
-// Who looks: the table and the protection domain that both stay for a queue pair's life.
+// Who looks: the table, and the protection domain and number that stay for a queue pair's life.
 struct MemoryView {
-  const MemoryTable& table;
-  std::uint32_t domain;
+  MemoryTable& table;
+  Accessor who;
 
   KeyFault check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights) const {
-    return table.check(key, address, length, rights, domain);
+    return table.check(key, address, length, rights, who);
+  }
+  KeyFault locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                  std::byte*& place) const {
+    return table.locate(key, address, length, rights, who, place);
   }
 };
+
+// What a request needs to be allowed to do to its local segments.
+constexpr hca::AccessMask local_rights(hca::SendOpcode opcode) {
+  if (opcode == hca::SendOpcode::kReadToWindow) return hca::kRemoteWrite;
+  return hca::awaits_response(opcode) ? hca::AccessMask{hca::kLocalWrite} : kLocalRead;
+}
 
 // The first fault among the segments, each checked whole.
 KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights);
@@ -28,8 +38,5 @@ KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> 
 // each segment that it touches. Covers less when the list is full or the segments end.
 KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
                  std::uint64_t offset, std::uint64_t length, transport::SliceList& out);
-
-// The registered address as bytes.
-std::byte* bytes_at(std::uint64_t address);
 
 }  // namespace softdat::simnic

@@ -12,11 +12,11 @@
 
 namespace softdat::simnic {
 
-SharedReceiveQueue::SharedReceiveQueue(Engine& engine, const MemoryTable& memory, std::uint32_t max_capacity,
+SharedReceiveQueue::SharedReceiveQueue(Engine& engine, MemoryTable& memory, std::uint32_t max_capacity,
                                        ReceiveAccounts& accounts, ReceiveAccounts::Number account,
                                        const hca::SharedReceiveQueueConfig& config)
     : engine_(engine),
-      memory_{memory, static_cast<const ProtectionDomain*>(config.pd)->id()},
+      memory_{memory, {static_cast<const ProtectionDomain*>(config.pd)->id()}},
       max_capacity_(max_capacity),
       max_segments_(config.max_sge),
       accounts_(accounts),

@@ -29,7 +29,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
  public:
   // Requires a pd, a sink, a capacity of at least 1 and an account of its own, which it closes.
   // Throws std::bad_alloc.
-  SharedReceiveQueue(Engine& engine, const MemoryTable& memory, std::uint32_t max_capacity, ReceiveAccounts& accounts,
+  SharedReceiveQueue(Engine& engine, MemoryTable& memory, std::uint32_t max_capacity, ReceiveAccounts& accounts,
                      ReceiveAccounts::Number account, const hca::SharedReceiveQueueConfig& config);
   ~SharedReceiveQueue() override;
 

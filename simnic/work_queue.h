@@ -22,7 +22,8 @@ namespace softdat::simnic {
 
 struct SendEntry {
   std::uint64_t wr_id;
-  std::uint64_t remote_address;
+  std::uint64_t remote_address;  // of a bind: the address of its WindowState
+  std::uint64_t message_end;     // messages taken by the channel when this request was, itself included
   std::uint32_t rkey;
   std::uint32_t flags;
   std::uint32_t length;
@@ -71,6 +72,7 @@ class WorkQueue {
 
   // With the baton; of requests in [completed(), posted()).
   const Entry& at(std::uint64_t number) const { return entries_[number & mask()]; }
+  Entry& at(std::uint64_t number) { return entries_[number & mask()]; }
   std::span<const hca::Segment> segments(std::uint64_t number) const {
     return {slot_segments(number), at(number).segment_count};
   }

@@ -70,10 +70,9 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, D
 
 #if SOFTDAT_ABI == 20
 
-// Remote invalidation and reading into an RMR come with the binding of RMRs, in a later issue.
 DAT_RETURN ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
-                                        DAT_DTO_COOKIE, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate_flag,
-                                        DAT_RMR_CONTEXT) {
+                                        DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate_flag,
+                                        DAT_RMR_CONTEXT rmr_context) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
@@ -81,17 +80,21 @@ DAT_RETURN ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT num_s
   if (!read.ok()) return return_code(read);
   if (has_unknown_bits(flags, kRequestFlags)) return refuse_argument(5);
   if (number_of(invalidate_flag) > DAT_TRUE) return refuse_argument(6);
-  return refuse_model();
+  if (number_of(invalidate_flag) == DAT_FALSE) {
+    return return_code(ep->post_send(local.segments(), cookie.as_64, number_of(flags)));
+  }
+  return return_code(ep->post_send_with_invalidate(local.segments(), cookie.as_64, number_of(flags), rmr_context));
 }
 
-DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET* local, DAT_DTO_COOKIE,
+DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET* local, DAT_DTO_COOKIE cookie,
                                     const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   if (local == nullptr) return refuse_argument(2);
   if (remote == nullptr) return refuse_argument(4);
   if (has_unknown_bits(flags, kRequestFlags)) return refuse_argument(5);
-  return refuse_model();
+  return return_code(
+      ep->post_rdma_read_to_rmr(remote_buffer_of(*local), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
 }
 
 #endif

@@ -28,6 +28,7 @@ static_assert(int(DtoStatus::kRemoteAccess) == DAT_DTO_ERR_REMOTE_ACCESS);
 static_assert(int(DtoStatus::kRemoteResponder) == DAT_DTO_ERR_REMOTE_RESPONDER);
 static_assert(int(DtoStatus::kTransport) == DAT_DTO_ERR_TRANSPORT);
 static_assert(int(DtoStatus::kReceiverNotReady) == DAT_DTO_ERR_RECEIVER_NOT_READY);
+static_assert(int(DtoStatus::kRmrOperationFailed) == DAT_RMR_OPERATION_FAILED);
 
 DAT_DTO_COMPLETION_STATUS status_of(DtoStatus status) {
   return static_cast<DAT_DTO_COMPLETION_STATUS>(status);
@@ -45,8 +46,9 @@ void write_body(const DtoCompletion& from, DAT_EVENT& to) {
   static_assert(int(DtoOperation::kRdmaWrite) == DAT_DTO_RDMA_WRITE);
   static_assert(int(DtoOperation::kRdmaRead) == DAT_DTO_RDMA_READ);
   static_assert(int(DtoOperation::kReceive) == DAT_DTO_RECEIVE);
+  static_assert(int(DtoOperation::kReceiveWithInvalidate) == DAT_DTO_RECEIVE_WITH_INVALIDATE);
   data.operation = static_cast<DAT_DTOS>(from.operation);
-  data.rmr_context = 0;
+  data.rmr_context = from.invalidated;
 #endif
 }
 

@@ -88,7 +88,9 @@ void set_identity(DAT_PROVIDER_ATTR& attributes, const RegisteredIa& ia) {
 }
 
 void set_ways(DAT_PROVIDER_ATTR& attributes) {
-  attributes.lmr_mem_types_supported = DAT_MEM_TYPE_VIRTUAL;
+  // DAT_MEM_TYPE_VIRTUAL is 0 and always there.
+  attributes.lmr_mem_types_supported =
+      static_cast<DAT_MEM_TYPE>(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL);
   attributes.iov_ownership_on_return = DAT_IOV_CONSUMER;
   // One quality is all there is, and it is as good as any that may be asked for.
   attributes.dat_qos_supported = static_cast<DAT_QOS>(object::kAllQos);
@@ -120,8 +122,9 @@ void set_shared_receives(DAT_PROVIDER_ATTR& attributes, const AdapterAttributes&
 
 void set_what_is_missing([[maybe_unused]] DAT_PROVIDER_ATTR& attributes) {
 #if SOFTDAT_ABI == 20
-  attributes.rdma_read_lmr_rmr_context_exposure = DAT_FALSE;
-  attributes.rmr_scope_supported = DAT_RMR_SCOPE_PZ;
+  // A read request carries the key of its sink, which is the region's one key.
+  attributes.rdma_read_lmr_rmr_context_exposure = DAT_TRUE;
+  attributes.rmr_scope_supported = DAT_RMR_SCOPE_ANY;
   attributes.is_signal_safe = DAT_FALSE;
   attributes.ha_supported = DAT_FALSE;
   attributes.ha_loadbalancing = DAT_HA_LB_NONE;
@@ -143,7 +146,7 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
   set_limits_of_transfers(to, adapter);
   set_limits_of_reads(to, adapter);
 #if SOFTDAT_ABI == 20
-  to.zb_supported = DAT_FALSE;
+  to.zb_supported = DAT_TRUE;
   to.extension_supported = DAT_EXTENSION_NONE;
 #endif
 }

@@ -2,17 +2,25 @@
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/api/numbers.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/memory_probe.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/protection_zone.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
+static_assert(sizeof(object::SharedCookie) == DAT_LMR_COOKIE_SIZE);
+static_assert(int(object::MemoryType::kSharedVirtual) == DAT_MEM_TYPE_SHARED_VIRTUAL);
+
 using object::InterfaceAdapter;
 using object::MemoryRegion;
 using object::MemoryRegionParameters;
+using object::MemoryType;
+using object::Pin;
 using object::ProtectionZone;
+using object::Registration;
 
 #if SOFTDAT_ABI == 20
 constexpr std::uint32_t kPrivileges = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_EXTENSION_BASE;
@@ -22,14 +30,6 @@ constexpr int kLmrHandleArgument = 8;
 constexpr std::uint32_t kPrivileges = DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG;
 constexpr int kLmrHandleArgument = 7;
 #endif
-
-// Everything a dat_lmr_create of either API is given, but for the handles.
-struct Registration {
-  std::uint32_t mem_type;
-  std::uint64_t address;
-  std::uint64_t length;
-  std::uint32_t privileges;
-};
 
 struct RegistrationOutputs {
   DAT_LMR_HANDLE* lmr;
@@ -54,30 +54,58 @@ bool is_known_type(std::uint32_t mem_type) {
   return mem_type <= DAT_MEM_TYPE_SHARED_VIRTUAL;
 }
 
-bool is_offered_type(std::uint32_t mem_type) {
-  return mem_type != DAT_MEM_TYPE_LMR && mem_type != DAT_MEM_TYPE_SHARED_VIRTUAL;
+// What the caller's union and cookie mean, read only as far as they can be read.
+bool read_region(const DAT_REGION_DESCRIPTION& region, MemoryType type, Registration& to) {
+  to.type = type;
+  if (type != MemoryType::kSharedVirtual) {
+    to.address = reinterpret_cast<std::uint64_t>(region.for_va);
+    return true;
+  }
+  const DAT_LMR_COOKIE cookie = region.for_shared_memory.shared_memory_id;
+  const auto at = reinterpret_cast<std::uint64_t>(cookie);
+  if (cookie == nullptr || !object::is_accessible(at, sizeof(*cookie), false)) return false;
+  std::memcpy(to.cookie.data(), cookie, sizeof(*cookie));
+  to.address = reinterpret_cast<std::uint64_t>(region.for_shared_memory.virtual_address);
+  return true;
 }
 
 DAT_RETURN create_lmr(InterfaceAdapter& ia, ProtectionZone& pz, const Registration& registration,
                       const RegistrationOutputs& outputs) {
   MemoryRegionParameters made;
-  const DAT_RETURN answer = answer_of([&] {
-    return MemoryRegion::create(ia, registration.address, registration.length, pz,
-                                registration.privileges & object::kAllPrivileges, *outputs.lmr, made);
-  });
+  const DAT_RETURN answer = answer_of([&] { return MemoryRegion::create(ia, pz, registration, *outputs.lmr, made); });
   if (answer == DAT_SUCCESS) write_outputs(made, outputs);
   return answer;
 }
 
+DAT_REGION_DESCRIPTION description_of(const MemoryRegionParameters& lmr) {
+  DAT_REGION_DESCRIPTION region{};
+  switch (lmr.type) {
+    case MemoryType::kLmr:
+      region.for_lmr_handle = lmr.source;
+      break;
+    case MemoryType::kSharedVirtual:
+      region.for_shared_memory.virtual_address = reinterpret_cast<DAT_PVOID>(lmr.address);
+      // The LMR's own copy; the DAT headers have no pointer to const for it.
+      region.for_shared_memory.shared_memory_id =
+          reinterpret_cast<DAT_LMR_COOKIE>(const_cast<object::SharedCookie*>(lmr.cookie));
+      break;
+    case MemoryType::kVirtual:
+    case MemoryType::kStrongVirtual:
+      region.for_va = reinterpret_cast<DAT_PVOID>(lmr.address);
+      break;
+  }
+  return region;
+}
+
 void write_parameters(const MemoryRegionParameters& lmr, DAT_LMR_PARAM& parameters) {
   parameters.ia_handle = consumer_ia_handle(lmr.ia);
-  parameters.mem_type = DAT_MEM_TYPE_VIRTUAL;
-  parameters.region_desc.for_va = reinterpret_cast<DAT_PVOID>(lmr.address);
+  parameters.mem_type = static_cast<DAT_MEM_TYPE>(lmr.type);
+  parameters.region_desc = description_of(lmr);
   parameters.length = lmr.length;
   parameters.pz_handle = lmr.pz;
   parameters.mem_priv = static_cast<DAT_MEM_PRIV_FLAGS>(lmr.privileges);
 #if SOFTDAT_ABI == 20
-  parameters.va_type = DAT_VA_TYPE_VA;
+  parameters.va_type = lmr.is_zero_based ? DAT_VA_TYPE_ZB : DAT_VA_TYPE_VA;
 #endif
   parameters.lmr_context = lmr.lmr_context;
   parameters.rmr_context = lmr.rmr_context;
@@ -85,13 +113,26 @@ void write_parameters(const MemoryRegionParameters& lmr, DAT_LMR_PARAM& paramete
   parameters.registered_address = lmr.registered_address;
 }
 
-// Memory is coherent on every machine this runs on, so there is nothing to flush.
+// More than a few are not taken on trust: a wrong count must not run off the end of what is mapped.
+bool is_readable_array(const DAT_LMR_TRIPLET* segments, DAT_VLEN count) {
+  if (count <= api::kLargestIov) return true;
+  return object::is_accessible(reinterpret_cast<std::uint64_t>(segments), count * sizeof(*segments), false);
+}
+
+// Memory is coherent on every machine this runs on, so there is nothing to flush, only to check.
 DAT_RETURN sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET* segments, DAT_VLEN count) {
   constexpr DAT_VLEN kMostSegments = 0x7fffffff;
   const auto ia = pin_handle<InterfaceAdapter>(ia_handle);
   if (!ia) return refuse_handle(StatusDetail::kInvalidHandleIa);
   if (segments == nullptr && count != 0) return refuse_argument(2);
   if (count > kMostSegments) return refuse_argument(3);
+  if (!is_readable_array(segments, count)) return refuse_argument(3);
+  for (DAT_VLEN i = 0; i < count; ++i) {
+    const DAT_LMR_TRIPLET& segment = segments[i];
+    if (!ia->device().check_memory(segment.lmr_context, segment.virtual_address, segment.segment_length)) {
+      return refuse_argument(2);
+    }
+  }
   return DAT_SUCCESS;
 }
 
@@ -110,21 +151,27 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type, DAT_REGION
 #endif
   const auto ia = pin_handle<InterfaceAdapter>(ia_handle);
   if (!ia) return refuse_handle(StatusDetail::kInvalidHandleIa);
+  Pin<MemoryRegion> source;
+  if (number_of(mem_type) == DAT_MEM_TYPE_LMR) {
+    source = pin_handle<MemoryRegion>(region.for_lmr_handle);
+    if (!source) return refuse_handle(StatusDetail::kInvalidHandleLmr);
+  }
   const auto pz = pin_handle<ProtectionZone>(pz_handle);
   if (!pz) return refuse_handle(StatusDetail::kInvalidHandlePz);
   if (!is_known_type(number_of(mem_type))) return refuse_argument(2);
+  Registration registration;
+  if (!read_region(region, static_cast<MemoryType>(number_of(mem_type)), registration)) return refuse_argument(3);
   if (has_unknown_bits(privileges, kPrivileges)) return refuse_argument(6);
 #if SOFTDAT_ABI == 20
   if (number_of(va_type) > DAT_VA_TYPE_ZB) return refuse_argument(7);
+  registration.is_zero_based = number_of(va_type) == DAT_VA_TYPE_ZB;
 #endif
   if (lmr_handle == nullptr) return refuse_argument(kLmrHandleArgument);
-  if (!is_offered_type(number_of(mem_type))) return refuse_model();
-#if SOFTDAT_ABI == 20
-  if (number_of(va_type) == DAT_VA_TYPE_ZB) return refuse_model();
-#endif
-  return create_lmr(
-      *ia, *pz, {number_of(mem_type), reinterpret_cast<std::uint64_t>(region.for_va), length, number_of(privileges)},
-      {lmr_handle, lmr_context, rmr_context, registered_size, registered_address});
+  registration.length = length;
+  registration.source = source.get();
+  registration.privileges = number_of(privileges) & object::kAllPrivileges;
+  return create_lmr(*ia, *pz, registration,
+                    {lmr_handle, lmr_context, rmr_context, registered_size, registered_address});
 }
 
 DAT_RETURN lmr_query(DAT_LMR_HANDLE lmr_handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM* parameters) {

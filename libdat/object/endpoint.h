@@ -25,7 +25,9 @@
 namespace softdat::object {
 
 class EventDispatcher;
+class MemoryWindow;
 class SharedReceiveQueue;
+struct WindowBind;
 
 // Calls from any thread. Argument numbers in a Status are those of the DAT function.
 class Endpoint final : public Object, private hca::QueuePairSink {
@@ -45,6 +47,16 @@ class Endpoint final : public Object, private hca::QueuePairSink {
                          std::uint32_t flags);
   Status post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                         std::uint32_t flags);
+  // `invalidated` is an RMR context of the peer's.
+  Status post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
+                                   std::uint32_t invalidated);
+  // `local` names an RMR or LMR of our own by its RMR context.
+  Status post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
+                               std::uint32_t flags);
+  // dat_rmr_bind. `triplet` and `flags_argument` are the numbers of these arguments; `rmr_context` is
+  // written on success, 0 for an unbind.
+  Status post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
+                   StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context);
 
   Status connect(const ConnectRequest& request);                // dat_ep_connect
   Status disconnect(bool is_graceful);                          // dat_ep_disconnect
@@ -90,6 +102,8 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   void note_peer(hca::Address address, std::uint64_t port_qual);
 
   // endpoint_post.cc
+  Status check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
+                       StatusDetail flags_argument) const;
   Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                       StatusDetail flags_argument);
 

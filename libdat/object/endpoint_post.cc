@@ -5,6 +5,8 @@
 
 #include "libdat/object/endpoint.h"
 #include "libdat/object/hca_status.h"
+#include "libdat/object/memory_region.h"
+#include "libdat/object/memory_window.h"
 
 namespace softdat::object {
 namespace {
@@ -51,26 +53,29 @@ std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
 
 }  // namespace
 
-Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
-                              StatusDetail flags_argument) {
-  const bool is_send = request.opcode == hca::SendOpcode::kSend;
-  const bool may_be_unsignalled = binding.may_post_unsignalled_request();
-  if (!are_flags_good(flags, is_send ? kSendFlags : kRdmaFlags, may_be_unsignalled)) {
-    return invalid_parameter(flags_argument);
-  }
-  hca::QueuePair* queue_pair = binding.queue_pair();
+Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
+                               StatusDetail flags_argument) const {
+  if (!are_flags_good(flags, known, binding.may_post_unsignalled_request())) return invalid_parameter(flags_argument);
+  const hca::QueuePair* queue_pair = binding.queue_pair();
   if (queue_pair == nullptr) return refusal();
   const hca::QueuePairState now = queue_pair->state();
-  if (now != hca::QueuePairState::kConnected && now != hca::QueuePairState::kError) [[unlikely]] {
-    return refusal();
-  }
+  const bool is_possible = now == hca::QueuePairState::kConnected || now == hca::QueuePairState::kError;
+  return is_possible ? kOk : refusal();
+}
+
+Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
+                              StatusDetail flags_argument) {
+  const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate;
+  const Status check = check_request(binding, flags, is_send ? kSendFlags : kRdmaFlags, flags_argument);
+  if (!check.ok()) [[unlikely]]
+    return check;
   request.flags = send_flags(flags, binding);
   binding.swallow();
-  const hca::Outcome outcome = queue_pair->post_send(request);
+  const hca::Outcome outcome = binding.queue_pair()->post_send(request);
   if (outcome) [[likely]]
     return kOk;
   if (outcome.reason() == hca::Error::kInvalidState) return refusal();
-  return post_failure(outcome.reason(), request.opcode == hca::SendOpcode::kRead);
+  return post_failure(outcome.reason(), hca::awaits_response(request.opcode));
 }
 
 Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
@@ -101,6 +106,48 @@ Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t co
                            .remote_address = remote.address,
                            .local = remote.length == room ? local : trim(local, remote.length, trimmed)};
   return post_request(binding(), request, flags, StatusDetail::kInvalidArg6);
+}
+
+Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
+                                           std::uint32_t invalidated) {
+  hca::SendRequest request{
+      .wr_id = cookie, .opcode = hca::SendOpcode::kSendInvalidate, .rkey = invalidated, .local = local};
+  return post_request(binding(), request, flags, StatusDetail::kInvalidArg5);
+}
+
+Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                       std::uint32_t flags) {
+  if (remote.length > local.length) return length_error();
+  const Segment sink{local.address, static_cast<std::uint32_t>(remote.length), local.rkey};
+  hca::SendRequest request{.wr_id = cookie,
+                           .opcode = hca::SendOpcode::kReadToWindow,
+                           .rkey = remote.rkey,
+                           .remote_address = remote.address,
+                           .local = {&sink, 1}};
+  return post_request(binding(), request, flags, StatusDetail::kInvalidArg5);
+}
+
+Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
+                           StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context) {
+  const EndpointBinding& now = binding();
+  if (&rmr.device() != device_.get()) return invalid_handle(StatusDetail::kInvalidHandleEp);
+  if (const Status check = check_request(now, flags, kRdmaFlags, flags_argument); !check.ok()) return check;
+  const hca::AccessMask access = MemoryRegion::remote_access(bind.privileges);
+  now.swallow();
+  const auto key = now.queue_pair()->post_bind({.wr_id = cookie,
+                                                .flags = send_flags(flags, now),
+                                                .window = &rmr.window(),
+                                                .lkey = bind.lmr_context,
+                                                .address = bind.address,
+                                                .length = bind.length,
+                                                .access = access | (bind.is_zero_based ? hca::kZeroBased : 0u),
+                                                .note = bind.privileges});
+  if (key) {
+    rmr_context = key.value();
+    return kOk;
+  }
+  if (key.reason() == hca::Error::kInvalidState) return refusal();
+  return bind_failure(key.reason(), bind.privileges, triplet);
 }
 
 Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {

@@ -14,7 +14,13 @@
 namespace softdat::object {
 
 // Numbered as DAT_DTOS of DAT 2.0 (1.2 does not report the operation).
-enum class DtoOperation : std::uint8_t { kSend = 0, kRdmaWrite = 1, kRdmaRead = 2, kReceive = 3 };
+enum class DtoOperation : std::uint8_t {
+  kSend = 0,
+  kRdmaWrite = 1,
+  kRdmaRead = 2,
+  kReceive = 3,
+  kReceiveWithInvalidate = 4,
+};
 
 // Numbered as DAT_DTO_COMPLETION_STATUS of both ABIs.
 enum class DtoStatus : std::uint8_t {
@@ -28,6 +34,7 @@ enum class DtoStatus : std::uint8_t {
   kRemoteResponder = 7,
   kTransport = 8,
   kReceiverNotReady = 9,
+  kRmrOperationFailed = 11,
 };
 
 struct DtoCompletion {
@@ -36,6 +43,7 @@ struct DtoCompletion {
   std::uint32_t length;  // bytes transferred; of a failed one 0
   DtoStatus status;
   DtoOperation operation;
+  std::uint32_t invalidated = 0;  // kReceiveWithInvalidate: the RMR context
 };
 
 // DAT_CONNECTION_REQUEST_EVENT.
@@ -85,7 +93,7 @@ struct SoftwareEvent {
 };
 
 struct RmrBindCompletion {
-  Handle rmr;
+  Handle rmr;  // may have been freed since
   std::uint64_t cookie;
   DtoStatus status;
 };

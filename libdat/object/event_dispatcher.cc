@@ -143,7 +143,7 @@ bool EventDispatcher::take(Event& event) {
 bool EventDispatcher::take_completion(Event& event) {
   hca::Completion completion;
   if (cq_ == nullptr || cq_->poll({&completion, 1}) == 0) return false;
-  event.body = dto_completion(completion);
+  write_completion(completion, event);
   return true;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/hca_status.h"
 
+#include "libdat/object/memory_region.h"
+
 namespace softdat::object {
 
 Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail argument) {
@@ -67,6 +69,31 @@ Status post_failure(hca::Error error, bool is_write) {
   return internal_error();
 }
 
+Status bind_failure(hca::Error error, std::uint32_t privileges, StatusDetail argument) {
+  using enum hca::Error;
+  const bool is_write = (privileges & (kRemoteWritePrivilege | kRemoteAtomicPrivilege)) != 0;
+  switch (error) {
+    case kPermission:
+    case kMissingRight:
+      return privileges_violation(is_write ? StatusDetail::kPrivilegesRdmaWrite : StatusDetail::kPrivilegesRdmaRead);
+    case kWrongDomain:
+      return protection_violation(is_write ? StatusDetail::kProtectionRdmaWrite : StatusDetail::kProtectionRdmaRead);
+    case kBadKey:
+    case kOutOfRange:
+      return invalid_parameter(argument);
+    case kLimitReached:
+    case kNoMemory:
+    case kInvalidArgument:
+    case kInvalidState:
+    case kUnsupported:
+    case kAddressInUse:
+    case kBadAddress:
+    case kNoDevice:
+      return creation_failure(error, StatusDetail::kResourceMemory, argument);
+  }
+  return internal_error();
+}
+
 DtoStatus dto_status(hca::CompletionStatus status) {
   using enum hca::CompletionStatus;
   switch (status) {
@@ -88,6 +115,8 @@ DtoStatus dto_status(hca::CompletionStatus status) {
       return DtoStatus::kReceiverNotReady;
     case kBadResponse:
       return DtoStatus::kBadResponse;
+    case kBindFailed:
+      return DtoStatus::kRmrOperationFailed;
   }
   return DtoStatus::kLocalEp;
 }
@@ -102,7 +131,10 @@ DtoOperation dto_operation(hca::CompletionOpcode opcode) {
     case kRead:
       return DtoOperation::kRdmaRead;
     case kRecv:
+    case kBind:  // which is no DTO
       return DtoOperation::kReceive;
+    case kRecvInvalidate:
+      return DtoOperation::kReceiveWithInvalidate;
   }
   return DtoOperation::kSend;
 }

@@ -22,10 +22,18 @@ Status post_failure(hca::Error error, bool is_write);
 DtoStatus dto_status(hca::CompletionStatus status);
 DtoOperation dto_operation(hca::CompletionOpcode opcode);
 
-// A completion as DAT's event; the queue pair's context is the EP's handle.
-inline DtoCompletion dto_completion(const hca::Completion& from) {
-  return {reinterpret_cast<Handle>(from.qp_context), from.wr_id, from.length, dto_status(from.status),
-          dto_operation(from.opcode)};
+// A refused bind; `privileges` are those asked for, `argument` is the triplet.
+Status bind_failure(hca::Error error, std::uint32_t privileges, StatusDetail argument);
+
+// A completion as DAT's event; its context is the EP's handle, or the RMR's.
+inline void write_completion(const hca::Completion& from, Event& to) {
+  const auto object = reinterpret_cast<Handle>(from.qp_context);
+  if (from.opcode == hca::CompletionOpcode::kBind) [[unlikely]] {
+    to.body = RmrBindCompletion{object, from.wr_id, dto_status(from.status)};
+  } else {
+    to.body = DtoCompletion{
+        object, from.wr_id, from.length, dto_status(from.status), dto_operation(from.opcode), from.invalidated};
+  }
 }
 
 ConnectionResult connection_result(hca::ConnectionEventType type);

@@ -9,14 +9,82 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "base/unique_fd.h"
 
 namespace softdat::object {
 namespace {
 
-// Follows the range through the lines of /proc/self/maps, which come in ascending order:
-// "start-end rwxp ...". Everything below need_ is known to be good.
+// One line of /proc/self/maps: "start-end rwxp offset major:minor inode path".
+struct Mapping {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool is_readable = false;
+  bool is_writable = false;
+  bool is_shared = false;
+};
+
+// Takes numbers, each with the one character behind it, off the front of a text.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  std::uint64_t number(int base) {
+    std::uint64_t value = 0;
+    const auto end = std::from_chars(text_.data(), text_.data() + text_.size(), value, base);
+    is_good_ = is_good_ && end.ec == std::errc();
+    skip(static_cast<std::size_t>(end.ptr - text_.data()) + 1);
+    return value;
+  }
+  std::string_view word(std::size_t length) {
+    is_good_ = is_good_ && text_.size() >= length;
+    const std::string_view taken = text_.substr(0, length);
+    skip(length + 1);
+    return taken;
+  }
+  bool is_good() const { return is_good_; }
+
+ private:
+  void skip(std::size_t length) { text_.remove_prefix(std::min(length, text_.size())); }
+
+  std::string_view text_;
+  bool is_good_ = true;
+};
+
+std::optional<Mapping> parse(std::string_view line) {
+  Scanner scanner(line);
+  Mapping mapping;
+  mapping.from = scanner.number(16);
+  mapping.to = scanner.number(16);
+  const std::string_view rights = scanner.word(4);
+  mapping.offset = scanner.number(16);
+  const std::uint64_t major = scanner.number(16);
+  mapping.device = major << 32 | scanner.number(16);
+  mapping.inode = scanner.number(10);
+  if (!scanner.is_good()) return std::nullopt;
+  mapping.is_readable = rights[0] == 'r';
+  mapping.is_writable = rights[1] == 'w';
+  mapping.is_shared = rights[3] == 's';
+  return mapping;
+}
+
+// Whether the kernel can read that byte on our behalf. It brings the page in as our own access
+// would, but answers instead of raising a signal.
+bool can_kernel_read(std::uint64_t address) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return true;  // cannot be told; the mapping is all we know
+  const base::UniqueFd out(ends[0]);
+  const base::UniqueFd in(ends[1]);
+  return ::write(in.get(), reinterpret_cast<const void*>(address), 1) == 1;
+}
+
+// Follows the range through the mappings, which come in ascending order. Everything below need_ is
+// known to be good.
 class RangeFollower {
  public:
   RangeFollower(std::uint64_t address, std::uint64_t length, bool is_written)
@@ -24,32 +92,43 @@ class RangeFollower {
 
   // False when the outcome is known.
   bool wants_more() const { return !is_done_; }
-  bool is_good() const { return is_good_; }
+  const MemoryNature& nature() const { return nature_; }
 
-  void on_line(const char* begin, const char* end) {
-    std::uint64_t from = 0;
-    std::uint64_t to = 0;
-    const auto first = std::from_chars(begin, end, from, 16);
-    if (first.ec != std::errc() || first.ptr + 1 >= end) return;
-    const auto second = std::from_chars(first.ptr + 1, end, to, 16);
-    if (second.ec != std::errc() || end - second.ptr < 4) return;
-    if (to <= need_) return;
-    const bool is_allowed = second.ptr[1] == 'r' && (!is_written_ || second.ptr[2] == 'w');
-    if (from > need_ || !is_allowed) {
+  void on_mapping(const Mapping& mapping) {
+    if (mapping.to <= need_) return;
+    const bool is_allowed = mapping.is_readable && (!is_written_ || mapping.is_writable);
+    if (mapping.from > need_ || !is_allowed || !is_backed(mapping)) {
       is_done_ = true;
-    } else if (to > last_) {
-      is_done_ = is_good_ = true;
+      return;
+    }
+    note_sharing(mapping);
+    if (mapping.to > last_) {
+      is_done_ = nature_.is_accessible = true;
     } else {
-      need_ = to;
+      need_ = mapping.to;
     }
   }
 
  private:
+  // A file may end before its mapping does; then the last byte is the first to be missing.
+  bool is_backed(const Mapping& mapping) const {
+    return mapping.inode == 0 || can_kernel_read(std::min(last_, mapping.to - 1));
+  }
+
+  void note_sharing(const Mapping& mapping) {
+    if (!has_begun_) {
+      nature_.identity = {mapping.device, mapping.inode, mapping.offset + (need_ - mapping.from)};
+    }
+    nature_.is_shared = mapping.is_shared && (nature_.is_shared || !has_begun_);
+    has_begun_ = true;
+  }
+
   std::uint64_t need_;
   const std::uint64_t last_;
   const bool is_written_;
+  MemoryNature nature_;
+  bool has_begun_ = false;
   bool is_done_ = false;
-  bool is_good_ = false;
 };
 
 void follow_lines(int fd, RangeFollower& follower) {
@@ -65,7 +144,7 @@ void follow_lines(int fd, RangeFollower& follower) {
     for (const char* newline; follower.wants_more(); at = newline + 1) {
       newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
       if (newline == nullptr) break;
-      follower.on_line(at, newline);
+      if (const auto mapping = parse({at, static_cast<std::size_t>(newline - at)})) follower.on_mapping(*mapping);
     }
     held = static_cast<std::size_t>(end - at);
     if (held == sizeof buffer) return;  // no path is that long
@@ -86,14 +165,24 @@ bool is_mapped(std::uint64_t address, std::uint64_t length) {
   return true;
 }
 
-}  // namespace
-
-bool is_accessible(std::uint64_t address, std::uint64_t length, bool is_written) {
+MemoryNature look_once(std::uint64_t address, std::uint64_t length, bool is_written) {
   const base::UniqueFd maps(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
-  if (!maps) return is_mapped(address, length);
+  if (!maps) {
+    const bool is_there = is_mapped(address, length);
+    return {.is_accessible = is_there, .is_shared = is_there, .identity = {}};
+  }
   RangeFollower follower(address, length, is_written);
   follow_lines(maps.get(), follower);
-  return follower.is_good();
+  return follower.nature();
+}
+
+}  // namespace
+
+// A stack that has not grown so far down yet is not mapped; reading its lowest byte makes it grow.
+MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written) {
+  const MemoryNature nature = look_once(address, length, is_written);
+  if (nature.is_accessible || !can_kernel_read(address)) return nature;
+  return look_once(address, length, is_written);
 }
 
 }  // namespace softdat::object

@@ -6,8 +6,27 @@
 
 namespace softdat::object {
 
-// True when every byte of [address, address + length) is mapped and may be read (and written, when
-// `is_written`) by this process now. Requires that the range is not empty and does not wrap.
-bool is_accessible(std::uint64_t address, std::uint64_t length, bool is_written);
+// Which shared memory it is, the same in every process that has it mapped.
+struct SharedIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t offset = 0;  // of the range's first byte
+  friend bool operator==(const SharedIdentity&, const SharedIdentity&) = default;
+};
+
+struct MemoryNature {
+  bool is_accessible = false;  // every byte is there and may be read (and written, when asked) now
+  bool is_shared = false;      // all of it is mapped shared
+  SharedIdentity identity;     // of shared memory
+};
+
+// Of [address, address + length), which must not be empty or wrap. Pages of a mapped file beyond the
+// file's end are not there, though they are mapped; the main thread's stack is there before it has
+// grown.
+MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written);
+
+inline bool is_accessible(std::uint64_t address, std::uint64_t length, bool is_written) {
+  return look_at_memory(address, length, is_written).is_accessible;
+}
 
 }  // namespace softdat::object

@@ -12,67 +12,110 @@ namespace {
 constexpr std::uint32_t kRemotePrivileges = kRemoteReadPrivilege | kRemoteWritePrivilege | kRemoteAtomicPrivilege;
 constexpr std::uint32_t kWritePrivileges = kLocalWritePrivilege | kRemoteWritePrivilege | kRemoteAtomicPrivilege;
 
-hca::AccessMask access_of(std::uint32_t privileges) {
-  hca::AccessMask access = 0;
+hca::AccessMask access_of(const Registration& registration) {
+  const std::uint32_t privileges = registration.privileges;
+  hca::AccessMask access = registration.is_zero_based ? hca::kZeroBased : 0u;
   if ((privileges & kLocalWritePrivilege) != 0) access |= hca::kLocalWrite;
+  // "Set RMR's DAT_MEM_PRIV_REMOTE_READ_FLAG requires that LMR's DAT_MEM_PRIV_LOCAL_READ_FLAG is also set"
+  if ((privileges & kLocalReadPrivilege) != 0) access |= hca::kBindRemoteRead;
+  return access | MemoryRegion::remote_access(privileges);
+}
+
+Status check_range(const Registration& asked, const hca::DeviceAttributes& device) {
+  if (asked.length == 0) return length_error();
+  if (asked.length > device.max_mr_size || asked.address + (asked.length - 1) < asked.address) {
+    return invalid_parameter(StatusDetail::kInvalidArg4);
+  }
+  return kOk;
+}
+
+// The memory of an existing LMR again: a source's range is taken as it is.
+Registration resolve_source(Registration registration) {
+  if (registration.source == nullptr) return registration;
+  registration.address = registration.source->query().address;
+  registration.length = registration.source->query().length;
+  return registration;
+}
+
+}  // namespace
+
+hca::AccessMask MemoryRegion::remote_access(std::uint32_t privileges) {
+  hca::AccessMask access = 0;
   if ((privileges & kRemoteReadPrivilege) != 0) access |= hca::kRemoteRead;
   if ((privileges & kRemoteWritePrivilege) != 0) access |= hca::kRemoteWrite;
   if ((privileges & kRemoteAtomicPrivilege) != 0) access |= hca::kRemoteAtomic;
   return access;
 }
 
-Status check_range(std::uint64_t address, std::uint64_t length, std::uint32_t privileges,
-                   const hca::DeviceAttributes& device) {
-  if (length == 0) return length_error();
-  if (length > device.max_mr_size || address + (length - 1) < address) {
-    return invalid_parameter(StatusDetail::kInvalidArg4);
-  }
-  const bool is_written = (privileges & kWritePrivileges) != 0;
-  return is_accessible(address, length, is_written) ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
+hca::Device& MemoryRegion::device() const {
+  return pz_->device();
 }
-
-}  // namespace
 
 MemoryRegion::MemoryRegion(InterfaceAdapter& ia, ProtectionZone& pz)
     : Object(kKind, &ia), pz_(std::static_pointer_cast<ProtectionZone>(pz.shared_from_this())) {}
 
-Status MemoryRegion::create(InterfaceAdapter& ia, std::uint64_t address, std::uint64_t length, ProtectionZone& pz,
-                            std::uint32_t privileges, Handle& lmr, MemoryRegionParameters& out) {
-  if ((privileges & ~kAllPrivileges) != 0) return invalid_parameter(StatusDetail::kInvalidArg6);
-  const Status range = check_range(address, length, privileges, ia.device().attributes());
-  if (!range.ok()) return range;
+Status MemoryRegion::create(InterfaceAdapter& ia, ProtectionZone& pz, const Registration& registration, Handle& lmr,
+                            MemoryRegionParameters& out) {
+  if ((registration.privileges & ~kAllPrivileges) != 0) return invalid_parameter(StatusDetail::kInvalidArg6);
+  if (registration.source != nullptr && &registration.source->device() != &ia.device()) {
+    return invalid_handle(StatusDetail::kInvalidHandleLmr);
+  }
+  const Registration asked = resolve_source(registration);
+  if (const Status range = check_range(asked, ia.device().attributes()); !range.ok()) return range;
   if (&pz.device() != &ia.device()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   const std::shared_ptr<MemoryRegion> self(new MemoryRegion(ia, pz));
+  if (const Status claim = self->claim_memory(asked); !claim.ok()) return claim;
   Adoption adoption(ia, self);
   if (!adoption.status().ok()) return adoption.status();
-  auto region = ia.device().register_memory(pz.domain(), address, length, access_of(privileges));
-  if (!region) {
-    return creation_failure(region.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg3);
-  }
-  if (!pz.add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
-  self->region_ = std::move(*region);
-  const bool is_remote = (privileges & kRemotePrivileges) != 0;
-  self->parameters_ = {.ia = ia.handle(),
-                       .pz = pz.handle(),
-                       .address = address,
-                       .length = length,
-                       .privileges = privileges,
-                       .lmr_context = self->region_->lkey(),
-                       .rmr_context = is_remote ? self->region_->rkey() : 0,
-                       .registered_address = address,
-                       .registered_size = length};
+  if (const Status made = self->register_memory(asked); !made.ok()) return made;
   out = self->parameters_;
   lmr = adoption.publish();
   return kOk;
 }
 
+Status MemoryRegion::claim_memory(const Registration& registration) {
+  const bool is_written = (registration.privileges & kWritePrivileges) != 0;
+  const MemoryNature nature = look_at_memory(registration.address, registration.length, is_written);
+  if (!nature.is_accessible) return invalid_parameter(StatusDetail::kInvalidArg3);
+  if (registration.type != MemoryType::kSharedVirtual) return kOk;
+  if (nature.is_shared) claim_ = SharedMemoryClaim::make(registration.cookie, nature.identity);
+  return claim_ != nullptr ? kOk : invalid_state(StatusDetail::kNoSubtype);
+}
+
+Status MemoryRegion::register_memory(const Registration& registration) {
+  auto region =
+      ia().device().register_memory(pz_->domain(), registration.address, registration.length, access_of(registration));
+  if (!region) {
+    return creation_failure(region.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg3);
+  }
+  if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
+  region_ = std::move(*region);
+  const bool is_remote = (registration.privileges & kRemotePrivileges) != 0;
+  parameters_ = {.ia = ia().handle(),
+                 .pz = pz_->handle(),
+                 .type = registration.type,
+                 .source = registration.source == nullptr ? nullptr : registration.source->handle(),
+                 .cookie = claim_ == nullptr ? nullptr : &claim_->cookie(),
+                 .address = registration.address,
+                 .length = registration.length,
+                 .privileges = registration.privileges,
+                 .is_zero_based = registration.is_zero_based,
+                 .lmr_context = region_->lkey(),
+                 .rmr_context = is_remote ? region_->rkey() : 0,
+                 .registered_address = registration.address,
+                 .registered_size = registration.length};
+  return kOk;
+}
+
 Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
+  if (!lmr->region_->revoke()) return invalid_state(StatusDetail::kInvalidStateLmrInUse);
   const bool was_open = HandleTable::instance().close(as_object(std::move(lmr)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleLmr);
 }
 
 void MemoryRegion::detach() {
   region_.reset();
+  claim_.reset();
   pz_->remove_user();
 }
 

@@ -8,6 +8,7 @@
 #include "hca/device.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
+#include "libdat/object/shared_memory_claim.h"
 #include "libdat/object/status.h"
 
 namespace softdat::object {
@@ -24,12 +25,32 @@ enum Privilege : std::uint32_t {
   kAllPrivileges = 0x73,
 };
 
+// Numbered as DAT_MEM_TYPE. The last is Solaris' own name for the first, of DAT 1.2 alone.
+enum class MemoryType : std::uint8_t { kVirtual = 0, kLmr = 1, kSharedVirtual = 2, kStrongVirtual = 3 };
+
+class MemoryRegion;
+
+// What dat_lmr_create is asked for.
+struct Registration {
+  MemoryType type = MemoryType::kVirtual;
+  std::uint64_t address = 0;             // unless kLmr
+  std::uint64_t length = 0;              // unless kLmr
+  const MemoryRegion* source = nullptr;  // kLmr: whose memory; held by the caller
+  SharedCookie cookie{};                 // kSharedVirtual
+  std::uint32_t privileges = 0;
+  bool is_zero_based = false;
+};
+
 struct MemoryRegionParameters {
   Handle ia;
   Handle pz;
-  std::uint64_t address;  // as asked
-  std::uint64_t length;   // as asked
+  MemoryType type;
+  Handle source;               // kLmr; may have been freed since
+  const SharedCookie* cookie;  // kSharedVirtual; valid until the LMR is freed
+  std::uint64_t address;       // as asked, or the source's
+  std::uint64_t length;        // as asked, or the source's
   std::uint32_t privileges;
+  bool is_zero_based;
   std::uint32_t lmr_context;
   std::uint32_t rmr_context;  // 0 without remote privileges
   std::uint64_t registered_address;
@@ -41,23 +62,35 @@ class MemoryRegion final : public Object {
  public:
   static constexpr Kind kKind = Kind::kLmr;
 
-  // dat_lmr_create of DAT_MEM_TYPE_VIRTUAL. LENGTH_ERROR for no bytes; INVALID_PARAMETER for a range
-  // that wraps, is not mapped, or cannot be read (written, with write privileges); for unknown
-  // privileges. `out` is written on success.
-  static Status create(InterfaceAdapter& ia, std::uint64_t address, std::uint64_t length, ProtectionZone& pz,
-                       std::uint32_t privileges, Handle& lmr, MemoryRegionParameters& out);
+  // dat_lmr_create. LENGTH_ERROR for no bytes; INVALID_PARAMETER for a range that wraps, is not
+  // mapped, or cannot be read (written, with write privileges), and for unknown privileges;
+  // INVALID_STATE for memory that is not shared though it is said to be, or is not that which others
+  // share under the cookie; INVALID_HANDLE for a source of another adapter. `out` is written on
+  // success.
+  static Status create(InterfaceAdapter& ia, ProtectionZone& pz, const Registration& registration, Handle& lmr,
+                       MemoryRegionParameters& out);
 
-  // dat_lmr_free. When it has returned, nobody touches the memory through this LMR.
+  // dat_lmr_free. When it has returned, nobody touches the memory through this LMR. INVALID_STATE
+  // while an RMR is bound to it or a bind to it is posted.
   static Status free(Pin<MemoryRegion> lmr);
 
   const MemoryRegionParameters& query() const { return parameters_; }  // dat_lmr_query
 
+  // --- For the other objects of this room ---
+  hca::Device& device() const;
+
+  // The remote rights among DAT's privileges.
+  static hca::AccessMask remote_access(std::uint32_t privileges);
+
  private:
   MemoryRegion(InterfaceAdapter& ia, ProtectionZone& pz);
+  Status claim_memory(const Registration& registration);
+  Status register_memory(const Registration& registration);
   void detach() override;
 
   // Fixed after create().
   std::shared_ptr<ProtectionZone> pz_;
+  std::unique_ptr<SharedMemoryClaim> claim_;  // kSharedVirtual
   std::unique_ptr<hca::MemoryRegion> region_;
   MemoryRegionParameters parameters_{};
 };

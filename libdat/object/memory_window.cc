@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/memory_window.h"
 
+#include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
 
 namespace softdat::object {
 
-MemoryWindow::MemoryWindow(InterfaceAdapter& ia, ProtectionZone& pz)
-    : Object(kKind, &ia), pz_(std::static_pointer_cast<ProtectionZone>(pz.shared_from_this())) {}
+MemoryWindow::MemoryWindow(InterfaceAdapter& ia, ProtectionZone& pz, WindowScope scope)
+    : Object(kKind, &ia), pz_(std::static_pointer_cast<ProtectionZone>(pz.shared_from_this())), scope_(scope) {}
 
-Status MemoryWindow::create(ProtectionZone& pz, Handle& rmr) {
-  if (!pz.add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
+Status MemoryWindow::create(ProtectionZone& pz, WindowScope scope, Handle& rmr) {
   InterfaceAdapter& ia = pz.ia();
-  const std::shared_ptr<MemoryWindow> self(new MemoryWindow(ia, pz));
+  const std::shared_ptr<MemoryWindow> self(new MemoryWindow(ia, pz, scope));
   Adoption adoption(ia, self);
-  if (!adoption.status().ok()) {
-    pz.remove_user();
-    return adoption.status();
+  if (!adoption.status().ok()) return adoption.status();
+  auto window = pz.device().create_window(
+      pz.domain(), scope == WindowScope::kZone ? hca::WindowScope::kDomain : hca::WindowScope::kQueuePair,
+      reinterpret_cast<std::uint64_t>(self->handle()));
+  if (!window) {
+    return creation_failure(window.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg1);
   }
+  if (!pz.add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
+  self->window_ = std::move(*window);
   rmr = adoption.publish();
   return kOk;
 }
@@ -27,11 +32,25 @@ Status MemoryWindow::free(Pin<MemoryWindow> rmr) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleRmr);
 }
 
+hca::Device& MemoryWindow::device() const {
+  return pz_->device();
+}
+
 MemoryWindowParameters MemoryWindow::query() const {
-  return {ia_handle(), pz_->handle()};
+  const hca::WindowBinding bound = window_->binding();
+  return {.ia = ia_handle(),
+          .pz = pz_->handle(),
+          .scope = scope_,
+          .lmr_context = bound.lkey,
+          .address = bound.address,
+          .length = bound.length,
+          .privileges = bound.note,
+          .rmr_context = bound.rkey,
+          .is_zero_based = bound.is_zero_based};
 }
 
 void MemoryWindow::detach() {
+  window_.reset();
   pz_->remove_user();
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// RMR: a window that can be created, queried and freed; binding it is not offered yet.
+// RMR: a window through which peers reach a part of an LMR, and which can be moved quickly.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
+#include "hca/device.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
@@ -12,9 +14,29 @@ namespace softdat::object {
 
 class ProtectionZone;
 
+// Numbered as DAT_RMR_SCOPE.
+enum class WindowScope : std::uint8_t { kEndpoint = 0, kZone = 1 };
+
 struct MemoryWindowParameters {
   Handle ia;
   Handle pz;
+  WindowScope scope;
+  // Of a bound RMR; all zero of an unbound one.
+  std::uint32_t lmr_context;
+  std::uint64_t address;
+  std::uint64_t length;
+  std::uint32_t privileges;
+  std::uint32_t rmr_context;
+  bool is_zero_based;
+};
+
+// What dat_rmr_bind is asked for.
+struct WindowBind {
+  std::uint32_t lmr_context;
+  std::uint64_t address;
+  std::uint64_t length;  // 0: unbind
+  std::uint32_t privileges;
+  bool is_zero_based;
 };
 
 // Any thread.
@@ -22,16 +44,25 @@ class MemoryWindow final : public Object {
  public:
   static constexpr Kind kKind = Kind::kRmr;
 
-  static Status create(ProtectionZone& pz, Handle& rmr);  // dat_rmr_create
-  static Status free(Pin<MemoryWindow> rmr);              // dat_rmr_free
-  MemoryWindowParameters query() const;                   // dat_rmr_query, unbound
+  static Status create(ProtectionZone& pz, WindowScope scope, Handle& rmr);  // dat_rmr_create, _create_for_ep
+  // dat_rmr_free, bound or not. When it has returned, nobody comes in through it.
+  static Status free(Pin<MemoryWindow> rmr);
+  // dat_rmr_query. Bound from the moment a bind is carried out, until another is, a peer's send
+  // voids the context, or its connection's flush takes a bind back.
+  MemoryWindowParameters query() const;
+
+  // --- For the other objects of this room ---
+  hca::Device& device() const;
+  hca::MemoryWindow& window() const { return *window_; }
 
  private:
-  MemoryWindow(InterfaceAdapter& ia, ProtectionZone& pz);
+  MemoryWindow(InterfaceAdapter& ia, ProtectionZone& pz, WindowScope scope);
   void detach() override;
 
-  // Fixed after construction.
+  // Fixed after create().
   std::shared_ptr<ProtectionZone> pz_;
+  const WindowScope scope_;
+  std::unique_ptr<hca::MemoryWindow> window_;
 };
 
 }  // namespace softdat::object

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// dat_lmr_create, dat_lmr_query, dat_lmr_free, dat_lmr_sync_rdma_read/write.
+// dat_lmr_create, dat_lmr_query, dat_lmr_free.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <vector>
 
@@ -90,19 +89,6 @@ TEST_F(Lmr, MemoryCanBeRegisteredAgainAndOverlapping) {
   EXPECT_THAT(create(bytes_.data(), 4096, DAT_MEM_PRIV_ALL_FLAG, &first), succeeds());
 }
 
-TEST_F(Lmr, HeapStackAndMappedMemoryCanBeRegistered) {
-  Registration made;
-  unsigned char on_stack[256];
-  EXPECT_THAT(create(on_stack, sizeof on_stack, DAT_MEM_PRIV_ALL_FLAG, &made), succeeds());
-  EXPECT_THAT(dat_lmr_free(made.lmr), succeeds());
-  constexpr std::size_t kMapped = 1 << 20;
-  void* mapped = mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(mapped, MAP_FAILED);
-  EXPECT_THAT(create(mapped, kMapped, DAT_MEM_PRIV_ALL_FLAG, &made), succeeds());
-  EXPECT_THAT(dat_lmr_free(made.lmr), succeeds());
-  munmap(mapped, kMapped);
-}
-
 TEST_F(Lmr, NothingCannotBeRegistered) {
   Registration made;
   EXPECT_THAT(create(nullptr, 0, DAT_MEM_PRIV_ALL_FLAG, &made), fails_with(DAT_LENGTH_ERROR));
@@ -140,17 +126,6 @@ TEST_F(Lmr, FreedMemoryIsInvalid) {
   DAT_LMR_PARAM param{};
   EXPECT_THAT(dat_lmr_query(made.lmr, DAT_LMR_FIELD_ALL, &param),
               fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
-}
-
-TEST_F(Lmr, SynchronisingIsANoOperationThatChecksItsSegments) {
-  Memory memory(adapter_.handle(), pz_, 4096);
-  const DAT_LMR_TRIPLET inside = memory.local(0, 4096);
-  EXPECT_THAT(dat_lmr_sync_rdma_read(adapter_.handle(), &inside, 1), succeeds());
-  EXPECT_THAT(dat_lmr_sync_rdma_write(adapter_.handle(), &inside, 1), succeeds());
-  if constexpr (kIsDat2) {  // DAT 1.2 libraries never looked at the segments
-    EXPECT_THAT(dat_lmr_sync_rdma_read(adapter_.handle(), nullptr, 1), fails_with(DAT_INVALID_PARAMETER));
-    EXPECT_THAT(dat_lmr_sync_rdma_write(adapter_.handle(), nullptr, 1), fails_with(DAT_INVALID_PARAMETER));
-  }
 }
 
 // Freed memory is out of reach at once, locally and for the peer.

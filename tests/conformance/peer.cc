@@ -33,7 +33,7 @@ Peer::Peer(const char* name, const PeerOptions& wanted) : options(wanted), adapt
     connect_evd = recv_evd;
   } else {
     recv_evd = adapter.make_evd(DAT_EVD_DTO_FLAG, options.queue_length);
-    request_evd = adapter.make_evd(DAT_EVD_DTO_FLAG, options.queue_length);
+    request_evd = adapter.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, options.queue_length);
     connect_evd = adapter.make_evd(DAT_EVD_CONNECTION_FLAG, options.queue_length);
   }
   cr_evd = adapter.make_evd(DAT_EVD_CR_FLAG, options.queue_length);

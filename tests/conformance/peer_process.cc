@@ -16,6 +16,7 @@
 
 #include "tests/conformance/peer.h"
 #include "tests/conformance/remote_peer.h"
+#include "tests/conformance/shared_region.h"
 
 namespace softdat::conformance {
 namespace {
@@ -69,6 +70,8 @@ class Server {
     if (verb == "await-connection") return say_connection();
     if (verb == "holds") return say_holds(offset, length, static_cast<unsigned>(value));
     if (verb == "watch") return watch(offset, length, static_cast<unsigned>(value));
+    if (verb == "share") return share(length, value);
+    if (verb == "peek") return say(std::to_string(shared_[offset])), true;
     if (verb == "state") return say(std::to_string(peer_.state())), true;
     say("done");
     return true;
@@ -102,6 +105,18 @@ class Server {
     return say_holds(offset, length, seed);
   }
 
+  // Registers the shared memory that the number names, and tells where, or why not.
+  bool share(std::size_t length, std::uint64_t number) {
+    shared_ = map_shared(number, length);
+    SharedRegion region(peer_.adapter.handle(), peer_.pz, shared_, length, number);
+    if (region.answer == DAT_SUCCESS) {
+      say(std::to_string(reinterpret_cast<std::uintptr_t>(shared_)) + " " + std::to_string(region.rmr_context));
+    } else {
+      say("refused " + std::to_string(type_of(region.answer)));
+    }
+    return true;
+  }
+
   // Traffic in both directions until somebody kills us.
   [[noreturn]] void storm() {
     for (std::uint64_t round = 0;; ++round) {
@@ -119,6 +134,7 @@ class Server {
   }
 
   Peer peer_{kServerName, options()};
+  unsigned char* shared_ = nullptr;
 };
 
 void serve(DAT_CONN_QUAL qualifier) {

@@ -3,10 +3,12 @@
 // that ends is told as the specification says.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 
 #include "tests/conformance/remote_peer.h"
+#include "tests/conformance/shared_region.h"
 
 namespace softdat::conformance {
 namespace {
@@ -107,6 +109,42 @@ TEST_F(TwoProcesses, FlagWrittenBehindTheDataLandsBehindIt) {
     EXPECT_EQ(remote_.read_line(), "yes");
     expect_completion(seed, 1);
   }
+}
+
+// Both processes register one memory under one cookie; what goes into it through the one's
+// registration is there in the other.
+TEST_F(TwoProcesses, SharedMemoryIsRegisteredByBothUnderOneCookie) {
+  constexpr std::size_t kSize = 8192;
+  const auto number = static_cast<std::uint64_t>(getpid());
+  unsigned char* mine = map_shared(number, kSize);
+  const SharedRegion region(client_.adapter.handle(), client_.pz, mine, kSize, number);
+  const std::string theirs = remote_.ask(command("share", 0, kSize, number));
+  shm_unlink(shared_name(number).c_str());
+  ASSERT_THAT(region.answer, succeeds());
+  std::istringstream words(theirs);
+  std::uint64_t address = 0;
+  DAT_RMR_CONTEXT context = 0;
+  ASSERT_TRUE(words >> address >> context) << theirs;
+  client_.memory->fill(0, 100, 4);
+  ASSERT_THAT(client_.post_write(0, 100, make_remote(address + 50, 100, context), 1), succeeds());
+  expect_completion(1, 100);
+  EXPECT_TRUE(std::equal(client_.memory->data(), client_.memory->data() + 100, mine + 50));
+  EXPECT_EQ(remote_.ask(command("peek", 50, 0, 0)), std::to_string(mine[50]));
+}
+
+TEST_F(TwoProcesses, CookieOfAnotherProcessesMemoryIsTaken) {
+  constexpr std::size_t kSize = 4096;
+  const auto number = static_cast<std::uint64_t>(getpid());
+  unsigned char* mine = map_shared(number, kSize);
+  shm_unlink(shared_name(number).c_str());  // so that the other process maps another memory
+  const SharedRegion region(client_.adapter.handle(), client_.pz, mine, kSize, number);
+  ASSERT_THAT(region.answer, succeeds());
+  const std::string theirs = remote_.ask(command("share", 0, kSize, number));
+  shm_unlink(shared_name(number).c_str());
+  EXPECT_EQ(theirs, "refused " + std::to_string(DAT_INVALID_STATE));
+  ASSERT_THAT(dat_lmr_free(region.lmr), succeeds());
+  EXPECT_EQ(remote_.ask(command("share", 0, kSize, number)).find("refused"), std::string::npos);
+  shm_unlink(shared_name(number).c_str());
 }
 
 TEST_F(TwoProcesses, OrderlyEndOfThePeerIsADisconnect) {

@@ -22,38 +22,6 @@ class Unsupported : public testing::Test {
   Peer peer_{kServerName};
 };
 
-TEST_F(Unsupported, BindingMemoryWindows) {
-  ConnectedPair pair;
-  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
-  ASSERT_THAT(dat_rmr_create(pair.server.pz, &rmr), succeeds());
-  const DAT_LMR_TRIPLET triplet = pair.server.memory->local(0, 64);
-  DAT_RMR_CONTEXT context = 0;
-  EXPECT_THAT(bind_rmr(rmr, pair.server.memory->lmr(), &triplet, DAT_MEM_PRIV_ALL_FLAG, pair.server.ep, make_cookie(1),
-                       DAT_COMPLETION_DEFAULT_FLAG, &context),
-              is_not_supported());
-  EXPECT_THAT(dat_rmr_free(rmr), succeeds());
-  expect_conversation(pair.server, pair.client);
-}
-
-TEST_F(Unsupported, MemoryOfOtherMemoryAndSharedMemory) {
-  const DAT_MEM_TYPE types = provider().lmr_mem_types_supported;
-  EXPECT_EQ(types & (DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL), 0u);
-  DAT_REGION_DESCRIPTION region{};
-  DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
-  DAT_LMR_CONTEXT context = 0;
-  region.for_lmr_handle = peer_.memory->lmr();
-  EXPECT_THAT(create_lmr(peer_.adapter.handle(), DAT_MEM_TYPE_LMR, region, 64, peer_.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr,
-                         &context, nullptr, nullptr, nullptr),
-              is_not_supported());
-  char cookie[DAT_LMR_COOKIE_SIZE] = {};
-  region.for_shared_memory.virtual_address = peer_.memory->data();
-  region.for_shared_memory.shared_memory_id = &cookie;
-  EXPECT_THAT(create_lmr(peer_.adapter.handle(), DAT_MEM_TYPE_SHARED_VIRTUAL, region, 64, peer_.pz,
-                         DAT_MEM_PRIV_ALL_FLAG, &lmr, &context, nullptr, nullptr, nullptr),
-              is_not_supported());
-  EXPECT_EQ(lmr, DAT_HANDLE_NULL);
-}
-
 TEST_F(Unsupported, HandingOffAndDuplicating) {
   ConnectedPair pair;
   EXPECT_THAT(dat_ep_dup_connect(peer_.ep, pair.client.ep, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT),
@@ -80,22 +48,6 @@ TEST_F(Unsupported, CommonServicePoints) {
   EXPECT_THAT(dat_csp_create(peer_.adapter.handle(), &communicator, peer_.adapter.address(), peer_.cr_evd, &csp),
               is_not_supported());
   EXPECT_THAT(dat_ep_common_connect(peer_.ep, peer_.adapter.address(), kPatience, 0, nullptr), is_not_supported());
-}
-
-TEST_F(Unsupported, InvalidatingSendsAndReadsIntoWindows) {
-  ConnectedPair pair;
-  DAT_LMR_TRIPLET segment = pair.client.memory->local(0, 64);
-  EXPECT_THAT(dat_ep_post_send_with_invalidate(pair.client.ep, 1, &segment, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
-                                               DAT_TRUE, 7),
-              is_not_supported());
-  const DAT_RMR_TRIPLET local = pair.client.memory->remote(0, 64);
-  const DAT_RMR_TRIPLET remote = pair.server.memory->remote(0, 64);
-  EXPECT_THAT(
-      dat_ep_post_rdma_read_to_rmr(pair.client.ep, &local, make_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
-      is_not_supported());
-  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
-  EXPECT_THAT(dat_rmr_create_for_ep(pair.client.pz, &rmr), is_not_supported());
-  expect_conversation(pair.server, pair.client);
 }
 
 TEST_F(Unsupported, Extensions) {

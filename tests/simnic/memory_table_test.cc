@@ -21,7 +21,7 @@ class MemoryTableTest : public ::testing::Test {
   }
   KeyFault check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights = 0,
                  std::uint32_t domain = 1) {
-    return table_.check(key, address, length, rights, domain);
+    return table_.check(key, address, length, rights, {domain});
   }
 
   MemoryTable table_{0};

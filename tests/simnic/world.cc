@@ -45,6 +45,8 @@ const char* name_of(CompletionStatus status) {
       return "rnr-retry-exceeded";
     case CompletionStatus::kBadResponse:
       return "bad-response";
+    case CompletionStatus::kBindFailed:
+      return "bind-failed";
   }
   return "?";
 }

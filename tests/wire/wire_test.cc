@@ -28,7 +28,28 @@ int count_words(const std::string& text, const std::string& word) {
   return count;
 }
 
-// One of each: send, write, read, and a write with a key that does not exist, which the server refuses with Terminate.
+// The server binds a window, the client voids its key by a send.
+void send_invalidating(ConnectedPair& pair) {
+  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+  DAT_RMR_CONTEXT context = 0;
+  require(dat_rmr_create(pair.server.pz, &rmr), "dat_rmr_create");
+  const DAT_LMR_TRIPLET piece = pair.server.memory->local(0, 64);
+  require(bind_rmr(rmr, pair.server.memory->lmr(), &piece, DAT_MEM_PRIV_ALL_FLAG, pair.server.ep, make_cookie(1),
+                   DAT_COMPLETION_DEFAULT_FLAG, &context),
+          "dat_rmr_bind");
+  next_event(pair.server.request_evd, DAT_RMR_BIND_COMPLETION_EVENT);
+  require(pair.server.post_recv(0, 64), "receive");
+  DAT_LMR_TRIPLET message = pair.client.memory->local(0, 64);
+  require(dat_ep_post_send_with_invalidate(pair.client.ep, 1, &message, make_cookie(2), DAT_COMPLETION_DEFAULT_FLAG,
+                                           DAT_TRUE, context),
+          "send with invalidate");
+  EXPECT_EQ(next_completion(pair.client.request_evd).status, DAT_DTO_SUCCESS);
+  EXPECT_EQ(next_completion(pair.server.recv_evd).rmr_context, context);
+  require(dat_rmr_free(rmr), "dat_rmr_free");
+}
+
+// One of each: send, write, read, a send that invalidates, and a write with a key that does not exist, which the server
+// refuses with Terminate.
 void converse() {
   ConnectedPair pair;
   expect_conversation(pair.server, pair.client);
@@ -37,6 +58,7 @@ void converse() {
   EXPECT_EQ(next_completion(pair.client.request_evd).status, DAT_DTO_SUCCESS);
   require(pair.client.post_read(8192, 5000, target), "read");
   EXPECT_EQ(next_completion(pair.client.request_evd).status, DAT_DTO_SUCCESS);
+  send_invalidating(pair);
   DAT_RMR_TRIPLET wrong = target;
   wrong.rmr_context ^= 0x00a5a500u;
   require(pair.client.post_write(0, 64, wrong), "write with a wrong key");
@@ -70,6 +92,11 @@ TEST_F(Wire, TsharkReadsEveryMessageOfTheConversation) {
   EXPECT_GT(count_of_opcode(2), 0) << "RDMA Read Response";
   EXPECT_GT(count_of_opcode(3), 0) << "Send";
   EXPECT_GT(count_of_opcode(7), 0) << "Terminate";
+}
+
+TEST_F(Wire, TsharkReadsSendWithInvalidate) {
+  EXPECT_GT(count_of_opcode(4), 0);
+  EXPECT_GT(count_words(capture_.decode("-V -Y 'iwarp_rdma.opcode == 4'"), "nvalidate STag"), 0);
 }
 
 TEST_F(Wire, EveryCrcIsGoodAndNothingIsMalformed) {

@@ -207,14 +207,14 @@ void add_lmr_create(Table& t) {
                  [wish](L& l, O& o) { return create_lmr_as(l, o, wish); }});
   };
   row("type", arg(2), {.mem_type = 0xdead});
-  row("of an LMR", object::model_not_supported(), {.mem_type = DAT_MEM_TYPE_LMR});
-  row("shared", object::model_not_supported(), {.mem_type = DAT_MEM_TYPE_SHARED_VIRTUAL});
+  // The address is taken for an LMR handle, or for shared memory without a cookie.
+  row("of no LMR", object::invalid_handle(D::kInvalidHandleLmr), {.mem_type = DAT_MEM_TYPE_LMR});
+  row("shared without cookie", arg(3), {.mem_type = DAT_MEM_TYPE_SHARED_VIRTUAL});
   row("no bytes", Status{T::kLengthError}, {.length = 0});
   row("privileges", arg(6), {.privileges = 0x8000});
   row("null handle", arg(kAbi == 20 ? 8 : 7), {.wants_handle = false});
 #if SOFTDAT_ABI == 20
   row("address type", arg(7), {.va_type = 2});
-  row("zero based", object::model_not_supported(), {.va_type = DAT_VA_TYPE_ZB});
 #endif
 }
 

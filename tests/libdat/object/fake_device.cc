@@ -25,9 +25,20 @@ class FakeRegion : public hca::MemoryRegion {
   explicit FakeRegion(std::uint32_t key) : key_(key) {}
   std::uint32_t lkey() const override { return key_; }
   std::uint32_t rkey() const override { return key_ + 1; }
+  hca::Outcome revoke() override { return hca::Done{}; }
 
  private:
   const std::uint32_t key_;
+};
+
+class FakeWindow : public hca::MemoryWindow {
+ public:
+  explicit FakeWindow(std::uint64_t context) : context_(context) {}
+  hca::WindowBinding binding() const override { return {}; }
+  std::uint64_t context() const { return context_; }
+
+ private:
+  const std::uint64_t context_;
 };
 
 class FakeRequest final : public hca::ConnectionRequest {
@@ -66,11 +77,15 @@ bool wakes(const hca::Completion& completion) {
 hca::CompletionOpcode completion_opcode(hca::SendOpcode opcode) {
   switch (opcode) {
     case hca::SendOpcode::kSend:
+    case hca::SendOpcode::kSendInvalidate:
       return hca::CompletionOpcode::kSend;
     case hca::SendOpcode::kWrite:
       return hca::CompletionOpcode::kWrite;
     case hca::SendOpcode::kRead:
+    case hca::SendOpcode::kReadToWindow:
       return hca::CompletionOpcode::kRead;
+    case hca::SendOpcode::kBind:
+      return hca::CompletionOpcode::kBind;
   }
   return hca::CompletionOpcode::kSend;
 }
@@ -202,6 +217,15 @@ hca::Outcome FakeQueuePair::post_send(const hca::SendRequest& request) {
   return hca::Done{};
 }
 
+// As a request whose local segment is the piece of memory; its context does not come back.
+hca::Result<std::uint32_t> FakeQueuePair::post_bind(const hca::BindRequest& request) {
+  const hca::Segment segment{request.address, static_cast<std::uint32_t>(request.length), request.lkey};
+  const hca::Outcome outcome = post_send(
+      {.wr_id = request.wr_id, .opcode = hca::SendOpcode::kBind, .flags = request.flags, .local = {&segment, 1}});
+  if (!outcome) return hca::fail(outcome.reason());
+  return request.length == 0 ? 0u : 0xb0b0u;
+}
+
 hca::Outcome FakeQueuePair::post_recv(const hca::RecvRequest& request) {
   if (next_refusal) return hca::fail(*std::exchange(next_refusal, std::nullopt));
   if (request.local.size() > config_.limits.recv_sge) return hca::fail(hca::Error::kInvalidArgument);
@@ -307,6 +331,17 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> FakeDevice::register_memory(hca:
                                                                             std::uint64_t, hca::AccessMask) {
   static std::atomic<std::uint32_t> next_key{2};
   return std::unique_ptr<hca::MemoryRegion>(std::make_unique<Counted<FakeRegion>>(live_objects, next_key.fetch_add(2)));
+}
+
+hca::Result<std::unique_ptr<hca::MemoryWindow>> FakeDevice::create_window(hca::ProtectionDomain&, hca::WindowScope,
+                                                                          std::uint64_t context) {
+  return std::unique_ptr<hca::MemoryWindow>(std::make_unique<Counted<FakeWindow>>(live_objects, context));
+}
+
+// Key 0 is none, every other one covers everything.
+hca::Outcome FakeDevice::check_memory(std::uint32_t lkey, std::uint64_t, std::uint64_t) const {
+  if (lkey == 0) return hca::fail(hca::Error::kBadKey);
+  return hca::Done{};
 }
 
 hca::Result<std::unique_ptr<hca::CompletionQueue>> FakeDevice::create_cq(std::size_t capacity,

@@ -80,6 +80,7 @@ class FakeQueuePair final : public hca::QueuePair {
   hca::QueuePairState state() const override { return state_.load(); }
   const hca::QueuePairLimits& limits() const override { return config_.limits; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
+  hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
   hca::Outcome post_recv(const hca::RecvRequest& request) override;
   std::uint32_t sends_outstanding() const override { return static_cast<std::uint32_t>(sends.size()); }
   std::uint32_t recvs_outstanding() const override { return static_cast<std::uint32_t>(recvs.size()); }
@@ -157,6 +158,9 @@ class FakeDevice final : public hca::Device {
   hca::Result<std::unique_ptr<hca::MemoryRegion>> register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
                                                                   std::uint64_t length,
                                                                   hca::AccessMask access) override;
+  hca::Result<std::unique_ptr<hca::MemoryWindow>> create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
+                                                                std::uint64_t context) override;
+  hca::Outcome check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const override;
   hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
                                                                hca::CompletionSink& sink) override;
   hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;

@@ -56,8 +56,11 @@ TEST(MemoryProbe, SeesEveryPage) {
 class MemoryRegionTest : public testing::Test {
  protected:
   Status create(std::uint64_t address, std::uint64_t length, std::uint32_t privileges) {
-    return MemoryRegion::create(*pin_handle<InterfaceAdapter>(world_.ia), address, length,
-                                *pin_handle<ProtectionZone>(pz_), privileges, lmr_, made_);
+    return create({.address = address, .length = length, .privileges = privileges});
+  }
+  Status create(const Registration& registration) {
+    return MemoryRegion::create(*pin_handle<InterfaceAdapter>(world_.ia), *pin_handle<ProtectionZone>(pz_),
+                                registration, lmr_, made_);
   }
   Status free() { return MemoryRegion::free(pin_handle<MemoryRegion>(lmr_)); }
   std::uint64_t address() { return reinterpret_cast<std::uint64_t>(bytes_.data()); }
@@ -119,7 +122,7 @@ TEST_F(MemoryRegionTest, ZoneIsInUse) {
 
 TEST_F(MemoryRegionTest, WindowsCanBeMade) {
   Handle rmr = nullptr;
-  ASSERT_EQ(MemoryWindow::create(*pin_handle<ProtectionZone>(pz_), rmr), kOk);
+  ASSERT_EQ(MemoryWindow::create(*pin_handle<ProtectionZone>(pz_), WindowScope::kZone, rmr), kOk);
   EXPECT_EQ(pin_handle<MemoryWindow>(rmr)->query().pz, pz_);
   EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz_)), invalid_state(StatusDetail::kInvalidStatePzInUse));
   EXPECT_EQ(MemoryWindow::free(pin_handle<MemoryWindow>(rmr)), kOk);

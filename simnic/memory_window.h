@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "hca/device.h"
+#include "simnic/window_state.h"
+
+namespace softdat::simnic {
+
+class Engine;
+class MemoryTable;
+
+// Its destructor takes the baton, as MemoryRegion's does and for the same reason.
+class MemoryWindow final : public hca::MemoryWindow {
+ public:
+  // Throws std::bad_alloc.
+  MemoryWindow(Engine& engine, MemoryTable& table, std::uint32_t domain, hca::WindowScope scope, std::uint64_t context);
+  ~MemoryWindow() override;
+
+  hca::WindowBinding binding() const override;
+  WindowState& state() { return state_; }
+
+ private:
+  Engine& engine_;
+  MemoryTable& table_;
+  WindowState& state_;
+};
+
+}  // namespace softdat::simnic
