@@ -46,7 +46,7 @@ void key_check(benchmark::State& state) {
   }
   std::size_t next = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(table.check(keys[next], next * kLength + 8, 64, hca::kRemoteWrite, 1));
+    benchmark::DoNotOptimize(table.check(keys[next], next * kLength + 8, 64, hca::kRemoteWrite, {1}));
     next = next + 1 == keys.size() ? 0 : next + 1;
   }
 }
