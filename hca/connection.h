@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,8 @@ enum class ConnectionEventType : std::uint8_t {
 struct ConnectionEvent {
   ConnectionEventType type;
   Bytes private_data;  // of the peer: kEstablished on the connecting side, kPeerRejected
+  // Only of kEstablished on the connecting side: who said yes, wherever the request was handed off to.
+  std::optional<std::uint64_t> service_id = std::nullopt;
 };
 
 struct ConnectParameters {
@@ -62,6 +65,10 @@ class ConnectionRequest {
   virtual std::uint64_t service_id() const = 0;
   virtual std::span<const std::byte> private_data() const = 0;
 
+  // Reads that the peer answers at a time, and that it wants to have outstanding; 0 of both where it does not say.
+  virtual std::uint32_t reads_in() const = 0;
+  virtual std::uint32_t reads_out() const = 0;
+
   // Answers yes with an idle queue pair. Its sink later gets kEstablished or kAcceptFailed (the
   // latter also when the peer has already gone). Failure (kInvalidState: qp not idle, or the request
   // answered before; kInvalidArgument: too much private data) changes nothing.
@@ -69,6 +76,11 @@ class ConnectionRequest {
 
   // Answers no; the peer gets kPeerRejected with the data. The request is spent afterwards.
   virtual Outcome reject(std::span<const std::byte> private_data) = 0;
+
+  // Passes the request on to this device's listener of another service id, as if the peer had asked for that one. The
+  // request is spent afterwards. Failure (kBadAddress: nobody listens there; kInvalidState: answered before) changes
+  // nothing.
+  virtual Outcome hand_off(std::uint64_t service_id) = 0;
 };
 
 // Where a listener's requests go. Called by whichever thread progresses the device, with no lock of

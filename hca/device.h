@@ -82,6 +82,7 @@ struct SharedReceiveQueueConfig {
 // What happens to the device as a whole. Same thread rule as QueuePairSink.
 class DeviceSink {
  public:
+  // Once: the device cannot go on. Its connections break, no new ones come about; everything may still be destroyed.
   virtual void on_device_failed() = 0;
 
  protected:
@@ -112,6 +113,10 @@ class Device {
   // kAddressInUse when the service id is taken on this device's address.
   virtual Result<std::unique_ptr<Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                    ListenerSink& sink) = 0;
+
+  // The sink hears of the device from now on (and at once, if it has failed already), until forget() has returned.
+  virtual void watch(DeviceSink& sink) = 0;
+  virtual void forget(DeviceSink& sink) = 0;
 
   // Does what the device has to do now, in the caller's time; never blocks. True when something was
   // done. May call sinks.

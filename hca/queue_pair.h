@@ -60,6 +60,14 @@ class QueuePair {
 
   // The peer's address once connecting; and our own service port as the peer sees it.
   virtual Address remote_address() const = 0;
+
+  // Never 0; what peers see as the port of the requests of this queue pair.
+  virtual std::uint16_t local_port() const = 0;
+
+  // Takes over, in their order, the receives that are posted to `from`, a queue pair of the same device with the same
+  // number of segments or fewer. Both idle. Afterwards `from` is of no use: everything but its destructor fails there
+  // with kInvalidState. Failure (kInvalidState, kLimitReached: no room for all of them) changes nothing.
+  virtual Outcome inherit_recvs(QueuePair& from) = 0;
 };
 
 }  // namespace softdat::hca

@@ -4,12 +4,18 @@
 #include <utility>
 
 #include "simnic/engine.h"
+#include "simnic/listener.h"
 #include "simnic/queue_pair.h"
 
 namespace softdat::simnic {
 
-ConnectionRequest::ConnectionRequest(Engine& engine, std::unique_ptr<transport::InboundRequest> inbound)
-    : engine_(engine), offer_(inbound->offer()), inbound_(std::move(inbound)) {}
+ConnectionRequest::ConnectionRequest(Engine& engine, const ListenerTable& listeners,
+                                     std::unique_ptr<transport::InboundRequest> inbound, std::uint64_t service_id)
+    : engine_(engine),
+      listeners_(listeners),
+      service_id_(service_id),
+      offer_(inbound->offer()),
+      inbound_(std::move(inbound)) {}
 
 ConnectionRequest::~ConnectionRequest() {
   const Engine::Hold hold(engine_);
@@ -20,7 +26,7 @@ hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::
   if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(engine_);
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
-  const hca::Outcome outcome = static_cast<QueuePair&>(qp).accept_with_baton(*inbound_, private_data);
+  const hca::Outcome outcome = static_cast<QueuePair&>(qp).accept_with_baton(*inbound_, service_id_, private_data);
   if (outcome) inbound_.reset();
   return outcome;
 }
@@ -31,6 +37,15 @@ hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) 
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
   inbound_->reject(private_data);
   inbound_.reset();
+  return hca::Done{};
+}
+
+hca::Outcome ConnectionRequest::hand_off(std::uint64_t service_id) {
+  const Engine::Hold hold(engine_);
+  if (!inbound_) return hca::fail(hca::Error::kInvalidState);
+  Listener* const other = listeners_.find(service_id);
+  if (other == nullptr) return hca::fail(hca::Error::kBadAddress);
+  other->take_with_baton(std::move(inbound_));
   return hca::Done{};
 }
 

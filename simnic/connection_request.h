@@ -9,23 +9,30 @@
 namespace softdat::simnic {
 
 class Engine;
+class ListenerTable;
 
 // A peer's request in the consumer's hands; outlives its listener if need be.
 class ConnectionRequest final : public hca::ConnectionRequest {
  public:
-  // With the baton.
-  ConnectionRequest(Engine& engine, std::unique_ptr<transport::InboundRequest> inbound);
+  // With the baton. `service_id` is that of the listener that it has come to.
+  ConnectionRequest(Engine& engine, const ListenerTable& listeners, std::unique_ptr<transport::InboundRequest> inbound,
+                    std::uint64_t service_id);
   ~ConnectionRequest() override;
 
   hca::Address remote_address() const override { return {offer_.address.ipv4, offer_.address.port}; }
-  std::uint64_t service_id() const override { return offer_.service_id; }
+  std::uint64_t service_id() const override { return service_id_; }
   std::span<const std::byte> private_data() const override { return offer_.private_data; }
+  std::uint32_t reads_in() const override { return offer_.reads_in; }
+  std::uint32_t reads_out() const override { return offer_.reads_out; }
   hca::Outcome accept(hca::QueuePair& qp, std::span<const std::byte> private_data) override;
   hca::Outcome reject(std::span<const std::byte> private_data) override;
+  hca::Outcome hand_off(std::uint64_t service_id) override;
 
  private:
   // Fixed after construction.
   Engine& engine_;
+  const ListenerTable& listeners_;
+  const std::uint64_t service_id_;
   const transport::Offer offer_;
   // Owned by the baton; null once answered.
   std::unique_ptr<transport::InboundRequest> inbound_;

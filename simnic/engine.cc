@@ -81,7 +81,10 @@ std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
   // What was put off has waited long enough, whatever this turn brings.
   promote_with_baton();
   std::size_t done = due_now_.size();
-  done += carrier_->turn(now_);
+  const std::size_t moved = carrier_->turn(now_);
+  if (moved > 0 && carrier_->has_failed()) [[unlikely]]
+    failure_watch_.tell();
+  done += moved;
   if (!timers_.empty()) done += timers_.run(now_);
   if (haste == Haste::kEager) promote_with_baton();
   finish_section_with_baton();

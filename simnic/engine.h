@@ -12,6 +12,7 @@
 #include "base/event_count.h"
 #include "simnic/baton.h"
 #include "simnic/doorbell_list.h"
+#include "simnic/failure_watch.h"
 #include "simnic/spin_budget.h"
 #include "simnic/task.h"
 #include "simnic/timers.h"
@@ -69,6 +70,7 @@ class Engine {
 
   // With the baton.
   transport::Carrier& carrier() { return *carrier_; }
+  FailureWatch& failure_watch() { return failure_watch_; }
   Timers& timers() { return timers_; }
   base::Time now() const;
   void run_at_end(Task& task);     // of this section
@@ -99,6 +101,7 @@ class Engine {
   SpinBudget spin_;
   // Owned by the baton.
   Timers timers_;
+  FailureWatch failure_watch_{upward_};
   std::vector<Task*> due_now_;
   std::vector<Task*> due_later_;
   std::vector<Task*> running_;  // scratch of run_due_with_baton()

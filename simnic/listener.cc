@@ -11,6 +11,7 @@ namespace softdat::simnic {
 Listener::~Listener() {
   {
     const Engine::Hold hold(engine_);
+    if (port_) table_.remove(service_id_);
     port_.reset();
   }
   // Requests not delivered yet are refused as they die in there.
@@ -19,14 +20,19 @@ Listener::~Listener() {
 
 std::optional<transport::ListenError> Listener::open_with_baton(std::uint32_t backlog) {
   transport::ListenResult result = engine_.carrier().listen(service_id_, backlog, *this);
+  if (!result.port) return result.error;
+  table_.add(service_id_, *this);
   port_ = std::move(result.port);
-  if (port_) return std::nullopt;
-  return result.error;
+  return std::nullopt;
+}
+
+void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest> request) {
+  auto wrapped = std::make_unique<ConnectionRequest>(engine_, table_, std::move(request), service_id_);
+  engine_.upward().push(this, RequestNews{&sink_, std::move(wrapped)});
 }
 
 void Listener::on_request(std::unique_ptr<transport::InboundRequest> request) {
-  auto wrapped = std::make_unique<ConnectionRequest>(engine_, std::move(request));
-  engine_.upward().push(this, RequestNews{&sink_, std::move(wrapped)});
+  take_with_baton(std::move(request));
 }
 
 }  // namespace softdat::simnic

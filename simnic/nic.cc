@@ -39,6 +39,11 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .max_srq = ReceiveAccounts::kMost};
 }
 
+// Numbers come again when many queue pairs have been made; they tell, and nothing is looked up by them.
+std::uint16_t to_port(std::uint32_t count) {
+  return static_cast<std::uint16_t>(1 + count % 0xffff);
+}
+
 std::uint8_t pick_salt() {
   return static_cast<std::uint8_t>(std::random_device{}());
 }
@@ -120,10 +125,12 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
   }
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
   try {
+    const std::uint32_t number = last_qp_.fetch_add(1) + 1;
     const NicView view{.engine = engine_,
                        .memory = memory_,
-                       .stream = (last_qp_.fetch_add(1) + 1) | kStreamBit,
+                       .stream = number | kStreamBit,
                        .ipv4 = attributes_.address.ipv4,
+                       .port = to_port(number),
                        .rnr = rnr_};
     return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
   } catch (const std::bad_alloc&) {
@@ -151,13 +158,30 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Nic::create_srq(const hca:
 
 hca::Result<std::unique_ptr<hca::Listener>> Nic::listen(std::uint64_t service_id, std::uint32_t backlog,
                                                         hca::ListenerSink& sink) {
-  auto listener = std::make_unique<Listener>(engine_, service_id, sink);
-  const auto failure = [&] {
+  try {
+    auto listener = std::make_unique<Listener>(engine_, listeners_, service_id, sink);
+    const auto failure = [&] {
+      const Engine::Hold hold(engine_);
+      return listener->open_with_baton(backlog);
+    }();
+    if (failure) return hca::fail(error_of(*failure));
+    return std::unique_ptr<hca::Listener>(std::move(listener));
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+void Nic::watch(hca::DeviceSink& sink) {
+  const Engine::Hold hold(engine_);
+  engine_.failure_watch().add(sink);
+}
+
+void Nic::forget(hca::DeviceSink& sink) {
+  {
     const Engine::Hold hold(engine_);
-    return listener->open_with_baton(backlog);
-  }();
-  if (failure) return hca::fail(error_of(*failure));
-  return std::unique_ptr<hca::Listener>(std::move(listener));
+    engine_.failure_watch().remove(sink);
+  }
+  engine_.upward().forget(&sink);
 }
 
 }  // namespace softdat::simnic

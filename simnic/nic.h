@@ -8,6 +8,7 @@
 
 #include "hca/device.h"
 #include "simnic/engine.h"
+#include "simnic/listener_table.h"
 #include "simnic/memory_table.h"
 #include "simnic/queue_pair.h"
 #include "simnic/receive_accounts.h"
@@ -44,6 +45,8 @@ class Nic final : public hca::Device {
       const hca::SharedReceiveQueueConfig& config) override;
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
+  void watch(hca::DeviceSink& sink) override;
+  void forget(hca::DeviceSink& sink) override;
   bool progress() override { return engine_.progress(); }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override {
     return engine_.sleep(count, ticket, deadline);
@@ -60,6 +63,8 @@ class Nic final : public hca::Device {
   std::atomic<std::uint32_t> last_qp_{0};
   MemoryTable memory_;
   ReceiveAccounts accounts_;
+  // Owned by the baton.
+  ListenerTable listeners_;
   Engine engine_;  // last: its thread uses the rest
 };
 

@@ -10,6 +10,8 @@
 namespace softdat::simnic {
 namespace {
 
+using hca::QueuePairState;
+
 CompletionFeed feed(hca::CompletionQueue& queue, std::uint64_t context) {
   return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
 }
@@ -57,7 +59,7 @@ void QueuePair::run_with_baton() {
   if (is_open()) {
     pump();
     settle();
-  } else if (state() == hca::QueuePairState::kError) {
+  } else if (state() == QueuePairState::kError) {
     requester_.flush(hca::CompletionStatus::kFlushed);
     responder_.flush(hca::CompletionStatus::kFlushed);
   }
@@ -65,12 +67,25 @@ void QueuePair::run_with_baton() {
 
 hca::Outcome QueuePair::reset() {
   const Engine::Hold hold(nic_.engine);
-  if (!next_state(state(), QueuePairEvent::kReset)) return hca::fail(hca::Error::kInvalidState);
+  if (is_retired_ || !next_state(state(), QueuePairEvent::kReset)) return hca::fail(hca::Error::kInvalidState);
   // With the posting locks nobody is between looking at the state and pushing.
   const std::scoped_lock lock(send_mutex_, recv_mutex_);
   requester_.flush(hca::CompletionStatus::kFlushed);
   responder_.flush(hca::CompletionStatus::kFlushed);
   advance(QueuePairEvent::kReset);
+  return hca::Done{};
+}
+
+// Nobody is between looking at is_retired_ and pushing while we hold the other's posting lock. Ours is taken for the
+// queue's own rule; nobody knows us yet.
+hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
+  auto& other = static_cast<QueuePair&>(from);
+  const Engine::Hold hold(nic_.engine);
+  const std::scoped_lock lock(recv_mutex_, other.recv_mutex_);
+  const bool are_idle = state() == QueuePairState::kIdle && other.state() == QueuePairState::kIdle;
+  if (!are_idle || is_retired_ || other.is_retired_) return hca::fail(hca::Error::kInvalidState);
+  if (!responder_.queue().inherit(other.responder_.queue())) return hca::fail(hca::Error::kLimitReached);
+  other.is_retired_ = true;
   return hca::Done{};
 }
 

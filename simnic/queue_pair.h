@@ -30,6 +30,7 @@ struct NicView {
   MemoryTable& memory;
   std::uint32_t stream;  // the queue pair's own number
   std::uint32_t ipv4;
+  std::uint16_t port;  // of this queue pair
   RnrPolicy rnr;
 };
 
@@ -51,10 +52,13 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   hca::Outcome disconnect(bool graceful) override;
   hca::Outcome reset() override;
   hca::Address remote_address() const override;
+  std::uint16_t local_port() const override { return nic_.port; }
+  hca::Outcome inherit_recvs(hca::QueuePair& from) override;
 
-  // Answers a peer yes. kInvalidState unless idle. A peer that has gone meanwhile is heard of as
-  // kAcceptFailed.
-  hca::Outcome accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data);
+  // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone
+  // meanwhile is heard of as kAcceptFailed.
+  hca::Outcome accept_with_baton(transport::InboundRequest& request, std::uint64_t service_id,
+                                 std::span<const std::byte> private_data);
 
  private:
   enum class Outgoing : std::uint8_t { kNothing, kAck, kResend, kResent, kRequest, kResponse };
@@ -73,7 +77,8 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   bool advance(QueuePairEvent event);
   transport::Offer make_offer(std::span<const std::byte> private_data) const;
   void set_remote(const transport::Address& address);
-  void tell(hca::ConnectionEventType type, std::span<const std::byte> private_data = {});
+  void tell(hca::ConnectionEventType type, std::span<const std::byte> private_data = {},
+            std::optional<std::uint64_t> service_id = std::nullopt);
   void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
   transport::CloseMode say_farewell();
@@ -120,6 +125,8 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   // The lower limit of receives. Written with the baton, which then looks at the queue; read by
   // posters after they pushed.
   std::atomic<std::uint32_t> recv_alarm_{hca::kNoRecvLimit};
+  // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
+  bool is_retired_ = false;
   // Owned by the baton.
   Requester requester_;
   Responder responder_;
@@ -132,6 +139,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   bool was_response_ = false;               // the last payload sent, for fairness
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
   std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
+  std::uint64_t service_asked_ = 0;         // by connect()
 };
 
 }  // namespace softdat::simnic

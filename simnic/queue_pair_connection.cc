@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How connections come and go.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "simnic/engine.h"
@@ -22,7 +23,7 @@ bool QueuePair::advance(QueuePairEvent event) {
 
 transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) const {
   transport::Offer offer;
-  offer.address.ipv4 = nic_.ipv4;
+  offer.address = {.ipv4 = nic_.ipv4, .port = nic_.port};
   offer.features = transport::kNotes;
   offer.reads_in = limits_.reads_in;
   offer.reads_out = limits_.reads_out;
@@ -34,9 +35,11 @@ void QueuePair::set_remote(const transport::Address& address) {
   remote_.store(std::uint64_t{address.ipv4} << 16 | address.port, std::memory_order_release);
 }
 
-void QueuePair::tell(ConnectionEventType type, std::span<const std::byte> private_data) {
+void QueuePair::tell(ConnectionEventType type, std::span<const std::byte> private_data,
+                     std::optional<std::uint64_t> service_id) {
   if (sink_ == nullptr) return;
-  nic_.engine.upward().push(this, ConnectionNews{sink_, {type, {private_data.begin(), private_data.end()}}});
+  hca::ConnectionEvent event{type, {private_data.begin(), private_data.end()}, service_id};
+  nic_.engine.upward().push(this, ConnectionNews{sink_, std::move(event)});
 }
 
 hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
@@ -46,27 +49,41 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
 
   const Engine::Hold hold(nic_.engine);
-  if (!advance(QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
+  if (is_retired_ || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
   const transport::Address remote{.ipv4 = ipv4, .port = parameters.remote.port};
+  try {
+    transport::Offer request = make_offer(parameters.private_data);
+    request.service_id = parameters.service_id;
+    nic_.engine.timers().set(*this, base::deadline_after(nic_.engine.now(), parameters.timeout));
+    channel_ = nic_.engine.carrier().connect(remote, request, *this);
+  } catch (const std::bad_alloc&) {
+    nic_.engine.timers().cancel(*this);
+    return hca::fail(hca::Error::kNoMemory);
+  }
+  // The channel says nothing before we have let go of the baton.
+  advance(QueuePairEvent::kConnect);
   set_remote(remote);
-  transport::Offer request = make_offer(parameters.private_data);
-  request.service_id = parameters.service_id;
-  channel_ = nic_.engine.carrier().connect(remote, request, *this);
-  nic_.engine.timers().set(*this, base::deadline_after(nic_.engine.now(), parameters.timeout));
+  service_asked_ = parameters.service_id;
   return hca::Done{};
 }
 
-hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data) {
-  if (!advance(QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
+hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, std::uint64_t service_id,
+                                          std::span<const std::byte> private_data) {
+  if (is_retired_ || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
   const transport::Offer& asked = request.offer();
+  try {
+    transport::Offer reply = make_offer(private_data);
+    reply.service_id = service_id;
+    reply.features &= asked.features;
+    // RFC 6581 section 9.1: neither side may promise more than the other can use.
+    reply.reads_in = std::min(limits_.reads_in, asked.reads_out);
+    reply.reads_out = std::min(limits_.reads_out, asked.reads_in);
+    channel_ = request.accept(reply, *this);
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
+  advance(QueuePairEvent::kAccept);
   set_remote(asked.address);
-  transport::Offer reply = make_offer(private_data);
-  reply.service_id = asked.service_id;
-  reply.features &= asked.features;
-  // RFC 6581 section 9.1: neither side may promise more than the other can use.
-  reply.reads_in = std::min(limits_.reads_in, asked.reads_out);
-  reply.reads_out = std::min(limits_.reads_out, asked.reads_in);
-  channel_ = request.accept(reply, *this);
   if (!channel_) end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   return hca::Done{};
 }
@@ -79,7 +96,13 @@ void QueuePair::on_established(const transport::Offer& peer) {
   responder_.begin(takes_notes(), nic_.rnr);
   nic_.engine.timers().cancel(*this);
   if (!advance(QueuePairEvent::kEstablish)) return;
-  tell(ConnectionEventType::kEstablished, is_connector ? peer.private_data : std::span<const std::byte>());
+  // A foreign peer has no service ids; it is found again where it was found.
+  const std::uint64_t found = takes_notes() ? peer.service_id : service_asked_;
+  if (is_connector) {
+    tell(ConnectionEventType::kEstablished, peer.private_data, found);
+  } else {
+    tell(ConnectionEventType::kEstablished);
+  }
   obeys_recv_limits();
 }
 

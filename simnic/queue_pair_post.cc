@@ -45,6 +45,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
       request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
+  if (hca::awaits_response(request.opcode) && limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
   const KeyFault fault = check_local(memory_, request);
   if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
 

@@ -14,6 +14,7 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (!entry) return hca::fail(entry.reason());
   {
     const std::lock_guard lock(recv_mutex_);
+    if (is_retired_) return hca::fail(hca::Error::kInvalidState);
     if (responder_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
     responder_.queue().push(*entry, request.local);
   }

@@ -15,6 +15,7 @@ struct Speak {
   void operator()(RequestNews& news) const { news.sink->on_request(std::move(news.request)); }
   void operator()(RecvLimitNews& news) const { news.sink->on_recv_limit(); }
   void operator()(LowReceivesNews& news) const { news.sink->on_low(); }
+  void operator()(FailureNews& news) const { news.sink->on_device_failed(); }
 };
 
 }  // namespace

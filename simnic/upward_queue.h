@@ -13,6 +13,7 @@
 
 #include "hca/completion_queue.h"
 #include "hca/connection.h"
+#include "hca/device.h"
 #include "hca/shared_receive_queue.h"
 
 namespace softdat::simnic {
@@ -37,7 +38,11 @@ struct RecvLimitNews {
 struct LowReceivesNews {
   hca::SharedReceiveQueueSink* sink;
 };
-using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, RequestNews, RecvLimitNews, LowReceivesNews>;
+struct FailureNews {
+  hca::DeviceSink* sink;
+};
+using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, RequestNews, RecvLimitNews, LowReceivesNews,
+                          FailureNews>;
 
 class UpwardQueue {
  public:

@@ -70,6 +70,19 @@ class WorkQueue {
     posted_.store(number + 1, std::memory_order_seq_cst);
   }
 
+  // With the baton and both queues' posting locks: moves all requests of `other` to the end of this one. False, and
+  // nothing done, when there is no room.
+  bool inherit(WorkQueue& other) {
+    if (other.is_empty()) return true;
+    if (capacity_ - outstanding() < other.outstanding() || max_segments_ < other.max_segments_) return false;
+    while (!other.is_empty()) {
+      const std::uint64_t number = other.completed();
+      push(other.at(number), other.segments(number));
+      other.pop();
+    }
+    return true;
+  }
+
   // With the baton; of requests in [completed(), posted()).
   const Entry& at(std::uint64_t number) const { return entries_[number & mask()]; }
   Entry& at(std::uint64_t number) { return entries_[number & mask()]; }

@@ -133,6 +133,10 @@ void AutoCarrier::wait(base::Time deadline) {
   has_waited_.store(true, std::memory_order_release);
 }
 
+bool AutoCarrier::has_failed() const {
+  return (shm_ && shm_->has_failed()) || (tcp_ && tcp_->has_failed());
+}
+
 void AutoCarrier::interrupt() {
   reactor_->interrupt();
 }

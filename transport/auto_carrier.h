@@ -32,6 +32,7 @@ class AutoCarrier final : public Carrier {
   std::size_t turn(base::Time now) override;
   void wait(base::Time deadline) override;
   void interrupt() override;
+  bool has_failed() const override;
 
  private:
   bool wants_look(base::Time now);

@@ -67,6 +67,11 @@ class Carrier {
   // Moves what can be moved, calling sinks; never blocks. Returns how many things it did (0: idle).
   virtual std::size_t turn(base::Time now) = 0;
 
+  // Whether the carrier cannot go on: what it stands on has been taken away. Becomes true only in a turn() that did
+  // something; by then, or in the turns that follow, every channel has heard kLost or been refused as kUnreachable, and
+  // nothing new comes about. All calls stay allowed.
+  virtual bool has_failed() const { return false; }
+
   // Without the baton, one thread at a time: blocks until a turn() would find work, interrupt(), or
   // the deadline.
   virtual void wait(base::Time deadline) = 0;

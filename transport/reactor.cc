@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/reactor.h"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -9,13 +14,35 @@
 #include <utility>
 #include <vector>
 
+#include "base/event_count.h"
 #include "base/guarded.h"
+#include "base/unique_fd.h"
 
 namespace softdat::transport {
 namespace {
 
 namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
+
+// Between two looks at whether our descriptors are still ours.
+constexpr base::Duration kLongestSleep = std::chrono::seconds(2);
+constexpr std::uint32_t kLooksPerCheck = 1024;
+
+// A descriptor of no use but that nobody else has its file. Asio's own cannot be asked.
+class Canary {
+ public:
+  Canary() : fd_(::memfd_create("softdat-reactor", MFD_CLOEXEC)), file_(identify()) {}
+  bool is_alive() const { return identify() == file_; }
+
+ private:
+  using File = std::pair<dev_t, ino_t>;
+  File identify() const {
+    struct stat status = {};
+    return ::fstat(fd_.get(), &status) == 0 ? File(status.st_dev, status.st_ino) : File();
+  }
+  const base::UniqueFd fd_;
+  const File file_;
+};
 
 // What handlers and sinks know of a watch. Outlives it while one of its handlers is queued.
 struct Record {
@@ -43,9 +70,12 @@ class AsioReactor final : public Reactor {
   std::size_t dispatch(bool look) override;
   void wait(base::Time deadline) override;
   void interrupt() override;
+  bool has_failed() const override { return has_failed_.load(std::memory_order_acquire); }
 
  private:
   friend class AsioWatch;
+  bool is_failing();
+  void rest(base::Time deadline);
   bool take_marks();
   bool is_told();
   void wake_waiter();
@@ -55,10 +85,15 @@ class AsioReactor final : public Reactor {
   asio::io_context context_;
   const Descriptor first_{context_};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  const Canary canary_;
   base::Guarded<Inbox> inbox_;
+  // Set for good by whoever finds out.
+  std::atomic<bool> has_failed_{false};
+  base::EventCount rest_;  // where wait() sleeps when Asio cannot
 
   // Owned by the baton: the marks being told; kept for its memory.
   std::vector<Mark> marks_;
+  std::uint32_t looks_ = 0;
 };
 
 class AsioWatch final : public Reactor::Watch {
@@ -96,6 +131,7 @@ class AsioWatch final : public Reactor::Watch {
 };
 
 std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) {
+  if (has_failed()) return nullptr;
   auto watch = std::make_unique<AsioWatch>(*this, sink);
   if (!watch->assign(fd)) return nullptr;
   return watch;
@@ -114,6 +150,7 @@ bool AsioReactor::take_marks() {
 }
 
 std::size_t AsioReactor::dispatch(bool look) {
+  if (look && ++looks_ % kLooksPerCheck == 0) static_cast<void>(is_failing());
   if (look) context_.poll();
   // poll() may just have run the handler that was to wake the waiter.
   if (take_marks() && look) wake_waiter();
@@ -133,14 +170,34 @@ bool AsioReactor::is_told() {
   return inbox->is_interrupted || !inbox->marks.empty();
 }
 
+bool AsioReactor::is_failing() {
+  if (has_failed()) return true;
+  if (canary_.is_alive()) return false;
+  has_failed_.store(true, std::memory_order_release);
+  return true;
+}
+
+void AsioReactor::rest(base::Time deadline) {
+  const auto ticket = rest_.prepare();
+  if (is_told()) {
+    rest_.cancel();
+  } else {
+    rest_.wait(ticket, deadline);
+  }
+}
+
+// Asio spins on a descriptor that is not its own any more, so it is not called then.
 void AsioReactor::wait(base::Time deadline) {
   inbox_.lock()->is_waiting = true;
+  const bool had_failed = has_failed();
   while (!is_told()) {
-    if (deadline == base::kNever) {
-      context_.run_one();
-    } else if (base::Clock::now() >= deadline || context_.run_one_until(deadline) == 0) {
+    const base::Time now = base::Clock::now();
+    if (now >= deadline) break;
+    if (is_failing()) {
+      if (had_failed) rest(deadline);
       break;
     }
+    context_.run_one_until(std::min(deadline, now + kLongestSleep));
   }
   auto inbox = inbox_.lock();
   inbox->is_waiting = false;
@@ -154,6 +211,7 @@ void AsioReactor::wake_waiter() {
 void AsioReactor::interrupt() {
   const bool is_new = !std::exchange(inbox_.lock()->is_interrupted, true);
   if (is_new) wake_waiter();
+  if (has_failed()) rest_.notify();
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class Reactor {
   static std::unique_ptr<Reactor> create();
   virtual ~Reactor() = default;
 
-  // Null when the kernel has no room for another watched descriptor.
+  // Null when the kernel has no room for another watched descriptor, or the reactor has failed.
   virtual std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) = 0;
 
   // With the baton: tells the sinks of everything that is ready now (looks at the kernel when
@@ -50,6 +50,10 @@ class Reactor {
   // deadline.
   virtual void wait(base::Time deadline) = 0;
   virtual void interrupt() = 0;
+
+  // Whether the descriptors that it stands on have been taken from it, as by a program that closes what it does not
+  // know. Found out by dispatch() and wait(), within seconds; never over. Any thread.
+  virtual bool has_failed() const = 0;
 };
 
 }  // namespace softdat::transport

@@ -56,10 +56,10 @@ DAT_RETURN cr_reject(DAT_CR_HANDLE cr_handle) {
       [&] { return ConnectionRequest::reject(std::move(cr), private_data_of(private_data_size, private_data)); });
 }
 
-DAT_RETURN cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL) {
-  const auto cr = pin_handle<ConnectionRequest>(cr_handle);
+DAT_RETURN cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff) {
+  auto cr = pin_handle<ConnectionRequest>(cr_handle);
   if (!cr) return refuse_handle(StatusDetail::kInvalidHandleCr);
-  return refuse_function();
+  return answer_of([&] { return ConnectionRequest::hand_off(std::move(cr), handoff); });
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

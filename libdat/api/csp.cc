@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common service points come with a later issue: their calls check and then say so. DAT 1.2 has none.
+// Common service points. DAT 1.2 has none.
 #include "libdat/api/answer.h"
+#include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/api/numbers.h"
+#include "libdat/object/common_service_point.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/interface_adapter.h"
 
 #if SOFTDAT_ABI == 20
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
+namespace {
 
+using object::CommonServicePoint;
+using object::CommonServicePointParameters;
+using object::Communicator;
 using object::EventDispatcher;
 using object::InterfaceAdapter;
-using object::Kind;
+
+static_assert(sizeof(Communicator) == sizeof(DAT_COMM));
+static_assert(offsetof(Communicator, domain) == offsetof(DAT_COMM, domain));
+static_assert(offsetof(Communicator, type) == offsetof(DAT_COMM, type));
+static_assert(offsetof(Communicator, protocol) == offsetof(DAT_COMM, protocol));
+
+}  // namespace
 
 DAT_RETURN csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM* communicator, DAT_IA_ADDRESS_PTR address,
                       DAT_EVD_HANDLE evd_handle, DAT_CSP_HANDLE* csp_handle) {
@@ -22,19 +35,31 @@ DAT_RETURN csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM* communicator, DAT_IA_AD
   if (communicator == nullptr) return refuse_argument(2);
   if (address == nullptr) return refuse_argument(3);
   if (csp_handle == nullptr) return refuse_argument(5);
-  return refuse_model();
+  const Communicator wish{communicator->domain, communicator->type, communicator->protocol};
+  // Of another family there may be fewer bytes than a sockaddr_in has.
+  sockaddr_in where{};
+  where.sin_family = address->sa_family;
+  if (address->sa_family == AF_INET) where = *reinterpret_cast<const sockaddr_in*>(address);
+  return answer_of([&] { return CommonServicePoint::create(*ia, wish, where, *evd, *csp_handle); });
 }
 
 DAT_RETURN csp_query(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM* parameters) {
-  if (!is_handle_of(csp_handle, Kind::kCsp)) return refuse_handle(StatusDetail::kInvalidHandleCsp);
+  const auto csp = pin_handle<CommonServicePoint>(csp_handle);
+  if (!csp) return refuse_handle(StatusDetail::kInvalidHandleCsp);
   if (has_unknown_bits(mask, DAT_CSP_FIELD_ALL)) return refuse_argument(2);
   if (parameters == nullptr) return refuse_argument(3);
-  return refuse_model();
+  const CommonServicePointParameters known = csp->query();
+  *parameters = {.ia_handle = consumer_ia_handle(known.ia),
+                 .comm = reinterpret_cast<DAT_COMM*>(const_cast<Communicator*>(known.communicator)),
+                 .address_ptr = api::dat_address(known.address),
+                 .evd_handle = known.evd};
+  return DAT_SUCCESS;
 }
 
 DAT_RETURN csp_free(DAT_CSP_HANDLE csp_handle) {
-  if (!is_handle_of(csp_handle, Kind::kCsp)) return refuse_handle(StatusDetail::kInvalidHandleCsp);
-  return refuse_model();
+  auto csp = pin_handle<CommonServicePoint>(csp_handle);
+  if (!csp) return refuse_handle(StatusDetail::kInvalidHandleCsp);
+  return return_code(CommonServicePoint::free(std::move(csp)));
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

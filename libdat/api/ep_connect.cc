@@ -4,6 +4,7 @@
 #include "libdat/api/answer.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/private_data.h"
+#include "libdat/object/common_service_point.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/interface_adapter.h"
 
@@ -27,6 +28,12 @@ Status read_address(const DAT_SOCK_ADDR& from, hca::Address& to) {
   return object::kOk;
 }
 
+#if SOFTDAT_ABI == 20
+std::uint16_t port_of(const DAT_SOCK_ADDR& address) {
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+#endif
+
 struct Wish {
   DAT_TIMEOUT timeout;
   DAT_COUNT private_data_size;
@@ -49,8 +56,8 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_addr
   if (remote_ia_address == nullptr) return refuse_argument(2);
   const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 4);
   if (!wish.ok()) return return_code(wish);
-  if (has_unknown_bits(qos, object::kAllQos)) return refuse_argument(7);
   if (has_unknown_bits(flags, kConnectFlags)) return refuse_argument(8);
+  if (has_unknown_bits(qos, object::kAllQos)) return refuse_model();
   ConnectRequest request{.remote = {},
                          .conn_qual = remote_conn_qual,
                          .timeout_us = timeout,
@@ -62,7 +69,6 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_addr
   return answer_of([&] { return ep->connect(request); });
 }
 
-// Connecting as another endpoint is connected comes with a later issue.
 DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle, DAT_TIMEOUT timeout,
                           DAT_COUNT private_data_size, const DAT_PVOID private_data, DAT_QOS qos) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
@@ -71,8 +77,12 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle, 
   if (!dup_ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 3);
   if (!wish.ok()) return return_code(wish);
-  if (has_unknown_bits(qos, object::kAllQos)) return refuse_argument(6);
-  return refuse_model();
+  if (has_unknown_bits(qos, object::kAllQos)) return refuse_model();
+  const ConnectRequest request{.remote = {},
+                               .timeout_us = timeout,
+                               .private_data = private_data_of(private_data_size, private_data),
+                               .qos = number_of(qos)};
+  return answer_of([&] { return ep->connect_like(*dup_ep, request); });
 }
 
 DAT_RETURN ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS flags) {
@@ -84,7 +94,6 @@ DAT_RETURN ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS flags) {
 
 #if SOFTDAT_ABI == 20
 
-// Goes with common service points, which come with a later issue.
 DAT_RETURN ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_TIMEOUT timeout,
                              DAT_COUNT private_data_size, const DAT_PVOID private_data) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
@@ -92,7 +101,15 @@ DAT_RETURN ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_
   if (remote_ia_address == nullptr) return refuse_argument(2);
   const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 3);
   if (!wish.ok()) return return_code(wish);
-  return refuse_model();
+  ConnectRequest request{.remote = {},
+                         .conn_qual = port_of(*remote_ia_address),
+                         .timeout_us = timeout,
+                         .private_data = private_data_of(private_data_size, private_data),
+                         .communicator = object::kTcpCommunicator};
+  const Status address = read_address(*remote_ia_address, request.remote);
+  if (!address.ok()) return return_code(address);
+  if (request.conn_qual == 0) return return_code(object::invalid_address(StatusDetail::kInvalidAddressMalformed));
+  return answer_of([&] { return ep->connect(request); });
 }
 
 #endif

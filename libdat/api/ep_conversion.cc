@@ -85,6 +85,9 @@ void write_parameters(const EndpointParameters& from, DAT_EP_PARAM& to) {
   to = {};
   to.ia_handle = consumer_ia_handle(from.ia);
   to.ep_state = static_cast<DAT_EP_STATE>(from.state);
+#if SOFTDAT_ABI == 20
+  to.comm = {from.communicator.domain, from.communicator.type, from.communicator.protocol};
+#endif
   to.local_ia_address_ptr = api::dat_address(from.local_address);
   to.local_port_qual = from.local_port_qual;
   to.remote_ia_address_ptr = api::dat_address(from.remote_address);

@@ -18,20 +18,22 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 }  // namespace
 
 ConnectionRequest::ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
-                                     std::shared_ptr<Endpoint> ep)
+                                     std::shared_ptr<Endpoint> ep, const Communicator& communicator)
     : Object(kKind, &ia),
       request_(std::move(request)),
       ep_(std::move(ep)),
       held_(ep_ == nullptr ? Reservation::kNone : ep_->reservation()),
+      communicator_(communicator),
       private_data_(copy_of(request_->private_data())),
-      remote_address_(socket_address(request_->remote_address())) {}
+      remote_address_(socket_address({request_->remote_address().ipv4, 0})) {}
 
 // No memory is as bad as no room in the queue: the peer is refused.
 std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
                                                            std::unique_ptr<hca::ConnectionRequest> request,
-                                                           const std::shared_ptr<Endpoint>& ep) {
+                                                           const std::shared_ptr<Endpoint>& ep,
+                                                           const Communicator& communicator) {
   try {
-    return std::shared_ptr<ConnectionRequest>(new ConnectionRequest(ia, std::move(request), ep));
+    return std::shared_ptr<ConnectionRequest>(new ConnectionRequest(ia, std::move(request), ep, communicator));
   } catch (const std::bad_alloc&) {
     if (ep != nullptr) ep->give_back(ep->reservation());
     return nullptr;
@@ -39,9 +41,10 @@ std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
 }
 
 bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual, EventDispatcher& evd,
-                                 std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep) {
+                                 std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
+                                 const Communicator& communicator) {
   InterfaceAdapter& ia = service_point.ia();
-  const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep);
+  const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep, communicator);
   if (self == nullptr) return false;
   Adoption adoption(ia, self, Maker::kProvider);
   if (!adoption.status().ok()) {
@@ -82,7 +85,7 @@ Status ConnectionRequest::accept_with(Endpoint* ep, std::span<const std::byte> p
   if (private_data.size() > ia().device().attributes().max_private_data) {
     return invalid_parameter(StatusDetail::kInvalidArg3);
   }
-  return chosen->accept(*request_, held_, private_data);
+  return chosen->accept(*request_, held_, private_data, communicator_);
 }
 
 // A peer that has gone in the meantime needs no answer.
@@ -92,6 +95,16 @@ Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std:
   }
   if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
   static_cast<void>(cr->request_->reject(private_data));
+  HandleTable::instance().close(as_object(std::move(cr)));
+  return kOk;
+}
+
+Status ConnectionRequest::hand_off(Pin<ConnectionRequest> cr, std::uint64_t conn_qual) {
+  if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
+  if (!cr->request_->hand_off(conn_qual)) {
+    cr->is_being_answered_.store(false);
+    return invalid_parameter(StatusDetail::kInvalidArg2);
+  }
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hca/device.h"
+#include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
@@ -39,6 +40,8 @@ class ConnectionRequest final : public Object {
   static Status accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::span<const std::byte> private_data);
   // dat_cr_reject; DAT 1.2 has no private data.
   static Status reject(Pin<ConnectionRequest> cr, std::span<const std::byte> private_data);
+  // dat_cr_handoff. INVALID_PARAMETER, and the CR as before, when no service point of the adapter listens there.
+  static Status hand_off(Pin<ConnectionRequest> cr, std::uint64_t conn_qual);
 
   ConnectionRequestParameters query() const;  // dat_cr_query
 
@@ -47,13 +50,14 @@ class ConnectionRequest final : public Object {
   // Makes the CR and posts its event. False when either fails; the peer is then refused. `ep` is the
   // one that the service point brings, or null.
   static bool announce(Object& service_point, std::uint64_t conn_qual, EventDispatcher& evd,
-                       std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep);
+                       std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
+                       const Communicator& communicator = {});
 
  private:
-  ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
-                    std::shared_ptr<Endpoint> ep);
+  ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
+                    const Communicator& communicator);
   static std::shared_ptr<ConnectionRequest> make(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
-                                                 const std::shared_ptr<Endpoint>& ep);
+                                                 const std::shared_ptr<Endpoint>& ep, const Communicator& communicator);
   bool claim();
   Status accept_with(Endpoint* ep, std::span<const std::byte> private_data);
   void detach() override;
@@ -61,7 +65,8 @@ class ConnectionRequest final : public Object {
   // Fixed after construction.
   std::unique_ptr<hca::ConnectionRequest> request_;
   const std::shared_ptr<Endpoint> ep_;
-  const Reservation held_;  // how ep_ is kept for this request
+  const Reservation held_;           // how ep_ is kept for this request
+  const Communicator communicator_;  // of the common service point that it came to
   std::vector<std::byte> private_data_;
   const sockaddr_in remote_address_;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/endpoint.h"
 
+#include <algorithm>
 #include <new>
 
 #include "libdat/object/event_dispatcher.h"
@@ -31,6 +32,15 @@ Handle handle_of(const std::shared_ptr<Object>& object) {
 EndpointAttributes with_queue(EndpointAttributes attributes, const SharedReceiveQueue* srq) {
   if (srq != nullptr) attributes.max_recv_iov = srq->max_recv_iov();
   return attributes;
+}
+
+// As many reads as the peer will ask for, and as it answers; the defaults when it does not say.
+EndpointAttributes matching_attributes(const hca::ConnectionRequest& request, const hca::DeviceAttributes& device) {
+  EndpointAttributes result = default_attributes(device);
+  if (request.reads_in() == 0 && request.reads_out() == 0) return result;
+  result.max_rdma_read_in = static_cast<std::int32_t>(std::min(request.reads_out(), device.max_reads_in));
+  result.max_rdma_read_out = static_cast<std::int32_t>(std::min(request.reads_in(), device.max_reads_out));
+  return result;
 }
 
 Status check_connect(const ConnectRequest& request, const hca::DeviceAttributes& device) {
@@ -66,11 +76,15 @@ Status Endpoint::create(InterfaceAdapter& ia, const EndpointConfig& config, Hand
   return kOk;
 }
 
-std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia) {
+std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request) {
+  const EndpointAttributes attributes = matching_attributes(request, ia.device().attributes());
+  EndpointConfig config;
+  config.attributes = &attributes;
   const std::shared_ptr<Endpoint> self(new Endpoint(ia));
   Adoption adoption(ia, self, Maker::kProvider);
-  if (!adoption.status().ok() || !self->set_up({}).ok()) return nullptr;
+  if (!adoption.status().ok() || !self->set_up(config).ok()) return nullptr;
   self->reservation_.store(Reservation::kTentative);
+  self->note_peer(request.remote_address(), request.remote_address().port);
   adoption.publish();
   return self;
 }
@@ -138,10 +152,12 @@ EndpointParameters Endpoint::query() const {
   const EndpointState now = state();
   std::lock_guard lock(mutex_);
   const BindingConfig& config = binding().config();
+  const hca::QueuePair* queue_pair = binding().queue_pair();
   return {.ia = ia_handle(),
           .state = now,
+          .communicator = communicator_,
           .local_address = &ia().address(),
-          .local_port_qual = 0,
+          .local_port_qual = queue_pair == nullptr ? 0u : queue_pair->local_port(),
           .remote_address = &remote_address_,
           .remote_port_qual = remote_port_qual_,
           .pz = handle_of(config.pz),
@@ -155,6 +171,11 @@ EndpointParameters Endpoint::query() const {
 Status Endpoint::connect(const ConnectRequest& request) {
   const Status status = check_connect(request, device_->attributes());
   if (!status.ok()) return status;
+  std::lock_guard lock(modify_mutex_);
+  return try_connect(request);
+}
+
+Status Endpoint::try_connect(const ConnectRequest& request) {
   if (!allows(EndpointEvent::kConnect)) return refusal();
   hca::QueuePair* queue_pair = binding().queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
@@ -162,18 +183,37 @@ Status Endpoint::connect(const ConnectRequest& request) {
                                                     .service_id = request.conn_qual,
                                                     .private_data = request.private_data,
                                                     .timeout = duration_of(request.timeout_us)});
-  if (outcome) {
-    note_peer({request.remote.ipv4, 0}, request.conn_qual);
-    return kOk;
+  if (!outcome) {
+    if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+    return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
   }
-  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
-  return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
+  note_peer({request.remote.ipv4, 0}, request.conn_qual, request.communicator);
+  std::lock_guard lock(mutex_);
+  origin_ = Origin{request.remote, request.conn_qual, request.flags, request.communicator};
+  return kOk;
 }
 
-void Endpoint::note_peer(hca::Address address, std::uint64_t port_qual) {
+// A model that was connected by its peer's wish leads to nobody: the peer listens nowhere that we know of.
+Status Endpoint::connect_like(const Endpoint& model, ConnectRequest request) {
+  if (!allows(EndpointEvent::kConnect)) return refusal();
+  const EndpointState now = model.state();
+  if (now != EndpointState::kConnected) return wrong_state(now);
+  {
+    std::lock_guard lock(model.mutex_);
+    if (!model.origin_) return invalid_state(StatusDetail::kInvalidStateEpNotready);
+    request.remote = model.origin_->remote;
+    request.conn_qual = model.redirect_.value_or(model.origin_->conn_qual);
+    request.flags = model.origin_->flags;
+    request.communicator = model.origin_->communicator;
+  }
+  return connect(request);
+}
+
+void Endpoint::note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator) {
   std::lock_guard lock(mutex_);
-  remote_address_ = socket_address(address);
+  remote_address_ = socket_address({address.ipv4, 0});  // an IA has no port
   remote_port_qual_ = port_qual;
+  communicator_ = communicator;
 }
 
 Status Endpoint::disconnect(bool is_graceful) {
@@ -186,6 +226,7 @@ Status Endpoint::disconnect(bool is_graceful) {
 }
 
 Status Endpoint::reset() {
+  std::lock_guard modify_lock(modify_mutex_);
   if (!allows(EndpointEvent::kReset)) return refusal();
   if (state() == EndpointState::kUnconnected) return kOk;
   const hca::Outcome outcome = binding().queue_pair()->reset();
@@ -195,6 +236,9 @@ Status Endpoint::reset() {
   private_data_.swap(private_data);
   remote_address_ = {};
   remote_port_qual_ = 0;
+  communicator_ = {};
+  origin_.reset();
+  redirect_.reset();
   return kOk;
 }
 
@@ -210,18 +254,25 @@ void Endpoint::release_reservation() {
 }
 
 void Endpoint::give_back(Reservation held) {
-  if (held == Reservation::kPassive) release_reservation();
+  if (held == Reservation::kPassive) {
+    note_peer({}, 0);
+    release_reservation();
+  }
   if (held != Reservation::kTentative) return;
   HandleTable& table = HandleTable::instance();
   if (auto pin = table.pin<Endpoint>(handle()); pin.get() == this) table.close(as_object(std::move(pin)));
 }
 
-bool Endpoint::on_request_arrived() {
+bool Endpoint::on_request_arrived(const hca::ConnectionRequest& request) {
   Reservation reserved = Reservation::kReserved;
-  return reservation_.compare_exchange_strong(reserved, Reservation::kPassive);
+  if (!reservation_.compare_exchange_strong(reserved, Reservation::kPassive)) return false;
+  note_peer(request.remote_address(), request.remote_address().port);
+  return true;
 }
 
-Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data) {
+Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data,
+                        const Communicator& communicator) {
+  std::lock_guard lock(modify_mutex_);
   if (reservation_.load() != held || !allows(EndpointEvent::kAccept)) return refusal();
   const EndpointBinding* binding = binding_.load(std::memory_order_acquire);
   hca::QueuePair* queue_pair = binding == nullptr ? nullptr : binding->queue_pair();
@@ -229,7 +280,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
   const hca::Address remote = request.remote_address();
   const hca::Outcome outcome = request.accept(*queue_pair, private_data);
   if (outcome) {
-    note_peer(remote, remote.port);
+    note_peer(remote, remote.port, communicator);
     release_reservation();
     return kOk;
   }
@@ -243,6 +294,7 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   {
     std::lock_guard lock(mutex_);
     evd = connect_evd_;
+    if (event.service_id) redirect_ = event.service_id;
     if (evd != nullptr) notice = notice_of_locked(event);
   }
   if (evd != nullptr) evd->post({nullptr, notice});

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,7 +59,10 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   Status post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
                    StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context);
 
-  Status connect(const ConnectRequest& request);                // dat_ep_connect
+  Status connect(const ConnectRequest& request);  // dat_ep_connect
+  // dat_ep_dup_connect: as `model` was connected by its own wish, wherever it was handed off to. Of `request` only
+  // time, private data and quality count.
+  Status connect_like(const Endpoint& model, ConnectRequest request);
   Status disconnect(bool is_graceful);                          // dat_ep_disconnect
   Status reset();                                               // dat_ep_reset
   EndpointStatus status() const;                                // dat_ep_get_status
@@ -77,15 +81,24 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   // vanishes.
   void give_back(Reservation held);
   // RESERVED > PASSIVE_CONNECTION_PENDING. False when the EP is not reserved any more.
-  bool on_request_arrived();
-  // An EP in the provider's hands: no PZ, no EVDs, TENTATIVE_CONNECTION_PENDING. Null when there are
-  // no resources.
-  static std::shared_ptr<Endpoint> create_tentative(InterfaceAdapter& ia);
+  bool on_request_arrived(const hca::ConnectionRequest& request);
+  // An EP in the provider's hands: no PZ, no EVDs, TENTATIVE_CONNECTION_PENDING, with attributes that match the
+  // request. Null when there are no resources.
+  static std::shared_ptr<Endpoint> create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request);
   Reservation reservation() const { return reservation_.load(); }
   // dat_cr_accept: `held` is what the EP must be held by.
-  Status accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data);
+  Status accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data,
+                const Communicator& communicator);
 
  private:
+  // How the connection was asked for.
+  struct Origin {
+    hca::Address remote;
+    std::uint64_t conn_qual;
+    std::uint32_t flags;
+    Communicator communicator;
+  };
+
   explicit Endpoint(InterfaceAdapter& ia);
   Status set_up(const EndpointConfig& config);
 
@@ -99,7 +112,8 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
   Status refusal() const { return wrong_state(state()); }
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
-  void note_peer(hca::Address address, std::uint64_t port_qual);
+  void note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator = {});
+  Status try_connect(const ConnectRequest& request);
 
   // endpoint_post.cc
   Status check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
@@ -114,7 +128,7 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   // endpoint_modify.cc
   Status check_modify(const EndpointChange& change) const;
   Status change_locked(const EndpointChange& change);
-  Status rebind_locked(const BindingConfig& config);
+  Status rebind_locked(BindingConfig config);
   bool needs_new_binding_locked(const BindingConfig& config) const;
   Status set_connect_evd_locked(EventDispatcher* evd);
 
@@ -128,7 +142,9 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   std::atomic<Reservation> reservation_{Reservation::kNone};
   std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when it is told
 
-  std::mutex modify_mutex_;  // one modify() at a time; taken before mutex_ and an EVD's lock
+  // One modify(), connect(), accept() or reset() at a time, so that none of them uses a binding that another replaces.
+  // Taken before mutex_, an EVD's lock and what the device locks.
+  std::mutex modify_mutex_;
 
   std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
 
@@ -138,6 +154,9 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   std::shared_ptr<EventDispatcher> connect_evd_;
   std::uint64_t remote_port_qual_ = 0;
   sockaddr_in remote_address_{};
+  Communicator communicator_;
+  std::optional<Origin> origin_;                            // set by connect()
+  std::optional<std::uint64_t> redirect_;                   // the qualifier that said yes in the end
   std::vector<hca::Bytes> private_data_;                    // of the peer, handed out in events since the last reset
   std::vector<std::unique_ptr<EndpointBinding>> bindings_;  // changed under modify_mutex_ too
 };

@@ -84,8 +84,6 @@ EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca:
   fill_in(attributes.max_request_dtos, choice.max_request_dtos);
   fill_in(attributes.max_recv_iov, choice.max_recv_iov);
   fill_in(attributes.max_request_iov, choice.max_request_iov);
-  fill_in(attributes.max_rdma_read_in, choice.max_rdma_read_in);
-  fill_in(attributes.max_rdma_read_out, choice.max_rdma_read_out);
   fill_in(attributes.srq_soft_hw, choice.srq_soft_hw);
   fill_in(attributes.max_rdma_read_iov, attributes.max_request_iov);
   fill_in(attributes.max_rdma_write_iov, attributes.max_request_iov);

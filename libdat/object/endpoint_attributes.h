@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // DAT_EP_ATTR without an ABI's layout. Attributes are what the consumer hopes for: zero means "you
-// choose", and sizes of messages are not enforced.
+// choose", but for the numbers of RDMA reads, where it means none; sizes of messages are not enforced.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ EndpointAttributes default_attributes(const hca::DeviceAttributes& device);
 Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceAttributes& device,
                         StatusDetail argument);
 
-// The same with every zero replaced by the default: what dat_ep_query shows and dat_ep_create takes
-// back.
+// The same with every zero that means "you choose" replaced by the default: what dat_ep_query shows
+// and dat_ep_create takes back.
 EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca::DeviceAttributes& device);
 
 hca::QueuePairLimits limits_of(const EndpointAttributes& complete);

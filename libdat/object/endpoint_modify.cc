@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // dat_ep_modify. Whatever a queue pair cannot change in place asks for a new one.
+#include <algorithm>
+
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/hca_status.h"
 #include "libdat/object/protection_zone.h"
 #include "libdat/object/shared_receive_queue.h"
 
@@ -16,9 +19,16 @@ std::shared_ptr<T> share(T* object) {
   return std::static_pointer_cast<T>(object->shared_from_this());
 }
 
+// Queues may be larger than asked for. Numbers of reads are what the peer is told, so they are exact.
 bool fits(const hca::QueuePairLimits& wish, const hca::QueuePairLimits& have) {
   return wish.send_wr <= have.send_wr && wish.recv_wr <= have.recv_wr && wish.send_sge <= have.send_sge &&
-         wish.recv_sge <= have.recv_sge && wish.reads_in <= have.reads_in && wish.reads_out <= have.reads_out;
+         wish.recv_sge <= have.recv_sge && wish.reads_in == have.reads_in && wish.reads_out == have.reads_out;
+}
+
+// So that `posted` receives of an EP with attributes `old` find place beside what is asked for.
+void make_room_for(std::uint32_t posted, const EndpointAttributes& old, EndpointAttributes& wish) {
+  wish.max_recv_dtos = std::max(wish.max_recv_dtos, static_cast<std::int32_t>(posted));
+  wish.max_recv_iov = std::max(wish.max_recv_iov, old.max_recv_iov);
 }
 
 }  // namespace
@@ -87,16 +97,26 @@ bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
   return !fits(limits_of(config.attributes), limits_of(now.attributes));
 }
 
-// Receives that are posted stay with the queue pair that has them, so there may be none. The old
-// binding leaves the EVDs first: its own mode must not stand against the new one's.
-Status Endpoint::rebind_locked(const BindingConfig& config) {
+// Posted receives move along: they are of the EP, not of its PZ, and one that does not match a new PZ fails when it is
+// used. Without a PZ there is no place for them; and how they are told of is settled when they are posted.
+Status Endpoint::rebind_locked(BindingConfig config) {
   EndpointBinding& old = *bindings_.back();
-  if (old.queue_pair() != nullptr && old.queue_pair()->recvs_outstanding() > 0) return refusal();
+  hca::QueuePair* const heritage = old.queue_pair();
+  const std::uint32_t posted = heritage == nullptr ? 0 : heritage->recvs_outstanding();
+  const bool is_told_alike = recv_mode_of(config.attributes) == recv_mode_of(old.config().attributes);
+  if (posted > 0 && (config.pz == nullptr || !is_told_alike)) return refusal();
+  if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
   bindings_.reserve(bindings_.size() + 1);
+  // The old binding leaves the EVDs first: its own mode must not stand against the new one's.
   old.leave();
   std::unique_ptr<EndpointBinding> made;
-  const Status status = EndpointBinding::create(device_, config, handle(), *this, kParameters, made);
+  Status status = EndpointBinding::create(device_, config, handle(), *this, kParameters, made);
+  if (status.ok() && heritage != nullptr && made->queue_pair() != nullptr) {
+    const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
+    if (!outcome) status = creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);
+  }
   if (!status.ok()) {
+    made.reset();
     static_cast<void>(old.join(kParameters));
     return status;
   }

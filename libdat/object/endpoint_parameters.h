@@ -47,6 +47,14 @@ struct EndpointChange {
   std::optional<EndpointAttributes> attributes;  // those of query() with the changed fields
 };
 
+// DAT_COMM: how a common service point is spoken to, in the words of socket(2). All zero: in no such way.
+struct Communicator {
+  int domain = 0;
+  int type = 0;
+  int protocol = 0;
+  friend bool operator==(const Communicator&, const Communicator&) = default;
+};
+
 struct ConnectRequest {
   hca::Address remote;  // the port is ignored
   std::uint64_t conn_qual = 0;
@@ -54,6 +62,7 @@ struct ConnectRequest {
   std::span<const std::byte> private_data = {};
   std::uint32_t qos = 0;
   std::uint32_t flags = 0;  // DAT_CONNECT_FLAGS: 1 multipath wished (ignored), 2 required (refused)
+  Communicator communicator = {};
 };
 
 struct EndpointStatus {
@@ -71,10 +80,11 @@ struct ReceiveUse {
 struct EndpointParameters {
   Handle ia;
   EndpointState state;
+  Communicator communicator;          // of the common service point on the other side or on this
   const sockaddr_in* local_address;   // never null; valid while the IA is open
-  std::uint64_t local_port_qual;      // 0 when not connected
+  std::uint64_t local_port_qual;      // 0 without a PZ
   const sockaddr_in* remote_address;  // never null; all zero before connecting; the EP's
-  std::uint64_t remote_port_qual;     // 0 when not connected
+  std::uint64_t remote_port_qual;     // 0 likewise
   Handle pz;
   Handle recv_evd;
   Handle request_evd;

@@ -162,7 +162,9 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
   const hca::Outcome outcome = now.queue_pair()->post_recv({.wr_id = cookie, .flags = quiet, .local = local});
   if (outcome) [[likely]]
     return kOk;
-  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  // A modify() has just moved the receives to another queue pair.
+  if (outcome.reason() == hca::Error::kInvalidState)
+    return &binding() == &now ? refusal() : post_recv(local, cookie, flags);
   return post_failure(outcome.reason(), true);
 }
 

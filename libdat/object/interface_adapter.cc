@@ -18,7 +18,7 @@ namespace softdat::object {
 namespace {
 
 // Children before parents, and what brings new objects before everything.
-constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCr,  Kind::kEp,  Kind::kSrq,
+constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCsp, Kind::kCr,  Kind::kEp, Kind::kSrq,
                                   Kind::kRmr, Kind::kLmr, Kind::kEvd, Kind::kCno, Kind::kPz};
 
 std::int32_t clamp(std::uint64_t value) {
@@ -43,6 +43,7 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
     self->detach();
     return insufficient_resources(StatusDetail::kResourceMemory);
   }
+  self->device_->watch(*self);
   table.publish(*self);
   ia = self->handle();
   async_evd = self->async_evd();
@@ -71,7 +72,13 @@ Status InterfaceAdapter::close(Pin<InterfaceAdapter> ia, bool is_graceful) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleIa);
 }
 
+void InterfaceAdapter::on_device_failed() {
+  constexpr std::int32_t kNoReason = 0;
+  report({handle(), kNoReason, AsyncErrorType::kIaCatastrophic});
+}
+
 void InterfaceAdapter::detach() {
+  device_->forget(*this);
   for (const Kind kind : kClosingOrder) close_all(kind);
   std::shared_ptr<EventDispatcher> async_evd;
   std::unique_ptr<UpcallThread> upcalls;

@@ -61,7 +61,7 @@ struct AdapterAttributes {
 };
 
 // Any thread.
-class InterfaceAdapter final : public Object {
+class InterfaceAdapter final : public Object, private hca::DeviceSink {
  public:
   static constexpr Kind kKind = Kind::kIa;
 
@@ -99,6 +99,7 @@ class InterfaceAdapter final : public Object {
   friend class HandleTable;
   friend class Adoption;
   explicit InterfaceAdapter(const AdapterOpening& opening);
+  void on_device_failed() override;
   Status set_up_async_evd(const AdapterOpening& opening);
   Status adopt(const std::shared_ptr<Object>& object, Maker maker);
   bool remember(Object& object, Maker maker);

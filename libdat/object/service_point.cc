@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/service_point.h"
 
-#include <unistd.h>
-
-#include <atomic>
-
 #include "libdat/object/connection_request.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/free_qualifier.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 
 namespace softdat::object {
 namespace {
-
-// Where create_any() looks: nothing privileged, nothing that needs more than 16 bits.
-constexpr std::uint32_t kFirstQualifier = 1024;
-constexpr std::uint32_t kQualifiers = 65536 - kFirstQualifier;
-constexpr std::uint32_t kMostTries = 4096;
-
-// Processes begin at different places, so that they seldom meet.
-std::uint64_t next_qualifier() {
-  static std::atomic<std::uint32_t> next{static_cast<std::uint32_t>(::getpid()) * 2654435761u};
-  return kFirstQualifier + next.fetch_add(1, std::memory_order_relaxed) % kQualifiers;
-}
 
 Status check_evd(const InterfaceAdapter& ia, const EventDispatcher& evd) {
   const bool is_good = evd.takes(kCrStream) && &evd.device() == &ia.device();
@@ -58,14 +44,13 @@ Status ServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, Event
 
 Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, EventDispatcher& evd,
                                 bool provider_makes_endpoints, Handle& psp) {
-  for (std::uint32_t tries = 0; tries < kMostTries; ++tries) {
-    const std::uint64_t candidate = next_qualifier();
+  const auto attempt = [&](std::uint16_t candidate) {
     const Status status = create(ia, candidate, evd, provider_makes_endpoints, psp);
-    if (status.type == StatusType::kConnQualInUse) continue;
     if (status.ok()) conn_qual = candidate;
     return status;
-  }
-  return conn_qual_unavailable();
+  };
+  const Status status = try_free_qualifiers(attempt, StatusType::kConnQualInUse);
+  return status.type == StatusType::kConnQualInUse ? conn_qual_unavailable() : status;
 }
 
 Status ServicePoint::free(Pin<ServicePoint> psp) {
@@ -85,7 +70,7 @@ ServicePointParameters ServicePoint::query() const {
 void ServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
   std::shared_ptr<Endpoint> ep;
   if (provider_makes_endpoints_) {
-    ep = Endpoint::create_tentative(ia());
+    ep = Endpoint::create_tentative(ia(), *request);
     if (ep == nullptr) return;  // which refuses the peer
   }
   ConnectionRequest::announce(*this, conn_qual_, *evd_, std::move(request), std::move(ep));

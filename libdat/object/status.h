@@ -192,6 +192,12 @@ constexpr Status conn_qual_in_use() {
 constexpr Status conn_qual_unavailable() {
   return {StatusType::kConnQualUnavailable};
 }
+constexpr Status port_in_use() {
+  return {StatusType::kPortInUse};
+}
+constexpr Status comm_not_supported() {
+  return {StatusType::kCommNotSupported};
+}
 constexpr Status aborted() {
   return {StatusType::kAbort};
 }

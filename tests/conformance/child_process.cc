@@ -81,6 +81,16 @@ std::string Child::ask(const std::string& line) {
   return read_line();
 }
 
+void Child::stop() {
+  ::kill(id_, SIGSTOP);
+  int status = 0;
+  if (waitpid(id_, &status, WUNTRACED) != id_ || !WIFSTOPPED(status)) throw SetupFailure("the child does not stop");
+}
+
+void Child::resume() {
+  ::kill(id_, SIGCONT);
+}
+
 void Child::kill() {
   if (id_ <= 0) return;
   ::kill(id_, SIGKILL);

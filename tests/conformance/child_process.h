@@ -27,6 +27,10 @@ class Child {
   // Says a line and returns the answer.
   std::string ask(const std::string& line);
 
+  // SIGSTOP, and waits until it runs no more; and SIGCONT.
+  void stop();
+  void resume();
+
   // SIGKILL, and waits until nothing is left of it.
   void kill();
 

@@ -65,6 +65,7 @@ class Server {
     if (verb == "fill") peer_.memory->fill(offset, length, static_cast<unsigned>(value));
     if (verb == "recv") require(peer_.post_recv(offset, length, value), "dat_ep_post_recv");
     if (verb == "send") require(peer_.post_send(offset, length, value), "dat_ep_post_send");
+    if (verb == "connect") connect(static_cast<in_addr_t>(offset), value);
     if (verb == "await-recv") return say_completion(peer_.recv_evd);
     if (verb == "await-request") return say_completion(peer_.request_evd);
     if (verb == "await-connection") return say_connection();
@@ -78,6 +79,18 @@ class Server {
   }
 
  private:
+  // From a new endpoint; await-connection tells what becomes of it.
+  void connect(in_addr_t ipv4, DAT_CONN_QUAL qualifier) {
+    peer_.ep = DAT_HANDLE_NULL;  // the old one stays connected
+    peer_.renew_endpoint();
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(ipv4);
+    require(dat_ep_connect(peer_.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier, kPatience, 0, nullptr,
+                           DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+            "dat_ep_connect");
+  }
+
   bool say_completion(DAT_EVD_HANDLE evd) {
     const auto completion = next_completion(evd);
     say(std::to_string(completion.status) + " " + std::to_string(completion.user_cookie.as_64) + " " +

@@ -22,17 +22,6 @@ class Unsupported : public testing::Test {
   Peer peer_{kServerName};
 };
 
-TEST_F(Unsupported, HandingOffAndDuplicating) {
-  ConnectedPair pair;
-  EXPECT_THAT(dat_ep_dup_connect(peer_.ep, pair.client.ep, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT),
-              testing::AnyOf(is_not_supported(), succeeds()));
-  Peer client(kClientName);
-  ASSERT_THAT(client.connect(pair.server, pair.server.listen()), succeeds());
-  const DAT_CR_HANDLE cr = pair.server.next_request();
-  EXPECT_THAT(dat_cr_handoff(cr, unused_qualifier()), is_not_supported());
-  EXPECT_THAT(reject_cr(cr), succeeds());
-}
-
 TEST_F(Unsupported, MultipathAndThreadSafeOpening) {
   EXPECT_EQ(provider().supports_multipath, DAT_FALSE);
   EXPECT_THAT(dat_ep_connect(peer_.ep, peer_.adapter.address(), unused_qualifier(), kPatience, 0, nullptr,
@@ -41,14 +30,6 @@ TEST_F(Unsupported, MultipathAndThreadSafeOpening) {
 }
 
 #if SOFTDAT_DAT_MAJOR == 2
-
-TEST_F(Unsupported, CommonServicePoints) {
-  DAT_COMM communicator{};
-  DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
-  EXPECT_THAT(dat_csp_create(peer_.adapter.handle(), &communicator, peer_.adapter.address(), peer_.cr_evd, &csp),
-              is_not_supported());
-  EXPECT_THAT(dat_ep_common_connect(peer_.ep, peer_.adapter.address(), kPatience, 0, nullptr), is_not_supported());
-}
 
 TEST_F(Unsupported, Extensions) {
   EXPECT_EQ(peer_.adapter.attributes().extension_supported, DAT_EXTENSION_NONE);

@@ -5,6 +5,7 @@
 
 #include "libdat/object/endpoint_state.h"
 #include "simnic/queue_pair_state.h"
+#include "transport/tcp/connection_state.h"
 
 namespace {
 
@@ -36,24 +37,56 @@ constexpr std::array kEndpointStates{EndpointState::kUnconnected,
                                      EndpointState::kDisconnectPending,
                                      EndpointState::kDisconnected};
 
-void print_queue_pair() {
-  std::printf("## The queue pair (simnic/queue_pair_state.h)\n\n| state | what is true in it |\n|---|---|\n");
-  for (std::size_t state = 0; state < kQueuePairStateNames.size(); ++state) {
-    std::printf("| %s | %s |\n", kQueuePairStateNames[state], kQueuePairStateMeanings[state]);
-  }
+constexpr std::array kConnectionStateNames{"dialing", "awaiting reply", "awaiting request", "requested", "confirming",
+                                           "holding", "open",           "draining",         "closed"};
+constexpr std::array kConnectionStateMeanings{"TCP connects to one of the service's ports",
+                                              "our MPA request is out",
+                                              "accepted by TCP; the peer has yet to say what it wants",
+                                              "the consumer has the peer's request and has not answered",
+                                              "our yes is out; the peer's first FPDU confirms it",
+                                              "agreed with a foreign peer that is not to hear from us for some moments",
+                                              "messages flow",
+                                              "closed; last bytes go out, then our FIN; whatever comes is dropped",
+                                              "no socket any more"};
+constexpr std::array kConnectionEventNames{"connected", "redial", "request", "hold", "confirm", "open", "drain", "end"};
+static_assert(kConnectionStateNames.size() == softdat::transport::tcp::kStateCount);
+static_assert(kConnectionStateMeanings.size() == softdat::transport::tcp::kStateCount);
+static_assert(kConnectionEventNames.size() == softdat::transport::tcp::kEventCount);
+
+// `next_state(state, event)` gives the number of the state that follows, if any.
+template <std::size_t kStates, std::size_t kEvents, typename Next>
+void print_machine(const std::array<const char*, kStates>& names, const std::array<const char*, kStates>& meanings,
+                   const std::array<const char*, kEvents>& events, Next next_state) {
+  std::printf("| state | what is true in it |\n|---|---|\n");
+  for (std::size_t state = 0; state < kStates; ++state) std::printf("| %s | %s |\n", names[state], meanings[state]);
   std::printf("\n| in, on |");
-  for (const char* event : kQueuePairEventNames) std::printf(" %s |", event);
+  for (const char* event : events) std::printf(" %s |", event);
   std::printf("\n|---|");
-  for (std::size_t i = 0; i < kQueuePairEventNames.size(); ++i) std::printf("---|");
-  for (std::size_t state = 0; state < kQueuePairStateNames.size(); ++state) {
-    std::printf("\n| **%s** |", kQueuePairStateNames[state]);
-    for (std::size_t event = 0; event < kQueuePairEventNames.size(); ++event) {
-      const auto next =
-          softdat::simnic::next_state(static_cast<QueuePairState>(state), static_cast<QueuePairEvent>(event));
-      std::printf(" %s |", next ? kQueuePairStateNames[static_cast<std::size_t>(*next)] : "-");
+  for (std::size_t i = 0; i < kEvents; ++i) std::printf("---|");
+  for (std::size_t state = 0; state < kStates; ++state) {
+    std::printf("\n| **%s** |", names[state]);
+    for (std::size_t event = 0; event < kEvents; ++event) {
+      const auto next = next_state(state, event);
+      std::printf(" %s |", next ? names[static_cast<std::size_t>(*next)] : "-");
     }
   }
   std::printf("\n");
+}
+
+void print_queue_pair() {
+  std::printf("## The queue pair (simnic/queue_pair_state.h)\n\n");
+  print_machine(kQueuePairStateNames, kQueuePairStateMeanings, kQueuePairEventNames, [](auto state, auto event) {
+    return softdat::simnic::next_state(static_cast<QueuePairState>(state), static_cast<QueuePairEvent>(event));
+  });
+}
+
+void print_connection() {
+  using softdat::transport::tcp::Event;
+  using softdat::transport::tcp::State;
+  std::printf("\n## The TCP connection (transport/tcp/connection_state.h)\n\n");
+  print_machine(kConnectionStateNames, kConnectionStateMeanings, kConnectionEventNames, [](auto state, auto event) {
+    return softdat::transport::tcp::step_of(static_cast<State>(state), static_cast<Event>(event));
+  });
 }
 
 void print_endpoint() {
@@ -81,4 +114,5 @@ int main() {
       "computed from it and from who holds the\nendpoint (a service point); nothing stores it a second time.\n\n");
   print_queue_pair();
   print_endpoint();
+  print_connection();
 }

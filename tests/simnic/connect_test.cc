@@ -273,5 +273,118 @@ TEST_F(ConnectTest, ThePeersDeathWhileConnectingIsUnreachable) {
   EXPECT_EQ(active.events(), "unreachable");
 }
 
+TEST_F(ConnectTest, RequestSaysWhatThePeerReadsAndFromWhere) {
+  const auto listener = listen();
+  Endpoint active(here());
+  expect_ok(active.connect(there()));
+  const auto request = take_request();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->reads_in(), active.qp().limits().reads_in);
+  EXPECT_EQ(request->reads_out(), active.qp().limits().reads_out);
+  EXPECT_EQ(request->remote_address().port, active.qp().local_port());
+  EXPECT_NE(active.qp().local_port(), 0);
+}
+
+TEST_F(ConnectTest, RequestIsHandedOffToAnotherListener) {
+  ListenerLog other_log;
+  const auto listener = listen();
+  const auto other = expect_ok(there().nic().listen(kService + 1, 8, other_log));
+  Endpoint active(here()), passive(there());
+  expect_ok(active.connect(there(), kService, "may I?"));
+  const auto request = take_request();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(reason(request->hand_off(kService + 2)), hca::Error::kBadAddress);
+  expect_ok(request->hand_off(kService + 1));
+  EXPECT_EQ(reason(request->hand_off(kService + 1)), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(request->accept(passive.qp(), {})), hca::Error::kInvalidState);
+  world_.settle();
+  ASSERT_EQ(other_log.requests.size(), 1u);
+  EXPECT_EQ(other_log.requests.front()->service_id(), kService + 1);
+  expect_ok(other_log.requests.front()->accept(passive.qp(), {}));
+  world_.settle();
+  EXPECT_EQ(active.events(), "established");
+  EXPECT_EQ(active.answered_by, kService + 1);
+}
+
+TEST_F(ConnectTest, ListenerThatGoesRefusesWhatItWasHanded) {
+  ListenerLog other_log;
+  const auto listener = listen();
+  auto other = expect_ok(there().nic().listen(kService + 1, 8, other_log));
+  Endpoint active(here());
+  expect_ok(active.connect(there()));
+  const auto request = take_request();
+  ASSERT_TRUE(request);
+  expect_ok(request->hand_off(kService + 1));
+  other.reset();
+  other_log.requests.clear();
+  world_.settle();
+  EXPECT_EQ(active.events(), "non-peer-rejected");
+}
+
+TEST_F(ConnectTest, HeirTakesTheReceivesAndTheOtherIsOfNoUse) {
+  const auto listener = listen();
+  Endpoint active(here()), old(there()), heir(there());
+  Memory memory(there(), 64);
+  for (std::uint64_t id = 1; id <= 3; ++id) expect_ok(old.recv(id, {memory.all()}));
+  expect_ok(heir.qp().inherit_recvs(old.qp()));
+  EXPECT_EQ(heir.qp().recvs_outstanding(), 3u);
+  EXPECT_EQ(old.qp().recvs_outstanding(), 0u);
+  EXPECT_EQ(reason(old.recv(4, {memory.all()})), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(old.connect(here())), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(heir.qp().inherit_recvs(old.qp())), hca::Error::kInvalidState);
+  expect_ok(active.connect(there()));
+  const auto request = take_request();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(reason(request->accept(old.qp(), {})), hca::Error::kInvalidState);
+  expect_ok(request->accept(heir.qp(), {}));
+  world_.settle();
+  EXPECT_EQ(heir.events(), "established");
+}
+
+TEST_F(ConnectTest, HeirWithoutRoomLeavesEverythingAsItIs) {
+  auto limits = Endpoint::kLimits;
+  limits.recv_wr = 2;
+  Endpoint old(there()), narrow(there(), limits);
+  for (std::uint64_t id = 1; id <= 3; ++id) expect_ok(old.recv(id, {}));
+  EXPECT_EQ(reason(narrow.qp().inherit_recvs(old.qp())), hca::Error::kLimitReached);
+  EXPECT_EQ(old.qp().recvs_outstanding(), 3u);
+  expect_ok(old.recv(4, {}));
+}
+
+struct FailureLog final : hca::DeviceSink {
+  void on_device_failed() override { ++failures; }
+  int failures = 0;
+};
+
+TEST_F(ConnectTest, FailureOfTheCarrierIsToldOnceToWhoeverWatchesAndBreaksWhatThereIs) {
+  FailureLog early, late, gone;
+  here().nic().watch(early);
+  here().nic().watch(gone);
+  here().nic().forget(gone);
+  Endpoint active(here()), passive(there());
+  world_.connect(active, passive);
+  const auto listener = listen();
+  Endpoint waiting(here());
+  expect_ok(waiting.connect(there()));
+  here().carrier().fail();
+  world_.settle();
+  EXPECT_EQ(early.failures, 1);
+  EXPECT_EQ(gone.failures, 0);
+  EXPECT_EQ(active.qp().state(), QueuePairState::kError);
+  EXPECT_EQ(passive.qp().state(), QueuePairState::kError);
+  EXPECT_EQ(waiting.qp().state(), QueuePairState::kError);
+  Endpoint another(here());
+  expect_ok(another.connect(there()));
+  world_.settle();
+  EXPECT_EQ(another.events(), "unreachable");
+  EXPECT_EQ(reason(here().nic().listen(kService, 1, log_)), hca::Error::kNoMemory);
+  here().nic().watch(late);
+  world_.settle();
+  EXPECT_EQ(late.failures, 1);
+  EXPECT_EQ(early.failures, 1);
+  here().nic().forget(early);
+  here().nic().forget(late);
+}
+
 }  // namespace
 }  // namespace softdat::simnic::testing

@@ -173,6 +173,7 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   if (!events_.empty()) events_ += ' ';
   events_ += name_of(event.type);
   private_data = event.private_data;
+  answered_by = event.service_id;
 }
 
 World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr)

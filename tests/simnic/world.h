@@ -137,8 +137,9 @@ class Endpoint final : public hca::QueuePairSink {
 
   // What the sink heard since the last call, as words ("established disconnected").
   std::string events();
-  std::vector<std::byte> private_data;  // of the last event
-  int recv_limits = 0;                  // how often the soft limit was told
+  int recv_limits = 0;                       // how often the soft limit was told
+  std::vector<std::byte> private_data;       // of the last event
+  std::optional<std::uint64_t> answered_by;  // likewise
 
  private:
   void on_connection_event(const hca::ConnectionEvent& event) override;

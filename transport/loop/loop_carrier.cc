@@ -85,7 +85,7 @@ LoopCarrier::~LoopCarrier() {
 }
 
 ListenResult LoopCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
-  if (!is_alive_) return {nullptr, ListenError::kNoResources};
+  if (!is_alive_ || has_failed_) return {nullptr, ListenError::kNoResources};
   if (ports_.contains(service_id)) return {nullptr, ListenError::kAddressInUse};
   auto port = std::make_unique<LoopPort>(*this, service_id, backlog, sink);
   ports_[service_id] = port.get();
@@ -98,7 +98,7 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   End& active = conversation->active();
   End& passive = conversation->passive();
   active.start_connecting(*this, sink, request);
-  LoopCarrier* target = network_.find(remote.ipv4);
+  LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote.ipv4);
   if (!is_alive_) {
     active.silence();
   } else if (target == nullptr) {
@@ -131,19 +131,37 @@ std::size_t LoopCarrier::turn(base::Time now) {
   if (!is_alive_) return 0;
   network_.advance(now);
   has_work_.store(false, std::memory_order_seq_cst);
+  const bool fails_now = std::exchange(must_fail_, false);
+  if (fails_now) break_down();
   const std::vector<std::shared_ptr<End>> work = [&] {
     std::vector<std::shared_ptr<End>> taken;
     taken.swap(busy_);
     if (network_.is_seeded()) std::shuffle(taken.begin(), taken.end(), network_.random());
     return taken;
   }();
-  std::size_t count = 0;
+  std::size_t count = fails_now ? 1 : 0;
   for (const std::shared_ptr<End>& end : work) {
     end->set_queued(false);
     count += serve(*end, now);
     if (end->is_busy()) note_busy(end);
   }
   return count;
+}
+
+void LoopCarrier::fail() {
+  must_fail_ = true;
+  has_work_.store(true, std::memory_order_seq_cst);
+  activity_.notify();
+}
+
+void LoopCarrier::break_down() {
+  has_failed_ = true;
+  network_.carriers_.erase(own_.ipv4);
+  for (const std::uint64_t number : network_.connections()) {
+    const auto alive = network_.conversations_[number].lock();
+    const bool is_ours = alive->active().carrier() == this || alive->passive().carrier() == this;
+    if (is_ours) network_.cut(number);
+  }
 }
 
 // Bounded by what stood there at the start, so that a sink that answers at once cannot hold a turn.
@@ -176,7 +194,7 @@ void LoopCarrier::interrupt() {
 
 void LoopCarrier::kill() {
   if (!std::exchange(is_alive_, false)) return;
-  network_.carriers_.erase(own_.ipv4);
+  if (!has_failed_) network_.carriers_.erase(own_.ipv4);
   busy_.clear();
   const auto bury = [this](End& end, End& peer) {
     if (end.carrier() != this) return;

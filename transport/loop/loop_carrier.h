@@ -40,6 +40,11 @@ class LoopCarrier final : public Carrier {
   // peers hear kLost, and its address is unreachable. Everything made here may still be destroyed.
   void kill();
 
+  // The end of what this carrier stands on: its own sinks hear kLost (or a refusal as kUnreachable) in its next turn,
+  // its peers too, and its address is unreachable from then on.
+  void fail();
+  bool has_failed() const override { return has_failed_; }
+
   void set_connect_policy(ConnectPolicy policy) { policy_ = policy; }
   const Address& own() const { return own_; }
 
@@ -48,6 +53,7 @@ class LoopCarrier final : public Carrier {
   friend class LoopPort;
   friend class LoopNetwork;
 
+  void break_down();
   void note_busy(const std::shared_ptr<End>& end);
   void serve_request(const std::shared_ptr<End>& end, const Offer& offer);
   std::size_t serve(End& end, base::Time now);
@@ -55,6 +61,8 @@ class LoopCarrier final : public Carrier {
   LoopNetwork& network_;
   const Address own_;
   bool is_alive_ = true;
+  bool must_fail_ = false;  // in the next turn
+  bool has_failed_ = false;
   ConnectPolicy policy_ = ConnectPolicy::kServe;
   std::map<std::uint64_t, LoopPort*> ports_;
   std::vector<std::shared_ptr<End>> busy_;  // ends of ours that a turn has something to do for

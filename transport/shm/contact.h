@@ -35,6 +35,8 @@ class Contact final : public ReadinessSink {
   void retry_if_due(base::Time now);
   bool is_retrying() const { return is_retrying_; }
   bool is_done() const { return is_done_; }
+  // Whoever waits is refused.
+  void give_up(Refusal reason);
 
   void on_ready(std::uint32_t readiness) override;
 
@@ -42,7 +44,6 @@ class Contact final : public ReadinessSink {
   void take(Welcome welcome);
   void retry_later(int most_attempts);
   void resolve(Link& link);
-  void give_up(Refusal reason);
 
   ShmCarrier& carrier_;
   const ServiceKey key_;

@@ -66,16 +66,8 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
 
 Link::~Link() = default;
 
-// Packets on an established link announce what we do not know of; only the end matters.
 void Link::on_ready(std::uint32_t) {
-  std::byte data[256];
-  Packet packet;
-  while (true) {
-    const ReceiveResult result = receive_packet(socket_.get(), data, packet);
-    if (result == ReceiveResult::kEnd) lose_peer();
-    if (result != ReceiveResult::kPacket) break;
-    packet = {};
-  }
+  hear_socket();
   if (!is_peer_gone_) watch_->want(kReadable);
 }
 
@@ -212,8 +204,11 @@ std::size_t Link::use_room() {
 }
 
 void Link::end() {
-  // What the dead have left in the ring still counts; a living peer cannot hold us here.
+  // What the dead have left in the ring still counts, and then what they have said besides; a living peer cannot hold
+  // us here.
+  hear_socket();
   if (!is_broken_) take_records(segment_.ring_of(Side::kConnector).size / kLine);
+  if (!is_broken_) deliver_farewell();
   const bool is_broken = is_broken_;
   const CloseReason reason = is_broken ? CloseReason::kProtocolError : CloseReason::kLost;
   const Refusal refusal = is_broken ? Refusal::kProtocol : Refusal::kUnreachable;

@@ -69,9 +69,13 @@ class Link final : public ReadinessSink {
   bool is_hot() const { return is_hot_; }
   bool set_hot(bool hot) { return std::exchange(is_hot_, hot); }
   bool is_ending() const { return is_broken_ || is_peer_gone_; }
+  // Before the end of our carrier: what has found no room in the ring reaches the peer all the same.
+  void say_farewell();
   // Asks the kernel whether the peer still holds its end, rather than wait to be told.
   bool is_alive();
   void end();
+  // The peer is gone, as far as we are concerned.
+  void lose_peer();
   // Hangs up; both sides will find the link ending.
   void sever();
 
@@ -90,11 +94,14 @@ class Link final : public ReadinessSink {
   void post(RecordKind kind, std::uint32_t number, const Bytes& bytes);
   bool write(RecordKind kind, std::uint32_t number, const Bytes& bytes);
   void break_down();
-  void lose_peer();
   std::size_t take_records(std::size_t most);
   void give_room_back();
   std::size_t use_room();
   void detach(Conversation& conversation, ShmChannel*& channel);
+
+  // In link_farewell.cc.
+  void hear_socket();
+  void deliver_farewell();
 
   // Delivery, in link_delivery.cc. False: the peer broke the protocol.
   bool deliver(const RecordWord& word, std::span<const std::byte> bytes);
@@ -122,6 +129,7 @@ class Link final : public ReadinessSink {
     Bytes bytes;
   };
   std::deque<Waiting> outbox_;  // set-up and final records that found no room; they go first
+  Bytes farewell_;              // the peer's records that found no room, for when its ring is empty
   bool has_written_ = false;    // since the last flush()
   std::uint32_t idle_polls_ = 0;
   bool is_hot_ = false;  // the carrier looks at it in every turn

@@ -8,9 +8,15 @@
 #include <cstring>
 
 namespace softdat::transport::shm {
+namespace {
+
+// Which is nobody's.
+constexpr std::uint32_t kLoopbackBroadcast = 0x7fff'ffff;
+
+}  // namespace
 
 bool is_local_address(std::uint32_t ipv4) {
-  if (ipv4 >> 24 == 127) return true;
+  if (ipv4 >> 24 == 127) return ipv4 != kLoopbackBroadcast;
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0) return false;
   bool is_found = false;

@@ -26,9 +26,12 @@ ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
   bell_watch_->want(kReadable);
 }
 
-ShmCarrier::~ShmCarrier() = default;
+ShmCarrier::~ShmCarrier() {
+  for (const auto& link : links_) link->say_farewell();
+}
 
 ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
+  if (has_failed_) return {nullptr, ListenError::kNoResources};
   SocketResult listener = listen_at(rendezvous_name(options_.ipv4, service_id));
   if (listener.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
   if (listener.error == EACCES || listener.error == EPERM) {
@@ -69,16 +72,15 @@ Contact::Begin ShmCarrier::start(ShmChannel& channel) {
     known->second->open(channel);
     return Contact::Begin::kUnderWay;
   }
-  auto& contact = contacts_[key];
-  if (!contact || contact->is_done()) {
-    contact = std::make_unique<Contact>(*this, key);
+  auto under_way = contacts_.find(key);
+  if (under_way == contacts_.end() || under_way->second->is_done()) {
+    if (under_way != contacts_.end()) contacts_.erase(under_way);
+    auto contact = std::make_unique<Contact>(*this, key);
     const Contact::Begin begin = contact->begin();
-    if (begin != Contact::Begin::kUnderWay) {
-      contacts_.erase(key);
-      return begin;
-    }
+    if (begin != Contact::Begin::kUnderWay) return begin;
+    under_way = contacts_.emplace(key, std::move(contact)).first;
   }
-  contact->add(channel);
+  under_way->second->add(channel);
   return Contact::Begin::kUnderWay;
 }
 

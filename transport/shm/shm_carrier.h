@@ -44,6 +44,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   std::size_t turn(base::Time now) override;
   void wait(base::Time deadline) override;
   void interrupt() override;
+  bool has_failed() const override { return has_failed_; }
 
   // As connect(), but null when nobody on this host serves that id at that address.
   std::unique_ptr<Channel> try_connect(const Address& remote, const Offer& request, ChannelSink& sink);
@@ -81,6 +82,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
  private:
   Contact::Begin start(ShmChannel& channel);
   Link* add_link(LinkParts parts);
+  void break_down();
   std::size_t poll_links();
   std::size_t poll_all();
   std::size_t poll_next_cold();
@@ -108,6 +110,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   std::map<ServiceKey, Link*> known_services_;  // who served them when last asked
   ChannelQueue news_;
   std::uint32_t turns_since_look_ = 0;
+  bool has_failed_ = false;
   base::Time last_look_{};
   // Written with the baton, read without it by prepare_wait().
   std::atomic<bool> has_retries_{false};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a ShmCarrier moves, sleeps and wakes.
 #include <algorithm>
+#include <utility>
 
 #include "transport/shm/link.h"
 #include "transport/shm/shm_carrier.h"
@@ -41,7 +42,9 @@ bool ShmCarrier::wants_look(base::Time now) {
 }
 
 std::size_t ShmCarrier::move(base::Time now) {
-  const std::size_t count = poll_links() + tell_news();
+  const bool fails_now = reactor_.has_failed() && !std::exchange(has_failed_, true);
+  if (fails_now) break_down();
+  const std::size_t count = poll_links() + tell_news() + (fails_now ? 1 : 0);
   if (is_meeting()) {
     bool has_retries = false;
     for (const auto& [key, contact] : contacts_) {
@@ -52,6 +55,11 @@ std::size_t ShmCarrier::move(base::Time now) {
     sweep();
   }
   return count;
+}
+
+void ShmCarrier::break_down() {
+  for (const auto& link : links_) link->lose_peer();
+  for (const auto& [key, contact] : contacts_) contact->give_up(Refusal::kUnreachable);
 }
 
 // Links that were busy of late are looked at in every turn, the others one or two at a time: what a

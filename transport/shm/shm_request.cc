@@ -23,11 +23,11 @@ Link* ShmRequest::leave() {
 }
 
 std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sink) {
-  Link* link = leave();
-  if (link == nullptr) return nullptr;
+  if (link_ == nullptr) return nullptr;
+  // What may fail for want of memory comes first: a request that has left its link cannot come back.
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
   channel->expect(offer_, offer_.features & reply.features);
-  link->accept(number_, *channel, reply);
+  leave()->accept(number_, *channel, reply);
   return channel;
 }
 

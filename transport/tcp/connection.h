@@ -56,6 +56,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void arm();
   // The socket goes at once, and nobody is told.
   void abandon();
+  // The same, and whoever has the channel hears that it is lost.
+  void lose() { end_with(CloseReason::kLost, {}); }
   // Brings the last bytes out, blocking until the deadline: the carrier is about to go.
   void finish(base::Time deadline);
 

@@ -31,7 +31,7 @@ TcpCarrier::~TcpCarrier() {
 }
 
 ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
-  if (!is_alive_) return {nullptr, ListenError::kNoResources};
+  if (!is_alive_ || has_failed_) return {nullptr, ListenError::kNoResources};
   auto sockets = open_port(hub_.options(), service_id);
   if (!sockets.ok()) return {nullptr, sockets.reason()};
   auto port = std::make_unique<TcpPort>(hub_, std::move(sockets).value(), service_id, backlog, sink);
@@ -47,7 +47,18 @@ std::size_t TcpCarrier::turn(base::Time now) {
   if (!is_alive_) return 0;
   hub_.move(now);
   hub_.reactor().dispatch(hub_.wants_look());
+  return settle(now);
+}
+
+std::size_t TcpCarrier::settle(base::Time now) {
+  if (hub_.reactor().has_failed() && !std::exchange(has_failed_, true)) break_down();
   return hub_.settle(now);
+}
+
+void TcpCarrier::break_down() {
+  hub_.note_done();
+  for (TcpPort* const port : ports_) port->abandon();
+  for (const SharedConnection& connection : hub_.connections()) connection->lose();
 }
 
 void TcpCarrier::wait(base::Time deadline) {

@@ -28,6 +28,7 @@ class TcpCarrier final : public Carrier {
   std::size_t turn(base::Time now) override;
   void wait(base::Time deadline) override;
   void interrupt() override;
+  bool has_failed() const override { return has_failed_; }
 
   // turn() and wait() in parts, for a carrier that shares the reactor with others. A turn is move(),
   // then Reactor::dispatch(), looking at the kernel if wants_look() or somebody else does, then
@@ -35,7 +36,7 @@ class TcpCarrier final : public Carrier {
   // Time::min() when there is work; any thread may ask it.
   void move(base::Time now) { hub_.move(now); }
   bool wants_look() { return hub_.wants_look(); }
-  std::size_t settle(base::Time now) { return hub_.settle(now); }
+  std::size_t settle(base::Time now);
   base::Time wait_until() { return hub_.wait_until(); }
 
   // The death of this process, for tests: every socket goes at once without a word, and no sink
@@ -44,10 +45,12 @@ class TcpCarrier final : public Carrier {
 
  private:
   class OwnedPort;
+  void break_down();
 
   Hub hub_;
   std::unordered_set<TcpPort*> ports_;
   bool is_alive_ = true;
+  bool has_failed_ = false;
 };
 
 }  // namespace softdat::transport::tcp

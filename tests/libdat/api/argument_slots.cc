@@ -291,7 +291,7 @@ void add_ep_connect(Table& t) {
   row("negative private data", arg(5), {.remote = address(), .size = kLeast, .data = data});
   row("too much private data", arg(5), {.remote = address(), .size = kMost, .data = data});
   row("null private data", arg(6), {.remote = address(), .size = 8});
-  row("quality", arg(7), {.remote = address(), .qos = 0x100});
+  row("quality", object::model_not_supported(), {.remote = address(), .qos = 0x100});
   row("flags", arg(8), {.remote = address(), .flags = 0x100});
   t.push_back({SOFTDAT_SLOT(ep_connect), "ep_connect family", object::invalid_address(D::kInvalidAddressUnsupported),
                [](L& l, O&) {
@@ -301,6 +301,49 @@ void add_ep_connect(Table& t) {
                                                  0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
                }});
 }
+
+void add_ep_dup_connect(Table& t) {
+  const auto row = [&t](const char* what, Status answer, const ConnectWish& wish) {
+    t.push_back({SOFTDAT_SLOT(ep_dup_connect), std::string("ep_dup_connect ") + what, answer, [wish](L& l, O&) {
+                   return l.table->ep_dup_connect_func(l.reserved_ep, l.ep, wish.timeout, wish.size,
+                                                       const_cast<void*>(wish.data), wild<DAT_QOS>(wish.qos));
+                 }});
+  };
+  static const char data[8] = "sesame";
+  row("no time", arg(3), {.timeout = 0});
+  row("negative private data", arg(4), {.size = kLeast, .data = data});
+  row("too much private data", arg(4), {.size = kMost, .data = data});
+  row("null private data", arg(5), {.size = 8});
+  row("quality", object::model_not_supported(), {.qos = 0x100});
+  t.push_back({SOFTDAT_SLOT(cr_handoff), "cr_handoff to nobody", arg(2),
+               [](L& l, O&) { return l.table->cr_handoff_func(l.cr, 7); }});
+}
+
+#if SOFTDAT_ABI == 20
+
+void add_common(Table& t) {
+  static DAT_COMM tcp{AF_INET, SOCK_STREAM, 0};
+  static DAT_COMM packets{AF_INET, SOCK_DGRAM, 0};
+  t.push_back({SOFTDAT_SLOT(csp_create), "csp_create null communicator", arg(2),
+               [](L& l, O& o) { return l.table->csp_create_func(l.ia, nullptr, address(), l.evd, o.as<H>()); }});
+  t.push_back({SOFTDAT_SLOT(csp_create), "csp_create null address", arg(3),
+               [](L& l, O& o) { return l.table->csp_create_func(l.ia, &tcp, nullptr, l.evd, o.as<H>()); }});
+  t.push_back({SOFTDAT_SLOT(csp_create), "csp_create null", arg(5),
+               [](L& l, O&) { return l.table->csp_create_func(l.ia, &tcp, address(), l.evd, nullptr); }});
+  t.push_back({SOFTDAT_SLOT(csp_create), "csp_create datagrams", object::comm_not_supported(),
+               [](L& l, O& o) { return l.table->csp_create_func(l.ia, &packets, address(), l.evd, o.as<H>()); }});
+  t.push_back({SOFTDAT_SLOT(ep_common_connect), "ep_common_connect null address", arg(2),
+               [](L& l, O&) { return l.table->ep_common_connect_func(l.reserved_ep, nullptr, kWait, 0, nullptr); }});
+  t.push_back({SOFTDAT_SLOT(ep_common_connect), "ep_common_connect no time", arg(3),
+               [](L& l, O&) { return l.table->ep_common_connect_func(l.reserved_ep, address(), 0, 0, nullptr); }});
+  t.push_back({SOFTDAT_SLOT(ep_common_connect), "ep_common_connect negative private data", arg(4), [](L& l, O&) {
+                 return l.table->ep_common_connect_func(l.reserved_ep, address(), kWait, kLeast, nullptr);
+               }});
+  t.push_back({SOFTDAT_SLOT(ep_common_connect), "ep_common_connect null private data", arg(5),
+               [](L& l, O&) { return l.table->ep_common_connect_func(l.reserved_ep, address(), kWait, 8, nullptr); }});
+}
+
+#endif
 
 // A count or vector that no post may take, for each of the posts that have one.
 void add_posts(Table& t, DAT_COUNT count, DAT_LMR_TRIPLET* iov, Status answer) {
@@ -404,16 +447,6 @@ void add_srq(Table& t) {
                  }});
 }
 
-// What a later issue brings answers that it is not there, after the same checks.
-void add_missing(Table& t) {
-  const Status model = object::model_not_supported();
-  t.push_back({SOFTDAT_SLOT(ep_dup_connect), "ep_dup_connect", model, [](L& l, O&) {
-                 return l.table->ep_dup_connect_func(l.reserved_ep, l.ep, kWait, 0, nullptr, DAT_QOS_BEST_EFFORT);
-               }});
-  t.push_back({SOFTDAT_SLOT(cr_handoff), "cr_handoff", object::not_implemented(),
-               [](L& l, O&) { return l.table->cr_handoff_func(l.cr, 7); }});
-}
-
 }  // namespace
 
 std::vector<ArgumentSlot> argument_slots() {
@@ -427,11 +460,14 @@ std::vector<ArgumentSlot> argument_slots() {
   add_ep_create(table);
   add_ep(table);
   add_ep_connect(table);
+  add_ep_dup_connect(table);
+#if SOFTDAT_ABI == 20
+  add_common(table);
+#endif
   add_posts(table);
   add_service_points(table);
   add_cr(table);
   add_srq(table);
-  add_missing(table);
   return table;
 }
 

@@ -63,6 +63,20 @@ TEST_F(AdapterTest, AsynchronousDispatcherCanBeShared) {
   EXPECT_TRUE(evd_of(world_.async_evd));
 }
 
+TEST_F(AdapterTest, FailureOfTheDeviceIsToldToEveryOpening) {
+  ASSERT_EQ(open(1, nullptr, ia_, evd_), kOk);
+  ASSERT_EQ(world_.device->sinks.size(), 2u);
+  for (hca::DeviceSink* sink : world_.device->sinks) sink->on_device_failed();
+  for (const auto& [evd, ia] : {std::pair{world_.async_evd, world_.ia}, std::pair{evd_, ia_}}) {
+    Event event;
+    ASSERT_EQ(evd_of(evd)->dequeue(event), kOk);
+    EXPECT_EQ(std::get<AsyncError>(event.body).type, AsyncErrorType::kIaCatastrophic);
+    EXPECT_EQ(std::get<AsyncError>(event.body).object, ia);
+  }
+  EXPECT_EQ(close(ia_, true), kOk);
+  EXPECT_EQ(world_.device->sinks.size(), 1u);
+}
+
 TEST_F(AdapterTest, OwnerOfASharedDispatcherMayGoFirst) {
   ASSERT_EQ(open(1, &*evd_of(world_.async_evd), ia_, evd_), kOk);
   EXPECT_EQ(world_.close(true), kOk);

@@ -39,12 +39,50 @@ TEST_F(EndpointModifyTest, LargerQueuesDo) {
   EXPECT_EQ(world_.device->queue_pairs.back()->sends.size(), 1u);
 }
 
-TEST_F(EndpointModifyTest, PostedReceivesAreNotLost) {
+TEST_F(EndpointModifyTest, PostedReceivesMoveAlong) {
   ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
-  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = 900; }),
-            invalid_state(StatusDetail::kInvalidStateEpUnconnected));
-  EXPECT_EQ(set_attributes([](auto& a) { a.max_message_size = 5; }), kOk);
+  ASSERT_EQ(ep()->post_recv({}, 2, 0), kOk);
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = 900; }), kOk);
+  ASSERT_EQ(queue_pairs(), 2u);
+  FakeQueuePair& now = *world_.device->queue_pairs.back();
+  ASSERT_EQ(now.recvs.size(), 2u);
+  EXPECT_EQ(now.recvs.front().wr_id, 1u);
+  EXPECT_TRUE(world_.device->queue_pairs.front()->recvs.empty());
   EXPECT_FALSE(ep()->status().is_recv_idle);
+  now.complete_recv(0);
+  Event event;
+  EXPECT_EQ(evd_of(recv_)->dequeue(event), kOk);
+}
+
+TEST_F(EndpointModifyTest, PostedReceivesFindRoomHoweverLittleIsAskedFor) {
+  for (std::uint64_t cookie = 1; cookie <= 9; ++cookie) ASSERT_EQ(ep()->post_recv({}, cookie, 0), kOk);
+  EXPECT_EQ(set_attributes([](auto& a) {
+              a.max_recv_dtos = 2;
+              a.max_rdma_read_in = 1;
+            }),
+            kOk);
+  EXPECT_EQ(ep()->query().attributes.max_recv_dtos, 2);
+  EXPECT_EQ(world_.device->queue_pairs.back()->recvs.size(), 9u);
+}
+
+TEST_F(EndpointModifyTest, FlagsOfPostedReceivesAndTheirZoneStay) {
+  ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
+  const Status refusal = invalid_state(StatusDetail::kInvalidStateEpUnconnected);
+  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kUnsignalledFlag; }), refusal);
+  EndpointChange change;
+  change.pz = nullptr;
+  EXPECT_EQ(ep()->modify(change), refusal);
+  EXPECT_EQ(queue_pairs(), 1u);
+  EXPECT_EQ(ep()->query().pz, pz_);
+}
+
+// What the peer is told must be what was asked for, so fewer reads need a new queue pair too.
+TEST_F(EndpointModifyTest, NumbersOfReadsAreExact) {
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_rdma_read_out = 0; }), kOk);
+  EXPECT_EQ(world_.device->queue_pairs.back()->limits().reads_out, 0u);
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_rdma_read_in = 3; }), kOk);
+  EXPECT_EQ(world_.device->queue_pairs.back()->limits().reads_in, 3u);
+  EXPECT_EQ(queue_pairs(), 3u);
 }
 
 TEST_F(EndpointModifyTest, NotificationOfItsOnlyStreamCanChange) {

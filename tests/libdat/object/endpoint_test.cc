@@ -64,7 +64,9 @@ TEST_F(EndpointTest, ZeroAttributesAreTheProvidersChoice) {
   const Handle other = world_.make_ep(pz_, recv_, request_, connect_, &attributes);
   EXPECT_EQ(ep_of(other)->query().attributes.max_request_dtos, 7);
   EXPECT_GE(ep_of(other)->query().attributes.max_recv_dtos, 16);
-  EXPECT_GE(ep_of(other)->query().attributes.max_rdma_read_out, 1);
+  // But for the reads, of which zero means none.
+  EXPECT_EQ(ep_of(other)->query().attributes.max_rdma_read_in, 0);
+  EXPECT_EQ(ep_of(other)->query().attributes.max_rdma_read_out, 0);
 }
 
 TEST_F(EndpointTest, SizesAreHints) {

@@ -43,14 +43,27 @@ class FakeWindow : public hca::MemoryWindow {
 
 class FakeRequest final : public hca::ConnectionRequest {
  public:
-  FakeRequest(std::uint64_t service_id, hca::Bytes private_data, std::shared_ptr<FakeAnswer> answer)
-      : service_id_(service_id), private_data_(std::move(private_data)), answer_(std::move(answer)) {}
+  FakeRequest(FakeDevice& device, std::uint64_t service_id, hca::Bytes private_data, std::shared_ptr<FakeAnswer> answer)
+      : device_(device),
+        service_id_(service_id),
+        private_data_(std::move(private_data)),
+        answer_(std::move(answer)),
+        reads_in_(device.peer_reads_in),
+        reads_out_(device.peer_reads_out) {}
   ~FakeRequest() override {
-    if (!answer_->is_accepted && !answer_->is_rejected) answer_->is_dropped = true;
+    if (!answer_->is_accepted && !answer_->is_rejected && !is_handed_off_) answer_->is_dropped = true;
   }
   hca::Address remote_address() const override { return {0x7f000002, 4711}; }
   std::uint64_t service_id() const override { return service_id_; }
   std::span<const std::byte> private_data() const override { return private_data_; }
+  std::uint32_t reads_in() const override { return reads_in_; }
+  std::uint32_t reads_out() const override { return reads_out_; }
+  hca::Outcome hand_off(std::uint64_t service_id) override {
+    if (!device_.arrive(service_id, private_data_, answer_)) return hca::fail(hca::Error::kBadAddress);
+    is_handed_off_ = true;
+    answer_->is_handed_off = true;
+    return hca::Done{};
+  }
   hca::Outcome accept(hca::QueuePair& qp, std::span<const std::byte> private_data) override {
     if (qp.state() != hca::QueuePairState::kIdle) return hca::fail(hca::Error::kInvalidState);
     answer_->private_data.assign(private_data.begin(), private_data.end());
@@ -65,9 +78,13 @@ class FakeRequest final : public hca::ConnectionRequest {
   }
 
  private:
+  FakeDevice& device_;
   const std::uint64_t service_id_;
   const hca::Bytes private_data_;
   const std::shared_ptr<FakeAnswer> answer_;
+  const std::uint32_t reads_in_;
+  const std::uint32_t reads_out_;
+  bool is_handed_off_ = false;
 };
 
 bool wakes(const hca::Completion& completion) {
@@ -228,10 +245,20 @@ hca::Result<std::uint32_t> FakeQueuePair::post_bind(const hca::BindRequest& requ
 
 hca::Outcome FakeQueuePair::post_recv(const hca::RecvRequest& request) {
   if (next_refusal) return hca::fail(*std::exchange(next_refusal, std::nullopt));
+  if (is_retired_) return hca::fail(hca::Error::kInvalidState);
   if (request.local.size() > config_.limits.recv_sge) return hca::fail(hca::Error::kInvalidArgument);
   if (recvs.size() == config_.limits.recv_wr) return hca::fail(hca::Error::kLimitReached);
   recvs.push_back({request.wr_id, {}, request.flags, 0, 0, {request.local.begin(), request.local.end()}});
   if (state() == hca::QueuePairState::kError) flush();
+  return hca::Done{};
+}
+
+hca::Outcome FakeQueuePair::inherit_recvs(hca::QueuePair& from) {
+  auto& other = dynamic_cast<FakeQueuePair&>(from);
+  if (recvs.size() + other.recvs.size() > config_.limits.recv_wr) return hca::fail(hca::Error::kLimitReached);
+  recvs.insert(recvs.end(), other.recvs.begin(), other.recvs.end());
+  other.recvs.clear();
+  other.is_retired_ = true;
   return hca::Done{};
 }
 
@@ -306,16 +333,20 @@ FakeDevice::FakeDevice()
 FakeDevice::~FakeDevice() = default;
 
 std::shared_ptr<FakeAnswer> FakeDevice::arrive(std::uint64_t service_id, hca::Bytes private_data) {
+  auto answer = std::make_shared<FakeAnswer>();
+  return arrive(service_id, std::move(private_data), answer) ? answer : nullptr;
+}
+
+bool FakeDevice::arrive(std::uint64_t service_id, hca::Bytes private_data, const std::shared_ptr<FakeAnswer>& answer) {
   hca::ListenerSink* sink = nullptr;
   {
     std::lock_guard lock(mutex_);
     const auto listener = listeners_.find(service_id);
-    if (listener == listeners_.end()) return nullptr;
+    if (listener == listeners_.end()) return false;
     sink = listener->second;
   }
-  auto answer = std::make_shared<FakeAnswer>();
-  sink->on_request(std::make_unique<FakeRequest>(service_id, std::move(private_data), answer));
-  return answer;
+  sink->on_request(std::make_unique<FakeRequest>(*this, service_id, std::move(private_data), answer));
+  return true;
 }
 
 void FakeDevice::on_progress(std::function<void()> work) {
@@ -368,7 +399,9 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> FakeDevice::create_srq(
 hca::Result<std::unique_ptr<hca::Listener>> FakeDevice::listen(std::uint64_t service_id, std::uint32_t,
                                                                hca::ListenerSink& sink) {
   std::lock_guard lock(mutex_);
-  if (!listeners_.emplace(service_id, &sink).second) return hca::fail(hca::Error::kAddressInUse);
+  ++listen_calls;
+  if (service_id >= first_taken || !listeners_.emplace(service_id, &sink).second)
+    return hca::fail(hca::Error::kAddressInUse);
   return std::unique_ptr<hca::Listener>(std::make_unique<Counted<FakeListener>>(live_objects, *this, service_id));
 }
 

@@ -92,12 +92,15 @@ class FakeQueuePair final : public hca::QueuePair {
   hca::Outcome disconnect(bool graceful) override;
   hca::Outcome reset() override;
   hca::Address remote_address() const override { return {}; }
+  std::uint16_t local_port() const override { return 4321; }
+  hca::Outcome inherit_recvs(hca::QueuePair& from) override;
 
  private:
   void complete(hca::CompletionQueue& queue, const Posted& posted, hca::CompletionOpcode opcode,
                 hca::CompletionStatus status, std::uint32_t length, bool solicited);
 
   hca::QueuePairConfig config_;
+  bool is_retired_ = false;
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
 };
 
@@ -131,6 +134,7 @@ struct FakeAnswer {
   std::atomic<bool> is_accepted{false};
   std::atomic<bool> is_rejected{false};
   std::atomic<bool> is_dropped{false};  // unanswered
+  std::atomic<bool> is_handed_off{false};
   hca::Bytes private_data;
 };
 
@@ -141,11 +145,20 @@ class FakeDevice final : public hca::Device {
 
   // A peer wishes to connect. Null when nobody listens.
   std::shared_ptr<FakeAnswer> arrive(std::uint64_t service_id, hca::Bytes private_data = {});
+  // One that was handed off. False when nobody listens.
+  bool arrive(std::uint64_t service_id, hca::Bytes private_data, const std::shared_ptr<FakeAnswer>& answer);
+  // Service ids from there on are taken by others.
+  std::uint64_t first_taken = ~std::uint64_t{0};
+  std::size_t listen_calls = 0;
+  // What a peer says of its reads from now on.
+  std::uint32_t peer_reads_in = 0;
+  std::uint32_t peer_reads_out = 0;
 
   // Done by the next progress(), of whichever thread.
   void on_progress(std::function<void()> work);
 
   hca::DeviceAttributes limits;
+  std::vector<hca::DeviceSink*> sinks;
   std::vector<FakeQueuePair*> queue_pairs;   // in order of creation
   std::vector<FakeCompletionQueue*> queues;  // in order of creation
   std::vector<FakeSharedReceiveQueue*> shared_queues;
@@ -168,6 +181,8 @@ class FakeDevice final : public hca::Device {
       const hca::SharedReceiveQueueConfig& config) override;
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
+  void watch(hca::DeviceSink& sink) override { sinks.push_back(&sink); }
+  void forget(hca::DeviceSink& sink) override { std::erase(sinks, &sink); }
   bool progress() override;
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override;
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "libdat/object/common_service_point.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/reserved_service_point.h"
 #include "tests/libdat/object/waiter.h"
@@ -24,6 +25,12 @@ class ServicePointTest : public testing::Test {
     Event event;
     EXPECT_EQ(evd_of(cr_evd_)->dequeue(event), kOk);
     return std::get<RequestArrival>(event.body);
+  }
+  static sockaddr_in address(std::uint16_t port) {
+    sockaddr_in result{};
+    result.sin_family = AF_INET;
+    result.sin_port = htons(port);
+    return result;
   }
   bool is_quiet() {
     Event event;
@@ -145,6 +152,62 @@ TEST_F(ServicePointTest, AnyQualifierIsFreeAndSmall) {
     EXPECT_LT(qualifier, 65536u);
     EXPECT_EQ(pin_handle<ServicePoint>(psp)->query().conn_qual, qualifier);
   }
+}
+
+// Every free one of the range is tried, and no more.
+TEST_F(ServicePointTest, AnyQualifierIsUnavailableWhenAllAreTaken) {
+  world_.device->first_taken = 1024;
+  std::uint64_t qualifier = 7;
+  Handle psp = nullptr;
+  EXPECT_EQ(ServicePoint::create_any(*ia(), qualifier, *evd_of(cr_evd_), false, psp), conn_qual_unavailable());
+  EXPECT_EQ(world_.device->listen_calls, 65536u - 1024u);
+  EXPECT_EQ(qualifier, 7u);
+  EXPECT_EQ(psp, nullptr);
+  Handle csp = nullptr;
+  EXPECT_EQ(CommonServicePoint::create(*ia(), kTcpCommunicator, address(0), *evd_of(cr_evd_), csp), port_in_use());
+  world_.device->first_taken = 65535;
+  EXPECT_EQ(ServicePoint::create_any(*ia(), qualifier, *evd_of(cr_evd_), false, psp), kOk);
+}
+
+TEST_F(ServicePointTest, CommonPointAnnouncesItsPort) {
+  Handle csp = nullptr;
+  ASSERT_EQ(CommonServicePoint::create(*ia(), kTcpCommunicator, address(4711), *evd_of(cr_evd_), csp), kOk);
+  EXPECT_EQ(CommonServicePoint::create(*ia(), kTcpCommunicator, address(4711), *evd_of(cr_evd_), csp), port_in_use());
+  const auto answer = world_.device->arrive(4711, data_);
+  const RequestArrival arrival = next_arrival();
+  EXPECT_EQ(arrival.service_point, csp);
+  EXPECT_EQ(arrival.conn_qual, 4711u);
+  EXPECT_EQ(ConnectionRequest::accept(cr_of(arrival.request), &*ep_of(ep_), {}), kOk);
+  EXPECT_TRUE(answer->is_accepted);
+  EXPECT_EQ(ep_of(ep_)->query().communicator, kTcpCommunicator);
+  EXPECT_EQ(CommonServicePoint::free(pin_handle<CommonServicePoint>(csp)), kOk);
+  EXPECT_EQ(world_.device->arrive(4711), nullptr);
+}
+
+TEST_F(ServicePointTest, RequestIsHandedOff) {
+  listen(1);
+  const Handle other = listen(2);
+  const auto answer = world_.device->arrive(1, data_);
+  const Handle cr = next_arrival().request;
+  EXPECT_EQ(ConnectionRequest::hand_off(cr_of(cr), 3), invalid_parameter(StatusDetail::kInvalidArg2));
+  EXPECT_EQ(ConnectionRequest::hand_off(cr_of(cr), 2), kOk);
+  EXPECT_FALSE(cr_of(cr));
+  const RequestArrival again = next_arrival();
+  EXPECT_EQ(again.service_point, other);
+  EXPECT_EQ(ConnectionRequest::accept(cr_of(again.request), &*ep_of(ep_), {}), kOk);
+  EXPECT_TRUE(answer->is_accepted);
+  EXPECT_FALSE(answer->is_dropped);
+}
+
+TEST_F(ServicePointTest, ProvidersEndpointMatchesTheRequest) {
+  world_.device->peer_reads_in = 3;
+  world_.device->peer_reads_out = 50;
+  listen(1, true);
+  world_.device->arrive(1);
+  const EndpointParameters made = ep_of(cr_of(next_arrival().request)->query().local_ep)->query();
+  EXPECT_EQ(made.attributes.max_rdma_read_out, 3);
+  EXPECT_EQ(made.attributes.max_rdma_read_in, 16);  // no more than the device has
+  EXPECT_EQ(made.remote_address->sin_addr.s_addr, htonl(0x7f000002));
 }
 
 TEST_F(ServicePointTest, ProvidersEndpointIsConfiguredAndAccepted) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where a service point is put that may be anywhere: nothing privileged, nothing that needs more than 16 bits.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "libdat/object/status.h"
+
+namespace softdat::object {
+
+inline constexpr std::uint32_t kFirstFreeQualifier = 1024;
+inline constexpr std::uint32_t kFreeQualifiers = 65536 - kFirstFreeQualifier;
+
+// Processes begin at different places, so that they seldom meet.
+inline std::uint16_t next_free_qualifier() {
+  static std::atomic<std::uint32_t> next{static_cast<std::uint32_t>(::getpid()) * 2654435761u};
+  return static_cast<std::uint16_t>(kFirstFreeQualifier +
+                                    next.fetch_add(1, std::memory_order_relaxed) % kFreeQualifiers);
+}
+
+// Calls `attempt` with each candidate, once, for as long as it answers `taken`; returns its last answer.
+template <typename Attempt>
+Status try_free_qualifiers(const Attempt& attempt, StatusType taken) {
+  Status status{taken};
+  for (std::uint32_t tries = 0; tries < kFreeQualifiers && status.type == taken; ++tries) {
+    status = attempt(next_free_qualifier());
+  }
+  return status;
+}
+
+}  // namespace softdat::object

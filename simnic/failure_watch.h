@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who wants to hear that the NIC cannot go on. Owned by the engine; with the baton.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "hca/device.h"
+#include "simnic/upward_queue.h"
+
+namespace softdat::simnic {
+
+class FailureWatch {
+ public:
+  explicit FailureWatch(UpwardQueue& upward) : upward_(upward) {}
+
+  // Throws std::bad_alloc.
+  void add(hca::DeviceSink& sink) {
+    sinks_.push_back(&sink);
+    if (has_failed_) upward_.push(&sink, FailureNews{&sink});
+  }
+  // What has been said to the sink meanwhile is dropped by UpwardQueue::forget().
+  void remove(hca::DeviceSink& sink) { sinks_.erase(std::remove(sinks_.begin(), sinks_.end(), &sink), sinks_.end()); }
+
+  // Each sink hears of it once.
+  void tell() {
+    if (std::exchange(has_failed_, true)) return;
+    for (hca::DeviceSink* sink : sinks_) upward_.push(sink, FailureNews{sink});
+  }
+
+ private:
+  UpwardQueue& upward_;
+  std::vector<hca::DeviceSink*> sinks_;
+  bool has_failed_ = false;
+};
+
+}  // namespace softdat::simnic

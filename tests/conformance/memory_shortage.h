@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Want of memory, to order: operator new of this program, which the provider uses too.
+#pragma once
+
+namespace softdat::conformance {
+
+// While it lives, this thread's allocations succeed `count` times and then throw std::bad_alloc. Other threads have
+// all the memory they want.
+class MemoryShortage {
+ public:
+  explicit MemoryShortage(int count);
+  ~MemoryShortage();
+  MemoryShortage(const MemoryShortage&) = delete;
+  MemoryShortage& operator=(const MemoryShortage&) = delete;
+
+  // Whether an allocation has failed.
+  bool was_felt() const;
+};
+
+}  // namespace softdat::conformance

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DAT_INSUFFICIENT_RESOURCES: every call that makes something, with memory for none, one, two ... of the allocations
+// that it makes. It says so, changes nothing, and succeeds when there is memory again.
+#include "tests/conformance/memory_shortage.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/conformance/peer.h"
+
+namespace softdat::conformance {
+namespace {
+
+class Shortage : public testing::Test {
+ protected:
+  // `call` must fail as long as one of its allocations does; `undo` takes back its success.
+  void expect_refusals(const std::function<DAT_RETURN()>& call, const std::function<void()>& undo = {}) {
+    constexpr int kMostAllocations = 200;
+    int refusals = 0;
+    for (int count = 0; count < kMostAllocations; ++count) {
+      DAT_RETURN result;
+      bool was_felt;
+      {
+        const MemoryShortage shortage(count);
+        result = call();
+        was_felt = shortage.was_felt();
+      }
+      if (!was_felt) {
+        EXPECT_THAT(result, succeeds());
+        break;
+      }
+      // What is done later, by whoever it concerns, may do without.
+      if (result == DAT_SUCCESS) {
+        if (undo) undo();
+        continue;
+      }
+      EXPECT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)) << count;
+      ++refusals;
+    }
+    EXPECT_GT(refusals, 0);
+  }
+
+  Peer server_{kServerName};
+  Peer client_{kClientName};
+  DAT_CONN_QUAL qualifier_ = unused_qualifier();
+  DAT_IA_ADDRESS_PTR address_ = server_.adapter.address();  // asking for it takes memory
+};
+
+TEST_F(Shortage, OfEpCreate) {
+  DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] {
+        return dat_ep_create(server_.adapter.handle(), server_.pz, server_.recv_evd, server_.request_evd,
+                             server_.connect_evd, nullptr, &ep);
+      },
+      [&] { require(dat_ep_free(ep), "dat_ep_free"); });
+  EXPECT_THAT(dat_ep_free(ep), succeeds());
+}
+
+TEST_F(Shortage, OfEpModify) {
+  DAT_EP_PARAM param{};
+  require(dat_ep_query(server_.ep, DAT_EP_FIELD_ALL, &param), "dat_ep_query");
+  ASSERT_THAT(server_.post_recv(0, 64, 1), succeeds());
+  const DAT_EVD_HANDLE before = param.recv_evd_handle;
+  param.recv_evd_handle = server_.adapter.make_evd(DAT_EVD_DTO_FLAG);
+  const DAT_EVD_HANDLE after = param.recv_evd_handle;
+  expect_refusals([&] { return dat_ep_modify(server_.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param); },
+                  [&] {
+                    param.recv_evd_handle = before;
+                    require(dat_ep_modify(server_.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param), "dat_ep_modify");
+                    param.recv_evd_handle = after;
+                  });
+  establish(server_, client_);
+  ASSERT_THAT(client_.post_send(0, 64, 2), succeeds());
+  EXPECT_EQ(next_completion(after).user_cookie.as_64, 1u);
+}
+
+TEST_F(Shortage, OfPspCreate) {
+  DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] { return dat_psp_create(server_.adapter.handle(), qualifier_, server_.cr_evd, DAT_PSP_CONSUMER_FLAG, &psp); },
+      [&] { require(dat_psp_free(psp), "dat_psp_free"); });
+  EXPECT_THAT(dat_psp_free(psp), succeeds());
+}
+
+TEST_F(Shortage, OfPspCreateAny) {
+  DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+  DAT_CONN_QUAL found = 0;
+  expect_refusals(
+      [&] { return dat_psp_create_any(server_.adapter.handle(), &found, server_.cr_evd, DAT_PSP_PROVIDER_FLAG, &psp); },
+      [&] { require(dat_psp_free(psp), "dat_psp_free"); });
+}
+
+TEST_F(Shortage, OfRspCreate) {
+  DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] { return dat_rsp_create(server_.adapter.handle(), qualifier_, server_.ep, server_.cr_evd, &rsp); },
+      [&] { require(dat_rsp_free(rsp), "dat_rsp_free"); });
+  EXPECT_EQ(server_.state(), DAT_EP_STATE_RESERVED);
+}
+
+#if SOFTDAT_DAT_MAJOR == 2
+TEST_F(Shortage, OfCspCreate) {
+  DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
+  DAT_COMM tcp{AF_INET, SOCK_STREAM, IPPROTO_TCP};
+  expect_refusals([&] { return dat_csp_create(server_.adapter.handle(), &tcp, address_, server_.cr_evd, &csp); },
+                  [&] { require(dat_csp_free(csp), "dat_csp_free"); });
+}
+#endif
+
+// A refused connect leaves the endpoint unconnected, so that it can be called again at once.
+TEST_F(Shortage, OfEpConnect) {
+  char data[] = "some private data";
+  expect_refusals(
+      [&] {
+        return dat_ep_connect(client_.ep, address_, qualifier_, kPatience, sizeof data, data, DAT_QOS_BEST_EFFORT,
+                              DAT_CONNECT_DEFAULT_FLAG);
+      },
+      [&] {
+        next_event(client_.connect_evd);
+        require(dat_ep_reset(client_.ep), "dat_ep_reset");
+      });
+}
+
+}  // namespace
+}  // namespace softdat::conformance

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The last words of a carrier that goes while the ring is full. The peer may look at the ring long after we have gone,
+// and then there is nobody to write what found no room; so it goes by the socket, and is heard after the ring.
+#include <algorithm>
+#include <cstring>
+
+#include "transport/shm/link.h"
+#include "transport/shm/shm_carrier.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+constexpr std::size_t kMostPacket = std::size_t{32} << 10;
+// More than all conversations together can have to say.
+constexpr std::size_t kMostFarewell = std::size_t{256} << 20;
+
+void append(Bytes& to, const RecordWord& word, const Bytes& bytes) {
+  const std::uint64_t first = pack(word);
+  const auto* head = reinterpret_cast<const std::byte*>(&first);
+  to.insert(to.end(), head, head + kWordBytes);
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+void Link::say_farewell() {
+  if (is_ending()) return;
+  Bytes packet;
+  for (const Waiting& last : outbox_) {
+    const std::size_t length = kWordBytes + last.bytes.size();
+    if (packet.size() + length > kMostPacket) {
+      if (!send_packet(socket_.get(), packet, {})) return;
+      packet.clear();
+    }
+    append(packet, {.bytes = static_cast<std::uint32_t>(length), .kind = last.kind, .channel = last.number},
+           last.bytes);
+  }
+  if (!packet.empty()) static_cast<void>(send_packet(socket_.get(), packet, {}));
+}
+
+// Whatever packets an established link carries are a farewell.
+void Link::hear_socket() {
+  std::byte data[kMostPacket];
+  while (true) {
+    Packet packet;
+    const ReceiveResult result = receive_packet(socket_.get(), data, packet);
+    if (result == ReceiveResult::kEnd) lose_peer();
+    if (result != ReceiveResult::kPacket) return;
+    if (farewell_.size() + packet.length > kMostFarewell) return break_down();
+    farewell_.insert(farewell_.end(), data, data + packet.length);
+  }
+}
+
+void Link::deliver_farewell() {
+  const Bytes farewell = std::move(farewell_);
+  std::span<const std::byte> left(farewell);
+  while (left.size() >= kWordBytes) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, left.data(), kWordBytes);
+    const RecordWord word = unpack(first);
+    const bool is_sane = word.bytes >= kWordBytes && word.bytes <= left.size();
+    if (!is_sane || !deliver(word, left.subspan(kWordBytes, word.bytes - kWordBytes))) return break_down();
+    left = left.subspan(word.bytes);
+  }
+}
+
+}  // namespace softdat::transport::shm
