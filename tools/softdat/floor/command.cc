@@ -31,7 +31,7 @@ Command::Command(CLI::App& app)
       ->type_name("LIST")
       ->capture_default_str();
   app_->add_option("--pause", pause_us_,
-                   "Microseconds that a side waits before it wakes the other, in the second figure")
+                   "Microseconds that a side waits before it wakes the other, outside the figure, so that it sleeps")
       ->type_name("N")
       ->capture_default_str();
   app_->add_option("-d,--duration", duration_s_, "Seconds of each figure")
@@ -58,13 +58,11 @@ Processors Command::processors() const {
 std::vector<Command::Floor> Command::floors() const {
   const Processors two = processors();
   const double time = duration_s_;
-  std::vector<Floor> made{
-      {"cache-line", "cache_line", "us", [=] { return cache_line_us(two, time); }},
-      {"futex", "futex", "us", [=] { return futex_us(two, 0, time); }},
-      {"futex", "futex_paused", "us", [=, pause = pause_us_] { return futex_us(two, pause, time); }},
-      {"tcp", "tcp_polling", "us", [=] { return tcp_ping_pong_us(two, 8, true, time); }},
-      {"tcp", "tcp_blocking", "us", [=] { return tcp_ping_pong_us(two, 8, false, time); }},
-      {"connect", "tcp_connect", "1/s", [=] { return tcp_connects_per_s(two, time); }}};
+  std::vector<Floor> made{{"cache-line", "cache_line", "us", [=] { return cache_line_us(two, time); }},
+                          {"futex", "futex", "us", [=, pause = pause_us_] { return futex_us(two, pause, time); }},
+                          {"tcp", "tcp_polling", "us", [=] { return tcp_ping_pong_us(two, 8, true, time); }},
+                          {"tcp", "tcp_blocking", "us", [=] { return tcp_ping_pong_us(two, 8, false, time); }},
+                          {"connect", "tcp_connect", "1/s", [=] { return tcp_connects_per_s(two, time); }}};
   for (const std::uint64_t size : perf::parse_sizes(sizes_)) {
     made.push_back({"memcpy", fmt::format("memcpy_{}", size), "MB/s", [=] { return memcpy_mb_s(two, size, time); }});
     made.push_back(

@@ -15,7 +15,7 @@ double cache_line_us(const Processors& processors, double seconds);
 double memcpy_mb_s(const Processors& processors, std::size_t size, double seconds);
 
 // One way of waking a process that sleeps on a futex, in microseconds. Each side waits `pause_us` before it wakes the
-// other, outside the figure.
+// other, outside the figure, because one that is woken at once has not gone to sleep.
 double futex_us(const Processors& processors, unsigned pause_us, double seconds);
 
 }  // namespace softdat::tools::floor
