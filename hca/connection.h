@@ -45,6 +45,8 @@ struct ConnectionEvent {
   Bytes private_data;  // of the peer: kEstablished on the connecting side, kPeerRejected
   // Only of kEstablished on the connecting side: who said yes, wherever the request was handed off to.
   std::optional<std::uint64_t> service_id = std::nullopt;
+  // kBroken: because of a request of the peer's that could not be allowed. No completion tells so here.
+  bool is_peers_fault = false;
 };
 
 struct ConnectParameters {

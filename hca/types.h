@@ -34,14 +34,21 @@ enum class SendOpcode : std::uint8_t {
   kSend,
   kWrite,
   kRead,
-  kSendInvalidate,  // a send that voids the peer's key `rkey` before its receive completes
-  kReadToWindow,    // a read into one segment, named by the key of a window that grants remote write
-  kBind,            // posted by post_bind() alone
+  kSendInvalidate,      // a send that voids the peer's key `rkey` before its receive completes
+  kReadToWindow,        // a read into one segment, named by the key of a window that grants remote write
+  kWriteWithImmediate,  // a write that consumes a receive of the peer's, which is told `immediate`
+  kFetchAdd,            // of eight aligned bytes of the peer's; what they were goes to eight local ones
+  kCompareSwap,
+  kBind,  // posted by post_bind() alone; the last
 };
 
 // Requests whose answer brings bytes from the peer; they count against the limits of reads.
 constexpr bool awaits_response(SendOpcode opcode) {
-  return opcode == SendOpcode::kRead || opcode == SendOpcode::kReadToWindow;
+  return opcode == SendOpcode::kRead || opcode == SendOpcode::kReadToWindow || opcode == SendOpcode::kFetchAdd ||
+         opcode == SendOpcode::kCompareSwap;
+}
+constexpr bool is_atomic(SendOpcode opcode) {
+  return opcode == SendOpcode::kFetchAdd || opcode == SendOpcode::kCompareSwap;
 }
 
 // Flags of a send request.
@@ -58,7 +65,10 @@ struct SendRequest {
   std::uint32_t flags = 0;  // SendFlag
   std::uint32_t rkey = 0;   // all but kSend
   std::uint64_t remote_address = 0;
-  std::span<const Segment> local;  // gather (send, write) or scatter (read) list; copied by the call
+  std::span<const Segment> local;  // gather (send, write) or scatter (the others) list; copied by the call
+  std::uint32_t immediate = 0;     // kWriteWithImmediate
+  std::uint64_t operand = 0;       // kFetchAdd: what is added; kCompareSwap: the new value ...
+  std::uint64_t compare = 0;       // ... if the old one is this
 };
 
 class MemoryWindow;
@@ -88,6 +98,13 @@ enum class CompletionOpcode : std::uint8_t {
   kRecv,
   kRecvInvalidate,  // a receive whose sender has voided a key of ours
   kBind,
+  kWriteWithImmediate,
+  kFetchAdd,
+  kCompareSwap,
+  kRecvWriteImmediate,  // a receive consumed by the peer's write; length: what was written
+  kRecvImmediate,       // a receive consumed by immediate data alone
+  kSendDatagram,
+  kRecvDatagram,
 };
 
 enum class CompletionStatus : std::uint8_t {
@@ -115,6 +132,7 @@ struct Completion {
   std::uint32_t invalidated = 0;  // kRecvInvalidate: the key
   // The device's own, for the books of a shared receive queue. 0: the receive was none of such a queue.
   std::uint16_t srq_account = 0;
+  std::uint32_t immediate = 0;  // kRecvWriteImmediate, kRecvImmediate
 };
 
 // An IPv4 endpoint in host byte order; a queue pair's or listener's address is the device's.

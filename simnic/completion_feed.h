@@ -14,15 +14,17 @@ class CompletionFeed {
   CompletionFeed(CompletionQueue& queue, std::uint64_t context) : queue_(queue), context_(context) {}
 
   void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
-            bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0, std::uint32_t invalidated = 0) {
+            bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0, std::uint32_t extra = 0) {
+    const bool voids_key = opcode == hca::CompletionOpcode::kRecvInvalidate;
     push({.wr_id = wr_id,
           .qp_context = context_,
           .length = length,
           .status = status,
           .opcode = opcode,
           .solicited = is_solicited,
-          .invalidated = invalidated,
-          .srq_account = srq_account},
+          .invalidated = voids_key ? extra : 0,
+          .srq_account = srq_account,
+          .immediate = voids_key ? 0 : extra},
          is_quiet);
   }
   void push_bind(std::uint64_t wr_id, std::uint64_t window_context, hca::CompletionStatus status, bool is_quiet) {

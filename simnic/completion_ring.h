@@ -30,7 +30,7 @@ struct CompletionCell {
   std::uint64_t wr_id;
   std::uint64_t qp_context;
   std::uint64_t details;  // length, status, opcode, solicited, srq_account
-  std::uint64_t extra;    // invalidated
+  std::uint64_t extra;    // invalidated, immediate
 };
 
 class CompletionRing {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "simnic/datagram_queue_pair.h"
 #include "simnic/engine.h"
 #include "simnic/listener.h"
 #include "simnic/queue_pair.h"
@@ -26,7 +27,11 @@ hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::
   if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(engine_);
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
-  const hca::Outcome outcome = static_cast<QueuePair&>(qp).accept_with_baton(*inbound_, service_id_, private_data);
+  auto* const datagram_qp = dynamic_cast<DatagramQueuePair*>(&qp);
+  if (is_datagram() != (datagram_qp != nullptr)) return hca::fail(hca::Error::kInvalidArgument);
+  const hca::Outcome outcome =
+      datagram_qp != nullptr ? datagram_qp->accept_with_baton(*inbound_, private_data)
+                             : static_cast<QueuePair&>(qp).accept_with_baton(*inbound_, service_id_, private_data);
   if (outcome) inbound_.reset();
   return outcome;
 }

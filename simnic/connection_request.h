@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "hca/connection.h"
+#include "hca/datagram.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -12,7 +12,7 @@ class Engine;
 class ListenerTable;
 
 // A peer's request in the consumer's hands; outlives its listener if need be.
-class ConnectionRequest final : public hca::ConnectionRequest {
+class ConnectionRequest final : public hca::ConnectionRequest, public hca::DatagramRequester {
  public:
   // With the baton. `service_id` is that of the listener that it has come to.
   ConnectionRequest(Engine& engine, const ListenerTable& listeners, std::unique_ptr<transport::InboundRequest> inbound,
@@ -27,6 +27,7 @@ class ConnectionRequest final : public hca::ConnectionRequest {
   hca::Outcome accept(hca::QueuePair& qp, std::span<const std::byte> private_data) override;
   hca::Outcome reject(std::span<const std::byte> private_data) override;
   hca::Outcome hand_off(std::uint64_t service_id) override;
+  bool is_datagram() const override { return (offer_.features & transport::kDatagrams) != 0; }
 
  private:
   // Fixed after construction.

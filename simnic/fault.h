@@ -30,6 +30,7 @@ inline base::Failure<Fault> refuse(const Fault& fault) {
 inline constexpr transport::TerminateCode kLocalCatastrophe{0, 0, 0x00};  // our own trouble; no request of the peer's
 inline constexpr transport::TerminateCode kCannotCarryOut{0, 2, 0x07};  // a request of the peer's, for reasons of ours
 inline constexpr transport::TerminateCode kUnexpectedOpcode{0, 2, 0x06};
+inline constexpr transport::TerminateCode kBadAtomic{0, 2, 0xff};  // unspecific: the target is not aligned
 inline constexpr transport::TerminateCode kCannotInvalidate{0, 1, 0x09};
 inline constexpr transport::TerminateCode kTaggedInvalidStag{1, 1, 0x00};
 inline constexpr transport::TerminateCode kTaggedOutOfBounds{1, 1, 0x01};

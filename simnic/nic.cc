@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simnic/completion_queue.h"
+#include "simnic/datagram_queue_pair.h"
 #include "simnic/listener.h"
 #include "simnic/memory_region.h"
 #include "simnic/memory_window.h"
@@ -152,6 +153,21 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Nic::create_srq(const hca:
         new SharedReceiveQueue(engine_, memory_, attributes_.max_wr, accounts_, *account, config));
   } catch (const std::bad_alloc&) {
     accounts_.close(*account);
+    return hca::fail(hca::Error::kNoMemory);
+  }
+}
+
+hca::Result<std::unique_ptr<hca::DatagramQueuePair>> Nic::create_datagram_qp(const hca::QueuePairConfig& config,
+                                                                             hca::DatagramSink& sink) {
+  if (config.pd == nullptr || config.send_cq == nullptr || config.recv_cq == nullptr) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
+  try {
+    const DatagramNicView view{
+        .engine = engine_, .memory = memory_, .datagrams = datagrams_, .ipv4 = attributes_.address.ipv4};
+    return std::unique_ptr<hca::DatagramQueuePair>(new DatagramQueuePair(view, config, sink));
+  } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
 }

@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "hca/device.h"
+#include "hca/datagram.h"
+#include "simnic/datagram_switch.h"
 #include "simnic/engine.h"
 #include "simnic/listener_table.h"
 #include "simnic/memory_table.h"
@@ -24,7 +25,7 @@ struct NicConfig {
   Drive drive = Drive::kThread;
 };
 
-class Nic final : public hca::Device {
+class Nic final : public hca::Device, public hca::DatagramDevice {
  public:
   Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config);
 
@@ -43,6 +44,9 @@ class Nic final : public hca::Device {
   hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
   hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> create_srq(
       const hca::SharedReceiveQueueConfig& config) override;
+  hca::Result<std::unique_ptr<hca::DatagramQueuePair>> create_datagram_qp(const hca::QueuePairConfig& config,
+                                                                          hca::DatagramSink& sink) override;
+  std::uint32_t max_datagram() const override { return kMaxDatagram; }
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
   void watch(hca::DeviceSink& sink) override;
@@ -65,6 +69,7 @@ class Nic final : public hca::Device {
   ReceiveAccounts accounts_;
   // Owned by the baton.
   ListenerTable listeners_;
+  DatagramSwitch datagrams_;
   Engine engine_;  // last: its thread uses the rest
 };
 

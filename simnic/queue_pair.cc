@@ -34,7 +34,8 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
       requester_(memory_, feed(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
-      responder_(memory_, feed(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this}) {
+      responder_(memory_, feed(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this},
+                 counters_) {
   if (shared_ == nullptr) return;
   const Engine::Hold hold(nic_.engine);
   shared_->join();

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "hca/counters.h"
 #include "hca/device.h"
 #include "simnic/fault.h"
 #include "simnic/queue_pair_state.h"
@@ -18,6 +19,7 @@
 #include "simnic/rnr_policy.h"
 #include "simnic/task.h"
 #include "simnic/timers.h"
+#include "simnic/transfer_counters.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -34,7 +36,11 @@ struct NicView {
   RnrPolicy rnr;
 };
 
-class QueuePair final : public hca::QueuePair, private transport::ChannelSink, private Task, private Timer {
+class QueuePair final : public hca::QueuePair,
+                        public hca::CountingQueuePair,
+                        private transport::ChannelSink,
+                        private Task,
+                        private Timer {
  public:
   // Requires pd, both cqs and limits within the device's. Throws std::bad_alloc.
   QueuePair(const NicView& nic, const hca::QueuePairConfig& config);
@@ -54,6 +60,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   hca::Address remote_address() const override;
   std::uint16_t local_port() const override { return nic_.port; }
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  hca::TransferCounts transfer_counts() const override { return counters_.read(); }
 
   // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone
   // meanwhile is heard of as kAcceptFailed.
@@ -78,7 +85,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   transport::Offer make_offer(std::span<const std::byte> private_data) const;
   void set_remote(const transport::Address& address);
   void tell(hca::ConnectionEventType type, std::span<const std::byte> private_data = {},
-            std::optional<std::uint64_t> service_id = std::nullopt);
+            std::optional<std::uint64_t> service_id = std::nullopt, bool is_peers_fault = false);
   void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
   transport::CloseMode say_farewell();
@@ -127,6 +134,7 @@ class QueuePair final : public hca::QueuePair, private transport::ChannelSink, p
   std::atomic<std::uint32_t> recv_alarm_{hca::kNoRecvLimit};
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;
+  TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Owned by the baton.
   Requester requester_;
   Responder responder_;

@@ -36,7 +36,7 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
 void QueuePair::on_message(const transport::Message& message) {
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
-  if (message.opcode == Opcode::kReadResponse) {
+  if (message.opcode == Opcode::kReadResponse || message.opcode == Opcode::kAtomicResponse) {
     if (const auto fault = requester_.on_response(message)) return terminate(*fault);
     nic_.engine.run_at_end(*this);
     return;

@@ -24,7 +24,7 @@ bool QueuePair::advance(QueuePairEvent event) {
 transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) const {
   transport::Offer offer;
   offer.address = {.ipv4 = nic_.ipv4, .port = nic_.port};
-  offer.features = transport::kNotes;
+  offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics;
   offer.reads_in = limits_.reads_in;
   offer.reads_out = limits_.reads_out;
   offer.private_data.assign(private_data.begin(), private_data.end());
@@ -36,9 +36,9 @@ void QueuePair::set_remote(const transport::Address& address) {
 }
 
 void QueuePair::tell(ConnectionEventType type, std::span<const std::byte> private_data,
-                     std::optional<std::uint64_t> service_id) {
+                     std::optional<std::uint64_t> service_id, bool is_peers_fault) {
   if (sink_ == nullptr) return;
-  hca::ConnectionEvent event{type, {private_data.begin(), private_data.end()}, service_id};
+  hca::ConnectionEvent event{type, {private_data.begin(), private_data.end()}, service_id, is_peers_fault};
   nic_.engine.upward().push(this, ConnectionNews{sink_, std::move(event)});
 }
 
@@ -92,7 +92,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   const bool is_connector = state() == QueuePairState::kConnecting;
   // A foreign peer of MPA revision 1 does not say how many reads it takes.
   const bool is_unsaid = peer.features == 0 && peer.reads_in == 0 && peer.reads_out == 0;
-  requester_.begin(takes_notes(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
+  requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
   responder_.begin(takes_notes(), nic_.rnr);
   nic_.engine.timers().cancel(*this);
   if (!advance(QueuePairEvent::kEstablish)) return;
@@ -161,6 +161,7 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
     blame.blamed_send = hca::CompletionStatus::kLocalProtection;
     culprit = requester_.current();
   }
+  if (reason == CloseReason::kProtocolError) blame.is_protocol_breach = true;
   const auto news = reason == CloseReason::kBye ? ConnectionEventType::kDisconnected : ConnectionEventType::kBroken;
   end(QueuePairEvent::kClose, blame, news, {}, culprit);
 }
@@ -175,7 +176,8 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   abandon_channel(mode);
   requester_.flush(blame.blamed_send, culprit);
   responder_.flush(blame.blamed_recv);
-  tell(news, private_data);
+  const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
+  tell(news, private_data, std::nullopt, is_refusal || blame.is_protocol_breach);
 }
 
 // Acknowledges what has been carried out, so that the peer's requests complete although we leave.

@@ -31,6 +31,10 @@ KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request) 
   return may_open_yet ? KeyFault::kNone : fault;
 }
 
+bool is_length_right(hca::SendOpcode opcode, std::uint64_t length) {
+  return hca::is_atomic(opcode) ? length == sizeof(std::uint64_t) : length <= kMaxLength;
+}
+
 bool takes_sends(QueuePairState state) {
   return state == QueuePairState::kConnected || state == QueuePairState::kDisconnecting ||
          state == QueuePairState::kError;
@@ -41,7 +45,7 @@ bool takes_sends(QueuePairState state) {
 hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   const std::uint64_t length = total_length(request.local);
-  if (!is_known(request.opcode) || (request.flags & ~kSendFlags) != 0 || length > kMaxLength ||
+  if (!is_known(request.opcode) || (request.flags & ~kSendFlags) != 0 || !is_length_right(request.opcode, length) ||
       request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
@@ -51,6 +55,8 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
 
   const SendEntry entry{.wr_id = request.wr_id,
                         .remote_address = request.remote_address,
+                        .operand = hca::is_atomic(request.opcode) ? request.operand : request.immediate,
+                        .compare = request.compare,
                         .message_end = 0,
                         .rkey = request.rkey,
                         .flags = request.flags,
@@ -63,6 +69,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
     if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
     if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
     requester_.queue().push(entry, request.local);
+    counters_.add(transfer_of(request.opcode), length);
   }
   nic_.engine.ring(*this);
   return hca::Done{};
@@ -106,6 +113,8 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
     window.retain();
     const SendEntry entry{.wr_id = request.wr_id,
                           .remote_address = reinterpret_cast<std::uintptr_t>(&window),
+                          .operand = 0,
+                          .compare = 0,
                           .message_end = 0,
                           .rkey = key,
                           .flags = request.flags,

@@ -17,6 +17,7 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
     if (is_retired_) return hca::fail(hca::Error::kInvalidState);
     if (responder_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
     responder_.queue().push(*entry, request.local);
+    counters_.add(hca::Transfer::kPostRecv, entry->length);
   }
   // Usually nobody waits for it and the baton can be left alone. All looks come after the push:
   // whoever starves, enters kError, or sets a limit looks at the queue afterwards.

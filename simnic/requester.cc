@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ordered_copy.h"
 #include "simnic/window_state.h"
 
 namespace softdat::simnic {
@@ -24,6 +25,12 @@ hca::CompletionOpcode completion_opcode(SendOpcode opcode) {
       return hca::CompletionOpcode::kRead;
     case SendOpcode::kBind:
       return hca::CompletionOpcode::kBind;
+    case SendOpcode::kWriteWithImmediate:
+      return hca::CompletionOpcode::kWriteWithImmediate;
+    case SendOpcode::kFetchAdd:
+      return hca::CompletionOpcode::kFetchAdd;
+    case SendOpcode::kCompareSwap:
+      return hca::CompletionOpcode::kCompareSwap;
   }
   return hca::CompletionOpcode::kSend;
 }
@@ -38,18 +45,24 @@ WindowState& window_of(const SendEntry& bind) {
   return *reinterpret_cast<WindowState*>(static_cast<std::uintptr_t>(bind.remote_address));
 }
 
+// What tells one atomic's response from another's.
+std::uint32_t request_id(std::uint64_t number) {
+  return static_cast<std::uint32_t>(number);
+}
+
 Fault bad_response(const transport::TerminateCode& code) {
   return {.code = code, .blamed_send = CompletionStatus::kBadResponse, .is_protocol_breach = true};
 }
 
 }  // namespace
 
-void Requester::begin(bool peer_acks, std::uint32_t reads_out) {
-  peer_acks_ = peer_acks;
+void Requester::begin(transport::Features features, std::uint32_t reads_out) {
+  features_ = features;
   reads_out_ = reads_out;
   reads_pending_ = 0;
   sent_ = bound_ = answered_ = queue_.completed();
   messages_ = carried_out_ = 0;
+  is_write_taken_ = false;
   limit_ = kNoLimit;
   rewind_to_.reset();
   must_announce_ = false;
@@ -66,12 +79,9 @@ std::optional<transport::Message> Requester::next() {
   // One look at what is posted: more may come at any moment, and has its turn then.
   if (!carry_out_binds(std::min(queue_.posted(), limit_))) return std::nullopt;
   const SendEntry& entry = queue_.at(sent_);
-  if ((entry.flags & hca::kFence) != 0 && reads_pending_ > 0) return std::nullopt;
-  if (hca::awaits_response(entry.opcode)) {
-    // A peer that answers no reads at all will not learn to.
-    if (reads_out_ == 0) return stall(CompletionStatus::kRemoteOperation);
-    if (reads_pending_ >= reads_out_) return std::nullopt;
-  }
+  if (!can_peer_do(entry.opcode)) return stall(CompletionStatus::kRemoteOperation);
+  if (!is_write_taken_ && (entry.flags & hca::kFence) != 0 && reads_pending_ > 0) return std::nullopt;
+  if (hca::awaits_response(entry.opcode) && reads_pending_ >= reads_out_) return std::nullopt;
   if (!is_payload_valid()) return stall(CompletionStatus::kLocalProtection);
   return to_message(entry);
 }
@@ -119,6 +129,13 @@ void Requester::end_bind(const SendEntry& bind, std::uint64_t number, bool is_su
   window.release();
 }
 
+// A peer that cannot, or answers no reads at all, will not learn to.
+bool Requester::can_peer_do(SendOpcode opcode) const {
+  if (hca::awaits_response(opcode) && reads_out_ == 0) return false;
+  if (hca::is_atomic(opcode)) return (features_ & transport::kAtomics) != 0;
+  return opcode != SendOpcode::kWriteWithImmediate || (features_ & transport::kImmediates) != 0;
+}
+
 transport::Message Requester::to_message(const SendEntry& entry) const {
   transport::Message message{.length = entry.length};
   switch (entry.opcode) {
@@ -131,6 +148,13 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
                                                             : transport::Opcode::kSendInvalidate;
       message.stag = entry.rkey;
       break;
+    case SendOpcode::kWriteWithImmediate:
+      if (is_write_taken_) {
+        return {.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kImmediateSolicited
+                                                               : transport::Opcode::kImmediate,
+                .operand = entry.operand};
+      }
+      [[fallthrough]];
     case SendOpcode::kWrite:
       message.opcode = transport::Opcode::kWrite;
       // Nobody checks the key of an empty write; but on the wire STag 0 announces a note.
@@ -149,21 +173,43 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
     }
     case SendOpcode::kBind:
       break;  // carry_out_binds() has left none here
+    case SendOpcode::kFetchAdd:
+    case SendOpcode::kCompareSwap:
+      return to_atomic(entry);
   }
   return message;
 }
 
+transport::Message Requester::to_atomic(const SendEntry& entry) const {
+  const bool is_add = entry.opcode == SendOpcode::kFetchAdd;
+  const std::uint64_t all = is_add ? 0 : ~std::uint64_t{0};
+  return {.opcode = transport::Opcode::kAtomicRequest,
+          .source_stag = entry.rkey,
+          .source_offset = entry.remote_address,
+          .request_id = request_id(sent_),
+          .atomic_code = is_add ? transport::kFetchAddCode : transport::kCompareSwapCode,
+          .operand = entry.operand,
+          .operand_mask = all,
+          .compare = entry.compare,
+          .compare_mask = all};
+}
+
 bool Requester::is_payload_valid() const {
+  if (is_write_taken_) return true;
   return check_segments(memory_, queue_.segments(sent_), local_rights(queue_.at(sent_).opcode)) == KeyFault::kNone;
 }
 
 void Requester::on_taken() {
   SendEntry& entry = queue_.at(sent_);
-  if (hca::awaits_response(entry.opcode)) ++reads_pending_;
-  entry.message_end = ++messages_;
-  ++sent_;
+  ++messages_;
+  is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && !is_write_taken_;
+  if (!is_write_taken_) {
+    if (hca::awaits_response(entry.opcode)) ++reads_pending_;
+    entry.message_end = messages_;
+    ++sent_;
+  }
   if (rewind_to_) rewind();
-  if (!peer_acks_) carried_out_ = messages_;
+  if ((features_ & transport::kNotes) == 0) carried_out_ = messages_;
   complete_done();
 }
 
@@ -189,11 +235,15 @@ bool Requester::on_resend(std::uint64_t from, bool is_partly_taken) {
   return true;
 }
 
-// What was sent from there on has been dropped by the peer, reads included.
+// What was sent from there on has been dropped by the peer, reads included. Of a write with
+// immediate data perhaps only the latter.
 void Requester::rewind() {
   const std::uint64_t first = *std::exchange(rewind_to_, std::nullopt);
+  is_write_taken_ = is_write_taken_ && first == messages_;
   while (sent_ > queue_.completed() && queue_.at(sent_ - 1).message_end > first) {
-    if (hca::awaits_response(queue_.at(--sent_).opcode)) --reads_pending_;
+    const SendEntry& entry = queue_.at(--sent_);
+    if (hca::awaits_response(entry.opcode)) --reads_pending_;
+    is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && entry.message_end == first + 1;
   }
   messages_ = first;
   answered_ = std::min(answered_, sent_);
@@ -214,6 +264,7 @@ Verdict Requester::place(const transport::Arrival& arrival, transport::SliceList
   const auto number = find_oldest_read();
   if (!number) return refuse(bad_response(kTaggedInvalidStag));
   const SendEntry& entry = queue_.at(*number);
+  if (hca::is_atomic(entry.opcode)) return refuse(bad_response(kTaggedInvalidStag));
   const auto segments = queue_.segments(*number);
   const hca::Segment sink = sink_of(segments);
   if (arrival.length > 0 && arrival.stag != sink.lkey) return refuse(bad_response(kTaggedInvalidStag));
@@ -236,11 +287,33 @@ Verdict Requester::place(const transport::Arrival& arrival, transport::SliceList
 
 std::optional<Fault> Requester::on_response(const transport::Message& message) {
   const auto number = find_oldest_read();
-  if (!number || message.length != queue_.at(*number).length) return bad_response(kTaggedOutOfBounds);
-  answered_ = *number + 1;
-  --reads_pending_;
+  const bool answers_atomic = message.opcode == transport::Opcode::kAtomicResponse;
+  if (!number || answers_atomic != hca::is_atomic(queue_.at(*number).opcode)) return bad_response(kUnexpectedOpcode);
+  if (answers_atomic && message.request_id != request_id(*number)) return bad_response(kUnexpectedOpcode);
+  if (!answers_atomic && message.length != queue_.at(*number).length) return bad_response(kTaggedOutOfBounds);
+  // Whatever was asked before it has been carried out, so that what fails now is the oldest.
   note_carried_out(queue_.at(*number).message_end);
   complete_done();
+  if (answers_atomic) {
+    if (const auto fault = take_original(*number, message.operand)) return fault;
+  }
+  answered_ = *number + 1;
+  --reads_pending_;
+  complete_done();
+  return std::nullopt;
+}
+
+// What the peer's eight bytes were before, in our own byte order.
+std::optional<Fault> Requester::take_original(std::uint64_t number, std::uint64_t original) {
+  transport::SliceList slices;
+  if (resolve(memory_, queue_.segments(number), hca::kLocalWrite, 0, sizeof original, slices) != KeyFault::kNone) {
+    return Fault{.code = kLocalCatastrophe, .blamed_send = CompletionStatus::kLocalProtection};
+  }
+  const auto* from = reinterpret_cast<const std::byte*>(&original);
+  for (const transport::Slice& slice : slices.slices()) {
+    base::copy_ordered(slice.data, from, slice.length);
+    from += slice.length;
+  }
   return std::nullopt;
 }
 

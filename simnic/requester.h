@@ -4,7 +4,8 @@
 //
 // Requests are numbered as in their WorkQueue: [completed, sent_) are under way, [sent_, posted) wait.
 // The peer counts messages instead, from the connection's first (docs/decisions/0002): a bind is none
-// of them, every other request one. A bind is carried out here, when everything before it was sent.
+// of them, a write with immediate data two, every other request one. A bind is carried out here, when
+// everything before it was sent.
 // Everything here is called with the baton, but for queue()'s posting side.
 #pragma once
 
@@ -31,7 +32,7 @@ class Requester final : public transport::PayloadSource {
   bool take_loss() { return feed_.take_loss(); }
 
   // A connection begins. Requires that nothing is outstanding.
-  void begin(bool peer_acks, std::uint32_t reads_out);
+  void begin(transport::Features features, std::uint32_t reads_out);
 
   // The next request as a message, or nothing: none waits, or it has to (fence, reads outstanding,
   // a rewind to be announced, an earlier failure). The same until on_taken().
@@ -60,7 +61,7 @@ class Requester final : public transport::PayloadSource {
   std::optional<std::uint64_t> rewound_to() const { return must_announce_ ? std::optional(messages_) : std::nullopt; }
   void on_rewind_announced() { must_announce_ = false; }
 
-  // Responses to our reads.
+  // Responses to our reads and atomics.
   Verdict place(const transport::Arrival& arrival, transport::SliceList& out);
   std::optional<Fault> on_response(const transport::Message& message);
 
@@ -80,11 +81,14 @@ class Requester final : public transport::PayloadSource {
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
   std::optional<transport::Message> stall(hca::CompletionStatus status);
+  bool can_peer_do(hca::SendOpcode opcode) const;
   transport::Message to_message(const SendEntry& entry) const;
+  transport::Message to_atomic(const SendEntry& entry) const;
   std::optional<std::uint64_t> find_oldest_read();
   bool carry_out_binds(std::uint64_t end);
   bool carry_out(const SendEntry& bind);
   void end_bind(const SendEntry& bind, std::uint64_t number, bool is_success);
+  std::optional<Fault> take_original(std::uint64_t number, std::uint64_t original);
   bool is_done(std::uint64_t number) const;
   void note_carried_out(std::uint64_t messages);
   void rewind();
@@ -96,11 +100,12 @@ class Requester final : public transport::PayloadSource {
   // Owned by the baton.
   CompletionFeed feed_;
   WorkQueue<SendEntry> queue_;
-  bool peer_acks_ = false;
+  transport::Features features_ = 0;
   std::uint32_t reads_out_ = 0;
   std::uint32_t reads_pending_ = 0;
   std::uint64_t sent_ = 0;         // taken by the channel up to here
   std::uint64_t bound_ = 0;        // binds before this request have been carried out
+  bool is_write_taken_ = false;    // of request sent_, its immediate data is next
   std::uint64_t messages_ = 0;     // taken by the channel on this connection
   std::uint64_t carried_out_ = 0;  // of these, by the peer
   std::uint64_t answered_ = 0;     // no read before this one waits for its response

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "simnic/atomic_operation.h"
+
 namespace softdat::simnic {
 namespace {
 
@@ -31,6 +33,7 @@ void Responder::begin(bool takes_notes, RnrPolicy policy) {
   is_deaf_ = is_dropping_ = has_asked_again_ = false;
   carried_out_ = acknowledged_ = ack_wanted_ = reads_taken_in_ = 0;
   reads_.clear();
+  written_.reset();
   is_starved_.store(false, std::memory_order_seq_cst);
 }
 
@@ -89,10 +92,14 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
     case Opcode::kSendSolicitedInvalidate:
       return on_send(message);
     case Opcode::kWrite:
-      ack_wanted_ = ++carried_out_;
-      return std::nullopt;
+      return on_write(message);
+    case Opcode::kImmediate:
+    case Opcode::kImmediateSolicited:
+      return on_immediate(message);
     case Opcode::kReadRequest:
       return on_read_request(message);
+    case Opcode::kAtomicRequest:
+      return on_atomic_request(message);
     default:
       return unexpected_opcode();
   }
@@ -107,9 +114,30 @@ std::optional<Fault> Responder::on_send(const transport::Message& message) {
     return Fault{.code = kCannotInvalidate};
   }
   ack_wanted_ = ++carried_out_;
+  written_.reset();
   complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode),
                   is_invalidating ? hca::CompletionOpcode::kRecvInvalidate : hca::CompletionOpcode::kRecv,
                   is_invalidating ? message.stag : 0);
+  return std::nullopt;
+}
+
+std::optional<Fault> Responder::on_write(const transport::Message& message) {
+  ack_wanted_ = ++carried_out_;
+  written_ = message.length;
+  return std::nullopt;
+}
+
+// RFC 7306 section 6: it takes a receive, and belongs to the write that it follows.
+std::optional<Fault> Responder::on_immediate(const transport::Message& message) {
+  if (!has_receive()) {
+    is_dropping_ = waits_for_receives_;
+    return is_dropping_ ? std::nullopt : std::optional(Fault{.code = kNoBuffer});
+  }
+  ack_wanted_ = ++carried_out_;
+  const auto written = std::exchange(written_, std::nullopt);
+  complete_oldest(CompletionStatus::kSuccess, written.value_or(0), message.opcode == Opcode::kImmediateSolicited,
+                  written ? hca::CompletionOpcode::kRecvWriteImmediate : hca::CompletionOpcode::kRecvImmediate,
+                  static_cast<std::uint32_t>(message.operand));
   return std::nullopt;
 }
 
@@ -119,6 +147,9 @@ std::optional<Fault> Responder::on_read_request(const transport::Message& messag
   const KeyFault fault = memory_.check(message.source_stag, message.source_offset, message.length, hca::kRemoteRead);
   if (fault != KeyFault::kNone) return Fault{.code = read_refusal(fault)};
   reads_.push_back({.number = carried_out_,
+                    .is_atomic = false,
+                    .request_id = 0,
+                    .original = 0,
                     .source_offset = message.source_offset,
                     .sink_offset = message.offset,
                     .source_stag = message.source_stag,
@@ -126,6 +157,30 @@ std::optional<Fault> Responder::on_read_request(const transport::Message& messag
                     .length = message.length});
   ++carried_out_;
   ++reads_taken_in_;
+  written_.reset();
+  return std::nullopt;
+}
+
+std::optional<Fault> Responder::on_atomic_request(const transport::Message& message) {
+  if (reads_.full()) return Fault{.code = kNoBuffer, .is_protocol_breach = true};
+  if (!is_known_atomic(message.atomic_code)) return unexpected_opcode();
+  constexpr std::uint32_t kSize = sizeof(std::uint64_t);
+  std::byte* target = nullptr;
+  const KeyFault fault = memory_.locate(message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic, target);
+  if (fault != KeyFault::kNone) return Fault{.code = read_refusal(fault)};
+  if (reinterpret_cast<std::uintptr_t>(target) % kSize != 0) return Fault{.code = kBadAtomic};
+  reads_.push_back({.number = carried_out_,
+                    .is_atomic = true,
+                    .request_id = message.request_id,
+                    .original = carry_out_atomic(message, target),
+                    .source_offset = message.source_offset,
+                    .sink_offset = 0,
+                    .source_stag = message.source_stag,
+                    .sink_stag = 0,
+                    .length = 0});
+  ++carried_out_;
+  ++reads_taken_in_;
+  written_.reset();
   return std::nullopt;
 }
 
@@ -143,12 +198,17 @@ bool Responder::on_resent(std::uint64_t number) {
 std::optional<transport::Message> Responder::next() const {
   if (reads_.empty()) return std::nullopt;
   const IncomingRead& read = reads_.front();
+  if (read.is_atomic) {
+    return transport::Message{
+        .opcode = Opcode::kAtomicResponse, .request_id = read.request_id, .operand = read.original};
+  }
   return transport::Message{
       .opcode = Opcode::kReadResponse, .length = read.length, .stag = read.sink_stag, .offset = read.sink_offset};
 }
 
 KeyFault Responder::check_payload() const {
   const IncomingRead& read = reads_.front();
+  if (read.is_atomic) return KeyFault::kNone;  // it has been carried out
   return memory_.check(read.source_stag, read.source_offset, read.length, hca::kRemoteRead);
 }
 
@@ -166,10 +226,11 @@ bool Responder::gather(std::uint64_t offset, std::size_t length, transport::Slic
 }
 
 void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited,
-                                hca::CompletionOpcode opcode, std::uint32_t invalidated) {
+                                hca::CompletionOpcode opcode, std::uint32_t extra) {
   const RecvEntry entry = queue_.pop();
+  if (status == CompletionStatus::kSuccess) counters_.add(transfer_of(opcode), length);
   const std::uint16_t account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account();
-  feed_.push(entry.wr_id, opcode, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0, account, invalidated);
+  feed_.push(entry.wr_id, opcode, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0, account, extra);
 }
 
 void Responder::flush(CompletionStatus blamed) {

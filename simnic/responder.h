@@ -17,6 +17,7 @@
 #include "simnic/rnr_policy.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
+#include "simnic/transfer_counters.h"
 #include "simnic/work_queue.h"
 #include "transport/channel.h"
 
@@ -32,10 +33,11 @@ struct ReceiveSource {
 class Responder final : public transport::PayloadSource {
  public:
   Responder(const MemoryView& memory, const CompletionFeed& feed, const hca::QueuePairLimits& limits,
-            const ReceiveSource& source)
+            const ReceiveSource& source, TransferCounters& counters)
       : memory_(memory),
         recv_memory_(source.shared == nullptr ? memory : source.shared->memory()),
         source_(source),
+        counters_(counters),
         feed_(feed),
         queue_(limits.recv_wr, limits.recv_sge),
         reads_(limits.reads_in) {}
@@ -51,7 +53,8 @@ class Responder final : public transport::PayloadSource {
 
   // Where the bytes of a send or write go.
   Verdict place(const transport::Arrival& arrival, transport::SliceList& out);
-  // A whole send, write or read request has arrived.
+  // A whole send or write, immediate data, or a read or atomic request has arrived. An atomic is
+  // carried out here, so that what the peer sends behind it finds it done.
   std::optional<Fault> on_request(const transport::Message& message);
   // The peer goes back to this request. False: the number is wrong.
   [[nodiscard]] bool on_resent(std::uint64_t number);
@@ -96,6 +99,9 @@ class Responder final : public transport::PayloadSource {
  private:
   struct IncomingRead {
     std::uint64_t number;
+    bool is_atomic;
+    std::uint32_t request_id;  // of an atomic
+    std::uint64_t original;    // of an atomic: what it found
     std::uint64_t source_offset;
     std::uint64_t sink_offset;
     std::uint32_t source_stag;
@@ -109,14 +115,18 @@ class Responder final : public transport::PayloadSource {
   Verdict place_send(const transport::Arrival& arrival, transport::SliceList& out);
   Verdict place_write(const transport::Arrival& arrival, transport::SliceList& out);
   std::optional<Fault> on_send(const transport::Message& message);
+  std::optional<Fault> on_write(const transport::Message& message);
+  std::optional<Fault> on_immediate(const transport::Message& message);
   std::optional<Fault> on_read_request(const transport::Message& message);
+  std::optional<Fault> on_atomic_request(const transport::Message& message);
   void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited,
-                       hca::CompletionOpcode opcode = hca::CompletionOpcode::kRecv, std::uint32_t invalidated = 0);
+                       hca::CompletionOpcode opcode = hca::CompletionOpcode::kRecv, std::uint32_t extra = 0);
 
   // Fixed after construction.
   const MemoryView memory_;
   const MemoryView recv_memory_;
   const ReceiveSource source_;
+  TransferCounters& counters_;
   // Owned by the baton.
   CompletionFeed feed_;
   WorkQueue<RecvEntry> queue_;
@@ -130,6 +140,7 @@ class Responder final : public transport::PayloadSource {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t ack_wanted_ = 0;  // the peer waits to hear that requests up to here were carried out
   std::uint64_t reads_taken_in_ = 0;
+  std::optional<std::uint32_t> written_;  // the last request carried out was a write of so many bytes
   // Set with the baton before the last look at queue_; read by posters after they pushed.
   std::atomic<bool> is_starved_{false};
 };

@@ -12,6 +12,7 @@ struct Speak {
   void operator()(CompletionNews& news) const { news.sink->on_completion(); }
   void operator()(OverflowNews& news) const { news.sink->on_overflow(); }
   void operator()(ConnectionNews& news) const { news.sink->on_connection_event(news.event); }
+  void operator()(DatagramNews& news) const { news.sink->on_datagram_event(news.event); }
   void operator()(RequestNews& news) const { news.sink->on_request(std::move(news.request)); }
   void operator()(RecvLimitNews& news) const { news.sink->on_recv_limit(); }
   void operator()(LowReceivesNews& news) const { news.sink->on_low(); }

@@ -13,6 +13,7 @@
 
 #include "hca/completion_queue.h"
 #include "hca/connection.h"
+#include "hca/datagram.h"
 #include "hca/device.h"
 #include "hca/shared_receive_queue.h"
 
@@ -32,6 +33,10 @@ struct RequestNews {
   hca::ListenerSink* sink;
   std::unique_ptr<hca::ConnectionRequest> request;
 };
+struct DatagramNews {
+  hca::DatagramSink* sink;
+  hca::DatagramEvent event;
+};
 struct RecvLimitNews {
   hca::QueuePairSink* sink;
 };
@@ -41,8 +46,8 @@ struct LowReceivesNews {
 struct FailureNews {
   hca::DeviceSink* sink;
 };
-using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, RequestNews, RecvLimitNews, LowReceivesNews,
-                          FailureNews>;
+using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, DatagramNews, RequestNews, RecvLimitNews,
+                          LowReceivesNews, FailureNews>;
 
 class UpwardQueue {
  public:

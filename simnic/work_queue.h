@@ -23,7 +23,9 @@ namespace softdat::simnic {
 struct SendEntry {
   std::uint64_t wr_id;
   std::uint64_t remote_address;  // of a bind: the address of its WindowState
-  std::uint64_t message_end;     // messages taken by the channel when this request was, itself included
+  std::uint64_t operand;         // of an atomic; immediate data
+  std::uint64_t compare;
+  std::uint64_t message_end;  // messages taken by the channel when this request was, itself included
   std::uint32_t rkey;
   std::uint32_t flags;
   std::uint32_t length;

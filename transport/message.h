@@ -35,6 +35,11 @@ enum class NoteKind : std::uint8_t {
   kBye = 4,     // an orderly disconnect: nothing follows
 };
 
+// What an atomic request asks for (RFC 7306 section 5): numbers of the wire.
+inline constexpr std::uint32_t kFetchAddCode = 0;
+inline constexpr std::uint32_t kSwapCode = 1;
+inline constexpr std::uint32_t kCompareSwapCode = 2;
+
 // Why a connection is terminated: RFC 5040 section 4.8, as the three fields that go on the wire.
 struct TerminateCode {
   std::uint8_t layer = 0;  // 0 RDMAP, 1 DDP, 2 MPA
@@ -55,7 +60,7 @@ struct Message {
   std::uint64_t source_offset = 0;
   // kAtomicRequest / kAtomicResponse (RFC 7306 section 5) and kImmediate.
   std::uint32_t request_id = 0;
-  std::uint32_t atomic_code = 0;  // 0 fetch-add, 1 swap/compare-swap as the RFC numbers them
+  std::uint32_t atomic_code = 0;  // one of the codes above
   std::uint64_t operand = 0;      // add or swap data; the response's original value; immediate data
   std::uint64_t operand_mask = 0;
   std::uint64_t compare = 0;

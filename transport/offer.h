@@ -13,6 +13,7 @@ enum Feature : std::uint32_t {
   kNotes = 1u << 0,       // acks, resends, orderly bye
   kImmediates = 1u << 1,  // RFC 7306 immediate data
   kAtomics = 1u << 2,     // RFC 7306 atomics
+  kDatagrams = 1u << 3,   // the channel carries datagrams and nothing else
 };
 using Features = std::uint32_t;
 

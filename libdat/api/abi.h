@@ -29,6 +29,8 @@ namespace softdat::SOFTDAT_ABI_NAMESPACE {
 #include <dat2/udat.h>
 //
 #include <dat2/dat_registry.h>
+//
+#include <dat2/dat_ib_extensions.h>
 #else
 #include <dat/udat.h>
 //

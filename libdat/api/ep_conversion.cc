@@ -41,6 +41,10 @@ void read(DAT_EP_PARAM_MASK mask, DAT_EP_PARAM_MASK field, const From& from, To&
 
 void read_attributes(const DAT_EP_ATTR& from, DAT_EP_PARAM_MASK mask, EndpointAttributes& to) {
   read(mask, DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, from.service_type, to.service_type);
+#if SOFTDAT_ABI == 12
+  // Nothing but reliable connections has a name in this API.
+  if (to.service_type != DAT_SERVICE_TYPE_RC) to.service_type = ~std::uint32_t{0};
+#endif
   read(mask, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, from.max_message_size, to.max_message_size);
   read(mask, DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE, from.max_rdma_size, to.max_rdma_size);
   read(mask, DAT_EP_FIELD_EP_ATTR_QOS, from.qos, to.qos);

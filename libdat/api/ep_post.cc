@@ -6,23 +6,13 @@
 #include "libdat/api/answer.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/iov.h"
+#include "libdat/api/remote_buffer.h"
 #include "libdat/object/endpoint.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
 using object::Endpoint;
-using object::RemoteBuffer;
-
-#if SOFTDAT_ABI == 20
-RemoteBuffer remote_buffer_of(const DAT_RMR_TRIPLET& remote) {
-  return {remote.virtual_address, remote.segment_length, remote.rmr_context};
-}
-#else
-RemoteBuffer remote_buffer_of(const DAT_RMR_TRIPLET& remote) {
-  return {remote.target_address, remote.segment_length, remote.rmr_context};
-}
-#endif
 
 }  // namespace
 

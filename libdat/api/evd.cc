@@ -26,6 +26,13 @@ static_assert(std::uint32_t{object::kConnectionStream} == std::uint32_t{DAT_EVD_
 static_assert(std::uint32_t{object::kRmrBindStream} == std::uint32_t{DAT_EVD_RMR_BIND_FLAG});
 static_assert(std::uint32_t{object::kAsyncStream} == std::uint32_t{DAT_EVD_ASYNC_FLAG});
 
+#if SOFTDAT_ABI == 20
+static_assert(std::uint32_t{object::kExtensionStream} == std::uint32_t{DAT_IB_EVD_EXTENSION_FLAG});
+constexpr std::uint32_t kKnownStreams = object::kAllStreams;
+#else
+constexpr std::uint32_t kKnownStreams = object::kAllStreams & ~object::kExtensionStream;
+#endif
+
 DAT_EVD_STATE state_of(NotifyMode mode) {
   switch (mode) {
     case NotifyMode::kThreshold:
@@ -66,7 +73,7 @@ DAT_RETURN evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_CNO_HANDL
   const auto cno = pin_handle<ConsumerNotification>(cno_handle);
   if (cno_handle != nullptr && !cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
   if (min_qlen <= 0) return refuse_argument(2);
-  if (has_unknown_bits(flags, object::kAllStreams)) return refuse_argument(4);
+  if (has_unknown_bits(flags, kKnownStreams)) return refuse_argument(4);
   if (evd_handle == nullptr) return refuse_argument(5);
   return answer_of([&] { return EventDispatcher::create(*ia, min_qlen, cno.get(), number_of(flags), *evd_handle); });
 }

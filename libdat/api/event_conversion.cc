@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/api/event_conversion.h"
 
+#include <cstring>
+#include <optional>
+
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/numbers.h"
 
@@ -11,6 +14,7 @@ using object::AsyncError;
 using object::AsyncErrorType;
 using object::ConnectionNotice;
 using object::ConnectionResult;
+using object::DatagramNotice;
 using object::DtoCompletion;
 using object::DtoOperation;
 using object::DtoStatus;
@@ -34,6 +38,59 @@ DAT_DTO_COMPLETION_STATUS status_of(DtoStatus status) {
   return static_cast<DAT_DTO_COMPLETION_STATUS>(status);
 }
 
+#if SOFTDAT_ABI == 20
+
+static_assert(int(DtoOperation::kRdmaWriteImmediate) == DAT_IB_DTO_RDMA_WRITE_IMMED);
+static_assert(int(DtoOperation::kReceiveRdmaImmediate) == DAT_IB_DTO_RECV_IMMED);
+static_assert(int(DtoOperation::kFetchAdd) == DAT_IB_DTO_FETCH_ADD);
+static_assert(int(DtoOperation::kCompareSwap) == DAT_IB_DTO_CMP_SWAP);
+static_assert(int(DtoOperation::kReceiveImmediate) == DAT_IB_DTO_RECV_MSG_IMMED);
+static_assert(int(DtoOperation::kSendDatagram) == DAT_IB_DTO_SEND_UD);
+static_assert(int(DtoOperation::kReceiveDatagram) == DAT_IB_DTO_RECV_UD);
+static_assert(sizeof(DAT_IB_EXTENSION_EVENT_DATA) == sizeof(DAT_EVENT::event_extension_data));
+
+// Nothing for the operations of DAT itself.
+std::optional<DAT_IB_EXT_TYPE> extension_type(DtoOperation operation) {
+  switch (operation) {
+    case DtoOperation::kSend:
+    case DtoOperation::kRdmaWrite:
+    case DtoOperation::kRdmaRead:
+    case DtoOperation::kReceive:
+    case DtoOperation::kReceiveWithInvalidate:
+      return std::nullopt;
+    case DtoOperation::kRdmaWriteImmediate:
+      return DAT_IB_RDMA_WRITE_IMMED;
+    case DtoOperation::kReceiveRdmaImmediate:
+      return DAT_IB_RDMA_WRITE_IMMED_DATA;
+    case DtoOperation::kFetchAdd:
+      return DAT_IB_FETCH_AND_ADD;
+    case DtoOperation::kCompareSwap:
+      return DAT_IB_CMP_AND_SWAP;
+    case DtoOperation::kReceiveImmediate:
+      return DAT_IB_RECV_IMMED_DATA;
+    case DtoOperation::kSendDatagram:
+      return DAT_IB_UD_SEND;
+    case DtoOperation::kReceiveDatagram:
+      return DAT_IB_UD_RECV;
+  }
+  return std::nullopt;
+}
+
+void write_extension(const DAT_IB_EXTENSION_EVENT_DATA& data, DAT_EVENT& to) {
+  std::memcpy(to.event_extension_data, &data, sizeof(data));
+}
+
+void write_extension(const DtoCompletion& from, DAT_IB_EXT_TYPE type, DAT_EVENT& to) {
+  DAT_IB_EXTENSION_EVENT_DATA data{};
+  data.type = type;
+  data.status = from.status == DtoStatus::kSuccess ? DAT_OP_SUCCESS : DAT_IB_OP_ERR;
+  data.val.immed.data = from.immediate;
+  to.event_number = static_cast<DAT_EVENT_NUMBER>(DAT_IB_DTO_EVENT);
+  write_extension(data, to);
+}
+
+#endif
+
 void write_body(const DtoCompletion& from, DAT_EVENT& to) {
   auto& data = to.event_data.dto_completion_event_data;
   to.event_number = DAT_DTO_COMPLETION_EVENT;
@@ -49,6 +106,7 @@ void write_body(const DtoCompletion& from, DAT_EVENT& to) {
   static_assert(int(DtoOperation::kReceiveWithInvalidate) == DAT_DTO_RECEIVE_WITH_INVALIDATE);
   data.operation = static_cast<DAT_DTOS>(from.operation);
   data.rmr_context = from.invalidated;
+  if (const auto type = extension_type(from.operation)) write_extension(from, *type, to);
 #endif
 }
 
@@ -61,6 +119,11 @@ void write_body(const RequestArrival& from, DAT_EVENT& to) {
   data.cr_handle = from.request;
 #if SOFTDAT_ABI == 20
   data.truncate_flag = DAT_FALSE;
+  if (!from.is_datagram) return;
+  DAT_IB_EXTENSION_EVENT_DATA extension{};
+  extension.type = DAT_IB_UD_CONNECT_REQUEST;
+  to.event_number = static_cast<DAT_EVENT_NUMBER>(DAT_IB_UD_CONNECTION_REQUEST_EVENT);
+  write_extension(extension, to);
 #endif
 }
 
@@ -92,6 +155,48 @@ void write_body(const ConnectionNotice& from, DAT_EVENT& to) {
   data.ep_handle = from.ep;
   data.private_data_size = api::dat_count(from.private_data_size);
   data.private_data = const_cast<void*>(from.private_data);
+}
+
+#if SOFTDAT_ABI == 20
+
+static_assert(sizeof(sockaddr_in) <= sizeof(DAT_SOCK_ADDR6));
+
+DAT_IB_EXTENSION_EVENT_DATA extension_of(const DatagramNotice& from) {
+  DAT_IB_EXTENSION_EVENT_DATA data{};
+  data.context.as_64 = from.exchange;
+  switch (from.result) {
+    case ConnectionResult::kEstablished:
+      data.type = from.is_passive ? DAT_IB_UD_PASSIVE_REMOTE_AH : DAT_IB_UD_REMOTE_AH;
+      data.remote_ah.ah = static_cast<ibv_ah*>(from.address_handle);
+      data.remote_ah.qpn = from.qp_number;
+      std::memcpy(&data.remote_ah.ia_addr, &from.peer, sizeof(from.peer));
+      return data;
+    case ConnectionResult::kPeerRejected:
+    case ConnectionResult::kNonPeerRejected:
+      data.type = DAT_IB_UD_CONNECT_REJECT;
+      break;
+    default:
+      data.type = DAT_IB_UD_CONNECT_ERROR;
+  }
+  data.status = DAT_IB_OP_ERR;
+  return data;
+}
+
+DAT_IB_EVENT_NUMBER number_of(DAT_IB_EXT_TYPE type) {
+  if (type == DAT_IB_UD_CONNECT_REJECT) return DAT_IB_UD_CONNECTION_REJECT_EVENT;
+  return type == DAT_IB_UD_CONNECT_ERROR ? DAT_IB_UD_CONNECTION_ERROR_EVENT : DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED;
+}
+
+#endif
+
+// DAT 1.2 has no endpoints for datagrams.
+void write_body(const DatagramNotice& from, DAT_EVENT& to) {
+  write_body(ConnectionNotice{from.ep, from.private_data, from.private_data_size, from.result}, to);
+#if SOFTDAT_ABI == 20
+  const DAT_IB_EXTENSION_EVENT_DATA data = extension_of(from);
+  to.event_number = static_cast<DAT_EVENT_NUMBER>(number_of(data.type));
+  write_extension(data, to);
+#endif
 }
 
 DAT_EVENT_NUMBER number_of_error(AsyncErrorType type) {

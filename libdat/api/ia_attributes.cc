@@ -22,10 +22,28 @@ char transport_mtu_value[] = "4096";
 char rdma_read_name[] = "DAT_IB_RDMA_READ";
 char rdma_read_value[] = "TRUE";
 
+#if SOFTDAT_ABI == 20
+char extension_name[] = "DAT_EXTENSION_INTERFACE";
+char immediate_name[] = DAT_IB_ATTR_IMMED_DATA;
+char fetch_and_add_name[] = DAT_IB_ATTR_FETCH_AND_ADD;
+char cmp_and_swap_name[] = DAT_IB_ATTR_CMP_AND_SWAP;
+char datagram_name[] = DAT_IB_ATTR_UD;
+char counters_name[] = DAT_IB_ATTR_COUNTERS;
+char offered[] = "TRUE";
+#endif
+
 // Not const: the DAT headers hand it out as a pointer to non-const.
 DAT_NAMED_ATTR named_attributes[] = {
     {transport_mtu_name, transport_mtu_value},
     {rdma_read_name, rdma_read_value},
+#if SOFTDAT_ABI == 20
+    {extension_name, offered},
+    {immediate_name, offered},
+    {fetch_and_add_name, offered},
+    {cmp_and_swap_name, offered},
+    {datagram_name, offered},
+    {counters_name, offered},
+#endif
 };
 constexpr DAT_COUNT kNamedAttributes = sizeof(named_attributes) / sizeof(named_attributes[0]);
 
@@ -147,7 +165,8 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
   set_limits_of_reads(to, adapter);
 #if SOFTDAT_ABI == 20
   to.zb_supported = DAT_TRUE;
-  to.extension_supported = DAT_EXTENSION_NONE;
+  to.extension_supported = DAT_EXTENSION_IB;
+  to.extension_version = DAT_IB_EXTENSION_VERSION;
 #endif
 }
 

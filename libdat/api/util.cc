@@ -19,6 +19,7 @@ static_assert(int(Kind::kRsp) == DAT_HANDLE_TYPE_RSP && int(Kind::kCno) == DAT_H
 static_assert(int(Kind::kSrq) == DAT_HANDLE_TYPE_SRQ);
 #if SOFTDAT_ABI == 20
 static_assert(int(Kind::kCsp) == DAT_HANDLE_TYPE_CSP);
+static_assert(int(Kind::kAddressHandle) == DAT_IB_HANDLE_TYPE_EXT);
 #endif
 
 Pin<Object> pin_any(DAT_HANDLE handle) {

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "hca/datagram.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/interface_adapter.h"
@@ -44,6 +45,9 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
                                  std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
                                  const Communicator& communicator) {
   InterfaceAdapter& ia = service_point.ia();
+  const bool is_datagram = hca::asks_for_datagrams(*request);
+  ia.count(ia_counter::kCr);
+  ia.count(ia_counter::kRequestReceived);
   const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep, communicator);
   if (self == nullptr) return false;
   Adoption adoption(ia, self, Maker::kProvider);
@@ -52,7 +56,8 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
     return false;
   }
   const Handle cr = adoption.publish();
-  if (evd.post({nullptr, RequestArrival{service_point.handle(), &ia.address(), conn_qual, cr}})) return true;
+  if (evd.post({nullptr, RequestArrival{service_point.handle(), &ia.address(), conn_qual, cr, is_datagram}}))
+    return true;
   HandleTable::instance().close(HandleTable::instance().pin_any(cr));
   return false;
 }
@@ -69,6 +74,7 @@ Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::s
     return status;
   }
   cr->is_accepted_.store(true);
+  cr->ia().count(ia_counter::kCrAccepted);
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }
@@ -95,6 +101,8 @@ Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std:
   }
   if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
   static_cast<void>(cr->request_->reject(private_data));
+  cr->ia().count(ia_counter::kCrRejected);
+  cr->ia().count(ia_counter::kRejectSent);
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }

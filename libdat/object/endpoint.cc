@@ -102,7 +102,7 @@ Status Endpoint::set_up(const EndpointConfig& config) {
   const StatusDetail argument = config.srq == nullptr ? StatusDetail::kInvalidArg6 : StatusDetail::kInvalidArg7;
   bindings_.reserve(1);
   std::unique_ptr<EndpointBinding> made;
-  const Status status = EndpointBinding::create(device_, binding, handle(), *this, argument, made);
+  const Status status = EndpointBinding::create(device_, binding, handle(), {*this, *this}, argument, made);
   if (!status.ok()) return status;
   const Status connect_status = set_connect_evd_locked(config.connect_evd);
   if (!connect_status.ok()) return connect_status;
@@ -176,9 +176,10 @@ Status Endpoint::connect(const ConnectRequest& request) {
 }
 
 Status Endpoint::try_connect(const ConnectRequest& request) {
-  if (!allows(EndpointEvent::kConnect)) return refusal();
+  if (!may_exchange() && !allows(EndpointEvent::kConnect)) return refusal();
   hca::QueuePair* queue_pair = binding().queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
+  is_active_.store(true);
   const hca::Outcome outcome = queue_pair->connect({.remote = {request.remote.ipv4, 0},
                                                     .service_id = request.conn_qual,
                                                     .private_data = request.private_data,
@@ -188,6 +189,8 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
     return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
   }
   note_peer({request.remote.ipv4, 0}, request.conn_qual, request.communicator);
+  counters_.add(ep_counter::kConnect);
+  ia().count(ia_counter::kRequestSent);
   std::lock_guard lock(mutex_);
   origin_ = Origin{request.remote, request.conn_qual, request.flags, request.communicator};
   return kOk;
@@ -220,7 +223,11 @@ Status Endpoint::disconnect(bool is_graceful) {
   const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
   if (!allows(event)) return refusal();
   const hca::Outcome outcome = binding().queue_pair()->disconnect(is_graceful);
-  if (outcome) return kOk;
+  if (outcome) {
+    counters_.add(ep_counter::kDisconnect);
+    ia().count(ia_counter::kDisconnectSent);
+    return kOk;
+  }
   if (outcome.reason() == hca::Error::kInvalidState) return refusal();
   return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg2);
 }
@@ -273,14 +280,19 @@ bool Endpoint::on_request_arrived(const hca::ConnectionRequest& request) {
 Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data,
                         const Communicator& communicator) {
   std::lock_guard lock(modify_mutex_);
-  if (reservation_.load() != held || !allows(EndpointEvent::kAccept)) return refusal();
+  if (reservation_.load() != held || (!may_exchange() && !allows(EndpointEvent::kAccept))) return refusal();
   const EndpointBinding* binding = binding_.load(std::memory_order_acquire);
   hca::QueuePair* queue_pair = binding == nullptr ? nullptr : binding->queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
+  if (hca::asks_for_datagrams(request) != (binding->datagram_queue_pair() != nullptr)) {
+    return invalid_handle(StatusDetail::kInvalidHandleEp);
+  }
   const hca::Address remote = request.remote_address();
+  is_active_.store(false);
   const hca::Outcome outcome = request.accept(*queue_pair, private_data);
   if (outcome) {
     note_peer(remote, remote.port, communicator);
+    ia().count(ia_counter::kReplySent);
     release_reservation();
     return kOk;
   }
@@ -289,6 +301,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
 }
 
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
+  count_ending(connection_result(event.type));
   std::shared_ptr<EventDispatcher> evd;
   ConnectionNotice notice;
   {
@@ -298,21 +311,26 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
     if (evd != nullptr) notice = notice_of_locked(event);
   }
   if (evd != nullptr) evd->post({nullptr, notice});
-  report_end(event.type);
+  report_end(event);
 }
 
 // The consumer may look at the data until reset(), so each event's has a place of its own.
 ConnectionNotice Endpoint::notice_of_locked(const hca::ConnectionEvent& event) {
   ConnectionNotice notice{handle(), nullptr, 0, connection_result(event.type)};
-  if (event.private_data.empty()) return notice;
-  try {
-    private_data_.push_back(event.private_data);
-  } catch (const std::bad_alloc&) {
-    return notice;  // the connection counts for more than what came with it
+  if (const hca::Bytes* kept = keep_locked(event.private_data)) {
+    notice.private_data = kept->data();
+    notice.private_data_size = static_cast<std::uint32_t>(kept->size());
   }
-  notice.private_data = private_data_.back().data();
-  notice.private_data_size = static_cast<std::uint32_t>(private_data_.back().size());
   return notice;
+}
+
+const hca::Bytes* Endpoint::keep_locked(const hca::Bytes& private_data) {
+  if (private_data.empty()) return nullptr;
+  try {
+    return &private_data_.emplace_back(private_data);
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // the connection counts for more than what came with it
+  }
 }
 
 }  // namespace softdat::object

@@ -10,10 +10,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
-#include "hca/device.h"
+#include "hca/datagram.h"
+#include "libdat/object/counters.h"
 #include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/endpoint_binding.h"
 #include "libdat/object/endpoint_parameters.h"
@@ -25,13 +27,14 @@
 
 namespace softdat::object {
 
+class AddressHandle;
 class EventDispatcher;
 class MemoryWindow;
 class SharedReceiveQueue;
 struct WindowBind;
 
 // Calls from any thread. Argument numbers in a Status are those of the DAT function.
-class Endpoint final : public Object, private hca::QueuePairSink {
+class Endpoint final : public Object, private hca::QueuePairSink, private hca::DatagramSink {
  public:
   static constexpr Kind kKind = Kind::kEp;
   ~Endpoint() override;
@@ -58,6 +61,23 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   // written on success, 0 for an unbind.
   Status post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
                    StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context);
+
+  // The extensions of InfiniBand; endpoint_extension.cc. Arguments are those of dat_extension_op.
+  Status post_rdma_write_immediate(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                   std::uint32_t immediate, std::uint32_t flags);
+  Status post_fetch_and_add(std::uint64_t addend, const Segment& local, std::uint64_t cookie,
+                            const RemoteBuffer& remote, std::uint32_t flags);
+  Status post_compare_and_swap(std::uint64_t compare, std::uint64_t swap, const Segment& local, std::uint64_t cookie,
+                               const RemoteBuffer& remote, std::uint32_t flags);
+
+  // dat_ib_post_send_ud; endpoint_datagram.cc. MODEL_NOT_SUPPORTED unless the EP is for datagrams.
+  Status post_datagram(std::span<const Segment> local, const AddressHandle& to, std::uint32_t qp_number,
+                       std::uint64_t cookie, std::uint32_t flags);
+  // dat_ib_ud_cm_free: the exchange of a DatagramNotice. INVALID_PARAMETER when there is none such.
+  Status end_exchange(std::uint64_t exchange);
+
+  // One of ep_counter, which is then set to 0 if asked.
+  std::uint64_t counter(std::size_t which, bool reset);
 
   Status connect(const ConnectRequest& request);  // dat_ep_connect
   // dat_ep_dup_connect: as `model` was connected by its own wish, wherever it was handed off to. Of `request` only
@@ -105,13 +125,21 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   // hca::QueuePairSink
   void on_connection_event(const hca::ConnectionEvent& event) override;
   void on_recv_limit() override;
+  // hca::DatagramSink
+  void on_datagram_event(const hca::DatagramEvent& event) override;
   // Object
   void detach() override;
 
   const EndpointBinding& binding() const { return *binding_.load(std::memory_order_acquire); }
+  bool is_datagram() const { return binding().datagram_queue_pair() != nullptr; }
+  // An EP for datagrams may exchange address handles again and again.
+  bool may_exchange() const { return is_datagram() && state() == EndpointState::kConnected; }
   bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
   Status refusal() const { return wrong_state(state()); }
+  void count_ending(ConnectionResult result);
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
+  const hca::Bytes* keep_locked(const hca::Bytes& private_data);
+  DatagramNotice make_notice(const hca::DatagramEvent& event);
   void note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator = {});
   Status try_connect(const ConnectRequest& request);
 
@@ -120,10 +148,12 @@ class Endpoint final : public Object, private hca::QueuePairSink {
                        StatusDetail flags_argument) const;
   Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                       StatusDetail flags_argument);
+  Status post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote, std::uint32_t flags,
+                     StatusDetail local_argument);
 
   // endpoint_watermark.cc
   void apply_watermarks_locked(const EndpointBinding& binding);
-  void report_end(hca::ConnectionEventType type);
+  void report_end(const hca::ConnectionEvent& event);
 
   // endpoint_modify.cc
   Status check_modify(const EndpointChange& change) const;
@@ -141,6 +171,8 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   std::atomic<const EndpointBinding*> binding_{nullptr};
   std::atomic<Reservation> reservation_{Reservation::kNone};
   std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when it is told
+  std::atomic<bool> is_active_{false};                // the last to begin a connection was connect()
+  CounterSet<ep_counter::kCount> counters_;
 
   // One modify(), connect(), accept() or reset() at a time, so that none of them uses a binding that another replaces.
   // Taken before mutex_, an EVD's lock and what the device locks.
@@ -153,6 +185,8 @@ class Endpoint final : public Object, private hca::QueuePairSink {
   EndpointAttributes attributes_;
   std::shared_ptr<EventDispatcher> connect_evd_;
   std::uint64_t remote_port_qual_ = 0;
+  std::uint64_t last_exchange_ = 0;
+  std::set<std::uint64_t> exchanges_;  // that the consumer has not ended
   sockaddr_in remote_address_{};
   Communicator communicator_;
   std::optional<Origin> origin_;                            // set by connect()

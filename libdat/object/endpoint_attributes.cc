@@ -70,7 +70,7 @@ EndpointAttributes default_attributes(const hca::DeviceAttributes& device) {
 
 Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceAttributes& device,
                         StatusDetail argument) {
-  if (attributes.service_type != 0) return model_not_supported();
+  if (attributes.service_type > kDatagramService) return model_not_supported();
   if ((attributes.qos & ~kAllQos) != 0) return model_not_supported();
   const bool is_good = are_counts_good(attributes, device) && are_flags_good(attributes);
   return is_good ? kOk : invalid_parameter(argument);

@@ -26,8 +26,11 @@ inline constexpr std::uint32_t kAllQos = 0x0f;
 // Numbered as DAT_WATERMARK_INFINITE.
 inline constexpr std::int32_t kNoWatermark = -1;
 
+// DAT_IB_SERVICE_TYPE_UD.
+inline constexpr std::uint32_t kDatagramService = 1;
+
 struct EndpointAttributes {
-  std::uint32_t service_type = 0;  // 0: reliable connection, the only one
+  std::uint32_t service_type = 0;  // 0: reliable connection; kDatagramService
   std::uint64_t max_message_size = 0;
   std::uint64_t max_rdma_size = 0;
   std::uint32_t qos = 0;

@@ -19,11 +19,12 @@ EndpointBinding::~EndpointBinding() {
 }
 
 Status EndpointBinding::create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
-                               hca::QueuePairSink& sink, StatusDetail argument, std::unique_ptr<EndpointBinding>& out) {
+                               const EndpointSinks& sinks, StatusDetail argument,
+                               std::unique_ptr<EndpointBinding>& out) {
   std::unique_ptr<EndpointBinding> self(new EndpointBinding(device, config));
   if (const Status status = self->join(argument); !status.ok()) return status;
   if (config.pz != nullptr) {
-    if (const Status status = self->make_queue_pair(ep, sink); !status.ok()) return status;
+    if (const Status status = self->make_queue_pair(ep, sinks); !status.ok()) return status;
   }
   out = std::move(self);
   return kOk;
@@ -73,21 +74,35 @@ Status EndpointBinding::make_swallowed() {
   return kOk;
 }
 
-Status EndpointBinding::make_queue_pair(Handle ep, hca::QueuePairSink& sink) {
+Status EndpointBinding::make_queue_pair(Handle ep, const EndpointSinks& sinks) {
   if (const Status status = make_swallowed(); !status.ok()) return status;
   const auto queue_of = [&](const std::shared_ptr<EventDispatcher>& evd) {
     return evd == nullptr ? &swallowed_->queue() : evd->completion_queue();
   };
-  auto queue_pair = device_->create_qp({.pd = &config_.pz->domain(),
-                                        .send_cq = queue_of(config_.request_evd),
-                                        .recv_cq = queue_of(config_.recv_evd),
-                                        .limits = limits_of(config_.attributes),
-                                        .context = reinterpret_cast<std::uint64_t>(ep),
-                                        .sink = &sink,
-                                        .srq = config_.srq});
+  const hca::QueuePairConfig config{.pd = &config_.pz->domain(),
+                                    .send_cq = queue_of(config_.request_evd),
+                                    .recv_cq = queue_of(config_.recv_evd),
+                                    .limits = limits_of(config_.attributes),
+                                    .context = reinterpret_cast<std::uint64_t>(ep),
+                                    .sink = &sinks.connected,
+                                    .srq = config_.srq};
+  if (config_.attributes.service_type == kDatagramService) return make_datagram_queue_pair(config, sinks.datagram);
+  auto queue_pair = device_->create_qp(config);
   if (!queue_pair) {
     return creation_failure(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6);
   }
+  queue_pair_ = std::move(*queue_pair);
+  return kOk;
+}
+
+Status EndpointBinding::make_datagram_queue_pair(const hca::QueuePairConfig& config, hca::DatagramSink& sink) {
+  auto* const device = dynamic_cast<hca::DatagramDevice*>(device_.get());
+  if (device == nullptr) return model_not_supported();
+  auto queue_pair = device->create_datagram_qp(config, sink);
+  if (!queue_pair) {
+    return creation_failure(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6);
+  }
+  datagram_queue_pair_ = queue_pair->get();
   queue_pair_ = std::move(*queue_pair);
   return kOk;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "hca/device.h"
+#include "hca/datagram.h"
 #include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
@@ -24,6 +24,12 @@ struct BindingConfig {
   hca::SharedReceiveQueue* srq = nullptr;        // outlives the queue pair
 };
 
+// Who hears what becomes of the queue pair; the second only if it is one for datagrams.
+struct EndpointSinks {
+  hca::QueuePairSink& connected;
+  hca::DatagramSink& datagram;
+};
+
 // Owns the queue pair and its share in the PZ and the EVDs. What the data path reads is fixed, so
 // that a post needs no lock. An EP keeps a binding that it has replaced: a post that has just looked
 // it up still finds a queue pair, an idle one.
@@ -34,7 +40,7 @@ class EndpointBinding {
   // that do not go with an EVD's other streams, INSUFFICIENT_RESOURCES. On failure nothing is
   // joined.
   static Status create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
-                       hca::QueuePairSink& sink, StatusDetail argument, std::unique_ptr<EndpointBinding>& out);
+                       const EndpointSinks& sinks, StatusDetail argument, std::unique_ptr<EndpointBinding>& out);
   ~EndpointBinding();
 
   EndpointBinding(const EndpointBinding&) = delete;
@@ -42,6 +48,8 @@ class EndpointBinding {
 
   // Null while the EP has no PZ.
   hca::QueuePair* queue_pair() const { return queue_pair_.get(); }
+  // The same, if it is one for datagrams.
+  hca::DatagramQueuePair* datagram_queue_pair() const { return datagram_queue_pair_; }
   const BindingConfig& config() const { return config_; }
 
   bool may_post_unsignalled_recv() const { return may_post_unsignalled_recv_; }
@@ -63,7 +71,8 @@ class EndpointBinding {
 
  private:
   EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config);
-  Status make_queue_pair(Handle ep, hca::QueuePairSink& sink);
+  Status make_queue_pair(Handle ep, const EndpointSinks& sinks);
+  Status make_datagram_queue_pair(const hca::QueuePairConfig& config, hca::DatagramSink& sink);
   Status make_swallowed();
 
   // Fixed after create(), in the order in which they are needed.
@@ -73,6 +82,7 @@ class EndpointBinding {
   const bool may_post_unsignalled_request_;
   std::unique_ptr<SwallowedCompletions> swallowed_;
   std::unique_ptr<hca::QueuePair> queue_pair_;
+  hca::DatagramQueuePair* datagram_queue_pair_ = nullptr;
 
   // Guarded by the EP's lock.
   bool is_in_pz_ = false;

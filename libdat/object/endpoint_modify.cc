@@ -94,6 +94,7 @@ bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
       request_mode_of(config.attributes) != request_mode_of(now.attributes)) {
     return true;
   }
+  if (config.attributes.service_type != now.attributes.service_type) return true;
   return !fits(limits_of(config.attributes), limits_of(now.attributes));
 }
 
@@ -110,7 +111,7 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   // The old binding leaves the EVDs first: its own mode must not stand against the new one's.
   old.leave();
   std::unique_ptr<EndpointBinding> made;
-  Status status = EndpointBinding::create(device_, config, handle(), *this, kParameters, made);
+  Status status = EndpointBinding::create(device_, config, handle(), {*this, *this}, kParameters, made);
   if (status.ok() && heritage != nullptr && made->queue_pair() != nullptr) {
     const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
     if (!outcome) status = creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);

@@ -65,7 +65,8 @@ Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t fla
 
 Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                               StatusDetail flags_argument) {
-  const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate;
+  const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate ||
+                       request.opcode == hca::SendOpcode::kWriteWithImmediate;
   const Status check = check_request(binding, flags, is_send ? kSendFlags : kRdmaFlags, flags_argument);
   if (!check.ok()) [[unlikely]]
     return check;

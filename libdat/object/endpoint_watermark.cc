@@ -51,10 +51,13 @@ void Endpoint::on_recv_limit() {
 }
 
 // As InfiniBand tells that the last receive of a shared queue has been reached: programs wait for it
-// before they free the queue.
-void Endpoint::report_end(hca::ConnectionEventType type) {
-  const bool has_ended = type == hca::ConnectionEventType::kDisconnected || type == hca::ConnectionEventType::kBroken;
-  if (srq_ != nullptr && has_ended) ia().report({handle(), kTransferToError, AsyncErrorType::kEpBroken});
+// before they free the queue. And an endpoint that its peer has broken by asking for what it may not
+// have, which no completion here tells.
+void Endpoint::report_end(const hca::ConnectionEvent& event) {
+  const bool has_ended =
+      event.type == hca::ConnectionEventType::kDisconnected || event.type == hca::ConnectionEventType::kBroken;
+  if ((srq_ != nullptr && has_ended) || event.is_peers_fault)
+    ia().report({handle(), kTransferToError, AsyncErrorType::kEpBroken});
 }
 
 }  // namespace softdat::object

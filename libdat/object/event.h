@@ -13,13 +13,21 @@
 
 namespace softdat::object {
 
-// Numbered as DAT_DTOS of DAT 2.0 (1.2 does not report the operation).
+// Numbered as DAT_DTOS of DAT 2.0 (1.2 does not report the operation) and, from 8 on, as DAT_IB_DTOS:
+// those are extension events.
 enum class DtoOperation : std::uint8_t {
   kSend = 0,
   kRdmaWrite = 1,
   kRdmaRead = 2,
   kReceive = 3,
   kReceiveWithInvalidate = 4,
+  kRdmaWriteImmediate = 8,
+  kReceiveRdmaImmediate = 9,
+  kFetchAdd = 10,
+  kCompareSwap = 11,
+  kReceiveImmediate = 12,
+  kSendDatagram = 13,
+  kReceiveDatagram = 14,
 };
 
 // Numbered as DAT_DTO_COMPLETION_STATUS of both ABIs.
@@ -44,6 +52,7 @@ struct DtoCompletion {
   DtoStatus status;
   DtoOperation operation;
   std::uint32_t invalidated = 0;  // kReceiveWithInvalidate: the RMR context
+  std::uint32_t immediate = 0;    // of the two receives that bring it
 };
 
 // DAT_CONNECTION_REQUEST_EVENT.
@@ -51,7 +60,8 @@ struct RequestArrival {
   Handle service_point;              // the PSP or RSP; may have been freed since
   const sockaddr_in* local_address;  // the IA's, valid until it is closed
   std::uint64_t conn_qual;
-  Handle request;  // the CR
+  Handle request;            // the CR
+  bool is_datagram = false;  // of an exchange of address handles; an extension event then
 };
 
 // Numbered as the low byte of DAT_CONNECTION_EVENT_xxx of both ABIs (0x4000 + number).
@@ -71,6 +81,19 @@ struct ConnectionNotice {
   const void* private_data;  // the EP's, valid until it is freed or reset; null when there is none
   std::uint32_t private_data_size;
   ConnectionResult result;
+};
+
+// The end of an exchange of address handles; an extension event.
+struct DatagramNotice {
+  Handle ep;
+  const void* private_data;  // as ConnectionNotice
+  std::uint32_t private_data_size;
+  ConnectionResult result;
+  bool is_passive;          // the peer had asked
+  Handle address_handle;    // of kEstablished, the consumer's to free
+  std::uint32_t qp_number;  // the peer's
+  sockaddr_in peer;
+  std::uint64_t exchange;  // by which the consumer ends it; never 0
 };
 
 // Numbered as the low byte of DAT_ASYNC_ERROR_xxx of both ABIs (0x8000 + number).
@@ -100,7 +123,9 @@ struct RmrBindCompletion {
 
 struct Event {
   Handle evd = nullptr;  // the EVD that it came through
-  std::variant<DtoCompletion, RequestArrival, ConnectionNotice, AsyncError, SoftwareEvent, RmrBindCompletion> body;
+  std::variant<DtoCompletion, RequestArrival, ConnectionNotice, DatagramNotice, AsyncError, SoftwareEvent,
+               RmrBindCompletion>
+      body;
 };
 static_assert(std::is_trivially_copyable_v<Event>);
 

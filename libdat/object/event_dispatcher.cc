@@ -121,7 +121,27 @@ Status EventDispatcher::dequeue(Event& event) {
   if (has_waiter_.load(std::memory_order_relaxed)) [[unlikely]] {
     return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
   }
-  return take(event) || progress_and_take(event) ? kOk : empty_status();
+  if (take(event)) {
+    counters_.add(evd_counter::kDequeueFound);
+    return kOk;
+  }
+  if (progress_and_take(event)) {
+    counters_.add(evd_counter::kDequeuePollFound);
+    return kOk;
+  }
+  counters_.add(evd_counter::kDequeueNotFound);
+  return empty_status();
+}
+
+// Each dequeue is counted once, by how it ended; the rest follows.
+std::uint64_t EventDispatcher::counter(std::size_t which, bool reset) {
+  const std::uint64_t polled = counters_.total(evd_counter::kDequeuePollFound);
+  const std::uint64_t failed = counters_.total(evd_counter::kDequeueNotFound);
+  std::uint64_t total = counters_.total(which);
+  if (which == evd_counter::kDequeueFound) total += polled;
+  if (which == evd_counter::kDequeuePoll) total = polled + failed;
+  if (which == evd_counter::kDequeue) total = counters_.total(evd_counter::kDequeueFound) + polled + failed;
+  return counters_.since_reset(which, total, reset);
 }
 
 bool EventDispatcher::progress_and_take(Event& event) {
@@ -165,6 +185,7 @@ bool EventDispatcher::post(Event event) {
     if (!std::holds_alternative<RequestArrival>(event.body)) report_overflow();
     return false;
   }
+  if (std::holds_alternative<ConnectionNotice>(event.body)) counters_.add(evd_counter::kConnectionCallback);
   notify_arrival();
   return true;
 }
@@ -198,6 +219,7 @@ void EventDispatcher::arm() {
 
 // Armed again before the CNO is told: what comes in between is covered by that telling.
 void EventDispatcher::on_completion() {
+  counters_.add(evd_counter::kDtoCallback);
   bool has_listener = false;
   {
     std::lock_guard lock(mutex_);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/event_count.h"
 #include "hca/device.h"
+#include "libdat/object/counters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/event_ring.h"
 #include "libdat/object/event_stream.h"
@@ -61,6 +62,9 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   Status modify_cno(ConsumerNotification* cno);  // dat_evd_modify_cno; null detaches
   Status resize(std::int32_t min_qlen);          // dat_evd_resize
   EventDispatcherParameters query() const;       // dat_evd_query
+
+  // One of evd_counter, which is then set to 0 if asked.
+  std::uint64_t counter(std::size_t which, bool reset);
 
   // --- For the other objects of this room ---
 
@@ -136,6 +140,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   std::atomic<NotifyMode> mode_{NotifyMode::kThreshold};
   std::atomic<std::uint32_t> spin_ns_{20'000};
   UseCount streams_in_use_;
+  CounterSet<evd_counter::kCount> counters_;
 
   EventRing ring_;  // locks itself
 

@@ -16,7 +16,8 @@ enum Stream : std::uint32_t {
   kConnectionStream = 0x040,
   kRmrBindStream = 0x080,
   kAsyncStream = 0x100,
-  kAllStreams = 0x1f1,
+  kExtensionStream = 0x200,  // of DAT 2.0; extension events come through the streams of their objects
+  kAllStreams = 0x3f1,
 };
 
 // Which completions unblock a waiter or trigger the CNO. Every endpoint stream that feeds an EVD has

@@ -44,6 +44,7 @@ class EventDispatcher::Waiter {
 Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, bool is_cancelled_asynchronously,
                              Event& event, std::int32_t& nmore) {
   if (const Status status = check_wait(threshold); !status.ok()) return status;
+  counters_.add(evd_counter::kWait);
   if (threshold == 1 && (take(event) || (timeout_us == 0 && progress_and_take(event)))) {
     nmore = count();
     return kOk;
@@ -104,7 +105,9 @@ base::WakeReason EventDispatcher::await_news(base::Time deadline, std::int32_t t
   for (;;) {
     Sleeper sleeper(*wake_);
     if (is_worth_waking(threshold)) return base::WakeReason::kNotified;
+    counters_.add(evd_counter::kWaitBlocked);
     const base::WakeReason reason = sleeper.sleep(*device_, deadline, is_cancelled);
+    if (reason == base::WakeReason::kNotified) counters_.add(evd_counter::kWaitNotify);
     if (reason != base::WakeReason::kNotified) return reason;
     if (is_worth_waking(threshold)) return reason;
   }

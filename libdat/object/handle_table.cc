@@ -94,6 +94,7 @@ bool HandleTable::close(Pin<Object> pin) {
   cell.wait_for_last_pin();
   object->detach();
   object->ia().forget(*object);
+  object->ia().count_freed(object->kind());
   pin.reset();
   give_back(cell);
   return true;

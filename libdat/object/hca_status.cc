@@ -135,6 +135,20 @@ DtoOperation dto_operation(hca::CompletionOpcode opcode) {
       return DtoOperation::kReceive;
     case kRecvInvalidate:
       return DtoOperation::kReceiveWithInvalidate;
+    case kWriteWithImmediate:
+      return DtoOperation::kRdmaWriteImmediate;
+    case kFetchAdd:
+      return DtoOperation::kFetchAdd;
+    case kCompareSwap:
+      return DtoOperation::kCompareSwap;
+    case kRecvWriteImmediate:
+      return DtoOperation::kReceiveRdmaImmediate;
+    case kRecvImmediate:
+      return DtoOperation::kReceiveImmediate;
+    case kSendDatagram:
+      return DtoOperation::kSendDatagram;
+    case kRecvDatagram:
+      return DtoOperation::kReceiveDatagram;
   }
   return DtoOperation::kSend;
 }

@@ -31,8 +31,9 @@ inline void write_completion(const hca::Completion& from, Event& to) {
   if (from.opcode == hca::CompletionOpcode::kBind) [[unlikely]] {
     to.body = RmrBindCompletion{object, from.wr_id, dto_status(from.status)};
   } else {
-    to.body = DtoCompletion{
-        object, from.wr_id, from.length, dto_status(from.status), dto_operation(from.opcode), from.invalidated};
+    to.body =
+        DtoCompletion{object,           from.wr_id,    from.length, dto_status(from.status), dto_operation(from.opcode),
+                      from.invalidated, from.immediate};
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -18,8 +19,8 @@ namespace softdat::object {
 namespace {
 
 // Children before parents, and what brings new objects before everything.
-constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCsp, Kind::kCr,  Kind::kEp, Kind::kSrq,
-                                  Kind::kRmr, Kind::kLmr, Kind::kEvd, Kind::kCno, Kind::kPz};
+constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCsp,           Kind::kCr,  Kind::kEp,  Kind::kSrq,
+                                  Kind::kRmr, Kind::kLmr, Kind::kAddressHandle, Kind::kEvd, Kind::kCno, Kind::kPz};
 
 std::int32_t clamp(std::uint64_t value) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -32,6 +33,7 @@ InterfaceAdapter::InterfaceAdapter(const AdapterOpening& opening)
     : Object(kKind, this),
       name_(opening.name),
       provider_table_(opening.provider_table),
+      is_query_(opening.is_query),
       device_(opening.device),
       address_(socket_address({device_->attributes().address.ipv4, 0})) {}
 
@@ -165,7 +167,48 @@ Handle InterfaceAdapter::async_evd() const {
   return async_evd_ == nullptr ? nullptr : async_evd_->handle();
 }
 
+namespace {
+
+// Where the counter of a kind's creations stands, or nothing. That of its ends is the next.
+std::optional<std::size_t> creations_of(Kind kind) {
+  switch (kind) {
+    case Kind::kPz:
+      return ia_counter::kPzCreate;
+    case Kind::kLmr:
+      return ia_counter::kLmrCreate;
+    case Kind::kRmr:
+      return ia_counter::kRmrCreate;
+    case Kind::kPsp:
+      return ia_counter::kPspCreate;
+    case Kind::kRsp:
+      return ia_counter::kRspCreate;
+    case Kind::kEvd:
+      return ia_counter::kEvdCreate;
+    case Kind::kEp:
+      return ia_counter::kEpCreate;
+    case Kind::kSrq:
+      return ia_counter::kSrqCreate;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void InterfaceAdapter::count_created(Kind kind) {
+  if (const auto counter = creations_of(kind)) count(*counter);
+  if (kind == Kind::kPsp || kind == Kind::kRsp) count(ia_counter::kListen);
+}
+
+void InterfaceAdapter::count_freed(Kind kind) {
+  const auto creations = creations_of(kind);
+  if (creations) count(kind == Kind::kPsp ? std::size_t{ia_counter::kPspFree} : *creations + 1);
+}
+
 void InterfaceAdapter::report(const AsyncError& error) {
+  count(ia_counter::kAsyncError);
+  if (error.type == AsyncErrorType::kEpBroken) count(ia_counter::kAsyncQpError);
+  if (error.type == AsyncErrorType::kEvdOverflow) count(ia_counter::kAsyncCqError);
   std::shared_ptr<EventDispatcher> evd;
   {
     std::lock_guard lock(mutex_);
@@ -205,6 +248,7 @@ Adoption::~Adoption() {
 }
 
 Handle Adoption::publish() {
+  object_->ia().count_created(object_->kind());
   HandleTable::instance().publish(*object_);
   is_published_ = true;
   return object_->handle();

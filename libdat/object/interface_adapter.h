@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "hca/device.h"
+#include "libdat/object/counters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
@@ -34,6 +35,7 @@ struct AdapterOpening {
   std::int32_t async_qlen = 0;           // of the asynchronous EVD to be made
   EventDispatcher* async_evd = nullptr;  // the consumer's own instead (of the same device)
   bool async_is_elsewhere = false;       // DAT_EVD_ASYNC_EXISTS: none here
+  bool is_query = false;                 // opened for its attributes only
 };
 
 // The numbers of DAT_IA_ATTR and DAT_PROVIDER_ATTR that the device decides.
@@ -80,6 +82,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   Handle async_evd() const;
 
   const std::string& name() const { return name_; }
+  bool is_query() const { return is_query_; }
   const void* provider_table() const { return provider_table_; }
   hca::Device& device() const { return *device_; }
   const std::shared_ptr<hca::Device>& shared_device() const { return device_; }
@@ -89,6 +92,12 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
 
   // An asynchronous error, for the IA's asynchronous EVD.
   void report(const AsyncError& error);
+
+  // One of ia_counter, which is then set to 0 if asked.
+  std::uint64_t counter(std::size_t which, bool reset) {
+    return counters_.since_reset(which, counters_.total(which), reset);
+  }
+  void count(std::size_t which) { counters_.add(which); }
 
   // The thread that calls consumers' agents. Started by start_upcalls(), which fails with
   // INSUFFICIENT_RESOURCES; call_agent() only after that.
@@ -104,16 +113,20 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   Status adopt(const std::shared_ptr<Object>& object, Maker maker);
   bool remember(Object& object, Maker maker);
   void forget(Object& object);
+  void count_created(Kind kind);
+  void count_freed(Kind kind);
   void close_all(Kind kind);
   void detach() override;
 
   // Fixed after set_up().
   const std::string name_;
   const void* const provider_table_;
+  const bool is_query_;
   std::shared_ptr<hca::Device> device_;
   sockaddr_in address_{};
 
   UseCount consumer_objects_;
+  CounterSet<ia_counter::kCount> counters_;
 
   // Guarded by mutex_ (the last lock but that of the upcall thread's queue).
   mutable std::mutex mutex_;

@@ -27,8 +27,9 @@ enum class Kind : std::uint8_t {
   kCno = 9,
   kSrq = 10,
   kCsp = 11,
+  kAddressHandle = 12,  // of the InfiniBand extension of DAT 2.0
 };
-inline constexpr std::size_t kKindCount = 12;
+inline constexpr std::size_t kKindCount = 13;
 
 // Objects are made by their class's create(), reached through a Pin, and ended by their class's
 // free(). They neither copy nor move. Other objects that need one alive hold a shared_ptr: it may

@@ -67,7 +67,7 @@ ReservedServicePointParameters ReservedServicePoint::query() const {
 
 // Letting go of the request refuses the peer.
 void ReservedServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
-  if (is_spent_.exchange(true)) return;
+  if (hca::asks_for_datagrams(*request) || is_spent_.exchange(true)) return;
   std::shared_ptr<Endpoint> ep = ep_ == nullptr ? Endpoint::create_tentative(ia(), *request) : ep_;
   const bool is_ready = ep != nullptr && (ep_ == nullptr || ep_->on_request_arrived(*request));
   if (is_ready && ConnectionRequest::announce(*this, conn_qual_, *evd_, std::move(request), ep)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/service_point.h"
 
+#include "hca/datagram.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -46,7 +47,10 @@ Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, 
                                 bool provider_makes_endpoints, Handle& psp) {
   const auto attempt = [&](std::uint16_t candidate) {
     const Status status = create(ia, candidate, evd, provider_makes_endpoints, psp);
-    if (status.ok()) conn_qual = candidate;
+    if (status.ok()) {
+      conn_qual = candidate;
+      ia.count(ia_counter::kPspCreateAny);
+    }
     return status;
   };
   const Status status = try_free_qualifiers(attempt, StatusType::kConnQualInUse);
@@ -70,6 +74,7 @@ ServicePointParameters ServicePoint::query() const {
 void ServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
   std::shared_ptr<Endpoint> ep;
   if (provider_makes_endpoints_) {
+    if (hca::asks_for_datagrams(*request)) return;  // the provider's EPs are for connections
     ep = Endpoint::create_tentative(ia(), *request);
     if (ep == nullptr) return;  // which refuses the peer
   }

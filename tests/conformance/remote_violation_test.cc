@@ -90,6 +90,17 @@ TEST_P(RemoteViolation, InitiatorLearnsItAndBothConnectionsBreak) {
   }
 }
 
+// No completion tells the target; its adapter's asynchronous dispatcher does.
+TEST_P(RemoteViolation, TargetsAdapterHearsOfItAsynchronously) {
+  ASSERT_THAT(post(1, make_target()), succeeds());
+  const DAT_EVENT event = next_event(pair_.server.adapter.async_evd(), DAT_ASYNC_ERROR_EP_BROKEN);
+  EXPECT_EQ(event.event_data.asynch_error_event_data.dat_handle, pair_.server.ep);
+  EXPECT_EQ(event.event_data.asynch_error_event_data.reason, DAT_EP_TRANSFER_TO_ERROR);
+  next_event(pair_.client.connect_evd, DAT_CONNECTION_EVENT_BROKEN);
+  EXPECT_TRUE(is_quiet(pair_.client.adapter.async_evd()));
+  EXPECT_TRUE(is_quiet(pair_.server.adapter.async_evd()));
+}
+
 TEST_P(RemoteViolation, MemoryStaysUntouched) {
   const DAT_RMR_TRIPLET target = make_target();
   pair_.client.memory->fill(0, 64, 1);

@@ -31,11 +31,6 @@ TEST_F(Unsupported, MultipathAndThreadSafeOpening) {
 
 #if SOFTDAT_DAT_MAJOR == 2
 
-TEST_F(Unsupported, Extensions) {
-  EXPECT_EQ(peer_.adapter.attributes().extension_supported, DAT_EXTENSION_NONE);
-  EXPECT_THAT(dat_extension_op(peer_.ep, 0, make_cookie(1)), testing::Not(succeeds()));
-}
-
 // dtest asks by name whether it may read.
 TEST_F(Unsupported, ReadsHoweverAreOffered) {
   const DAT_PROVIDER_ATTR attributes = provider();

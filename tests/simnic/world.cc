@@ -89,6 +89,12 @@ std::vector<std::byte> Memory::part(std::size_t offset, std::size_t length) cons
   return {from, from + static_cast<std::ptrdiff_t>(length)};
 }
 
+std::uint64_t Memory::word(std::size_t offset) const {
+  std::uint64_t value = 0;
+  std::memcpy(&value, content_.data() + offset, sizeof value);
+  return value;
+}
+
 std::string Memory::text(std::size_t length) const {
   return {reinterpret_cast<const char*>(content_.data()), length};
 }
@@ -144,6 +150,40 @@ hca::Outcome Endpoint::read(std::uint64_t wr_id, const Segments& local, const Me
                          .rkey = remote.key(),
                          .remote_address = remote.address(offset),
                          .local = local});
+}
+
+hca::Outcome Endpoint::write_immediate(std::uint64_t wr_id, const Segments& local, const Memory& remote,
+                                       std::uint32_t immediate, std::uint32_t flags) {
+  return qp_->post_send({.wr_id = wr_id,
+                         .opcode = hca::SendOpcode::kWriteWithImmediate,
+                         .flags = flags,
+                         .rkey = remote.key(),
+                         .remote_address = remote.address(),
+                         .local = local,
+                         .immediate = immediate});
+}
+
+hca::Outcome Endpoint::fetch_add(std::uint64_t wr_id, const hca::Segment& local, const Memory& remote,
+                                 std::size_t offset, std::uint64_t addend, std::uint32_t flags) {
+  return qp_->post_send({.wr_id = wr_id,
+                         .opcode = hca::SendOpcode::kFetchAdd,
+                         .flags = flags,
+                         .rkey = remote.key(),
+                         .remote_address = remote.address(offset),
+                         .local = {&local, 1},
+                         .operand = addend});
+}
+
+hca::Outcome Endpoint::compare_swap(std::uint64_t wr_id, const hca::Segment& local, const Memory& remote,
+                                    std::size_t offset, std::uint64_t compare, std::uint64_t swap) {
+  return qp_->post_send({.wr_id = wr_id,
+                         .opcode = hca::SendOpcode::kCompareSwap,
+                         .flags = hca::kSignaled,
+                         .rkey = remote.key(),
+                         .remote_address = remote.address(offset),
+                         .local = {&local, 1},
+                         .operand = swap,
+                         .compare = compare});
 }
 
 hca::Outcome Endpoint::recv(std::uint64_t wr_id, const Segments& local, std::uint32_t flags) {

@@ -70,7 +70,8 @@ class Host {
   std::unique_ptr<hca::ProtectionDomain> pd_;
 };
 
-inline constexpr hca::AccessMask kEverything = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite;
+inline constexpr hca::AccessMask kEverything =
+    hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
 
 // Registered memory.
 class Memory {
@@ -91,6 +92,7 @@ class Memory {
   const std::vector<std::byte>& content() const { return content_; }
   std::vector<std::byte> part(std::size_t offset, std::size_t length) const;
   std::string text(std::size_t length) const;
+  std::uint64_t word(std::size_t offset) const;
   void deregister() { region_.reset(); }
 
  private:
@@ -127,6 +129,13 @@ class Endpoint final : public hca::QueuePairSink {
                      std::uint32_t flags = hca::kSignaled);
   hca::Outcome read(std::uint64_t wr_id, const Segments& local, const Memory& remote, std::size_t offset = 0,
                     std::uint32_t flags = hca::kSignaled);
+  hca::Outcome write_immediate(std::uint64_t wr_id, const Segments& local, const Memory& remote,
+                               std::uint32_t immediate, std::uint32_t flags = hca::kSignaled);
+  // Of the eight bytes at `offset`; what they were goes to `local`.
+  hca::Outcome fetch_add(std::uint64_t wr_id, const hca::Segment& local, const Memory& remote, std::size_t offset,
+                         std::uint64_t addend, std::uint32_t flags = hca::kSignaled);
+  hca::Outcome compare_swap(std::uint64_t wr_id, const hca::Segment& local, const Memory& remote, std::size_t offset,
+                            std::uint64_t compare, std::uint64_t swap);
   hca::Outcome recv(std::uint64_t wr_id, const Segments& local, std::uint32_t flags = 0);
 
   // Everything that waits in the queue, as "wr_id:status" words ("7:ok 8:flushed").

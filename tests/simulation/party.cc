@@ -59,13 +59,15 @@ Party::Work Party::make(Random& random, Kind kind, std::size_t length) {
             .kind = kind,
             .is_signaled = !chance(random, 3),
             .expected = {},
+            .operand = random(),
             .local = nullptr,
             .remote = nullptr};
   work.local = std::make_unique<Memory>(host_, testing::pattern(std::max<std::size_t>(length, 1), random()));
-  if (kind == Kind::kWrite || kind == Kind::kRead) {
+  if (kind != Kind::kSend && kind != Kind::kRecv) {
     work.remote = std::make_unique<Memory>(peer_->host_, testing::pattern(std::max<std::size_t>(length, 1), random()));
   }
-  const Memory& source = kind == Kind::kRead ? *work.remote : *work.local;
+  const bool is_fetched = kind == Kind::kRead || kind == Kind::kAtomic;
+  const Memory& source = is_fetched ? *work.remote : *work.local;
   work.expected = source.part(0, length);
   return work;
 }
@@ -78,9 +80,14 @@ void Party::post(Work work, hca::SendOpcode opcode, const testing::Segments& seg
                                        .flags = flags,
                                        .rkey = rkey,
                                        .remote_address = remote_address,
-                                       .local = segments});
+                                       .local = segments,
+                                       .immediate = static_cast<std::uint32_t>(work.operand),
+                                       .operand = work.operand});
   if (!outcome) return;
-  if (work.kind == Kind::kSend) messages_.push_back(work.expected);
+  if (work.kind == Kind::kSend) messages_.push_back({work.expected, std::nullopt});
+  if (work.kind == Kind::kWriteImmediate) {
+    messages_.push_back({work.expected, static_cast<std::uint32_t>(work.operand)});
+  }
   sends_.push_back(std::move(work));
 }
 
@@ -104,6 +111,23 @@ void Party::post_read(Random& random) {
   const std::uint64_t address = work.remote->address();
   const std::uint32_t key = work.remote->key();
   post(std::move(work), hca::SendOpcode::kRead, segments, chance(random, 6) ? hca::kFence : 0u, address, key);
+}
+
+void Party::post_write_immediate(Random& random) {
+  Work work = make(random, Kind::kWriteImmediate, pick_length(random));
+  const auto segments = cut(random, *work.local, work.expected.size(), 4);
+  const std::uint64_t address = work.remote->address();
+  const std::uint32_t key = work.remote->key();
+  post(std::move(work), hca::SendOpcode::kWriteWithImmediate, segments, chance(random, 6) ? hca::kFence : 0u, address,
+       key);
+}
+
+void Party::post_atomic(Random& random) {
+  Work work = make(random, Kind::kAtomic, sizeof(std::uint64_t));
+  const auto segments = cut(random, *work.local, work.expected.size(), 4);
+  const std::uint64_t address = work.remote->address();
+  const std::uint32_t key = work.remote->key();
+  post(std::move(work), hca::SendOpcode::kFetchAdd, segments, 0, address, key);
 }
 
 void Party::post_forbidden(Random& random) {
@@ -198,6 +222,9 @@ std::string Party::check_success(const Work& work) {
     case Kind::kSend:
       ++sends_ok_;
       return {};
+    case Kind::kWriteImmediate:
+      ++sends_ok_;
+      [[fallthrough]];
     case Kind::kWrite:
       return work.remote->part(0, work.expected.size()) == work.expected
                  ? ""
@@ -206,6 +233,13 @@ std::string Party::check_success(const Work& work) {
       return work.local->part(0, work.expected.size()) == work.expected
                  ? ""
                  : describe(work, CompletionStatus::kSuccess, "read other bytes");
+    case Kind::kAtomic: {
+      std::uint64_t original = 0;
+      std::memcpy(&original, work.expected.data(), sizeof original);
+      const bool is_right =
+          work.local->part(0, sizeof original) == work.expected && work.remote->word(0) == original + work.operand;
+      return is_right ? "" : describe(work, CompletionStatus::kSuccess, "added otherwise");
+    }
     case Kind::kRecv:
       return {};
   }
@@ -243,7 +277,12 @@ std::string Party::check_recv(const hca::Completion& completion) {
   if (peer_->messages_.empty()) return describe(work, completion.status, "received what nobody sent");
   const auto message = std::move(peer_->messages_.front());
   peer_->messages_.pop_front();
-  if (completion.length != message.size() || work.local->part(0, message.size()) != message) {
+  if (message.immediate) {
+    const bool is_right = completion.opcode == hca::CompletionOpcode::kRecvWriteImmediate &&
+                          completion.length == message.bytes.size() && completion.immediate == *message.immediate;
+    return is_right ? "" : describe(work, completion.status, "received other immediate data");
+  }
+  if (completion.length != message.bytes.size() || work.local->part(0, message.bytes.size()) != message.bytes) {
     return describe(work, completion.status, "received other bytes");
   }
   return {};

@@ -42,6 +42,8 @@ class Party final : public hca::QueuePairSink {
   void post_send(Random& random);
   void post_write(Random& random);
   void post_read(Random& random);
+  void post_write_immediate(Random& random);
+  void post_atomic(Random& random);
   void post_recv(Random& random);
   // A remote access that the peer must refuse.
   void post_forbidden(Random& random);
@@ -61,7 +63,12 @@ class Party final : public hca::QueuePairSink {
   bool has_failed_to_connect() const { return has_failed_to_connect_; }
 
  private:
-  enum class Kind { kSend, kWrite, kRead, kRecv };
+  enum class Kind { kSend, kWrite, kRead, kRecv, kWriteImmediate, kAtomic };
+  // What a receive of the peer's has to bring.
+  struct Sent {
+    std::vector<std::byte> bytes;
+    std::optional<std::uint32_t> immediate;
+  };
   struct Work {
     std::uint64_t wr_id;
     Kind kind;
@@ -69,6 +76,7 @@ class Party final : public hca::QueuePairSink {
     bool is_forbidden = false;  // must not succeed
     bool is_revoked = false;    // may fail by want of its memory
     std::vector<std::byte> expected;
+    std::uint64_t operand = 0;  // of an atomic, and what a write's immediate data is
     std::unique_ptr<Memory> local;
     std::unique_ptr<Memory> remote;
   };
@@ -99,9 +107,9 @@ class Party final : public hca::QueuePairSink {
   int established_ = 0;
   int ended_ = 0;
   bool has_failed_to_connect_ = false;
-  std::deque<std::vector<std::byte>> messages_;  // sent by us in this life, not yet seen by the peer's model
-  std::size_t sends_ok_ = 0;                     // our sends that completed
-  std::size_t recvs_ok_ = 0;                     // our receives that completed
+  std::deque<Sent> messages_;  // sent by us in this life, not yet seen by the peer's model
+  std::size_t sends_ok_ = 0;   // our sends that completed
+  std::size_t recvs_ok_ = 0;   // our receives that completed
 };
 
 }  // namespace softdat::simnic::simulation

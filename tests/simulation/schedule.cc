@@ -132,13 +132,17 @@ void Schedule::restart(Pair& pair) {
 
 void Schedule::live(Pair& pair, Party& party) {
   // Before it is connected a queue pair takes receives only; what is posted then lives on.
-  switch (pick(random_, 4)) {
+  switch (pick(random_, 7)) {
     case 0:
       return party.post_send(random_);
     case 1:
       return party.post_write(random_);
     case 2:
       return party.post_read(random_);
+    case 3:
+      return party.post_write_immediate(random_);
+    case 4:
+      return party.post_atomic(random_);
     default:
       if (pair.is_asked) party.post_recv(random_);
   }

@@ -236,7 +236,7 @@ void add_ep_create(Table& t) {
       [](DAT_EP_ATTR& a) { a.request_completion_flags = wild<DAT_COMPLETION_FLAGS>(0x4000); });
   row("named attributes", arg(6), [](DAT_EP_ATTR& a) { a.ep_provider_specific_count = -3; });
   row("service type", object::model_not_supported(),
-      [](DAT_EP_ATTR& a) { a.service_type = wild<DAT_SERVICE_TYPE>(1); });
+      [](DAT_EP_ATTR& a) { a.service_type = wild<DAT_SERVICE_TYPE>(2); });
   t.push_back({SOFTDAT_SLOT(ep_create), "ep_create null", arg(7),
                [](L& l, O&) { return l.table->ep_create_func(l.ia, l.pz, l.evd, l.evd, l.evd, nullptr, nullptr); }});
 }

@@ -45,7 +45,7 @@ TEST_F(EventDispatcherTest, BadArgumentsAreNamedAndLeaveNothing) {
   for (const std::int32_t qlen : {0, -1, 100001}) {
     EXPECT_EQ(create(qlen, kDtoStream, evd), invalid_parameter(StatusDetail::kInvalidArg2));
   }
-  for (const std::uint32_t streams : {0u, 0x2u, 0x200u, 0xffffffffu}) {
+  for (const std::uint32_t streams : {0u, 0x2u, 0x400u, 0xffffffffu}) {
     EXPECT_EQ(create(4, streams, evd), invalid_parameter(StatusDetail::kInvalidArg4));
   }
   EXPECT_EQ(evd, nullptr);

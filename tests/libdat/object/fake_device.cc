@@ -101,6 +101,12 @@ hca::CompletionOpcode completion_opcode(hca::SendOpcode opcode) {
     case hca::SendOpcode::kRead:
     case hca::SendOpcode::kReadToWindow:
       return hca::CompletionOpcode::kRead;
+    case hca::SendOpcode::kWriteWithImmediate:
+      return hca::CompletionOpcode::kWriteWithImmediate;
+    case hca::SendOpcode::kFetchAdd:
+      return hca::CompletionOpcode::kFetchAdd;
+    case hca::SendOpcode::kCompareSwap:
+      return hca::CompletionOpcode::kCompareSwap;
     case hca::SendOpcode::kBind:
       return hca::CompletionOpcode::kBind;
   }

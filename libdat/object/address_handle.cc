@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/address_handle.h"
+
+#include <new>
+
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+
+Handle AddressHandle::create(InterfaceAdapter& ia, std::shared_ptr<hca::AddressHandle> peer) {
+  try {
+    const std::shared_ptr<AddressHandle> self(new AddressHandle(ia, std::move(peer)));
+    Adoption adoption(ia, self, Maker::kProvider);
+    return adoption.status().ok() ? adoption.publish() : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+Status AddressHandle::free(Pin<AddressHandle> self) {
+  const bool was_open = HandleTable::instance().close(as_object(std::move(self)));
+  return was_open ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/atomic_operation.h"
+
+#include <atomic>
+
+namespace softdat::simnic {
+namespace {
+
+using Word = std::atomic_ref<std::uint64_t>;
+static_assert(Word::is_always_lock_free);
+static_assert(Word::required_alignment == sizeof(std::uint64_t));
+
+// A bit of the mask is the highest of its field: what it carries is lost, so that one word can hold
+// several sums.
+std::uint64_t add_in_fields(std::uint64_t value, std::uint64_t addend, std::uint64_t mask) {
+  return ((value & ~mask) + (addend & ~mask)) ^ ((value ^ addend) & mask);
+}
+
+std::uint64_t next_value(const transport::Message& request, std::uint64_t value) {
+  if (request.atomic_code == transport::kFetchAddCode) {
+    return add_in_fields(value, request.operand, request.operand_mask);
+  }
+  const bool is_conditional = request.atomic_code == transport::kCompareSwapCode;
+  if (is_conditional && ((value ^ request.compare) & request.compare_mask) != 0) return value;
+  return (value & ~request.operand_mask) | (request.operand & request.operand_mask);
+}
+
+}  // namespace
+
+std::uint64_t carry_out_atomic(const transport::Message& request, std::byte* target) {
+  Word word(*reinterpret_cast<std::uint64_t*>(target));
+  if (request.atomic_code == transport::kFetchAddCode && request.operand_mask == 0) {
+    return word.fetch_add(request.operand, std::memory_order_seq_cst);
+  }
+  std::uint64_t value = word.load(std::memory_order_seq_cst);
+  while (!word.compare_exchange_weak(value, next_value(request, value), std::memory_order_seq_cst)) {
+  }
+  return value;
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/datagram.h"
+
+#include "base/byte_order.h"
+
+namespace softdat::simnic {
+namespace {
+
+using base::load_be;
+using base::store_be;
+
+constexpr std::uint32_t kSolicited = 1u << 31;
+constexpr unsigned kNumberBits = 12;
+constexpr std::uint32_t kNumberMask = (1u << kNumberBits) - 1;
+
+// Offsets in InfiniBand's global route header.
+constexpr std::size_t kAtVersion = 0;
+constexpr std::size_t kAtPayloadLength = 4;
+constexpr std::size_t kAtNextHeader = 6;
+constexpr std::size_t kAtHopLimit = 7;
+constexpr std::size_t kAtSource = 8;
+constexpr std::size_t kAtDestination = 24;
+
+// An IPv4 address as a port's identifier: mapped into IPv6.
+void store_mapped(std::byte* to, std::uint32_t ipv4) {
+  store_be(to + 8, std::uint32_t{0x0000'ffff});
+  store_be(to + 12, ipv4);
+}
+
+}  // namespace
+
+std::array<std::byte, kDatagramHeadSize> encode_datagram_head(const DatagramHead& head) {
+  std::array<std::byte, kDatagramHeadSize> bytes{};
+  store_be(bytes.data(), head.to);
+  store_be(bytes.data() + 4, head.from);
+  store_be(bytes.data() + 8, head.from_ipv4);
+  store_be(bytes.data() + 12, head.length | (head.is_solicited ? kSolicited : 0));
+  return bytes;
+}
+
+std::optional<DatagramHead> decode_datagram_head(std::span<const std::byte> message) {
+  if (message.size() < kDatagramHeadSize) return std::nullopt;
+  const auto length = load_be<std::uint32_t>(&message[12]);
+  const DatagramHead head{.to = load_be<std::uint32_t>(&message[0]),
+                          .from = load_be<std::uint32_t>(&message[4]),
+                          .from_ipv4 = load_be<std::uint32_t>(&message[8]),
+                          .length = length & ~kSolicited,
+                          .is_solicited = (length & kSolicited) != 0};
+  if (head.length != message.size() - kDatagramHeadSize || head.length > kMaxDatagram) return std::nullopt;
+  return head;
+}
+
+std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramHead& head, std::uint32_t own_ipv4) {
+  std::array<std::byte, hca::kDatagramPrefix> bytes{};
+  bytes[kAtVersion] = std::byte{0x60};
+  store_be(bytes.data() + kAtPayloadLength, static_cast<std::uint16_t>(head.length));
+  bytes[kAtNextHeader] = std::byte{0x1b};
+  bytes[kAtHopLimit] = std::byte{0xff};
+  store_mapped(bytes.data() + kAtSource, head.from_ipv4);
+  store_mapped(bytes.data() + kAtDestination, own_ipv4);
+  return bytes;
+}
+
+void set_queue_pair_number(transport::Offer& offer, std::uint32_t number) {
+  offer.reads_in = number & kNumberMask;
+  offer.reads_out = number >> kNumberBits & kNumberMask;
+}
+
+std::uint32_t queue_pair_number(const transport::Offer& offer) {
+  return (offer.reads_in & kNumberMask) | (offer.reads_out & kNumberMask) << kNumberBits;
+}
+
+}  // namespace softdat::simnic

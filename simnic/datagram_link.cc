@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/datagram_link.h"
+
+#include <utility>
+
+#include "simnic/datagram_switch.h"
+#include "simnic/engine.h"
+
+namespace softdat::simnic {
+
+using hca::ConnectionEventType;
+using transport::Opcode;
+using transport::Placement;
+
+DatagramLink::DatagramLink(Engine& engine, DatagramSwitch& datagrams, DatagramLinkSink& sink)
+    : engine_(engine), datagrams_(datagrams), number_(datagrams.add(*this)), sink_(&sink) {}
+
+DatagramLink::~DatagramLink() {
+  datagrams_.remove_link(number_);
+  close();
+  engine_.forget(*this);
+}
+
+void DatagramLink::connect(const transport::Address& remote, const transport::Offer& request, base::Duration timeout) {
+  remote_ = remote;
+  channel_ = engine_.carrier().connect(remote, request, *this);
+  engine_.timers().set(*this, base::deadline_after(engine_.now(), timeout));
+}
+
+bool DatagramLink::accept(transport::InboundRequest& request, const transport::Offer& reply) {
+  is_passive_ = true;
+  remote_ = request.offer().address;
+  peer_number_ = queue_pair_number(request.offer());
+  asked_with_ = request.offer().private_data;
+  channel_ = request.accept(reply, *this);
+  return channel_ != nullptr;
+}
+
+void DatagramLink::send(std::vector<std::byte> datagram) {
+  if (is_over() || waiting_.size() >= kMostWaiting) return;
+  waiting_.push_back(std::move(datagram));
+  engine_.run_at_end(*this);
+}
+
+void DatagramLink::run_with_baton() {
+  bool has_sent = false;
+  while (channel_ && is_established_ && !is_blocked_ && !waiting_.empty()) {
+    const transport::Message message{.opcode = Opcode::kSend,
+                                     .length = static_cast<std::uint32_t>(waiting_.front().size())};
+    has_sent = true;
+    is_blocked_ = channel_->send(message, this) != transport::SendResult::kDone;
+    if (!is_blocked_) waiting_.pop_front();
+  }
+  if (has_sent && channel_) channel_->flush();
+}
+
+bool DatagramLink::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
+  return out.add(waiting_.front().data() + offset, length);
+}
+
+// Whole datagrams are put together here first: whose they are, and whether there is a receive for
+// them, is asked when they are complete. What is longer than any datagram is no datagram.
+Placement DatagramLink::place(const transport::Arrival& arrival, transport::SliceList& out) {
+  const bool is_send = arrival.opcode == Opcode::kSend || arrival.opcode == Opcode::kSendSolicited;
+  if (!is_send || arrival.length > arriving_.size() || arrival.message_offset > arriving_.size() - arrival.length) {
+    return Placement::kDiscard;
+  }
+  if (arrival.length > 0) out.add(arriving_.data() + arrival.message_offset, arrival.length);
+  return Placement::kPlace;
+}
+
+void DatagramLink::on_message(const transport::Message& message) {
+  if (message.opcode != Opcode::kSend || message.length > arriving_.size()) return;
+  const std::span<const std::byte> bytes = std::span(arriving_).first(message.length);
+  if (const auto head = decode_datagram_head(bytes)) datagrams_.route(*head, bytes.subspan(kDatagramHeadSize));
+}
+
+void DatagramLink::on_writable() {
+  is_blocked_ = false;
+  engine_.run_at_end(*this);
+}
+
+void DatagramLink::on_established(const transport::Offer& peer) {
+  if ((channel_->features() & transport::kDatagrams) == 0) {
+    close();
+    return conclude(ConnectionEventType::kNonPeerRejected);
+  }
+  is_established_ = true;
+  if (!is_passive_) peer_number_ = queue_pair_number(peer);
+  engine_.run_at_end(*this);
+  // Both sides are told what came with the other's word: one adapter may have many exchanges under way.
+  conclude(ConnectionEventType::kEstablished, is_passive_ ? asked_with_ : peer.private_data);
+}
+
+void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  const hca::Bytes kept(private_data.begin(), private_data.end());
+  close();
+  switch (reason) {
+    case transport::Refusal::kByConsumer:
+      return conclude(ConnectionEventType::kPeerRejected, kept);
+    case transport::Refusal::kNoListener:
+    case transport::Refusal::kProtocol:
+      return conclude(ConnectionEventType::kNonPeerRejected);
+    case transport::Refusal::kUnreachable:
+      return conclude(ConnectionEventType::kUnreachable);
+  }
+}
+
+// A link that ends later ends without a word: datagrams get lost.
+void DatagramLink::on_closed(transport::CloseReason, const transport::TerminateCode&) {
+  close();
+  conclude(is_passive_ ? ConnectionEventType::kAcceptFailed : ConnectionEventType::kUnreachable);
+}
+
+void DatagramLink::on_timer_with_baton() {
+  close();
+  conclude(ConnectionEventType::kTimedOut);
+}
+
+void DatagramLink::conclude(ConnectionEventType type, std::span<const std::byte> private_data) {
+  engine_.timers().cancel(*this);
+  if (std::exchange(is_concluded_, true) || sink_ == nullptr) return;
+  sink_->on_exchanged(*this, type, private_data);
+}
+
+void DatagramLink::close() {
+  engine_.timers().cancel(*this);
+  is_established_ = false;
+  if (!channel_) return;
+  // What is half in the channel cannot be finished without its bytes, which die with us.
+  const bool is_clean = !is_blocked_ && waiting_.empty();
+  waiting_.clear();
+  channel_->close(is_clean ? transport::CloseMode::kOrderly : transport::CloseMode::kAbrupt);
+  engine_.bury(std::move(channel_));
+}
+
+}  // namespace softdat::simnic

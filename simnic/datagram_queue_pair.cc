@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/datagram_queue_pair.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/ordered_copy.h"
+#include "simnic/engine.h"
+#include "simnic/fault.h"
+#include "simnic/memory_region.h"
+#include "simnic/receive_request.h"
+
+namespace softdat::simnic {
+namespace {
+
+using hca::CompletionStatus;
+using hca::ConnectionEventType;
+using hca::QueuePairState;
+
+constexpr std::uint32_t kSendFlags = hca::kSignaled | hca::kSolicited | hca::kFence | hca::kQuiet;
+constexpr std::uint64_t kMaxLength = 0xffff'ffff;
+
+std::uint64_t total_length(std::span<const hca::Segment> segments) {
+  std::uint64_t total = 0;
+  for (const hca::Segment& segment : segments) total += segment.length;
+  return total;
+}
+
+CompletionFeed feed(hca::CompletionQueue& queue, std::uint64_t context) {
+  return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
+}
+
+// Receives of a shared queue pass through a queue of one.
+hca::QueuePairLimits grant(hca::QueuePairLimits limits, const SharedReceiveQueue* shared) {
+  limits.send_wr = std::bit_ceil(std::max(limits.send_wr, 1u));
+  limits.recv_wr = shared != nullptr ? 1 : std::bit_ceil(std::max(limits.recv_wr, 1u));
+  if (shared != nullptr) limits.recv_sge = shared->max_segments();
+  return limits;
+}
+
+// Copies from `bytes` to what the slices name; true when all of it had its place.
+bool scatter(std::span<const std::byte> bytes, const transport::SliceList& slices) {
+  for (const transport::Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, bytes.size());
+    base::copy_ordered(slice.data, bytes.data(), part);
+    bytes = bytes.subspan(part);
+  }
+  return bytes.empty();
+}
+
+bool gather(const transport::SliceList& slices, std::span<std::byte> bytes) {
+  for (const transport::Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, bytes.size());
+    base::copy_ordered(bytes.data(), slice.data, part);
+    bytes = bytes.subspan(part);
+  }
+  return bytes.empty();
+}
+
+}  // namespace
+
+AddressHandle::AddressHandle(Engine& engine, std::shared_ptr<DatagramLink> link)
+    : engine_(engine),
+      address_{link->remote().ipv4, link->remote().port},
+      qp_number_(link->peer_number()),
+      link_number_(link->number()),
+      link_(std::move(link)) {}
+
+AddressHandle::~AddressHandle() {
+  const Engine::Hold hold(engine_);
+  link_.reset();
+}
+
+DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::QueuePairConfig& config,
+                                     hca::DatagramSink& sink)
+    : nic_(nic),
+      limits_(grant(config.limits, static_cast<SharedReceiveQueue*>(config.srq))),
+      sink_(config.sink),
+      datagram_sink_(sink),
+      shared_(static_cast<SharedReceiveQueue*>(config.srq)),
+      memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), 0}},
+      recv_memory_(shared_ == nullptr ? memory_ : shared_->memory()),
+      sends_(limits_.send_wr, limits_.send_sge),
+      recvs_(limits_.recv_wr, limits_.recv_sge),
+      send_feed_(feed(*config.send_cq, config.context)),
+      recv_feed_(feed(*config.recv_cq, config.context)) {
+  const Engine::Hold hold(nic_.engine);
+  number_ = nic_.datagrams.add(*this);
+  if (shared_ != nullptr) shared_->join();
+}
+
+DatagramQueuePair::~DatagramQueuePair() {
+  {
+    const Engine::Hold hold(nic_.engine);
+    nic_.datagrams.remove(number_);
+    if (shared_ != nullptr) shared_->leave(*this);
+    release_links();
+    while (!sends_.is_empty()) sends_.pop();
+    // What came from a shared queue is accounted for until its completion is polled.
+    while (!recvs_.is_empty()) {
+      if (shared_ != nullptr)
+        complete_recv(CompletionStatus::kFlushed, 0, false);
+      else
+        recvs_.pop();
+    }
+    nic_.engine.forget(*this);
+  }
+  nic_.engine.upward().forget(this);
+}
+
+hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
+  if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
+  auto entry = make_recv_entry(memory_, request, limits_.recv_sge);
+  if (!entry) return hca::fail(entry.reason());
+  {
+    const std::lock_guard lock(recv_mutex_);
+    if (recvs_.is_full()) return hca::fail(hca::Error::kLimitReached);
+    recvs_.push(*entry, request.local);
+    counters_.add(hca::Transfer::kPostRecv, entry->length);
+  }
+  // Both looks come after the push: whoever enters kError or sets a limit looks at the queue then.
+  const std::uint32_t alarm = recv_alarm_.load(std::memory_order_seq_cst);
+  const bool is_alarming = alarm != hca::kNoRecvLimit && recvs_outstanding() > alarm;
+  if (state() == QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
+  return hca::Done{};
+}
+
+void DatagramQueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
+  const Engine::Hold hold(nic_.engine);
+  soft_recv_limit_ = soft;
+  hard_recv_limit_ = hard;
+  recv_alarm_.store(std::min(soft, hard), std::memory_order_seq_cst);
+  look_at_recv_limits();
+}
+
+hca::Outcome DatagramQueuePair::inherit_recvs(hca::QueuePair& from) {
+  if (from.recvs_outstanding() > 0) return hca::fail(hca::Error::kInvalidState);
+  return hca::Done{};
+}
+
+void DatagramQueuePair::look_at_recv_limits() {
+  const std::uint32_t count = recvs_outstanding();
+  if (count > soft_recv_limit_) {
+    soft_recv_limit_ = hca::kNoRecvLimit;
+    recv_alarm_.store(hard_recv_limit_, std::memory_order_seq_cst);
+    if (sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
+  }
+  if (count > hard_recv_limit_ && state() == QueuePairState::kConnected) enter_error(ConnectionEventType::kBroken);
+}
+
+hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& request) {
+  const std::uint64_t length = total_length(request.local);
+  if (request.peer == nullptr || (request.flags & ~kSendFlags) != 0 || length > kMaxDatagram ||
+      request.local.size() > limits_.send_sge) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  const KeyFault fault = check_segments(memory_, request.local, kLocalRead);
+  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  const SendEntry entry{.wr_id = request.wr_id,
+                        .link = static_cast<const AddressHandle*>(request.peer)->link_number(),
+                        .qp_number = request.qp_number,
+                        .flags = request.flags,
+                        .length = static_cast<std::uint32_t>(length),
+                        .segment_count = static_cast<std::uint16_t>(request.local.size())};
+  {
+    const std::lock_guard lock(send_mutex_);
+    if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);
+    sends_.push(entry, request.local);
+    counters_.add(hca::Transfer::kPostDatagram, length);
+  }
+  nic_.engine.ring(*this);
+  return hca::Done{};
+}
+
+void DatagramQueuePair::run_with_baton() {
+  while (state() != QueuePairState::kError && !sends_.is_empty()) transmit_oldest();
+  look_at_recv_limits();
+  if (send_feed_.take_loss() | recv_feed_.take_loss()) enter_error(ConnectionEventType::kBroken);
+  if (state() == QueuePairState::kError) flush();
+}
+
+// The datagram is a copy from here on, so it completes at once, whatever becomes of it.
+void DatagramQueuePair::transmit_oldest() {
+  const std::uint64_t number = sends_.completed();
+  const SendEntry& entry = sends_.at(number);
+  const DatagramHead head{.to = entry.qp_number,
+                          .from = number_,
+                          .from_ipv4 = nic_.ipv4,
+                          .length = entry.length,
+                          .is_solicited = (entry.flags & hca::kSolicited) != 0};
+  transport::SliceList slices;
+  const KeyFault fault = resolve(memory_, sends_.segments(number), kLocalRead, 0, entry.length, slices);
+  const auto encoded = encode_datagram_head(head);
+  std::vector<std::byte> datagram(encoded.begin(), encoded.end());
+  datagram.resize(kDatagramHeadSize + entry.length);
+  if (fault != KeyFault::kNone || !gather(slices, std::span(datagram).subspan(kDatagramHeadSize))) {
+    return complete_send(CompletionStatus::kLocalProtection);
+  }
+  if (DatagramLink* const link = nic_.datagrams.find_link(entry.link)) link->send(std::move(datagram));
+  complete_send(CompletionStatus::kSuccess);
+}
+
+// Nobody waits here, so a shared queue need not run us when there is a receive again.
+bool DatagramQueuePair::has_receive() {
+  if (!recvs_.is_empty()) return true;
+  return shared_ != nullptr && !shared_->is_empty() && shared_->take(recvs_, *this);
+}
+
+void DatagramQueuePair::receive_with_baton(const DatagramHead& head, std::span<const std::byte> data) {
+  if (state() == QueuePairState::kError || !has_receive()) return;
+  const std::uint64_t number = recvs_.completed();
+  const std::uint32_t length = hca::kDatagramPrefix + head.length;
+  if (recvs_.at(number).length < length) return;
+  const auto prefix = make_datagram_prefix(head, nic_.ipv4);
+  transport::SliceList front, rest;
+  const auto segments = recvs_.segments(number);
+  const bool is_ours =
+      resolve(recv_memory_, segments, hca::kLocalWrite, 0, prefix.size(), front) == KeyFault::kNone &&
+      resolve(recv_memory_, segments, hca::kLocalWrite, prefix.size(), head.length, rest) == KeyFault::kNone;
+  const bool is_placed = is_ours && scatter(prefix, front) && scatter(data, rest);
+  complete_recv(is_placed ? CompletionStatus::kSuccess : CompletionStatus::kLocalProtection, is_placed ? length : 0,
+                head.is_solicited);
+  if (recv_feed_.has_lost()) nic_.engine.run_at_end(*this);
+}
+
+void DatagramQueuePair::complete_send(CompletionStatus status) {
+  const SendEntry entry = sends_.pop();
+  const bool is_success = status == CompletionStatus::kSuccess;
+  if (is_success && (entry.flags & hca::kSignaled) == 0) return;
+  send_feed_.push(entry.wr_id, hca::CompletionOpcode::kSendDatagram, status, is_success ? entry.length : 0, false,
+                  (entry.flags & hca::kQuiet) != 0);
+}
+
+void DatagramQueuePair::complete_recv(CompletionStatus status, std::uint32_t length, bool is_solicited) {
+  const RecvEntry entry = recvs_.pop();
+  if (status == CompletionStatus::kSuccess) counters_.add(hca::Transfer::kRecvDatagram, length);
+  const std::uint16_t account = shared_ == nullptr ? std::uint16_t{0} : shared_->account();
+  recv_feed_.push(entry.wr_id, hca::CompletionOpcode::kRecvDatagram, status, length, is_solicited,
+                  (entry.flags & hca::kQuiet) != 0, account);
+}
+
+void DatagramQueuePair::flush() {
+  while (!sends_.is_empty()) complete_send(CompletionStatus::kFlushed);
+  while (!recvs_.is_empty()) complete_recv(CompletionStatus::kFlushed, 0, false);
+}
+
+transport::Offer DatagramQueuePair::make_offer(std::span<const std::byte> private_data) const {
+  transport::Offer offer;
+  offer.address.ipv4 = nic_.ipv4;
+  offer.features = transport::kDatagrams;
+  set_queue_pair_number(offer, number_);
+  offer.private_data.assign(private_data.begin(), private_data.end());
+  return offer;
+}
+
+// Exchanges that failed leave their links behind; here is where nobody can be inside one.
+std::shared_ptr<DatagramLink> DatagramQueuePair::make_link() {
+  std::erase_if(links_, [](const auto& link) { return link->is_over(); });
+  return links_.emplace_back(
+      std::make_shared<DatagramLink>(nic_.engine, nic_.datagrams, static_cast<DatagramLinkSink&>(*this)));
+}
+
+hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters) {
+  const std::uint32_t ipv4 = parameters.remote.ipv4;
+  if (ipv4 == 0 || ipv4 >= 0xe000'0000) return hca::fail(hca::Error::kBadAddress);
+  if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
+  const Engine::Hold hold(nic_.engine);
+  if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
+  transport::Offer request = make_offer(parameters.private_data);
+  request.service_id = parameters.service_id;
+  make_link()->connect({.ipv4 = ipv4, .port = parameters.remote.port}, request, parameters.timeout);
+  return hca::Done{};
+}
+
+hca::Outcome DatagramQueuePair::accept_with_baton(transport::InboundRequest& request,
+                                                  std::span<const std::byte> private_data) {
+  if ((request.offer().features & transport::kDatagrams) == 0) return hca::fail(hca::Error::kInvalidArgument);
+  if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
+  transport::Offer reply = make_offer(private_data);
+  reply.service_id = request.offer().service_id;
+  if (!make_link()->accept(request, reply)) {
+    tell({.type = ConnectionEventType::kAcceptFailed, .is_passive = true});
+  }
+  return hca::Done{};
+}
+
+void DatagramQueuePair::on_exchanged(DatagramLink& link, ConnectionEventType type,
+                                     std::span<const std::byte> private_data) {
+  hca::DatagramEvent event{.type = type, .is_passive = link.is_passive()};
+  event.private_data.assign(private_data.begin(), private_data.end());
+  if (type == ConnectionEventType::kEstablished) {
+    event.peer = std::make_shared<AddressHandle>(nic_.engine, link.shared_from_this());
+    if (state() == QueuePairState::kIdle) state_.store(QueuePairState::kConnected, std::memory_order_seq_cst);
+  }
+  tell(std::move(event));
+}
+
+void DatagramQueuePair::tell(hca::DatagramEvent event) {
+  nic_.engine.upward().push(this, DatagramNews{&datagram_sink_, std::move(event)});
+}
+
+void DatagramQueuePair::release_links() {
+  for (const auto& link : links_) link->forget_sink();
+  links_.clear();
+}
+
+hca::Outcome DatagramQueuePair::disconnect(bool) {
+  const Engine::Hold hold(nic_.engine);
+  if (state() == QueuePairState::kIdle) return hca::fail(hca::Error::kInvalidState);
+  enter_error(ConnectionEventType::kDisconnected);
+  return hca::Done{};
+}
+
+void DatagramQueuePair::enter_error(ConnectionEventType news) {
+  if (state() == QueuePairState::kError) return;
+  state_.store(QueuePairState::kError, std::memory_order_seq_cst);
+  release_links();
+  flush();
+  if (sink_ != nullptr) nic_.engine.upward().push(this, ConnectionNews{sink_, {news, {}}});
+}
+
+hca::Outcome DatagramQueuePair::reset() {
+  const Engine::Hold hold(nic_.engine);
+  const std::scoped_lock lock(send_mutex_, recv_mutex_);
+  if (state() == QueuePairState::kConnected) return hca::fail(hca::Error::kInvalidState);
+  flush();
+  state_.store(QueuePairState::kIdle, std::memory_order_seq_cst);
+  return hca::Done{};
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DatagramQueuePair: sends to whoever's address handle is at hand, receives from anybody. Unlike its
+// connected sibling it owes its peers nothing: no acks, no waiting for receives.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "hca/datagram.h"
+#include "simnic/completion_feed.h"
+#include "simnic/datagram_link.h"
+#include "simnic/datagram_switch.h"
+#include "simnic/scatter_gather.h"
+#include "simnic/shared_receive_queue.h"
+#include "simnic/task.h"
+#include "simnic/transfer_counters.h"
+#include "simnic/work_queue.h"
+
+namespace softdat::simnic {
+
+class Engine;
+
+// What a datagram queue pair shares with its NIC.
+struct DatagramNicView {
+  Engine& engine;
+  MemoryTable& memory;
+  DatagramSwitch& datagrams;
+  std::uint32_t ipv4;
+};
+
+// Holds its link open.
+class AddressHandle final : public hca::AddressHandle {
+ public:
+  AddressHandle(Engine& engine, std::shared_ptr<DatagramLink> link);
+  ~AddressHandle() override;
+  hca::Address address() const override { return address_; }
+  std::uint32_t qp_number() const override { return qp_number_; }
+  std::uint64_t link_number() const { return link_number_; }
+
+ private:
+  // Fixed after construction.
+  Engine& engine_;
+  const hca::Address address_;
+  const std::uint32_t qp_number_;
+  const std::uint64_t link_number_;
+  // Owned by the baton.
+  std::shared_ptr<DatagramLink> link_;
+};
+
+class DatagramQueuePair final : public hca::DatagramQueuePair,
+                                public hca::CountingQueuePair,
+                                private DatagramLinkSink,
+                                private Task {
+ public:
+  // Requires pd, both cqs and limits within the device's. Throws std::bad_alloc.
+  DatagramQueuePair(const DatagramNicView& nic, const hca::QueuePairConfig& config, hca::DatagramSink& sink);
+  ~DatagramQueuePair() override;
+
+  hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
+  const hca::QueuePairLimits& limits() const override { return limits_; }
+  hca::Outcome post_send(const hca::SendRequest&) override { return hca::fail(hca::Error::kUnsupported); }
+  hca::Result<std::uint32_t> post_bind(const hca::BindRequest&) override { return hca::fail(hca::Error::kUnsupported); }
+  hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  std::uint32_t sends_outstanding() const override { return sends_.outstanding(); }
+  std::uint32_t recvs_outstanding() const override { return recvs_.outstanding(); }
+  void set_recv_limits(std::uint32_t soft, std::uint32_t hard) override;
+  hca::Outcome connect(const hca::ConnectParameters& parameters) override;
+  hca::Outcome disconnect(bool graceful) override;
+  hca::Outcome reset() override;
+  hca::Address remote_address() const override { return {}; }
+  std::uint16_t local_port() const override { return 0; }
+  // Receives stay where they are: kInvalidState if there are any.
+  hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  std::uint32_t number() const override { return number_; }
+  hca::TransferCounts transfer_counts() const override { return counters_.read(); }
+  hca::Outcome post_datagram(const hca::DatagramRequest& request) override;
+
+  // Answers a peer that asked for an exchange; kInvalidArgument if it asked for anything else.
+  hca::Outcome accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data);
+  // Dropped without a word when there is no receive that it fits into.
+  void receive_with_baton(const DatagramHead& head, std::span<const std::byte> data);
+
+ private:
+  struct SendEntry {
+    std::uint64_t wr_id;
+    std::uint64_t link;
+    std::uint32_t qp_number;
+    std::uint32_t flags;
+    std::uint32_t length;
+    std::uint16_t segment_count;
+  };
+
+  void run_with_baton() override;
+  void on_exchanged(DatagramLink& link, hca::ConnectionEventType type,
+                    std::span<const std::byte> private_data) override;
+
+  transport::Offer make_offer(std::span<const std::byte> private_data) const;
+  std::shared_ptr<DatagramLink> make_link();
+  void release_links();
+  void tell(hca::DatagramEvent event);
+  void transmit_oldest();
+  bool has_receive();
+  void look_at_recv_limits();
+  void complete_send(hca::CompletionStatus status);
+  void complete_recv(hca::CompletionStatus status, std::uint32_t length, bool is_solicited);
+  void enter_error(hca::ConnectionEventType news);
+  void flush();
+
+  // Fixed after construction.
+  const DatagramNicView nic_;
+  const hca::QueuePairLimits limits_;
+  hca::QueuePairSink* const sink_;
+  hca::DatagramSink& datagram_sink_;
+  SharedReceiveQueue* const shared_;
+  const MemoryView memory_;
+  const MemoryView recv_memory_;
+  std::uint32_t number_ = 0;
+  std::mutex send_mutex_;      // guards the posting side of sends_
+  std::mutex recv_mutex_;      // guards the posting side of recvs_
+  TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
+  // Written with the baton, and with both mutexes when it leaves kError; read by anybody.
+  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+  // The lower limit of receives. Written with the baton, which then looks at the queue; read by
+  // posters after they pushed.
+  std::atomic<std::uint32_t> recv_alarm_{hca::kNoRecvLimit};
+  // Owned by the baton.
+  std::uint32_t soft_recv_limit_ = hca::kNoRecvLimit;
+  std::uint32_t hard_recv_limit_ = hca::kNoRecvLimit;
+  WorkQueue<SendEntry> sends_;
+  WorkQueue<RecvEntry> recvs_;
+  CompletionFeed send_feed_;
+  CompletionFeed recv_feed_;
+  std::vector<std::shared_ptr<DatagramLink>> links_;  // of the exchanges made here
+};
+
+}  // namespace softdat::simnic
