@@ -61,7 +61,7 @@ Status CommonServicePoint::start_listening() {
 }
 
 Status CommonServicePoint::listen_at(std::uint16_t port) {
-  auto listener = ia().device().listen(port, static_cast<std::uint32_t>(evd_->qlen()), *this);
+  auto listener = ia().device().listen(port, kNoBacklog, *this);
   if (!listener) {
     if (listener.reason() == hca::Error::kAddressInUse) return port_in_use();
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg3);

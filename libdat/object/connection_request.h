@@ -22,6 +22,10 @@ namespace softdat::object {
 class Endpoint;
 class EventDispatcher;
 
+// Service points take every request: the backlog is the EVD's queue, whatever its length is by then, and requests that
+// the consumer has taken out of it count no more.
+inline constexpr std::uint32_t kNoBacklog = ~std::uint32_t{0};
+
 struct ConnectionRequestParameters {
   const sockaddr_in* remote_address;  // the CR's
   std::uint64_t remote_port_qual;

@@ -33,7 +33,7 @@ Status ServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, Event
   Adoption adoption(ia, self);
   if (!adoption.status().ok()) return adoption.status();
   if (!evd.add_stream()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
-  auto listener = ia.device().listen(conn_qual, static_cast<std::uint32_t>(evd.qlen()), *self);
+  auto listener = ia.device().listen(conn_qual, kNoBacklog, *self);
   if (!listener) {
     evd.remove_stream();
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);

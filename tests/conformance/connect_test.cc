@@ -260,32 +260,61 @@ TEST_F(Connect, BurstOfRequestsIsQueued) {
 
 // The backlog is the dispatcher's queue: whoever finds it full is refused by the provider.
 TEST_F(Connect, FullBacklogIsANonPeerRejection) {
-  const DAT_EVD_HANDLE evd = server_.adapter.make_evd(DAT_EVD_CR_FLAG, 1);
+  const DAT_EVD_HANDLE evd = server_.adapter.make_evd(DAT_EVD_CR_FLAG, 2);
   DAT_EVD_PARAM param{};
   require(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param), "dat_evd_query");
   server_.adapter.make_psp(qualifier_, evd);
   std::list<Peer> clients;
-  int refused = 0;
-  for (DAT_COUNT i = 0; i <= param.evd_qlen && refused == 0; ++i) {
+  for (DAT_COUNT i = 0; i <= param.evd_qlen; ++i) {
     clients.emplace_back(kClientName);
     ASSERT_THAT(clients.back().connect(server_, qualifier_), succeeds());
-    // Either the request is queued or the client is refused.
-    Peer& client = clients.back();
-    const DAT_COUNT wanted = i + 1;
-    ASSERT_TRUE(eventually([&] {
-      if (const auto event = take_event(client.connect_evd)) {
-        EXPECT_EQ(event->event_number, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-        ++refused;
-      }
-      DAT_EVENT unused;
-      DAT_COUNT more = 0;
-      if (wanted > param.evd_qlen) return refused != 0;
-      // A threshold that cannot be met counts what is queued without taking it.
-      static_cast<void>(dat_evd_wait(evd, 0, param.evd_qlen, &unused, &more));
-      return refused != 0 || more + 1 >= wanted;
-    }));
   }
+  // Nobody takes anything, so one of them finds no room.
+  int refused = 0;
+  ASSERT_TRUE(eventually([&] {
+    for (Peer& client : clients) {
+      const auto event = take_event(client.connect_evd);
+      if (!event) continue;
+      EXPECT_EQ(event->event_number, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+      ++refused;
+    }
+    return refused != 0;
+  }));
+  for (DAT_COUNT i = 0; i < param.evd_qlen; ++i) next_event(evd, DAT_CONNECTION_REQUEST_EVENT);
+  EXPECT_TRUE(is_quiet(evd));
   EXPECT_EQ(refused, 1);
+}
+
+// Requests that the consumer has taken are no part of the backlog any more, answered or not.
+TEST_F(Connect, TakenRequestsDoNotCountTowardsTheBacklog) {
+  const DAT_EVD_HANDLE evd = server_.adapter.make_evd(DAT_EVD_CR_FLAG, 1);
+  server_.adapter.make_psp(qualifier_, evd);
+  std::list<Peer> clients;
+  std::list<DAT_CR_HANDLE> requests;
+  for (int i = 0; i < 5; ++i) {
+    clients.emplace_back(kClientName);
+    ASSERT_THAT(clients.back().connect(server_, qualifier_), succeeds());
+    requests.push_back(next_event(evd, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data.cr_handle);
+  }
+  for (const DAT_CR_HANDLE cr : requests) EXPECT_THAT(reject_cr(cr), succeeds());
+  for (Peer& client : clients) next_event(client.connect_evd, DAT_CONNECTION_EVENT_PEER_REJECTED);
+}
+
+// "Consumers can control the size of backlog through the queue size of the associated Event Dispatcher", also later.
+TEST_F(Connect, ResizingTheDispatcherResizesTheBacklog) {
+  const DAT_EVD_HANDLE evd = server_.adapter.make_evd(DAT_EVD_CR_FLAG, 1);
+  server_.adapter.make_psp(qualifier_, evd);
+  ASSERT_THAT(dat_evd_resize(evd, 8), succeeds());
+  std::list<Peer> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back(kClientName);
+    ASSERT_THAT(clients.back().connect(server_, qualifier_), succeeds());
+  }
+  for (int i = 0; i < 8; ++i) {
+    const DAT_EVENT event = next_event(evd, DAT_CONNECTION_REQUEST_EVENT);
+    EXPECT_THAT(reject_cr(event.event_data.cr_arrival_event_data.cr_handle), succeeds());
+  }
+  for (Peer& client : clients) next_event(client.connect_evd, DAT_CONNECTION_EVENT_PEER_REJECTED);
 }
 
 }  // namespace

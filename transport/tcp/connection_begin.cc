@@ -41,7 +41,9 @@ bool Connection::read_frame(MpaFrameKind kind) {
     frame_.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return has_moved;
     if (got <= 0) {
-      on_frame_broken(Refusal::kUnreachable);
+      // A reset is what a listener's kernel says for it when it goes with us in its queue.
+      const bool is_reset = got < 0 && errno == ECONNRESET;
+      on_frame_broken(is_reset ? Refusal::kNoListener : Refusal::kUnreachable);
       return true;
     }
     has_moved = true;

@@ -55,7 +55,7 @@ void Connection::on_dialed() {
   const int error = finish_connect(fd_.get(), remote_);
   if (error == 0) {
     request_ = make_request(hub_.options(), offer_);
-    if (!write_frame(fd_.get(), encode_mpa_frame(request_))) return try_elsewhere(Refusal::kUnreachable);
+    if (!write_frame(fd_.get(), encode_mpa_frame(request_))) return try_elsewhere(Refusal::kNoListener);
     advance(Event::kConnected);
     hub_.note_done();
     return arm();
@@ -64,7 +64,7 @@ void Connection::on_dialed() {
     ports_.clear();
     return try_elsewhere(Refusal::kUnreachable);
   }
-  try_elsewhere(error == ECONNREFUSED ? Refusal::kNoListener : Refusal::kUnreachable);
+  try_elsewhere(Refusal::kNoListener);
 }
 
 void Connection::try_elsewhere(Refusal reason) {
