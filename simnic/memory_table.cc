@@ -127,7 +127,7 @@ bool MemoryTable::open(std::uint32_t key) {
   base::check(is_reserved(key), "only reserved keys are opened", key);
   if (find_live(slot->region.load(std::memory_order_relaxed)) == nullptr) return false;
   slot->key.store(key, std::memory_order_release);
-  slot->reserved.store(0, std::memory_order_relaxed);
+  slot->reserved.store(0, std::memory_order_release);  // who sees it no longer reserved finds it open
   return true;
 }
 

@@ -3,32 +3,26 @@
 #include "simnic/engine.h"
 #include "simnic/memory_window.h"
 #include "simnic/queue_pair.h"
+#include "simnic/work_request.h"
 
 namespace softdat::simnic {
 namespace {
 
 using hca::QueuePairState;
 
-constexpr std::uint32_t kSendFlags = hca::kSignaled | hca::kSolicited | hca::kFence | hca::kQuiet;
 constexpr std::uint32_t kBindFlags = hca::kSignaled | hca::kFence | hca::kQuiet;
-constexpr std::uint64_t kMaxLength = 0xffff'ffff;
-
-std::uint64_t total_length(std::span<const hca::Segment> segments) {
-  std::uint64_t total = 0;
-  for (const hca::Segment& segment : segments) total += segment.length;
-  return total;
-}
 
 bool is_known(hca::SendOpcode opcode) {
   return opcode < hca::SendOpcode::kBind;
 }
 
-// A read into a window may be posted behind the bind that will open it.
+// A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
+// carried out meanwhile has then published its key by the time of the check.
 KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request) {
-  const KeyFault fault = check_segments(memory, request.local, local_rights(request.opcode));
-  const bool may_open_yet = fault == KeyFault::kBadKey && request.opcode == hca::SendOpcode::kReadToWindow &&
+  const bool may_open_yet = request.opcode == hca::SendOpcode::kReadToWindow && !request.local.empty() &&
                             memory.table.is_reserved(request.local.front().lkey);
-  return may_open_yet ? KeyFault::kNone : fault;
+  const KeyFault fault = check_segments(memory, request.local, local_rights(request.opcode));
+  return fault == KeyFault::kBadKey && may_open_yet ? KeyFault::kNone : fault;
 }
 
 bool is_length_right(hca::SendOpcode opcode, std::uint64_t length) {
