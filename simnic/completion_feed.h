@@ -51,4 +51,9 @@ class CompletionFeed {
   bool has_lost_ = false;
 };
 
+// Of a queue that the device made, as every one that is named to it.
+inline CompletionFeed feed_of(hca::CompletionQueue& queue, std::uint64_t context) {
+  return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
+}
+
 }  // namespace softdat::simnic

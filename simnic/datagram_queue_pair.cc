@@ -2,14 +2,15 @@
 #include "simnic/datagram_queue_pair.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "base/ordered_copy.h"
 #include "simnic/engine.h"
 #include "simnic/fault.h"
 #include "simnic/memory_region.h"
+#include "simnic/queue_pair_limits.h"
 #include "simnic/receive_request.h"
+#include "simnic/work_request.h"
 
 namespace softdat::simnic {
 namespace {
@@ -17,27 +18,6 @@ namespace {
 using hca::CompletionStatus;
 using hca::ConnectionEventType;
 using hca::QueuePairState;
-
-constexpr std::uint32_t kSendFlags = hca::kSignaled | hca::kSolicited | hca::kFence | hca::kQuiet;
-constexpr std::uint64_t kMaxLength = 0xffff'ffff;
-
-std::uint64_t total_length(std::span<const hca::Segment> segments) {
-  std::uint64_t total = 0;
-  for (const hca::Segment& segment : segments) total += segment.length;
-  return total;
-}
-
-CompletionFeed feed(hca::CompletionQueue& queue, std::uint64_t context) {
-  return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
-}
-
-// Receives of a shared queue pass through a queue of one.
-hca::QueuePairLimits grant(hca::QueuePairLimits limits, const SharedReceiveQueue* shared) {
-  limits.send_wr = std::bit_ceil(std::max(limits.send_wr, 1u));
-  limits.recv_wr = shared != nullptr ? 1 : std::bit_ceil(std::max(limits.recv_wr, 1u));
-  if (shared != nullptr) limits.recv_sge = shared->max_segments();
-  return limits;
-}
 
 // Copies from `bytes` to what the slices name; true when all of it had its place.
 bool scatter(std::span<const std::byte> bytes, const transport::SliceList& slices) {
@@ -75,7 +55,7 @@ AddressHandle::~AddressHandle() {
 DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::QueuePairConfig& config,
                                      hca::DatagramSink& sink)
     : nic_(nic),
-      limits_(grant(config.limits, static_cast<SharedReceiveQueue*>(config.srq))),
+      limits_(grant(config)),
       sink_(config.sink),
       datagram_sink_(sink),
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
@@ -83,8 +63,8 @@ DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::Queu
       recv_memory_(shared_ == nullptr ? memory_ : shared_->memory()),
       sends_(limits_.send_wr, limits_.send_sge),
       recvs_(limits_.recv_wr, limits_.recv_sge),
-      send_feed_(feed(*config.send_cq, config.context)),
-      recv_feed_(feed(*config.recv_cq, config.context)) {
+      send_feed_(feed_of(*config.send_cq, config.context)),
+      recv_feed_(feed_of(*config.recv_cq, config.context)) {
   const Engine::Hold hold(nic_.engine);
   number_ = nic_.datagrams.add(*this);
   if (shared_ != nullptr) shared_->join();
@@ -120,17 +100,14 @@ hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
     counters_.add(hca::Transfer::kPostRecv, entry->length);
   }
   // Both looks come after the push: whoever enters kError or sets a limit looks at the queue then.
-  const std::uint32_t alarm = recv_alarm_.load(std::memory_order_seq_cst);
-  const bool is_alarming = alarm != hca::kNoRecvLimit && recvs_outstanding() > alarm;
+  const bool is_alarming = recv_limits_.is_alarming([this] { return recvs_outstanding(); });
   if (state() == QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
   return hca::Done{};
 }
 
 void DatagramQueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
   const Engine::Hold hold(nic_.engine);
-  soft_recv_limit_ = soft;
-  hard_recv_limit_ = hard;
-  recv_alarm_.store(std::min(soft, hard), std::memory_order_seq_cst);
+  recv_limits_.set(soft, hard);
   look_at_recv_limits();
 }
 
@@ -140,13 +117,12 @@ hca::Outcome DatagramQueuePair::inherit_recvs(hca::QueuePair& from) {
 }
 
 void DatagramQueuePair::look_at_recv_limits() {
+  if (!recv_limits_.is_set()) [[likely]]
+    return;
   const std::uint32_t count = recvs_outstanding();
-  if (count > soft_recv_limit_) {
-    soft_recv_limit_ = hca::kNoRecvLimit;
-    recv_alarm_.store(hard_recv_limit_, std::memory_order_seq_cst);
-    if (sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
-  }
-  if (count > hard_recv_limit_ && state() == QueuePairState::kConnected) enter_error(ConnectionEventType::kBroken);
+  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
+  const bool breaks = recv_limits_.exceeds_hard(count) && state() == QueuePairState::kConnected;
+  if (breaks) enter_error(ConnectionEventType::kBroken);
 }
 
 hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& request) {

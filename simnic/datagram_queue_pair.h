@@ -12,6 +12,7 @@
 #include "simnic/completion_feed.h"
 #include "simnic/datagram_link.h"
 #include "simnic/datagram_switch.h"
+#include "simnic/receive_limits.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
 #include "simnic/task.h"
@@ -122,12 +123,8 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Written with the baton, and with both mutexes when it leaves kError; read by anybody.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
-  // The lower limit of receives. Written with the baton, which then looks at the queue; read by
-  // posters after they pushed.
-  std::atomic<std::uint32_t> recv_alarm_{hca::kNoRecvLimit};
+  ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Owned by the baton.
-  std::uint32_t soft_recv_limit_ = hca::kNoRecvLimit;
-  std::uint32_t hard_recv_limit_ = hca::kNoRecvLimit;
   WorkQueue<SendEntry> sends_;
   WorkQueue<RecvEntry> recvs_;
   CompletionFeed send_feed_;

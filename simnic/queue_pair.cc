@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/queue_pair.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "simnic/engine.h"
 #include "simnic/memory_region.h"
+#include "simnic/queue_pair_limits.h"
 
 namespace softdat::simnic {
 namespace {
 
 using hca::QueuePairState;
 
-CompletionFeed feed(hca::CompletionQueue& queue, std::uint64_t context) {
-  return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
-}
-
-// What was asked for, as it was given: queues have room for at least one.
-// Of a shared receive queue one receive is taken at a time.
-hca::QueuePairLimits grant(hca::QueuePairLimits limits, const SharedReceiveQueue* shared) {
-  limits.send_wr = std::bit_ceil(std::max(limits.send_wr, 1u));
-  limits.recv_wr = shared == nullptr ? std::bit_ceil(std::max(limits.recv_wr, 1u)) : 1;
-  if (shared != nullptr) limits.recv_sge = shared->max_segments();
-  return limits;
-}
-
 }  // namespace
 
 QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
     : nic_(nic),
-      limits_(grant(config.limits, static_cast<SharedReceiveQueue*>(config.srq))),
+      limits_(grant(config)),
       sink_(config.sink),
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
-      requester_(memory_, feed(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
-      responder_(memory_, feed(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this},
+      requester_(memory_, feed_of(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
+      responder_(memory_, feed_of(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this},
                  counters_) {
   if (shared_ == nullptr) return;
   const Engine::Hold hold(nic_.engine);

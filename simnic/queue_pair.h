@@ -14,6 +14,7 @@
 #include "hca/device.h"
 #include "simnic/fault.h"
 #include "simnic/queue_pair_state.h"
+#include "simnic/receive_limits.h"
 #include "simnic/requester.h"
 #include "simnic/responder.h"
 #include "simnic/rnr_policy.h"
@@ -129,17 +130,13 @@ class QueuePair final : public hca::QueuePair,
   // anybody.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
   std::atomic<std::uint64_t> remote_{0};  // ipv4 << 16 | port
-  // The lower limit of receives. Written with the baton, which then looks at the queue; read by
-  // posters after they pushed.
-  std::atomic<std::uint32_t> recv_alarm_{hca::kNoRecvLimit};
+  ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;
   TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Owned by the baton.
   Requester requester_;
   Responder responder_;
-  std::uint32_t soft_recv_limit_ = hca::kNoRecvLimit;
-  std::uint32_t hard_recv_limit_ = hca::kNoRecvLimit;
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
   transport::Message message_{};            // the same, kept for when it blocks

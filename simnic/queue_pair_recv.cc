@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Receives, and how many of them there may be.
-#include <algorithm>
-
 #include "simnic/engine.h"
 #include "simnic/queue_pair.h"
 #include "simnic/receive_request.h"
@@ -21,31 +19,24 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   }
   // Usually nobody waits for it and the baton can be left alone. All looks come after the push:
   // whoever starves, enters kError, or sets a limit looks at the queue afterwards.
-  const std::uint32_t alarm = recv_alarm_.load(std::memory_order_seq_cst);
-  const bool is_alarming = alarm != hca::kNoRecvLimit && recvs_outstanding() > alarm;
+  const bool is_alarming = recv_limits_.is_alarming([this] { return recvs_outstanding(); });
   if (responder_.is_starved() || state() == hca::QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
   return hca::Done{};
 }
 
 void QueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
   const Engine::Hold hold(nic_.engine);
-  soft_recv_limit_ = soft;
-  hard_recv_limit_ = hard;
-  recv_alarm_.store(std::min(soft, hard), std::memory_order_seq_cst);
+  recv_limits_.set(soft, hard);
   obeys_recv_limits();
 }
 
 // False when the connection has been broken for it.
 bool QueuePair::obeys_recv_limits() {
-  if (soft_recv_limit_ == hca::kNoRecvLimit && hard_recv_limit_ == hca::kNoRecvLimit) [[likely]]
+  if (!recv_limits_.is_set()) [[likely]]
     return true;
   const std::uint32_t count = recvs_outstanding();
-  if (count > soft_recv_limit_) {
-    soft_recv_limit_ = hca::kNoRecvLimit;
-    recv_alarm_.store(hard_recv_limit_, std::memory_order_seq_cst);
-    if (sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
-  }
-  if (count <= hard_recv_limit_ || !is_open()) return true;
+  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
+  if (!recv_limits_.exceeds_hard(count) || !is_open()) return true;
   terminate({.code = kLocalCatastrophe});
   return false;
 }

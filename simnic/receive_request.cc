@@ -2,14 +2,13 @@
 #include "simnic/receive_request.h"
 
 #include "simnic/fault.h"
+#include "simnic/work_request.h"
 
 namespace softdat::simnic {
 
 hca::Result<RecvEntry> make_recv_entry(const MemoryView& memory, const hca::RecvRequest& request,
                                        std::uint32_t max_segments) {
-  constexpr std::uint64_t kMaxLength = 0xffff'ffff;
-  std::uint64_t length = 0;
-  for (const hca::Segment& segment : request.local) length += segment.length;
+  const std::uint64_t length = total_length(request.local);
   const bool has_unknown_flag = (request.flags & ~std::uint32_t{hca::kQuiet}) != 0;
   if (has_unknown_flag || length > kMaxLength || request.local.size() > max_segments) {
     return hca::fail(hca::Error::kInvalidArgument);

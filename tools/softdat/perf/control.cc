@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/perf/lanes.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -18,16 +19,6 @@ constexpr std::size_t kOutgoing = kLongestText;
 constexpr DAT_COUNT kQueue = 4;
 constexpr DAT_TIMEOUT kPatience = 10'000'000;  // us
 
-DAT_EP_ATTR endpoint_attributes() {
-  DAT_EP_ATTR attributes{};
-  attributes.service_type = DAT_SERVICE_TYPE_RC;
-  attributes.max_recv_dtos = kQueue;
-  attributes.max_request_dtos = kQueue;
-  attributes.max_recv_iov = 1;
-  attributes.max_request_iov = 1;
-  return attributes;
-}
-
 }  // namespace
 
 Control::Control(const Adapter& adapter)
@@ -35,10 +26,7 @@ Control::Control(const Adapter& adapter)
       requests_(adapter, kQueue, DAT_EVD_DTO_FLAG),
       receives_(adapter, kQueue, DAT_EVD_DTO_FLAG),
       connections_(adapter, kQueue, DAT_EVD_CONNECTION_FLAG) {
-  DAT_EP_ATTR attributes = endpoint_attributes();
-  require(dat_ep_create(adapter.ia(), adapter.pz(), receives_.handle(), requests_.handle(), connections_.handle(),
-                        &attributes, &ep_),
-          "dat_ep_create");
+  ep_ = create_endpoint(adapter, kQueue, receives_, requests_, connections_);
   post_receive();
 }
 
