@@ -48,7 +48,7 @@ void Connection::abandon() {
 }
 
 void Connection::arm() {
-  if (!watch_ || state_ == State::kDialing) return;
+  if (!watch_ || state_ == State::kDialing || has_peer_ended_) return;
   watch_->want(kReadable);
 }
 
@@ -109,7 +109,8 @@ void Connection::on_due() {
     sink_->on_writable();
   }
   if (is_receiving()) try_read();
-  if (verdict_ && is_receiving()) pronounce(*verdict_);
+  // There may be more to read than one turn reads.
+  if (verdict_ && is_receiving() && !is_deferred_) pronounce(*verdict_);
 }
 
 void Connection::on_deadline() {

@@ -117,6 +117,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void drain();
   void continue_draining();
   bool read_and_drop();
+  void bring_out(base::Time deadline);
 
   // Fixed after construction.
   Hub& hub_;
@@ -138,6 +139,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool is_write_wanted_ = false;        // the reactor will tell when there is room to write
   bool is_blocked_ = false;             // owes its sink an on_writable()
   bool is_established_ = false;         // its sink has heard on_established()
+  bool has_peer_ended_ = false;         // its FIN has come while we still have something to say
   bool is_unanswered_ = false;          // counts among its port's unanswered requests
   std::optional<CloseReason> verdict_;  // what the next turn tells the sink
   std::optional<Refusal> refusal_;      // the same, while connecting

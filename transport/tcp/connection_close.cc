@@ -3,13 +3,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
 #include "transport/tcp/connection.h"
 #include "transport/tcp/fault.h"
+#include "transport/tcp/socket.h"
 
 namespace softdat::transport::tcp {
 
@@ -77,6 +77,7 @@ void Connection::drain() {
 void Connection::continue_draining() {
   switch (outbound_.flush(fd_.get())) {
     case WriteStatus::kDone:
+      if (has_peer_ended_) return end();
       ::shutdown(fd_.get(), SHUT_WR);
       // What may have been read as a message before is now read to be dropped.
       return hub_.note_unarmed(shared_from_this());
@@ -89,6 +90,7 @@ void Connection::continue_draining() {
 
 bool Connection::read_and_drop() {
   static constexpr std::size_t kScratch = 16384;
+  if (has_peer_ended_) return false;
   std::array<std::byte, kScratch> scratch;
   for (int i = 0; i < 16; ++i) {
     const ssize_t got = ::recv(fd_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
@@ -96,6 +98,7 @@ bool Connection::read_and_drop() {
     if (got > 0) continue;
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return i > 0;
     // The peer has nothing more for us and, once we have nothing more for it either, that is all.
+    has_peer_ended_ = true;
     if (got < 0 || outbound_.is_flushed()) end();
     return true;
   }
@@ -104,13 +107,24 @@ bool Connection::read_and_drop() {
 
 void Connection::finish(base::Time deadline) {
   const SharedConnection self = shared_from_this();
-  while (state_ == State::kDraining && !outbound_.is_flushed() && base::Clock::now() < deadline) {
-    pollfd entry{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - base::Clock::now()).count();
-    ::poll(&entry, 1, static_cast<int>(std::clamp<long>(left, 1, 1000)));
-    continue_draining();
-  }
+  if (state_ == State::kDraining) bring_out(deadline);
   end();
+}
+
+// Until the kernel has sent all of it and nothing unread is left, which would make it reset. What the peer has not
+// acknowledged by then the kernel goes on to repeat without us.
+void Connection::bring_out(base::Time deadline) {
+  while (base::Clock::now() < deadline) {
+    read_and_drop();
+    if (state_ != State::kDraining) return;
+    if (outbound_.is_flushed() && bytes_unsent(fd_.get()) == 0) return;
+    // Nobody tells when the kernel has sent: it is asked now and then.
+    const int events = (outbound_.is_flushed() ? 0 : POLLOUT) | (has_peer_ended_ ? 0 : POLLIN);
+    pollfd entry{.fd = fd_.get(), .events = static_cast<short>(events), .revents = 0};
+    ::poll(&entry, 1, 10);
+    if (!outbound_.is_flushed()) continue_draining();
+    if (state_ != State::kDraining) return;
+  }
 }
 
 }  // namespace softdat::transport::tcp

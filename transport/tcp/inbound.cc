@@ -32,13 +32,21 @@ std::uint32_t load_little_endian(const std::byte* from) {
 }  // namespace
 
 std::span<const std::byte> Inbound::segment_head() const {
-  if (!is_in_segment_) return {};
+  if (!is_quotable()) return {};
   return std::span(head_).first(shape_.head_size());
 }
 
 bool Inbound::blame(const TerminateCode& code) {
   fault_ = code;
   return false;
+}
+
+// A head that means nothing is still quoted.
+bool Inbound::blame_head(const TerminateCode& code, std::span<const std::byte> head) {
+  shape_ = {.ddp_size = head.size()};
+  std::memcpy(head_.data(), head.data(), head.size());
+  is_in_segment_ = true;
+  return blame(code);
 }
 
 bool Inbound::step() {
@@ -62,8 +70,10 @@ bool Inbound::parse_head() {
     if (bytes.size() < fpdu_size(ulpdu_length_)) return false;
     if (!is_crc_good(bytes.first(fpdu_size(ulpdu_length_)))) return blame(fault::kCrc);
   }
+  const std::size_t ddp_size = std::min<std::size_t>(ulpdu_length_, ddp_size_of(bytes[kLengthSize]));
+  if (bytes.size() < kLengthSize + ddp_size) return false;
   const auto shape = decode_shape(ulpdu_length_, bytes.subspan(kLengthSize));
-  if (!shape.ok()) return blame(shape.reason());
+  if (!shape.ok()) return blame_head(shape.reason(), bytes.subspan(kLengthSize, ddp_size));
   if (bytes.size() < kLengthSize + shape.value().head_size()) return false;
   return begin_segment(shape.value(), bytes.subspan(kLengthSize));
 }
@@ -101,7 +111,7 @@ Inbound::Kind Inbound::kind_of_empty_write() const {
 bool Inbound::begin_tagged() {
   kind_ = kind_of_empty_write();
   if (kind_ != Kind::kPlain) return true;
-  if (segment_.offset + shape_.payload < segment_.offset) return blame(fault::kTaggedWrap);
+  if (shape_.payload > 0 && segment_.offset + (shape_.payload - 1) < segment_.offset) return blame(fault::kTaggedWrap);
   return begin_message(tagged_);
 }
 

@@ -66,12 +66,14 @@ class Inbound {
   // Gives the buffer back; what was in it is lost. For a connection that has ended.
   void abandon();
 
-  // True between FPDUs, with nothing of the next one here.
-  bool is_at_border() const { return stage_ == Stage::kHead && buffer_.empty(); }
+  // True between messages, with nothing of the next one here.
+  bool is_at_border() const {
+    return stage_ == Stage::kHead && buffer_.empty() && !tagged_.is_active && !untagged_.is_active;
+  }
 
   // The segment that is being delivered or was at fault, for a Terminate to quote: its length and
-  // head. Empty otherwise.
-  std::uint16_t segment_length() const { return is_in_segment_ ? ulpdu_length_ : std::uint16_t{0}; }
+  // head. Empty otherwise: one of which only a part has come is nobody's fault yet.
+  std::uint16_t segment_length() const { return is_quotable() ? ulpdu_length_ : std::uint16_t{0}; }
   std::span<const std::byte> segment_head() const;
 
  private:
@@ -84,6 +86,7 @@ class Inbound {
     std::uint64_t done = 0;
   };
 
+  bool is_quotable() const { return is_in_segment_ && (is_reading_ || fault_); }
   bool step();
   bool parse_head();
   bool is_crc_good(std::span<const std::byte> bytes);
@@ -94,6 +97,7 @@ class Inbound {
   Kind kind_of_empty_write() const;
   bool check_queue();
   bool blame(const TerminateCode& code);
+  bool blame_head(const TerminateCode& code, std::span<const std::byte> head);
 
   bool pass_payload();
   bool place_staged();

@@ -40,6 +40,10 @@ bool is_length_right(const SegmentShape& shape) {
 
 }  // namespace
 
+std::size_t ddp_size_of(std::byte control) {
+  return (std::to_integer<std::uint8_t>(control) & kTagged) != 0 ? kTaggedHeadSize : kUntaggedHeadSize;
+}
+
 base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_length, std::span<const std::byte> control) {
   if (ulpdu_length < 2) return base::Failure{fault::kLength};
   const auto opcode =

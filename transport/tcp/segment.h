@@ -41,6 +41,9 @@ constexpr std::size_t ddp_size_of(Opcode opcode) {
   return is_tagged(opcode) ? kTaggedHeadSize : kUntaggedHeadSize;
 }
 
+// The same, as the first byte of a ULPDU tells it, whatever else is wrong with that.
+std::size_t ddp_size_of(std::byte control);
+
 // Requires 2 bytes. Total: a shape or the code to terminate with.
 base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_length, std::span<const std::byte> control);
 

@@ -2,9 +2,11 @@
 #include "transport/tcp/socket.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -134,6 +136,11 @@ base::Result<base::UniqueFd, int> claim_service(std::uint32_t address, std::uint
 bool write_frame(int fd, std::span<const std::byte> frame) {
   const ssize_t sent = ::send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_EOR);
   return sent >= 0 && static_cast<std::size_t>(sent) == frame.size();
+}
+
+std::size_t bytes_unsent(int fd) {
+  int count = 0;
+  return ::ioctl(fd, SIOCOUTQNSD, &count) == 0 && count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 Address remote_address(int fd) {

@@ -33,6 +33,9 @@ base::Result<base::UniqueFd, int> claim_service(std::uint32_t address, std::uint
 // Writes all of it, or false; for frames that fit into any socket buffer.
 bool write_frame(int fd, std::span<const std::byte> frame);
 
+// Of what was written, the bytes that the peer's window has not let out yet.
+std::size_t bytes_unsent(int fd);
+
 // The address of the peer, and the segment size that the path allows now.
 Address remote_address(int fd);
 std::size_t segment_size(int fd);

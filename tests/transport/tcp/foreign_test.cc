@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Peers that know nothing of SoftDAT: literal bytes in both directions.
+#include <thread>
+
 #include "base/byte_order.h"
 #include "tests/transport/tcp/raw_peer.h"
 #include "transport/tcp/fpdu.h"
@@ -226,6 +228,68 @@ TEST_F(ForeignInitiatorTest, ATerminateOfOursQuotesTheSegmentAtFault) {
   ASSERT_TRUE(reach([&] { return raw_.is_ended(); }, &raw_));
   EXPECT_EQ(to_hex(raw_.received()), to_hex(make_fpdu({.opcode = Opcode::kTerminate, .queue = 2, .sequence = 1},
                                                       hex("1100 c000 0012 c140 11223344 0000000000000055"))));
+}
+
+TEST_F(ForeignInitiatorTest, ATerminateQuotesTheHeadThatCouldNotBeUnderstood) {
+  establish();
+  Bytes unknown = make_fpdu({.opcode = Opcode::kWrite, .stag = 0x11223344, .offset = 0x55}, hex("'data'"));
+  unknown[3] = std::byte{0x4c};
+  // However it comes: byte by byte too.
+  for (const std::byte byte : unknown) {
+    raw_.send({byte});
+    settle(&raw_);
+    if (raw_.is_ended()) break;
+  }
+  ASSERT_TRUE(reach([&] { return raw_.is_ended(); }, &raw_));
+  EXPECT_EQ(to_hex(raw_.received()), to_hex(make_fpdu({.opcode = Opcode::kTerminate, .queue = 2, .sequence = 1},
+                                                      hex("0206 c000 0012 c14c 11223344 0000000000000055"))));
+}
+
+TEST_F(ForeignInitiatorTest, ATerminateNeverQuotesASegmentThatIsNotToBlame) {
+  establish();
+  const Bytes whole = make_fpdu({.opcode = Opcode::kSend, .sequence = 1}, hex("'whole'"));
+  Bytes half = make_fpdu({.opcode = Opcode::kWrite, .stag = 5}, Bytes(50));
+  half.resize(40);
+  raw_.send(whole + half);
+  settle(&raw_);
+  ASSERT_EQ(peer_.messages.size(), 1u);
+  peer_.channel->terminate({0, 1, 0});
+  ASSERT_TRUE(reach([&] { return raw_.is_ended(); }, &raw_));
+  EXPECT_EQ(to_hex(raw_.received()),
+            to_hex(make_fpdu({.opcode = Opcode::kTerminate, .queue = 2, .sequence = 1}, hex("0100 0000"))));
+}
+
+TEST_F(ForeignInitiatorTest, IsLostWhenItEndsWithinAMessage) {
+  establish();
+  raw_.send(make_fpdu({.opcode = Opcode::kSend, .is_last = false, .sequence = 1}, hex("'half of'")));
+  raw_.shut_down();
+  ASSERT_TRUE(reach([&] { return !peer_.closings.empty(); }));
+  EXPECT_EQ(peer_.closings, std::vector{CloseReason::kLost});
+}
+
+TEST_F(ForeignInitiatorTest, GetsTheLastBytesThoughTheCarrierGoesWithSomeOfItsOwnUnread) {
+  establish();
+  const std::size_t total = 1u << 20;
+  peer_.queue({.opcode = Opcode::kWrite, .length = total, .stag = 7}, conformance::make_pattern(total));
+  settle();
+  ASSERT_TRUE(peer_.is_drained());
+  peer_.channel->close(CloseMode::kOrderly);
+  raw_.send(make_fpdu({.opcode = Opcode::kSend, .sequence = 1}, hex("'nobody reads me'")));
+  peer_.channel.reset();
+  port_.reset();
+  std::thread end([&] { carrier_.reset(); });
+  EXPECT_FALSE(raw_.is_hung_up_within(std::chrono::milliseconds(200))) << "its window is shut, so no end can have come";
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+  while (!raw_.is_ended() && base::Clock::now() < deadline) raw_.pump();
+  end.join();
+  std::size_t payload = 0;
+  while (raw_.received().size() >= 2) {
+    const std::size_t ulpdu = base::load_be<std::uint16_t>(raw_.received().data());
+    if (raw_.received().size() < fpdu_size(ulpdu)) break;
+    raw_.take(fpdu_size(ulpdu));
+    payload += ulpdu - kTaggedHeadSize;
+  }
+  EXPECT_EQ(payload, total);
 }
 
 class ForeignResponderTest : public RawTest {

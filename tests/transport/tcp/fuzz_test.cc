@@ -131,5 +131,12 @@ TEST(Fuzz, EachOffenceHasItsTerminateCode) {
   }
 }
 
+TEST(Fuzz, TheVeryLastByteOfTheAddressSpaceMayBeWritten) {
+  const Bytes last = make_fpdu({.opcode = Opcode::kWrite, .offset = ~0ull - 3}, Bytes(4));
+  const HarnessResult result = feed(last, {}, 1000);
+  EXPECT_EQ(result.status, ReadStatus::kEnd);
+  EXPECT_EQ(result.messages, 1u);
+}
+
 }  // namespace
 }  // namespace softdat::transport::tcp

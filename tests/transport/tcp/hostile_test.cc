@@ -187,6 +187,55 @@ TEST_F(HostileTest, AReaderThatDoesNotReadBlocksOnlyItsOwnSender) {
   EXPECT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
 }
 
+TEST_F(HostileTest, AHalfClosedPeerThatDoesNotReadCostsNoProcessor) {
+  RawPeer raw(address_, kPort);
+  Peer sender;
+  connect_raw(raw, sender, *port_);
+  pass(std::chrono::milliseconds(10));
+  ASSERT_TRUE(reach([&] { return sender.is_established; }));
+  const std::size_t big = 24u << 20;
+  sender.queue({.opcode = Opcode::kSend, .length = big}, conformance::make_pattern(big));
+  settle();
+  sender.channel->close(CloseMode::kOrderly);
+  raw.shut_down();
+  settle();
+  int early = 0;
+  for (int i = 0; i < 20; ++i) {
+    carrier_->turn(now_);
+    const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
+    reactor_->wait(deadline);
+    early += base::Clock::now() < deadline;
+  }
+  EXPECT_LT(early, 10);
+  pass(std::chrono::seconds(6));
+  EXPECT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
+}
+
+TEST_F(HostileTest, WhatWasSentBeforeAResetArrivesHoweverMuchItIs) {
+  RawPeer raw(address_, kPort);
+  Peer victim;
+  victim.discards = true;
+  connect_raw(raw, victim, *port_);
+  pass(std::chrono::milliseconds(10));
+  ASSERT_TRUE(reach([&] { return victim.is_established; }));
+  // While it is read, the kernel learns to hold more of it.
+  std::uint32_t sent = 0;
+  const auto send_some = [&] {
+    return raw.try_send(make_fpdu({.opcode = Opcode::kSend, .sequence = sent + 1}, Bytes(60000))) && ++sent > 0;
+  };
+  while (sent < 2000) {
+    if (!send_some()) carrier_->turn(now_);
+  }
+  ASSERT_TRUE(reach([&] { return victim.messages.size() == sent; }));
+  while (send_some()) {
+  }
+  ASSERT_TRUE(reach([&] { return raw.try_send({}); }));
+  raw.close();
+  while (victim.last_result == SendResult::kDone) victim.queue_send("are you there?");
+  ASSERT_TRUE(reach([&] { return !victim.closings.empty(); }));
+  EXPECT_EQ(victim.messages.size(), sent);
+}
+
 TEST_F(HostileTest, APeerThatTerminatesIsHeard) {
   RawPeer raw(address_, kPort);
   Peer victim;

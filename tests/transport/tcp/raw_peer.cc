@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -48,6 +49,21 @@ bool RawPeer::adopt() {
 
 void RawPeer::send(const Bytes& bytes) {
   EXPECT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+bool RawPeer::try_send(const Bytes& bytes) {
+  const bool is_free = rest_.empty();
+  if (is_free) rest_ = bytes;
+  const ssize_t sent = rest_.empty() ? 0 : ::send(fd_.get(), rest_.data(), rest_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent > 0) rest_.erase(rest_.begin(), rest_.begin() + sent);
+  if (is_free && sent < 0) rest_.clear();
+  return is_free ? sent >= 0 : bytes.empty() && rest_.empty();
+}
+
+bool RawPeer::is_hung_up_within(base::Duration time) const {
+  pollfd entry{.fd = fd_.get(), .events = POLLRDHUP, .revents = 0};
+  const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(time);
+  return ::poll(&entry, 1, static_cast<int>(wait.count())) > 0;
 }
 
 void RawPeer::pump() {

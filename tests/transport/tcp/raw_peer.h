@@ -28,6 +28,9 @@ class RawPeer {
   bool adopt();
 
   void send(const Bytes& bytes);
+  // Of what the socket takes at once; true when that was all, false when it was nothing. A part counts as all: its
+  // rest goes before anything else.
+  bool try_send(const Bytes& bytes);
   // Reads what there is.
   void pump();
   // The first `length` of the bytes read and not taken yet.
@@ -35,6 +38,8 @@ class RawPeer {
   const Bytes& received() const { return received_; }
   bool is_ended() const { return is_ended_; }  // FIN or RST seen
   bool is_connected() const { return static_cast<bool>(fd_); }
+  // Whether the peer's FIN or RST comes within so much time.
+  bool is_hung_up_within(base::Duration time) const;
   void shut_down();
   void reset();  // RST
   void close() { fd_.reset(); }
@@ -43,6 +48,7 @@ class RawPeer {
   base::UniqueFd listener_;
   base::UniqueFd fd_;
   Bytes received_;
+  Bytes rest_;  // of what try_send() was given
   bool is_ended_ = false;
 };
 
