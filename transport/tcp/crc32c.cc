@@ -7,6 +7,10 @@
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace softdat::transport::tcp {
@@ -65,28 +69,70 @@ std::uint32_t step_byte(std::uint32_t crc, std::byte byte) {
   return (crc >> 8) ^ kSlicing[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xff];
 }
 
+std::uint64_t swap_if_big(std::uint64_t word) {
+  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap64(word);
+  return word;
+}
+
 std::uint64_t load_little_endian(const std::byte* from) {
   std::uint64_t word = 0;
   std::memcpy(&word, from, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  return word;
+  return swap_if_big(word);
+}
+
+void store_little_endian(std::byte* to, std::uint64_t word) {
+  word = swap_if_big(word);
+  std::memcpy(to, &word, sizeof word);
+}
+
+std::uint32_t step_word_portable(std::uint32_t crc, std::uint64_t word) {
+  word ^= crc;
+  crc = 0;
+  for (std::size_t i = 0; i < 8; ++i) crc ^= kSlicing[7 - i][(word >> (8 * i)) & 0xff];
+  return crc;
 }
 
 }  // namespace
 
 std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> bytes) {
   crc = ~crc;
-  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
-    const std::uint64_t word = load_little_endian(bytes.data()) ^ crc;
-    crc = 0;
-    for (std::size_t i = 0; i < 8; ++i) crc ^= kSlicing[7 - i][(word >> (8 * i)) & 0xff];
-  }
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) crc = step_word_portable(crc, load_little_endian(bytes.data()));
   for (const std::byte byte : bytes) crc = step_byte(crc, byte);
   return ~crc;
 }
 
-#if defined(__x86_64__)
+std::uint32_t copy_crc32c_portable(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  crc = ~crc;
+  for (; from.size() >= 8; from = from.subspan(8), to += 8) {
+    const std::uint64_t word = load_little_endian(from.data());
+    store_little_endian(to, word);
+    crc = step_word_portable(crc, word);
+  }
+  for (const std::byte byte : from) crc = step_byte(crc, *to++ = byte);
+  return ~crc;
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
 namespace {
+
+// The compiler is told function by function what the processor may be asked for, in a literal: hence the macro.
+#if defined(__x86_64__)
+#define CRC_TARGET __attribute__((target("sse4.2")))
+CRC_TARGET inline std::uint64_t step_word(std::uint64_t crc, std::uint64_t word) {
+  return _mm_crc32_u64(crc, word);
+}
+CRC_TARGET inline std::uint32_t step_octet(std::uint32_t crc, std::byte byte) {
+  return _mm_crc32_u8(crc, std::to_integer<std::uint8_t>(byte));
+}
+#else
+#define CRC_TARGET __attribute__((target("+crc")))
+CRC_TARGET inline std::uint64_t step_word(std::uint64_t crc, std::uint64_t word) {
+  return __crc32cd(static_cast<std::uint32_t>(crc), word);
+}
+CRC_TARGET inline std::uint32_t step_octet(std::uint32_t crc, std::byte byte) {
+  return __crc32cb(crc, std::to_integer<std::uint8_t>(byte));
+}
+#endif
 
 // The instruction takes three cycles but starts every cycle, so three streams run side by side and
 // are joined by appending zeros to the earlier ones.
@@ -106,43 +152,82 @@ std::uint32_t append_zeros(std::uint32_t crc) {
   return kTable[0][crc & 0xff] ^ kTable[1][(crc >> 8) & 0xff] ^ kTable[2][(crc >> 16) & 0xff] ^ kTable[3][crc >> 24];
 }
 
-template <std::size_t kBlock>
-__attribute__((target("sse4.2"))) std::uint64_t step_blocks(std::uint64_t crc, std::span<const std::byte>& bytes) {
-  while (bytes.size() >= 3 * kBlock) {
-    const std::byte* at = bytes.data();
+// A sum under way over bytes that may be copied meanwhile. Each is read once, so that what is summed is what is stored.
+struct Pass {
+  std::uint64_t crc;
+  std::span<const std::byte> from;
+  std::byte* to;
+};
+
+template <bool kCopies>
+std::uint64_t take_word(const Pass& pass, std::size_t at) {
+  const std::uint64_t word = load_little_endian(pass.from.data() + at);
+  if constexpr (kCopies) store_little_endian(pass.to + at, word);
+  return word;
+}
+
+template <bool kCopies>
+void advance(Pass& pass, std::size_t length) {
+  pass.from = pass.from.subspan(length);
+  if constexpr (kCopies) pass.to += length;
+}
+
+template <bool kCopies, std::size_t kBlock>
+CRC_TARGET void step_blocks(Pass& pass) {
+  while (pass.from.size() >= 3 * kBlock) {
+    std::uint64_t first = pass.crc;
     std::uint64_t second = 0;
     std::uint64_t third = 0;
     for (std::size_t i = 0; i < kBlock; i += 8) {
-      crc = _mm_crc32_u64(crc, load_little_endian(at + i));
-      second = _mm_crc32_u64(second, load_little_endian(at + kBlock + i));
-      third = _mm_crc32_u64(third, load_little_endian(at + 2 * kBlock + i));
+      first = step_word(first, take_word<kCopies>(pass, i));
+      second = step_word(second, take_word<kCopies>(pass, kBlock + i));
+      third = step_word(third, take_word<kCopies>(pass, 2 * kBlock + i));
     }
-    crc = append_zeros<kBlock>(static_cast<std::uint32_t>(crc)) ^ second;
-    crc = append_zeros<kBlock>(static_cast<std::uint32_t>(crc)) ^ third;
-    bytes = bytes.subspan(3 * kBlock);
+    first = append_zeros<kBlock>(static_cast<std::uint32_t>(first)) ^ second;
+    pass.crc = append_zeros<kBlock>(static_cast<std::uint32_t>(first)) ^ third;
+    advance<kCopies>(pass, 3 * kBlock);
   }
-  return crc;
+}
+
+template <bool kCopies>
+CRC_TARGET std::uint32_t run(std::uint32_t start, std::span<const std::byte> from, std::byte* to) {
+  Pass pass{.crc = static_cast<std::uint32_t>(~start), .from = from, .to = to};
+  step_blocks<kCopies, 2048>(pass);
+  step_blocks<kCopies, 128>(pass);
+  for (; pass.from.size() >= 8; advance<kCopies>(pass, 8)) pass.crc = step_word(pass.crc, take_word<kCopies>(pass, 0));
+  auto last = static_cast<std::uint32_t>(pass.crc);
+  for (const std::byte byte : pass.from) {
+    if constexpr (kCopies) *pass.to++ = byte;
+    last = step_octet(last, byte);
+  }
+  return ~last;
 }
 
 }  // namespace
 
-__attribute__((target("sse4.2"))) std::uint32_t crc32c_instruction(std::uint32_t start,
-                                                                   std::span<const std::byte> bytes) {
-  std::uint64_t crc = ~start;
-  crc = step_blocks<2048>(crc, bytes);
-  crc = step_blocks<128>(crc, bytes);
-  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) crc = _mm_crc32_u64(crc, load_little_endian(bytes.data()));
-  auto last = static_cast<std::uint32_t>(crc);
-  for (const std::byte byte : bytes) last = _mm_crc32_u8(last, std::to_integer<std::uint8_t>(byte));
-  return ~last;
+std::uint32_t crc32c_instruction(std::uint32_t crc, std::span<const std::byte> bytes) {
+  return run<false>(crc, bytes, nullptr);
+}
+
+std::uint32_t copy_crc32c_instruction(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  return run<true>(crc, from, to);
 }
 
 bool has_crc32c_instruction() {
+#if defined(__x86_64__)
   return __builtin_cpu_supports("sse4.2") != 0;
+#else
+  return (::getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#endif
 }
+#undef CRC_TARGET
 #else
 std::uint32_t crc32c_instruction(std::uint32_t crc, std::span<const std::byte> bytes) {
   return crc32c_portable(crc, bytes);
+}
+
+std::uint32_t copy_crc32c_instruction(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  return copy_crc32c_portable(crc, to, from);
 }
 
 bool has_crc32c_instruction() {
@@ -153,6 +238,11 @@ bool has_crc32c_instruction() {
 std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes) {
   static const bool has_instruction = has_crc32c_instruction();
   return has_instruction ? crc32c_instruction(crc, bytes) : crc32c_portable(crc, bytes);
+}
+
+std::uint32_t copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  static const bool has_instruction = has_crc32c_instruction();
+  return has_instruction ? copy_crc32c_instruction(crc, to, from) : copy_crc32c_portable(crc, to, from);
 }
 
 }  // namespace softdat::transport::tcp

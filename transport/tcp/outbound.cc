@@ -32,8 +32,8 @@ bool is_same(const Message& message, const Message& again) {
          message.offset == again.offset;
 }
 
-// The gathered bytes are copied at once, so that what the CRC covers is what is sent.
-bool copy_payload(PayloadSource* payload, std::uint64_t offset, std::size_t length, std::byte* to) {
+// The gathered bytes are copied at once, so that what the CRC covers is what is sent. `crc`: goes on over them.
+bool copy_payload(PayloadSource* payload, std::uint64_t offset, std::size_t length, std::byte* to, std::uint32_t* crc) {
   std::size_t done = 0;
   while (done < length) {
     SliceList slices;
@@ -41,7 +41,11 @@ bool copy_payload(PayloadSource* payload, std::uint64_t offset, std::size_t leng
     const std::size_t before = done;
     for (const Slice& slice : slices.slices()) {
       const std::size_t part = std::min(slice.length, length - done);
-      std::memcpy(to + done, slice.data, part);
+      if (crc == nullptr) {
+        std::memcpy(to + done, slice.data, part);
+      } else {
+        *crc = copy_crc32c(*crc, to + done, {slice.data, part});
+      }
       done += part;
     }
     base::check(done > before, "a gather covers at least one byte");
@@ -144,18 +148,20 @@ bool Outbound::append_fpdu(const Message& message, PayloadSource* payload) {
   const Head head = make_head(message, taken_, part);
   std::byte* const at = pending_.room(fpdu_size_at(message, taken_)).data();
   std::memcpy(at, head.bytes.data(), head.size);
-  if (part > 0 && !copy_payload(payload, taken_, part, at + head.size)) return false;
+  std::uint32_t crc = rules_.has_crc ? crc32c(0, {at, head.size}) : 0;
+  if (part > 0 && !copy_payload(payload, taken_, part, at + head.size, rules_.has_crc ? &crc : nullptr)) return false;
   const std::size_t ulpdu = head.size - kLengthSize + part;
-  seal(at, ulpdu);
+  seal(at, ulpdu, crc);
   pending_.commit(fpdu_size(ulpdu));
   return true;
 }
 
-// Padding and CRC behind a ULPDU that stands in its place.
-void Outbound::seal(std::byte* fpdu, std::size_t ulpdu_length) const {
-  const std::size_t covered = kLengthSize + ulpdu_length + pad_of(ulpdu_length);
-  std::memset(fpdu + kLengthSize + ulpdu_length, 0, trailer_of(ulpdu_length));
-  if (rules_.has_crc) store_little_endian(fpdu + covered, crc32c(0, {fpdu, covered}));
+// Padding and CRC behind a ULPDU that stands in its place; `crc` is of all before the padding.
+void Outbound::seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc) const {
+  std::byte* const padding = fpdu + kLengthSize + ulpdu_length;
+  const std::size_t length = pad_of(ulpdu_length);
+  std::memset(padding, 0, trailer_of(ulpdu_length));
+  if (rules_.has_crc) store_little_endian(padding + length, crc32c(crc, {padding, length}));
 }
 
 void Outbound::append_raw(const Segment& segment, const std::byte* body, std::size_t size) {
@@ -164,7 +170,7 @@ void Outbound::append_raw(const Segment& segment, const std::byte* body, std::si
   const std::size_t ddp = encode_segment(segment, at + kLengthSize);
   if (size > 0) std::memcpy(at + kLengthSize + ddp, body, size);
   base::store_be(at, static_cast<std::uint16_t>(ddp + size));
-  seal(at, ddp + size);
+  seal(at, ddp + size, rules_.has_crc ? crc32c(0, {at, kLengthSize + ddp + size}) : 0);
   pending_.commit(fpdu_size(ddp + size));
 }
 

@@ -72,7 +72,7 @@ class Outbound {
   WriteStatus make_room(int fd, std::size_t size);
   bool append_fpdu(const Message& message, PayloadSource* payload);
   void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
-  void seal(std::byte* fpdu, std::size_t ulpdu_length) const;
+  void seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc) const;
 
   WriteStatus send_direct(int fd, const Message& message, PayloadSource* payload);
   WriteStatus send_batch(int fd, const Message& message, PayloadSource* payload, std::size_t& budget);

@@ -2,8 +2,10 @@
 #include "tests/transport/tcp/raw_peer.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -58,6 +60,12 @@ bool RawPeer::try_send(const Bytes& bytes) {
   if (sent > 0) rest_.erase(rest_.begin(), rest_.begin() + sent);
   if (is_free && sent < 0) rest_.clear();
   return is_free ? sent >= 0 : bytes.empty() && rest_.empty();
+}
+
+bool RawPeer::has_unacknowledged() const {
+  int count = 0;
+  EXPECT_EQ(::ioctl(fd_.get(), SIOCOUTQ, &count), 0);
+  return count > 0 || !rest_.empty();
 }
 
 bool RawPeer::is_hung_up_within(base::Duration time) const {

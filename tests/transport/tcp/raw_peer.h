@@ -38,6 +38,8 @@ class RawPeer {
   const Bytes& received() const { return received_; }
   bool is_ended() const { return is_ended_; }  // FIN or RST seen
   bool is_connected() const { return static_cast<bool>(fd_); }
+  // Whether something sent is not in the peer's hands yet.
+  bool has_unacknowledged() const;
   // Whether the peer's FIN or RST comes within so much time.
   bool is_hung_up_within(base::Duration time) const;
   void shut_down();
