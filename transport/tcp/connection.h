@@ -28,8 +28,10 @@ class Connection final : public std::enable_shared_from_this<Connection>,
                          private InboundSink,
                          private TimerSink {
  public:
+  // What dial() is to do; whoever holds it closes it.
+  static SharedConnection prepare(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink);
   // Starts to connect; the sink hears the rest.
-  static SharedConnection dial(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink);
+  void dial();
   // Takes over a socket that came through the port.
   static void welcome(Hub& hub, base::UniqueFd fd, const SharedPort& port);
   explicit Connection(Hub& hub);

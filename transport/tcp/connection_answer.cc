@@ -63,15 +63,16 @@ bool Connection::accept(const Offer& reply, ChannelSink& sink) {
   if (!is_requested() || look_whether_gone()) return false;
   const SharedConnection self = shared_from_this();
   agreement_ = agree(hub_.options(), request_, agreement_.is_own, peer_.features & reply.features);
-  const MpaFrame frame = make_reply(agreement_, request_, reply);
-  if (!write_frame(fd_.get(), encode_mpa_frame(frame))) {
+  // Whatever takes memory comes before the answer, which cannot be taken back.
+  const auto frame = encode_mpa_frame(make_reply(agreement_, request_, reply));
+  offer_ = reply;
+  start_streams();
+  if (!write_frame(fd_.get(), frame)) {
     end();
     return false;
   }
   note_answered();
-  offer_ = reply;
   sink_ = &sink;
-  start_streams();
   const bool is_peer_to_peer = agreement_.rtr != 0;
   advance(is_peer_to_peer ? Event::kConfirm : Event::kHold);
   timer_.set(is_peer_to_peer ? hub_.options().confirm_timeout : hub_.options().responder_hold);

@@ -19,16 +19,19 @@ bool is_about_the_port(int error) {
 
 }  // namespace
 
-SharedConnection Connection::dial(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink) {
+SharedConnection Connection::prepare(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink) {
   const auto connection = std::make_shared<Connection>(hub);
   connection->remote_ = remote;
   connection->offer_ = offer;
   connection->sink_ = &sink;
   connection->ports_ = ports_of(offer.service_id);
   std::reverse(connection->ports_.begin(), connection->ports_.end());
-  hub.enlist(connection);
-  connection->dial_next();
   return connection;
+}
+
+void Connection::dial() {
+  hub_.enlist(shared_from_this());
+  dial_next();
 }
 
 void Connection::dial_next() {

@@ -15,7 +15,10 @@ namespace softdat::transport::tcp {
 class TcpChannel final : public Channel {
  public:
   explicit TcpChannel(SharedConnection connection) : connection_(std::move(connection)) {}
-  ~TcpChannel() override { connection_->close(); }
+  ~TcpChannel() override {
+    if (connection_) connection_->close();
+  }
+  void attach(const SharedConnection& connection) { connection_ = connection; }
 
   SendResult send(const Message& message, PayloadSource* payload) override {
     return connection_->send(message, payload);
@@ -28,7 +31,7 @@ class TcpChannel final : public Channel {
   const char* carrier_name() const override { return "tcp"; }
 
  private:
-  const SharedConnection connection_;
+  SharedConnection connection_;  // null until attached
 };
 
 class Request final : public InboundRequest {
@@ -41,8 +44,10 @@ class Request final : public InboundRequest {
   const Offer& offer() const override { return connection_->peer_offer(); }
   bool is_alive() const override { return connection_->is_requested(); }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    auto channel = std::make_unique<TcpChannel>(nullptr);  // first: an accepted connection needs one
     if (!connection_->accept(reply, sink)) return nullptr;
-    return std::make_unique<TcpChannel>(connection_);
+    channel->attach(connection_);
+    return channel;
   }
   void reject(std::span<const std::byte> private_data) override {
     Offer answer;

@@ -40,7 +40,11 @@ ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
 }
 
 std::unique_ptr<Channel> TcpCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
-  return std::make_unique<TcpChannel>(Connection::dial(hub_, remote, request, sink));
+  const SharedConnection connection = Connection::prepare(hub_, remote, request, sink);
+  // The channel first: what has begun when memory runs out ends with it, and the sink is not heard of again.
+  auto channel = std::make_unique<TcpChannel>(connection);
+  connection->dial();
+  return channel;
 }
 
 std::size_t TcpCarrier::turn(base::Time now) {
