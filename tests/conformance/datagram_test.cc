@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -98,9 +99,8 @@ TEST_F(Datagrams, ArriveBehindAPrefix) {
   EXPECT_EQ(received.event_data.dto_completion_event_data.transfered_length, kPrefix + 256);
   EXPECT_EQ(received.event_data.dto_completion_event_data.user_cookie.as_64, 7u);
   EXPECT_EQ(received.event_data.dto_completion_event_data.ep_handle, server_.ep);
-  EXPECT_TRUE(
-      server_.memory->holds(1000 + kPrefix, 256, 1) ||
-      std::equal(client_.memory->data(), client_.memory->data() + 256, server_.memory->data() + 1000 + kPrefix));
+  EXPECT_TRUE(server_.memory->holds(1000 + kPrefix, 256, 1) ||
+              are_same_bytes(client_.memory->data(), server_.memory->data() + 1000 + kPrefix, 256));
   ASSERT_THAT(client_.post_recv(1000, 512, 8), succeeds());
   ASSERT_THAT(send(server_, 16, to_client()), succeeds());
   EXPECT_EQ(extension_of(next_extension(client_.recv_evd, DAT_IB_DTO_EVENT)).type, DAT_IB_UD_RECV);

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -42,13 +43,9 @@ class Extension : public testing::Test {
     return result;
   }
   // Words at multiples of eight, wherever the vector lies: its memory is aligned for them.
-  static std::uint64_t word(Peer& peer, std::size_t offset) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, peer.memory->data() + offset, sizeof value);
-    return value;
-  }
+  static std::uint64_t word(Peer& peer, std::size_t offset) { return foreign_word(peer.memory->data() + offset); }
   static void set_word(Peer& peer, std::size_t offset, std::uint64_t value) {
-    std::memcpy(peer.memory->data() + offset, &value, sizeof value);
+    set_foreign_word(peer.memory->data() + offset, value);
   }
   DAT_RETURN write_immediate(std::size_t length, std::uint32_t immediate, int flags = DAT_COMPLETION_DEFAULT_FLAG) {
     DAT_LMR_TRIPLET local = client_.memory->local(0, length);

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -125,8 +126,8 @@ class LmrMemory : public testing::Test {
     ASSERT_EQ(next_completion(other.request_evd).status, DAT_DTO_SUCCESS);
     ASSERT_THAT(other.post_read(100, 64, make_remote(at + length - 64, 64, rmr_context_)), succeeds());
     ASSERT_EQ(next_completion(other.request_evd).status, DAT_DTO_SUCCESS);
-    EXPECT_TRUE(std::equal(other.memory->data(), other.memory->data() + 64, other.memory->data() + 100));
-    EXPECT_TRUE(std::equal(other.memory->data(), other.memory->data() + 64, at + length - 64));
+    EXPECT_TRUE(are_same_bytes(other.memory->data(), other.memory->data() + 100, 64));
+    EXPECT_TRUE(are_same_bytes(other.memory->data(), at + length - 64, 64));
     require(dat_lmr_free(lmr_), "dat_lmr_free");
   }
 
@@ -162,7 +163,7 @@ TEST_F(LmrMemory, MappedFileIsUsableAndSharesWhatIsWritten) {
   expect_usable(mapping.data(), 3 * kPage);
   unsigned char last[64];
   ASSERT_EQ(pread(file.fd(), last, sizeof last, 3 * kPage - 64), 64);
-  EXPECT_TRUE(std::equal(last, last + 64, mapping.data() + 3 * kPage - 64));
+  EXPECT_TRUE(are_same_bytes(last, mapping.data() + 3 * kPage - 64, 64));
 }
 
 TEST_F(LmrMemory, PrivatelyMappedFileIsUsable) {
@@ -412,10 +413,10 @@ TEST_F(ZeroBasedLmr, PeerCountsFromTheStart) {
   ASSERT_THAT(pair_.client.post_write(0, 100, make_remote(std::uint64_t{50}, 100, rmr_context_)), succeeds());
   ASSERT_EQ(next_completion(pair_.client.request_evd).status, DAT_DTO_SUCCESS);
   const unsigned char* sent = pair_.client.memory->data();
-  EXPECT_TRUE(eventually([&] { return std::equal(sent, sent + 100, pair_.server.memory->data() + kStart + 50); }));
+  EXPECT_TRUE(eventually([&] { return are_same_bytes(sent, pair_.server.memory->data() + kStart + 50, 100); }));
   ASSERT_THAT(pair_.client.post_read(200, 100, make_remote(std::uint64_t{50}, 100, rmr_context_)), succeeds());
   ASSERT_EQ(next_completion(pair_.client.request_evd).status, DAT_DTO_SUCCESS);
-  EXPECT_TRUE(std::equal(sent, sent + 100, sent + 200));
+  EXPECT_TRUE(are_same_bytes(sent, sent + 200, 100));
 }
 
 TEST_F(ZeroBasedLmr, LocalSegmentsCountFromTheStart) {
@@ -425,12 +426,12 @@ TEST_F(ZeroBasedLmr, LocalSegmentsCountFromTheStart) {
   ASSERT_THAT(dat_ep_post_send(pair_.server.ep, 1, &first, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG), succeeds());
   ASSERT_EQ(next_completion(pair_.client.recv_evd).status, DAT_DTO_SUCCESS);
   const unsigned char* sent = pair_.server.memory->data() + kStart;
-  EXPECT_TRUE(std::equal(sent, sent + 64, pair_.client.memory->data()));
+  EXPECT_TRUE(are_same_bytes(sent, pair_.client.memory->data(), 64));
   DAT_LMR_TRIPLET last{kLength - 64, 64, lmr_context_};
   ASSERT_THAT(dat_ep_post_recv(pair_.server.ep, 1, &last, make_cookie(2), DAT_COMPLETION_DEFAULT_FLAG), succeeds());
   ASSERT_THAT(pair_.client.post_send(0, 64), succeeds());
   ASSERT_EQ(next_completion(pair_.server.recv_evd).status, DAT_DTO_SUCCESS);
-  EXPECT_TRUE(std::equal(sent, sent + 64, sent + kLength - 64));
+  EXPECT_TRUE(are_same_bytes(sent, sent + kLength - 64, 64));
 }
 
 TEST_F(ZeroBasedLmr, ItsEndIsItsLength) {

@@ -2,6 +2,7 @@
 // dat_rmr_bind, sentence by sentence, and what a peer may do through a bound RMR.
 #include <algorithm>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/rmr_world.h"
 
 namespace softdat::conformance {
@@ -32,8 +33,8 @@ TEST_F(RmrBind, PeerReadsAndWritesThroughTheContext) {
   EXPECT_EQ(write(context, 4096, 5000), DAT_DTO_SUCCESS);
   EXPECT_EQ(read(context, 4096, 5000), DAT_DTO_SUCCESS);
   const unsigned char* sent = client_.memory->data();
-  EXPECT_TRUE(std::equal(sent, sent + 5000, server_.memory->data() + 4096));
-  EXPECT_TRUE(std::equal(sent, sent + 5000, sent + kReadOffset));
+  EXPECT_TRUE(are_same_bytes(sent, server_.memory->data() + 4096, 5000));
+  EXPECT_TRUE(are_same_bytes(sent, sent + kReadOffset, 5000));
 }
 
 TEST_F(RmrBind, LastByteIsWithinAndTheNextIsNot) {

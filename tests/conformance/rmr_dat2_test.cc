@@ -3,6 +3,7 @@
 // into an RMR.
 #include <algorithm>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/rmr_world.h"
 
 #if SOFTDAT_DAT_MAJOR == 2
@@ -76,7 +77,7 @@ TEST_F(RmrOfDat2, ZeroBasedRmrCountsFromItsStart) {
   ASSERT_THAT(client_.post_write(0, 100, make_remote(std::uint64_t{400}, 100, context)), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_SUCCESS);
   const unsigned char* sent = client_.memory->data();
-  EXPECT_TRUE(eventually([&] { return std::equal(sent, sent + 100, server_.memory->data() + 1400); }));
+  EXPECT_TRUE(eventually([&] { return are_same_bytes(sent, server_.memory->data() + 1400, 100); }));
   ASSERT_THAT(client_.post_write(0, 100, make_remote(std::uint64_t{401}, 100, context)), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_ERR_REMOTE_ACCESS);
 }
@@ -130,7 +131,7 @@ TEST_F(RmrOfDat2, InvalidatingSendShutsTheContextAndTellsTheReceiver) {
   EXPECT_EQ(received.user_cookie.as_64, 8u);
   EXPECT_EQ(received.transfered_length, 64u);
   const unsigned char* message = client_.memory->data();
-  EXPECT_TRUE(std::equal(message, message + 64, server_.memory->data() + 4096));
+  EXPECT_TRUE(are_same_bytes(message, server_.memory->data() + 4096, 64));
   EXPECT_EQ(query(rmr).rmr_context, 0u);
   EXPECT_THAT(dat_lmr_free(server_.memory->lmr()), succeeds());
   EXPECT_EQ(write(context, 0), DAT_DTO_ERR_REMOTE_ACCESS);
@@ -187,7 +188,7 @@ TEST_F(RmrOfDat2, ReadIntoAnRmrLandsThere) {
   EXPECT_EQ(done.transfered_length, 5000u);
   EXPECT_EQ(done.user_cookie.as_64, 4u);
   const unsigned char* source = client_.memory->data();
-  EXPECT_TRUE(std::equal(source, source + 5000, server_.memory->data() + 100));
+  EXPECT_TRUE(are_same_bytes(source, server_.memory->data() + 100, 5000));
 }
 
 TEST_F(RmrOfDat2, ReadMayFollowTheBindWithoutWaiting) {

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/remote_peer.h"
 #include "tests/conformance/shared_region.h"
 
@@ -128,7 +129,7 @@ TEST_F(TwoProcesses, SharedMemoryIsRegisteredByBothUnderOneCookie) {
   client_.memory->fill(0, 100, 4);
   ASSERT_THAT(client_.post_write(0, 100, make_remote(address + 50, 100, context), 1), succeeds());
   expect_completion(1, 100);
-  EXPECT_TRUE(std::equal(client_.memory->data(), client_.memory->data() + 100, mine + 50));
+  EXPECT_TRUE(are_same_bytes(client_.memory->data(), mine + 50, 100));
   EXPECT_EQ(remote_.ask(command("peek", 50, 0, 0)), std::to_string(mine[50]));
 }
 
