@@ -152,7 +152,9 @@ hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& reques
 void DatagramQueuePair::run_with_baton() {
   while (state() != QueuePairState::kError && !sends_.is_empty()) transmit_oldest();
   look_at_recv_limits();
-  if (send_feed_.take_loss() | recv_feed_.take_loss()) enter_error(ConnectionEventType::kBroken);
+  const bool is_send_lost = send_feed_.take_loss();
+  const bool is_recv_lost = recv_feed_.take_loss();
+  if (is_send_lost || is_recv_lost) enter_error(ConnectionEventType::kBroken);
   if (state() == QueuePairState::kError) flush();
 }
 

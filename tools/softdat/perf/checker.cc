@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/perf/foreign_memory.h"
 #include "tools/softdat/perf/pattern.h"
 
 namespace softdat::tools::perf {
@@ -41,8 +42,7 @@ void Checker::look_at_immediate(const DAT_EVENT& event, std::uint64_t number) {
 void Checker::look_at_fetched(Operation operation, std::uint64_t number, std::uint64_t size) {
   if (!verify_) return;
   if (!is_atomic(operation)) return look(number, lanes_.slot_of(number), size);
-  std::uint64_t found = 0;
-  std::memcpy(&found, lanes_.incoming(number), sizeof found);
+  const std::uint64_t found = foreign_word(lanes_.incoming(number));
   if (found == lanes_.turn_of(number)) return;
   throw Failure(fmt::format("{} number {} on endpoint {} found {}", to_text(operation), lanes_.turn_of(number),
                             lanes_.lane_of(number), found));

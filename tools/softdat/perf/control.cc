@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
-#include <atomic>
-#include <cstring>
-
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/perf/foreign_memory.h"
 #include "tools/softdat/perf/lanes.h"
 
 namespace softdat::tools::perf {
@@ -58,7 +56,7 @@ void Control::await_established() {
 
 void Control::send(const std::string& text) {
   if (text.size() > kLongestText) throw Failure("a control text is too long");
-  std::memcpy(memory_.data() + kOutgoing, text.data(), text.size());
+  set_foreign_text(memory_.data() + kOutgoing, text);
   DAT_LMR_TRIPLET segment = memory_.local(kOutgoing, text.size());
   require(dat_ep_post_send(ep_, 1, &segment, DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_send");
   DAT_EVENT event;
@@ -71,7 +69,7 @@ std::string Control::receive(Target target) {
   DAT_EVENT event;
   receives_.take(target == Target::kPoll ? Waiting::kPoll : Waiting::kBlock, checker(), event);
   const std::size_t length = completion_of(event).transfered_length;
-  std::string text(reinterpret_cast<const char*>(memory_.data() + kIncoming), length);
+  std::string text = foreign_text(memory_.data() + kIncoming, length);
   post_receive();
   return text;
 }
@@ -80,8 +78,7 @@ std::string Control::receive(Target target) {
 void Control::sleep_until_text() {
   constexpr timespec kNap{0, 2'000'000};
   constexpr int kNapsBetweenChecks = 500;
-  const std::atomic_ref<std::uint8_t> first(memory_.data()[kIncoming]);
-  for (int naps = 1; first.load(std::memory_order_acquire) == 0; ++naps) {
+  for (int naps = 1; foreign_byte(memory_.data() + kIncoming) == 0; ++naps) {
     ::nanosleep(&kNap, nullptr);
     if (naps % kNapsBetweenChecks == 0) check();
   }

@@ -2,10 +2,10 @@
 #include "tools/softdat/perf/ping_pong.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <utility>
 
+#include "tools/softdat/perf/foreign_memory.h"
 #include "tools/softdat/perf/ticks.h"
 
 namespace softdat::tools::perf {
@@ -71,10 +71,7 @@ void PingPong::follow() {
 // What has to be done besides is done while the message travels.
 void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
-  if (!receives_) {
-    const std::atomic_ref<std::uint8_t> mark(lanes_.outgoing(number)[what_.size - 1]);
-    mark.store(mark_of(number), std::memory_order_relaxed);
-  }
+  if (!receives_) set_foreign_byte(lanes_.outgoing(number) + what_.size - 1, mark_of(number));
   lanes_.post(what_.operation, number, what_.size, 1);
   ++outstanding_;
   reap();
@@ -96,9 +93,9 @@ void PingPong::await_arrival(std::uint64_t number) {
 void PingPong::watch_memory(std::uint64_t number) {
   constexpr std::uint64_t kLooksBetweenPolls = 64;
   constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
-  const std::atomic_ref<std::uint8_t> tail(lanes_.incoming(number)[what_.size - 1]);
+  const std::uint8_t* const tail = lanes_.incoming(number) + what_.size - 1;
   const bool polls = !lanes_.setup().memory_only;
-  for (std::uint64_t looks = 1; tail.load(std::memory_order_acquire) != mark_of(number); ++looks) {
+  for (std::uint64_t looks = 1; foreign_byte(tail) != mark_of(number); ++looks) {
     if (polls && looks % kLooksBetweenPolls == 0) reap();
     if (looks % kLooksBetweenChecks == 0) check_();
   }
