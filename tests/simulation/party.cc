@@ -29,8 +29,9 @@ std::size_t pick_length(Random& random) {
 
 }  // namespace
 
-Party::Party(Host& host, const hca::QueuePairLimits& limits)
+Party::Party(Host& host, const hca::QueuePairLimits& limits, ReceivePool* pool)
     : host_(host),
+      pool_(pool),
       send_cq_(testing::expect_ok(host.nic().create_cq(256, completions_))),
       recv_cq_(testing::expect_ok(host.nic().create_cq(256, completions_))) {
   hca::QueuePairConfig config;
@@ -39,6 +40,7 @@ Party::Party(Host& host, const hca::QueuePairLimits& limits)
   config.recv_cq = recv_cq_.get();
   config.limits = limits;
   config.sink = this;
+  config.srq = pool == nullptr ? nullptr : &pool->queue();
   qp_ = testing::expect_ok(host.nic().create_qp(config));
 }
 
@@ -54,7 +56,7 @@ void Party::begin_life() {
   sends_ok_ = recvs_ok_ = 0;
 }
 
-Party::Work Party::make(Random& random, Kind kind, std::size_t length) {
+Work Party::make(Random& random, Kind kind, std::size_t length) {
   Work work{.wr_id = next_wr_++,
             .kind = kind,
             .is_signaled = !chance(random, 3),
@@ -143,10 +145,12 @@ void Party::post_forbidden(Random& random) {
 void Party::post_recv(Random& random) {
   Work work = make(random, Kind::kRecv, kRecvSize);
   const auto segments = cut(random, *work.local, kRecvSize, 4);
+  if (pool_ != nullptr) return pool_->post(std::move(work), segments);
   if (qp_->post_recv({.wr_id = work.wr_id, .local = segments})) recvs_.push_back(std::move(work));
 }
 
 void Party::revoke_something(Random& random) {
+  if (pool_ != nullptr && chance(random, 6)) return pool_->revoke_something(random);
   WorkList& list = chance(random, 3) ? recvs_ : sends_;
   if (list.empty()) return;
   Work& work = list[pick(random, list.size() - 1)];
@@ -168,7 +172,8 @@ std::string Party::check() {
   if (established_ > 1 || ended_ > 1) return "a connection began or ended twice";
   if (ended_ > 0 && established_ == 0) return "a connection ended that never was";
   if (qp_->sends_outstanding() > sends_.size()) return "more sends outstanding than posted";
-  if (qp_->recvs_outstanding() != recvs_.size()) return "receives outstanding are not those posted";
+  if (pool_ != nullptr && qp_->recvs_outstanding() > 1) return "more than one receive taken at a time";
+  if (pool_ == nullptr && qp_->recvs_outstanding() != recvs_.size()) return "receives outstanding are not those posted";
   return {};
 }
 
@@ -265,12 +270,18 @@ std::string Party::check_send(const hca::Completion& completion) {
   return check_success(work);
 }
 
-std::string Party::check_recv(const hca::Completion& completion) {
-  if (recvs_.empty() || recvs_.front().wr_id != completion.wr_id) {
-    return "a receive completed out of order: " + std::to_string(completion.wr_id);
-  }
-  const Work work = std::move(recvs_.front());
+std::unique_ptr<Work> Party::take_recv(std::uint64_t wr_id) {
+  if (pool_ != nullptr) return std::exchange(last_pooled_, wr_id) < wr_id ? pool_->take(wr_id) : nullptr;
+  if (recvs_.empty() || recvs_.front().wr_id != wr_id) return nullptr;
+  auto work = std::make_unique<Work>(std::move(recvs_.front()));
   recvs_.pop_front();
+  return work;
+}
+
+std::string Party::check_recv(const hca::Completion& completion) {
+  const auto taken = take_recv(completion.wr_id);
+  if (!taken) return "a receive completed out of order: " + std::to_string(completion.wr_id);
+  const Work& work = *taken;
   if (auto fault = check_status(work, completion.status, has_failed_recv_); !fault.empty()) return fault;
   if (completion.status != CompletionStatus::kSuccess) return {};
   ++recvs_ok_;

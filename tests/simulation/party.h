@@ -8,30 +8,19 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "tests/simnic/world.h"
+#include "tests/simulation/receive_pool.h"
 
 namespace softdat::simnic::simulation {
 
 using testing::CompletionStatus;
-using testing::Host;
-using testing::Memory;
-using Random = std::mt19937_64;
-
-// Up to `most`, 0 included.
-inline std::size_t pick(Random& random, std::size_t most) {
-  return std::uniform_int_distribution<std::size_t>(0, most)(random);
-}
-inline bool chance(Random& random, std::size_t one_in) {
-  return pick(random, one_in - 1) == 0;
-}
 
 class Party final : public hca::QueuePairSink {
  public:
-  Party(Host& host, const hca::QueuePairLimits& limits);
+  // Takes its receives from the pool, if there is one.
+  Party(Host& host, const hca::QueuePairLimits& limits, ReceivePool* pool);
   ~Party();
 
   hca::QueuePair& qp() { return *qp_; }
@@ -63,22 +52,10 @@ class Party final : public hca::QueuePairSink {
   bool has_failed_to_connect() const { return has_failed_to_connect_; }
 
  private:
-  enum class Kind { kSend, kWrite, kRead, kRecv, kWriteImmediate, kAtomic };
   // What a receive of the peer's has to bring.
   struct Sent {
     std::vector<std::byte> bytes;
     std::optional<std::uint32_t> immediate;
-  };
-  struct Work {
-    std::uint64_t wr_id;
-    Kind kind;
-    bool is_signaled = true;
-    bool is_forbidden = false;  // must not succeed
-    bool is_revoked = false;    // may fail by want of its memory
-    std::vector<std::byte> expected;
-    std::uint64_t operand = 0;  // of an atomic, and what a write's immediate data is
-    std::unique_ptr<Memory> local;
-    std::unique_ptr<Memory> remote;
   };
   using WorkList = std::deque<Work>;
 
@@ -88,11 +65,13 @@ class Party final : public hca::QueuePairSink {
             std::uint64_t remote_address, std::uint32_t rkey);
   std::string check_send(const hca::Completion& completion);
   std::string check_recv(const hca::Completion& completion);
+  std::unique_ptr<Work> take_recv(std::uint64_t wr_id);
   std::string check_status(const Work& work, CompletionStatus status, bool& has_failed) const;
   std::string check_success(const Work& work);
   std::string describe(const Work& work, CompletionStatus status, const char* what) const;
 
   Host& host_;
+  ReceivePool* const pool_;
   Party* peer_ = nullptr;
   testing::CompletionLog completions_;
   std::unique_ptr<hca::CompletionQueue> send_cq_;
@@ -101,6 +80,7 @@ class Party final : public hca::QueuePairSink {
   std::uint64_t next_wr_ = 1;
   WorkList sends_;
   WorkList recvs_;
+  std::uint64_t last_pooled_ = 0;  // receives of a pool come in its order
   // Of this life.
   bool has_failed_send_ = false;
   bool has_failed_recv_ = false;

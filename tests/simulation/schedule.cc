@@ -48,13 +48,14 @@ Schedule::Schedule(std::uint64_t seed)
   const std::size_t count = 2 + pick(random_, 1);
   for (std::uint32_t i = 0; i < count; ++i) {
     hosts_.push_back(std::make_unique<Host>(network_, kFirstAddress + i, NicConfig{.drive = Drive::kByHand}));
+    pools_.push_back(std::make_unique<ReceivePool>(*hosts_.back(), random_));
     receptionists_.push_back(std::make_unique<Receptionist>());
     receptionists_.back()->schedule = this;
   }
   for (std::size_t i = 1 + pick(random_, 3); i > 0; --i) {
     Pair pair;
-    pair.active = std::make_unique<Party>(some_host(), pick_limits(random_));
-    pair.passive = std::make_unique<Party>(some_host(), pick_limits(random_));
+    pair.active = make_party();
+    pair.passive = make_party();
     pair.active->set_peer(*pair.passive);
     pair.passive->set_peer(*pair.active);
     const auto host = std::find_if(hosts_.begin(), hosts_.end(),
@@ -70,6 +71,13 @@ Schedule::~Schedule() {
   listeners_.clear();
   receptionists_.clear();
   pairs_.clear();
+  pools_.clear();
+}
+
+std::unique_ptr<Party> Schedule::make_party() {
+  const std::size_t host = pick(random_, hosts_.size() - 1);
+  ReceivePool* pool = chance(random_, 2) ? pools_[host].get() : nullptr;
+  return std::make_unique<Party>(*hosts_[host], pick_limits(random_), pool);
 }
 
 std::string Schedule::run() {
@@ -93,6 +101,7 @@ void Schedule::act() {
     [[maybe_unused]] const auto outcome = request->accept(pairs_[request->service_id()].passive->qp(), {});
   }
   if (!is_gentle_ && dead_ == nullptr && chance(random_, 1500)) return kill();
+  if (chance(random_, 40)) pools_[pick(random_, pools_.size() - 1)]->meddle(random_);
   act_on(pairs_[pick(random_, pairs_.size() - 1)]);
 }
 
@@ -200,6 +209,10 @@ std::string Schedule::check_all() {
       if (party->is_dead) continue;
       if (auto fault = party->check(); !fault.empty()) return fault;
     }
+  }
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].get() == dead_) continue;
+    if (auto fault = pools_[i]->check(); !fault.empty()) return fault;
   }
   return {};
 }

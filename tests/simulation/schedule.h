@@ -43,6 +43,7 @@ class Schedule {
   void settle();
   std::string check_all();
   std::string finish();
+  std::unique_ptr<Party> make_party();
   Host& some_host() { return *hosts_[pick(random_, hosts_.size() - 1)]; }
 
   Random random_;
@@ -50,6 +51,7 @@ class Schedule {
   transport::loop::LoopNetwork network_;
   base::Time now_{std::chrono::hours(1)};
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<ReceivePool>> pools_;  // of each host
   std::vector<std::unique_ptr<Receptionist>> receptionists_;
   std::vector<std::unique_ptr<hca::Listener>> listeners_;
   std::vector<Pair> pairs_;
