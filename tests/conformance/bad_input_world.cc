@@ -22,6 +22,15 @@ std::uintptr_t address_of(DAT_HANDLE handle) {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
+DAT_SRQ_HANDLE make_srq(Peer& peer) {
+  DAT_SRQ_ATTR attributes{};
+  attributes.max_recv_dtos = 8;
+  attributes.max_recv_iov = 2;
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  require(dat_srq_create(peer.adapter.handle(), peer.pz, &attributes, &srq), "dat_srq_create");
+  return srq;
+}
+
 }  // namespace
 
 World::World() {
@@ -45,7 +54,8 @@ World::World() {
              {DAT_HANDLE_TYPE_PZ, server_.pz},
              {DAT_HANDLE_TYPE_RMR, rmr},
              {DAT_HANDLE_TYPE_RSP, rsp},
-             {DAT_HANDLE_TYPE_CNO, server_.adapter.make_cno()}};
+             {DAT_HANDLE_TYPE_CNO, server_.adapter.make_cno()},
+             {DAT_HANDLE_TYPE_SRQ, make_srq(server_)}};
   std::memset(&out, 0, sizeof out);
   segment = server_.memory->local(0, 64);
   region.for_va = server_.memory->data();
@@ -76,7 +86,8 @@ void World::make_dead() {
            {DAT_HANDLE_TYPE_PSP, server.psp},
            {DAT_HANDLE_TYPE_PZ, server.pz},
            {DAT_HANDLE_TYPE_RMR, rmr},
-           {DAT_HANDLE_TYPE_CNO, server.adapter.make_cno()}};
+           {DAT_HANDLE_TYPE_CNO, server.adapter.make_cno()},
+           {DAT_HANDLE_TYPE_SRQ, make_srq(server)}};
   require(reject_cr(dead_.at(DAT_HANDLE_TYPE_CR)), "dat_cr_reject");
 }
 

@@ -44,6 +44,7 @@ class World {
   DAT_CNO_HANDLE cno() const { return living(DAT_HANDLE_TYPE_CNO); }
   DAT_RMR_HANDLE rmr() const { return living(DAT_HANDLE_TYPE_RMR); }
   DAT_PSP_HANDLE psp() const { return living(DAT_HANDLE_TYPE_PSP); }
+  DAT_SRQ_HANDLE srq() const { return living(DAT_HANDLE_TYPE_SRQ); }
   DAT_RSP_HANDLE rsp() const { return living(DAT_HANDLE_TYPE_RSP); }
   DAT_IA_ADDRESS_PTR address() const { return connected_.server.adapter.address(); }
   Peer& connected() { return connected_.client; }

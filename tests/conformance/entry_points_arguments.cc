@@ -342,9 +342,52 @@ void add_service_point_arguments(Table& table) {
   add(
       "dat_cr_reject", "null data", [](World& w) { return dat_cr_reject(w.cr(), 8, nullptr); }, 3);
 #endif
+}
+
+void add_shared_queue_arguments(Table& table) {
+  const auto add = [&](const char* name, const char* argument, Call call, int number) {
+    table.push_back({name, argument, std::move(call), refuses(number)});
+  };
+  add_query(table, "dat_srq_query", DAT_SRQ_FIELD_ALL, [](World& w, DAT_SRQ_PARAM_MASK mask, bool null) {
+    return dat_srq_query(w.srq(), mask, null ? nullptr : &w.out.srq);
+  });
   add(
       "dat_srq_create", "null attributes",
       [](World& w) { return dat_srq_create(w.ia(), w.pz(), nullptr, &w.out.handle); }, 3);
+  add(
+      "dat_srq_create", "null", [](World& w) { return dat_srq_create(w.ia(), w.pz(), &w.srq_attributes, nullptr); }, 4);
+  add(
+      "dat_ep_create_with_srq", "null attributes",
+      [](World& w) {
+        return dat_ep_create_with_srq(w.ia(), w.pz(), w.evd(), w.evd(), w.evd(), w.srq(), nullptr, &w.out.handle);
+      },
+      7);
+  add(
+      "dat_ep_create_with_srq", "null",
+      [](World& w) {
+        return dat_ep_create_with_srq(w.ia(), w.pz(), w.evd(), w.evd(), w.evd(), w.srq(), &w.ep_attributes, nullptr);
+      },
+      8);
+  add(
+      "dat_srq_post_recv", "null vector",
+      [](World& w) { return dat_srq_post_recv(w.srq(), 1, nullptr, make_cookie(1)); }, 3);
+  for (const DAT_COUNT count : kWildCounts) {
+    add(
+        "dat_srq_post_recv", "segments",
+        [count](World& w) { return dat_srq_post_recv(w.srq(), count, &w.segment, make_cookie(1)); }, 2);
+    add(
+        "dat_srq_resize", "size", [count](World& w) { return dat_srq_resize(w.srq(), count); }, 2);
+    add(
+        "dat_srq_set_lw", "watermark", [count](World& w) { return dat_srq_set_lw(w.srq(), count); }, 2);
+    add(
+        "dat_srq_create", "receives",
+        [count](World& w) {
+          DAT_SRQ_ATTR attributes = w.srq_attributes;
+          attributes.max_recv_dtos = count;
+          return dat_srq_create(w.ia(), w.pz(), &attributes, &w.out.handle);
+        },
+        3);
+  }
 }
 
 }  // namespace
@@ -361,6 +404,7 @@ std::vector<WildArgument> wild_arguments() {
   add_rdma_arguments(table, "dat_ep_post_rdma_read", dat_ep_post_rdma_read);
   add_memory_arguments(table);
   add_service_point_arguments(table);
+  add_shared_queue_arguments(table);
   return table;
 }
 
