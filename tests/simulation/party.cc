@@ -7,6 +7,7 @@ namespace softdat::simnic::simulation {
 namespace {
 
 constexpr std::size_t kRecvSize = 600;
+constexpr std::size_t kWindowSize = 200;
 
 // Cuts [0, length) of the memory into up to `most` segments, some of them empty.
 testing::Segments cut(Random& random, const Memory& memory, std::size_t length, std::size_t most) {
@@ -63,9 +64,11 @@ Work Party::make(Random& random, Kind kind, std::size_t length) {
             .expected = {},
             .operand = random(),
             .local = nullptr,
-            .remote = nullptr};
-  work.local = std::make_unique<Memory>(host_, testing::pattern(std::max<std::size_t>(length, 1), random()));
-  if (kind != Kind::kSend && kind != Kind::kRecv) {
+            .remote = nullptr,
+            .window = nullptr};
+  const hca::AccessMask access = testing::kEverything | (kind == Kind::kBind ? hca::kBindRemoteRead : 0u);
+  work.local = std::make_unique<Memory>(host_, testing::pattern(std::max<std::size_t>(length, 1), random()), access);
+  if (kind != Kind::kSend && kind != Kind::kRecv && kind != Kind::kBind) {
     work.remote = std::make_unique<Memory>(peer_->host_, testing::pattern(std::max<std::size_t>(length, 1), random()));
   }
   const bool is_fetched = kind == Kind::kRead || kind == Kind::kAtomic;
@@ -99,19 +102,35 @@ void Party::post_send(Random& random) {
   post(std::move(work), hca::SendOpcode::kSend, segments, chance(random, 4) ? hca::kSolicited : 0u, 0, 0);
 }
 
+// Now and then the transfer goes to what one of the peer's windows covers, by the window's key.
+bool Party::take_window(Random& random, Work& work) {
+  if (peer_->bound_.empty() || !chance(random, 2)) return false;
+  Work& bind = peer_->bound_.front();
+  work.remote = std::move(bind.local);
+  work.window = std::move(bind.window);
+  work.key = bind.key;
+  work.is_revoked = bind.is_revoked;
+  peer_->bound_.pop_front();
+  return true;
+}
+
 void Party::post_write(Random& random) {
   Work work = make(random, Kind::kWrite, pick_length(random));
+  if (work.expected.size() <= kWindowSize) take_window(random, work);
   const auto segments = cut(random, *work.local, work.expected.size(), 4);
   const std::uint64_t address = work.remote->address();
-  const std::uint32_t key = work.remote->key();
+  const std::uint32_t key = work.window != nullptr ? work.key : work.remote->key();
   post(std::move(work), hca::SendOpcode::kWrite, segments, chance(random, 6) ? hca::kFence : 0u, address, key);
 }
 
 void Party::post_read(Random& random) {
   Work work = make(random, Kind::kRead, pick_length(random));
+  if (work.expected.size() <= kWindowSize && take_window(random, work)) {
+    work.expected = work.remote->part(0, work.expected.size());
+  }
   const auto segments = cut(random, *work.local, work.expected.size(), 4);
   const std::uint64_t address = work.remote->address();
-  const std::uint32_t key = work.remote->key();
+  const std::uint32_t key = work.window != nullptr ? work.key : work.remote->key();
   post(std::move(work), hca::SendOpcode::kRead, segments, chance(random, 6) ? hca::kFence : 0u, address, key);
 }
 
@@ -130,6 +149,23 @@ void Party::post_atomic(Random& random) {
   const std::uint64_t address = work.remote->address();
   const std::uint32_t key = work.remote->key();
   post(std::move(work), hca::SendOpcode::kFetchAdd, segments, 0, address, key);
+}
+
+void Party::post_bind(Random& random) {
+  Work work = make(random, Kind::kBind, kWindowSize);
+  work.expected.clear();
+  work.window = testing::expect_ok(host_.nic().create_window(host_.pd(), hca::WindowScope::kDomain, 0));
+  const auto key =
+      qp_->post_bind({.wr_id = work.wr_id,
+                      .flags = (work.is_signaled ? hca::kSignaled : 0u) | (chance(random, 6) ? hca::kFence : 0u),
+                      .window = work.window.get(),
+                      .lkey = work.local->key(),
+                      .address = work.local->address(),
+                      .length = kWindowSize,
+                      .access = hca::kRemoteRead | hca::kRemoteWrite});
+  if (!key) return;
+  work.key = key.value();
+  sends_.push_back(std::move(work));
 }
 
 void Party::post_forbidden(Random& random) {
@@ -222,7 +258,7 @@ std::string Party::check_status(const Work& work, CompletionStatus status, bool&
 }
 
 // Of a request of ours that succeeded.
-std::string Party::check_success(const Work& work) {
+std::string Party::check_success(Work& work) {
   switch (work.kind) {
     case Kind::kSend:
       ++sends_ok_;
@@ -247,6 +283,12 @@ std::string Party::check_success(const Work& work) {
     }
     case Kind::kRecv:
       return {};
+    case Kind::kBind:
+      if (!work.is_revoked && work.window->binding().rkey != work.key) {
+        return describe(work, CompletionStatus::kSuccess, "is not bound");
+      }
+      bound_.push_back(std::move(work));
+      return {};
   }
   return {};
 }
@@ -261,10 +303,13 @@ std::string Party::check_send(const hca::Completion& completion) {
     sends_.pop_front();
   }
   if (sends_.empty()) return "a completion for nothing that was posted: " + std::to_string(completion.wr_id);
-  const Work work = std::move(sends_.front());
+  Work work = std::move(sends_.front());
   sends_.pop_front();
   if (auto fault = check_status(work, completion.status, has_failed_send_); !fault.empty()) return fault;
-  if (completion.status != CompletionStatus::kSuccess) return {};
+  if (completion.status != CompletionStatus::kSuccess) {
+    const bool is_bound = work.kind == Kind::kBind && work.window->binding().rkey != 0;
+    return is_bound ? describe(work, completion.status, "is bound all the same") : "";
+  }
   if (!work.is_signaled) return describe(work, completion.status, "was unsignaled");
   if (completion.length != work.expected.size()) return describe(work, completion.status, "has another length");
   return check_success(work);

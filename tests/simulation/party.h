@@ -34,6 +34,8 @@ class Party final : public hca::QueuePairSink {
   void post_write_immediate(Random& random);
   void post_atomic(Random& random);
   void post_recv(Random& random);
+  // Binds a window; once that is done, a transfer of the peer's takes it.
+  void post_bind(Random& random);
   // A remote access that the peer must refuse.
   void post_forbidden(Random& random);
   // Takes the memory of some outstanding request away.
@@ -67,7 +69,8 @@ class Party final : public hca::QueuePairSink {
   std::string check_recv(const hca::Completion& completion);
   std::unique_ptr<Work> take_recv(std::uint64_t wr_id);
   std::string check_status(const Work& work, CompletionStatus status, bool& has_failed) const;
-  std::string check_success(const Work& work);
+  std::string check_success(Work& work);
+  bool take_window(Random& random, Work& work);
   std::string describe(const Work& work, CompletionStatus status, const char* what) const;
 
   Host& host_;
@@ -81,6 +84,7 @@ class Party final : public hca::QueuePairSink {
   WorkList sends_;
   WorkList recvs_;
   std::uint64_t last_pooled_ = 0;  // receives of a pool come in its order
+  WorkList bound_;                 // binds that are done, for the peer to use
   // Of this life.
   bool has_failed_send_ = false;
   bool has_failed_recv_ = false;

@@ -25,7 +25,7 @@ inline bool chance(Random& random, std::size_t one_in) {
   return pick(random, one_in - 1) == 0;
 }
 
-enum class Kind { kSend, kWrite, kRead, kRecv, kWriteImmediate, kAtomic };
+enum class Kind { kSend, kWrite, kRead, kRecv, kWriteImmediate, kAtomic, kBind };
 
 struct Work {
   std::uint64_t wr_id;
@@ -37,6 +37,8 @@ struct Work {
   std::uint64_t operand = 0;  // of an atomic, and what a write's immediate data is
   std::unique_ptr<Memory> local;
   std::unique_ptr<Memory> remote;
+  std::unique_ptr<hca::MemoryWindow> window;  // of a bind; or the way into `remote`
+  std::uint32_t key = 0;                      // of the window
 };
 
 class ReceivePool final : public hca::SharedReceiveQueueSink {

@@ -141,7 +141,7 @@ void Schedule::restart(Pair& pair) {
 
 void Schedule::live(Pair& pair, Party& party) {
   // Before it is connected a queue pair takes receives only; what is posted then lives on.
-  switch (pick(random_, 7)) {
+  switch (pick(random_, 8)) {
     case 0:
       return party.post_send(random_);
     case 1:
@@ -152,6 +152,8 @@ void Schedule::live(Pair& pair, Party& party) {
       return party.post_write_immediate(random_);
     case 4:
       return party.post_atomic(random_);
+    case 5:
+      return party.post_bind(random_);
     default:
       if (pair.is_asked) party.post_recv(random_);
   }
