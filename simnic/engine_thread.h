@@ -3,7 +3,7 @@
 //
 // It waits in the carrier, taking the baton only for what comes. As soon as consumer threads poll
 // in earnest it stands aside, so that their packets do not wake it, and looks every kRest whether
-// they still do. Without polls, timers and traffic it never wakes.
+// they still do. Without polls, timers and traffic it sleeps, but for the carrier's own looks.
 //
 // Who writes what: mode_ by this thread, before it looks at kicked_ and blocks; kicked_ by others,
 // before they look at mode_ (both sequentially consistent, so one side sees the other); waits_ and

@@ -63,7 +63,7 @@ bool read_region(const DAT_REGION_DESCRIPTION& region, MemoryType type, Registra
   }
   const DAT_LMR_COOKIE cookie = region.for_shared_memory.shared_memory_id;
   const auto at = reinterpret_cast<std::uint64_t>(cookie);
-  if (cookie == nullptr || !object::is_accessible(at, sizeof(*cookie), false)) return false;
+  if (cookie == nullptr || !object::is_readable(at, sizeof(*cookie))) return false;
   std::memcpy(to.cookie.data(), cookie, sizeof(*cookie));
   to.address = reinterpret_cast<std::uint64_t>(region.for_shared_memory.virtual_address);
   return true;
@@ -116,7 +116,7 @@ void write_parameters(const MemoryRegionParameters& lmr, DAT_LMR_PARAM& paramete
 // More than a few are not taken on trust: a wrong count must not run off the end of what is mapped.
 bool is_readable_array(const DAT_LMR_TRIPLET* segments, DAT_VLEN count) {
   if (count <= api::kLargestIov) return true;
-  return object::is_accessible(reinterpret_cast<std::uint64_t>(segments), count * sizeof(*segments), false);
+  return object::is_readable(reinterpret_cast<std::uint64_t>(segments), count * sizeof(*segments));
 }
 
 // Memory is coherent on every machine this runs on, so there is nothing to flush, only to check.

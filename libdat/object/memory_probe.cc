@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,9 +153,17 @@ void follow_lines(int fd, RangeFollower& follower) {
   }
 }
 
+// So many are asked about in one call.
+constexpr std::uint64_t kMostPages = 64;
+
+std::uint64_t page_size() {
+  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
 // Without /proc: at least it is mapped.
 bool is_mapped(std::uint64_t address, std::uint64_t length) {
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t page = page_size();
   unsigned char residence[256];
   const std::uint64_t last = address + (length - 1);
   for (std::uint64_t at = address / page * page; at <= last; at += page * sizeof residence) {
@@ -163,6 +172,21 @@ bool is_mapped(std::uint64_t address, std::uint64_t length) {
     if (at + page * sizeof residence < at) break;
   }
   return true;
+}
+
+// One byte of each of so many pages, which the kernel reads as it would for another process, so that nothing is raised
+// here. Nothing when we are not allowed to ask.
+std::optional<bool> can_read_pages(std::uint64_t address, std::uint64_t first, std::uint64_t end) {
+  iovec remote[kMostPages];
+  for (std::uint64_t page = first; page < end; ++page) {
+    remote[page - first] = {reinterpret_cast<void*>(std::max(address, page * page_size())), 1};
+  }
+  const std::uint64_t count = end - first;
+  char bytes[kMostPages];
+  const iovec local{bytes, count};
+  const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, remote, count, 0);
+  if (got < 0 && errno != EFAULT) return std::nullopt;
+  return got == static_cast<ssize_t>(count);
 }
 
 MemoryNature look_once(std::uint64_t address, std::uint64_t length, bool is_written) {
@@ -177,6 +201,19 @@ MemoryNature look_once(std::uint64_t address, std::uint64_t length, bool is_writ
 }
 
 }  // namespace
+
+bool is_readable(std::uint64_t address, std::uint64_t length) {
+  if (length == 0) return true;
+  const std::uint64_t last = address + (length - 1);
+  if (last < address) return false;
+  const std::uint64_t end = last / page_size() + 1;
+  for (std::uint64_t page = address / page_size(); page < end; page += std::min(kMostPages, end - page)) {
+    const auto outcome = can_read_pages(address, page, std::min(end, page + kMostPages));
+    if (!outcome) return is_accessible(address, length, false);
+    if (!*outcome) return false;
+  }
+  return true;
+}
 
 // A stack that has not grown so far down yet is not mapped; reading its lowest byte makes it grow.
 MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written) {

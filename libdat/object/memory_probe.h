@@ -25,6 +25,9 @@ struct MemoryNature {
 // grown.
 MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written);
 
+// Whether every byte of it could be read now; costs less than a look, for what a consumer has us read in passing.
+bool is_readable(std::uint64_t address, std::uint64_t length);
+
 inline bool is_accessible(std::uint64_t address, std::uint64_t length, bool is_written) {
   return look_at_memory(address, length, is_written).is_accessible;
 }

@@ -53,6 +53,35 @@ TEST(MemoryProbe, SeesEveryPage) {
   EXPECT_FALSE(is_accessible(0, ~std::uint64_t{0}, false));
 }
 
+TEST(MemoryProbe, SeesWhetherEveryPageCanBeRead) {
+  const Pages pages{kReadWrite, PROT_READ, kReadWrite, PROT_NONE, kReadWrite, -1, kReadWrite};
+  EXPECT_TRUE(is_readable(pages.at(1), 3 * kPage - 1));
+  EXPECT_FALSE(is_readable(pages.at(1), 3 * kPage));
+  EXPECT_FALSE(is_readable(pages.at(3 * kPage), 1));
+  EXPECT_TRUE(is_readable(pages.at(5 * kPage - 1), 1));
+  EXPECT_FALSE(is_readable(pages.at(5 * kPage - 1), 2));
+  EXPECT_FALSE(is_readable(0, 1));
+  EXPECT_FALSE(is_readable(0, ~std::uint64_t{0}));
+  EXPECT_FALSE(is_readable(~std::uint64_t{0}, 2));
+  EXPECT_TRUE(is_readable(0, 0));
+}
+
+// As many as are asked about in one call, one fewer, and one more: the last page counts in each.
+TEST(MemoryProbe, SeesTheLastOfManyPages) {
+  for (const std::size_t count : {63u, 64u, 65u, 128u, 129u}) {
+    const std::size_t length = count * kPage;
+    char* const base =
+        static_cast<char*>(mmap(nullptr, length, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(base, MAP_FAILED);
+    const auto address = reinterpret_cast<std::uint64_t>(base);
+    EXPECT_TRUE(is_readable(address, length)) << count;
+    munmap(base + length - kPage, kPage);
+    EXPECT_TRUE(is_readable(address, length - kPage)) << count;
+    EXPECT_FALSE(is_readable(address, length - kPage + 1)) << count;
+    munmap(base, length - kPage);
+  }
+}
+
 class MemoryRegionTest : public testing::Test {
  protected:
   Status create(std::uint64_t address, std::uint64_t length, std::uint32_t privileges) {
