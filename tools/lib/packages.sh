@@ -50,3 +50,22 @@ VERSUS_PACKAGES=(
   ucx-utils       # 1.13
   libfabric-bin   # 1.17
 )
+# What tests/vm needs on the host, so that its guest has it too; the guest's kernel is fetched apart and not installed.
+VM_PACKAGES=(
+  qemu-system-x86     # 7.2
+  cpio                # 2.13
+  kmod                # 30
+  xz-utils            # 5.4
+  make                # 4.3 (siw is built for the guest)
+  gcc-12              # 12.2
+  libelf1             # 0.188
+  iproute2            # 6.1 (rdma)
+  rdma-core           # 44.0
+  rdmacm-utils        # 44.0 (rping)
+  ibverbs-utils       # 44.0
+  ibverbs-providers   # 44.0
+  perftest            # 4.5 (ib_write_lat, ib_send_lat)
+  tcpdump             # 4.99
+  libdapl2            # 2.1.10 (libdaplofa, the provider that others wrote)
+  dapl2-utils         # 2.1.10
+)
