@@ -177,7 +177,9 @@ void QueuePair::on_outgoing_taken() {
 // What can be concluded once nothing more can be sent.
 void QueuePair::settle() {
   if (!is_open()) return;
-  if (requester_.take_loss() | responder_.take_loss()) object({.code = kLocalCatastrophe});
+  const bool is_send_lost = requester_.take_loss();
+  const bool is_recv_lost = responder_.take_loss();
+  if (is_send_lost || is_recv_lost) object({.code = kLocalCatastrophe});
   if (const auto fault = requester_.find_fault()) object(*fault);
   if (is_blocked_ || outgoing_ != Outgoing::kNothing) return;
   const bool owes_nothing = !responder_.has_responses() && !responder_.unacknowledged();
