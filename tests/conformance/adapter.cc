@@ -19,11 +19,11 @@ unsigned char byte_at(std::size_t position, unsigned seed) {
 // Registered memory is shared with a device, perhaps with one of another process. What makes it safe to
 // look at is a completion over there, or nothing, when a test watches it change; ThreadSanitizer sees
 // neither. So it is not asked about the program's own looks; the device's are all observed.
-[[gnu::no_sanitize("thread")]] void write_pattern(unsigned char* to, std::size_t length, unsigned seed) {
+__attribute__((no_sanitize("thread"))) void write_pattern(unsigned char* to, std::size_t length, unsigned seed) {
   for (std::size_t i = 0; i < length; ++i) to[i] = byte_at(i, seed);
 }
 
-[[gnu::no_sanitize("thread")]] bool is_pattern(const unsigned char* from, std::size_t length, unsigned seed) {
+__attribute__((no_sanitize("thread"))) bool is_pattern(const unsigned char* from, std::size_t length, unsigned seed) {
   for (std::size_t i = 0; i < length; ++i)
     if (from[i] != byte_at(i, seed)) return false;
   return true;
