@@ -32,7 +32,7 @@ DAT_EVENT await(DAT_EVD_HANDLE evd) {
 
 }  // namespace
 
-std::array<std::uint8_t, 2 * SelfPair::kHalf> SelfPair::buffer_;
+alignas(4096) std::array<std::uint8_t, 2 * SelfPair::kHalf> SelfPair::buffer_;
 
 SelfPair::SelfPair() {
   char name[] = "sim0";

@@ -23,7 +23,7 @@ class ScatterGatherTest : public ::testing::Test {
 
   MemoryTable table_{0};
   const std::uint32_t key_ = *table_.insert({.address = 1000, .length = 9000, .access = 0, .domain = 1});
-  const MemoryView memory_{table_, 1};
+  const MemoryView memory_{table_, {1}};
 };
 
 TEST_F(ScatterGatherTest, CutsThePartThatIsAskedFor) {
