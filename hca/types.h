@@ -158,6 +158,13 @@ struct DeviceAttributes {
   std::uint32_t max_reads_out;  // per queue pair, as initiator
   std::uint32_t max_private_data;
   std::uint32_t max_srq = 0;  // 0: no shared receive queues; each holds up to max_wr
+  // What devices differ in. A request for what is missing is answered kUnsupported.
+  std::uint32_t max_mw = 0;        // 0: no memory windows
+  std::uint32_t max_read_sge = 0;  // segments of a read
+  bool has_atomics = false;
+  bool has_immediate = false;   // writes with immediate data
+  bool has_zero_based = false;  // regions whose addresses count from 0
+  bool has_datagrams = false;   // is a DatagramDevice too
 };
 
 struct QueuePairLimits {

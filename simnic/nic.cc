@@ -37,7 +37,13 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .max_reads_in = 128,
           .max_reads_out = 128,
           .max_private_data = transport::kMaxPrivateData,
-          .max_srq = ReceiveAccounts::kMost};
+          .max_srq = ReceiveAccounts::kMost,
+          .max_mw = MemoryTable::kMaxRegions - 1,
+          .max_read_sge = kMaxSegments,
+          .has_atomics = true,
+          .has_immediate = true,
+          .has_zero_based = true,
+          .has_datagrams = true};
 }
 
 // Numbers come again when many queue pairs have been made; they tell, and nothing is looked up by them.

@@ -2,6 +2,7 @@
 #include "libdat/api/ia_attributes.h"
 
 #include <algorithm>
+#include <array>
 
 #include "libdat/api/numbers.h"
 #include "libdat/object/endpoint_attributes.h"
@@ -22,6 +23,11 @@ char transport_mtu_value[] = "4096";
 char rdma_read_name[] = "DAT_IB_RDMA_READ";
 char rdma_read_value[] = "TRUE";
 
+constexpr std::size_t kWithImmediate = 1;
+constexpr std::size_t kWithAtomics = 2;
+constexpr std::size_t kWithDatagrams = 4;
+constexpr std::size_t kCombinations = 8;
+
 #if SOFTDAT_ABI == 20
 char extension_name[] = "DAT_EXTENSION_INTERFACE";
 char immediate_name[] = DAT_IB_ATTR_IMMED_DATA;
@@ -32,20 +38,39 @@ char counters_name[] = DAT_IB_ATTR_COUNTERS;
 char offered[] = "TRUE";
 #endif
 
-// Not const: the DAT headers hand it out as a pointer to non-const.
-DAT_NAMED_ATTR named_attributes[] = {
-    {transport_mtu_name, transport_mtu_value},
-    {rdma_read_name, rdma_read_value},
-#if SOFTDAT_ABI == 20
-    {extension_name, offered},
-    {immediate_name, offered},
-    {fetch_and_add_name, offered},
-    {cmp_and_swap_name, offered},
-    {datagram_name, offered},
-    {counters_name, offered},
-#endif
+// The names of what a device has. Not const: the DAT headers hand it out as a pointer to non-const.
+struct NamedAttributes {
+  std::array<DAT_NAMED_ATTR, 8> rows{};
+  DAT_COUNT count = 0;
+
+  void add(char* name, char* value) { rows[static_cast<std::size_t>(count++)] = {name, value}; }
 };
-constexpr DAT_COUNT kNamedAttributes = sizeof(named_attributes) / sizeof(named_attributes[0]);
+
+NamedAttributes make_named_attributes([[maybe_unused]] std::size_t which) {
+  NamedAttributes result;
+  result.add(transport_mtu_name, transport_mtu_value);
+  result.add(rdma_read_name, rdma_read_value);
+#if SOFTDAT_ABI == 20
+  result.add(extension_name, offered);
+  if ((which & kWithImmediate) != 0) result.add(immediate_name, offered);
+  if ((which & kWithAtomics) != 0) result.add(fetch_and_add_name, offered);
+  if ((which & kWithAtomics) != 0) result.add(cmp_and_swap_name, offered);
+  if ((which & kWithDatagrams) != 0) result.add(datagram_name, offered);
+  result.add(counters_name, offered);
+#endif
+  return result;
+}
+
+// Consumers keep the pointer for as long as they like.
+NamedAttributes& named_attributes(const AdapterAttributes& adapter) {
+  static auto& all = *new std::array<NamedAttributes, kCombinations>([] {
+    std::array<NamedAttributes, kCombinations> made;
+    for (std::size_t which = 0; which < kCombinations; ++which) made[which] = make_named_attributes(which);
+    return made;
+  }());
+  return all[(adapter.has_immediate ? kWithImmediate : 0) | (adapter.has_atomics ? kWithAtomics : 0) |
+             (adapter.has_datagrams ? kWithDatagrams : 0)];
+}
 
 #if SOFTDAT_ABI == 20
 std::uint32_t length_of(std::uint64_t length) {
@@ -61,7 +86,7 @@ void set_limits_of_transfers(DAT_IA_ATTR& attributes, const AdapterAttributes& a
   const DAT_COUNT iov = std::min(adapter.max_iov_segments_per_dto, api::kLargestIov);
   attributes.max_dto_per_ep = adapter.max_dto_per_ep;
   attributes.max_iov_segments_per_dto = iov;
-  attributes.max_iov_segments_per_rdma_read = iov;
+  attributes.max_iov_segments_per_rdma_read = std::min(iov, adapter.max_iov_segments_per_read);
   attributes.max_iov_segments_per_rdma_write = iov;
   attributes.max_message_size = length_of(adapter.max_message_size);
   attributes.max_rdma_size = length_of(adapter.max_rdma_size);
@@ -164,8 +189,9 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
   set_limits_of_transfers(to, adapter);
   set_limits_of_reads(to, adapter);
 #if SOFTDAT_ABI == 20
-  to.zb_supported = DAT_TRUE;
-  to.extension_supported = DAT_EXTENSION_IB;
+  to.zb_supported = adapter.has_zero_based ? DAT_TRUE : DAT_FALSE;
+  const bool has_extensions = adapter.has_atomics || adapter.has_immediate || adapter.has_datagrams;
+  to.extension_supported = has_extensions ? DAT_EXTENSION_IB : DAT_EXTENSION_NONE;
   to.extension_version = DAT_IB_EXTENSION_VERSION;
 #endif
 }
@@ -176,8 +202,9 @@ void write_provider_attributes(const RegisteredIa& ia, const AdapterAttributes& 
   set_shared_receives(to, adapter);
   set_what_is_missing(to);
   to.max_private_data_size = adapter.max_private_data_size;
-  to.num_provider_specific_attr = kNamedAttributes;
-  to.provider_specific_attr = named_attributes;
+  NamedAttributes& named = named_attributes(adapter);
+  to.num_provider_specific_attr = named.count;
+  to.provider_specific_attr = named.rows.data();
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

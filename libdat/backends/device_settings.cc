@@ -95,28 +95,6 @@ bool has_own_address(const simnic::NicOptions& options) {
   return false;
 }
 
-bool is_backend_word(const std::string& word) {
-  return word == "sim" || word == "verbs" || word.starts_with("verbs:");
-}
-
-// The environment wins over the instance data, where stock files carry all kinds of other words.
-std::string backend_of(const DeviceChoice& choice) {
-  std::string backend(base::environment(Variable::kBackend));
-  std::istringstream words(choice.instance);
-  for (std::string word; backend.empty() && words >> word;) {
-    if (is_backend_word(word)) backend = word;
-  }
-  return backend;
-}
-
-bool is_simulated(const DeviceChoice& choice) {
-  const std::string backend = backend_of(choice);
-  if (backend.empty() || backend == "sim") return true;
-  base::log(base::LogLevel::kError, "IA %s: backend \"%s\" is not available in this build; only \"sim\" is",
-            choice.name.c_str(), backend.c_str());
-  return false;
-}
-
 }  // namespace
 
 std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
@@ -125,7 +103,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   simnic::NicOptions options;
   options.name = choice.name;
   options.ipv4 = kLoopback + index_of(choice.name);
-  if (!is_simulated(choice) || !apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
+  if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
   if (!has_own_address(options)) return std::nullopt;
   return options;
 }

@@ -8,9 +8,13 @@
 #include <system_error>
 #include <tuple>
 
+#include "base/environment.h"
 #include "base/guarded.h"
+#include "base/log.h"
+#include "libdat/backends/backend_choice.h"
 #include "libdat/backends/device_settings.h"
 #include "simnic/open.h"
+#include "verbs/open.h"
 
 namespace softdat::backends {
 namespace {
@@ -26,16 +30,37 @@ base::Guarded<Devices>& open_devices() {
   return *devices;
 }
 
+using OpenedDevice = hca::Result<std::shared_ptr<hca::Device>>;
+
+OpenedDevice open_simulated(const DeviceChoice& choice) {
+  const auto options = settle_options(choice);
+  if (!options) return hca::fail(hca::Error::kNoDevice);
+  return std::shared_ptr<hca::Device>(simnic::open_nic(*options));
+}
+
+OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend) {
+  auto device = verbs::open_device(backend.target);
+  if (device) return std::shared_ptr<hca::Device>(std::move(device).value());
+  if (backend.backend == Backend::kVerbsOrSim) {
+    base::log(base::LogLevel::kNotice, "IA %s: simulated, for \"%s\" is no RDMA device here: %s", choice.name.c_str(),
+              choice.instance.c_str(), device.reason().c_str());
+    return open_simulated(choice);
+  }
+  base::log(base::LogLevel::kError, "IA %s: %s", choice.name.c_str(), device.reason().c_str());
+  return hca::fail(hca::Error::kNoDevice);
+}
+
 }  // namespace
 
 hca::Result<std::shared_ptr<hca::Device>> open_device(const DeviceChoice& choice) try {
   const auto devices = open_devices().lock();
   std::weak_ptr<hca::Device>& known = (*devices)[{::getpid(), choice.name, choice.instance}];
   if (auto device = known.lock()) return device;
-  const auto options = settle_options(choice);
-  if (!options) return hca::fail(hca::Error::kNoDevice);
-  std::shared_ptr<hca::Device> device = simnic::open_nic(*options);
-  known = device;
+  base::report_environment_mistakes();
+  const auto backend = choose_backend(choice);
+  if (!backend) return hca::fail(hca::Error::kNoDevice);
+  auto device = backend->backend == Backend::kSim ? open_simulated(choice) : open_real(choice, *backend);
+  if (device) known = *device;
   return device;
 } catch (const std::bad_alloc&) {
   return hca::fail(hca::Error::kNoMemory);

@@ -30,7 +30,7 @@ bool are_counts_good(const EndpointAttributes& a, const hca::DeviceAttributes& d
   return is_within(a.max_recv_dtos, device.max_wr) && is_within(a.max_request_dtos, device.max_wr) &&
          is_within(a.max_recv_iov, device.max_sge) && is_within(a.max_request_iov, device.max_sge) &&
          is_within(a.max_rdma_read_in, device.max_reads_in) && is_within(a.max_rdma_read_out, device.max_reads_out) &&
-         a.srq_soft_hw >= kNoWatermark && is_within(a.max_rdma_read_iov, device.max_sge) &&
+         a.srq_soft_hw >= kNoWatermark && is_within(a.max_rdma_read_iov, device.max_read_sge) &&
          is_within(a.max_rdma_write_iov, device.max_sge);
 }
 
@@ -63,7 +63,7 @@ EndpointAttributes default_attributes(const hca::DeviceAttributes& device) {
   result.max_rdma_read_in = static_cast<std::int32_t>(device.max_reads_in);
   result.max_rdma_read_out = static_cast<std::int32_t>(device.max_reads_out);
   result.srq_soft_hw = kNoWatermark;
-  result.max_rdma_read_iov = result.max_request_iov;
+  result.max_rdma_read_iov = at_most(result.max_request_iov, device.max_read_sge);
   result.max_rdma_write_iov = result.max_request_iov;
   return result;
 }
@@ -85,7 +85,7 @@ EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca:
   fill_in(attributes.max_recv_iov, choice.max_recv_iov);
   fill_in(attributes.max_request_iov, choice.max_request_iov);
   fill_in(attributes.srq_soft_hw, choice.srq_soft_hw);
-  fill_in(attributes.max_rdma_read_iov, attributes.max_request_iov);
+  fill_in(attributes.max_rdma_read_iov, at_most(attributes.max_request_iov, device.max_read_sge));
   fill_in(attributes.max_rdma_write_iov, attributes.max_request_iov);
   return attributes;
 }

@@ -156,10 +156,15 @@ AdapterAttributes InterfaceAdapter::attributes() const {
           .max_pzs = clamp(device.max_pd),
           .max_message_size = device.max_message_size,
           .max_rdma_size = device.max_message_size,
-          .max_rmrs = clamp(device.max_mr),
+          .max_rmrs = clamp(device.max_mw),
           .max_private_data_size = clamp(device.max_private_data),
           .max_srqs = clamp(device.max_srq),
-          .max_recv_per_srq = device.max_srq == 0 ? 0 : clamp(device.max_wr)};
+          .max_recv_per_srq = device.max_srq == 0 ? 0 : clamp(device.max_wr),
+          .max_iov_segments_per_read = clamp(device.max_read_sge),
+          .has_zero_based = device.has_zero_based,
+          .has_atomics = device.has_atomics,
+          .has_immediate = device.has_immediate,
+          .has_datagrams = device.has_datagrams};
 }
 
 Handle InterfaceAdapter::async_evd() const {

@@ -60,6 +60,11 @@ struct AdapterAttributes {
   std::int32_t max_private_data_size;
   std::int32_t max_srqs;  // 0: there are none
   std::int32_t max_recv_per_srq;
+  std::int32_t max_iov_segments_per_read;
+  bool has_zero_based;
+  bool has_atomics;
+  bool has_immediate;
+  bool has_datagrams;
 };
 
 // Any thread.

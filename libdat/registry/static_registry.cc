@@ -21,6 +21,12 @@ bool is_simulator_name(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() && number < kSimulatorNames;
 }
 
+// "verbs:rxe0": the provider itself knows, or says why not.
+bool is_verbs_name(std::string_view name) {
+  constexpr std::string_view kVerbsPrefix = "verbs:";
+  return name.starts_with(kVerbsPrefix) && name.size() > kVerbsPrefix.size();
+}
+
 ProviderKey key_of(const ConfEntry& entry) {
   return {entry.ia_name, entry.major, entry.minor, entry.is_thread_safe};
 }
@@ -75,7 +81,7 @@ bool StaticRegistry::has_name(const std::string& ia_name) const {
 
 bool StaticRegistry::is_built_in(const ProviderKey& wanted) const {
   if (wanted.major != options_.api_major || wanted.minor > options_.api_minor) return false;
-  return options_.is_any_name_ours || is_simulator_name(wanted.ia_name);
+  return options_.is_any_name_ours || is_simulator_name(wanted.ia_name) || is_verbs_name(wanted.ia_name);
 }
 
 Slot* StaticRegistry::find(const ProviderKey& wanted) {

@@ -29,6 +29,8 @@ BUILD_PACKAGES=(
   libcli11-dev    # 2.3 (tools)
   libfmt-dev      # 9.1 (tools)
   nlohmann-json3-dev # 3.11 (tools)
+  libibverbs-dev  # 44 (verbs/; headers only, without them the verbs backend is left out)
+  librdmacm-dev   # 44 (the same)
 )
 TEST_PACKAGES=(
   libgtest-dev        # 1.12

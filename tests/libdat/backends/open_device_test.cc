@@ -82,16 +82,26 @@ TEST_F(OpenDeviceTest, EnvironmentWins) {
 }
 
 TEST_F(OpenDeviceTest, MissingBackendIsNoDevice) {
-  for (const char* backend : {"verbs", "verbs:mlx5_0", "nonsense"}) {
+  for (const char* backend : {"verbs:no-such-device", "verbs:192.0.2.1", "nonsense", "verbs:"}) {
     ::setenv("SOFTDAT_BACKEND", backend, 1);
     const auto device = open_device({"sim0", ""});
     ASSERT_FALSE(device.ok());
     EXPECT_EQ(device.reason(), hca::Error::kNoDevice);
   }
   ::setenv("SOFTDAT_BACKEND", "sim", 1);
-  EXPECT_TRUE(open_device({"sim0", "verbs"}).ok());
+  EXPECT_TRUE(open_device({"sim0", "verbs:no-such-device"}).ok());
   ::unsetenv("SOFTDAT_BACKEND");
-  EXPECT_FALSE(open_device({"sim1", "verbs"}).ok());
+  EXPECT_FALSE(open_device({"sim1", "verbs:no-such-device"}).ok());
+  EXPECT_FALSE(open_device({"verbs:no-such-device", ""}).ok());
+}
+
+// A stock file may name hardware that is elsewhere.
+TEST_F(OpenDeviceTest, OfedLineWithoutThatHardwareIsSimulated) {
+  auto device = open_device({"ofa-v2-ib0", "no-such-interface 0"});
+  ASSERT_TRUE(device.ok());
+  EXPECT_EQ(device.value()->attributes().vendor, "SoftDAT simulated HCA");
+  ::setenv("SOFTDAT_BACKEND", "verbs", 1);
+  EXPECT_FALSE(open_device({"ofa-v2-ib1", "no-such-interface 0"}).ok());
 }
 
 TEST_F(OpenDeviceTest, OneDevicePerChoice) {

@@ -334,7 +334,12 @@ FakeDevice::FakeDevice()
              .max_reads_in = 16,
              .max_reads_out = 16,
              .max_private_data = 64,
-             .max_srq = 100} {}
+             .max_srq = 100,
+             .max_mw = 1000,
+             .max_read_sge = 8,
+             .has_atomics = true,
+             .has_immediate = true,
+             .has_zero_based = true} {}
 
 FakeDevice::~FakeDevice() = default;
 

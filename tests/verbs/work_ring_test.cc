@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/work_ring.h"
+
+#include <gtest/gtest.h>
+
+namespace softdat::verbs {
+namespace {
+
+WorkEntry& push(WorkRing& ring, std::uint64_t cookie) {
+  WorkEntry& entry = ring.next();
+  entry.cookie = cookie;
+  ring.commit();
+  return entry;
+}
+
+TEST(WorkRingTest, HoldsAsManyAsItWasMadeFor) {
+  WorkRing ring(3);
+  for (std::uint64_t cookie = 0; cookie < 3; ++cookie) push(ring, cookie);
+  EXPECT_TRUE(ring.is_full());
+  ring.complete(ring.front());
+  EXPECT_FALSE(ring.is_full());
+  EXPECT_EQ(ring.front().cookie, 1u);
+}
+
+TEST(WorkRingTest, CompletionEndsAllBeforeIt) {
+  WorkRing ring(4);
+  push(ring, 1);
+  const WorkEntry& second = push(ring, 2);
+  push(ring, 3);
+  ring.complete(second);
+  EXPECT_EQ(ring.outstanding(), 1u);
+  EXPECT_EQ(ring.front().cookie, 3u);
+}
+
+TEST(WorkRingTest, RetractedEntryIsGivenOutAgain) {
+  WorkRing ring(2);
+  push(ring, 1);
+  const WorkEntry* const refused = &push(ring, 2);
+  ring.retract();
+  EXPECT_EQ(ring.outstanding(), 1u);
+  EXPECT_EQ(&ring.next(), refused);
+}
+
+}  // namespace
+}  // namespace softdat::verbs

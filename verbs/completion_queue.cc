@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/completion_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <new>
+
+#include "verbs/queue_pair.h"
+#include "verbs/shared_receive_queue.h"
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+namespace {
+
+// Beside the consumer's: completions of requests that it does not want to hear of.
+constexpr std::size_t kSpare = 32;
+constexpr int kBatch = 16;
+
+std::size_t staged_capacity(std::size_t capacity) {
+  return std::bit_ceil(std::max<std::size_t>(capacity, 2));
+}
+
+hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
+  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;
+  if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) return hca::CompletionOpcode::kRecvInvalidate;
+  return hca::CompletionOpcode::kRecv;
+}
+
+// Of a failed one only number and status mean anything.
+hca::Completion completion_of(const ibv_wc& wc, const WorkEntry& entry, std::uint64_t context) {
+  hca::Completion result{.wr_id = entry.cookie,
+                         .qp_context = context,
+                         .length = 0,
+                         .status = status_of(wc.status),
+                         .opcode = entry.opcode,
+                         .solicited = false};
+  if (wc.status != IBV_WC_SUCCESS) return result;
+  result.length = entry.is_receive ? wc.byte_len : entry.length;
+  if (!entry.is_receive) return result;
+  result.opcode = opcode_of_receive(wc);
+  if (result.opcode == hca::CompletionOpcode::kRecvWriteImmediate) result.immediate = be32toh(wc.imm_data);
+  if (result.opcode == hca::CompletionOpcode::kRecvInvalidate) result.invalidated = wc.invalidated_rkey;
+  return result;
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(EventThread& events, Adapter& adapter, std::size_t capacity, hca::CompletionSink& sink)
+    : events_(events), adapter_(adapter), sink_(sink), capacity_(capacity), staged_(staged_capacity(capacity)) {}
+
+hca::Result<std::unique_ptr<hca::CompletionQueue>> CompletionQueue::create(EventThread& events, Adapter& adapter,
+                                                                           std::size_t capacity,
+                                                                           hca::CompletionSink& sink) {
+  std::unique_ptr<CompletionQueue> self(new CompletionQueue(events, adapter, capacity, sink));
+  self->cq_ = adapter.library().create_cq(adapter.context, static_cast<int>(capacity + kSpare), nullptr,
+                                          adapter.completions, 0);
+  if (self->cq_ == nullptr) return hca::fail(error_of(errno));
+  events.add(key_of(self->cq_), *self);
+  return std::unique_ptr<hca::CompletionQueue>(std::move(self));
+}
+
+CompletionQueue::~CompletionQueue() {
+  events_.forget(*this);
+  if (cq_ == nullptr) return;
+  SharedReceiveQueue::settle({staged_.array_one().first, staged_.array_one().second});
+  SharedReceiveQueue::settle({staged_.array_two().first, staged_.array_two().second});
+  adapter_.library().destroy_cq(cq_);
+}
+
+std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+  const std::lock_guard lock(mutex_);
+  if (staged_.size() < out.size()) drain_locked();
+  const std::size_t count = std::min(out.size(), staged_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = staged_.front();
+    staged_.pop_front();
+  }
+  SharedReceiveQueue::settle(out.first(count));
+  return count;
+}
+
+// Whoever is about to sleep looks here after it has announced itself: so this is where the channel
+// is armed for it.
+std::size_t CompletionQueue::size() const {
+  auto& self = const_cast<CompletionQueue&>(*this);
+  const std::lock_guard lock(mutex_);
+  self.drain_locked();
+  const Armed wanted = sink_armed_ == Armed::kSolicited ? Armed::kSolicited : Armed::kAny;
+  if (event_count_.has_waiters() && device_armed_ < wanted) {
+    self.arm_device_locked(wanted);
+    self.drain_locked();
+  }
+  return staged_.size();
+}
+
+std::size_t CompletionQueue::capacity() const {
+  const std::lock_guard lock(mutex_);
+  return staged_.capacity();
+}
+
+hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
+  const std::lock_guard lock(mutex_);
+  drain_locked();
+  if (staged_.size() > capacity) return hca::fail(hca::Error::kInvalidState);
+  const int wanted = static_cast<int>(capacity + kSpare);
+  if (wanted > cq_->cqe) {
+    const int error = adapter_.library().resize_cq(cq_, wanted);
+    if (error != 0) return hca::fail(error_of(error));
+  }
+  staged_.set_capacity(staged_capacity(capacity));
+  capacity_ = capacity;
+  has_overflowed_ = false;
+  return hca::Done{};
+} catch (const std::bad_alloc&) {
+  return hca::fail(hca::Error::kNoMemory);
+}
+
+// What came before does not count any more; what comes between the look and the arming, the caller
+// sees when it looks at size().
+void CompletionQueue::arm(bool solicited_only) {
+  const std::lock_guard lock(mutex_);
+  drain_locked();
+  has_news_ = has_failure_ = false;
+  sink_armed_ = solicited_only ? Armed::kSolicited : Armed::kAny;
+  prefers_solicited_ = solicited_only;
+  if (device_armed_ < sink_armed_) arm_device_locked(sink_armed_);
+}
+
+void CompletionQueue::arm_device_locked(Armed how) {
+  device_armed_ = how;
+  ibv_req_notify_cq(cq_, how == Armed::kSolicited ? 1 : 0);
+}
+
+void CompletionQueue::drain() {
+  const std::lock_guard lock(mutex_);
+  drain_locked();
+}
+
+void CompletionQueue::drain_locked(const QueuePair* dying) {
+  std::array<ibv_wc, kBatch> wcs;
+  for (;;) {
+    const int count = ibv_poll_cq(cq_, kBatch, wcs.data());
+    for (int i = 0; i < count; ++i) take_locked(wcs[static_cast<std::size_t>(i)], dying);
+    if (count < kBatch) return;
+  }
+}
+
+void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs gives back the number that was posted.
+  auto& entry = *reinterpret_cast<WorkEntry*>(wc.wr_id);
+  QueuePair* queue_pair = entry.queue_pair;
+  if (queue_pair == nullptr) {
+    const auto found = queue_pairs_.find(wc.qp_num);
+    queue_pair = found == queue_pairs_.end() ? nullptr : found->second;
+  }
+  hca::Completion completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
+  const std::uint32_t flags = entry.flags;
+  const bool is_receive = entry.is_receive;
+  if (entry.shared != nullptr) {
+    completion.srq_account = entry.shared->on_taken(entry);
+  } else {
+    queue_pair->on_complete(entry, completion.status);
+  }
+  const bool is_dead = queue_pair == nullptr || queue_pair == dying;
+  if (is_dead) return SharedReceiveQueue::settle({&completion, 1});
+  if (completion.status != hca::CompletionStatus::kSuccess) queue_pair->on_work_failed(completion.status, is_receive);
+  const bool is_wanted =
+      is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
+  if (is_wanted) stage_locked(completion, (flags & hca::kQuiet) != 0, queue_pair);
+}
+
+void CompletionQueue::stage_locked(const hca::Completion& completion, bool is_quiet, QueuePair* queue_pair) {
+  if (staged_.full()) {
+    SharedReceiveQueue::settle({&completion, 1});
+    if (queue_pair != nullptr) queue_pair->on_overflow();
+    if (!has_overflowed_) must_tell_overflow_ = true;
+    has_overflowed_ = true;
+    events_.post(*this);
+    return;
+  }
+  staged_.push_back(completion);
+  const bool has_failed = completion.status != hca::CompletionStatus::kSuccess;
+  if (has_failed) has_failure_ = true;
+  if (is_quiet) return;
+  has_news_ = is_unheard_ = true;
+}
+
+void CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
+  {
+    const std::lock_guard lock(mutex_);
+    drain_locked();
+    stage_locked(completion, is_quiet, nullptr);
+    if (is_quiet && sink_armed_ == Armed::kOff) return;
+  }
+  events_.post(*this);
+}
+
+void CompletionQueue::attach(std::uint32_t number, QueuePair& queue_pair) {
+  const std::lock_guard lock(mutex_);
+  queue_pairs_[number] = &queue_pair;
+  rearm_locked(false);
+}
+
+void CompletionQueue::detach(std::uint32_t number, const QueuePair* dying) {
+  const std::lock_guard lock(mutex_);
+  drain_locked(dying);
+  queue_pairs_.erase(number);
+}
+
+// That an event was for a solicited completion can only be told from the event itself.
+bool CompletionQueue::takes_sink_locked(bool has_fired) {
+  const bool is_due = sink_armed_ == Armed::kAny
+                          ? has_news_
+                          : sink_armed_ == Armed::kSolicited && (has_failure_ || (has_fired && has_news_));
+  if (!is_due) return false;
+  sink_armed_ = Armed::kOff;
+  has_news_ = has_failure_ = false;
+  return true;
+}
+
+// The call of the sink comes last: it may be our end.
+void CompletionQueue::hear(bool has_fired) {
+  bool must_tell = false;
+  bool must_tell_overflow = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_fired) device_armed_ = Armed::kOff;
+    drain_locked();
+    if (is_unheard_) event_count_.notify();
+    is_unheard_ = false;
+    must_tell_overflow = std::exchange(must_tell_overflow_, false);
+    if (must_tell_overflow) events_.post(*this);
+    if (!must_tell_overflow) must_tell = takes_sink_locked(has_fired);
+    rearm_locked(has_fired);
+  }
+  if (must_tell_overflow) return sink_.on_overflow();
+  if (must_tell) sink_.on_completion();
+}
+
+void CompletionQueue::rearm_locked(bool has_fired) {
+  const Armed how = prefers_solicited_ ? Armed::kSolicited : Armed::kAny;
+  if (device_armed_ >= how) return;
+  const bool is_wanted = sink_armed_ != Armed::kOff || event_count_.has_waiters();
+  if (has_fired && !is_wanted) return events_.wake_at(*this, base::Clock::now() + kRest);
+  arm_device_locked(how);
+  drain_locked();
+  if (is_unheard_ || (sink_armed_ == Armed::kAny && has_news_)) events_.post(*this);
+}
+
+void CompletionQueue::on_async_event(ibv_event_type type) {
+  if (type != IBV_EVENT_CQ_ERR) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(has_overflowed_, true)) return;
+    for (const auto& [number, queue_pair] : queue_pairs_) queue_pair->on_overflow();
+  }
+  sink_.on_overflow();
+}
+
+}  // namespace softdat::verbs

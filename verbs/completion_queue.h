@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A completion queue of the device, and what has been taken from it and not been polled yet.
+//
+// The device's queue is emptied into ours by whoever looks: pollers, posters who need room, the
+// event thread. The channel is armed while somebody waits; otherwise too, so that a broken
+// connection is heard of, but then it rests for kRest after each event, so that polling programs are
+// left alone.
+#pragma once
+
+#include <boost/circular_buffer.hpp>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "hca/completion_queue.h"
+#include "verbs/event_thread.h"
+#include "verbs/work_ring.h"
+
+namespace softdat::verbs {
+
+class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
+ public:
+  static hca::Result<std::unique_ptr<hca::CompletionQueue>> create(EventThread& events, Adapter& adapter,
+                                                                   std::size_t capacity, hca::CompletionSink& sink);
+  ~CompletionQueue() override;
+
+  std::size_t poll(std::span<hca::Completion> out) override;
+  std::size_t size() const override;
+  std::size_t capacity() const override;
+  hca::Outcome resize(std::size_t capacity) override;
+  base::EventCount& event_count() override { return event_count_; }
+  void arm(bool solicited_only) override;
+
+  // --- For queue pairs and shared receive queues ---
+  ibv_cq* cq() const { return cq_; }
+  // Takes what the device has.
+  void drain();
+  // A completion that the device did not make. May not be called with a queue pair's mutex that a
+  // completion needs (none does).
+  void push(const hca::Completion& completion, bool is_quiet);
+  // Receives of a shared queue are found by the queue pair's number.
+  void attach(std::uint32_t number, QueuePair& queue_pair);
+  // Requires that the device's queue pair is gone: nothing of it is left in the device's queue then.
+  // What `dying` has left there nobody will hear of.
+  void detach(std::uint32_t number, const QueuePair* dying);
+
+ private:
+  enum class Armed : std::uint8_t { kOff, kSolicited, kAny };
+  static constexpr base::Duration kRest = std::chrono::milliseconds(10);
+
+  CompletionQueue(EventThread& events, Adapter& adapter, std::size_t capacity, hca::CompletionSink& sink);
+  void on_channel() override { hear(true); }
+  void on_wake() override { hear(false); }
+  void on_async_event(ibv_event_type type) override;
+
+  void hear(bool has_fired);
+  bool takes_sink_locked(bool has_fired);
+  void drain_locked(const QueuePair* dying = nullptr);
+  void take_locked(const ibv_wc& wc, const QueuePair* dying);
+  void stage_locked(const hca::Completion& completion, bool is_quiet, QueuePair* queue_pair);
+  void arm_device_locked(Armed how);
+  void rearm_locked(bool has_fired);
+
+  // Fixed after create().
+  EventThread& events_;
+  Adapter& adapter_;
+  hca::CompletionSink& sink_;
+  ibv_cq* cq_ = nullptr;
+  base::EventCount event_count_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::size_t capacity_;
+  boost::circular_buffer<hca::Completion> staged_;
+  std::unordered_map<std::uint32_t, QueuePair*> queue_pairs_;
+  Armed sink_armed_ = Armed::kOff;
+  Armed device_armed_ = Armed::kOff;
+  bool prefers_solicited_ = false;  // its consumer has asked for that last
+  bool has_news_ = false;           // since arm(): a waking completion
+  bool has_failure_ = false;        // since arm(): one that counts as solicited
+  bool is_unheard_ = false;         // a waking completion, since waiters were last notified
+  bool has_overflowed_ = false;
+  bool must_tell_overflow_ = false;
+};
+
+}  // namespace softdat::verbs

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/connection_request.h"
+
+#include <utility>
+
+#include "verbs/address.h"
+#include "verbs/private_data.h"
+#include "verbs/queue_pair.h"
+
+namespace softdat::verbs {
+
+void refuse(const Library& library, const Traits& traits, rdma_cm_id* id) {
+  const auto mark = refusal_mark();
+  if (traits.is_iwarp) {
+    library.reject(id, mark.data(), static_cast<std::uint8_t>(mark.size()));
+  } else {
+    library.reject_ece(id, nullptr, 0);
+  }
+}
+
+ConnectionRequest::ConnectionRequest(EventThread& events, Adapter& adapter, const Traits& traits,
+                                     ListenerTable& listeners, std::uint64_t service_id, CmEvent event)
+    : events_(events),
+      adapter_(adapter),
+      traits_(traits),
+      listeners_(listeners),
+      service_id_(service_id),
+      event_(std::move(event)),
+      private_data_(incoming_private_data(event_.private_data, traits.is_iwarp)),
+      remote_(address_of(*rdma_get_peer_addr(event_.id))) {}
+
+ConnectionRequest::~ConnectionRequest() {
+  if (event_.id == nullptr) return;
+  refuse(adapter_.library(), traits_, event_.id);
+  events_.bury(event_.id);
+}
+
+hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::byte> private_data) {
+  if (private_data.size() > traits_.max_private_data) return hca::fail(hca::Error::kInvalidArgument);
+  if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
+  const hca::Outcome outcome = static_cast<QueuePair&>(qp).accept(event_, private_data);
+  if (outcome) event_.id = nullptr;
+  return outcome;
+}
+
+hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) {
+  if (private_data.size() > traits_.max_private_data) return hca::fail(hca::Error::kInvalidArgument);
+  if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
+  const OutgoingPrivateData data(private_data, traits_.is_iwarp);
+  adapter_.library().reject(event_.id, data.data(), data.size());
+  events_.bury(std::exchange(event_.id, nullptr));
+  return hca::Done{};
+}
+
+hca::Outcome ConnectionRequest::hand_off(std::uint64_t service_id) {
+  if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
+  if (!listeners_.hand_on(service_id, event_)) return hca::fail(hca::Error::kBadAddress);
+  event_.id = nullptr;
+  return hca::Done{};
+}
+
+}  // namespace softdat::verbs

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The device of the verbs backend: an opened adapter, its event thread, and what is made with them.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "hca/device.h"
+#include "verbs/event_thread.h"
+#include "verbs/listener.h"
+#include "verbs/memory_table.h"
+#include "verbs/traits.h"
+
+namespace softdat::verbs {
+
+class Device final : public hca::Device, private EventTarget {
+ public:
+  // Throws std::bad_alloc, std::system_error.
+  Device(std::shared_ptr<Adapter> adapter, const Traits& traits, hca::DeviceAttributes attributes);
+  ~Device() override;
+
+  const hca::DeviceAttributes& attributes() const override { return attributes_; }
+  hca::Result<std::unique_ptr<hca::ProtectionDomain>> create_pd() override;
+  hca::Result<std::unique_ptr<hca::MemoryRegion>> register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
+                                                                  std::uint64_t length,
+                                                                  hca::AccessMask access) override;
+  hca::Outcome check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const override;
+  hca::Result<std::unique_ptr<hca::MemoryWindow>> create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
+                                                                std::uint64_t context) override;
+  hca::Result<std::unique_ptr<hca::CompletionQueue>> create_cq(std::size_t capacity,
+                                                               hca::CompletionSink& sink) override;
+  hca::Result<std::unique_ptr<hca::QueuePair>> create_qp(const hca::QueuePairConfig& config) override;
+  hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> create_srq(
+      const hca::SharedReceiveQueueConfig& config) override;
+  hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
+                                                     hca::ListenerSink& sink) override;
+  void watch(hca::DeviceSink& sink) override;
+  void forget(hca::DeviceSink& sink) override;
+  // The device works by itself, and the event thread does the rest.
+  bool progress() override { return false; }
+  base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override {
+    return count.wait(ticket, deadline);
+  }
+
+ private:
+  // One who hears of the device's failure.
+  class Watcher;
+
+  void on_async_event(ibv_event_type type) override;
+  int device_access(hca::AccessMask access) const;
+
+  // Fixed after construction.
+  const std::shared_ptr<Adapter> adapter_;
+  const Traits traits_;
+  const hca::DeviceAttributes attributes_;
+  EventThread events_;
+
+  MemoryTable memory_;
+  ListenerTable listeners_;
+  std::atomic<std::uint32_t> last_domain_{0};
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<hca::DeviceSink*, std::unique_ptr<Watcher>> watchers_;
+  bool has_failed_ = false;
+};
+
+}  // namespace softdat::verbs

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The one thread of an open verbs device: it hears what the connection manager, the device and its
+// completion queues have to say, and tells the object concerned. Every sink of the consumer's is
+// called by it, so they are called one at a time and with no lock held. It sleeps in poll() until
+// there is something.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "hca/connection.h"
+#include "verbs/library.h"
+
+namespace softdat::verbs {
+
+// What the connection manager said, copied, so that it could be acknowledged at once.
+struct CmEvent {
+  rdma_cm_event_type type;
+  int status = 0;
+  rdma_cm_id* id = nullptr;
+  hca::Bytes private_data{};
+  std::uint32_t reads_in = 0;   // that the peer takes
+  std::uint32_t reads_out = 0;  // that the peer wishes to have outstanding
+};
+
+// An object that the event thread may call. It stops being called when forget() has returned.
+class EventTarget {
+ public:
+  // Of an id of this object's; CONNECT_REQUEST: of the listener's, with the new id, which it owns now.
+  virtual void on_cm_event(const CmEvent& /*event*/) {}
+  virtual void on_async_event(ibv_event_type /*type*/) {}
+  // The channel of its completion queue, which was armed, has fired.
+  virtual void on_channel() {}
+  // What post() or wake_at() asked for.
+  virtual void on_wake() {}
+
+ protected:
+  ~EventTarget() = default;
+};
+
+enum class EventSource : std::uint8_t { kCmId, kQueuePair, kCompletionQueue, kSharedReceiveQueue, kDevice };
+using EventKey = std::pair<EventSource, std::uintptr_t>;
+
+inline EventKey key_of(const rdma_cm_id* id) {
+  return {EventSource::kCmId, reinterpret_cast<std::uintptr_t>(id)};
+}
+inline EventKey key_of_qp(std::uint32_t number) {
+  return {EventSource::kQueuePair, number};
+}
+inline EventKey key_of(const ibv_cq* cq) {
+  return {EventSource::kCompletionQueue, reinterpret_cast<std::uintptr_t>(cq)};
+}
+inline EventKey key_of(const ibv_srq* srq) {
+  return {EventSource::kSharedReceiveQueue, reinterpret_cast<std::uintptr_t>(srq)};
+}
+inline constexpr EventKey kDeviceKey{EventSource::kDevice, 0};
+
+// The context and the channels of an open device. Owned by the device and its thread together,
+// whichever leaves last closes them.
+class Adapter {
+ public:
+  explicit Adapter(const Library& library) : library_(library) {}
+  ~Adapter();
+  Adapter(const Adapter&) = delete;
+  Adapter& operator=(const Adapter&) = delete;
+
+  const Library& library() const { return library_; }
+
+  ibv_context* context = nullptr;
+  ibv_comp_channel* completions = nullptr;
+  rdma_event_channel* connections = nullptr;
+
+ private:
+  const Library& library_;
+};
+
+// Every call from any thread.
+class EventThread {
+ public:
+  // Throws std::system_error.
+  explicit EventThread(std::shared_ptr<Adapter> adapter);
+  // No target may be left. May run on the thread itself.
+  ~EventThread();
+
+  void add(EventKey key, EventTarget& target);
+  void remove(EventKey key);
+
+  // Has it called soon, or at that time (one time a target; the later call counts).
+  void post(EventTarget& target);
+  void wake_at(EventTarget& target, base::Time time);
+
+  // Nothing of ours calls the target any more; not even the call that is running, unless it is the
+  // caller's own.
+  void forget(EventTarget& target);
+
+  // Destroys the id, which stops being a key, between two events: that waits for events that have
+  // not been acknowledged, and only this thread holds such.
+  void bury(rdma_cm_id* id);
+  // The same, and it is gone when this returns, unless the thread itself calls: then soon.
+  void bury_and_wait(rdma_cm_id* id);
+
+ private:
+  struct Core;
+  std::shared_ptr<Core> core_;
+  std::thread thread_;
+};
+
+}  // namespace softdat::verbs

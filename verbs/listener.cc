@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/listener.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "verbs/address.h"
+#include "verbs/connection_request.h"
+#include "verbs/service_port.h"
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+namespace {
+
+// More than this the system's own limit decides.
+constexpr std::uint32_t kLongestBacklog = 1024;
+
+}  // namespace
+
+void ListenerTable::add(Listener& listener) {
+  const std::lock_guard lock(mutex_);
+  listeners_[listener.service_id()] = &listener;
+}
+
+void ListenerTable::remove(Listener& listener) {
+  const std::lock_guard lock(mutex_);
+  const auto found = listeners_.find(listener.service_id());
+  if (found != listeners_.end() && found->second == &listener) listeners_.erase(found);
+}
+
+bool ListenerTable::hand_on(std::uint64_t service_id, const CmEvent& request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = listeners_.find(service_id);
+  if (found == listeners_.end()) return false;
+  found->second->take(request);
+  return true;
+}
+
+Listener::Listener(EventThread& events, Adapter& adapter, const Traits& traits, ListenerTable& table,
+                   std::uint64_t service_id, hca::ListenerSink& sink)
+    : events_(events), adapter_(adapter), traits_(traits), table_(table), service_id_(service_id), sink_(sink) {}
+
+hca::Result<std::unique_ptr<hca::Listener>> Listener::open(EventThread& events, Adapter& adapter, const Traits& traits,
+                                                           ListenerTable& table, std::uint64_t service_id,
+                                                           std::uint32_t backlog, hca::ListenerSink& sink) {
+  std::unique_ptr<Listener> self(new Listener(events, adapter, traits, table, service_id, sink));
+  if (const hca::Outcome opened = self->listen(backlog); !opened) return hca::fail(opened.reason());
+  return std::unique_ptr<hca::Listener>(std::move(self));
+}
+
+hca::Outcome Listener::listen(std::uint32_t backlog) {
+  const Library& library = adapter_.library();
+  if (library.create_id(adapter_.connections, &id_, nullptr, RDMA_PS_TCP) != 0) return hca::fail(error_of(errno));
+  events_.add(key_of(id_), *this);
+  table_.add(*this);
+  sockaddr_storage address = with_port(traits_.place.address, port_of_service(service_id_));
+  const int length = backlog > kLongestBacklog ? 0 : static_cast<int>(backlog);
+  const bool is_open =
+      library.bind_addr(id_, reinterpret_cast<sockaddr*>(&address)) == 0 && library.listen(id_, length) == 0;
+  return is_open ? hca::Outcome(hca::Done{}) : hca::fail(error_of(errno));
+}
+
+// The port is free again when the destructor returns, unless a sink is destroying us: then soon.
+Listener::~Listener() {
+  table_.remove(*this);
+  events_.forget(*this);
+  if (id_ != nullptr) events_.bury_and_wait(id_);
+  for (const CmEvent& event : handed_on_) {
+    refuse(adapter_.library(), traits_, event.id);
+    events_.bury(event.id);
+  }
+}
+
+void Listener::take(const CmEvent& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    handed_on_.push_back(request);
+  }
+  events_.post(*this);
+}
+
+std::unique_ptr<hca::ConnectionRequest> Listener::request_of(const CmEvent& event) {
+  return std::make_unique<ConnectionRequest>(events_, adapter_, traits_, table_, service_id_, event);
+}
+
+void Listener::on_cm_event(const CmEvent& event) {
+  if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST) sink_.on_request(request_of(event));
+}
+
+void Listener::on_wake() {
+  std::unique_ptr<hca::ConnectionRequest> request;
+  {
+    const std::lock_guard lock(mutex_);
+    if (handed_on_.empty()) return;
+    request = request_of(handed_on_.front());
+    handed_on_.pop_front();
+    if (!handed_on_.empty()) events_.post(*this);
+  }
+  sink_.on_request(std::move(request));
+}
+
+}  // namespace softdat::verbs

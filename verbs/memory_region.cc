@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/memory_region.h"
+
+#include <cerrno>
+
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+
+// A device knows no region without bytes.
+hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& adapter, MemoryTable& table,
+                                                                     const ProtectionDomain& domain,
+                                                                     std::uint64_t address, std::uint64_t length,
+                                                                     hca::AccessMask access, int device_access) {
+  std::unique_ptr<MemoryRegion> self(new MemoryRegion(adapter, table));
+  const std::uint64_t start = (access & hca::kZeroBased) != 0 ? 0 : address;
+  const bool is_empty = length == 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses cross the port as numbers.
+  void* const bytes = is_empty ? self->nothing_ : reinterpret_cast<void*>(address);
+  const std::uint64_t first = is_empty ? reinterpret_cast<std::uintptr_t>(bytes) : start;
+  self->mr_ = adapter.library().reg_mr_iova(domain.pd(), bytes, is_empty ? sizeof nothing_ : length, first,
+                                            is_empty ? 0 : device_access);
+  if (self->mr_ == nullptr) return hca::fail(error_of(errno));
+  table.insert({.address = start,
+                .length = length,
+                .access = access,
+                .domain = domain.id(),
+                .lkey = self->mr_->lkey,
+                .rkey = self->mr_->rkey});
+  return std::unique_ptr<hca::MemoryRegion>(std::move(self));
+}
+
+MemoryRegion::~MemoryRegion() {
+  if (mr_ == nullptr) return;
+  table_.remove(mr_->lkey);
+  adapter_.library().dereg_mr(mr_);
+}
+
+hca::Outcome MemoryRegion::revoke() {
+  return hca::Done{};
+}
+
+}  // namespace softdat::verbs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "hca/device.h"
+#include "verbs/event_thread.h"
+#include "verbs/memory_table.h"
+
+namespace softdat::verbs {
+
+class ProtectionDomain final : public hca::ProtectionDomain {
+ public:
+  ProtectionDomain(Adapter& adapter, ibv_pd* pd, std::uint32_t id) : adapter_(adapter), pd_(pd), id_(id) {}
+  ~ProtectionDomain() override { adapter_.library().dealloc_pd(pd_); }
+  ibv_pd* pd() const { return pd_; }
+  std::uint32_t id() const { return id_; }
+
+ private:
+  Adapter& adapter_;
+  ibv_pd* const pd_;
+  const std::uint32_t id_;
+};
+
+// Registered with the device, and known to the table for as long.
+class MemoryRegion final : public hca::MemoryRegion {
+ public:
+  // kUnsupported: addresses from 0 that peers shall use, of a device that cannot count so.
+  static hca::Result<std::unique_ptr<hca::MemoryRegion>> create(Adapter& adapter, MemoryTable& table,
+                                                                const ProtectionDomain& domain, std::uint64_t address,
+                                                                std::uint64_t length, hca::AccessMask access,
+                                                                int device_access);
+  ~MemoryRegion() override;
+
+  std::uint32_t lkey() const override { return mr_->lkey; }
+  std::uint32_t rkey() const override { return mr_->rkey; }
+  hca::Outcome revoke() override;
+
+ private:
+  MemoryRegion(Adapter& adapter, MemoryTable& table) : adapter_(adapter), table_(table) {}
+
+  Adapter& adapter_;
+  MemoryTable& table_;
+  // Where nothing is registered, the device is shown this instead; its key opens nothing.
+  alignas(64) std::byte nothing_[64] = {};
+  ibv_mr* mr_ = nullptr;
+};
+
+}  // namespace softdat::verbs

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/open.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "verbs/address.h"
+#include "verbs/device.h"
+#include "verbs/library.h"
+#include "verbs/place.h"
+#include "verbs/private_data.h"
+#include "verbs/scatter_list.h"
+#include "verbs/traits.h"
+
+namespace softdat::verbs {
+namespace {
+
+using Problem = std::string;
+
+std::string cause() {
+  return std::string(" (") + std::strerror(errno) + ")";
+}
+
+ibv_context* open_context(const Library& library, const std::string& name) {
+  int count = 0;
+  ibv_device** const list = library.get_device_list(&count);
+  if (list == nullptr) return nullptr;
+  ibv_context* context = nullptr;
+  for (int i = 0; i < count; ++i) {
+    if (name == list[i]->name) context = library.open_device(list[i]);
+  }
+  library.free_device_list(list);
+  return context;
+}
+
+base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& library, const Place& place) {
+  auto adapter = std::make_shared<Adapter>(library);
+  adapter->context = open_context(library, place.device);
+  if (adapter->context == nullptr) return base::Failure{"RDMA device " + place.device + " cannot be opened" + cause()};
+  adapter->completions = library.create_comp_channel(adapter->context);
+  if (adapter->completions == nullptr) {
+    return base::Failure{"RDMA device " + place.device + " gives no completion channel" + cause()};
+  }
+  adapter->connections = library.create_event_channel();
+  if (adapter->connections == nullptr) {
+    return base::Failure{"the RDMA connection manager cannot be opened" + cause()};
+  }
+  return adapter;
+}
+
+// ibv_query_port knows an older, shorter form of what it fills in, which begins as this one does.
+std::uint32_t max_message_size(const Library& library, ibv_context* context, std::uint8_t port) {
+  ibv_port_attr attributes{};
+  auto* const shorter = reinterpret_cast<_compat_ibv_port_attr*>(&attributes);
+  if (library.query_port(context, port, shorter) != 0) return 1u << 20;
+  return std::min(attributes.max_msg_sz, 1u << 31);
+}
+
+Traits traits_of(const Place& place, const ibv_context& context, const ibv_device_attr& able) {
+  Traits traits;
+  traits.place = place;
+  traits.is_iwarp = context.device->transport_type == IBV_TRANSPORT_IWARP;
+  traits.has_atomics = able.atomic_cap != IBV_ATOMIC_NONE;
+  traits.has_immediate = !traits.is_iwarp;
+  traits.has_invalidate = (able.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
+  traits.has_zero_based = !traits.is_iwarp;
+  const auto read_sge = static_cast<std::uint32_t>(able.max_sge_rd > 0 ? able.max_sge_rd : able.max_sge);
+  traits.max_read_sge = std::min(read_sge, kMostSegments);
+  traits.max_private_data = traits.is_iwarp ? kMostOnIwarp : kMostOnInfiniBand;
+  return traits;
+}
+
+std::uint32_t count_of(int number) {
+  return static_cast<std::uint32_t>(std::max(number, 0));
+}
+
+std::string vendor_of(const ibv_device_attr& able) {
+  char text[64];
+  std::snprintf(text, sizeof text, "RDMA vendor 0x%06x part %u", able.vendor_id, able.vendor_part_id);
+  return text;
+}
+
+hca::DeviceAttributes attributes_of(const Traits& traits, const ibv_device_attr& able, std::uint32_t max_message) {
+  return {.name = "verbs:" + traits.place.device,
+          .vendor = vendor_of(able),
+          .address = address_of(reinterpret_cast<const sockaddr&>(traits.place.address)),
+          .max_qp = count_of(able.max_qp),
+          .max_wr = std::min(count_of(able.max_qp_wr), 1u << 16),
+          .max_sge = std::min(count_of(able.max_sge), kMostSegments),
+          .max_cq = count_of(able.max_cq),
+          .max_cqe = std::min(count_of(able.max_cqe) - 32, 1u << 22),
+          .max_mr = count_of(able.max_mr),
+          .max_pd = count_of(able.max_pd),
+          .max_mr_size = able.max_mr_size,
+          .max_message_size = max_message,
+          .max_reads_in = std::min(count_of(able.max_qp_rd_atom), 255u),
+          .max_reads_out = std::min(count_of(able.max_qp_init_rd_atom), 255u),
+          .max_private_data = traits.max_private_data,
+          .max_srq = count_of(able.max_srq),
+          .max_mw = traits.has_windows ? count_of(able.max_mw) : 0,
+          .max_read_sge = traits.max_read_sge,
+          .has_atomics = traits.has_atomics,
+          .has_immediate = traits.has_immediate,
+          .has_zero_based = traits.has_zero_based,
+          .has_datagrams = false};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<hca::Device>, std::string> open_device(const std::string& target) {
+  const auto& loaded = Library::instance();
+  if (!loaded) return base::Failure{loaded.reason()};
+  const Library& library = *loaded.value();
+  const auto place = find_place(library, target);
+  if (!place) return base::Failure{place.reason()};
+  if (place.value().address.ss_family != AF_INET) {
+    return base::Failure{"RDMA device " + place.value().device + " has the address " + text_of(place.value().address) +
+                         ", and an IA needs one of IPv4"};
+  }
+  auto adapter = open_adapter(library, place.value());
+  if (!adapter) return base::Failure{adapter.reason()};
+  ibv_context* const context = adapter.value()->context;
+  ibv_device_attr able{};
+  if (const int error = library.query_device(context, &able); error != 0) {
+    return base::Failure{"RDMA device " + place.value().device + " does not tell what it can do (" +
+                         std::strerror(error) + ")"};
+  }
+  const Traits traits = traits_of(place.value(), *context, able);
+  const std::uint32_t max_message = max_message_size(library, context, place.value().port);
+  return std::unique_ptr<hca::Device>(
+      new Device(std::move(adapter).value(), traits, attributes_of(traits, able, max_message)));
+}
+
+std::vector<Listing> list_devices() {
+  const auto& loaded = Library::instance();
+  if (!loaded) return {{"verbs", "", loaded.reason()}};
+  std::vector<Hopeless> others;
+  std::vector<Listing> result;
+  for (const Place& place : find_all_places(*loaded.value(), others)) {
+    result.push_back({"verbs:" + place.device, place.interface + ", " + text_of(place.address), ""});
+  }
+  for (const Hopeless& other : others) result.push_back({other.name, "", other.reason});
+  return result;
+}
+
+}  // namespace softdat::verbs

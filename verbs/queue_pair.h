@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// QueuePair: a queue pair of the device, the id under which the connection manager knows its
+// connection, and our record of what has been posted. Its .cc is cut by concern: _post (the
+// consumer's way in), _connection (how connections come about), _end (how they go, and what is flushed).
+//
+// A broken connection's requests are flushed by the device if it does so in good time, otherwise,
+// after its queue pair has been destroyed, by us; requests posted later always by us. So all of them
+// complete, in order, and before the consumer hears that the connection has gone.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "hca/device.h"
+#include "verbs/event_thread.h"
+#include "verbs/memory_table.h"
+#include "verbs/queue_pair_state.h"
+#include "verbs/traits.h"
+#include "verbs/work_ring.h"
+
+namespace softdat::verbs {
+
+class CompletionQueue;
+class ProtectionDomain;
+class SharedReceiveQueue;
+
+// What a queue pair shares with its device.
+struct DeviceView {
+  EventThread& events;
+  Adapter& adapter;
+  const MemoryTable& memory;
+  const Traits& traits;
+};
+
+class QueuePair final : public hca::QueuePair, private EventTarget {
+ public:
+  static hca::Result<std::unique_ptr<hca::QueuePair>> create(const DeviceView& device,
+                                                             const hca::QueuePairConfig& config);
+  ~QueuePair() override;
+
+  hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
+  const hca::QueuePairLimits& limits() const override { return limits_; }
+  hca::Outcome post_send(const hca::SendRequest& request) override;
+  hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
+  hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  std::uint32_t sends_outstanding() const override;
+  std::uint32_t recvs_outstanding() const override;
+  void set_recv_limits(std::uint32_t soft, std::uint32_t hard) override;
+  hca::Outcome connect(const hca::ConnectParameters& parameters) override;
+  hca::Outcome disconnect(bool graceful) override;
+  hca::Outcome reset() override;
+  hca::Address remote_address() const override;
+  std::uint16_t local_port() const override;
+  hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+
+  // Answers the peer of that id yes. Takes the id over unless it fails.
+  hca::Outcome accept(const CmEvent& request, std::span<const std::byte> private_data);
+
+  // --- For completion queues, which hold their own lock ---
+  std::uint64_t context() const { return context_; }
+  void on_complete(const WorkEntry& entry, hca::CompletionStatus status);
+  void on_work_failed(hca::CompletionStatus status, bool is_receive);
+  void on_overflow();
+
+ private:
+  // What is to be told once everything has been flushed.
+  struct Ending {
+    hca::ConnectionEvent news;
+    base::Time patience;  // with the device's own flushing
+    bool is_flushed = false;
+  };
+
+  QueuePair(const DeviceView& device, const hca::QueuePairConfig& config);
+  const Library& library() const { return device_.adapter.library(); }
+  hca::Outcome make_device_queue_pair();
+  bool to_init();
+  bool is_retired() const { return is_retired_.load(std::memory_order_seq_cst); }
+
+  // EventTarget
+  void on_cm_event(const CmEvent& event) override;
+  void on_async_event(ibv_event_type type) override;
+  void on_wake() override;
+
+  // _post
+  hca::Outcome check_send(const hca::SendRequest& request, std::uint32_t& length) const;
+  hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
+  hca::Outcome post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry);
+  hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
+  void make_room_locked();
+  void remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments);
+  void look_at_recv_limits();
+
+  // _connection
+  bool advance_locked(QueuePairEvent event);
+  hca::Outcome open_id_locked(const hca::ConnectParameters& parameters);
+  bool move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out);
+  void send_request_locked();
+  bool accept_locked(const CmEvent& request, std::span<const std::byte> private_data);
+  void note_peer_locked();
+  void on_established(const CmEvent& event);
+  void on_rejected(const CmEvent& event);
+  void on_disconnected(const CmEvent& event);
+
+  // _end
+  void end_locked(QueuePairEvent event, hca::ConnectionEventType news, hca::Bytes private_data = {},
+                  bool is_peers_fault = false);
+  bool is_flushed_by_device();
+  void flush();
+  void flush_ring_locked(WorkRing& ring, CompletionQueue& queue);
+  void destroy_device_queue_pair(const QueuePair* dying);  // see CompletionQueue::detach()
+  void finish_end();
+  void go_on_draining();
+
+  // Fixed after create().
+  const DeviceView device_;
+  const hca::QueuePairLimits limits_;
+  const std::uint64_t context_;
+  hca::QueuePairSink* const sink_;
+  ProtectionDomain& domain_;
+  CompletionQueue& send_queue_;
+  CompletionQueue& recv_queue_;
+  SharedReceiveQueue* const shared_;  // null: receives are posted here
+
+  // Lock order: mutex_, send_mutex_, recv_mutex_, a completion queue's, the event thread's.
+  mutable std::mutex mutex_;
+  std::mutex send_mutex_;
+  std::mutex recv_mutex_;
+
+  // Written under mutex_ by advance_locked() alone, and under all three when it leaves kError.
+  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+  std::atomic<std::uint32_t> number_{0};      // of the device's queue pair
+  std::atomic<bool> is_retired_{false};       // another has inherited the receives; set under all three
+  std::atomic<bool> has_failed_{false};       // a request has; by whoever takes its completion
+  std::atomic<bool> was_peers_fault_{false};  // likewise
+  std::atomic<std::uint32_t> soft_limit_{hca::kNoRecvLimit};
+  std::atomic<std::uint32_t> hard_limit_{hca::kNoRecvLimit};
+
+  // Changed under all three mutexes, read under any.
+  ibv_qp* qp_ = nullptr;
+  bool is_flushed_ = false;  // in kError: what is posted now is flushed at once
+
+  // Guarded by mutex_.
+  rdma_cm_id* id_ = nullptr;
+  hca::Bytes private_data_;  // of connect(), until it is sent
+  std::uint64_t service_asked_ = 0;
+  base::Time deadline_ = base::kNever;  // of connect()
+  base::Duration drain_pause_{};
+  std::optional<Ending> ending_;
+  hca::Address remote_{};
+  std::uint16_t port_ = 0;
+
+  // Guarded by send_mutex_.
+  WorkRing sends_;
+  LastGrant last_send_;
+  std::uint32_t unwanted_ = 0;  // posted since the queue was last emptied, and nobody will ask for them
+  std::uint32_t max_inline_ = 0;
+
+  // Guarded by recv_mutex_.
+  WorkRing recvs_;
+  LastGrant last_recv_;
+  std::vector<hca::Segment> recv_segments_;  // limits_.recv_sge for each entry, for inherit_recvs()
+  std::vector<std::uint16_t> recv_counts_;
+};
+
+}  // namespace softdat::verbs

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How connections come about. Every event of the connection manager arrives on the event thread.
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "verbs/address.h"
+#include "verbs/completion_queue.h"
+#include "verbs/private_data.h"
+#include "verbs/queue_pair.h"
+#include "verbs/service_port.h"
+#include "verbs/shared_receive_queue.h"
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+
+using hca::ConnectionEventType;
+using hca::QueuePairState;
+
+namespace {
+
+constexpr std::uint8_t kRetries = 7;
+constexpr std::uint8_t kRetriesForEver = 7;  // of a peer that has no receive posted
+constexpr int kInfiniBandConsumerReject = 28;
+// Set by the kernel for Ethernet, and not for us to modify.
+constexpr int kEthernetBits = 0xe0'0000;
+constexpr base::Duration kLongestResolution = std::chrono::seconds(60);
+
+std::uint8_t to_count(std::uint32_t reads) {
+  return static_cast<std::uint8_t>(std::min<std::uint32_t>(reads, 255));
+}
+
+int milliseconds(base::Duration timeout) {
+  const auto bounded = std::clamp<base::Duration>(timeout, std::chrono::milliseconds(1), kLongestResolution);
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(bounded).count());
+}
+
+bool is_unreachable(int number) {
+  return number == ENETUNREACH || number == EHOSTUNREACH || number == ENODEV || number == EADDRNOTAVAIL ||
+         number == EINVAL;
+}
+
+}  // namespace
+
+bool QueuePair::advance_locked(QueuePairEvent event) {
+  const auto next = next_state(state(), event);
+  if (!next) return false;
+  state_.store(*next, std::memory_order_seq_cst);
+  return true;
+}
+
+hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
+  if (!is_single_host(parameters.remote)) return hca::fail(hca::Error::kBadAddress);
+  if (parameters.private_data.size() > device_.traits.max_private_data) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  const std::lock_guard lock(mutex_);
+  if (is_retired() || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
+  return open_id_locked(parameters);
+}
+
+// A host that cannot be reached is told of as one that does not answer: by an event.
+hca::Outcome QueuePair::open_id_locked(const hca::ConnectParameters& parameters) {
+  rdma_cm_id* id = nullptr;
+  if (library().create_id(device_.adapter.connections, &id, nullptr, RDMA_PS_TCP) != 0) {
+    return hca::fail(error_of(errno));
+  }
+  id_ = id;
+  remote_ = parameters.remote;
+  service_asked_ = parameters.service_id;
+  private_data_.assign(parameters.private_data.begin(), parameters.private_data.end());
+  deadline_ = base::deadline_after(base::Clock::now(), parameters.timeout);
+  device_.events.add(key_of(id), *this);
+  advance_locked(QueuePairEvent::kConnect);
+  sockaddr_storage source = device_.traits.place.address;
+  sockaddr_storage target = socket_address(parameters.remote, port_of_service(service_asked_));
+  const int failed = library().resolve_addr(id, reinterpret_cast<sockaddr*>(&source),
+                                            reinterpret_cast<sockaddr*>(&target), milliseconds(parameters.timeout));
+  if (failed != 0) {
+    const auto news = is_unreachable(errno) ? ConnectionEventType::kUnreachable : ConnectionEventType::kTimedOut;
+    end_locked(QueuePairEvent::kRefuse, news);
+  } else if (deadline_ != base::kNever) {
+    device_.events.wake_at(*this, deadline_);
+  }
+  return hca::Done{};
+}
+
+// The connection manager knows what a state needs: addresses, numbers, times.
+bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = state;
+  int mask = 0;
+  if (library().init_qp_attr(id_, &attributes, &mask) != 0) return false;
+  mask &= ~kEthernetBits;
+  if (state == IBV_QPS_INIT) {
+    attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    if (device_.traits.has_atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+  }
+  if (state == IBV_QPS_RTR) attributes.max_dest_rd_atomic = to_count(reads_in);
+  if (state == IBV_QPS_RTS) attributes.max_rd_atomic = to_count(reads_out);
+  return qp_ != nullptr && library().modify_qp(qp_, &attributes, mask) == 0;
+}
+
+void QueuePair::send_request_locked() {
+  const OutgoingPrivateData data(private_data_, device_.traits.is_iwarp);
+  rdma_conn_param wish{};
+  wish.private_data = data.data();
+  wish.private_data_len = data.size();
+  wish.responder_resources = to_count(limits_.reads_in);
+  wish.initiator_depth = to_count(limits_.reads_out);
+  wish.retry_count = kRetries;
+  wish.rnr_retry_count = kRetriesForEver;
+  wish.srq = shared_ == nullptr ? 0 : 1;
+  wish.qp_num = number_.load(std::memory_order_relaxed);
+  if (move_to(IBV_QPS_INIT, 0, 0) && library().connect(id_, &wish) == 0) return;
+  base::log(base::LogLevel::kNotice, "verbs:%s cannot ask for a connection: %s", device_.traits.place.device.c_str(),
+            std::strerror(errno));
+  end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
+}
+
+hca::Outcome QueuePair::accept(const CmEvent& request, std::span<const std::byte> private_data) {
+  const std::lock_guard lock(mutex_);
+  if (is_retired() || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
+  id_ = request.id;
+  remote_ = address_of(*rdma_get_peer_addr(id_));
+  device_.events.add(key_of(id_), *this);
+  advance_locked(QueuePairEvent::kAccept);
+  note_peer_locked();
+  if (!accept_locked(request, private_data)) end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kAcceptFailed);
+  return hca::Done{};
+}
+
+// RFC 6581 section 9.1, and InfiniBand alike: neither side may promise more than the other can use.
+bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte> private_data) {
+  const std::uint32_t reads_in = std::min(limits_.reads_in, request.reads_out);
+  const std::uint32_t reads_out = std::min(limits_.reads_out, request.reads_in);
+  const OutgoingPrivateData data(private_data, device_.traits.is_iwarp);
+  rdma_conn_param answer{};
+  answer.private_data = data.data();
+  answer.private_data_len = data.size();
+  answer.responder_resources = to_count(reads_in);
+  answer.initiator_depth = to_count(reads_out);
+  answer.rnr_retry_count = kRetriesForEver;
+  answer.srq = shared_ == nullptr ? 0 : 1;
+  answer.qp_num = number_.load(std::memory_order_relaxed);
+  if (!move_to(IBV_QPS_INIT, 0, 0)) return false;
+  const bool is_ready =
+      device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out));
+  return is_ready && library().accept(id_, &answer) == 0;
+}
+
+void QueuePair::note_peer_locked() {
+  port_ = port_of(*rdma_get_local_addr(id_));
+}
+
+void QueuePair::on_cm_event(const CmEvent& event) {
+  const auto refuse = [&](ConnectionEventType news) {
+    const std::lock_guard lock(mutex_);
+    const bool is_accepting = state() == QueuePairState::kAccepting;
+    if (id_ == event.id) end_locked(QueuePairEvent::kRefuse, is_accepting ? ConnectionEventType::kAcceptFailed : news);
+  };
+  switch (event.type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED: {
+      const std::lock_guard lock(mutex_);
+      if (id_ != event.id || state() != QueuePairState::kConnecting) return;
+      const int timeout = milliseconds(deadline_ == base::kNever ? kLongestResolution : deadline_ - base::Clock::now());
+      if (library().resolve_route(id_, timeout) == 0) return;
+      return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
+    }
+    case RDMA_CM_EVENT_ROUTE_RESOLVED: {
+      const std::lock_guard lock(mutex_);
+      if (id_ == event.id && state() == QueuePairState::kConnecting) send_request_locked();
+      return;
+    }
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+    case RDMA_CM_EVENT_ESTABLISHED:
+      return on_established(event);
+    case RDMA_CM_EVENT_REJECTED:
+      return on_rejected(event);
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+      return refuse(ConnectionEventType::kUnreachable);
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+      return refuse(ConnectionEventType::kNonPeerRejected);
+    case RDMA_CM_EVENT_DISCONNECTED:
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+      return on_disconnected(event);
+    default:
+      return;
+  }
+}
+
+// A request of ours that the peer refused has broken the connection on both sides, and the peer's
+// farewell may be here before anybody has looked at that request.
+void QueuePair::on_disconnected(const CmEvent& event) {
+  send_queue_.drain();
+  recv_queue_.drain();
+  const std::lock_guard lock(mutex_);
+  if (id_ != event.id) return;
+  const bool was_up = state() == QueuePairState::kConnected || state() == QueuePairState::kDisconnecting;
+  const bool is_bye = event.type == RDMA_CM_EVENT_DISCONNECTED && !has_failed_.load(std::memory_order_seq_cst);
+  if (was_up) {
+    return end_locked(QueuePairEvent::kEnd, is_bye ? ConnectionEventType::kDisconnected : ConnectionEventType::kBroken,
+                      {}, was_peers_fault_.load(std::memory_order_seq_cst));
+  }
+  const bool is_accepting = state() == QueuePairState::kAccepting;
+  return end_locked(QueuePairEvent::kRefuse,
+                    is_accepting ? ConnectionEventType::kAcceptFailed : ConnectionEventType::kNonPeerRejected);
+}
+
+void QueuePair::on_established(const CmEvent& event) {
+  hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}};
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_connector = state() == QueuePairState::kConnecting;
+    if (id_ != event.id || !next_state(state(), QueuePairEvent::kEstablish)) return;
+    if (event.type == RDMA_CM_EVENT_CONNECT_RESPONSE) {
+      const std::uint32_t reads_in = std::min(limits_.reads_in, event.reads_out);
+      const std::uint32_t reads_out = std::min(limits_.reads_out, event.reads_in);
+      const bool is_up =
+          move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out) && library().establish(id_) == 0;
+      if (!is_up) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
+    }
+    note_peer_locked();
+    deadline_ = base::kNever;
+    advance_locked(QueuePairEvent::kEstablish);
+    if (is_connector) {
+      news.private_data = incoming_private_data(event.private_data, device_.traits.is_iwarp);
+      news.service_id = service_asked_;
+    }
+    device_.events.post(*this);  // for limits that were set before
+  }
+  if (sink_ != nullptr) sink_->on_connection_event(news);
+}
+
+void QueuePair::on_rejected(const CmEvent& event) {
+  const std::lock_guard lock(mutex_);
+  if (id_ != event.id) return;
+  if (state() == QueuePairState::kAccepting) {
+    return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kAcceptFailed);
+  }
+  const bool is_consumers = device_.traits.is_iwarp
+                                ? event.status == -ECONNRESET && !is_refusal_mark(event.private_data)
+                                : event.status == kInfiniBandConsumerReject;
+  if (!is_consumers) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
+  end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kPeerRejected,
+             incoming_private_data(event.private_data, device_.traits.is_iwarp));
+}
+
+}  // namespace softdat::verbs

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The consumer's way in. What a device would only notice later is looked at first.
+#include <algorithm>
+#include <cerrno>
+
+#include "verbs/completion_queue.h"
+#include "verbs/memory_region.h"
+#include "verbs/queue_pair.h"
+#include "verbs/scatter_list.h"
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+namespace {
+
+using hca::QueuePairState;
+using hca::SendOpcode;
+
+constexpr std::uint32_t kSendFlags = hca::kSignaled | hca::kSolicited | hca::kFence | hca::kQuiet;
+// So many completions that nobody asked for may stand in the device's queue at a time.
+constexpr std::uint32_t kMostUnwanted = 8;
+
+bool takes_sends(QueuePairState state) {
+  return state == QueuePairState::kConnected || state == QueuePairState::kDisconnecting ||
+         state == QueuePairState::kError;
+}
+
+hca::AccessMask local_rights(SendOpcode opcode) {
+  return hca::awaits_response(opcode) ? hca::AccessMask{hca::kLocalWrite} : hca::AccessMask{0};
+}
+
+bool is_device_able(SendOpcode opcode, const Traits& traits) {
+  switch (opcode) {
+    case SendOpcode::kSend:
+    case SendOpcode::kWrite:
+    case SendOpcode::kRead:
+    case SendOpcode::kReadToWindow:
+    case SendOpcode::kBind:
+      return true;
+    case SendOpcode::kSendInvalidate:
+      return traits.has_invalidate;
+    case SendOpcode::kWriteWithImmediate:
+      return traits.has_immediate;
+    case SendOpcode::kFetchAdd:
+    case SendOpcode::kCompareSwap:
+      return traits.has_atomics;
+  }
+  return false;
+}
+
+ibv_wr_opcode opcode_of(SendOpcode opcode) {
+  switch (opcode) {
+    case SendOpcode::kSend:
+    case SendOpcode::kBind:  // has a way of its own
+      return IBV_WR_SEND;
+    case SendOpcode::kWrite:
+      return IBV_WR_RDMA_WRITE;
+    case SendOpcode::kRead:
+    case SendOpcode::kReadToWindow:
+      return IBV_WR_RDMA_READ;
+    case SendOpcode::kSendInvalidate:
+      return IBV_WR_SEND_WITH_INV;
+    case SendOpcode::kWriteWithImmediate:
+      return IBV_WR_RDMA_WRITE_WITH_IMM;
+    case SendOpcode::kFetchAdd:
+      return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case SendOpcode::kCompareSwap:
+      return IBV_WR_ATOMIC_CMP_AND_SWP;
+  }
+  return IBV_WR_SEND;
+}
+
+hca::CompletionOpcode completion_opcode_of(SendOpcode opcode) {
+  switch (opcode) {
+    case SendOpcode::kSend:
+    case SendOpcode::kSendInvalidate:
+      return hca::CompletionOpcode::kSend;
+    case SendOpcode::kWrite:
+      return hca::CompletionOpcode::kWrite;
+    case SendOpcode::kRead:
+    case SendOpcode::kReadToWindow:
+      return hca::CompletionOpcode::kRead;
+    case SendOpcode::kWriteWithImmediate:
+      return hca::CompletionOpcode::kWriteWithImmediate;
+    case SendOpcode::kFetchAdd:
+      return hca::CompletionOpcode::kFetchAdd;
+    case SendOpcode::kCompareSwap:
+      return hca::CompletionOpcode::kCompareSwap;
+    case SendOpcode::kBind:
+      return hca::CompletionOpcode::kBind;
+  }
+  return hca::CompletionOpcode::kSend;
+}
+
+void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
+  switch (request.opcode) {
+    case SendOpcode::kSendInvalidate:
+      work.invalidate_rkey = request.rkey;
+      return;
+    case SendOpcode::kFetchAdd:
+    case SendOpcode::kCompareSwap: {
+      const bool is_swap = request.opcode == SendOpcode::kCompareSwap;
+      work.wr.atomic = {.remote_addr = request.remote_address,
+                        .compare_add = is_swap ? request.compare : request.operand,
+                        .swap = is_swap ? request.operand : 0,
+                        .rkey = request.rkey};
+      return;
+    }
+    case SendOpcode::kWriteWithImmediate:
+      work.imm_data = htobe32(request.immediate);
+      break;
+    default:
+      break;
+  }
+  work.wr.rdma = {.remote_addr = request.remote_address, .rkey = request.rkey};
+}
+
+}  // namespace
+
+// Every check that needs no lock but the memory's.
+hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_t& length) const {
+  const auto total = total_length(request.local);
+  const bool is_known = request.opcode < SendOpcode::kBind && (request.flags & ~kSendFlags) == 0;
+  if (!is_known || !total || request.local.size() > std::min(limits_.send_sge, kMostSegments)) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  if (hca::is_atomic(request.opcode) && *total != sizeof(std::uint64_t)) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  if (!is_device_able(request.opcode, device_.traits)) return hca::fail(hca::Error::kUnsupported);
+  length = *total;
+  if (!hca::awaits_response(request.opcode)) return hca::Done{};
+  if (request.local.size() > device_.traits.max_read_sge) return hca::fail(hca::Error::kInvalidArgument);
+  if (limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
+  return hca::Done{};
+}
+
+hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  std::uint32_t length = 0;
+  if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
+  const std::lock_guard lock(send_mutex_);
+  // Again: reset() changes the state under this lock, so nothing slips into a new life.
+  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  make_room_locked();
+  if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);
+  WorkEntry& entry = sends_.next();
+  entry.queue_pair = this;
+  entry.cookie = request.wr_id;
+  entry.length = length;
+  entry.flags = request.flags;
+  entry.opcode = completion_opcode_of(request.opcode);
+  entry.is_receive = false;
+  if (request.opcode != SendOpcode::kReadToWindow) return hand_over_locked(request, entry);
+  // A device reads into what it knows by a local key; a window has none.
+  if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
+  const auto grant = device_.memory.find_remote(request.local.front().lkey);
+  if (!grant) return hca::fail(hca::Error::kUnsupported);
+  if ((grant->access & hca::kRemoteWrite) == 0) return hca::fail(hca::Error::kMissingRight);
+  hca::Segment sink = request.local.front();
+  sink.lkey = grant->lkey;
+  hca::SendRequest read = request;
+  read.local = {&sink, 1};
+  return hand_over_locked(read, entry);
+}
+
+// Every request is signaled to us, wanted or not: so our record is exact, and the device's queue never
+// fills up with what it does not tell of.
+void QueuePair::make_room_locked() {
+  if (unwanted_ < kMostUnwanted && !sends_.is_full()) return;
+  send_queue_.drain();
+  unwanted_ = 0;
+}
+
+hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
+  const auto rights =
+      request.opcode == SendOpcode::kReadToWindow ? hca::AccessMask{hca::kRemoteWrite} : local_rights(request.opcode);
+  if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_.id(), last_send_); !fit) return fit;
+  entry.is_with_device = state() == QueuePairState::kConnected;
+  sends_.commit();
+  if (entry.is_with_device) {
+    const hca::Outcome posted = post_to_device_locked(request, entry);
+    if (!posted) sends_.retract();
+    if (posted && (request.flags & hca::kSignaled) == 0) ++unwanted_;
+    return posted;
+  }
+  if (is_flushed_) flush_ring_locked(sends_, send_queue_);
+  return hca::Done{};
+}
+
+hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry) {
+  ScatterList list(request.local);
+  ibv_send_wr work{};
+  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
+  work.sg_list = list.data();
+  work.num_sge = list.size();
+  work.opcode = opcode_of(request.opcode);
+  work.send_flags = IBV_SEND_SIGNALED;
+  if ((request.flags & hca::kSolicited) != 0) work.send_flags |= IBV_SEND_SOLICITED;
+  if ((request.flags & hca::kFence) != 0) work.send_flags |= IBV_SEND_FENCE;
+  const bool is_inline =
+      !hca::awaits_response(request.opcode) && entry.length != 0 && entry.length <= max_inline_ && work.num_sge == 1;
+  if (is_inline) work.send_flags |= IBV_SEND_INLINE;
+  fill_remote(request, work);
+  ibv_send_wr* bad = nullptr;
+  const int error = ibv_post_send(qp_, &work, &bad);
+  if (error == 0) [[likely]]
+    return hca::Done{};
+  return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
+}
+
+hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
+  if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
+  const auto length = total_length(request.local);
+  const bool is_known = (request.flags & ~std::uint32_t{hca::kQuiet}) == 0;
+  if (!length || !is_known || request.local.size() > limits_.recv_sge) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  {
+    const std::lock_guard lock(recv_mutex_);
+    if (is_retired()) return hca::fail(hca::Error::kInvalidState);
+    if (recvs_.is_full()) recv_queue_.drain();
+    if (recvs_.outstanding() >= limits_.recv_wr) return hca::fail(hca::Error::kLimitReached);
+    const hca::Outcome posted = post_recv_locked(request, *length);
+    if (!posted) return posted;
+  }
+  look_at_recv_limits();
+  return hca::Done{};
+}
+
+void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments) {
+  const std::size_t index = recvs_.index_of(entry);
+  const auto place = recv_segments_.begin() + static_cast<std::ptrdiff_t>(index * limits_.recv_sge);
+  std::copy(segments.begin(), segments.end(), place);
+  recv_counts_[index] = static_cast<std::uint16_t>(segments.size());
+}
+
+hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
+  const hca::Outcome fit = device_.memory.check(request.local, hca::kLocalWrite, domain_.id(), last_recv_);
+  if (!fit) return fit;
+  WorkEntry& entry = recvs_.next();
+  entry.queue_pair = this;
+  entry.cookie = request.wr_id;
+  entry.length = length;
+  entry.flags = request.flags;
+  entry.opcode = hca::CompletionOpcode::kRecv;
+  entry.is_receive = true;
+  entry.is_with_device = state() != QueuePairState::kError;
+  remember_segments(entry, request.local);
+  recvs_.commit();
+  if (!entry.is_with_device) {
+    if (is_flushed_) flush_ring_locked(recvs_, recv_queue_);
+    return hca::Done{};
+  }
+  ScatterList list(request.local);
+  ibv_recv_wr work{.wr_id = reinterpret_cast<std::uintptr_t>(&entry),
+                   .next = nullptr,
+                   .sg_list = list.data(),
+                   .num_sge = list.size()};
+  ibv_recv_wr* bad = nullptr;
+  const int error = ibv_post_recv(qp_, &work, &bad);
+  if (error == 0) [[likely]]
+    return hca::Done{};
+  recvs_.retract();
+  return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
+}
+
+void QueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
+  soft_limit_.store(soft, std::memory_order_seq_cst);
+  hard_limit_.store(hard, std::memory_order_seq_cst);
+  look_at_recv_limits();
+}
+
+// The event thread tells, and counts again.
+void QueuePair::look_at_recv_limits() {
+  const std::uint32_t alarm =
+      std::min(soft_limit_.load(std::memory_order_seq_cst), hard_limit_.load(std::memory_order_seq_cst));
+  if (alarm != hca::kNoRecvLimit && recvs_outstanding() > alarm) device_.events.post(*this);
+}
+
+// Both idle, so the devices' queue pairs have taken none of them.
+hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& other) {
+  auto& from = static_cast<QueuePair&>(other);
+  const std::scoped_lock lock(mutex_, from.mutex_, from.send_mutex_, recv_mutex_, from.recv_mutex_);
+  const bool are_idle = state() == QueuePairState::kIdle && from.state() == QueuePairState::kIdle;
+  if (!are_idle || is_retired() || from.is_retired() || shared_ != nullptr || from.shared_ != nullptr) {
+    return hca::fail(hca::Error::kInvalidState);
+  }
+  const std::uint32_t count = from.recvs_.outstanding();
+  if (count > limits_.recv_wr - recvs_.outstanding()) return hca::fail(hca::Error::kLimitReached);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const WorkEntry& entry = from.recvs_.at(i);
+    const std::size_t index = from.recvs_.index_of(entry);
+    const hca::Segment* const segments = from.recv_segments_.data() + index * from.limits_.recv_sge;
+    const hca::Outcome posted = post_recv_locked(
+        {.wr_id = entry.cookie, .flags = entry.flags, .local = {segments, from.recv_counts_[index]}}, entry.length);
+    if (!posted) return hca::fail(hca::Error::kLimitReached);
+  }
+  from.is_retired_.store(true, std::memory_order_seq_cst);
+  from.destroy_device_queue_pair(&from);
+  return hca::Done{};
+}
+
+hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& /*request*/) {
+  return hca::fail(hca::Error::kUnsupported);
+}
+
+}  // namespace softdat::verbs

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The segments of a request as a device reads them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "hca/types.h"
+#include "verbs/library.h"
+
+namespace softdat::verbs {
+
+// More than this no adapter of ours offers, whatever its device can do.
+inline constexpr std::uint32_t kMostSegments = 30;
+
+// Nothing when the lengths add up beyond 2^32-1.
+inline std::optional<std::uint32_t> total_length(std::span<const hca::Segment> segments) {
+  std::uint64_t sum = 0;
+  for (const hca::Segment& segment : segments) sum += segment.length;
+  if (sum > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(sum);
+}
+
+// On the stack of whoever posts. Empty segments are left out: devices read length 0 as 2^31, and the
+// key of an empty region opens nothing.
+class ScatterList {
+ public:
+  // Requires kMostSegments or fewer.
+  explicit ScatterList(std::span<const hca::Segment> segments) {
+    for (const hca::Segment& segment : segments) {
+      if (segment.length == 0) continue;
+      entries_[static_cast<std::size_t>(count_++)] = {segment.address, segment.length, segment.lkey};
+    }
+  }
+  ibv_sge* data() { return count_ == 0 ? nullptr : entries_.data(); }
+  int size() const { return count_; }
+
+ private:
+  std::array<ibv_sge, kMostSegments> entries_;
+  int count_ = 0;
+};
+
+}  // namespace softdat::verbs

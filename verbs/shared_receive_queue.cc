@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/shared_receive_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <new>
+
+#include "verbs/completion_queue.h"
+#include "verbs/scatter_list.h"
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+namespace {
+
+// How many receives of each queue have been posted and not been reaped. Account 0 is nobody's. A
+// number is given out again only when all 65535 have been.
+constexpr std::size_t kAccounts = 1u << 16;
+struct Accounts {
+  std::mutex mutex;
+  std::uint16_t last = 0;                                          // guarded by mutex
+  std::array<bool, kAccounts> is_taken{};                          // guarded by mutex
+  std::array<std::atomic<std::int32_t>, kAccounts> outstanding{};  // posters add, pollers subtract
+};
+
+Accounts& accounts() {
+  static auto* const all = new Accounts();
+  return *all;
+}
+
+std::uint16_t open_account() {
+  Accounts& all = accounts();
+  const std::lock_guard lock(all.mutex);
+  for (std::size_t i = 1; i < kAccounts; ++i) {
+    all.last = static_cast<std::uint16_t>(all.last + 1);
+    if (all.last == 0 || all.is_taken[all.last]) continue;
+    all.is_taken[all.last] = true;
+    all.outstanding[all.last].store(0, std::memory_order_relaxed);
+    return all.last;
+  }
+  return 0;
+}
+
+void close_account(std::uint16_t account) {
+  Accounts& all = accounts();
+  const std::lock_guard lock(all.mutex);
+  all.is_taken[account] = false;
+}
+
+std::uint32_t outstanding_of(std::uint16_t account) {
+  return static_cast<std::uint32_t>(std::max(0, accounts().outstanding[account].load(std::memory_order_seq_cst)));
+}
+
+}  // namespace
+
+SharedReceiveQueue::SharedReceiveQueue(EventThread& events, Adapter& adapter, const MemoryTable& memory,
+                                       std::uint32_t domain, const hca::SharedReceiveQueueConfig& config)
+    : events_(events),
+      adapter_(adapter),
+      memory_(memory),
+      domain_(domain),
+      max_sge_(config.max_sge),
+      sink_(*config.sink),
+      account_(open_account()),
+      capacity_(config.capacity),
+      entries_(config.capacity) {
+  for (WorkEntry& entry : entries_) free_.push_back(&entry);
+}
+
+hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create(
+    EventThread& events, Adapter& adapter, const MemoryTable& memory, ibv_pd* pd, std::uint32_t domain,
+    const hca::SharedReceiveQueueConfig& config) {
+  std::unique_ptr<SharedReceiveQueue> self(new SharedReceiveQueue(events, adapter, memory, domain, config));
+  if (self->account_ == 0) return hca::fail(hca::Error::kLimitReached);
+  ibv_srq_init_attr wish{};
+  wish.attr.max_wr = config.capacity;
+  wish.attr.max_sge = std::max(config.max_sge, 1u);
+  self->srq_ = adapter.library().create_srq(pd, &wish);
+  if (self->srq_ == nullptr) return hca::fail(error_of(errno));
+  events.add(key_of(self->srq_), *self);
+  return std::unique_ptr<hca::SharedReceiveQueue>(std::move(self));
+}
+
+SharedReceiveQueue::~SharedReceiveQueue() {
+  events_.forget(*this);
+  if (srq_ != nullptr) adapter_.library().destroy_srq(srq_);
+  if (account_ != 0) close_account(account_);
+}
+
+std::uint32_t SharedReceiveQueue::capacity() const {
+  const std::lock_guard lock(mutex_);
+  return capacity_;
+}
+
+hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
+  if (request.local.size() > max_sge_ || (request.flags & ~std::uint32_t{hca::kQuiet}) != 0) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  const auto length = total_length(request.local);
+  if (!length) return hca::fail(hca::Error::kInvalidArgument);
+  if (counts().outstanding >= capacity()) return hca::fail(hca::Error::kLimitReached);
+  const std::lock_guard lock(mutex_);
+  if (const auto fit = memory_.check(request.local, hca::kLocalWrite, domain_, last_); !fit) return fit;
+  if (free_.empty() || outstanding_of(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
+  WorkEntry* const entry = free_.back();
+  *entry = {.shared = this,
+            .cookie = request.wr_id,
+            .length = *length,
+            .flags = request.flags,
+            .opcode = hca::CompletionOpcode::kRecv,
+            .is_receive = true,
+            .is_with_device = true};
+  ScatterList list(request.local);
+  ibv_recv_wr work{.wr_id = reinterpret_cast<std::uintptr_t>(entry),
+                   .next = nullptr,
+                   .sg_list = list.data(),
+                   .num_sge = list.size()};
+  ibv_recv_wr* bad = nullptr;
+  if (const int error = ibv_post_srq_recv(srq_, &work, &bad); error != 0) return hca::fail(error_of(error));
+  free_.pop_back();
+  ++available_;
+  accounts().outstanding[account_].fetch_add(1, std::memory_order_seq_cst);
+  return hca::Done{};
+}
+
+hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
+  drain_queues();
+  const std::lock_guard lock(mutex_);
+  if (outstanding_of(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
+  if (capacity > entries_.size()) {
+    ibv_srq_attr wish{.max_wr = capacity, .max_sge = max_sge_, .srq_limit = limit_};
+    if (const int error = adapter_.library().modify_srq(srq_, &wish, IBV_SRQ_MAX_WR); error != 0) {
+      return hca::fail(error_of(error));
+    }
+    free_.reserve(capacity);
+    while (entries_.size() < capacity) free_.push_back(&entries_.emplace_back());
+  }
+  capacity_ = capacity;
+  return hca::Done{};
+} catch (const std::bad_alloc&) {
+  return hca::fail(hca::Error::kNoMemory);
+}
+
+// A device speaks up when a receive is taken, not when there have been too few all the time.
+void SharedReceiveQueue::arm(std::uint32_t limit) {
+  drain_queues();
+  bool is_low = false;
+  {
+    const std::lock_guard lock(mutex_);
+    limit_ = limit;
+    is_low = available_ < limit;
+  }
+  arm_device(is_low ? 0 : limit);
+  if (is_low) events_.post(*this);
+}
+
+void SharedReceiveQueue::arm_device(std::uint32_t limit) {
+  ibv_srq_attr wish{.max_wr = 0, .max_sge = 0, .srq_limit = limit};
+  adapter_.library().modify_srq(srq_, &wish, IBV_SRQ_LIMIT);
+}
+
+void SharedReceiveQueue::on_async_event(ibv_event_type type) {
+  if (type == IBV_EVENT_SRQ_LIMIT_REACHED) on_wake();
+}
+
+void SharedReceiveQueue::on_wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (limit_ == 0) return;
+    limit_ = 0;
+  }
+  sink_.on_low();
+}
+
+void SharedReceiveQueue::drain_queues() const {
+  const std::lock_guard lock(queues_mutex_);
+  for (CompletionQueue* const queue : queues_) queue->drain();
+}
+
+hca::SharedReceiveCounts SharedReceiveQueue::counts() const {
+  drain_queues();
+  const std::lock_guard lock(mutex_);
+  return {.available = available_, .outstanding = outstanding_of(account_)};
+}
+
+void SharedReceiveQueue::attach(CompletionQueue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  queues_.push_back(&queue);
+}
+
+void SharedReceiveQueue::detach(CompletionQueue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  queues_.erase(std::find(queues_.begin(), queues_.end(), &queue));
+}
+
+std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(const_cast<WorkEntry*>(&entry));
+  --available_;
+  return account_;
+}
+
+void SharedReceiveQueue::settle(std::span<const hca::Completion> completions) {
+  for (const hca::Completion& completion : completions) {
+    if (completion.srq_account != 0) [[unlikely]]
+      accounts().outstanding[completion.srq_account].fetch_sub(1, std::memory_order_seq_cst);
+  }
+}
+
+}  // namespace softdat::verbs

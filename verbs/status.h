@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the words of verbs to those of the port; each translation is total.
+#pragma once
+
+#include "hca/result.h"
+#include "hca/types.h"
+#include "verbs/library.h"
+
+namespace softdat::verbs {
+
+// Of an errno that a creating call left or returned.
+hca::Error error_of(int number);
+
+hca::CompletionStatus status_of(ibv_wc_status status);
+
+}  // namespace softdat::verbs
