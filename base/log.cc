@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/uncancelled.h"
 
 namespace softdat::base {
 namespace {
@@ -37,6 +38,7 @@ void log(LogLevel level, const char* format, ...) {
   va_end(arguments);
   if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
   line[length++] = '\n';
+  const Uncancelled guard;
   // Nothing can be done about a standard error that does not take the line.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/uncancelled.h"
+
 namespace softdat::base {
 namespace {
 
@@ -47,7 +49,9 @@ void PrivateFd::reset() {
   const bool is_noted = fd < kMostNumbers;
   // In a child that has closed it the number may be somebody else's by now.
   const bool is_ours = !is_noted || (word_of(fd).fetch_and(~bit_of(fd), std::memory_order_relaxed) & bit_of(fd)) != 0;
-  if (is_ours) ::close(fd);
+  if (!is_ours) return;
+  const Uncancelled guard;
+  ::close(fd);
 }
 
 }  // namespace softdat::base

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "base/uncancelled.h"
+
 namespace softdat::base {
 
 class UniqueFd {
@@ -23,8 +25,10 @@ class UniqueFd {
   explicit operator bool() const { return fd_ >= 0; }
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
+    const int old = std::exchange(fd_, fd);
+    if (old < 0) return;
+    const Uncancelled guard;
+    ::close(old);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/uncancelled.h"
 #include "libdat/api/abi.h"
 #include "libdat/api/return_code.h"
 #include "libdat/object/handle_table.h"
@@ -71,6 +72,7 @@ constexpr bool has_unknown_mask_bits(std::uint64_t mask, std::uint64_t known) {
 // Makes `call`, which answers a Status and may allocate; want of memory becomes an answer too.
 template <typename Call>
 DAT_RETURN answer_of(const Call& call) {
+  const base::Uncancelled guard;
   try {
     return return_code(call());
   } catch (const std::bad_alloc&) {

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "base/uncancelled.h"
+
 namespace softdat::transport::shm {
 
 Doorbell Doorbell::create() {
@@ -24,12 +26,14 @@ Doorbell Doorbell::adopt(base::UniqueFd fd) {
 }
 
 void Doorbell::ring() const {
+  const base::Uncancelled guard;
   const std::uint64_t one = 1;
   // Fails only when the counter is full, and then it rings anyway.
   [[maybe_unused]] const ssize_t written = ::write(fd_.get(), &one, sizeof one);
 }
 
 void Doorbell::silence() const {
+  const base::Uncancelled guard;
   std::uint64_t count;
   [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);
 }

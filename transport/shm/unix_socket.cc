@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/uncancelled.h"
 #include "transport/shm/segment.h"
 
 namespace softdat::transport::shm {
@@ -35,6 +36,7 @@ AbstractAddress to_address(const std::string& name) {
 
 template <typename Call>
 SocketResult open_socket(const std::string& name, Call call) {
+  const base::Uncancelled guard;
   SocketResult result;
   result.fd.reset(::socket(AF_UNIX, kSocketType, 0));
   const AbstractAddress address = to_address(name);
@@ -89,12 +91,17 @@ SocketResult connect_to(const std::string& name) {
 }
 
 SocketResult accept_from(int listener) {
+  const base::Uncancelled guard;
   SocketResult result;
   do {
     result.fd.reset(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     result.error = result.fd ? 0 : errno;
   } while (result.error == EINTR || result.error == ECONNABORTED);
   return result;
+}
+
+bool is_short_of_descriptors(const SocketResult& result) {
+  return result.error == EMFILE || result.error == ENFILE || result.error == ENOBUFS || result.error == ENOMEM;
 }
 
 PeerIdentity identify_peer(int socket) {
@@ -111,6 +118,7 @@ bool is_same_user(int socket) {
 }
 
 bool send_packet(int socket, std::span<const std::byte> data, std::span<const int> fds) {
+  const base::Uncancelled guard;
   iovec vector = {const_cast<std::byte*>(data.data()), data.size()};
   ControlBuffer control = {};
   msghdr message = {};
@@ -133,6 +141,7 @@ bool send_packet(int socket, std::span<const std::byte> data, std::span<const in
 }
 
 ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into) {
+  const base::Uncancelled guard;
   iovec vector = {data.data(), data.size()};
   ControlBuffer control = {};
   msghdr message = {};

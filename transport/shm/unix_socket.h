@@ -27,6 +27,8 @@ SocketResult listen_at(const std::string& name);
 SocketResult connect_to(const std::string& name);
 // One waiting peer; error EAGAIN when there is none.
 SocketResult accept_from(int listener);
+// Whether that failed for want of something that may be had again later.
+bool is_short_of_descriptors(const SocketResult& result);
 
 // Process and user at the other end, as the kernel knows them.
 struct PeerIdentity {

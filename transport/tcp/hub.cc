@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 
 namespace softdat::transport::tcp {
@@ -93,6 +94,7 @@ Hub::TurnedAway Hub::turn_away(int listener) {
 }
 
 std::size_t Hub::move(base::Time now) {
+  const base::Uncancelled guard;
   is_work_noted_ = true;
   done_ = 0;
   timers_.start_fresh(now);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/uncancelled.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/gather_batch.h"
 #include "transport/tcp/outbound.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kDirectBudget = std::size_t{2} << 20;
 
 long send_pieces(int fd, std::span<iovec> pieces) {
+  const base::Uncancelled guard;
   msghdr header{};
   header.msg_iov = pieces.data();
   header.msg_iovlen = pieces.size();
