@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/guarded.h"
@@ -69,6 +70,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   const Doorbell& bell() const { return bell_; }
   ShmPort* find_port(std::uint64_t service_id);
   void remove_port(std::uint64_t service_id) { ports_.erase(service_id); }
+  // Has the port look again after a while: what it lacks now nobody announces.
+  void rest(std::uint64_t service_id) { resting_ports_.push_back(service_id); }
   void greet(base::UniqueFd socket);
   void welcome(base::UniqueFd socket, Hello hello);
   Link* join(base::UniqueFd socket, Welcome welcome);
@@ -90,6 +93,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   void cool(std::size_t index);
   std::size_t tell_news();
   void sweep();
+  void wake_ports(base::Time now);
   void retire(Link& link);
   bool is_meeting() const { return !contacts_.empty() || !greeters_.empty(); }
   void on_ready(std::uint32_t readiness) override;  // our bell rang
@@ -102,6 +106,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   std::unique_ptr<Reactor::Watch> bell_watch_;
   // Owned by the baton.
   std::map<std::uint64_t, ShmPort*> ports_;
+  std::vector<std::uint64_t> resting_ports_;
+  std::optional<base::Time> rest_until_;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<Link*> hot_;     // those that every turn looks at
   std::size_t next_cold_ = 0;  // of links_: where looking at the others goes on
@@ -114,6 +120,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   base::Time last_look_{};
   // Written with the baton, read without it by prepare_wait().
   std::atomic<bool> has_retries_{false};
+  std::atomic<bool> has_resting_ports_{false};
   // Set with or without the baton, cleared with it: the next turn looks at every link.
   std::atomic<bool> must_poll_all_{false};
   // Set by finish_wait(), cleared with the baton: wait() may have found something.

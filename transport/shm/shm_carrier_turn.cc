@@ -19,6 +19,7 @@ constexpr std::size_t kAlwaysHot = 4;
 constexpr std::uint32_t kPollsUntilCold = 1024;
 constexpr std::size_t kColdPerTurn = 2;
 constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
+constexpr base::Duration kPortsRest = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -54,7 +55,20 @@ std::size_t ShmCarrier::move(base::Time now) {
     has_retries_.store(has_retries, std::memory_order_relaxed);
     sweep();
   }
+  if (!resting_ports_.empty()) wake_ports(now);
   return count;
+}
+
+// Time comes from turns only, so a rest begins at the end of the turn in which it was asked for.
+void ShmCarrier::wake_ports(base::Time now) {
+  if (!rest_until_) rest_until_ = base::deadline_after(now, kPortsRest);
+  if (now >= *rest_until_) {
+    rest_until_.reset();
+    for (const std::uint64_t service_id : std::exchange(resting_ports_, {})) {
+      if (ShmPort* const port = find_port(service_id)) port->look_again();
+    }
+  }
+  has_resting_ports_.store(!resting_ports_.empty(), std::memory_order_relaxed);
 }
 
 void ShmCarrier::break_down() {
@@ -159,8 +173,8 @@ base::Time ShmCarrier::prepare_wait() {
   for (const Link* link : *sleepers) {
     if (link->has_work()) return base::Time::min();
   }
-  if (!has_retries_.load(std::memory_order_relaxed)) return base::kNever;
-  return base::Clock::now() + kRetryPause;
+  if (has_retries_.load(std::memory_order_relaxed)) return base::Clock::now() + kRetryPause;
+  return has_resting_ports_.load(std::memory_order_relaxed) ? base::Clock::now() + kPortsRest : base::kNever;
 }
 
 void ShmCarrier::finish_wait() {

@@ -23,15 +23,17 @@ ShmPort::~ShmPort() {
   carrier_.remove_port(service_id_);
 }
 
-// Of several peers each gets its answer in a later turn if this one is not enough.
+// Of several peers each gets its answer in a later turn if this one is not enough. Where descriptors are missing they
+// wait: the listener stays readable all that time, so it is not looked at for a while.
 void ShmPort::on_ready(std::uint32_t) {
   constexpr int kMostAtOnce = 64;
   for (int i = 0; i < kMostAtOnce; ++i) {
     SocketResult peer = accept_from(listener_.get());
+    if (is_short_of_descriptors(peer)) return carrier_.rest(service_id_);
     if (!peer.fd) break;
     if (is_same_user(peer.fd.get())) carrier_.greet(std::move(peer.fd));
   }
-  watch_->want(kReadable);
+  look_again();
 }
 
 Greeter::Greeter(ShmCarrier& carrier, base::UniqueFd socket)

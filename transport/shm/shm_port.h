@@ -28,6 +28,8 @@ class ShmPort final : public Port, public ReadinessSink {
   bool is_full() const { return *unanswered_ >= std::max<std::size_t>(backlog_, 1); }
   const Unanswered& unanswered() const { return unanswered_; }
   PortSink& sink() const { return sink_; }
+  // Ends a rest that it has asked its carrier for.
+  void look_again() { watch_->want(kReadable); }
 
   void on_ready(std::uint32_t readiness) override;
 

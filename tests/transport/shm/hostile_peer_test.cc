@@ -2,6 +2,7 @@
 // A peer that breaks the protocol costs its own channels, and nothing else.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -193,6 +194,30 @@ TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
   const base::UniqueFd socket = connect_to(name).fd;
   ASSERT_TRUE(send_hello(socket.get(), make_carrier_id(), writing.get()));
   expect_hang_up(socket);
+  expect_still_serving();
+}
+
+// The kernel goes on to say that somebody is there.
+TEST_F(HostilePeerTest, WantOfDescriptorsCostsNoProcessorAndPasses) {
+  expect_still_serving();  // once before: a sanitizer's first look at an object needs a descriptor too
+  const base::UniqueFd early = connect_to(rendezvous_name(kParentAddress, test_service())).fd;
+  ASSERT_TRUE(send_packet(early.get(), Bytes(5), {}));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  int woken = 0;
+  for (int i = 0; i < 40; ++i) {
+    carrier_.turn(base::Clock::now());
+    const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
+    carrier_.wait(deadline);
+    woken += base::Clock::now() < deadline;
+  }
+  EXPECT_LT(woken, 20);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  std::byte data[64];
+  Packet packet;
+  EXPECT_TRUE(reach([&] { return receive_packet(early.get(), data, packet) == ReceiveResult::kEnd; }));
   expect_still_serving();
 }
 
