@@ -123,5 +123,28 @@ TEST_F(Shortage, OfEpConnect) {
       });
 }
 
+// What a connection has no memory for costs the connection at most: each end hears of that, and the post completes.
+TEST(ShortageOfAConnection, CostsTheConnectionAtMost) {
+  for (int count = 0; count < 8; ++count) {
+    ConnectedPair pair;
+    ASSERT_THAT(pair.server.post_recv(0, 64), succeeds());
+    DAT_RETURN answer;
+    {
+      const MemoryShortage shortage(count);
+      answer = pair.client.post_send(0, 64);
+    }
+    if (answer != DAT_SUCCESS) {
+      EXPECT_THAT(answer, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
+      continue;
+    }
+    if (next_completion(pair.client.request_evd).status == DAT_DTO_SUCCESS) {
+      EXPECT_EQ(next_completion(pair.server.recv_evd).status, DAT_DTO_SUCCESS);
+      continue;
+    }
+    EXPECT_EQ(next_event(pair.client.connect_evd).event_number, DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_NE(next_completion(pair.server.recv_evd).status, DAT_DTO_SUCCESS);
+  }
+}
+
 }  // namespace
 }  // namespace softdat::conformance

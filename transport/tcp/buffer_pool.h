@@ -17,6 +17,7 @@ class BufferPool {
   // Two FPDUs of the largest size, nearly: one whole one beside a batch of small ones.
   static constexpr std::size_t kBufferSize = std::size_t{128} << 10;
 
+  // Null when there is no memory.
   Storage take();
   void give(Storage storage);
 
@@ -37,7 +38,9 @@ class ByteBuffer {
   std::size_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
 
-  // Room behind the bytes, of at least `wanted` bytes if compaction can make it; borrows storage.
+  // False when there is no memory for storage. Until the next release() there is room then.
+  bool borrow();
+  // Room behind the bytes, of at least `wanted` bytes if compaction can make it; borrows storage. Empty when it cannot.
   std::span<std::byte> room(std::size_t wanted);
   // What room(anything) could give.
   std::size_t free_space() const { return BufferPool::kBufferSize - size(); }

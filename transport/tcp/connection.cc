@@ -2,6 +2,7 @@
 // What a connection is from its first packet to its last: states, readiness, time.
 #include "transport/tcp/connection.h"
 
+#include <new>
 #include <utility>
 
 #include "base/assert.h"
@@ -79,7 +80,13 @@ void Connection::on_writable() {
   if (std::exchange(is_blocked_, false)) sink_->on_writable();
 }
 
-bool Connection::try_read() {
+// Want of memory costs the connection, not the thread whose turn it is.
+bool Connection::try_read() try { return read_what_comes(); } catch (const std::bad_alloc&) {
+  lose();
+  return true;
+}
+
+bool Connection::read_what_comes() {
   switch (state_) {
     case State::kAwaitingReply:
       return read_frame(MpaFrameKind::kReply);

@@ -86,6 +86,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void give_up(Refusal reason, std::span<const std::byte> private_data);
 
   // The responder's.
+  void await_request(base::UniqueFd fd, const SharedPort& port);
   void on_request(const MpaFrame& request);
   bool look_whether_gone();
   void note_answered();
@@ -105,6 +106,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool is_receiving() const override { return is_receiving_state(state_); }
   bool heed_first_sign();
   void answer_empty_read(const Message& message);
+  bool read_what_comes();
   bool read_stream();
   void heed(const ReadOutcome& outcome);
   void on_stream_end();

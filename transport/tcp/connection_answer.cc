@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "transport/tcp/connection.h"
@@ -13,17 +14,27 @@
 namespace softdat::transport::tcp {
 
 void Connection::welcome(Hub& hub, base::UniqueFd fd, const SharedPort& port) {
-  const auto connection = std::make_shared<Connection>(hub);
-  connection->side_ = Side::kResponder;
-  connection->state_ = State::kAwaitingRequest;
-  connection->port_ = port;
-  connection->fd_ = std::move(fd);
-  if (!connection->open_watch()) return;
-  hub.enlist(connection);
-  hub.enlist_newcomer(connection);
-  connection->timer_.set(hub.options().request_timeout);
-  hub.note_unarmed(connection);
-  connection->try_read();
+  SharedConnection connection;
+  try {
+    connection = std::make_shared<Connection>(hub);
+    connection->await_request(std::move(fd), port);
+  } catch (const std::bad_alloc&) {
+    if (connection) connection->end();
+  }
+}
+
+void Connection::await_request(base::UniqueFd fd, const SharedPort& port) {
+  const SharedConnection self = shared_from_this();
+  side_ = Side::kResponder;
+  state_ = State::kAwaitingRequest;
+  port_ = port;
+  fd_ = std::move(fd);
+  if (!open_watch()) return;
+  hub_.enlist(self);
+  hub_.enlist_newcomer(self);
+  timer_.set(hub_.options().request_timeout);
+  hub_.note_unarmed(self);
+  try_read();
 }
 
 void Connection::on_request(const MpaFrame& request) {

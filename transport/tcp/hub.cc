@@ -21,6 +21,7 @@ constexpr unsigned kTurnsPerLook = 256;
 // For how many idle turns it is asked in each, once more connections are busy than are tried
 // directly.
 constexpr unsigned kEagerLooks = 128;
+constexpr std::size_t kUsualDue = 64;
 
 base::UniqueFd open_spare() {
   return base::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -28,7 +29,11 @@ base::UniqueFd open_spare() {
 
 }  // namespace
 
-Hub::Hub(Reactor& reactor, const TcpOptions& options) : options_(options), reactor_(reactor), spare_(open_spare()) {}
+Hub::Hub(Reactor& reactor, const TcpOptions& options) : options_(options), reactor_(reactor), spare_(open_spare()) {
+  // A connection that fails for want of memory is put in here.
+  due_.reserve(kUsualDue);
+  running_.reserve(kUsualDue);
+}
 
 Hub::~Hub() = default;
 

@@ -32,6 +32,12 @@ long retry(Call call) {
   return result;
 }
 
+// The connection is lost then.
+long want_of_memory() {
+  errno = ENOMEM;
+  return -1;
+}
+
 }  // namespace
 
 void Inbound::abandon() {
@@ -82,6 +88,7 @@ std::size_t Inbound::wanted_bytes() const {
 long Inbound::receive_staged(int fd, std::size_t wanted) {
   const std::span<std::byte> room = buffer_.room(BufferPool::kBufferSize / 4);
   const std::size_t length = std::min(wanted, room.size());
+  if (length == 0) return want_of_memory();
   const long got = retry([&] { return ::recv(fd, room.data(), length, MSG_DONTWAIT); });
   if (got <= 0) return got;
   buffer_.commit(static_cast<std::size_t>(got));
@@ -114,7 +121,7 @@ long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length
   base::check(covered > 0, "a placement covers at least one byte");
   if (covered == payload_left_) {
     const std::span<std::byte> room = buffer_.room(kSmallReadAhead);
-    list[count++] = {room.data(), std::min(room.size(), kSmallReadAhead)};
+    if (!room.empty()) list[count++] = {room.data(), std::min(room.size(), kSmallReadAhead)};
   }
   const long got = retry([&] { return ::readv(fd, list, count); });
   if (got <= 0) return got;
@@ -130,6 +137,7 @@ long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length
 
 long Inbound::receive_discarded(int fd, std::size_t length) {
   const std::span<std::byte> room = buffer_.room(BufferPool::kBufferSize / 4);
+  if (room.empty()) return want_of_memory();
   const long got = retry([&] { return ::recv(fd, room.data(), std::min(length, room.size()), MSG_DONTWAIT); });
   if (got > 0) advance(static_cast<std::size_t>(got));
   return got;

@@ -122,9 +122,12 @@ WriteStatus Outbound::make_room(int fd, std::size_t size) {
     if (rules_.is_one_by_one) return pending_.empty();
     return pending_.size() < kBatchLimit && pending_.free_space() >= size;
   };
-  if (has_room()) return WriteStatus::kDone;
-  const WriteStatus status = flush(fd);
-  return status == WriteStatus::kBlocked && has_room() ? WriteStatus::kDone : status;
+  if (!has_room()) {
+    const WriteStatus status = flush(fd);
+    if (status != WriteStatus::kDone && (status != WriteStatus::kBlocked || !has_room())) return status;
+  }
+  // Without memory nothing can be said any more.
+  return pending_.borrow() ? WriteStatus::kDone : WriteStatus::kLost;
 }
 
 WriteStatus Outbound::send_copied(int fd, const Message& message, PayloadSource* payload) {
@@ -167,6 +170,7 @@ void Outbound::seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc
 
 void Outbound::append_raw(const Segment& segment, const std::byte* body, std::size_t size) {
   base::check(is_at_border(), "nothing comes between the parts of an FPDU", position_);
+  if (!pending_.borrow()) return;
   std::byte* const at = pending_.room(kLengthSize + kUntaggedHeadSize + size + kMaxTrailer).data();
   const std::size_t ddp = encode_segment(segment, at + kLengthSize);
   if (size > 0) std::memcpy(at + kLengthSize + ddp, body, size);

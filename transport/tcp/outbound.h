@@ -43,7 +43,7 @@ class Outbound {
   WriteStatus send(int fd, const Message& message, PayloadSource* payload);
   WriteStatus flush(int fd);
 
-  // Our own messages; they wait for flush(). Require is_at_border().
+  // Our own messages; they wait for flush(). Require is_at_border(). Without memory the peer goes without them.
   void append_note(NoteKind kind, std::uint64_t value);
   void append_ready_to_receive();
   void append_terminate(const Terminate& terminate);

@@ -51,6 +51,7 @@ class WireTest : public RawTest, public testing::WithParamInterface<bool> {
     });
   }
   void converse();
+  std::string atomic_fields(std::initializer_list<std::string> names);
   std::string dissect(
       const std::string& arguments) {  // Payload is ours alone; without the switch it is guessed to be RPC.
     return run("tshark --disable-protocol rpcordma -r " + path_ + " " + arguments + " 2>/dev/null");
@@ -83,7 +84,15 @@ void WireTest::converse() {
   active.queue({.opcode = Opcode::kWrite, .length = 150000, .stag = 0x1234, .offset = 0x7f0000001000},
                conformance::make_pattern(150000));
   active.queue({.opcode = Opcode::kReadRequest, .length = 64, .stag = 1, .offset = 2, .source_stag = 3});
-  active.queue({.opcode = Opcode::kAtomicRequest, .source_stag = 3, .request_id = 9, .atomic_code = 2});
+  active.queue({.opcode = Opcode::kAtomicRequest,
+                .source_stag = 3,
+                .source_offset = 0x7f0000002000,
+                .request_id = 9,
+                .atomic_code = 2,
+                .operand = 21,
+                .operand_mask = 0x22,
+                .compare = 23,
+                .compare_mask = 0x24});
   active.queue({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = 5});
   ASSERT_TRUE(reach_both([&] { return passive.messages.size() == 8; }));
   passive.queue({.opcode = Opcode::kReadResponse, .length = 64, .stag = 1, .offset = 2}, Bytes(64));
@@ -92,6 +101,16 @@ void WireTest::converse() {
   passive.channel->terminate({1, 1, 0});
   ASSERT_TRUE(reach_both([&] { return !active.closings.empty(); }));
   relay_->capture().write(path_);
+}
+
+// The values of the one frame that has them.
+std::string WireTest::atomic_fields(std::initializer_list<std::string> names) {
+  std::string fields;
+  for (const std::string& name : names) fields += " -e iwarp_rdma.atomic." + name;
+  const std::string first = "iwarp_rdma.atomic." + *names.begin();
+  std::string values = dissect("-Y " + first + " -T fields -E separator=' '" + fields);
+  while (!values.empty() && values.back() == '\n') values.pop_back();
+  return values;
 }
 
 TEST_P(WireTest, IsReadToTheLastByte) {
@@ -124,6 +143,10 @@ TEST_P(WireTest, FieldsStandWhereTheyAreLookedFor) {
   const std::string read = dissect("-Y 'iwarp_rdma.opcode==1' -T fields -e iwarp_rdma.rdmardsz -e iwarp_rdma.srcstag");
   EXPECT_NE(read.find("64"), std::string::npos) << read;
   EXPECT_NE(read.find("0x00000003"), std::string::npos) << read;
+  EXPECT_EQ(atomic_fields({"opcode", "request_identifier", "remote_stag", "remote_tagged_offset", "swap_data",
+                           "swap_mask", "compare_data", "compare_mask"}),
+            "2 9 3 139637976735744 21 0x0000000000000022 23 0x0000000000000024");
+  EXPECT_EQ(atomic_fields({"original_request_identifier", "original_remote_data_value"}), "9 10");
   const std::string terminate = dissect("-Y 'iwarp_rdma.opcode==7' -V -O iwarp_ddp_rdmap");
   EXPECT_NE(terminate.find("Layer: DDP"), std::string::npos) << terminate;
   EXPECT_NE(terminate.find("Tagged Buffer Error"), std::string::npos);
