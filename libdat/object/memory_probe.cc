@@ -2,6 +2,7 @@
 #include "libdat/object/memory_probe.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -91,6 +92,8 @@ class RangeFollower {
   RangeFollower(std::uint64_t address, std::uint64_t length, bool is_written)
       : need_(address), last_(address + (length - 1)), is_written_(is_written) {}
 
+  // Of which byte nothing is known yet.
+  std::uint64_t need() const { return need_; }
   // False when the outcome is known.
   bool wants_more() const { return !is_done_; }
   const MemoryNature& nature() const { return nature_; }
@@ -153,6 +156,47 @@ void follow_lines(int fd, RangeFollower& follower) {
   }
 }
 
+// The argument of PROCMAP_QUERY (Linux 6.11): one mapping, asked for by an address in it.
+struct MappingQuery {
+  std::uint64_t size = sizeof(MappingQuery);
+  std::uint64_t query_flags = 0;
+  std::uint64_t address = 0;
+  // The answer.
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t page_size = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t inode = 0;
+  std::uint32_t device_major = 0;
+  std::uint32_t device_minor = 0;
+  // Not asked for: name and build id.
+  std::uint32_t unwanted_sizes[2] = {};
+  std::uint64_t unwanted_places[2] = {};
+};
+static_assert(sizeof(MappingQuery) == 104);
+constexpr unsigned long kQueryMapping = _IOWR('f', 17, MappingQuery);
+constexpr std::uint64_t kIsReadable = 1;
+constexpr std::uint64_t kIsWritable = 2;
+constexpr std::uint64_t kIsShared = 8;
+
+// Costs nothing for the mappings that do not matter. False when the kernel cannot be asked so.
+bool follow_queries(int fd, RangeFollower& follower) {
+  while (follower.wants_more()) {
+    MappingQuery query{.address = follower.need()};
+    if (::ioctl(fd, kQueryMapping, &query) != 0) return errno == ENOENT;  // that is: nothing is mapped there
+    follower.on_mapping({.from = query.from,
+                         .to = query.to,
+                         .offset = query.offset,
+                         .device = std::uint64_t{query.device_major} << 32 | query.device_minor,
+                         .inode = query.inode,
+                         .is_readable = (query.flags & kIsReadable) != 0,
+                         .is_writable = (query.flags & kIsWritable) != 0,
+                         .is_shared = (query.flags & kIsShared) != 0});
+  }
+  return true;
+}
+
 // So many are asked about in one call.
 constexpr std::uint64_t kMostPages = 64;
 
@@ -189,14 +233,14 @@ std::optional<bool> can_read_pages(std::uint64_t address, std::uint64_t first, s
   return got == static_cast<ssize_t>(count);
 }
 
-MemoryNature look_once(std::uint64_t address, std::uint64_t length, bool is_written) {
+MemoryNature look_once(std::uint64_t address, std::uint64_t length, bool is_written, MapReading reading) {
   const base::UniqueFd maps(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (!maps) {
     const bool is_there = is_mapped(address, length);
     return {.is_accessible = is_there, .is_shared = is_there, .identity = {}};
   }
   RangeFollower follower(address, length, is_written);
-  follow_lines(maps.get(), follower);
+  if (reading == MapReading::kAll || !follow_queries(maps.get(), follower)) follow_lines(maps.get(), follower);
   return follower.nature();
 }
 
@@ -216,10 +260,10 @@ bool is_readable(std::uint64_t address, std::uint64_t length) {
 }
 
 // A stack that has not grown so far down yet is not mapped; reading its lowest byte makes it grow.
-MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written) {
-  const MemoryNature nature = look_once(address, length, is_written);
+MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written, MapReading reading) {
+  const MemoryNature nature = look_once(address, length, is_written, reading);
   if (nature.is_accessible || !can_kernel_read(address)) return nature;
-  return look_once(address, length, is_written);
+  return look_once(address, length, is_written, reading);
 }
 
 }  // namespace softdat::object

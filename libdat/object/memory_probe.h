@@ -20,10 +20,14 @@ struct MemoryNature {
   SharedIdentity identity;     // of shared memory
 };
 
+// Of the process's map: what is asked about where the kernel can be asked (Linux 6.11), or always the whole text.
+enum class MapReading { kWanted, kAll };
+
 // Of [address, address + length), which must not be empty or wrap. Pages of a mapped file beyond the
 // file's end are not there, though they are mapped; the main thread's stack is there before it has
 // grown.
-MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written);
+MemoryNature look_at_memory(std::uint64_t address, std::uint64_t length, bool is_written,
+                            MapReading reading = MapReading::kWanted);
 
 // Whether every byte of it could be read now; costs less than a look, for what a consumer has us read in passing.
 bool is_readable(std::uint64_t address, std::uint64_t length);

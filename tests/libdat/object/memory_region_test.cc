@@ -3,7 +3,9 @@
 #include "libdat/object/memory_region.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/memory_window.h"
 #include "tests/libdat/object/waiter.h"
@@ -51,6 +53,39 @@ TEST(MemoryProbe, SeesEveryPage) {
   EXPECT_TRUE(is_accessible(pages.at(6 * kPage), 1, true));
   EXPECT_FALSE(is_accessible(0, 1, false));
   EXPECT_FALSE(is_accessible(0, ~std::uint64_t{0}, false));
+}
+
+// However the kernel is asked. Private and shared pages, a file's, and none, beside each other.
+TEST(MemoryProbe, SeesTheSameInTheTextAndByAsking) {
+  const Pages pages{kReadWrite, PROT_READ, kReadWrite, PROT_NONE, kReadWrite, -1, kReadWrite};
+  const base::UniqueFd file(memfd_create("probe", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(file.get(), 2 * kPage), 0);
+  void* const shared = mmap(nullptr, 3 * kPage, kReadWrite, MAP_SHARED, file.get(), 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  const auto base = reinterpret_cast<std::uint64_t>(shared);
+  const std::uint64_t places[] = {pages.at(0),
+                                  pages.at(1),
+                                  pages.at(2 * kPage),
+                                  pages.at(3 * kPage),
+                                  pages.at(5 * kPage),
+                                  pages.at(7000u),
+                                  base,
+                                  base + kPage + 5,
+                                  base + 2 * kPage,
+                                  kPage,
+                                  reinterpret_cast<std::uint64_t>(&kPage)};
+  for (const std::uint64_t place : places) {
+    for (const std::uint64_t length : {std::uint64_t{1}, std::uint64_t{kPage}, std::uint64_t{kPage + 1}}) {
+      for (const bool is_written : {false, true}) {
+        const MemoryNature asked = look_at_memory(place, length, is_written);
+        const MemoryNature read = look_at_memory(place, length, is_written, MapReading::kAll);
+        EXPECT_EQ(asked.is_accessible, read.is_accessible) << place << "+" << length;
+        EXPECT_EQ(asked.is_shared, read.is_shared) << place << "+" << length;
+        EXPECT_EQ(asked.identity, read.identity) << place << "+" << length;
+      }
+    }
+  }
+  munmap(shared, 3 * kPage);
 }
 
 TEST(MemoryProbe, SeesWhetherEveryPageCanBeRead) {
