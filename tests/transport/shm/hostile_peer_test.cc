@@ -199,7 +199,9 @@ TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
 
 // The kernel goes on to say that somebody is there.
 TEST_F(HostilePeerTest, WantOfDescriptorsCostsNoProcessorAndPasses) {
-  expect_still_serving();  // once before: a sanitizer's first look at an object needs a descriptor too
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "UBSan, which comes with ASan here, itself opens a pipe to look at an object's type";
+#endif
   const base::UniqueFd early = connect_to(rendezvous_name(kParentAddress, test_service())).fd;
   ASSERT_TRUE(send_packet(early.get(), Bytes(5), {}));
   rlimit before{};

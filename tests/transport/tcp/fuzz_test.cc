@@ -6,47 +6,26 @@
 
 #include "tests/transport/tcp/bytes.h"
 #include "tests/transport/tcp/inbound_harness.h"
+#include "tests/transport/tcp/one_of_everything.h"
 #include "transport/tcp/fault.h"
 
 namespace softdat::transport::tcp {
 namespace {
 
-// A valid stream of one of everything.
-Bytes make_stream(bool has_crc) {
-  Bytes read(28), atomic(52), immediate(8);
-  Bytes stream;
-  const auto add = [&](const Segment& segment, const Bytes& rest) {
-    stream = stream + make_fpdu(segment, rest, has_crc);
-  };
-  add({.opcode = Opcode::kWrite}, {});
-  add({.opcode = Opcode::kWrite, .stag = 5, .offset = 100}, Bytes(1000));
-  add({.opcode = Opcode::kSend, .is_last = false, .sequence = 1}, Bytes(20000));
-  add({.opcode = Opcode::kReadResponse, .stag = 6, .offset = 7}, Bytes(33));
-  add({.opcode = Opcode::kSend, .is_last = true, .sequence = 1, .message_offset = 20000}, Bytes(5));
-  add({.opcode = Opcode::kReadRequest, .queue = 1, .sequence = 1}, read);
-  add({.opcode = Opcode::kAtomicRequest, .queue = 1, .sequence = 2}, atomic);
-  add({.opcode = Opcode::kImmediate, .sequence = 2}, immediate);
-  add({.opcode = Opcode::kAtomicResponse, .queue = 3, .sequence = 1}, Bytes(12));
-  add({.opcode = Opcode::kWrite, .offset = 0x01'00'0000'0000'0007}, {});
-  add({.opcode = Opcode::kSendSolicitedInvalidate, .stag = 9, .sequence = 3}, Bytes(11));
-  add({.opcode = Opcode::kTerminate, .queue = 2, .sequence = 1}, hex("20 02 00 00"));
-  return stream;
-}
-
 TEST(Fuzz, AValidStreamArrivesHoweverItIsCut) {
   for (const bool has_crc : {false, true}) {
-    const Bytes stream = make_stream(has_crc);
+    const Bytes stream = one_of_everything(has_crc);
     for (const std::size_t cut : {1u, 2u, 5u, 16u, 100u, 1023u, 16384u, 100000u}) {
       const HarnessResult result = feed(stream, {.has_crc = has_crc, .knows_notes = true, .expects_rtr = true}, cut);
       EXPECT_EQ(result.status, ReadStatus::kStopped) << cut;
-      EXPECT_EQ(result.messages, 11u) << cut;
-      EXPECT_EQ(result.payload, 1000u + 20000 + 33 + 5 + 11) << cut;
+      EXPECT_EQ(result.messages, 14u) << cut;
+      EXPECT_EQ(result.payload, 1000u + 20000 + 33 + 5 + 11 + 2 + 3) << cut;
     }
   }
 }
 
 TEST(Fuzz, AStreamCutShortEndsQuietly) {
-  const Bytes stream = make_stream(false);
+  const Bytes stream = one_of_everything(false);
   for (std::size_t length = 0; length < stream.size(); length += 37) {
     const HarnessResult result = feed(std::span(stream).first(length), {}, 1000);
     EXPECT_EQ(result.status, ReadStatus::kEnd) << length;
@@ -78,7 +57,7 @@ TEST(Fuzz, SpoiledStreamsEndInAFaultOrInSilence) {
   std::mt19937_64 random(12);
   for (int i = 0; i < 3000; ++i) {
     const bool has_crc = i % 8 == 0;
-    Bytes stream = make_stream(has_crc);
+    Bytes stream = one_of_everything(has_crc);
     // Mostly where heads are: payload cannot be wrong.
     for (std::uint64_t n = 1 + random() % 3; n > 0; --n) {
       const std::size_t at = random() % 2 == 0 ? random() % 100 : random() % stream.size();
