@@ -98,11 +98,13 @@ Hub::TurnedAway Hub::turn_away(int listener) {
   return was_there ? TurnedAway::kOne : TurnedAway::kNobodyThere;
 }
 
+// Beside traffic in shared memory there is mostly nothing to do.
 std::size_t Hub::move(base::Time now) {
-  const base::Uncancelled guard;
   is_work_noted_ = true;
   done_ = 0;
   timers_.start_fresh(now);
+  if (due_.empty() && now < timers_.next() && !has_active()) return 0;
+  const base::Uncancelled guard;
   note_done(timers_.expire(now));
   run_due();
   try_active();
@@ -115,6 +117,10 @@ std::size_t Hub::settle(base::Time now) {
   idle_turns_ = done_ == 0 ? idle_turns_ + 1 : 0;
   publish();
   return done_;
+}
+
+bool Hub::has_active() const {
+  return std::any_of(active_.begin(), active_.end(), [](const Active& entry) { return entry.connection != nullptr; });
 }
 
 void Hub::run_due() {
@@ -141,11 +147,9 @@ void Hub::try_active() {
 // Whether to ask the kernel about all descriptors. Rarely while a few connections are busy and are
 // tried directly; the others must not starve beside them either.
 bool Hub::wants_look() {
-  const auto is_idle = [](const Active& entry) { return !entry.connection; };
   bool wants = ++turns_since_look_ >= kTurnsPerLook;
   if (done_ == 0) {
-    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || idle_turns_ % kIdleTurnsPerLook == 0 ||
-            std::all_of(active_.begin(), active_.end(), is_idle);
+    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || idle_turns_ % kIdleTurnsPerLook == 0 || !has_active();
     if (eager_looks_ > 0) --eager_looks_;
   }
   if (wants) turns_since_look_ = 0;

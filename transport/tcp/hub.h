@@ -77,6 +77,7 @@ class Hub {
     base::Time next = base::kNever;
   };
 
+  bool has_active() const;
   void run_due();
   void try_active();
   void arm_all();
