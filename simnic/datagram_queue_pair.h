@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hca/datagram.h"
+#include "hca/transfer_counters.h"
 #include "simnic/completion_feed.h"
 #include "simnic/datagram_link.h"
 #include "simnic/datagram_switch.h"
@@ -16,7 +17,6 @@
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
 #include "simnic/task.h"
-#include "simnic/transfer_counters.h"
 #include "simnic/work_queue.h"
 
 namespace softdat::simnic {
@@ -118,9 +118,9 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   const MemoryView memory_;
   const MemoryView recv_memory_;
   std::uint32_t number_ = 0;
-  std::mutex send_mutex_;      // guards the posting side of sends_
-  std::mutex recv_mutex_;      // guards the posting side of recvs_
-  TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
+  std::mutex send_mutex_;           // guards the posting side of sends_
+  std::mutex recv_mutex_;           // guards the posting side of recvs_
+  hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Written with the baton, and with both mutexes when it leaves kError; read by anybody.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed

@@ -12,6 +12,7 @@
 
 #include "hca/counters.h"
 #include "hca/device.h"
+#include "hca/transfer_counters.h"
 #include "simnic/fault.h"
 #include "simnic/queue_pair_state.h"
 #include "simnic/receive_limits.h"
@@ -20,7 +21,6 @@
 #include "simnic/rnr_policy.h"
 #include "simnic/task.h"
 #include "simnic/timers.h"
-#include "simnic/transfer_counters.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -133,7 +133,7 @@ class QueuePair final : public hca::QueuePair,
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;
-  TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
+  hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Owned by the baton.
   Requester requester_;
   Responder responder_;

@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "hca/transfer_counters.h"
 #include "simnic/completion_feed.h"
 #include "simnic/fault.h"
 #include "simnic/rnr_policy.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
-#include "simnic/transfer_counters.h"
 #include "simnic/work_queue.h"
 #include "transport/channel.h"
 
@@ -33,7 +33,7 @@ struct ReceiveSource {
 class Responder final : public transport::PayloadSource {
  public:
   Responder(const MemoryView& memory, const CompletionFeed& feed, const hca::QueuePairLimits& limits,
-            const ReceiveSource& source, TransferCounters& counters)
+            const ReceiveSource& source, hca::TransferCounters& counters)
       : memory_(memory),
         recv_memory_(source.shared == nullptr ? memory : source.shared->memory()),
         source_(source),
@@ -126,7 +126,7 @@ class Responder final : public transport::PayloadSource {
   const MemoryView memory_;
   const MemoryView recv_memory_;
   const ReceiveSource source_;
-  TransferCounters& counters_;
+  hca::TransferCounters& counters_;
   // Owned by the baton.
   CompletionFeed feed_;
   WorkQueue<RecvEntry> queue_;

@@ -156,6 +156,7 @@ void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
     queue_pair = found == queue_pairs_.end() ? nullptr : found->second;
   }
   hca::Completion completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
+  if (entry.window != nullptr) completion.qp_context = entry.window->context();
   const std::uint32_t flags = entry.flags;
   const bool is_receive = entry.is_receive;
   if (entry.shared != nullptr) {
@@ -166,6 +167,7 @@ void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
   const bool is_dead = queue_pair == nullptr || queue_pair == dying;
   if (is_dead) return SharedReceiveQueue::settle({&completion, 1});
   if (completion.status != hca::CompletionStatus::kSuccess) queue_pair->on_work_failed(completion.status, is_receive);
+  if (is_receive && completion.status == hca::CompletionStatus::kSuccess) queue_pair->on_received(completion);
   const bool is_wanted =
       is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
   if (is_wanted) stage_locked(completion, (flags & hca::kQuiet) != 0, queue_pair);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
+#include "verbs/memory_window.h"
 #include "verbs/queue_pair.h"
 #include "verbs/shared_receive_queue.h"
 #include "verbs/status.h"
@@ -57,6 +58,9 @@ int Device::device_access(hca::AccessMask access) const {
   if ((access & hca::kRemoteRead) != 0) result |= IBV_ACCESS_REMOTE_READ;
   if ((access & hca::kRemoteWrite) != 0) result |= IBV_ACCESS_REMOTE_WRITE;
   if (is_atomic) result |= IBV_ACCESS_REMOTE_ATOMIC;
+  const bool is_zero_based = (access & hca::kZeroBased) != 0;
+  const bool may_be_bound = (access & (hca::kBindRemoteRead | hca::kLocalWrite)) != 0 && !is_zero_based;
+  if (traits_.has_windows && may_be_bound) result |= IBV_ACCESS_MW_BIND;
   return result;
 }
 
@@ -79,10 +83,15 @@ hca::Outcome Device::check_memory(std::uint32_t lkey, std::uint64_t address, std
   return holds(*grant, address, length) ? hca::Outcome(hca::Done{}) : hca::fail(hca::Error::kOutOfRange);
 }
 
-hca::Result<std::unique_ptr<hca::MemoryWindow>> Device::create_window(hca::ProtectionDomain& /*pd*/,
-                                                                      hca::WindowScope /*scope*/,
-                                                                      std::uint64_t /*context*/) {
-  return hca::fail(hca::Error::kUnsupported);
+hca::Result<std::unique_ptr<hca::MemoryWindow>> Device::create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
+                                                                      std::uint64_t context) {
+  if (!traits_.has_windows) return hca::fail(hca::Error::kUnsupported);
+  const auto& domain = static_cast<ProtectionDomain&>(pd);
+  try {
+    return MemoryWindow::create(memory_, domain.pd(), domain.id(), scope, context);
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
 }
 
 hca::Result<std::unique_ptr<hca::CompletionQueue>> Device::create_cq(std::size_t capacity, hca::CompletionSink& sink) {

@@ -26,7 +26,8 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& ad
                 .access = access,
                 .domain = domain.id(),
                 .lkey = self->mr_->lkey,
-                .rkey = self->mr_->rkey});
+                .rkey = self->mr_->rkey,
+                .mr = self->mr_});
   return std::unique_ptr<hca::MemoryRegion>(std::move(self));
 }
 
@@ -37,6 +38,7 @@ MemoryRegion::~MemoryRegion() {
 }
 
 hca::Outcome MemoryRegion::revoke() {
+  if (table_.is_bound(mr_->lkey)) return hca::fail(hca::Error::kInvalidState);
   return hca::Done{};
 }
 

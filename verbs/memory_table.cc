@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+#include "verbs/memory_window.h"
+
 namespace softdat::verbs {
 
 void MemoryTable::insert(const MemoryGrant& grant) {
@@ -31,9 +33,44 @@ std::optional<MemoryGrant> MemoryTable::find_remote(std::uint32_t rkey) const {
   return std::nullopt;
 }
 
+void MemoryTable::retain(std::uint32_t lkey) {
+  const std::unique_lock lock(mutex_);
+  ++binds_[lkey];
+}
+
+void MemoryTable::release(std::uint32_t lkey) {
+  const std::unique_lock lock(mutex_);
+  const auto found = binds_.find(lkey);
+  if (found != binds_.end() && --found->second == 0) binds_.erase(found);
+}
+
+bool MemoryTable::is_bound(std::uint32_t lkey) const {
+  const std::shared_lock lock(mutex_);
+  return binds_.contains(lkey);
+}
+
+void MemoryTable::add_window(const std::shared_ptr<WindowState>& window) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(windows_, [](const auto& known) { return known.expired(); });
+  windows_.push_back(window);
+}
+
+// Windows release their regions here, so not under the lock.
+void MemoryTable::void_window(std::uint32_t rkey) {
+  std::vector<std::weak_ptr<WindowState>> windows;
+  {
+    const std::shared_lock lock(mutex_);
+    windows = windows_;
+  }
+  for (const auto& known : windows) {
+    if (const auto window = known.lock()) window->on_voided(rkey);
+  }
+}
+
 hca::Outcome MemoryTable::check(std::span<const hca::Segment> segments, hca::AccessMask rights, std::uint32_t domain,
                                 LastGrant& last) const {
   for (const hca::Segment& segment : segments) {
+    if (segment.length == 0) continue;
     const std::uint64_t generation = generation_.load(std::memory_order_seq_cst);
     if (last.generation != generation || last.grant.lkey != segment.lkey) [[unlikely]] {
       const auto found = find(segment.lkey);

@@ -5,15 +5,21 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "hca/result.h"
 #include "hca/types.h"
 
+struct ibv_mr;
+
 namespace softdat::verbs {
+
+class WindowState;
 
 struct MemoryGrant {
   std::uint64_t address = 0;  // as the region counts
@@ -22,6 +28,7 @@ struct MemoryGrant {
   std::uint32_t domain = 0;
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
+  ibv_mr* mr = nullptr;  // while the region is there
 };
 
 // What a poster remembers of the last region that it used; owned by whoever posts.
@@ -40,14 +47,26 @@ class MemoryTable {
   // By what peers use.
   std::optional<MemoryGrant> find_remote(std::uint32_t rkey) const;
 
+  // Binds to a region, posted or carried out, and their end. is_bound(): there are some.
+  void retain(std::uint32_t lkey);
+  void release(std::uint32_t lkey);
+  bool is_bound(std::uint32_t lkey) const;
+
+  // Windows, which the table forgets when they have gone.
+  void add_window(const std::shared_ptr<WindowState>& window);
+  // A peer has voided that key of ours.
+  void void_window(std::uint32_t rkey);
+
   // Whether each segment lies in a region of the domain that has the rights: kBadKey, kWrongDomain,
-  // kMissingRight, kOutOfRange, the first fault of the first bad segment. An empty one asks only for the key.
+  // kMissingRight, kOutOfRange, the first fault of the first bad segment. Empty ones are not looked at.
   hca::Outcome check(std::span<const hca::Segment> segments, hca::AccessMask rights, std::uint32_t domain,
                      LastGrant& last) const;
 
  private:
   mutable std::shared_mutex mutex_;
-  std::unordered_map<std::uint32_t, MemoryGrant> grants_;  // guarded by mutex_
+  std::unordered_map<std::uint32_t, MemoryGrant> grants_;   // guarded by mutex_
+  std::unordered_map<std::uint32_t, std::uint32_t> binds_;  // by region; guarded by mutex_
+  std::vector<std::weak_ptr<WindowState>> windows_;         // guarded by mutex_
   // Raised, under mutex_, when a key goes: what was remembered before counts no more.
   std::atomic<std::uint64_t> generation_{1};
 };

@@ -65,6 +65,8 @@ Traits traits_of(const Place& place, const ibv_context& context, const ibv_devic
   traits.has_atomics = able.atomic_cap != IBV_ATOMIC_NONE;
   traits.has_immediate = !traits.is_iwarp;
   traits.has_invalidate = (able.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
+  constexpr unsigned kNarrow = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+  traits.has_windows = traits.has_invalidate && (able.device_cap_flags & kNarrow) != 0 && able.max_mw > 0;
   traits.has_zero_based = !traits.is_iwarp;
   const auto read_sge = static_cast<std::uint32_t>(able.max_sge_rd > 0 ? able.max_sge_rd : able.max_sge);
   traits.max_read_sge = std::min(read_sge, kMostSegments);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QueuePair: a queue pair of the device, the id under which the connection manager knows its
 // connection, and our record of what has been posted. Its .cc is cut by concern: _post (the
-// consumer's way in), _connection (how connections come about), _end (how they go, and what is flushed).
+// consumer's way in), _bind, _connection (how connections come about), _end (how they go, and what is flushed).
 //
 // A broken connection's requests are flushed by the device if it does so in good time, otherwise,
 // after its queue pair has been destroyed, by us; requests posted later always by us. So all of them
@@ -14,7 +14,9 @@
 #include <optional>
 #include <vector>
 
+#include "hca/counters.h"
 #include "hca/device.h"
+#include "hca/transfer_counters.h"
 #include "verbs/event_thread.h"
 #include "verbs/memory_table.h"
 #include "verbs/queue_pair_state.h"
@@ -31,11 +33,11 @@ class SharedReceiveQueue;
 struct DeviceView {
   EventThread& events;
   Adapter& adapter;
-  const MemoryTable& memory;
+  MemoryTable& memory;
   const Traits& traits;
 };
 
-class QueuePair final : public hca::QueuePair, private EventTarget {
+class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, private EventTarget {
  public:
   static hca::Result<std::unique_ptr<hca::QueuePair>> create(const DeviceView& device,
                                                              const hca::QueuePairConfig& config);
@@ -55,13 +57,15 @@ class QueuePair final : public hca::QueuePair, private EventTarget {
   hca::Address remote_address() const override;
   std::uint16_t local_port() const override;
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  hca::TransferCounts transfer_counts() const override { return counters_.read(); }
 
   // Answers the peer of that id yes. Takes the id over unless it fails.
   hca::Outcome accept(const CmEvent& request, std::span<const std::byte> private_data);
 
   // --- For completion queues, which hold their own lock ---
   std::uint64_t context() const { return context_; }
-  void on_complete(const WorkEntry& entry, hca::CompletionStatus status);
+  void on_complete(WorkEntry& entry, hca::CompletionStatus status);
+  void on_received(const hca::Completion& completion);
   void on_work_failed(hca::CompletionStatus status, bool is_receive);
   void on_overflow();
 
@@ -93,13 +97,19 @@ class QueuePair final : public hca::QueuePair, private EventTarget {
   void remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments);
   void look_at_recv_limits();
 
+  // _bind
+  hca::Result<std::uint32_t> bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr);
+  int bind_wide_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr, const WorkEntry& entry);
+  int bind_narrow_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr, const WorkEntry& entry);
+  hca::Outcome void_key_locked(std::uint32_t rkey);
+
   // _connection
   bool advance_locked(QueuePairEvent event);
   hca::Outcome open_id_locked(const hca::ConnectParameters& parameters);
   bool move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out);
   void send_request_locked();
   bool accept_locked(const CmEvent& request, std::span<const std::byte> private_data);
-  void note_peer_locked();
+  void note_port_locked();
   void on_established(const CmEvent& event);
   void on_rejected(const CmEvent& event);
   void on_disconnected(const CmEvent& event);
@@ -135,6 +145,7 @@ class QueuePair final : public hca::QueuePair, private EventTarget {
   std::atomic<bool> is_retired_{false};       // another has inherited the receives; set under all three
   std::atomic<bool> has_failed_{false};       // a request has; by whoever takes its completion
   std::atomic<bool> was_peers_fault_{false};  // likewise
+  hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: by the completion queue's
   std::atomic<std::uint32_t> soft_limit_{hca::kNoRecvLimit};
   std::atomic<std::uint32_t> hard_limit_{hca::kNoRecvLimit};
 

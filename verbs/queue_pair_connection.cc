@@ -28,7 +28,8 @@ constexpr std::uint8_t kRetriesForEver = 7;  // of a peer that has no receive po
 constexpr int kInfiniBandConsumerReject = 28;
 // Set by the kernel for Ethernet, and not for us to modify.
 constexpr int kEthernetBits = 0xe0'0000;
-constexpr base::Duration kLongestResolution = std::chrono::seconds(60);
+// A neighbour that does not answer by then is not there.
+constexpr base::Duration kLongestResolution = std::chrono::seconds(4);
 
 std::uint8_t to_count(std::uint32_t reads) {
   return static_cast<std::uint8_t>(std::min<std::uint32_t>(reads, 255));
@@ -116,6 +117,7 @@ void QueuePair::send_request_locked() {
   wish.rnr_retry_count = kRetriesForEver;
   wish.srq = shared_ == nullptr ? 0 : 1;
   wish.qp_num = number_.load(std::memory_order_relaxed);
+  note_port_locked();
   if (move_to(IBV_QPS_INIT, 0, 0) && library().connect(id_, &wish) == 0) return;
   base::log(base::LogLevel::kNotice, "verbs:%s cannot ask for a connection: %s", device_.traits.place.device.c_str(),
             std::strerror(errno));
@@ -129,7 +131,7 @@ hca::Outcome QueuePair::accept(const CmEvent& request, std::span<const std::byte
   remote_ = address_of(*rdma_get_peer_addr(id_));
   device_.events.add(key_of(id_), *this);
   advance_locked(QueuePairEvent::kAccept);
-  note_peer_locked();
+  note_port_locked();
   if (!accept_locked(request, private_data)) end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kAcceptFailed);
   return hca::Done{};
 }
@@ -153,7 +155,7 @@ bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte>
   return is_ready && library().accept(id_, &answer) == 0;
 }
 
-void QueuePair::note_peer_locked() {
+void QueuePair::note_port_locked() {
   port_ = port_of(*rdma_get_local_addr(id_));
 }
 
@@ -226,7 +228,7 @@ void QueuePair::on_established(const CmEvent& event) {
           move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out) && library().establish(id_) == 0;
       if (!is_up) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
     }
-    note_peer_locked();
+    note_port_locked();
     deadline_ = base::kNever;
     advance_locked(QueuePairEvent::kEstablish);
     if (is_connector) {

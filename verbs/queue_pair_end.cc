@@ -138,10 +138,11 @@ bool QueuePair::is_flushed_by_device() {
 
 void QueuePair::flush_ring_locked(WorkRing& ring, CompletionQueue& queue) {
   while (!ring.is_empty()) {
-    const WorkEntry entry = ring.front();
-    ring.complete(entry);
+    WorkEntry& oldest = ring.front();
+    const WorkEntry entry = oldest;
+    on_complete(oldest, hca::CompletionStatus::kFlushed);
     queue.push({.wr_id = entry.cookie,
-                .qp_context = context_,
+                .qp_context = entry.window == nullptr ? context_ : entry.window->context(),
                 .length = 0,
                 .status = hca::CompletionStatus::kFlushed,
                 .opcode = entry.opcode,

@@ -150,6 +150,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   entry.flags = request.flags;
   entry.opcode = completion_opcode_of(request.opcode);
   entry.is_receive = false;
+  entry.window.reset();
   if (request.opcode != SendOpcode::kReadToWindow) return hand_over_locked(request, entry);
   // A device reads into what it knows by a local key; a window has none.
   if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
@@ -180,7 +181,9 @@ hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEn
   if (entry.is_with_device) {
     const hca::Outcome posted = post_to_device_locked(request, entry);
     if (!posted) sends_.retract();
-    if (posted && (request.flags & hca::kSignaled) == 0) ++unwanted_;
+    if (!posted) return posted;
+    if ((request.flags & hca::kSignaled) == 0) ++unwanted_;
+    counters_.add(transfer_of(request.opcode), entry.length);
     return posted;
   }
   if (is_flushed_) flush_ring_locked(sends_, send_queue_);
@@ -220,8 +223,11 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
     if (is_retired()) return hca::fail(hca::Error::kInvalidState);
     if (recvs_.is_full()) recv_queue_.drain();
     if (recvs_.outstanding() >= limits_.recv_wr) return hca::fail(hca::Error::kLimitReached);
+    const hca::Outcome fit = device_.memory.check(request.local, hca::kLocalWrite, domain_.id(), last_recv_);
+    if (!fit) return fit;
     const hca::Outcome posted = post_recv_locked(request, *length);
     if (!posted) return posted;
+    counters_.add(hca::Transfer::kPostRecv, *length);
   }
   look_at_recv_limits();
   return hca::Done{};
@@ -235,8 +241,6 @@ void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::S
 }
 
 hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
-  const hca::Outcome fit = device_.memory.check(request.local, hca::kLocalWrite, domain_.id(), last_recv_);
-  if (!fit) return fit;
   WorkEntry& entry = recvs_.next();
   entry.queue_pair = this;
   entry.cookie = request.wr_id;
@@ -277,7 +281,8 @@ void QueuePair::look_at_recv_limits() {
   if (alarm != hca::kNoRecvLimit && recvs_outstanding() > alarm) device_.events.post(*this);
 }
 
-// Both idle, so the devices' queue pairs have taken none of them.
+// Both idle, so the devices' queue pairs have taken none of them. One that does not match the new domain fails when it
+// is used.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& other) {
   auto& from = static_cast<QueuePair&>(other);
   const std::scoped_lock lock(mutex_, from.mutex_, from.send_mutex_, recv_mutex_, from.recv_mutex_);
@@ -298,10 +303,6 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& other) {
   from.is_retired_.store(true, std::memory_order_seq_cst);
   from.destroy_device_queue_pair(&from);
   return hca::Done{};
-}
-
-hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& /*request*/) {
-  return hca::fail(hca::Error::kUnsupported);
 }
 
 }  // namespace softdat::verbs

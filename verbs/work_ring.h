@@ -12,7 +12,8 @@
 #include <memory>
 #include <vector>
 
-#include "hca/types.h"
+#include "hca/device.h"
+#include "verbs/memory_window.h"
 
 namespace softdat::verbs {
 
@@ -25,11 +26,12 @@ struct WorkEntry {
   std::uint64_t cookie = 0;
   std::uint64_t position = 0;  // in its ring; of a shared queue's, its slot
   std::uint32_t length = 0;
-  std::uint32_t flags = 0;       // SendFlag
-  std::uint32_t window_key = 0;  // kBind
+  std::uint32_t flags = 0;  // SendFlag
   hca::CompletionOpcode opcode = hca::CompletionOpcode::kSend;
   bool is_receive = false;
-  bool is_with_device = false;  // false: posted to a broken connection, only to be flushed
+  std::shared_ptr<WindowState> window{};  // kBind: of this window ...
+  hca::WindowBinding binding{};           // ... to this
+  bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
 };
 
 class WorkRing {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace softdat::conformance {
@@ -44,7 +45,10 @@ Peer::Peer(const char* name, const PeerOptions& wanted) : options(wanted), adapt
 void Peer::renew_endpoint() {
   if (ep != DAT_HANDLE_NULL) require(dat_ep_free(ep), "dat_ep_free");
   ep = DAT_HANDLE_NULL;
-  const DAT_EP_ATTR attributes = options.attributes.value_or(default_attributes());
+  DAT_EP_ATTR attributes = options.attributes.value_or(default_attributes());
+  // Some devices read into one segment at a time.
+  attributes.max_rdma_read_iov =
+      std::min(attributes.max_rdma_read_iov, adapter.attributes().max_iov_segments_per_rdma_read);
   require(dat_ep_create(adapter.handle(), pz, recv_evd, request_evd, connect_evd, &attributes, &ep), "dat_ep_create");
 }
 

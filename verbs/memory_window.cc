@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/memory_window.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+
+hca::WindowBinding WindowState::binding() const {
+  const std::lock_guard lock(mutex_);
+  return binding_;
+}
+
+void WindowState::on_posted(const hca::WindowBinding& next) {
+  if (next.rkey != 0) table_.retain(next.lkey);
+}
+
+void WindowState::on_done(const hca::WindowBinding& next, bool is_bound) {
+  const std::lock_guard lock(mutex_);
+  if (!is_bound || is_gone_) {
+    if (next.rkey != 0) table_.release(next.lkey);
+    return;
+  }
+  const hca::WindowBinding before = std::exchange(binding_, next);
+  if (before.rkey != 0) table_.release(before.lkey);
+}
+
+void WindowState::on_voided(std::uint32_t rkey) {
+  const std::lock_guard lock(mutex_);
+  if (binding_.rkey != rkey) return;
+  table_.release(binding_.lkey);
+  binding_ = {};
+}
+
+void WindowState::leave() {
+  const std::lock_guard lock(mutex_);
+  is_gone_ = true;
+  if (binding_.rkey != 0) table_.release(binding_.lkey);
+  binding_ = {};
+}
+
+hca::Result<std::unique_ptr<hca::MemoryWindow>> MemoryWindow::create(MemoryTable& table, ibv_pd* pd,
+                                                                     std::uint32_t domain, hca::WindowScope scope,
+                                                                     std::uint64_t context) {
+  auto state = std::make_shared<WindowState>(table, context);
+  std::unique_ptr<MemoryWindow> self(new MemoryWindow(domain, state));
+  self->mw_ = ibv_alloc_mw(pd, scope == hca::WindowScope::kDomain ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+  if (self->mw_ == nullptr) return hca::fail(error_of(errno));
+  table.add_window(std::move(state));
+  return std::unique_ptr<hca::MemoryWindow>(std::move(self));
+}
+
+MemoryWindow::~MemoryWindow() {
+  if (mw_ == nullptr) return;
+  ibv_dealloc_mw(mw_);
+  state_->leave();
+}
+
+}  // namespace softdat::verbs

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Windows of the device: type 1 where every queue pair of the domain may use the key, type 2 where
+// only the one may that it was bound on.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "hca/device.h"
+#include "verbs/event_thread.h"
+#include "verbs/memory_table.h"
+
+namespace softdat::verbs {
+
+// What a window and the binds posted to it share: those may complete after the window has gone. Any thread.
+class WindowState {
+ public:
+  WindowState(MemoryTable& table, std::uint64_t context) : table_(table), context_(context) {}
+
+  std::uint64_t context() const { return context_; }
+  hca::WindowBinding binding() const;
+
+  // A bind to that region has been posted; it is in use by us from now on.
+  void on_posted(const hca::WindowBinding& next);
+  // It has been carried out, or not.
+  void on_done(const hca::WindowBinding& next, bool is_bound);
+  // A peer has voided that key.
+  void on_voided(std::uint32_t rkey);
+  void leave();
+
+ private:
+  MemoryTable& table_;
+  const std::uint64_t context_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  hca::WindowBinding binding_{};
+  bool is_gone_ = false;
+};
+
+class MemoryWindow final : public hca::MemoryWindow {
+ public:
+  static hca::Result<std::unique_ptr<hca::MemoryWindow>> create(MemoryTable& table, ibv_pd* pd, std::uint32_t domain,
+                                                                hca::WindowScope scope, std::uint64_t context);
+  ~MemoryWindow() override;
+
+  hca::WindowBinding binding() const override { return state_->binding(); }
+
+  // --- For queue pairs, which post to it under mutex() ---
+  ibv_mw* mw() const { return mw_; }
+  std::uint32_t domain() const { return domain_; }
+  bool is_narrow() const { return mw_->type == IBV_MW_TYPE_2; }
+  const std::shared_ptr<WindowState>& state() const { return state_; }
+  std::mutex& mutex() { return mutex_; }
+  // Of the last bind posted: its key, 0 for none, and where. Under mutex().
+  std::uint32_t posted_key = 0;
+  std::uint32_t posted_on = 0;  // the queue pair's number
+
+ private:
+  MemoryWindow(std::uint32_t domain, std::shared_ptr<WindowState> state) : domain_(domain), state_(std::move(state)) {}
+
+  const std::uint32_t domain_;
+  const std::shared_ptr<WindowState> state_;
+  ibv_mw* mw_ = nullptr;
+  std::mutex mutex_;
+};
+
+}  // namespace softdat::verbs

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Binds, which travel among the sends.
+#include <cerrno>
+
+#include "verbs/completion_queue.h"
+#include "verbs/memory_region.h"
+#include "verbs/memory_window.h"
+#include "verbs/queue_pair.h"
+#include "verbs/status.h"
+
+namespace softdat::verbs {
+namespace {
+
+using hca::QueuePairState;
+
+constexpr std::uint32_t kBindFlags = hca::kSignaled | hca::kFence | hca::kQuiet;
+constexpr hca::AccessMask kAccess = hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic | hca::kZeroBased;
+
+bool takes_sends(QueuePairState state) {
+  return state == QueuePairState::kConnected || state == QueuePairState::kDisconnecting ||
+         state == QueuePairState::kError;
+}
+
+unsigned device_rights(hca::AccessMask access) {
+  unsigned result = 0;
+  if ((access & hca::kRemoteRead) != 0) result |= IBV_ACCESS_REMOTE_READ;
+  if ((access & hca::kRemoteWrite) != 0) result |= IBV_ACCESS_REMOTE_WRITE;
+  if ((access & hca::kRemoteAtomic) != 0) result |= IBV_ACCESS_REMOTE_ATOMIC;
+  if ((access & hca::kZeroBased) != 0) result |= IBV_ACCESS_ZERO_BASED;
+  return result;
+}
+
+hca::Outcome check_region(const MemoryGrant& grant, const hca::BindRequest& request, std::uint32_t domain) {
+  if (grant.domain != domain) return hca::fail(hca::Error::kWrongDomain);
+  const bool is_change = (request.access & (hca::kRemoteWrite | hca::kRemoteAtomic)) != 0;
+  const hca::AccessMask needed = is_change ? hca::AccessMask{hca::kLocalWrite} : hca::AccessMask{hca::kBindRemoteRead};
+  if ((grant.access & needed) == 0) return hca::fail(hca::Error::kMissingRight);
+  if (!holds(grant, request.address, request.length)) return hca::fail(hca::Error::kOutOfRange);
+  return hca::Done{};
+}
+
+hca::WindowBinding binding_of(const hca::BindRequest& request, std::uint32_t key) {
+  if (request.length == 0) return {.note = request.note};
+  return {.rkey = key,
+          .lkey = request.lkey,
+          .address = request.address,
+          .length = request.length,
+          .is_zero_based = (request.access & hca::kZeroBased) != 0,
+          .note = request.note};
+}
+
+unsigned device_flags(std::uint32_t flags) {
+  return IBV_SEND_SIGNALED | ((flags & hca::kFence) != 0 ? unsigned{IBV_SEND_FENCE} : 0u);
+}
+
+}  // namespace
+
+hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
+  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if (!device_.traits.has_windows) return hca::fail(hca::Error::kUnsupported);
+  if ((request.flags & ~kBindFlags) != 0 || (request.access & ~kAccess) != 0) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
+  auto& window = static_cast<MemoryWindow&>(*request.window);
+  if (window.domain() != domain_.id()) return hca::fail(hca::Error::kWrongDomain);
+  std::optional<MemoryGrant> grant;
+  if (request.length > 0) {
+    grant = device_.memory.find(request.lkey);
+    if (!grant) return hca::fail(hca::Error::kBadKey);
+    if (const hca::Outcome fit = check_region(*grant, request, domain_.id()); !fit) return hca::fail(fit.reason());
+  }
+  // Devices count from 0 in windows of one queue pair only.
+  if ((request.access & hca::kZeroBased) != 0 && !window.is_narrow()) return hca::fail(hca::Error::kUnsupported);
+  const std::lock_guard lock(send_mutex_);
+  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  make_room_locked();
+  return bind_locked(request, window, grant ? grant->mr : nullptr);
+}
+
+hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr) {
+  const std::lock_guard lock(window.mutex());
+  const bool is_with_device = state() == QueuePairState::kConnected;
+  const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
+  if (must_void && window.posted_on != qp_->qp_num) return hca::fail(hca::Error::kPermission);
+  if (sends_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);
+  // A window of type 2 has to be freed before it is bound again.
+  if (must_void) {
+    if (const hca::Outcome voided = void_key_locked(window.posted_key); !voided) return hca::fail(voided.reason());
+    window.posted_key = 0;
+  }
+  WorkEntry& entry = sends_.next();
+  entry.queue_pair = this;
+  entry.cookie = request.wr_id;
+  entry.length = 0;
+  entry.flags = request.flags;
+  entry.opcode = hca::CompletionOpcode::kBind;
+  entry.is_receive = false;
+  entry.is_with_device = is_with_device;
+  entry.window = window.state();
+  std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
+  if (is_with_device) {
+    sends_.commit();
+    const int error = window.is_narrow() ? bind_narrow_locked(request, window, mr, entry)
+                                         : bind_wide_locked(request, window, mr, entry);
+    if (error != 0) {
+      sends_.retract();
+      entry.window.reset();
+      return hca::fail(error_of(error));
+    }
+    if (!window.is_narrow()) key = window.mw()->rkey;
+    window.posted_key = request.length == 0 ? 0 : key;
+    window.posted_on = qp_->qp_num;
+  }
+  entry.binding = binding_of(request, key);
+  window.state()->on_posted(entry.binding);
+  if (!is_with_device) {
+    sends_.commit();
+    if (is_flushed_) flush_ring_locked(sends_, send_queue_);
+  }
+  return request.length == 0 ? 0 : key;
+}
+
+int QueuePair::bind_wide_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
+                                const WorkEntry& entry) {
+  ibv_mw_bind bind{};
+  bind.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
+  bind.send_flags = device_flags(request.flags);
+  if (request.length > 0) bind.bind_info = {mr, request.address, request.length, device_rights(request.access)};
+  return ibv_bind_mw(qp_, window.mw(), &bind);
+}
+
+// Nothing to free is a request that does nothing, so that it completes in its turn.
+int QueuePair::bind_narrow_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
+                                  const WorkEntry& entry) {
+  ibv_send_wr work{};
+  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
+  work.send_flags = device_flags(request.flags);
+  work.opcode = IBV_WR_RDMA_WRITE;
+  const std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
+  if (request.length > 0) {
+    work.opcode = IBV_WR_BIND_MW;
+    work.bind_mw = {window.mw(), key, {mr, request.address, request.length, device_rights(request.access)}};
+  }
+  ibv_send_wr* bad = nullptr;
+  const int error = ibv_post_send(qp_, &work, &bad);
+  if (error == 0 && request.length > 0) window.mw()->rkey = key;
+  return error;
+}
+
+hca::Outcome QueuePair::void_key_locked(std::uint32_t rkey) {
+  WorkEntry& entry = sends_.next();
+  entry.queue_pair = this;
+  entry.flags = 0;
+  entry.length = 0;
+  entry.opcode = hca::CompletionOpcode::kBind;
+  entry.is_receive = false;
+  entry.is_with_device = true;
+  entry.window.reset();
+  ibv_send_wr work{};
+  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
+  work.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+  work.opcode = IBV_WR_LOCAL_INV;
+  work.invalidate_rkey = rkey;
+  sends_.commit();
+  ibv_send_wr* bad = nullptr;
+  const int error = ibv_post_send(qp_, &work, &bad);
+  if (error == 0) return hca::Done{};
+  sends_.retract();
+  return hca::fail(error_of(error));
+}
+
+}  // namespace softdat::verbs
