@@ -42,6 +42,11 @@ inline hca::Address address_of(const sockaddr& address) {
   return {.ipv4 = ntohl(inet.sin_addr.s_addr), .port = ntohs(inet.sin_port)};
 }
 
+// Out of the reach of an adapter that is not itself there, whatever the kernel's resolution says.
+inline bool is_loopback(hca::Address address) {
+  return (address.ipv4 >> 24) == 127;
+}
+
 // Class D and above name no single host.
 inline bool is_single_host(hca::Address address) {
   return address.ipv4 != 0 && address.ipv4 < 0xe000'0000;

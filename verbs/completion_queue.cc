@@ -24,7 +24,9 @@ std::size_t staged_capacity(std::size_t capacity) {
 
 hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;
-  if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) return hca::CompletionOpcode::kRecvInvalidate;
+  // Soft-RoCE tells by the kernel's own number, which here means what no connected queue pair has.
+  constexpr unsigned kInvalidate = IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK;
+  if ((wc.wc_flags & kInvalidate) != 0) return hca::CompletionOpcode::kRecvInvalidate;
   return hca::CompletionOpcode::kRecv;
 }
 

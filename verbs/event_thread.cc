@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <new>
 #include <system_error>
 
 #include "base/log.h"
@@ -33,6 +34,9 @@ class AllSignalsBlocked {
   sigset_t before_;
 };
 
+// Ids and targets beyond those that have keys.
+constexpr std::size_t kSpare = 64;
+
 void make_nonblocking(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
@@ -50,6 +54,14 @@ CmEvent copy_of(const rdma_cm_event& event) {
           .private_data = copy_of(said.private_data, said.private_data_len),
           .reads_in = said.initiator_depth,
           .reads_out = said.responder_resources};
+}
+
+// Without memory for it a request cannot be handed over: then nobody has taken it.
+bool is_told(EventTarget& target, const CmEvent& event) try {
+  target.on_cm_event(event);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace
@@ -154,16 +166,16 @@ int EventThread::Core::due_in_ms() {
 }
 
 void EventThread::Core::destroy_buried() {
-  std::vector<rdma_cm_id*> doomed;
-  {
-    const std::lock_guard lock(mutex);
-    doomed.swap(graves);
+  std::unique_lock lock(mutex);
+  while (!graves.empty()) {
+    rdma_cm_id* const id = graves.back();
+    graves.pop_back();
+    lock.unlock();
+    adapter->library().destroy_id(id);
+    lock.lock();
+    ++buried;
+    if (graves.empty()) fell_silent.notify_all();
   }
-  if (doomed.empty()) return;
-  for (rdma_cm_id* const id : doomed) adapter->library().destroy_id(id);
-  const std::lock_guard lock(mutex);
-  buried += doomed.size();
-  fell_silent.notify_all();
 }
 
 // Its listener has gone.
@@ -182,7 +194,8 @@ void EventThread::Core::hear_connections() {
       base::log(base::LogLevel::kTrace, "verbs: %s, status %d", library.event_str(copy.type), copy.status);
     }
     library.ack_cm_event(event);
-    const bool is_heard = tell(key_of(whose), [&](EventTarget& target) { target.on_cm_event(copy); });
+    bool is_heard = false;
+    tell(key_of(whose), [&](EventTarget& target) { is_heard = is_told(target, copy); });
     if (!is_heard && copy.type == RDMA_CM_EVENT_CONNECT_REQUEST) refuse(copy.id);
     destroy_buried();
   }
@@ -279,8 +292,12 @@ EventThread::~EventThread() {
   }
 }
 
+// Room for what happens later to what is made now, where nobody could do anything about the lack of it.
 void EventThread::add(EventKey key, EventTarget& target) {
   const std::lock_guard lock(core_->mutex);
+  const std::size_t most = 2 * (core_->targets.size() + core_->graves.size() + kSpare);
+  if (core_->graves.capacity() < most / 2) core_->graves.reserve(most);
+  if (core_->tasks.capacity() < most / 2) core_->tasks.reserve(most);
   core_->targets[key] = &target;
 }
 

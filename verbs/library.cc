@@ -62,6 +62,7 @@ void find_verbs(Finder& finder, Library& to) {
   finder.find("ibv_destroy_srq", to.destroy_srq);
   finder.find("ibv_create_qp", to.create_qp);
   finder.find("ibv_modify_qp", to.modify_qp);
+  finder.find("ibv_query_qp", to.query_qp);
   finder.find("ibv_destroy_qp", to.destroy_qp);
   finder.find("ibv_wc_status_str", to.wc_status_str);
 }

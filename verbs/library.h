@@ -55,6 +55,7 @@ class Library {
   decltype(&::ibv_destroy_srq)        destroy_srq;
   decltype(&::ibv_create_qp)          create_qp;
   decltype(&::ibv_modify_qp)          modify_qp;
+  decltype(&::ibv_query_qp)           query_qp;
   decltype(&::ibv_destroy_qp)         destroy_qp;
   decltype(&::ibv_wc_status_str)      wc_status_str;
 

@@ -7,6 +7,20 @@
 
 namespace softdat::verbs {
 
+ProtectionDomain::~ProtectionDomain() {
+  if (nothing_ != nullptr) adapter_.library().dereg_mr(nothing_);
+  adapter_.library().dealloc_pd(pd_);
+}
+
+ibv_mr* ProtectionDomain::nothing() {
+  const std::lock_guard lock(mutex_);
+  if (nothing_ == nullptr) {
+    nothing_ = adapter_.library().reg_mr_iova(pd_, bytes_, sizeof bytes_, reinterpret_cast<std::uintptr_t>(bytes_),
+                                              IBV_ACCESS_MW_BIND);
+  }
+  return nothing_;
+}
+
 // A device knows no region without bytes.
 hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& adapter, MemoryTable& table,
                                                                      const ProtectionDomain& domain,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "hca/device.h"
 #include "verbs/event_thread.h"
@@ -14,14 +15,19 @@ namespace softdat::verbs {
 class ProtectionDomain final : public hca::ProtectionDomain {
  public:
   ProtectionDomain(Adapter& adapter, ibv_pd* pd, std::uint32_t id) : adapter_(adapter), pd_(pd), id_(id) {}
-  ~ProtectionDomain() override { adapter_.library().dealloc_pd(pd_); }
+  ~ProtectionDomain() override;
   ibv_pd* pd() const { return pd_; }
   std::uint32_t id() const { return id_; }
+  // A region of no use, or null when there is no memory for it; made by the first who asks. Any thread.
+  ibv_mr* nothing();
 
  private:
   Adapter& adapter_;
   ibv_pd* const pd_;
   const std::uint32_t id_;
+  std::mutex mutex_;
+  ibv_mr* nothing_ = nullptr;  // guarded by mutex_
+  alignas(64) std::byte bytes_[64] = {};
 };
 
 // Registered with the device, and known to the table for as long.

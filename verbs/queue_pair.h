@@ -113,6 +113,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_established(const CmEvent& event);
   void on_rejected(const CmEvent& event);
   void on_disconnected(const CmEvent& event);
+  bool has_refused_peer() const;
 
   // _end
   void end_locked(QueuePairEvent event, hca::ConnectionEventType news, hca::Bytes private_data = {},

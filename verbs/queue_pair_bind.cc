@@ -125,7 +125,9 @@ int QueuePair::bind_wide_locked(const hca::BindRequest& request, MemoryWindow& w
   ibv_mw_bind bind{};
   bind.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   bind.send_flags = device_flags(request.flags);
-  if (request.length > 0) bind.bind_info = {mr, request.address, request.length, device_rights(request.access)};
+  bind.bind_info = {mr, request.address, request.length, device_rights(request.access)};
+  // Some drivers want a region where there is nothing to be bound to one.
+  if (request.length == 0) bind.bind_info = {domain_.nothing(), 0, 0, 0};
   return ibv_bind_mw(qp_, window.mw(), &bind);
 }
 

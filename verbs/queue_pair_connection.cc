@@ -79,6 +79,10 @@ hca::Outcome QueuePair::open_id_locked(const hca::ConnectParameters& parameters)
   advance_locked(QueuePairEvent::kConnect);
   sockaddr_storage source = device_.traits.place.address;
   sockaddr_storage target = socket_address(parameters.remote, port_of_service(service_asked_));
+  if (is_loopback(parameters.remote) && !is_loopback(address_of(reinterpret_cast<const sockaddr&>(source)))) {
+    end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
+    return hca::Done{};
+  }
   const int failed = library().resolve_addr(id, reinterpret_cast<sockaddr*>(&source),
                                             reinterpret_cast<sockaddr*>(&target), milliseconds(parameters.timeout));
   if (failed != 0) {
@@ -119,9 +123,12 @@ void QueuePair::send_request_locked() {
   wish.qp_num = number_.load(std::memory_order_relaxed);
   note_port_locked();
   if (move_to(IBV_QPS_INIT, 0, 0) && library().connect(id_, &wish) == 0) return;
+  const int error = errno;  // of TCP, where the device connects before it returns
   base::log(base::LogLevel::kNotice, "verbs:%s cannot ask for a connection: %s", device_.traits.place.device.c_str(),
-            std::strerror(errno));
-  end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
+            std::strerror(error));
+  end_locked(QueuePairEvent::kRefuse, error == ECONNREFUSED || error == ECONNRESET
+                                          ? ConnectionEventType::kNonPeerRejected
+                                          : ConnectionEventType::kUnreachable);
 }
 
 hca::Outcome QueuePair::accept(const CmEvent& request, std::span<const std::byte> private_data) {
@@ -197,6 +204,15 @@ void QueuePair::on_cm_event(const CmEvent& event) {
   }
 }
 
+// On InfiniBand a disconnect of the peer's leaves the device's queue pair as it is; one that is in
+// error by then has refused a request of the peer's, and not every device tells so by an event.
+bool QueuePair::has_refused_peer() const {
+  if (device_.traits.is_iwarp || qp_ == nullptr) return false;
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr made{};
+  return library().query_qp(qp_, &attributes, IBV_QP_STATE, &made) == 0 && attributes.qp_state == IBV_QPS_ERR;
+}
+
 // A request of ours that the peer refused has broken the connection on both sides, and the peer's
 // farewell may be here before anybody has looked at that request.
 void QueuePair::on_disconnected(const CmEvent& event) {
@@ -205,6 +221,10 @@ void QueuePair::on_disconnected(const CmEvent& event) {
   const std::lock_guard lock(mutex_);
   if (id_ != event.id) return;
   const bool was_up = state() == QueuePairState::kConnected || state() == QueuePairState::kDisconnecting;
+  if (was_up && !has_failed_.load(std::memory_order_seq_cst) && has_refused_peer()) {
+    was_peers_fault_.store(true, std::memory_order_seq_cst);
+    has_failed_.store(true, std::memory_order_seq_cst);
+  }
   const bool is_bye = event.type == RDMA_CM_EVENT_DISCONNECTED && !has_failed_.load(std::memory_order_seq_cst);
   if (was_up) {
     return end_locked(QueuePairEvent::kEnd, is_bye ? ConnectionEventType::kDisconnected : ConnectionEventType::kBroken,

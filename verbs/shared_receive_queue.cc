@@ -142,7 +142,8 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
   return hca::fail(hca::Error::kNoMemory);
 }
 
-// A device speaks up when a receive is taken, not when there have been too few all the time.
+// A device speaks up when a receive is taken, not when there have been too few all the time; and a
+// completion that somebody has polled may tell sooner. Whoever comes first, it is our count that decides.
 void SharedReceiveQueue::arm(std::uint32_t limit) {
   drain_queues();
   bool is_low = false;
@@ -161,13 +162,15 @@ void SharedReceiveQueue::arm_device(std::uint32_t limit) {
 }
 
 void SharedReceiveQueue::on_async_event(ibv_event_type type) {
-  if (type == IBV_EVENT_SRQ_LIMIT_REACHED) on_wake();
+  if (type != IBV_EVENT_SRQ_LIMIT_REACHED) return;
+  drain_queues();
+  on_wake();
 }
 
 void SharedReceiveQueue::on_wake() {
   {
     const std::lock_guard lock(mutex_);
-    if (limit_ == 0) return;
+    if (available_ >= limit_) return;
     limit_ = 0;
   }
   sink_.on_low();
@@ -198,6 +201,7 @@ std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
   const std::lock_guard lock(mutex_);
   free_.push_back(const_cast<WorkEntry*>(&entry));
   --available_;
+  if (available_ < limit_) events_.post(*this);
   return account_;
 }
 
