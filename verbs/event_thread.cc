@@ -168,13 +168,13 @@ int EventThread::Core::due_in_ms() {
 void EventThread::Core::destroy_buried() {
   std::unique_lock lock(mutex);
   while (!graves.empty()) {
-    rdma_cm_id* const id = graves.back();
-    graves.pop_back();
+    rdma_cm_id* const id = graves.front();
+    graves.erase(graves.begin());
     lock.unlock();
     adapter->library().destroy_id(id);
     lock.lock();
     ++buried;
-    if (graves.empty()) fell_silent.notify_all();
+    fell_silent.notify_all();
   }
 }
 

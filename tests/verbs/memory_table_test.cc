@@ -47,6 +47,20 @@ TEST_F(MemoryTableTest, WhatWasRememberedEndsWithTheRegion) {
   expect_error(check({1000, 1, 5}), hca::Error::kBadKey);
 }
 
+TEST_F(MemoryTableTest, EmptySegmentsAreNotLookedAt) {
+  EXPECT_TRUE(check({0, 0, 99}, hca::kRemoteWrite, 8).ok());
+}
+
+TEST_F(MemoryTableTest, BoundWhileThereAreBinds) {
+  EXPECT_FALSE(table_.is_bound(5));
+  table_.retain(5);
+  table_.retain(5);
+  table_.release(5);
+  EXPECT_TRUE(table_.is_bound(5));
+  table_.release(5);
+  EXPECT_FALSE(table_.is_bound(5));
+}
+
 TEST_F(MemoryTableTest, FoundByEitherKey) {
   EXPECT_EQ(table_.find(5)->rkey, 6u);
   EXPECT_EQ(table_.find_remote(6)->lkey, 5u);

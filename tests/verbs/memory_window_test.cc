@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a window is bound to, and whether its region knows, whatever becomes of the binds.
+#include "verbs/memory_window.h"
+
+#include <gtest/gtest.h>
+
+namespace softdat::verbs {
+namespace {
+
+constexpr hca::WindowBinding kFirst{.rkey = 11, .lkey = 1, .address = 100, .length = 10};
+constexpr hca::WindowBinding kSecond{.rkey = 12, .lkey = 2, .address = 200, .length = 20};
+
+class WindowStateTest : public testing::Test {
+ protected:
+  void bind(const hca::WindowBinding& binding, bool is_bound) {
+    state_->on_posted(binding);
+    state_->on_done(binding, is_bound);
+  }
+
+  MemoryTable table_;
+  std::shared_ptr<WindowState> state_ = std::make_shared<WindowState>(table_, 7);
+};
+
+TEST_F(WindowStateTest, RegionIsBoundFromThePostOn) {
+  state_->on_posted(kFirst);
+  EXPECT_TRUE(table_.is_bound(1));
+  EXPECT_EQ(state_->binding().rkey, 0u);
+  state_->on_done(kFirst, true);
+  EXPECT_EQ(state_->binding().rkey, 11u);
+}
+
+TEST_F(WindowStateTest, FailedBindLeavesTheOldOne) {
+  bind(kFirst, true);
+  bind(kSecond, false);
+  EXPECT_EQ(state_->binding().rkey, 11u);
+  EXPECT_FALSE(table_.is_bound(2));
+}
+
+TEST_F(WindowStateTest, RebindingAndUnbindingLetTheOldRegionGo) {
+  bind(kFirst, true);
+  bind(kSecond, true);
+  EXPECT_FALSE(table_.is_bound(1));
+  bind({}, true);
+  EXPECT_FALSE(table_.is_bound(2));
+  EXPECT_EQ(state_->binding().rkey, 0u);
+}
+
+TEST_F(WindowStateTest, PeerVoidsTheKeyThatIsOpen) {
+  bind(kFirst, true);
+  table_.add_window(state_);
+  table_.void_window(12);
+  EXPECT_TRUE(table_.is_bound(1));
+  table_.void_window(11);
+  EXPECT_FALSE(table_.is_bound(1));
+  EXPECT_EQ(state_->binding().rkey, 0u);
+}
+
+TEST_F(WindowStateTest, BindOfAWindowThatHasGoneHoldsNothing) {
+  state_->on_posted(kFirst);
+  state_->leave();
+  state_->on_done(kFirst, true);
+  EXPECT_FALSE(table_.is_bound(1));
+}
+
+}  // namespace
+}  // namespace softdat::verbs
