@@ -41,9 +41,12 @@ void make_nonblocking(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-hca::Bytes copy_of(const void* data, std::uint8_t length) {
+// The event counts for more than what came with it.
+hca::Bytes copy_of(const void* data, std::uint8_t length) try {
   const auto* const bytes = static_cast<const std::byte*>(data);
   return bytes == nullptr ? hca::Bytes() : hca::Bytes(bytes, bytes + length);
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 CmEvent copy_of(const rdma_cm_event& event) {

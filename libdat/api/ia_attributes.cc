@@ -190,8 +190,7 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
   set_limits_of_reads(to, adapter);
 #if SOFTDAT_ABI == 20
   to.zb_supported = adapter.has_zero_based ? DAT_TRUE : DAT_FALSE;
-  const bool has_extensions = adapter.has_atomics || adapter.has_immediate || adapter.has_datagrams;
-  to.extension_supported = has_extensions ? DAT_EXTENSION_IB : DAT_EXTENSION_NONE;
+  to.extension_supported = DAT_EXTENSION_IB;  // the counters at least; the named attributes tell which
   to.extension_version = DAT_IB_EXTENSION_VERSION;
 #endif
 }

@@ -40,9 +40,8 @@ std::string text_of(const DAT_IA_ATTR& attributes) {
     std::memcpy(&inet, address, sizeof inet);
     ::inet_ntop(AF_INET6, &inet.sin6_addr, host, sizeof host);
   }
-  return fmt::format("{}, {}, {}; {} endpoints, {} SRQs, {} windows, extensions {}", attributes.adapter_name, host,
-                     attributes.vendor_name, attributes.max_eps, attributes.max_srqs, attributes.max_rmrs,
-                     attributes.extension_supported == DAT_EXTENSION_IB ? "yes" : "no");
+  return fmt::format("{}, {}, {}; {} endpoints, {} SRQs, {} windows", attributes.adapter_name, host,
+                     attributes.vendor_name, attributes.max_eps, attributes.max_srqs, attributes.max_rmrs);
 }
 
 Row open_and_describe(const std::string& name) {
