@@ -21,11 +21,12 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 8> kRows{{
+constexpr std::array<Row, 9> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp"},
     {"SOFTDAT_ADDRESS", ""},
     {"SOFTDAT_CRC", "on off"},
+    {"SOFTDAT_MPA", "p2p 2 1"},
     {"SOFTDAT_RNR", "wait terminate"},
     {"SOFTDAT_DIRECT", "1 0"},
     {"SOFTDAT_LOG", "error warning notice trace"},

@@ -11,6 +11,7 @@ enum class Variable {
   kTransport,  // SOFTDAT_TRANSPORT: auto | shm | tcp
   kAddress,    // SOFTDAT_ADDRESS: IPv4 address or interface name that sim0 uses
   kCrc,        // SOFTDAT_CRC: on | off, CRC32C on the TCP wire
+  kMpa,        // SOFTDAT_MPA: p2p | 2 | 1, how connections begin on the TCP wire
   kRnr,        // SOFTDAT_RNR: wait | terminate, what a send without a posted receive does
   kDirect,     // SOFTDAT_DIRECT: 1 | 0, direct access over shared memory
   kLog,        // SOFTDAT_LOG: error | warning | notice | trace

@@ -6,7 +6,8 @@
 namespace softdat::simnic {
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
-  auto carrier = transport::open_carrier({.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc});
+  auto carrier =
+      transport::open_carrier({.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc, .mpa = options.mpa});
   return std::make_unique<Nic>(std::move(carrier),
                                NicConfig{.name = options.name, .ipv4 = options.ipv4, .rnr = options.rnr});
 }

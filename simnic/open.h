@@ -17,6 +17,7 @@ struct NicOptions {
   std::uint32_t ipv4 = 0x7f000001;  // host byte order
   transport::CarrierKind carrier = transport::CarrierKind::kAuto;
   bool crc = false;  // asks for CRC32C on the TCP wire
+  transport::MpaStyle mpa = transport::MpaStyle::kPeerToPeer;
   RnrPolicy rnr = RnrPolicy::kWait;
 };
 

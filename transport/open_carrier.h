@@ -15,10 +15,18 @@ enum class CarrierKind {
   kTcp,
 };
 
+// How an initiator begins on the TCP wire; a responder follows whoever comes.
+enum class MpaStyle {
+  kPeerToPeer,  // MPA revision 2, and the first FPDU is an empty Write
+  kEnhanced,    // revision 2 with IRD and ORD
+  kPlain,       // revision 1
+};
+
 struct CarrierOptions {
   CarrierKind kind = CarrierKind::kAuto;
   std::uint32_t ipv4 = 0x7f000001;  // this carrier's own address, in host byte order
   bool crc = false;                 // asks for CRC32C on TCP
+  MpaStyle mpa = MpaStyle::kPeerToPeer;
 };
 
 // Aborts only when the system has no descriptors left at all.

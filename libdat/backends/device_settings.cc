@@ -42,6 +42,13 @@ bool set_crc(simnic::NicOptions& options, std::string_view value) {
   return value == "on" || value == "off";
 }
 
+bool set_mpa(simnic::NicOptions& options, std::string_view value) {
+  if (value == "p2p") options.mpa = transport::MpaStyle::kPeerToPeer;
+  if (value == "2") options.mpa = transport::MpaStyle::kEnhanced;
+  if (value == "1") options.mpa = transport::MpaStyle::kPlain;
+  return value == "p2p" || value == "2" || value == "1";
+}
+
 bool set_rnr(simnic::NicOptions& options, std::string_view value) {
   options.rnr = value == "terminate" ? simnic::RnrPolicy::kTerminate : simnic::RnrPolicy::kWait;
   return value == "terminate" || value == "wait";
@@ -51,6 +58,7 @@ bool apply(simnic::NicOptions& options, std::string_view key, const std::string&
   if (key == "address") return set_address(options, value);
   if (key == "transport") return set_transport(options, value);
   if (key == "crc") return set_crc(options, value);
+  if (key == "mpa") return set_mpa(options, value);
   if (key == "rnr") return set_rnr(options, value);
   return false;
 }
@@ -64,7 +72,7 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     base::log(
         base::LogLevel::kError,
         "IA %s: instance data \"%s\" is not understood; known are address=IPV4|INTERFACE, transport=auto|shm|tcp, "
-        "crc=on|off, rnr=wait|terminate",
+        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate",
         choice.name.c_str(), word.c_str());
     return false;
   }
@@ -79,6 +87,7 @@ bool apply_environment(simnic::NicOptions& options) {
   };
   apply_variable(Variable::kTransport, "transport");
   apply_variable(Variable::kCrc, "crc");
+  apply_variable(Variable::kMpa, "mpa");
   apply_variable(Variable::kRnr, "rnr");
   // The address of the host belongs to one adapter; the others stay where they are.
   if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;

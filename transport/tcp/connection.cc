@@ -127,6 +127,8 @@ void Connection::on_deadline() {
       return release_hold();
     case State::kConfirming:
       return end_with(CloseReason::kLost, {});
+    case State::kOpen:
+      return nudge();
     default:  // a peer that says nothing, or takes nothing
       return end();
   }

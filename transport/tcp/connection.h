@@ -97,6 +97,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void on_frame_broken(Refusal reason);
   void start_streams();
   void release_hold();
+  void nudge();
   void open();
 
   // Messages.
@@ -144,6 +145,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool is_blocked_ = false;             // owes its sink an on_writable()
   bool is_established_ = false;         // its sink has heard on_established()
   bool has_peer_ended_ = false;         // its FIN has come while we still have something to say
+  int nudges_ = 0;                      // empty Writes that were to wake a silent foreign responder
   bool is_unanswered_ = false;          // counts among its port's unanswered requests
   std::optional<CloseReason> verdict_;  // what the next turn tells the sink
   std::optional<Refusal> refusal_;      // the same, while connecting

@@ -81,6 +81,23 @@ void Connection::release_hold() {
     if (outbound_.flush(fd_.get()) == WriteStatus::kBlocked) want_write();
   }
   open();
+  const bool may_sleep = side_ == Side::kInitiator && !agreement_.is_own;
+  if (may_sleep && state_ == State::kOpen) timer_.set(hub_.options().first_nudge);
+}
+
+// Some responders sleep on what came before they had installed their receiver, until more comes. A Write of no bytes is
+// more, and means nothing (RFC 5040 does not even let its STag be looked at).
+void Connection::nudge() {
+  constexpr int kMostNudges = 4;
+  if (inbound_.has_heard() || nudges_ == kMostNudges) return;
+  if (outbound_.is_idle()) {
+    outbound_.append_ready_to_receive();
+    const WriteStatus status = outbound_.flush(fd_.get());
+    if (status == WriteStatus::kBlocked) want_write();
+    if (status == WriteStatus::kLost) fail_later(CloseReason::kLost);
+  }
+  ++nudges_;
+  timer_.set(hub_.options().first_nudge * (1 << (2 * nudges_)));
 }
 
 void Connection::open() {

@@ -66,6 +66,9 @@ class Inbound {
   // Gives the buffer back; what was in it is lost. For a connection that has ended.
   void abandon();
 
+  // Whether an FPDU has come, or at least its head.
+  bool has_heard() const { return !is_first_ || is_in_segment_; }
+
   // True between messages, with nothing of the next one here.
   bool is_at_border() const {
     return stage_ == Stage::kHead && buffer_.empty() && !tagged_.is_active && !untagged_.is_active;

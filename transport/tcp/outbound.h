@@ -51,6 +51,8 @@ class Outbound {
   // False while an FPDU stands half in the socket and half in the consumer's memory.
   bool is_at_border() const { return position_ == 0; }
   bool is_flushed() const { return pending_.empty(); }
+  // Neither bytes nor a message on their way.
+  bool is_idle() const { return is_flushed() && is_at_border() && !is_in_message_; }
 
   // Gives the buffer back; what was in it is lost. For a connection that has ended.
   void abandon() { pending_.release(); }

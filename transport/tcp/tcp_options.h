@@ -26,8 +26,10 @@ struct TcpOptions {
   // How long a closed connection may take to bring its last bytes out.
   base::Duration linger = std::chrono::seconds(5);
   // How long a foreign peer's first FPDU from us is held back (docs/WIRE.md, "Foreign peers").
-  base::Duration responder_hold = std::chrono::milliseconds(10);
+  base::Duration responder_hold = std::chrono::milliseconds(100);
   base::Duration initiator_hold = std::chrono::milliseconds(5);
+  // A foreign responder that has not been heard by then is nudged; the next time after four times as long.
+  base::Duration first_nudge = std::chrono::milliseconds(50);
 
   // Between our own peers; the ULPDU stays below 64 KiB.
   std::size_t max_payload = 61440;

@@ -20,8 +20,8 @@ class OpenDeviceTest : public testing::Test {
   }
   void TearDown() override { SetUp(); }
 
-  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND", "SOFTDAT_TRANSPORT", "SOFTDAT_ADDRESS", "SOFTDAT_CRC",
-                                               "SOFTDAT_RNR"};
+  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND", "SOFTDAT_TRANSPORT", "SOFTDAT_ADDRESS",
+                                               "SOFTDAT_CRC",     "SOFTDAT_MPA",       "SOFTDAT_RNR"};
 };
 
 TEST_F(OpenDeviceTest, NobodyIsReachableWithoutBeingAsked) {
@@ -42,11 +42,12 @@ TEST_F(OpenDeviceTest, StockInstanceDataMeansNothing) {
 }
 
 TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
-  const auto options = settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on rnr=terminate"});
+  const auto options = settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on mpa=1 rnr=terminate"});
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(options->ipv4, 0x7f000009u);
   EXPECT_EQ(options->carrier, transport::CarrierKind::kTcp);
   EXPECT_TRUE(options->crc);
+  EXPECT_EQ(options->mpa, transport::MpaStyle::kPlain);
   EXPECT_EQ(options->rnr, simnic::RnrPolicy::kTerminate);
 }
 

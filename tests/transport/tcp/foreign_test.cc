@@ -22,7 +22,7 @@ class ForeignInitiatorTest : public RawTest {
   }
   void establish() {
     connect_raw(raw_, peer_, *port_);
-    pass(std::chrono::milliseconds(10));
+    pass(std::chrono::milliseconds(100));
     ASSERT_TRUE(reach([&] { return peer_.is_established; }));
   }
   // Accepts whatever stands there and returns the reply of `size` bytes.
@@ -73,7 +73,7 @@ TEST_F(ForeignInitiatorTest, IsNotSentAnythingTooSoonAfterTheReply) {
   connect_raw(raw_, peer_, *port_);
   peer_.queue_send("patience");
   settle(&raw_);
-  pass(std::chrono::milliseconds(9));
+  pass(std::chrono::milliseconds(99));
   settle(&raw_);
   EXPECT_FALSE(peer_.is_established);
   EXPECT_TRUE(raw_.received().empty());
@@ -353,6 +353,43 @@ TEST_F(ForeignResponderTest, InPeerToPeerModeGetsAnEmptyWriteFirst) {
   ASSERT_TRUE(reach([&] { return raw_.received().size() == 20; }, &raw_));
   EXPECT_EQ(to_hex(raw_.take(20)), to_hex(hex("000e c140 00000000 0000000000000000 00000000")));
   EXPECT_TRUE(peer_.is_established);
+}
+
+constexpr std::string_view kEmptyWrite = "000e c140 00000000 0000000000000000 00000000";
+
+TEST_F(ForeignResponderTest, ThatSleepsOnTheFirstMessageIsWokenByAnEmptyWrite) {
+  take_request();
+  peer_.queue_send("wake up");
+  raw_.send(mpa_reply("10 02", hex("0008 0002")));
+  settle(&raw_);
+  pass(std::chrono::milliseconds(5));
+  ASSERT_TRUE(reach([&] { return raw_.received().size() == 32; }, &raw_));
+  raw_.take(32);
+  for (const int wait : {50, 200, 800, 3200}) {
+    pass(std::chrono::milliseconds(wait - 1));
+    settle(&raw_);
+    EXPECT_TRUE(raw_.received().empty()) << wait;
+    pass(std::chrono::milliseconds(1));
+    ASSERT_TRUE(reach([&] { return raw_.received().size() == 20; }, &raw_)) << wait;
+    EXPECT_EQ(to_hex(raw_.take(20)), to_hex(hex(kEmptyWrite)));
+  }
+  // A silence of that length is its own.
+  pass(std::chrono::seconds(60));
+  settle(&raw_);
+  EXPECT_TRUE(raw_.received().empty());
+}
+
+TEST_F(ForeignResponderTest, ThatWasHeardIsLeftAlone) {
+  take_request();
+  raw_.send(mpa_reply("10 02", hex("0008 0002")));
+  settle(&raw_);
+  pass(std::chrono::milliseconds(5));
+  ASSERT_TRUE(reach([&] { return peer_.is_established; }));
+  raw_.send(make_fpdu({.opcode = Opcode::kSend, .sequence = 1}, hex("'awake'")));
+  ASSERT_TRUE(reach([&] { return peer_.messages.size() == 1; }));
+  pass(std::chrono::seconds(60));
+  settle(&raw_);
+  EXPECT_TRUE(raw_.received().empty());
 }
 
 TEST_F(ForeignResponderTest, MaySpeakFirst) {

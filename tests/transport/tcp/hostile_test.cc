@@ -105,7 +105,7 @@ TEST_F(HostileTest, TheBreachIsToldToBothSides) {
   RawPeer raw(address_, kPort);
   Peer victim;
   connect_raw(raw, victim, *port_);
-  pass(std::chrono::milliseconds(10));
+  pass(std::chrono::milliseconds(100));
   ASSERT_TRUE(reach([&] { return victim.is_established; }));
   raw.send(make_fpdu({.opcode = Opcode::kSend, .sequence = 7}, hex("'what'")));
   ASSERT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
@@ -175,7 +175,7 @@ TEST_F(HostileTest, AReaderThatDoesNotReadBlocksOnlyItsOwnSender) {
   RawPeer raw(address_, kPort);
   Peer sender;
   connect_raw(raw, sender, *port_);
-  pass(std::chrono::milliseconds(10));
+  pass(std::chrono::milliseconds(100));
   ASSERT_TRUE(reach([&] { return sender.is_established; }));
   const std::size_t big = 24u << 20;
   sender.queue({.opcode = Opcode::kSend, .length = big}, conformance::make_pattern(big));
@@ -192,7 +192,7 @@ TEST_F(HostileTest, AHalfClosedPeerThatDoesNotReadCostsNoProcessor) {
   RawPeer raw(address_, kPort);
   Peer sender;
   connect_raw(raw, sender, *port_);
-  pass(std::chrono::milliseconds(10));
+  pass(std::chrono::milliseconds(100));
   ASSERT_TRUE(reach([&] { return sender.is_established; }));
   const std::size_t big = 24u << 20;
   sender.queue({.opcode = Opcode::kSend, .length = big}, conformance::make_pattern(big));
@@ -217,7 +217,7 @@ TEST_F(HostileTest, WhatWasSentBeforeAResetArrivesHoweverMuchItIs) {
   Peer victim;
   victim.discards = true;
   connect_raw(raw, victim, *port_);
-  pass(std::chrono::milliseconds(10));
+  pass(std::chrono::milliseconds(100));
   ASSERT_TRUE(reach([&] { return victim.is_established; }));
   // While it is read, the kernel learns to hold more of it.
   std::uint32_t sent = 0;

@@ -218,7 +218,7 @@ TEST_F(TcpCarrierTest, WhatWasSentBeforeTheEndOfTheCarrierArrives) {
     raw = RawPeer(address_, kPort);
     Peer peer;
     connect_raw(raw, peer, port);
-    pass(std::chrono::milliseconds(10));
+    pass(std::chrono::milliseconds(100));
     ASSERT_TRUE(reach([&] { return peer.is_established; }));
     const std::size_t length = 100000;
     peer.queue({.opcode = Opcode::kSend, .length = length}, conformance::make_pattern(length));

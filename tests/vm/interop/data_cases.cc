@@ -77,7 +77,9 @@ void read(Conversation& c) {
     for (const std::size_t size : kSizes) {
       if (is_active(c, round)) {
         c.hear();
-        require(c.peer().post_read(kHere, size, there), "dat_ep_post_rdma_read");
+        DAT_RMR_TRIPLET part = there;
+        part.segment_length = size;
+        require(c.peer().post_read(kHere, size, part), "dat_ep_post_rdma_read");
         c.await_request(size);
         expect(c.memory().holds(kHere, size, seed_of(size, round)), "what was read is not what is there");
         c.tell();

@@ -45,7 +45,9 @@ void write_beyond_the_end(Conversation& c, const DAT_RMR_TRIPLET& there) {
 }
 
 void read_wrongly(Conversation& c, const DAT_RMR_TRIPLET& wrong) {
-  require(c.peer().post_read(kHere, 512, wrong), "dat_ep_post_rdma_read");
+  DAT_RMR_TRIPLET part = wrong;
+  part.segment_length = 512;
+  require(c.peer().post_read(kHere, 512, part), "dat_ep_post_rdma_read");
   const auto completion = next_completion(c.peer().request_evd);
   expect(completion.status != DAT_DTO_SUCCESS, "a read that nobody may answer succeeded");
 }

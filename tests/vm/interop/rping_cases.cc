@@ -107,7 +107,7 @@ void rping(Conversation& c) {
 }
 
 void rping_large(Conversation& c) {
-  ping(c, 65536);
+  ping(c, 65535);
 }
 
 constexpr std::array kCases{Case{"rping", rping}, Case{"rping_large", rping_large}};
