@@ -12,6 +12,6 @@ skip() { echo "SKIPPED: $*" >&2; exit 77; }
 need_commands() {
   local pair
   for pair in "$@"; do
-    command -v "${pair#*:}" >/dev/null || skip "no ${pair#*:} (Debian package ${pair%%:*}); tools/test vm installs it"
+    command -v "${pair#*:}" >/dev/null || skip "no ${pair#*:} (Debian package ${pair%%:*}); tools/test installs it"
   done
 }
