@@ -29,6 +29,8 @@ conformance::PeerOptions options() {
   wanted.queue_length = kQueueLength;
   wanted.attributes = conformance::default_attributes();
   wanted.attributes->max_message_size = 2 << 20;
+  // All that iWARP devices bear.
+  wanted.attributes->max_rdma_read_iov = 1;
   return wanted;
 }
 
