@@ -15,7 +15,8 @@ namespace softdat::hca {
 class CompletionSink {
  public:
   virtual void on_completion() = 0;
-  // Completions were lost; the queue pairs that feed this queue are broken. Said once per queue.
+  // Completions were lost; the queue pairs that feed this queue are broken. Said once
+  // until the queue is resized.
   virtual void on_overflow() = 0;
 
  protected:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <thread>
 
 #include "simnic/engine.h"
 #include "simnic/receive_accounts.h"
@@ -26,12 +27,38 @@ CompletionQueue::~CompletionQueue() {
 }
 
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
-  const std::size_t count = ring().pop(out);
+  std::size_t count = ring().pop(out);
+  if (count == 0) count = poll_again(out);
   for (const hca::Completion& completion : out.first(count)) {
     if (completion.srq_account != 0) [[unlikely]]
       accounts_.settle(completion.srq_account);
   }
   return count;
+}
+
+// Nothing, or nothing because everything is on its way to another ring? One who says "nothing" then makes its caller
+// wait for a notice that was given before.
+std::size_t CompletionQueue::poll_again(std::span<hca::Completion> out) {
+  for (;;) {
+    const std::uint64_t moves = await_no_move();
+    const std::size_t count = ring().pop(out);
+    if (count != 0 || moves_.load(std::memory_order_seq_cst) == moves) return count;
+  }
+}
+
+std::size_t CompletionQueue::size() const {
+  for (;;) {
+    const std::uint64_t moves = await_no_move();
+    const std::size_t count = ring().size();
+    if (count != 0 || moves_.load(std::memory_order_seq_cst) == moves) return count;
+  }
+}
+
+// A move copies a ring and calls nobody, so it is over soon.
+std::uint64_t CompletionQueue::await_no_move() const {
+  std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
+  for (; moves % 2 != 0; moves = moves_.load(std::memory_order_seq_cst)) std::this_thread::yield();
+  return moves;
 }
 
 CompletionRing& CompletionQueue::ring_of(std::size_t capacity) {
@@ -53,17 +80,21 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) {
   if (from.size() > capacity) return hca::fail(hca::Error::kInvalidState);
   try {
     CompletionRing& to = ring_of(capacity);
-    if (&to == &from) return hca::Done{};
-    std::vector<hca::Completion> waiting(from.size());
-    const std::size_t count = from.pop(waiting);
-    for (std::size_t i = 0; i < count; ++i) to.push(waiting[i]);
-    ring_.store(&to, std::memory_order_seq_cst);
+    std::vector<hca::Completion> room(from.size());
+    if (&to != &from) move_to(to, room);
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
-  // Whoever looked in between saw nothing and may be asleep by now.
-  event_count_.notify();
+  has_overflowed_ = false;
   return hca::Done{};
+}
+
+void CompletionQueue::move_to(CompletionRing& to, std::span<hca::Completion> room) {
+  moves_.fetch_add(1, std::memory_order_seq_cst);
+  const std::size_t count = ring().pop(room);
+  for (const hca::Completion& completion : room.first(count)) to.push(completion);
+  ring_.store(&to, std::memory_order_seq_cst);
+  moves_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void CompletionQueue::arm(bool solicited_only) {

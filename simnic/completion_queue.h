@@ -17,8 +17,9 @@ class ReceiveAccounts;
 // A ring, who is to be told, and how.
 //
 // Who writes what: ring_ by resize(), with the baton, to a ring that never dies before the queue,
-// so that a poller with an old pointer finds an empty ring at worst; armed_ by arm() (any thread)
-// and back to kOff by the push that fires it.
+// so that a poller with an old pointer finds an empty ring at worst; moves_ by resize() around that,
+// odd while completions are in no ring, so that who finds nothing knows whether to look again;
+// armed_ by arm() (any thread) and back to kOff by the push that fires it.
 class CompletionQueue final : public hca::CompletionQueue {
  public:
   // Throws std::bad_alloc.
@@ -26,14 +27,14 @@ class CompletionQueue final : public hca::CompletionQueue {
   ~CompletionQueue() override;
 
   std::size_t poll(std::span<hca::Completion> out) override;
-  std::size_t size() const override { return ring().size(); }
+  std::size_t size() const override;
   std::size_t capacity() const override { return ring().capacity(); }
   hca::Outcome resize(std::size_t capacity) override;
   base::EventCount& event_count() override { return event_count_; }
   void arm(bool solicited_only) override;
 
   // With the baton. False when the queue is full: the completion is lost, the sink hears
-  // on_overflow() once, and the caller breaks its queue pair.
+  // on_overflow() once (until the queue is resized), and the caller breaks its queue pair.
   bool push(const hca::Completion& completion, bool is_quiet);
 
  private:
@@ -41,6 +42,9 @@ class CompletionQueue final : public hca::CompletionQueue {
 
   CompletionRing& ring() const { return *ring_.load(std::memory_order_acquire); }
   CompletionRing& ring_of(std::size_t capacity);
+  void move_to(CompletionRing& to, std::span<hca::Completion> room);
+  std::size_t poll_again(std::span<hca::Completion> out);
+  std::uint64_t await_no_move() const;
   void wake(const hca::Completion& completion);
 
   // Fixed after construction.
@@ -48,6 +52,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   ReceiveAccounts& accounts_;  // of the shared receive queues whose completions are polled here
   hca::CompletionSink& sink_;
   std::atomic<CompletionRing*> ring_;
+  std::atomic<std::uint64_t> moves_{0};
   std::atomic<Armed> armed_{Armed::kOff};
   base::EventCount event_count_;
   // Owned by the baton.
