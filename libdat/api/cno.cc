@@ -24,15 +24,19 @@ WaitAgent agent_of(const DAT_OS_WAIT_PROXY_AGENT& agent) {
 constexpr std::uint32_t kKnownFields =
     DAT_CNO_FIELD_IA_HANDLE | DAT_CNO_FIELD_PROXY_TYPE | DAT_CNO_FIELD_PROXY | DAT_CNO_FIELD_ALL;
 
-void write_agent(const WaitAgent& agent, DAT_CNO_PARAM& parameters) {
+void write_proxy(const ConsumerNotificationParameters& known, DAT_CNO_PARAM& parameters) {
+  const WaitAgent& agent = known.agent;
   parameters.proxy_type = agent.function == nullptr ? DAT_PROXY_TYPE_NONE : DAT_PROXY_TYPE_AGENT;
   parameters.proxy.agent = {agent.instance_data, agent.function};
+  if (known.descriptor < 0) return;
+  parameters.proxy_type = DAT_PROXY_TYPE_FD;
+  parameters.proxy.fd = known.descriptor;
 }
 #else
 constexpr std::uint32_t kKnownFields = DAT_CNO_FIELD_ALL;
 
-void write_agent(const WaitAgent& agent, DAT_CNO_PARAM& parameters) {
-  parameters.agent = {agent.instance_data, agent.function};
+void write_proxy(const ConsumerNotificationParameters& known, DAT_CNO_PARAM& parameters) {
+  parameters.agent = {known.agent.instance_data, known.agent.function};
 }
 #endif
 
@@ -58,7 +62,7 @@ DAT_RETURN cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK mask, DAT_CNO
   if (parameters == nullptr) return refuse_argument(3);
   const ConsumerNotificationParameters known = cno->query();
   parameters->ia_handle = consumer_ia_handle(known.ia);
-  write_agent(known.agent, *parameters);
+  write_proxy(known, *parameters);
   return DAT_SUCCESS;
 }
 
@@ -83,14 +87,14 @@ DAT_RETURN cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD* file_descriptor, DAT_C
   if (!ia) return refuse_handle(StatusDetail::kInvalidHandleIa);
   if (file_descriptor == nullptr) return refuse_argument(2);
   if (cno_handle == nullptr) return refuse_argument(3);
-  return refuse_function();
+  return answer_of([&] { return ConsumerNotification::create_with_descriptor(*ia, *file_descriptor, *cno_handle); });
 }
 
 DAT_RETURN cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE* evd_handle) {
   const auto cno = pin_handle<ConsumerNotification>(cno_handle);
   if (!cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
   if (evd_handle == nullptr) return refuse_argument(2);
-  return refuse_function();
+  return return_code(cno->take_trigger_of_descriptor(*evd_handle));
 }
 
 #endif

@@ -47,6 +47,16 @@ Status ConsumerNotification::create(InterfaceAdapter& ia, WaitAgent agent, Handl
   return kOk;
 }
 
+Status ConsumerNotification::create_with_descriptor(InterfaceAdapter& ia, int& descriptor, Handle& cno) {
+  const std::shared_ptr<ConsumerNotification> self(new ConsumerNotification(ia));
+  Adoption adoption(ia, self);
+  if (!adoption.status().ok()) return adoption.status();
+  if (const Status status = self->descriptor_.open(); !status.ok()) return status;
+  descriptor = self->descriptor_.number();
+  cno = adoption.publish();
+  return kOk;
+}
+
 Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
   {
     std::lock_guard lock(cno->mutex_);
@@ -69,7 +79,9 @@ void ConsumerNotification::on_closing() {
 
 void ConsumerNotification::unblock_all_locked() {
   ++epoch_;
-  is_triggered_ = false;
+  // Who looks at a descriptor does not block here, so the news must wait for him.
+  is_triggered_ = descriptor_.is_open();
+  descriptor_.raise();
   hint_ = nullptr;
   call_agent_locked(nullptr);
   wake_.notify();
@@ -86,13 +98,14 @@ Status ConsumerNotification::modify_agent(WaitAgent agent) {
     if (const Status status = ia().start_upcalls(); !status.ok()) return status;
   }
   std::lock_guard lock(mutex_);
+  if (agent.function != nullptr && descriptor_.is_open()) return invalid_parameter(StatusDetail::kInvalidArg2);
   agent_ = agent;
   return kOk;
 }
 
 ConsumerNotificationParameters ConsumerNotification::query() const {
   std::lock_guard lock(mutex_);
-  return {ia_handle(), agent_};
+  return {ia_handle(), agent_, descriptor_.number()};
 }
 
 void ConsumerNotification::trigger(Handle evd) {
@@ -100,6 +113,7 @@ void ConsumerNotification::trigger(Handle evd) {
   if (is_closed_) return;
   is_triggered_ = true;
   hint_ = evd;
+  descriptor_.raise();
   call_agent_locked(evd);
   wake_.notify();
 }
@@ -141,9 +155,23 @@ bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
     return true;
   }
   if (!is_triggered_) return false;
-  is_triggered_ = false;
-  evd = std::exchange(hint_, nullptr);
+  evd = take_hint_locked();
   return true;
+}
+
+Handle ConsumerNotification::take_hint_locked() {
+  is_triggered_ = false;
+  descriptor_.lower();
+  return std::exchange(hint_, nullptr);
+}
+
+Status ConsumerNotification::take_trigger_of_descriptor(Handle& evd) {
+  ia().device().progress();
+  std::lock_guard lock(mutex_);
+  if (!descriptor_.is_open()) return model_not_supported();
+  const bool is_told = is_triggered_;
+  evd = take_hint_locked();
+  return is_told ? kOk : queue_empty(false);
 }
 
 bool ConsumerNotification::is_worth_waking(std::uint64_t epoch) const {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/event_count.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/notification_descriptor.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
 #include "libdat/object/wait_agent.h"
@@ -17,16 +18,21 @@ namespace softdat::object {
 struct ConsumerNotificationParameters {
   Handle ia;
   WaitAgent agent;
+  int descriptor;  // -1: it has none
 };
 
 // Any thread. A trigger is kept until one wait() has taken it; further ones merge with it. The agent
 // is called once, by a thread of its own that holds nothing, and is then no longer associated
-// (dat_cno_create); modify_agent() associates it anew.
+// (dat_cno_create); modify_agent() associates it anew. A CNO has an agent or a descriptor, never both.
 class ConsumerNotification final : public Object {
  public:
   static constexpr Kind kKind = Kind::kCno;
 
   static Status create(InterfaceAdapter& ia, WaitAgent agent, Handle& cno);  // dat_cno_create
+
+  // dat_cno_fd_create. INSUFFICIENT_RESOURCES when there are no descriptors. The descriptor belongs to the CNO and is
+  // readable exactly while a trigger is kept.
+  static Status create_with_descriptor(InterfaceAdapter& ia, int& descriptor, Handle& cno);
 
   // dat_cno_free. INVALID_STATE while an EVD refers to it or a thread is blocked in wait().
   static Status free(Pin<ConsumerNotification> cno);
@@ -36,13 +42,18 @@ class ConsumerNotification final : public Object {
   // CancellationShield from before it pinned the CNO.
   Status wait(std::uint32_t timeout_us, bool is_cancelled_asynchronously, Handle& evd);
 
-  Status modify_agent(WaitAgent agent);          // dat_cno_modify_agent
+  // dat_cno_trigger: what wait() without a timeout does for a CNO with a descriptor. MODEL_NOT_SUPPORTED without one,
+  // QUEUE_EMPTY and a null `evd` when nothing has triggered it. The end of all EVDs or of the IA is a trigger by null.
+  Status take_trigger_of_descriptor(Handle& evd);
+
+  // dat_cno_modify_agent. INVALID_PARAMETER for an agent beside a descriptor.
+  Status modify_agent(WaitAgent agent);
   ConsumerNotificationParameters query() const;  // dat_cno_query
 
-  // dat_cno_trigger of DAT 2.0: as if an event had come on `evd`; null for none in particular.
-  void trigger(Handle evd);
-
   // --- For EVDs ---
+
+  // An event has come on `evd`.
+  void trigger(Handle evd);
 
   // An EVD begins or ends to refer to the CNO. False when the CNO is being freed.
   [[nodiscard]] bool add_evd();
@@ -54,6 +65,7 @@ class ConsumerNotification final : public Object {
   explicit ConsumerNotification(InterfaceAdapter& ia);
   void on_closing() override;
   bool take_trigger(std::uint64_t epoch, Handle& evd);
+  Handle take_hint_locked();
   bool is_worth_waking(std::uint64_t epoch) const;
   base::WakeReason await_news(base::Time deadline, std::uint64_t epoch, bool is_cancelled);
   void unblock_all_locked();
@@ -63,6 +75,7 @@ class ConsumerNotification final : public Object {
 
   // Guarded by mutex_ (taken after an EVD's lock).
   mutable std::mutex mutex_;
+  NotificationDescriptor descriptor_;  // raised as is_triggered_ is; open or not from the beginning
   WaitAgent agent_;
   bool is_triggered_ = false;
   bool is_closed_ = false;

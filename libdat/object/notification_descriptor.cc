@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/notification_descriptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace softdat::object {
+
+// A number that the consumer has closed may be somebody else's file by now.
+NotificationDescriptor::~NotificationDescriptor() {
+  if (is_open() && !is_still_shown()) static_cast<void>(shown_.release());
+}
+
+Status NotificationDescriptor::open() {
+  base::UniqueFd own(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!own) return insufficient_resources(StatusDetail::kResourceMemory);
+  base::UniqueFd shown(::fcntl(own.get(), F_DUPFD_CLOEXEC, 0));
+  if (!shown) return insufficient_resources(StatusDetail::kResourceMemory);
+  own_ = std::move(own);
+  shown_ = std::move(shown);
+  return kOk;
+}
+
+// Full is readable too, and so is an eventfd that was read by somebody in between and then written by us.
+void NotificationDescriptor::raise() const {
+  if (is_open()) static_cast<void>(::eventfd_write(own_.get(), 1));
+}
+
+void NotificationDescriptor::lower() const {
+  eventfd_t ignored;
+  if (is_open()) static_cast<void>(::eventfd_read(own_.get(), &ignored));
+}
+
+// Where the kernel does not compare, the number is taken to be ours, as the specification has it.
+bool NotificationDescriptor::is_still_shown() const {
+  const pid_t self = ::getpid();
+  const long order = ::syscall(SYS_kcmp, self, self, KCMP_FILE, own_.get(), shown_.get());
+  return order == 0 || (order < 0 && errno != EBADF);
+}
+
+}  // namespace softdat::object
