@@ -9,7 +9,7 @@
 
 namespace softdat::hca {
 
-// Rights of a memory region; local read is always granted. And how its addresses count.
+// Rights of a memory region; local read is granted unless it is given up. And how its addresses count.
 enum Access : std::uint32_t {
   kLocalWrite = 1u << 0,
   kRemoteRead = 1u << 1,
@@ -18,6 +18,7 @@ enum Access : std::uint32_t {
   kZeroBased = 1u << 4,       // no right: addresses count from 0 at the region's start
   kBindRemoteRead = 1u << 5,  // windows that grant remote read may be bound to it; to bind those that
                               // grant more takes kLocalWrite
+  kNoLocalRead = 1u << 6,     // no right: requests may not read from it, where the device can tell
 };
 using AccessMask = std::uint32_t;
 

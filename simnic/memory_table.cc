@@ -46,7 +46,8 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   slot.address.store(grant.address, std::memory_order_relaxed);
   slot.length.store(grant.length, std::memory_order_relaxed);
   slot.shift.store(grant.shift, std::memory_order_relaxed);
-  slot.access.store(grant.access | kLocalRead, std::memory_order_relaxed);
+  const hca::AccessMask local = (grant.access & hca::kNoLocalRead) != 0 ? 0u : kLocalRead;
+  slot.access.store(grant.access | local, std::memory_order_relaxed);
   slot.domain.store(grant.domain, std::memory_order_relaxed);
   slot.key.store(key, std::memory_order_release);
   return key;
@@ -85,10 +86,10 @@ bool MemoryTable::remove_unused(std::uint32_t key) {
 
 KeyFault MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
   constexpr hca::AccessMask kChanging = hca::kRemoteWrite | hca::kRemoteAtomic;
-  hca::AccessMask rights = kLocalRead;
+  hca::AccessMask rights = 0;
   if ((grant.access & hca::kRemoteRead) != 0) rights |= hca::kBindRemoteRead;
   if ((grant.access & kChanging) != 0) rights |= hca::kLocalWrite;
-  // A window is no region: it has no local read.
+  // Nothing is bound to a window.
   const KeyFault fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
   const bool is_window = region != nullptr && region->region.load(std::memory_order_relaxed) != 0;
   return is_window ? KeyFault::kBadKey : fault;

@@ -41,7 +41,7 @@ enum class KeyFault : std::uint8_t {
   kMissingRight,  // the region does not grant the access
 };
 
-// Local read, which every region grants and no window.
+// Local read, which regions grant unless it was given up, and windows never.
 inline constexpr hca::AccessMask kLocalRead = 1u << 31;
 
 // Who asks: the protection domain of a queue pair, and the queue pair's own number among all.

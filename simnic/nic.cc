@@ -16,7 +16,7 @@ namespace softdat::simnic {
 namespace {
 
 constexpr hca::AccessMask kAllRights = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
-constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead;
+constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead | hca::kNoLocalRead;
 // One slice a segment, and a few to spare for carriers that split at their own borders.
 constexpr std::uint32_t kMaxSegments = 30;
 static_assert(kMaxSegments <= transport::SliceList::kCapacity);
@@ -93,7 +93,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
   const std::uint64_t start = (access & hca::kZeroBased) != 0 ? 0 : address;
   const MemoryGrant grant{.address = start,
                           .length = length,
-                          .access = access & (kAllRights | hca::kBindRemoteRead),
+                          .access = access & ~hca::AccessMask{hca::kZeroBased},
                           .domain = static_cast<ProtectionDomain&>(pd).id(),
                           .shift = address - start};
   const auto key = memory_.insert(grant);

@@ -17,7 +17,7 @@ namespace softdat::verbs {
 namespace {
 
 constexpr hca::AccessMask kAllRights = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
-constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead;
+constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead | hca::kNoLocalRead;
 
 bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& most) {
   return asked.send_wr <= most.max_wr && asked.recv_wr <= most.max_wr && asked.send_sge <= most.max_sge &&

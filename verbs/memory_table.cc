@@ -79,7 +79,8 @@ hca::Outcome MemoryTable::check(std::span<const hca::Segment> segments, hca::Acc
     }
     const MemoryGrant& grant = last.grant;
     if (grant.domain != domain) return hca::fail(hca::Error::kWrongDomain);
-    if ((grant.access & rights) != rights) return hca::fail(hca::Error::kMissingRight);
+    const bool is_shut = rights == 0 && (grant.access & hca::kNoLocalRead) != 0;  // who only reads asks for no right
+    if (is_shut || (grant.access & rights) != rights) return hca::fail(hca::Error::kMissingRight);
     if (!holds(grant, segment.address, segment.length)) return hca::fail(hca::Error::kOutOfRange);
   }
   return hca::Done{};

@@ -16,6 +16,8 @@ hca::AccessMask access_of(const Registration& registration) {
   const std::uint32_t privileges = registration.privileges;
   hca::AccessMask access = registration.is_zero_based ? hca::kZeroBased : 0u;
   if ((privileges & kLocalWritePrivilege) != 0) access |= hca::kLocalWrite;
+  // Who may write may read: as adapters have it, and as existing programs send from what they registered for writing.
+  if ((privileges & (kLocalReadPrivilege | kLocalWritePrivilege)) == 0) access |= hca::kNoLocalRead;
   // "Set RMR's DAT_MEM_PRIV_REMOTE_READ_FLAG requires that LMR's DAT_MEM_PRIV_LOCAL_READ_FLAG is also set"
   if ((privileges & kLocalReadPrivilege) != 0) access |= hca::kBindRemoteRead;
   return access | MemoryRegion::remote_access(privileges);
