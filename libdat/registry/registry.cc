@@ -63,8 +63,9 @@ AddResult Registry::add(const ProviderKey& key, const void* table) {
   declared->key = key;
   declared->table = table;
   declared->owner = find_loading_locked();
+  const std::string news = "dat: added " + describe(key);  // before anything is changed: this takes memory
   declared_.push_back(std::move(declared));
-  tell(Topic::kDynamicRegistry, "dat: added " + describe(key));
+  tell(Topic::kDynamicRegistry, news);
   return AddResult::kAdded;
 }
 
@@ -73,8 +74,9 @@ RemoveResult Registry::remove(const ProviderKey& key) {
   const Declared* declared = find_exact_locked(key);
   if (declared == nullptr) return RemoveResult::kNotFound;
   if (declared->users != 0) return RemoveResult::kInUse;
+  const std::string news = "dat: removed " + describe(key);
   std::erase_if(declared_, [&](const auto& each) { return each.get() == declared; });
-  tell(Topic::kDynamicRegistry, "dat: removed " + describe(key));
+  tell(Topic::kDynamicRegistry, news);
   return RemoveResult::kRemoved;
 }
 
