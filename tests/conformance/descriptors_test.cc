@@ -86,6 +86,23 @@ TEST_F(Descriptors, OpeningAnAdapterWithoutThemIsAnAnswer) {
   EXPECT_TRUE(was_opened);
 }
 
+#if SOFTDAT_DAT_MAJOR == 2
+TEST_F(Descriptors, ACnoWithoutItsDescriptorIsAnAnswer) {
+  Adapter adapter;
+  DAT_FD descriptor = -1;
+  DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+  for (rlim_t count = 0; count < 2; ++count) {
+    const FewDescriptors few(count);
+    EXPECT_THAT(dat_cno_fd_create(adapter.handle(), &descriptor, &cno),
+                fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
+    EXPECT_EQ(descriptor, -1);
+    EXPECT_EQ(cno, DAT_HANDLE_NULL);
+  }
+  const FewDescriptors enough(2);
+  EXPECT_THAT(dat_cno_fd_create(adapter.handle(), &descriptor, &cno), succeeds());
+}
+#endif
+
 TEST_F(Descriptors, ConnectingWithoutThemIsAnAnswer) {
   bool was_connected = false;
   for (rlim_t count = 0; count < 12; ++count) {

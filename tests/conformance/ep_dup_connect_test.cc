@@ -126,6 +126,13 @@ TEST_F(DupConnect, EndpointsInOtherStatesAreRefused) {
   EXPECT_EQ(third.state(), DAT_EP_STATE_UNCONNECTED);
 }
 
+TEST_F(DupConnect, EndpointWithoutAZoneIsRefused) {
+  DAT_EP_PARAM param{};
+  ASSERT_THAT(dat_ep_modify(second_client_.ep, DAT_EP_FIELD_PZ_HANDLE, &param), succeeds());
+  EXPECT_THAT(dup(second_client_.ep, client_.ep), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_PZ));
+  EXPECT_EQ(second_client_.state(), DAT_EP_STATE_UNCONNECTED);
+}
+
 // Whoever was called knows no qualifier at which the caller could be reached.
 TEST_F(DupConnect, AcceptedEndpointIsNoModel) {
   EXPECT_THAT(dup(second_server_.ep, server_.ep), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY));

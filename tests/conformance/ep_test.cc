@@ -153,6 +153,21 @@ TEST_F(Ep, ZoneMustBeAlive) {
 }
 
 // Programs use a connection dispatcher of another opening of the same adapter.
+// A zone can be taken away and given back; in between nothing can be received or connected.
+TEST_F(Ep, WithoutAZoneNothingIsPostedOrConnected) {
+  DAT_EP_PARAM param = query(peer_.ep);
+  param.pz_handle = DAT_HANDLE_NULL;
+  ASSERT_THAT(dat_ep_modify(peer_.ep, DAT_EP_FIELD_PZ_HANDLE, &param), succeeds());
+  const auto refused = fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_PZ);
+  EXPECT_THAT(peer_.post_recv(0, 64), refused);
+  EXPECT_THAT(peer_.connect(peer_, unused_qualifier()), refused);
+  EXPECT_THAT(peer_.post_send(0, 64), fails_with(DAT_INVALID_STATE));
+  EXPECT_EQ(peer_.state(), DAT_EP_STATE_UNCONNECTED);
+  param.pz_handle = peer_.pz;
+  ASSERT_THAT(dat_ep_modify(peer_.ep, DAT_EP_FIELD_PZ_HANDLE, &param), succeeds());
+  EXPECT_THAT(peer_.post_recv(0, 64), succeeds());
+}
+
 TEST_F(Ep, ConnectionDispatcherMayBelongToAnotherOpening) {
   Adapter other(kServerName);
   DAT_EP_HANDLE ep = DAT_HANDLE_NULL;

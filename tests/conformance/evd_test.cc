@@ -237,6 +237,9 @@ TEST_F(Evd, OverflowIsReportedAsynchronously) {
   const DAT_EVENT event = next_event(pair.client.adapter.async_evd(), DAT_ASYNC_ERROR_EVD_OVERFLOW);
   EXPECT_EQ(event.event_data.asynch_error_event_data.dat_handle, pair.client.request_evd);
   EXPECT_TRUE(is_quiet(pair.client.adapter.async_evd()));
+  // What completions are lost of is broken.
+  next_event(pair.client.connect_evd, DAT_CONNECTION_EVENT_BROKEN);
+  EXPECT_EQ(pair.client.state(), DAT_EP_STATE_DISCONNECTED);
 }
 
 }  // namespace

@@ -84,6 +84,16 @@ TEST(IaOpen, DispatcherMayLiveElsewhere) {
   EXPECT_THAT(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), succeeds());
 }
 
+#if SOFTDAT_DAT_MAJOR == 1
+// "If the name is prefixed by the string RO_AWARE_, then the prefix is removed prior to being passed down"
+TEST(IaOpen, TheMarkOfRelaxedOrderingIsNoPartOfTheName) {
+  Adapter marked("RO_AWARE_sim0");
+  Adapter plain("sim0");
+  const auto name_of = [](const Adapter& adapter) { return std::string(adapter.attributes().adapter_name); };
+  EXPECT_EQ(name_of(marked), name_of(plain));
+}
+#endif
+
 TEST(IaOpen, UnknownNameIsNotFound) {
   for (const char* name : {"40", "x", "xsdf", "x34", "34df", ""}) {
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;

@@ -4,10 +4,18 @@
 #include "tests/conformance/memory_shortage.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 
+#include <cstring>
 #include <functional>
+#include <vector>
 
 #include "tests/conformance/peer.h"
+#if SOFTDAT_DAT_MAJOR == 2
+#include <dat2/dat_registry.h>
+#else
+#include <dat/dat_registry.h>
+#endif
 
 namespace softdat::conformance {
 namespace {
@@ -41,11 +49,134 @@ class Shortage : public testing::Test {
     EXPECT_GT(refusals, 0);
   }
 
+  // The server's address with a port at which nobody listens.
+  DAT_IA_ADDRESS_PTR deaf_address() {
+    std::memcpy(&port_, address_, sizeof port_);
+    port_.sin_port = htons(9);
+    return reinterpret_cast<DAT_IA_ADDRESS_PTR>(&port_);
+  }
+
   Peer server_{kServerName};
   Peer client_{kClientName};
+  sockaddr_in port_{};
   DAT_CONN_QUAL qualifier_ = unused_qualifier();
   DAT_IA_ADDRESS_PTR address_ = server_.adapter.address();  // asking for it takes memory
 };
+
+TEST_F(Shortage, OfIaOpen) {
+  DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] {
+        DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+        return dat_ia_open(const_cast<char*>(kClientName), 8, &async, &ia);
+      },
+      [&] { require(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), "dat_ia_close"); });
+  EXPECT_THAT(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), succeeds());
+}
+
+TEST_F(Shortage, OfProviderDeclaration) {
+  DAT_PROVIDER table{};
+  DAT_PROVIDER_INFO info{};
+  std::strcpy(info.ia_name, "a program's own");
+  info.dapl_version_major = kIsDat2 ? 2 : 1;
+  info.dapl_version_minor = kIsDat2 ? 0 : 2;
+  expect_refusals([&] { return dat_registry_add_provider(&table, &info); },
+                  [&] { require(dat_registry_remove_provider(&table, &info), "dat_registry_remove_provider"); });
+  EXPECT_THAT(dat_registry_remove_provider(&table, &info), succeeds());
+}
+
+TEST_F(Shortage, OfPzCreate) {
+  DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
+  expect_refusals([&] { return dat_pz_create(server_.adapter.handle(), &pz); },
+                  [&] { require(dat_pz_free(pz), "dat_pz_free"); });
+  EXPECT_THAT(dat_pz_free(pz), succeeds());
+}
+
+TEST_F(Shortage, OfCnoCreate) {
+  DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] {
+        return dat_cno_create(server_.adapter.handle(), {nullptr, nullptr}, &cno);
+      },
+      [&] { require(dat_cno_free(cno), "dat_cno_free"); });
+  EXPECT_THAT(dat_cno_free(cno), succeeds());
+}
+
+// The thread that calls agents is begun with the first.
+TEST_F(Shortage, OfCnoModifyAgent) {
+  const DAT_CNO_HANDLE cno = server_.adapter.make_cno();
+  expect_refusals([&] { return dat_cno_modify_agent(cno, {nullptr, [](DAT_PVOID, DAT_EVD_HANDLE) {}}); });
+}
+
+TEST_F(Shortage, OfEvdCreate) {
+  for (const int flags : {int{DAT_EVD_DTO_FLAG}, int{DAT_EVD_SOFTWARE_FLAG}}) {
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+    expect_refusals(
+        [&] {
+          return dat_evd_create(server_.adapter.handle(), 8, DAT_HANDLE_NULL, static_cast<DAT_EVD_FLAGS>(flags), &evd);
+        },
+        [&] { require(dat_evd_free(evd), "dat_evd_free"); });
+    EXPECT_THAT(dat_evd_free(evd), succeeds());
+  }
+}
+
+TEST_F(Shortage, OfEvdResize) {
+  const DAT_EVD_HANDLE evd = server_.adapter.make_evd(DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, 8);
+  post_software_event(evd, 7);
+  expect_refusals([&] { return dat_evd_resize(evd, 1000); });
+  EXPECT_EQ(software_value(next_event(evd)), 7u);
+}
+
+TEST_F(Shortage, OfLmrCreate) {
+  std::vector<unsigned char> bytes(4096);
+  DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] {
+        DAT_REGION_DESCRIPTION region{};
+        region.for_va = bytes.data();
+        return create_lmr(server_.adapter.handle(), DAT_MEM_TYPE_VIRTUAL, region, bytes.size(), server_.pz,
+                          DAT_MEM_PRIV_ALL_FLAG, &lmr, nullptr, nullptr, nullptr, nullptr);
+      },
+      [&] { require(dat_lmr_free(lmr), "dat_lmr_free"); });
+  EXPECT_THAT(dat_lmr_free(lmr), succeeds());
+}
+
+TEST_F(Shortage, OfRmrCreate) {
+  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+  expect_refusals([&] { return dat_rmr_create(server_.pz, &rmr); },
+                  [&] { require(dat_rmr_free(rmr), "dat_rmr_free"); });
+  EXPECT_THAT(dat_rmr_free(rmr), succeeds());
+}
+
+TEST_F(Shortage, OfSrqCreateAndResize) {
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  DAT_SRQ_ATTR attributes{};
+  attributes.max_recv_dtos = 8;
+  attributes.max_recv_iov = 1;
+  attributes.low_watermark = DAT_SRQ_LW_DEFAULT;
+  expect_refusals([&] { return dat_srq_create(server_.adapter.handle(), server_.pz, &attributes, &srq); },
+                  [&] { require(dat_srq_free(srq), "dat_srq_free"); });
+  expect_refusals([&] { return dat_srq_resize(srq, 1000); });
+  EXPECT_THAT(dat_srq_free(srq), succeeds());
+}
+
+TEST_F(Shortage, OfEpCreateWithSrq) {
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  DAT_SRQ_ATTR shared{};
+  shared.max_recv_dtos = 8;
+  shared.max_recv_iov = 1;
+  shared.low_watermark = DAT_SRQ_LW_DEFAULT;
+  require(dat_srq_create(server_.adapter.handle(), server_.pz, &shared, &srq), "dat_srq_create");
+  DAT_EP_ATTR attributes = default_attributes();
+  DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+  expect_refusals(
+      [&] {
+        return dat_ep_create_with_srq(server_.adapter.handle(), server_.pz, server_.recv_evd, server_.request_evd,
+                                      server_.connect_evd, srq, &attributes, &ep);
+      },
+      [&] { require(dat_ep_free(ep), "dat_ep_free"); });
+  EXPECT_THAT(dat_ep_free(ep), succeeds());
+}
 
 TEST_F(Shortage, OfEpCreate) {
   DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
@@ -106,6 +237,41 @@ TEST_F(Shortage, OfCspCreate) {
   DAT_COMM tcp{AF_INET, SOCK_STREAM, IPPROTO_TCP};
   expect_refusals([&] { return dat_csp_create(server_.adapter.handle(), &tcp, address_, server_.cr_evd, &csp); },
                   [&] { require(dat_csp_free(csp), "dat_csp_free"); });
+}
+#endif
+
+// Each time with a connection of its own to duplicate: what the call does for the adapter meanwhile may want memory
+// too, and a connection that does not get it ends.
+TEST(ShortageOfModels, OfEpDupConnect) {
+  constexpr int kMostAllocations = 50;
+  int refusals = 0;
+  bool was_felt = true;
+  for (int count = 0; was_felt && count < kMostAllocations; ++count) {
+    ConnectedPair pair;
+    Peer second(kClientName);
+    DAT_RETURN result;
+    {
+      const MemoryShortage shortage(count);
+      result = dat_ep_dup_connect(second.ep, pair.client.ep, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT);
+      was_felt = shortage.was_felt();
+    }
+    if (result == DAT_SUCCESS) continue;
+    EXPECT_TRUE(was_felt);
+    EXPECT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)) << count;
+    EXPECT_EQ(second.state(), DAT_EP_STATE_UNCONNECTED);
+    ++refusals;
+  }
+  EXPECT_GT(refusals, 0);
+  EXPECT_FALSE(was_felt);
+}
+
+#if SOFTDAT_DAT_MAJOR == 2
+TEST_F(Shortage, OfEpCommonConnect) {
+  expect_refusals([&] { return dat_ep_common_connect(client_.ep, deaf_address(), kPatience, 0, nullptr); },
+                  [&] {
+                    next_event(client_.connect_evd);
+                    require(dat_ep_reset(client_.ep), "dat_ep_reset");
+                  });
 }
 #endif
 

@@ -246,6 +246,35 @@ TEST_F(Send, SendNeedsNoExplicitRightToRead) {
   EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_SUCCESS);
 }
 
+// "One of the LMRs used in local_iov was either invalid or did not have the local read privileges."
+TEST_F(Send, MemoryWithoutLocalRightsCannotBeSentFrom) {
+  for (const int privileges :
+       {int{DAT_MEM_PRIV_NONE_FLAG}, DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG}) {
+    Memory shut(client_.adapter.handle(), client_.pz, 4096, privileges);
+    DAT_LMR_TRIPLET segment = shut.local(0, 64);
+    const auto refused = fails_with(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ);
+    EXPECT_THAT(dat_ep_post_send(client_.ep, 1, &segment, make_cookie(0), DAT_COMPLETION_DEFAULT_FLAG), refused);
+    const DAT_RMR_TRIPLET target = server_.memory->remote(0, 64);
+    EXPECT_THAT(dat_ep_post_rdma_write(client_.ep, 1, &segment, make_cookie(0), &target, DAT_COMPLETION_DEFAULT_FLAG),
+                refused);
+    EXPECT_THAT(dat_ep_post_recv(client_.ep, 1, &segment, make_cookie(0), DAT_COMPLETION_DEFAULT_FLAG),
+                fails_with(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE));
+  }
+  expect_conversation(server_, client_);
+}
+
+// Its peers may use it all the same.
+TEST_F(Send, MemoryWithRemoteRightsAloneServesPeers) {
+  Memory shared(server_.adapter.handle(), server_.pz, 4096,
+                DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+  client_.memory->fill(0, 64, 9);
+  ASSERT_THAT(client_.post_write(0, 64, shared.remote(0, 64)), succeeds());
+  EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_SUCCESS);
+  ASSERT_THAT(client_.post_read(64, 64, shared.remote(0, 64)), succeeds());
+  EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_SUCCESS);
+  EXPECT_TRUE(client_.memory->holds(64, 64, 9));
+}
+
 TEST_F(Send, UnconnectedEndpointRefusesRequests) {
   Peer peer(kServerName);
   EXPECT_THAT(peer.post_send(0, 64), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
