@@ -240,31 +240,6 @@ TEST_F(Shortage, OfCspCreate) {
 }
 #endif
 
-// Each time with a connection of its own to duplicate: what the call does for the adapter meanwhile may want memory
-// too, and a connection that does not get it ends.
-TEST(ShortageOfModels, OfEpDupConnect) {
-  constexpr int kMostAllocations = 50;
-  int refusals = 0;
-  bool was_felt = true;
-  for (int count = 0; was_felt && count < kMostAllocations; ++count) {
-    ConnectedPair pair;
-    Peer second(kClientName);
-    DAT_RETURN result;
-    {
-      const MemoryShortage shortage(count);
-      result = dat_ep_dup_connect(second.ep, pair.client.ep, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT);
-      was_felt = shortage.was_felt();
-    }
-    if (result == DAT_SUCCESS) continue;
-    EXPECT_TRUE(was_felt);
-    EXPECT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)) << count;
-    EXPECT_EQ(second.state(), DAT_EP_STATE_UNCONNECTED);
-    ++refusals;
-  }
-  EXPECT_GT(refusals, 0);
-  EXPECT_FALSE(was_felt);
-}
-
 #if SOFTDAT_DAT_MAJOR == 2
 TEST_F(Shortage, OfEpCommonConnect) {
   expect_refusals([&] { return dat_ep_common_connect(client_.ep, deaf_address(), kPatience, 0, nullptr); },
