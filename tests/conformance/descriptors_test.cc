@@ -18,9 +18,10 @@ class FewDescriptors {
  public:
   explicit FewDescriptors(rlim_t count) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    const int lowest_free = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-    ::close(lowest_free);
-    const rlimit few = {static_cast<rlim_t>(lowest_free) + count, before_.rlim_max};
+    // Numbers that are taken lie among the free ones.
+    rlim_t limit = 0;
+    for (rlim_t free = 0; free < count || (count == 0 && is_taken(limit)); ++limit) free += is_taken(limit) ? 0 : 1;
+    const rlimit few = {limit, before_.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &few);
   }
   ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
@@ -28,6 +29,8 @@ class FewDescriptors {
   FewDescriptors& operator=(const FewDescriptors&) = delete;
 
  private:
+  static bool is_taken(rlim_t number) { return ::fcntl(static_cast<int>(number), F_GETFD) >= 0; }
+
   rlimit before_{};
 };
 
