@@ -3,8 +3,12 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "tests/libdat/object/world.h"
@@ -16,16 +20,18 @@ class EvdWaiter {
   explicit EvdWaiter(Handle evd, std::uint32_t timeout_us = kPatienceUs, std::int32_t threshold = 1)
       : evd_(evd), thread_([this, timeout_us, threshold] {
           auto pin = evd_of(evd_);
+          id_.store(::gettid());
           status = pin->wait(timeout_us, threshold, false, event, nmore);
         }) {}
   ~EvdWaiter() {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Until it blocks: other dequeuers are refused.
+  // Until it blocks: other dequeuers are refused, and it has looked at the queue for the last time before it sleeps.
   void await_blocked() {
     Event ignored;
     EXPECT_TRUE(eventually([&] { return evd_of(evd_)->dequeue(ignored).type == StatusType::kInvalidState; }));
+    EXPECT_TRUE(eventually([this] { return is_asleep(); }));
   }
   Status join() {
     thread_.join();
@@ -38,7 +44,17 @@ class EvdWaiter {
   std::int32_t nmore = -1;
 
  private:
+  // As /proc/self/task/TID/stat has it, behind the name in parentheses.
+  bool is_asleep() const {
+    std::ifstream file("/proc/self/task/" + std::to_string(id_.load()) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t end_of_name = line.rfind(") ");
+    return end_of_name != std::string::npos && line.at(end_of_name + 2) == 'S';
+  }
+
   Handle evd_;
+  std::atomic<pid_t> id_{0};
   std::thread thread_;
 };
 
