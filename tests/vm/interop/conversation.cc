@@ -107,6 +107,9 @@ void Conversation::renew() {
   Peer& peer = *peer_;
   require(dat_ep_free(peer.ep), "dat_ep_free");
   peer.ep = DAT_HANDLE_NULL;
+  // What the adapter still tells of this endpoint must not be taken for the end of the next.
+  while (conformance::take_event(peer.adapter.async_evd())) {
+  }
   for (const DAT_EVD_HANDLE evd : {peer.recv_evd, peer.request_evd, peer.connect_evd}) {
     require(dat_evd_free(evd), "dat_evd_free");
   }
