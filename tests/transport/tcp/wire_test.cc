@@ -6,39 +6,24 @@
 
 #include "tests/transport/conformance/tcp_world.h"
 #include "tests/transport/tcp/capture.h"
+#include "tests/transport/tcp/tshark.h"
 
 namespace softdat::transport::tcp {
 namespace {
 
 using conformance::own_loopback_address;
 
-std::string run(const std::string& command) {
-  std::string output;
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return output;
-  char buffer[4096];
-  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, got);
-  ::pclose(pipe);
-  return output;
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
-
 // Two carriers with the relay between them.
 class WireTest : public RawTest, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
-    if (run("tshark --version 2>/dev/null").empty()) GTEST_SKIP() << "tshark is not installed";
+    if (!has_tshark()) GTEST_SKIP() << "tshark is not installed";
     TcpOptions options;
     options.crc = GetParam();
     start(options);
     options.address = own_loopback_address(2);
     there_ = std::make_unique<TcpCarrier>(*there_reactor_, options);
-    relay_ = std::make_unique<Relay>(own_loopback_address(3), own_loopback_address(2), kPort);
+    relay_ = std::make_unique<Relay>(own_loopback_address(3), own_loopback_address(2), kPort, capture_);
     path_ = testing::TempDir() + "softdat-wire-" + std::to_string(own_loopback_address(0)) + ".pcap";
   }
   void TearDown() override { std::remove(path_.c_str()); }
@@ -52,13 +37,11 @@ class WireTest : public RawTest, public testing::WithParamInterface<bool> {
   }
   void converse();
   std::string atomic_fields(std::initializer_list<std::string> names);
-  std::string dissect(
-      const std::string& arguments) {  // Payload is ours alone; without the switch it is guessed to be RPC.
-    return run("tshark --disable-protocol rpcordma -r " + path_ + " " + arguments + " 2>/dev/null");
-  }
+  std::string dissect(const std::string& arguments) { return tcp::dissect(path_, arguments); }
 
   const std::unique_ptr<Reactor> there_reactor_ = Reactor::create();
   std::unique_ptr<TcpCarrier> there_;
+  Capture capture_;
   std::unique_ptr<Relay> relay_;
   std::string path_;
 };
@@ -100,7 +83,7 @@ void WireTest::converse() {
   ASSERT_TRUE(reach_both([&] { return active.messages.size() == 2; }));
   passive.channel->terminate({1, 1, 0});
   ASSERT_TRUE(reach_both([&] { return !active.closings.empty(); }));
-  relay_->capture().write(path_);
+  capture_.write(path_);
 }
 
 // The values of the one frame that has them.
