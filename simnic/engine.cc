@@ -56,7 +56,6 @@ bool Engine::progress() {
   std::size_t done = 0;
   bool should_yield = false;
   if (baton_.try_take()) {
-    const base::Uncancelled guard;
     // Something may be put off only while the engine thread is sure to look again soon: while it
     // stands aside. It cannot come back to waiting without a turn of its own after ours.
     const Haste haste = thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
@@ -70,7 +69,6 @@ bool Engine::progress() {
 }
 
 std::size_t Engine::turn(base::Time now, Haste haste) {
-  const base::Uncancelled guard;
   baton_.take();
   const std::size_t done = turn_with_baton(now, haste);
   leave();

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/event_count.h"
-#include "base/uncancelled.h"
 #include "simnic/baton.h"
 #include "simnic/doorbell_list.h"
 #include "simnic/failure_watch.h"
@@ -50,7 +49,6 @@ class Engine {
     Hold& operator=(const Hold&) = delete;
 
    private:
-    const base::Uncancelled guard_;  // a thread that is cancelled must not take the baton with it
     Engine& engine_;
   };
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/uncancelled.h"
+
 namespace softdat::simnic {
 namespace {
 
@@ -30,6 +32,7 @@ void UpwardQueue::push(const void* owner, News news) {
 
 bool UpwardQueue::deliver() {
   if (!has_news()) return false;
+  const base::Uncancelled guard;  // a thread that ended in a sink would keep the others from speaking
   std::unique_lock lock(mutex_);
   if (is_delivering_) return false;
   is_delivering_ = true;

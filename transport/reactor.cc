@@ -10,7 +10,6 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
-#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -153,8 +152,6 @@ bool AsioReactor::take_marks() {
 
 std::size_t AsioReactor::dispatch(bool look) {
   if (look && ++looks_ % kLooksPerCheck == 0) static_cast<void>(is_failing());
-  std::optional<base::Uncancelled> guard;  // sinks go to the kernel too
-  if (look) guard.emplace();
   if (look) context_.poll();
   // poll() may just have run the handler that was to wake the waiter.
   if (take_marks() && look) wake_waiter();

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/fault.h"
 #include "transport/tcp/socket.h"
@@ -107,7 +106,6 @@ bool Connection::read_and_drop() {
 }
 
 void Connection::finish(base::Time deadline) {
-  const base::Uncancelled guard;
   const SharedConnection self = shared_from_this();
   if (state_ == State::kDraining) bring_out(deadline);
   end();

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/fault.h"
 #include "transport/tcp/service_port.h"
@@ -36,7 +35,6 @@ void Connection::dial() {
 }
 
 void Connection::dial_next() {
-  const base::Uncancelled guard;
   while (!ports_.empty()) {
     remote_.port = ports_.back();
     ports_.pop_back();

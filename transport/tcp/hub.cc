@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 
 namespace softdat::transport::tcp {
@@ -104,7 +103,6 @@ std::size_t Hub::move(base::Time now) {
   done_ = 0;
   timers_.start_fresh(now);
   if (due_.empty() && now < timers_.next() && !has_active()) return 0;
-  const base::Uncancelled guard;
   note_done(timers_.expire(now));
   run_due();
   try_active();

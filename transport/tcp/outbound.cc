@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/byte_order.h"
-#include "base/uncancelled.h"
 #include "transport/tcp/crc32c.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/message_body.h"
@@ -195,7 +194,6 @@ void Outbound::append_terminate(const Terminate& terminate) {
 }
 
 WriteStatus Outbound::flush(int fd) {
-  const base::Uncancelled guard;
   // A message in mid-FPDU has emptied the buffer before it, so what is here starts at a border.
   while (!pending_.empty()) {
     const auto bytes = pending_.bytes();

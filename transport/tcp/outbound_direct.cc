@@ -6,7 +6,6 @@
 
 #include <cerrno>
 
-#include "base/uncancelled.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/gather_batch.h"
 #include "transport/tcp/outbound.h"
@@ -17,7 +16,6 @@ namespace {
 constexpr std::size_t kDirectBudget = std::size_t{2} << 20;
 
 long send_pieces(int fd, std::span<iovec> pieces) {
-  const base::Uncancelled guard;
   msghdr header{};
   header.msg_iov = pieces.data();
   header.msg_iovlen = pieces.size();
