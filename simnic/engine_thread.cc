@@ -2,33 +2,14 @@
 #include "simnic/engine_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 
+#include "base/blocked_signals.h"
 #include "simnic/engine.h"
 
 namespace softdat::simnic {
-namespace {
-
-// The consumer's signals are for the consumer's threads.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 EngineThread::EngineThread(Engine& engine) : engine_(engine) {
-  const AllSignalsBlocked blocked;  // inherited by the new thread
+  const base::BlockedSignals blocked;  // inherited by the new thread
   thread_ = std::thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), "softdat-engine");
 }

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -13,26 +12,11 @@
 #include <new>
 #include <system_error>
 
+#include "base/blocked_signals.h"
 #include "base/log.h"
 
 namespace softdat::verbs {
 namespace {
-
-// The consumer's signals are for the consumer's threads.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 // Ids and targets beyond those that have keys.
 constexpr std::size_t kSpare = 64;
@@ -277,7 +261,7 @@ EventThread::EventThread(std::shared_ptr<Adapter> adapter) : core_(std::make_sha
   make_nonblocking(core_->adapter->connections->fd);
   make_nonblocking(core_->adapter->completions->fd);
   make_nonblocking(core_->adapter->context->async_fd);
-  const AllSignalsBlocked blocked;  // inherited by the new thread
+  const base::BlockedSignals blocked;  // inherited by the new thread
   thread_ = std::thread([core = core_] { core->run(); });
   ::pthread_setname_np(thread_.native_handle(), "softdat-verbs");
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/upcall_thread.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 
+#include "base/blocked_signals.h"
 #include "base/log.h"
 
 namespace softdat::object {
@@ -24,19 +22,8 @@ struct UpcallThread::Queue {
 };
 
 UpcallThread::UpcallThread() : queue_(std::make_shared<Queue>()) {
-  // The program's signals are for the program's threads.
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  const auto restore = [&] { pthread_sigmask(SIG_SETMASK, &old, nullptr); };
-  try {
-    thread_ = std::thread([queue = queue_] { run(queue); });
-  } catch (...) {
-    restore();
-    throw;
-  }
-  restore();
+  const base::BlockedSignals blocked;  // inherited by the new thread
+  thread_ = std::thread([queue = queue_] { run(queue); });
 }
 
 UpcallThread::~UpcallThread() {
