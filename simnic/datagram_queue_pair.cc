@@ -10,7 +10,6 @@
 #include "simnic/memory_region.h"
 #include "simnic/queue_pair_limits.h"
 #include "simnic/receive_request.h"
-#include "simnic/work_request.h"
 
 namespace softdat::simnic {
 namespace {
@@ -126,8 +125,8 @@ void DatagramQueuePair::look_at_recv_limits() {
 }
 
 hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& request) {
-  const std::uint64_t length = total_length(request.local);
-  if (request.peer == nullptr || (request.flags & ~kSendFlags) != 0 || length > kMaxDatagram ||
+  const std::uint64_t length = hca::total_length(request.local);
+  if (request.peer == nullptr || (request.flags & ~hca::kSendFlags) != 0 || length > kMaxDatagram ||
       request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The consumer's way in: nothing here takes a lock that another queue pair's posts take.
+#include "hca/request_rules.h"
 #include "simnic/engine.h"
 #include "simnic/memory_window.h"
 #include "simnic/queue_pair.h"
-#include "simnic/work_request.h"
 
 namespace softdat::simnic {
 namespace {
-
-using hca::QueuePairState;
-
-constexpr std::uint32_t kBindFlags = hca::kSignaled | hca::kFence | hca::kQuiet;
-
-bool is_known(hca::SendOpcode opcode) {
-  return opcode < hca::SendOpcode::kBind;
-}
 
 // A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
 // carried out meanwhile has then published its key by the time of the check.
@@ -25,22 +17,12 @@ KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request) 
   return fault == KeyFault::kBadKey && may_open_yet ? KeyFault::kNone : fault;
 }
 
-bool is_length_right(hca::SendOpcode opcode, std::uint64_t length) {
-  return hca::is_atomic(opcode) ? length == sizeof(std::uint64_t) : length <= kMaxLength;
-}
-
-bool takes_sends(QueuePairState state) {
-  return state == QueuePairState::kConnected || state == QueuePairState::kDisconnecting ||
-         state == QueuePairState::kError;
-}
-
 }  // namespace
 
 hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
-  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  const std::uint64_t length = total_length(request.local);
-  if (!is_known(request.opcode) || (request.flags & ~kSendFlags) != 0 || !is_length_right(request.opcode, length) ||
-      request.local.size() > limits_.send_sge) {
+  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  const std::uint64_t length = hca::total_length(request.local);
+  if (!hca::is_well_formed(request, length) || request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   if (hca::awaits_response(request.opcode) && limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
@@ -60,7 +42,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   {
     const std::lock_guard lock(send_mutex_);
     // Again: reset() changes the state under this lock, so nothing slips into a new life.
-    if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+    if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
     if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
     requester_.queue().push(entry, request.local);
     counters_.add(transfer_of(request.opcode), length);
@@ -89,17 +71,14 @@ hca::Result<std::uint32_t> QueuePair::reserve_key(const hca::BindRequest& reques
 }
 
 hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
-  constexpr hca::AccessMask kAccess = hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic | hca::kZeroBased;
-  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  if ((request.flags & ~kBindFlags) != 0 || (request.access & ~kAccess) != 0) {
-    return hca::fail(hca::Error::kInvalidArgument);
-  }
+  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if (!hca::is_well_formed(request)) return hca::fail(hca::Error::kInvalidArgument);
   WindowState& window = static_cast<MemoryWindow*>(request.window)->state();
   if (window.domain() != memory_.who.domain) return hca::fail(hca::Error::kWrongDomain);
   std::uint32_t key = 0;
   {
     const std::lock_guard lock(send_mutex_);
-    if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+    if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
     if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
     const auto reserved = reserve_key(request, window);
     if (!reserved) return reserved;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/receive_request.h"
 
+#include "hca/request_rules.h"
 #include "simnic/fault.h"
-#include "simnic/work_request.h"
 
 namespace softdat::simnic {
 
 hca::Result<RecvEntry> make_recv_entry(const MemoryView& memory, const hca::RecvRequest& request,
                                        std::uint32_t max_segments) {
-  const std::uint64_t length = total_length(request.local);
-  const bool has_unknown_flag = (request.flags & ~std::uint32_t{hca::kQuiet}) != 0;
-  if (has_unknown_flag || length > kMaxLength || request.local.size() > max_segments) {
+  const std::uint64_t length = hca::total_length(request.local);
+  if (!hca::is_well_formed(request, length) || request.local.size() > max_segments) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   const KeyFault fault = check_segments(memory, request.local, hca::kLocalWrite);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ordered_copy.h"
+#include "hca/request_rules.h"
 #include "simnic/window_state.h"
 
 namespace softdat::simnic {
@@ -12,28 +13,6 @@ namespace {
 
 using hca::CompletionStatus;
 using hca::SendOpcode;
-
-hca::CompletionOpcode completion_opcode(SendOpcode opcode) {
-  switch (opcode) {
-    case SendOpcode::kSend:
-    case SendOpcode::kSendInvalidate:
-      return hca::CompletionOpcode::kSend;
-    case SendOpcode::kWrite:
-      return hca::CompletionOpcode::kWrite;
-    case SendOpcode::kRead:
-    case SendOpcode::kReadToWindow:
-      return hca::CompletionOpcode::kRead;
-    case SendOpcode::kBind:
-      return hca::CompletionOpcode::kBind;
-    case SendOpcode::kWriteWithImmediate:
-      return hca::CompletionOpcode::kWriteWithImmediate;
-    case SendOpcode::kFetchAdd:
-      return hca::CompletionOpcode::kFetchAdd;
-    case SendOpcode::kCompareSwap:
-      return hca::CompletionOpcode::kCompareSwap;
-  }
-  return hca::CompletionOpcode::kSend;
-}
 
 // Where the peer is told to send a response to. We find the place by order, not by these, so that a
 // read may be scattered; they only have to come back unchanged.
@@ -341,7 +320,8 @@ void Requester::complete_oldest(CompletionStatus status) {
     end_bind(entry, number, is_success);
     if (is_told) feed_.push_bind(entry.wr_id, context, status, is_quiet);
   } else if (is_told) {
-    feed_.push(entry.wr_id, completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false, is_quiet);
+    feed_.push(entry.wr_id, hca::completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false,
+               is_quiet);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "hca/request_rules.h"
 #include "hca/types.h"
 #include "simnic/memory_table.h"
 #include "transport/message.h"
@@ -27,8 +28,8 @@ struct MemoryView {
 
 // What a request needs to be allowed to do to its local segments.
 constexpr hca::AccessMask local_rights(hca::SendOpcode opcode) {
-  if (opcode == hca::SendOpcode::kReadToWindow) return hca::kRemoteWrite;
-  return hca::awaits_response(opcode) ? hca::AccessMask{hca::kLocalWrite} : kLocalRead;
+  const hca::AccessMask written = hca::written_right(opcode);
+  return written == 0 ? kLocalRead : written;
 }
 
 // The first fault among the segments, each checked whole.

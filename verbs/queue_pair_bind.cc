@@ -2,6 +2,7 @@
 // Binds, which travel among the sends.
 #include <cerrno>
 
+#include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
 #include "verbs/memory_window.h"
@@ -12,14 +13,6 @@ namespace softdat::verbs {
 namespace {
 
 using hca::QueuePairState;
-
-constexpr std::uint32_t kBindFlags = hca::kSignaled | hca::kFence | hca::kQuiet;
-constexpr hca::AccessMask kAccess = hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic | hca::kZeroBased;
-
-bool takes_sends(QueuePairState state) {
-  return state == QueuePairState::kConnected || state == QueuePairState::kDisconnecting ||
-         state == QueuePairState::kError;
-}
 
 unsigned device_rights(hca::AccessMask access) {
   unsigned result = 0;
@@ -56,11 +49,9 @@ unsigned device_flags(std::uint32_t flags) {
 }  // namespace
 
 hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
-  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   if (!device_.traits.has_windows) return hca::fail(hca::Error::kUnsupported);
-  if ((request.flags & ~kBindFlags) != 0 || (request.access & ~kAccess) != 0) {
-    return hca::fail(hca::Error::kInvalidArgument);
-  }
+  if (!hca::is_well_formed(request)) return hca::fail(hca::Error::kInvalidArgument);
   auto& window = static_cast<MemoryWindow&>(*request.window);
   if (window.domain() != domain_.id()) return hca::fail(hca::Error::kWrongDomain);
   std::optional<MemoryGrant> grant;
@@ -72,7 +63,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
   // Devices count from 0 in windows of one queue pair only.
   if ((request.access & hca::kZeroBased) != 0 && !window.is_narrow()) return hca::fail(hca::Error::kUnsupported);
   const std::lock_guard lock(send_mutex_);
-  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   make_room_locked();
   return bind_locked(request, window, grant ? grant->mr : nullptr);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
 #include "verbs/queue_pair.h"
@@ -15,18 +16,8 @@ namespace {
 using hca::QueuePairState;
 using hca::SendOpcode;
 
-constexpr std::uint32_t kSendFlags = hca::kSignaled | hca::kSolicited | hca::kFence | hca::kQuiet;
 // So many completions that nobody asked for may stand in the device's queue at a time.
 constexpr std::uint32_t kMostUnwanted = 8;
-
-bool takes_sends(QueuePairState state) {
-  return state == QueuePairState::kConnected || state == QueuePairState::kDisconnecting ||
-         state == QueuePairState::kError;
-}
-
-hca::AccessMask local_rights(SendOpcode opcode) {
-  return hca::awaits_response(opcode) ? hca::AccessMask{hca::kLocalWrite} : hca::AccessMask{0};
-}
 
 bool is_device_able(SendOpcode opcode, const Traits& traits) {
   switch (opcode) {
@@ -69,28 +60,6 @@ ibv_wr_opcode opcode_of(SendOpcode opcode) {
   return IBV_WR_SEND;
 }
 
-hca::CompletionOpcode completion_opcode_of(SendOpcode opcode) {
-  switch (opcode) {
-    case SendOpcode::kSend:
-    case SendOpcode::kSendInvalidate:
-      return hca::CompletionOpcode::kSend;
-    case SendOpcode::kWrite:
-      return hca::CompletionOpcode::kWrite;
-    case SendOpcode::kRead:
-    case SendOpcode::kReadToWindow:
-      return hca::CompletionOpcode::kRead;
-    case SendOpcode::kWriteWithImmediate:
-      return hca::CompletionOpcode::kWriteWithImmediate;
-    case SendOpcode::kFetchAdd:
-      return hca::CompletionOpcode::kFetchAdd;
-    case SendOpcode::kCompareSwap:
-      return hca::CompletionOpcode::kCompareSwap;
-    case SendOpcode::kBind:
-      return hca::CompletionOpcode::kBind;
-  }
-  return hca::CompletionOpcode::kSend;
-}
-
 void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
   switch (request.opcode) {
     case SendOpcode::kSendInvalidate:
@@ -118,16 +87,12 @@ void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
 
 // Every check that needs no lock but the memory's.
 hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_t& length) const {
-  const auto total = total_length(request.local);
-  const bool is_known = request.opcode < SendOpcode::kBind && (request.flags & ~kSendFlags) == 0;
-  if (!is_known || !total || request.local.size() > std::min(limits_.send_sge, kMostSegments)) {
-    return hca::fail(hca::Error::kInvalidArgument);
-  }
-  if (hca::is_atomic(request.opcode) && *total != sizeof(std::uint64_t)) {
+  const std::uint64_t total = hca::total_length(request.local);
+  if (!hca::is_well_formed(request, total) || request.local.size() > std::min(limits_.send_sge, kMostSegments)) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   if (!is_device_able(request.opcode, device_.traits)) return hca::fail(hca::Error::kUnsupported);
-  length = *total;
+  length = static_cast<std::uint32_t>(total);
   if (!hca::awaits_response(request.opcode)) return hca::Done{};
   if (request.local.size() > device_.traits.max_read_sge) return hca::fail(hca::Error::kInvalidArgument);
   if (limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
@@ -135,12 +100,12 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
 }
 
 hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
-  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   std::uint32_t length = 0;
   if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
   const std::lock_guard lock(send_mutex_);
   // Again: reset() changes the state under this lock, so nothing slips into a new life.
-  if (!takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   make_room_locked();
   if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);
   WorkEntry& entry = sends_.next();
@@ -148,7 +113,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   entry.cookie = request.wr_id;
   entry.length = length;
   entry.flags = request.flags;
-  entry.opcode = completion_opcode_of(request.opcode);
+  entry.opcode = hca::completion_opcode(request.opcode);
   entry.is_receive = false;
   entry.window.reset();
   if (request.opcode != SendOpcode::kReadToWindow) return hand_over_locked(request, entry);
@@ -173,8 +138,7 @@ void QueuePair::make_room_locked() {
 }
 
 hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
-  const auto rights =
-      request.opcode == SendOpcode::kReadToWindow ? hca::AccessMask{hca::kRemoteWrite} : local_rights(request.opcode);
+  const hca::AccessMask rights = hca::written_right(request.opcode);
   if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_.id(), last_send_); !fit) return fit;
   entry.is_with_device = state() == QueuePairState::kConnected;
   sends_.commit();
@@ -213,9 +177,8 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
 
 hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
-  const auto length = total_length(request.local);
-  const bool is_known = (request.flags & ~std::uint32_t{hca::kQuiet}) == 0;
-  if (!length || !is_known || request.local.size() > limits_.recv_sge) {
+  const std::uint64_t length = hca::total_length(request.local);
+  if (!hca::is_well_formed(request, length) || request.local.size() > limits_.recv_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   {
@@ -225,9 +188,9 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
     if (recvs_.outstanding() >= limits_.recv_wr) return hca::fail(hca::Error::kLimitReached);
     const hca::Outcome fit = device_.memory.check(request.local, hca::kLocalWrite, domain_.id(), last_recv_);
     if (!fit) return fit;
-    const hca::Outcome posted = post_recv_locked(request, *length);
+    const hca::Outcome posted = post_recv_locked(request, static_cast<std::uint32_t>(length));
     if (!posted) return posted;
-    counters_.add(hca::Transfer::kPostRecv, *length);
+    counters_.add(hca::Transfer::kPostRecv, length);
   }
   look_at_recv_limits();
   return hca::Done{};

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <span>
 
 #include "hca/types.h"
@@ -15,14 +13,6 @@ namespace softdat::verbs {
 
 // More than this no adapter of ours offers, whatever its device can do.
 inline constexpr std::uint32_t kMostSegments = 30;
-
-// Nothing when the lengths add up beyond 2^32-1.
-inline std::optional<std::uint32_t> total_length(std::span<const hca::Segment> segments) {
-  std::uint64_t sum = 0;
-  for (const hca::Segment& segment : segments) sum += segment.length;
-  if (sum > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  return static_cast<std::uint32_t>(sum);
-}
 
 // On the stack of whoever posts. Empty segments are left out: devices read length 0 as 2^31, and the
 // key of an empty region opens nothing.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <new>
 
+#include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/scatter_list.h"
 #include "verbs/status.h"
@@ -94,11 +95,10 @@ std::uint32_t SharedReceiveQueue::capacity() const {
 }
 
 hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
-  if (request.local.size() > max_sge_ || (request.flags & ~std::uint32_t{hca::kQuiet}) != 0) {
+  const std::uint64_t length = hca::total_length(request.local);
+  if (!hca::is_well_formed(request, length) || request.local.size() > max_sge_) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  const auto length = total_length(request.local);
-  if (!length) return hca::fail(hca::Error::kInvalidArgument);
   if (counts().outstanding >= capacity()) return hca::fail(hca::Error::kLimitReached);
   const std::lock_guard lock(mutex_);
   if (const auto fit = memory_.check(request.local, hca::kLocalWrite, domain_, last_); !fit) return fit;
@@ -106,7 +106,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   WorkEntry* const entry = free_.back();
   *entry = {.shared = this,
             .cookie = request.wr_id,
-            .length = *length,
+            .length = static_cast<std::uint32_t>(length),
             .flags = request.flags,
             .opcode = hca::CompletionOpcode::kRecv,
             .is_receive = true,

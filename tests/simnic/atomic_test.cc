@@ -76,13 +76,7 @@ TEST_F(AtomicTest, TheOriginalMayBeScattered) {
 }
 
 TEST_F(AtomicTest, CountAgainstTheLimitOfReadsAndKeepTheirOrderWithThem) {
-  auto limits = Endpoint::kLimits;
-  limits.reads_in = 1;
-  passive_.reset();
-  active_.reset();
-  active_ = std::make_unique<Endpoint>(here());
-  passive_ = std::make_unique<Endpoint>(there(), limits);
-  world_->connect(*active_, *passive_);
+  reconnect_with_reads_in(1);
   make_memory(kEverything);
   for (std::uint64_t i = 0; i < 6; ++i) {
     if (i % 2 == 0) {

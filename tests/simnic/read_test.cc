@@ -48,13 +48,7 @@ TEST_F(ReadTest, MoreReadsThanMayBeOutstandingWaitTheirTurn) {
 }
 
 TEST_F(ReadTest, TheLesserOfBothSidesLimitsCounts) {
-  auto limits = Endpoint::kLimits;
-  limits.reads_in = 1;
-  passive_.reset();
-  active_.reset();
-  active_ = std::make_unique<Endpoint>(here());
-  passive_ = std::make_unique<Endpoint>(there(), limits);
-  world_->connect(*active_, *passive_);
+  reconnect_with_reads_in(1);
   Memory to(here(), 30), from(there(), bytes("0123456789"));
   for (std::uint64_t i = 0; i < 3; ++i) expect_ok(active_->read(i, {to.segment(i * 10, 10)}, from));
   settle();
@@ -63,13 +57,7 @@ TEST_F(ReadTest, TheLesserOfBothSidesLimitsCounts) {
 }
 
 TEST_F(ReadTest, AReadToAPeerThatAnswersNoneFailsInItsTurn) {
-  auto limits = Endpoint::kLimits;
-  limits.reads_in = 0;
-  passive_.reset();
-  active_.reset();
-  active_ = std::make_unique<Endpoint>(here());
-  passive_ = std::make_unique<Endpoint>(there(), limits);
-  world_->connect(*active_, *passive_);
+  reconnect_with_reads_in(0);
   Memory local(here(), 8), remote(there(), 8);
   expect_ok(active_->write(1, {local.all()}, remote));
   expect_ok(active_->read(2, {local.all()}, remote));

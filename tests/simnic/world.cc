@@ -260,6 +260,16 @@ void ConnectedTest::use(const transport::loop::LoopOptions& options, RnrPolicy r
   world_->connect(*active_, *passive_);
 }
 
+void ConnectedTest::reconnect_with_reads_in(std::uint32_t reads_in) {
+  auto limits = Endpoint::kLimits;
+  limits.reads_in = reads_in;
+  passive_.reset();
+  active_.reset();
+  active_ = std::make_unique<Endpoint>(here());
+  passive_ = std::make_unique<Endpoint>(there(), limits);
+  world_->connect(*active_, *passive_);
+}
+
 void ConnectedTest::tear_down() {
   active_.reset();
   passive_.reset();

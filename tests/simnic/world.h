@@ -201,6 +201,8 @@ class ConnectedTest : public ::testing::Test {
            const hca::QueuePairLimits& limits = Endpoint::kLimits, std::size_t cq_capacity = 64);
   void SetUp() override { use({}); }
   void TearDown() override { tear_down(); }
+  // Two fresh endpoints, the passive one of which answers so many reads at a time.
+  void reconnect_with_reads_in(std::uint32_t reads_in);
   void settle() { world_->settle(); }
   Host& here() { return world_->here(); }
   Host& there() { return world_->there(); }
