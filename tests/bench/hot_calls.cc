@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls of a data path, each made many times in a row, for callgrind to count. Each dump bears the name of a call
 // and holds one batch of it: only this thread's instructions, only inside the calls. Run by counts_test, which takes
-// the batch in the middle: now and then the engine thread has the baton and does what a call would have done.
+// the batch in the middle: now and then one looks at the kernel, or reads the clock at another moment. The engine
+// thread rests all the while, as it does beside a consumer that polls.
 #include <valgrind/callgrind.h>
 
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/bench/parked_threads.h"
 #include "tests/bench/self_pair.h"
 
 namespace softdat::bench {
 namespace {
 
 constexpr int kBatch = 64;  // counts_test divides by it
-constexpr int kBatches = 101;
+constexpr int kBatches = 11;
 
 // `call` is counted, what comes before and after is not.
 template <typename Before, typename Call, typename After>
@@ -62,6 +64,9 @@ void count_all(SelfPair& pair) {
 
 int main() {
   softdat::bench::SelfPair pair;
+  const auto poll = [](void* polled) { (void)static_cast<softdat::bench::SelfPair*>(polled)->poll_requests(); };
+  softdat::bench::park_threads(poll, &pair);
   softdat::bench::count_all(pair);
+  softdat::bench::release_threads();
   return 0;
 }

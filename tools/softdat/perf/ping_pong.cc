@@ -30,12 +30,11 @@ PingPong::PingPong(Lanes& lanes, const Case& what, LivenessCheck check)
       checker_(lanes),
       what_(what),
       check_(std::move(check)),
-      receives_(consumes_receive(what.operation)) {}
+      receives_(consumes_receive(what.operation)),
+      ahead_(std::min<std::uint64_t>(kReceivesAhead, lanes.largest_receives()) * lanes.setup().active) {}
 
 void PingPong::prepare() {
-  const std::uint64_t ahead = std::min<std::uint64_t>(kReceivesAhead, lanes_.largest_receives());
-  const std::uint64_t receives = std::min<std::uint64_t>(what_.iterations, ahead * lanes_.setup().active);
-  while (receives_ && posted_receives_ < receives) refill_receive();
+  refill_receives();
   for (std::uint64_t slot = 0; slot < lanes_.place_count(); ++slot) lanes_.incoming_slot(slot)[what_.size - 1] = 0;
 }
 
@@ -74,6 +73,7 @@ void PingPong::post(std::uint64_t number) {
   if (!receives_) set_foreign_byte(lanes_.outgoing(number) + what_.size - 1, mark_of(number));
   lanes_.post(what_.operation, number, what_.size, 1);
   ++outstanding_;
+  refill_receives();
   reap();
 }
 
@@ -87,7 +87,9 @@ void PingPong::await_arrival(std::uint64_t number) {
     completion_of(event);
     checker_.look_at_received(what_.operation, event, number, what_.size);
   }
-  if (receives_ && posted_receives_ < what_.iterations) refill_receive();
+  ++arrived_;
+  // Else while our message travels.
+  if (posted_receives_ == arrived_) refill_receives();
 }
 
 void PingPong::watch_memory(std::uint64_t number) {
@@ -101,9 +103,9 @@ void PingPong::watch_memory(std::uint64_t number) {
   }
 }
 
-void PingPong::refill_receive() {
-  lanes_.post_receive(posted_receives_, what_.size);
-  ++posted_receives_;
+void PingPong::refill_receives() {
+  const std::uint64_t wanted = receives_ ? std::min(what_.iterations, arrived_ + ahead_) : 0;
+  for (; posted_receives_ < wanted; ++posted_receives_) lanes_.post_receive(posted_receives_, what_.size);
 }
 
 // Also lets the library work for us, which is why an empty queue is polled too.

@@ -28,7 +28,7 @@ class PingPong {
   void post(std::uint64_t number);
   void await_arrival(std::uint64_t number);
   void watch_memory(std::uint64_t number);
-  void refill_receive();
+  void refill_receives();
   void reap();
   void finish();
   void pause() const;
@@ -38,7 +38,9 @@ class PingPong {
   const Case what_;
   const LivenessCheck check_;
   const bool receives_;
+  const std::uint64_t ahead_;  // receives that are posted to all endpoints together
   std::uint64_t posted_receives_ = 0;
+  std::uint64_t arrived_ = 0;
   std::uint32_t outstanding_ = 0;
 };
 
