@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <mutex>
 #include <string>
 
 namespace softdat::object {
@@ -65,15 +67,34 @@ Verdict settle(int fd, const SharedIdentity& identity) {
   return is_read && known == identity ? Verdict::kAgreed : Verdict::kDisputed;
 }
 
+// Nobody who has a claim on it is alive when all of it can be locked.
+void remove_if_abandoned(const std::string& path) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (file && lock(file.get(), F_WRLCK, false)) ::unlink(path.c_str());
+}
+
 }  // namespace
 
+void SharedMemoryClaim::remove_abandoned() {
+  const std::string place = directory();
+  if (place.empty()) return;
+  std::error_code none;
+  for (std::filesystem::directory_iterator it(place, none), end; !none && it != end; it.increment(none)) {
+    remove_if_abandoned(it->path().string());
+  }
+}
+
 std::unique_ptr<SharedMemoryClaim> SharedMemoryClaim::make(const SharedCookie& cookie, const SharedIdentity& identity) {
+  static std::once_flag has_cleaned;
+  std::call_once(has_cleaned, remove_abandoned);
   // A dispute with somebody who has just died, or a file that is just going, looks different the
   // next time.
   constexpr int kTries = 5;
-  const std::string path = path_of(cookie);
-  for (int i = 0; !path.empty() && i < kTries; ++i) {
+  for (int i = 0; i < kTries; ++i) {
+    const std::string path = path_of(cookie);
+    if (path.empty()) break;
     base::UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+    if (!file && errno == ENOENT) continue;  // the directory has just gone with somebody else's last file
     if (!file) break;
     const Verdict verdict = settle(file.get(), identity);
     if (verdict == Verdict::kDisputed && i + 1 == kTries) return nullptr;
@@ -84,9 +105,13 @@ std::unique_ptr<SharedMemoryClaim> SharedMemoryClaim::make(const SharedCookie& c
   return std::unique_ptr<SharedMemoryClaim>(new SharedMemoryClaim(cookie, base::UniqueFd()));
 }
 
-// The last one takes the file away; whoever has opened it in the meantime sees that it has no name.
+// The last one takes the file away, and the last file the directory; whoever has opened it in the meantime sees that
+// it has no name.
 SharedMemoryClaim::~SharedMemoryClaim() {
-  if (file_ && lock(file_.get(), F_WRLCK, false)) ::unlink(path_of(cookie_).c_str());
+  if (!file_ || !lock(file_.get(), F_WRLCK, false)) return;
+  const std::string place = directory();
+  ::unlink(path_of(cookie_).c_str());
+  if (!place.empty()) ::rmdir(place.c_str());
 }
 
 }  // namespace softdat::object

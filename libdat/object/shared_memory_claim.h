@@ -22,6 +22,8 @@ class SharedMemoryClaim {
   // nothing can be compared, and the claim is granted.
   static std::unique_ptr<SharedMemoryClaim> make(const SharedCookie& cookie, const SharedIdentity& identity);
   ~SharedMemoryClaim();
+  // Of processes that were killed. The first claim of each process does it.
+  static void remove_abandoned();
   SharedMemoryClaim(const SharedMemoryClaim&) = delete;
   SharedMemoryClaim& operator=(const SharedMemoryClaim&) = delete;
 
