@@ -31,7 +31,7 @@ Engine::Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive) : drive
 Engine::~Engine() {
   thread_.reset();
   base::check(!baton_.is_held(), "nobody uses a dying engine");
-  graveyard_.clear();
+  empty_graveyard();
 }
 
 base::Time Engine::now() const {
@@ -92,31 +92,26 @@ std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
 }
 
 void Engine::promote_with_baton() {
-  for (Task* task : due_later_) {
-    task->is_due_later_ = false;
-    run_at_end(*task);
+  while (!due_later_.empty()) {
+    Task& task = due_later_.front();
+    due_later_.pop_front();
+    run_at_end(task);
   }
-  due_later_.clear();
 }
 
 void Engine::run_at_end(Task& task) {
-  if (std::exchange(task.is_due_now_, true)) return;
-  due_now_.push_back(&task);
+  if (!task.due_now_.is_linked()) due_now_.push_back(task);
 }
 
 void Engine::run_next_turn(Task& task) {
-  if (task.is_due_now_ || std::exchange(task.is_due_later_, true)) return;
-  due_later_.push_back(&task);
+  if (!task.due_now_.is_linked() && !task.due_later_.is_linked()) due_later_.push_back(task);
 }
 
 void Engine::run_due_with_baton() {
   while (!due_now_.empty()) {
-    running_.swap(due_now_);
-    for (Task* task : running_) {
-      task->is_due_now_ = false;
-      task->run_with_baton();
-    }
-    running_.clear();
+    Task& task = due_now_.front();
+    due_now_.pop_front();
+    task.run_with_baton();
   }
 }
 
@@ -126,9 +121,14 @@ void Engine::finish_section_with_baton() {
     doorbells_.drain();
     run_due_with_baton();
   }
-  if (!graveyard_.empty()) graveyard_.clear();
+  if (graveyard_) empty_graveyard();
   const auto next = timers_.next().time_since_epoch().count();
   if (next != next_deadline_.load(std::memory_order_relaxed)) next_deadline_.store(next, std::memory_order_seq_cst);
+}
+
+// One by one: a chain that died as a whole would use up the stack.
+void Engine::empty_graveyard() {
+  while (graveyard_) graveyard_ = graveyard_->unchain();
 }
 
 // Combining: a ringer that found the baton taken relies on this look at the doorbells after the
@@ -164,12 +164,8 @@ void Engine::ring(Task& task) {
 void Engine::forget(Task& task) {
   // A ring that nobody has answered yet would leave the list with a dangling link.
   if (!doorbells_.is_empty()) doorbells_.drain();
-  const auto strike = [&task](std::vector<Task*>& list, bool& is_listed) {
-    if (!std::exchange(is_listed, false)) return;
-    list.erase(std::remove(list.begin(), list.end(), &task), list.end());
-  };
-  strike(due_now_, task.is_due_now_);
-  strike(due_later_, task.is_due_later_);
+  if (task.due_now_.is_linked()) due_now_.erase(due_now_.iterator_to(task));
+  if (task.due_later_.is_linked()) due_later_.erase(due_later_.iterator_to(task));
 }
 
 base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/list.hpp>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/event_count.h"
@@ -76,7 +77,10 @@ class Engine {
   void run_at_end(Task& task);     // of this section
   void run_next_turn(Task& task);  // or at the end of this one, if it is an eager one
   // Closed channels die when no call of theirs can be on the stack.
-  void bury(std::unique_ptr<transport::Channel> channel) { graveyard_.push_back(std::move(channel)); }
+  void bury(std::unique_ptr<transport::Channel> channel) {
+    channel->chain(std::move(graveyard_));
+    graveyard_ = std::move(channel);
+  }
   // No list holds the task afterwards, unless somebody rings it again.
   void forget(Task& task);
 
@@ -85,6 +89,7 @@ class Engine {
 
   std::size_t turn_with_baton(base::Time now, Haste haste);
   void finish_section_with_baton();
+  void empty_graveyard();
   void run_due_with_baton();
   void promote_with_baton();
   void leave();   // gives the baton away, and serves whoever rang at that very moment
@@ -102,10 +107,11 @@ class Engine {
   // Owned by the baton.
   Timers timers_;
   FailureWatch failure_watch_{upward_};
-  std::vector<Task*> due_now_;
-  std::vector<Task*> due_later_;
-  std::vector<Task*> running_;  // scratch of run_due_with_baton()
-  std::vector<std::unique_ptr<transport::Channel>> graveyard_;
+  template <Task::DueHook Task::*Hook>
+  using TaskList = boost::intrusive::list<Task, boost::intrusive::member_hook<Task, Task::DueHook, Hook>>;
+  TaskList<&Task::due_now_> due_now_;
+  TaskList<&Task::due_later_> due_later_;
+  std::unique_ptr<transport::Channel> graveyard_;  // the last of a chain
   base::Time now_{};
   base::Time last_done_{};  // when a poll last did something
   // Written with the baton, read by the engine thread without.

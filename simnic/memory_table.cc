@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/memory_table.h"
 
+#include <utility>
+
 #include "base/assert.h"
 #include "simnic/window_state.h"
 
@@ -18,11 +20,7 @@ MemoryTable::Slot* MemoryTable::find(std::uint32_t index) const {
 
 std::optional<std::uint32_t> MemoryTable::take_index_locked() {
   const bool has_fresh = fresh_ < kMaxRegions;
-  if (resting_.size() > kRestingSlots || (!has_fresh && !resting_.empty())) {
-    const std::uint32_t index = resting_.front();
-    resting_.pop_front();
-    return index;
-  }
+  if (resting_ > kRestingSlots || (!has_fresh && resting_ > 0)) return rouse_locked();
   if (!has_fresh) return std::nullopt;
   auto& chunk = chunks_[fresh_ / kChunkSize];
   if (chunk.load(std::memory_order_relaxed) == nullptr) chunk.store(new Chunk, std::memory_order_release);
@@ -62,7 +60,22 @@ void MemoryTable::free_slot_locked(std::uint32_t index) {
   slot.windows = 0;
   slot.window = nullptr;
   size_.fetch_sub(1, std::memory_order_relaxed);
-  resting_.push_back(index);
+  rest_locked(index);
+}
+
+void MemoryTable::rest_locked(std::uint32_t index) {
+  if (resting_++ == 0)
+    oldest_resting_ = index;
+  else
+    find(newest_resting_)->note = index;
+  newest_resting_ = index;
+}
+
+std::uint32_t MemoryTable::rouse_locked() {
+  --resting_;
+  const std::uint32_t index = oldest_resting_;
+  oldest_resting_ = std::exchange(find(index)->note, 0);
+  return index;
 }
 
 void MemoryTable::remove(std::uint32_t key) {

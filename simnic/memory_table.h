@@ -19,7 +19,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -136,7 +135,7 @@ class MemoryTable {
     std::atomic<std::uint32_t> region{0};  // of a window: the key of its region
     std::atomic<std::uint32_t> reserved{0};
     // Guarded by mutex_.
-    std::uint32_t note = 0;     // of a window
+    std::uint32_t note = 0;     // of a window; of a resting slot: the next one
     std::uint32_t windows = 0;  // of a region: how many keys are reserved or open over it
     std::uint8_t tag = 0;
     WindowState* window = nullptr;
@@ -152,6 +151,8 @@ class MemoryTable {
   std::optional<std::uint32_t> take_index_locked();
   std::uint32_t next_key_locked(std::uint32_t index);
   void free_slot_locked(std::uint32_t index);
+  void rest_locked(std::uint32_t index);
+  std::uint32_t rouse_locked();
 
   const std::uint8_t salt_;
   // Published once each, never taken away while the table lives.
@@ -159,8 +160,11 @@ class MemoryTable {
   std::atomic<std::uint32_t> size_{0};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::deque<std::uint32_t> resting_;  // freed indices, oldest first
-  std::uint32_t fresh_ = 1;            // indices from here on were never used
+  // Freed slots, oldest first, chained by their notes: to free one takes no memory.
+  std::uint32_t oldest_resting_ = 0;
+  std::uint32_t newest_resting_ = 0;
+  std::uint32_t resting_ = 0;
+  std::uint32_t fresh_ = 1;  // indices from here on were never used
 };
 
 }  // namespace softdat::simnic

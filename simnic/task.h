@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/list.hpp>
 
 namespace softdat::simnic {
 
@@ -22,8 +23,9 @@ class Task {
   std::atomic<bool> is_rung_{false};
   Task* next_rung_ = nullptr;  // owned by the ringer until published, then by the list
   // Owned by the baton.
-  bool is_due_now_ = false;
-  bool is_due_later_ = false;
+  using DueHook = boost::intrusive::list_member_hook<>;
+  DueHook due_now_;
+  DueHook due_later_;
 };
 
 }  // namespace softdat::simnic

@@ -6,19 +6,18 @@ namespace softdat::simnic {
 void Timers::set(Timer& timer, base::Time deadline) {
   cancel(timer);
   if (deadline == base::kNever) return;
-  timer.place_ = timers_.emplace(deadline, &timer);
+  timer.deadline_ = deadline;
+  timers_.insert(timer);
 }
 
 void Timers::cancel(Timer& timer) {
-  if (!timer.place_) return;
-  timers_.erase(*timer.place_);
-  timer.place_.reset();
+  if (timer.is_linked()) timers_.erase(timers_.iterator_to(timer));
 }
 
 std::size_t Timers::run(base::Time now) {
   std::size_t count = 0;
   while (next() <= now && !timers_.empty()) {
-    Timer& timer = *timers_.begin()->second;
+    Timer& timer = *timers_.begin();
     cancel(timer);
     timer.on_timer_with_baton();
     ++count;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Deadlines of an engine. Owned by the baton.
+// Deadlines of an engine. Owned by the baton. Nothing here takes memory.
 #pragma once
 
-#include <map>
-#include <optional>
+#include <boost/intrusive/set.hpp>
+#include <cstddef>
 
 #include "base/clock.h"
 
@@ -12,14 +12,14 @@ namespace softdat::simnic {
 class Timers;
 
 // Something with at most one deadline. Cancel it before it is destroyed.
-class Timer {
+class Timer : public boost::intrusive::set_base_hook<> {
  public:
   virtual ~Timer() = default;
   virtual void on_timer_with_baton() = 0;
 
  private:
   friend class Timers;
-  std::optional<std::multimap<base::Time, Timer*>::iterator> place_;
+  base::Time deadline_{};  // while it is set
 };
 
 class Timers {
@@ -32,10 +32,15 @@ class Timers {
   std::size_t run(base::Time now);
 
   bool empty() const { return timers_.empty(); }
-  base::Time next() const { return timers_.empty() ? base::kNever : timers_.begin()->first; }
+  base::Time next() const { return timers_.empty() ? base::kNever : timers_.begin()->deadline_; }
 
  private:
-  std::multimap<base::Time, Timer*> timers_;
+  struct DeadlineOf {
+    using type = base::Time;
+    type operator()(const Timer& timer) const { return timer.deadline_; }
+  };
+
+  boost::intrusive::multiset<Timer, boost::intrusive::key_of_value<DeadlineOf>> timers_;
 };
 
 }  // namespace softdat::simnic

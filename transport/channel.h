@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "transport/message.h"
 #include "transport/offer.h"
@@ -98,6 +100,10 @@ class Channel {
  public:
   virtual ~Channel() = default;
 
+  // A chain of channels that its owner has done with, so that putting one away takes no memory.
+  void chain(std::unique_ptr<Channel> next) { next_ = std::move(next); }
+  std::unique_ptr<Channel> unchain() { return std::move(next_); }
+
   // Takes a message. Messages leave in the order of calls; small ones may wait for flush().
   virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
 
@@ -115,6 +121,9 @@ class Channel {
 
   // "tcp", "shm" or "loop", for people and traces.
   virtual const char* carrier_name() const = 0;
+
+ private:
+  std::unique_ptr<Channel> next_;
 };
 
 }  // namespace softdat::transport

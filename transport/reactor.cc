@@ -45,10 +45,48 @@ class Canary {
   const File file_;
 };
 
+// Where Asio keeps what it knows of one handler while that waits, so that waiting takes no memory that may be lacking.
+// Asio gives the room back before it calls the handler.
+class HandlerRoom {
+ public:
+  void* take(std::size_t size) {
+    if (size <= sizeof bytes_ && !is_taken_.exchange(true, std::memory_order_acquire)) return bytes_;
+    return ::operator new(size);
+  }
+  void give_back(void* bytes) {
+    if (bytes == bytes_) return is_taken_.store(false, std::memory_order_release);
+    ::operator delete(bytes);
+  }
+
+ private:
+  alignas(std::max_align_t) std::byte bytes_[256];
+  std::atomic<bool> is_taken_{false};
+};
+
+// As the standard library wants them.
+template <typename T>
+class RoomAllocator {
+ public:
+  using value_type = T;
+  explicit RoomAllocator(HandlerRoom& room) : room_(&room) {}
+  template <typename Other>
+  explicit(false) RoomAllocator(const RoomAllocator<Other>& other) : room_(&other.room()) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(room_->take(count * sizeof(T))); }
+  void deallocate(T* bytes, std::size_t) { room_->give_back(bytes); }
+  HandlerRoom& room() const { return *room_; }
+  friend bool operator==(const RoomAllocator& a, const RoomAllocator& b) { return a.room_ == b.room_; }
+
+ private:
+  HandlerRoom* room_;
+};
+
 // What handlers and sinks know of a watch. Outlives it while one of its handlers is queued.
 struct Record {
+  explicit Record(ReadinessSink& told) : sink(&told) {}
   ReadinessSink* sink;            // owned by the baton; null once the watch has gone
   std::uint32_t outstanding = 0;  // owned by the baton: asked for and not yet told
+  HandlerRoom read_room;
+  HandlerRoom write_room;
 };
 using SharedRecord = std::shared_ptr<Record>;
 
@@ -58,9 +96,21 @@ struct Mark {
 };
 
 struct Inbox {
-  std::vector<Mark> marks;
+  std::vector<Mark> marks;  // has room for all that can come
   bool is_interrupted = false;
   bool is_waiting = false;  // a thread is inside wait()
+};
+
+// Wakes the waiter by being run. While one is queued another may be wanted; that one is kept elsewhere.
+class Nudge {
+ public:
+  using allocator_type = RoomAllocator<void>;
+  explicit Nudge(HandlerRoom& room) : room_(&room) {}
+  allocator_type get_allocator() const noexcept { return allocator_type(*room_); }
+  void operator()() {}
+
+ private:
+  HandlerRoom* room_;
 };
 
 // Handlers run in whichever thread looks at the kernel, with or without the baton; so they only
@@ -75,6 +125,8 @@ class AsioReactor final : public Reactor {
 
  private:
   friend class AsioWatch;
+  friend class ReadyHandler;
+  void make_room_for_marks(std::size_t watches);
   bool is_failing();
   void rest(base::Time deadline);
   bool take_marks();
@@ -83,6 +135,7 @@ class AsioReactor final : public Reactor {
 
   // Fixed after construction; Asio's own locks make them safe for several threads. The second one
   // has Asio open its descriptors now, where their lack can be answered, and not at the first watch.
+  HandlerRoom nudge_room_;
   asio::io_context context_;
   const Descriptor first_{context_};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
@@ -95,13 +148,40 @@ class AsioReactor final : public Reactor {
   // Owned by the baton: the marks being told; kept for its memory.
   std::vector<Mark> marks_;
   std::uint32_t looks_ = 0;
+  std::size_t watches_ = 0;
+};
+
+// Of a descriptor that has become ready. Also tells Asio where to keep it.
+class ReadyHandler {
+ public:
+  using allocator_type = RoomAllocator<void>;
+  ReadyHandler(AsioReactor& reactor, SharedRecord record, std::uint32_t readiness)
+      : reactor_(&reactor),
+        room_(readiness == kReadable ? &record->read_room : &record->write_room),
+        record_(std::move(record)),
+        readiness_(readiness) {}
+
+  allocator_type get_allocator() const noexcept { return allocator_type(*room_); }
+  void operator()(boost::system::error_code error) {
+    if (!error) reactor_->inbox_.lock()->marks.push_back({std::move(record_), readiness_});
+  }
+
+ private:
+  AsioReactor* reactor_;
+  HandlerRoom* room_;
+  SharedRecord record_;
+  std::uint32_t readiness_;
 };
 
 class AsioWatch final : public Reactor::Watch {
  public:
   AsioWatch(AsioReactor& reactor, ReadinessSink& sink)
-      : reactor_(reactor), descriptor_(reactor.context_), record_(std::make_shared<Record>(Record{&sink})) {}
+      : reactor_(reactor), descriptor_(reactor.context_), record_(std::make_shared<Record>(sink)) {
+    reactor_.make_room_for_marks(reactor_.watches_ + 1);
+    ++reactor_.watches_;
+  }
   ~AsioWatch() override {
+    --reactor_.watches_;
     record_->sink = nullptr;
     if (descriptor_.is_open()) descriptor_.release();
   }
@@ -121,15 +201,21 @@ class AsioWatch final : public Reactor::Watch {
 
  private:
   void start(Descriptor::wait_type what, std::uint32_t readiness) {
-    descriptor_.async_wait(what, [&reactor = reactor_, record = record_, readiness](boost::system::error_code error) {
-      if (!error) reactor.inbox_.lock()->marks.push_back({record, readiness});
-    });
+    descriptor_.async_wait(what, ReadyHandler(reactor_, record_, readiness));
   }
 
   AsioReactor& reactor_;
   Descriptor descriptor_;
   const SharedRecord record_;
 };
+
+// Each watch can have a mark of each kind, and one that has been told of since.
+void AsioReactor::make_room_for_marks(std::size_t watches) {
+  const std::size_t most = 4 * watches;
+  if (marks_.capacity() < most) marks_.reserve(2 * most);  // dispatch() looks them up by number
+  auto inbox = inbox_.lock();
+  if (inbox->marks.capacity() < most) inbox->marks.reserve(2 * most);
+}
 
 std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) {
   if (has_failed()) return nullptr;
@@ -156,7 +242,8 @@ std::size_t AsioReactor::dispatch(bool look) {
   // poll() may just have run the handler that was to wake the waiter.
   if (take_marks() && look) wake_waiter();
   std::size_t told = 0;
-  for (const Mark& mark : marks_) {
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const Mark mark = std::move(marks_[i]);
     mark.record->outstanding &= ~mark.readiness;
     // An earlier sink of this very loop may have ended the watch.
     if (mark.record->sink == nullptr) continue;
@@ -207,7 +294,7 @@ void AsioReactor::wait(base::Time deadline) {
 
 void AsioReactor::wake_waiter() {
   const base::Uncancelled guard;
-  asio::post(context_, [] {});
+  asio::post(context_, Nudge(nudge_room_));
 }
 
 void AsioReactor::interrupt() {

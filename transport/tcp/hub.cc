@@ -29,9 +29,9 @@ base::UniqueFd open_spare() {
 }  // namespace
 
 Hub::Hub(Reactor& reactor, const TcpOptions& options) : options_(options), reactor_(reactor), spare_(open_spare()) {
-  // A connection that fails for want of memory is put in here.
   due_.reserve(kUsualDue);
   running_.reserve(kUsualDue);
+  unarmed_.reserve(kUsualDue);
 }
 
 Hub::~Hub() = default;
@@ -65,6 +65,13 @@ void Hub::note_work() {
   if (std::exchange(is_work_noted_, true)) return;
   rest_.lock()->has_work = true;
   reactor_.interrupt();
+}
+
+void Hub::enlist(const SharedConnection& connection) {
+  for (auto* const list : {&due_, &running_, &unarmed_}) {
+    if (list->capacity() <= connections_.size()) list->reserve(2 * list->capacity());
+  }
+  connections_.insert(connection);
 }
 
 void Hub::forget(const SharedConnection& connection) {

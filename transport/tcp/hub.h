@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/guarded.h"
@@ -45,13 +46,16 @@ class Hub {
   // The next wait() returns at once.
   void note_work();
 
-  // Holds a connection while it has a socket, whoever else has let go of it.
-  void enlist(const SharedConnection& connection) { connections_.insert(connection); }
+  // Holds a connection while it has a socket, whoever else has let go of it. Throws std::bad_alloc; what is noted of an
+  // enlisted connection takes no memory.
+  void enlist(const SharedConnection& connection);
   void forget(const SharedConnection& connection);
   // The same for sockets whose peer has not said yet what it wants; closes the oldest when there
   // are too many.
   void enlist_newcomer(const SharedConnection& connection);
   void forget_newcomer(const SharedConnection& connection);
+  // All of them, which are the caller's from now on. Takes no memory.
+  std::unordered_set<SharedConnection> release_connections() { return std::exchange(connections_, {}); }
   std::vector<SharedConnection> connections() const { return {connections_.begin(), connections_.end()}; }
 
   // accept() found no free descriptor: closes one that was kept for this, so that the peer can be

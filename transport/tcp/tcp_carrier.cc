@@ -27,7 +27,7 @@ TcpCarrier::TcpCarrier(Reactor& reactor, const TcpOptions& options) : hub_(react
 
 TcpCarrier::~TcpCarrier() {
   const base::Time deadline = base::deadline_after(base::Clock::now(), hub_.options().linger);
-  for (const SharedConnection& connection : hub_.connections()) connection->finish(deadline);
+  for (const SharedConnection& connection : hub_.release_connections()) connection->finish(deadline);
 }
 
 ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
