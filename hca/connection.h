@@ -76,12 +76,13 @@ class ConnectionRequest {
   // answered before; kInvalidArgument: too much private data) changes nothing.
   virtual Outcome accept(QueuePair& qp, std::span<const std::byte> private_data) = 0;
 
-  // Answers no; the peer gets kPeerRejected with the data. The request is spent afterwards.
+  // Answers no; the peer gets kPeerRejected with the data. The request is spent afterwards, but for a failure with
+  // kNoMemory, which changes nothing.
   virtual Outcome reject(std::span<const std::byte> private_data) = 0;
 
   // Passes the request on to this device's listener of another service id, as if the peer had asked for that one. The
-  // request is spent afterwards. Failure (kBadAddress: nobody listens there; kInvalidState: answered before) changes
-  // nothing.
+  // request is spent afterwards. Failure (kBadAddress: nobody listens there; kInvalidState: answered before; kNoMemory)
+  // changes nothing.
   virtual Outcome hand_off(std::uint64_t service_id) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/connection_request.h"
 
-#include <utility>
+#include <new>
 
 #include "simnic/datagram_queue_pair.h"
 #include "simnic/engine.h"
@@ -10,15 +10,13 @@
 
 namespace softdat::simnic {
 
-ConnectionRequest::ConnectionRequest(Engine& engine, const ListenerTable& listeners,
-                                     std::unique_ptr<transport::InboundRequest> inbound, std::uint64_t service_id)
-    : engine_(engine),
-      listeners_(listeners),
-      service_id_(service_id),
-      offer_(inbound->offer()),
-      inbound_(std::move(inbound)) {}
+ConnectionRequest::ConnectionRequest(Engine& engine, const ListenerTable& listeners, const transport::Offer& offer,
+                                     std::uint64_t service_id)
+    : engine_(engine), listeners_(listeners), service_id_(service_id), offer_(offer) {}
 
+// One that has nothing to answer may die with the baton held.
 ConnectionRequest::~ConnectionRequest() {
+  if (!inbound_) return;
   const Engine::Hold hold(engine_);
   inbound_.reset();
 }
@@ -40,7 +38,11 @@ hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) 
   if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(engine_);
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
-  inbound_->reject(private_data);
+  try {
+    inbound_->reject(private_data);
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
   inbound_.reset();
   return hca::Done{};
 }
@@ -50,7 +52,11 @@ hca::Outcome ConnectionRequest::hand_off(std::uint64_t service_id) {
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
   Listener* const other = listeners_.find(service_id);
   if (other == nullptr) return hca::fail(hca::Error::kBadAddress);
-  other->take_with_baton(std::move(inbound_));
+  try {
+    other->take_with_baton(inbound_);
+  } catch (const std::bad_alloc&) {
+    return hca::fail(hca::Error::kNoMemory);
+  }
   return hca::Done{};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "hca/datagram.h"
 #include "transport/carrier.h"
@@ -14,10 +15,14 @@ class ListenerTable;
 // A peer's request in the consumer's hands; outlives its listener if need be.
 class ConnectionRequest final : public hca::ConnectionRequest, public hca::DatagramRequester {
  public:
-  // With the baton. `service_id` is that of the listener that it has come to.
-  ConnectionRequest(Engine& engine, const ListenerTable& listeners, std::unique_ptr<transport::InboundRequest> inbound,
+  // With the baton. `service_id` is that of the listener that it has come to. Has nothing to answer before adopt().
+  ConnectionRequest(Engine& engine, const ListenerTable& listeners, const transport::Offer& offer,
                     std::uint64_t service_id);
   ~ConnectionRequest() override;
+
+  // With the baton.
+  void adopt(std::unique_ptr<transport::InboundRequest> inbound) { inbound_ = std::move(inbound); }
+  std::unique_ptr<transport::InboundRequest> give_up() { return std::move(inbound_); }
 
   hca::Address remote_address() const override { return {offer_.address.ipv4, offer_.address.port}; }
   std::uint64_t service_id() const override { return service_id_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/listener.h"
 
+#include <new>
 #include <utility>
 
 #include "simnic/connection_request.h"
@@ -26,13 +27,18 @@ std::optional<transport::ListenError> Listener::open_with_baton(std::uint32_t ba
   return std::nullopt;
 }
 
-void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest> request) {
-  auto wrapped = std::make_unique<ConnectionRequest>(engine_, table_, std::move(request), service_id_);
-  engine_.upward().push(this, RequestNews{&sink_, std::move(wrapped)});
+void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest>& request) {
+  auto wrapped = std::make_unique<ConnectionRequest>(engine_, table_, request->offer(), service_id_);
+  ConnectionRequest& ours = *wrapped;
+  News news = RequestNews{&sink_, std::move(wrapped)};
+  ours.adopt(std::move(request));
+  if (engine_.upward().try_push(this, news)) return;
+  request = ours.give_up();
+  throw std::bad_alloc();
 }
 
 void Listener::on_request(std::unique_ptr<transport::InboundRequest> request) {
-  take_with_baton(std::move(request));
+  take_with_baton(request);
 }
 
 }  // namespace softdat::simnic

@@ -22,8 +22,9 @@ class Listener final : public hca::Listener, private transport::PortSink {
   // With the baton, once, before anything else. Nothing, or why it cannot listen.
   std::optional<transport::ListenError> open_with_baton(std::uint32_t backlog);
 
-  // With the baton: a request has come, from the carrier or from another listener's consumer.
-  void take_with_baton(std::unique_ptr<transport::InboundRequest> request);
+  // With the baton: a request has come, from the carrier or from another listener's consumer. Throws std::bad_alloc,
+  // and has not taken it then.
+  void take_with_baton(std::unique_ptr<transport::InboundRequest>& request);
 
   std::uint64_t service_id() const override { return service_id_; }
 

@@ -2,6 +2,7 @@
 #include "simnic/upward_queue.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -24,10 +25,17 @@ struct Speak {
 }  // namespace
 
 void UpwardQueue::push(const void* owner, News news) {
+  if (!try_push(owner, news)) throw std::bad_alloc();
+}
+
+bool UpwardQueue::try_push(const void* owner, News& news) try {
   const std::lock_guard lock(mutex_);
   if (items_.full()) items_.set_capacity(items_.capacity() * 2);
   items_.push_back({owner, std::move(news)});
   has_news_.store(true, std::memory_order_seq_cst);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 bool UpwardQueue::deliver() {
@@ -56,14 +64,20 @@ bool UpwardQueue::deliver() {
   return has_spoken;
 }
 
+// What is dropped dies after the lock, and one by one: there may be no memory to keep it in meanwhile.
 void UpwardQueue::forget(const void* owner) {
-  std::vector<News> dropped;  // dies after the lock
   std::unique_lock lock(mutex_);
-  for (Item& item : items_) {
-    if (item.owner == owner) dropped.push_back(std::move(item.news));
+  const auto is_ours = [owner](const Item& item) { return item.owner == owner; };
+  for (;;) {
+    const auto found = std::find_if(items_.begin(), items_.end(), is_ours);
+    if (found == items_.end()) break;
+    {
+      const News dropped = std::move(found->news);
+      items_.erase(found);
+      lock.unlock();
+    }
+    lock.lock();
   }
-  items_.erase(std::remove_if(items_.begin(), items_.end(), [owner](const Item& item) { return item.owner == owner; }),
-               items_.end());
   if (speaking_ == owner && speaker_ == std::this_thread::get_id()) return;
   fell_silent_.wait(lock, [&] { return speaking_ != owner; });
 }

@@ -51,8 +51,10 @@ using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, Datagram
 
 class UpwardQueue {
  public:
-  // Any thread. `owner` is the object that speaks, for forget().
+  // Any thread. `owner` is the object that speaks, for forget(). Throws std::bad_alloc.
   void push(const void* owner, News news);
+  // False without memory; `news` is what it was then.
+  [[nodiscard]] bool try_push(const void* owner, News& news);
 
   // Calls sinks until nothing is left; returns at once when another thread (or a caller further up
   // this thread's stack) is doing so. True when it called any.

@@ -18,6 +18,25 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+// The one call at a time that answers. What is not answered in the end can be answered again.
+class ConnectionRequest::Claim {
+ public:
+  explicit Claim(ConnectionRequest& cr) : cr_(cr), is_held_(!cr.is_being_answered_.exchange(true)) {}
+  ~Claim() {
+    if (is_held_) cr_.is_being_answered_.store(false);
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+  bool is_held() const { return is_held_; }
+  // The request is answered.
+  void keep() { is_held_ = false; }
+
+ private:
+  ConnectionRequest& cr_;
+  bool is_held_;
+};
+
 ConnectionRequest::ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
                                      std::shared_ptr<Endpoint> ep, const Communicator& communicator)
     : Object(kKind, &ia),
@@ -62,17 +81,11 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
   return false;
 }
 
-bool ConnectionRequest::claim() {
-  return !is_being_answered_.exchange(true);
-}
-
 Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::span<const std::byte> private_data) {
-  if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
-  const Status status = cr->accept_with(ep, private_data);
-  if (!status.ok()) {
-    cr->is_being_answered_.store(false);
-    return status;
-  }
+  Claim claim(*cr);
+  if (!claim.is_held()) return invalid_handle(StatusDetail::kInvalidHandleCr);
+  if (const Status status = cr->accept_with(ep, private_data); !status.ok()) return status;
+  claim.keep();
   cr->is_accepted_.store(true);
   cr->ia().count(ia_counter::kCrAccepted);
   HandleTable::instance().close(as_object(std::move(cr)));
@@ -99,8 +112,13 @@ Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std:
   if (private_data.size() > cr->ia().device().attributes().max_private_data) {
     return invalid_parameter(StatusDetail::kInvalidArg2);
   }
-  if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
-  static_cast<void>(cr->request_->reject(private_data));
+  Claim claim(*cr);
+  if (!claim.is_held()) return invalid_handle(StatusDetail::kInvalidHandleCr);
+  const hca::Outcome outcome = cr->request_->reject(private_data);
+  if (!outcome && outcome.reason() == hca::Error::kNoMemory) {
+    return insufficient_resources(StatusDetail::kResourceMemory);
+  }
+  claim.keep();
   cr->ia().count(ia_counter::kCrRejected);
   cr->ia().count(ia_counter::kRejectSent);
   HandleTable::instance().close(as_object(std::move(cr)));
@@ -108,11 +126,14 @@ Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std:
 }
 
 Status ConnectionRequest::hand_off(Pin<ConnectionRequest> cr, std::uint64_t conn_qual) {
-  if (!cr->claim()) return invalid_handle(StatusDetail::kInvalidHandleCr);
-  if (!cr->request_->hand_off(conn_qual)) {
-    cr->is_being_answered_.store(false);
-    return invalid_parameter(StatusDetail::kInvalidArg2);
+  Claim claim(*cr);
+  if (!claim.is_held()) return invalid_handle(StatusDetail::kInvalidHandleCr);
+  const hca::Outcome outcome = cr->request_->hand_off(conn_qual);
+  if (!outcome) {
+    return outcome.reason() == hca::Error::kNoMemory ? insufficient_resources(StatusDetail::kResourceMemory)
+                                                     : invalid_parameter(StatusDetail::kInvalidArg2);
   }
+  claim.keep();
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }

@@ -62,7 +62,7 @@ class ConnectionRequest final : public Object {
                     const Communicator& communicator);
   static std::shared_ptr<ConnectionRequest> make(InterfaceAdapter& ia, std::unique_ptr<hca::ConnectionRequest> request,
                                                  const std::shared_ptr<Endpoint>& ep, const Communicator& communicator);
-  bool claim();
+  class Claim;
   Status accept_with(Endpoint* ep, std::span<const std::byte> private_data);
   void detach() override;
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/conversation_table.h"
 
+#include <algorithm>
+
 namespace softdat::transport::shm {
 namespace {
+
+constexpr std::size_t kFewest = 16;
 
 constexpr std::uint32_t side_of(std::uint32_t number) {
   return number >> 31;
@@ -21,6 +25,8 @@ std::uint32_t ConversationTable::begin_own() {
     free_.pop_back();
   } else if (own.size() < kMostPerSide) {
     number = to_number(own_, own.size());
+    if (own.size() == own.capacity()) own.reserve(std::max(kFewest, 2 * own.size()));
+    free_.reserve(own.capacity());  // where each will be put back
     own.emplace_back();
   } else {
     return kNone;
@@ -53,17 +59,6 @@ void ConversationTable::end_if_over(std::uint32_t number) {
   if (!conversation->has_sent_final || !conversation->has_got_final) return;
   *conversation = {};
   if (side_of(number) == static_cast<std::uint32_t>(own_)) free_.push_back(number);
-}
-
-std::vector<std::uint32_t> ConversationTable::numbers() const {
-  std::vector<std::uint32_t> used;
-  for (const Side side : {Side::kConnector, Side::kAcceptor}) {
-    const std::vector<Conversation>& all = sides_[static_cast<std::size_t>(side)];
-    for (std::size_t index = 0; index < all.size(); ++index) {
-      if (all[index].is_used) used.push_back(to_number(side, index));
-    }
-  }
-  return used;
 }
 
 }  // namespace softdat::transport::shm

@@ -30,18 +30,26 @@ class ConversationTable {
 
   explicit ConversationTable(Side own) : own_(own) {}
 
-  // A number of ours that is free; kNone when there are too many.
+  // A number of ours that is free; kNone when there are too many. Throws std::bad_alloc; to end takes no memory.
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::uint32_t begin_own();
-  // The peer chose this number. False when it had no right to.
+  // The peer chose this number. False when it had no right to. Throws std::bad_alloc.
   bool begin_theirs(std::uint32_t number);
   // Null when the number names no conversation. Valid until the next begin.
   Conversation* find(std::uint32_t number);
   // Frees the number if both have said their last word.
   void end_if_over(std::uint32_t number);
 
-  // All numbers in use, for going through them while they may change.
-  std::vector<std::uint32_t> numbers() const;
+  // Calls `visit` with each number in use. Conversations may begin and end meanwhile.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (const Side side : {Side::kConnector, Side::kAcceptor}) {
+      const std::vector<Conversation>& all = sides_[static_cast<std::size_t>(side)];
+      for (std::size_t index = 0; index < all.size(); ++index) {
+        if (all[index].is_used) visit(to_number(side, index));
+      }
+    }
+  }
 
  private:
   std::uint32_t to_number(Side side, std::size_t index) const {

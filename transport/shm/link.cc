@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <new>
 
 #include "base/assert.h"
 #include "transport/shm/shm_carrier.h"
@@ -78,26 +79,27 @@ bool Link::is_alive() {
 }
 
 void Link::open(ShmChannel& channel) {
+  const Bytes offer = encode_offer(channel.question()->offer);
   const std::uint32_t number = is_ending() ? ConversationTable::kNone : conversations_.begin_own();
   if (number == ConversationTable::kNone) {
     return channel.tell_later(News::kRefused, Refusal::kUnreachable);
   }
   conversations_.find(number)->channel = &channel;
   channel.join(*this, number, ChannelState::kConnecting);
-  post(RecordKind::kConnect, number, encode_offer(channel.question()->offer));
+  post(RecordKind::kConnect, number, offer);
   flush();
 }
 
-void Link::accept(std::uint32_t number, ShmChannel& channel, const Offer& reply) {
+void Link::accept(std::uint32_t number, ShmChannel& channel, const Bytes& reply) {
   Conversation& conversation = *conversations_.find(number);
   conversation.request = nullptr;
   conversation.channel = &channel;
   channel.join(*this, number, ChannelState::kAccepting);
-  post(RecordKind::kAccept, number, encode_offer(reply));
+  post(RecordKind::kAccept, number, reply);
   flush();
 }
 
-void Link::finish(std::uint32_t number, RecordKind kind, const Bytes& bytes) {
+void Link::finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes) {
   Conversation* conversation = conversations_.find(number);
   base::check(conversation != nullptr && !conversation->has_sent_final, "one last word", number);
   conversation->channel = nullptr;
@@ -108,12 +110,19 @@ void Link::finish(std::uint32_t number, RecordKind kind, const Bytes& bytes) {
   flush();
 }
 
-void Link::post(RecordKind kind, std::uint32_t number, const Bytes& bytes) {
+void Link::post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) {
   if (is_ending()) return;
-  if (!outbox_.empty() || !write(kind, number, bytes)) outbox_.push_back({kind, number, bytes});
+  if (!outbox_.empty() || !write(kind, number, bytes)) put_by(kind, number, bytes);
 }
 
-bool Link::write(RecordKind kind, std::uint32_t number, const Bytes& bytes) {
+// What cannot be said at all would leave the peer in another state than ours.
+void Link::put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) try {
+  outbox_.push_back({kind, number, {bytes.begin(), bytes.end()}});
+} catch (const std::bad_alloc&) {
+  break_down();
+}
+
+bool Link::write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) {
   const std::size_t length = kWordBytes + bytes.size();
   if (!writer_.has_room(length)) {
     if (writer_.is_broken()) break_down();
@@ -214,15 +223,11 @@ void Link::end() {
   const Refusal refusal = is_broken ? Refusal::kProtocol : Refusal::kUnreachable;
   is_peer_gone_ = true;
   outbox_.clear();
-  for (const std::uint32_t number : conversations_.numbers()) {
-    Conversation* conversation = conversations_.find(number);
-    if (conversation == nullptr) continue;
+  conversations_.for_each([&](std::uint32_t number) {
     ShmChannel* channel = nullptr;
-    detach(*conversation, channel);
-    if (channel != nullptr) {
-      channel->on_end(reason, is_broken ? kBrokenProtocol : TerminateCode{}, refusal);
-    }
-  }
+    detach(*conversations_.find(number), channel);
+    if (channel != nullptr) channel->on_end(reason, is_broken ? kBrokenProtocol : TerminateCode{}, refusal);
+  });
 }
 
 void Link::sever() {

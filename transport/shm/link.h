@@ -47,12 +47,13 @@ class Link final : public ReadinessSink {
 
   const CarrierId& peer() const { return peer_; }
 
-  // Asks for a connection; the channel has its question. Refused later if the link cannot.
+  // Asks for a connection; the channel has its question. Refused later if the link cannot. Throws std::bad_alloc, and
+  // nothing has begun then.
   void open(ShmChannel& channel);
-  // Answers a request of this link.
-  void accept(std::uint32_t number, ShmChannel& channel, const Offer& reply);
+  // Answers a request of this link, with an encoded offer.
+  void accept(std::uint32_t number, ShmChannel& channel, const Bytes& reply);
   // Our last word on a conversation. Its channel or request has left, or leaves now.
-  void finish(std::uint32_t number, RecordKind kind, const Bytes& bytes);
+  void finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes);
 
   // For the channels' data path.
   RingWriter& writer() { return writer_; }
@@ -91,8 +92,9 @@ class Link final : public ReadinessSink {
   // Tells when the peer's process ends even if a child of it has inherited its socket.
   class DeathWatch;
 
-  void post(RecordKind kind, std::uint32_t number, const Bytes& bytes);
-  bool write(RecordKind kind, std::uint32_t number, const Bytes& bytes);
+  void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
+  void put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
+  bool write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   void break_down();
   std::size_t take_records(std::size_t most);
   void give_room_back();

@@ -44,8 +44,7 @@ bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> byte
   if (!offer || !conversations_.begin_theirs(number)) return false;
   ShmPort* port = carrier_.find_port(offer->service_id);
   if (port == nullptr || port->is_full()) {
-    const RefusalNotice notice{.reason = Refusal::kNoListener, .is_stale = port == nullptr};
-    finish(number, RecordKind::kRefuse, encode_refusal(notice));
+    finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kNoListener, port == nullptr));
     return true;
   }
   auto request = std::make_unique<ShmRequest>(carrier_, *this, number, *offer, port->unanswered());

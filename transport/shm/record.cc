@@ -243,6 +243,10 @@ Bytes encode_refusal(const RefusalNotice& notice) {
   return packer.take();
 }
 
+BareRefusal encode_bare_refusal(Refusal reason, bool is_stale) {
+  return {static_cast<std::byte>(reason), static_cast<std::byte>(is_stale)};
+}
+
 std::optional<RefusalNotice> decode_refusal(std::span<const std::byte> from) {
   Unpacker unpacker(from);
   RefusalNotice notice;
@@ -254,12 +258,8 @@ std::optional<RefusalNotice> decode_refusal(std::span<const std::byte> from) {
   return unpacker.is_good() && is_known ? std::optional(std::move(notice)) : std::nullopt;
 }
 
-Bytes encode_terminate(const TerminateCode& code) {
-  Packer packer;
-  packer.put(code.layer);
-  packer.put(code.type);
-  packer.put(code.code);
-  return packer.take();
+TerminateBytes encode_terminate(const TerminateCode& code) {
+  return {std::byte{code.layer}, std::byte{code.type}, std::byte{code.code}};
 }
 
 std::optional<TerminateCode> decode_terminate(std::span<const std::byte> from) {

@@ -80,11 +80,16 @@ struct RefusalNotice {
 };
 
 using Bytes = std::vector<std::byte>;
+// What must be said whatever is lacking takes no memory.
+using BareRefusal = std::array<std::byte, 2>;
+using TerminateBytes = std::array<std::byte, 3>;
 Bytes encode_offer(const Offer& offer);
 std::optional<Offer> decode_offer(std::span<const std::byte> from);
 Bytes encode_refusal(const RefusalNotice& notice);
+// Without private data.
+BareRefusal encode_bare_refusal(Refusal reason, bool is_stale);
 std::optional<RefusalNotice> decode_refusal(std::span<const std::byte> from);
-Bytes encode_terminate(const TerminateCode& code);
+TerminateBytes encode_terminate(const TerminateCode& code);
 std::optional<TerminateCode> decode_terminate(std::span<const std::byte> from);
 
 }  // namespace softdat::transport::shm

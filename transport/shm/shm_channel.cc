@@ -51,7 +51,7 @@ void ShmChannel::close(CloseMode) {
   finish(RecordKind::kBye, {});
 }
 
-void ShmChannel::finish(RecordKind kind, const Bytes& bytes) {
+void ShmChannel::finish(RecordKind kind, std::span<const std::byte> bytes) {
   sink_ = nullptr;
   state_ = ChannelState::kClosed;
   news_ = News::kNone;

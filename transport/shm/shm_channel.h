@@ -88,7 +88,7 @@ class ShmChannel final : public Channel, public QueueHook {
   bool place(std::span<const std::byte> bytes);
   SendResult block();
   void fail();
-  void finish(RecordKind kind, const Bytes& bytes);
+  void finish(RecordKind kind, std::span<const std::byte> bytes);
 
   ShmCarrier& carrier_;
   ChannelSink* sink_;     // null: hears nothing more

@@ -13,8 +13,8 @@ ShmRequest::ShmRequest(ShmCarrier& carrier, Link& link, std::uint32_t number, co
 }
 
 ShmRequest::~ShmRequest() {
-  const RefusalNotice notice{.reason = Refusal::kNoListener};
-  if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, encode_refusal(notice));
+  const BareRefusal refusal = encode_bare_refusal(Refusal::kNoListener, false);
+  if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, refusal);
 }
 
 Link* ShmRequest::leave() {
@@ -27,14 +27,16 @@ std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sin
   // What may fail for want of memory comes first: a request that has left its link cannot come back.
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
   channel->expect(offer_, offer_.features & reply.features);
-  leave()->accept(number_, *channel, reply);
+  const Bytes answer = encode_offer(reply);
+  leave()->accept(number_, *channel, answer);
   return channel;
 }
 
 void ShmRequest::reject(std::span<const std::byte> private_data) {
   const RefusalNotice notice{.reason = Refusal::kByConsumer,
                              .private_data = {private_data.begin(), private_data.end()}};
-  if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, encode_refusal(notice));
+  const Bytes refusal = encode_refusal(notice);  // first, as above
+  if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, refusal);
 }
 
 }  // namespace softdat::transport::shm

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -38,7 +39,11 @@ class Request final : public InboundRequest {
  public:
   explicit Request(SharedConnection connection) : connection_(std::move(connection)) {}
   ~Request() override {
-    if (is_alive()) connection_->refuse(Verdict::kNoListener, {});
+    try {
+      if (is_alive()) connection_->refuse(Verdict::kNoListener, {});
+    } catch (const std::bad_alloc&) {
+      connection_->close();  // the peer may draw its own conclusions
+    }
   }
 
   const Offer& offer() const override { return connection_->peer_offer(); }
