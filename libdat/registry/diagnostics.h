@@ -4,6 +4,7 @@
 // thread; a message is one write, so lines of several threads never mix.
 #pragma once
 
+#include <new>
 #include <string>
 
 namespace softdat::registry {
@@ -22,5 +23,17 @@ enum class Topic : unsigned {
 
 // Prints the message and a newline if the topic is told.
 void tell(Topic topic, const std::string& message);
+
+// The same where nothing may fail: `make_message` is only called if the topic is told, and a message for which there is
+// no memory is not told.
+template <typename MakeMessage>
+void tell_if_possible(Topic topic, const MakeMessage& make_message) {
+  if (!is_told(topic)) return;
+  try {
+    tell(topic, make_message());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
 
 }  // namespace softdat::registry

@@ -44,10 +44,9 @@ std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
 }
 
 std::optional<std::size_t> IaTable::take_row_locked() {
-  if (free_.size() > kResting || (!free_.empty() && rows_.size() == kMostRows)) {
-    const std::size_t row = free_.front();
-    free_.pop_front();
-    return row;
+  if (free_ > kResting || (free_ > 0 && rows_.size() == kMostRows)) {
+    --free_;
+    return std::exchange(oldest_free_, rows_[oldest_free_].next_free);
   }
   if (rows_.size() == kMostRows) return std::nullopt;
   rows_.emplace_back();
@@ -92,7 +91,11 @@ std::optional<IaTable::Closing> IaTable::begin_close(const void* handle) {
 
 OpenIa IaTable::end_close(std::size_t token) {
   const std::lock_guard lock(mutex_);
-  free_.push_back(token);
+  if (free_++ == 0)
+    oldest_free_ = token;
+  else
+    rows_[newest_free_].next_free = token;
+  newest_free_ = token;
   return std::exchange(rows_[token], Row{}).ia;
 }
 

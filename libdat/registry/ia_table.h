@@ -73,6 +73,7 @@ class IaTable {
     OpenIa ia;
     bool is_open = false;
     bool is_closing = false;
+    std::size_t next_free = 0;  // while it is free
   };
 
   std::optional<std::size_t> find_row_locked(const void* handle) const;
@@ -84,8 +85,12 @@ class IaTable {
   mutable std::mutex mutex_;
 
   // Guarded by mutex_.
-  std::deque<Row> rows_;          // row n is integer n + 1
-  std::deque<std::size_t> free_;  // oldest first, so that a stale integer stays invalid for long
+  std::deque<Row> rows_;  // row n is integer n + 1
+  // Free rows are chained, so that closing takes no memory; oldest first, so that a stale integer stays invalid for
+  // long.
+  std::size_t oldest_free_ = 0;
+  std::size_t newest_free_ = 0;
+  std::size_t free_ = 0;
 };
 
 }  // namespace softdat::registry

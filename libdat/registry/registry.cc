@@ -148,14 +148,25 @@ bool Registry::load(Slot& slot, Lock& lock) {
   slot.state = Slot::State::kLoading;
   slot.mover = std::this_thread::get_id();
   bool is_loaded = false;
-  for (std::size_t index = 0; !is_loaded && index < slot.alternatives.size(); ++index) {
-    is_loaded = try_alternative(slot, index, lock);
+  try {
+    for (std::size_t index = 0; !is_loaded && index < slot.alternatives.size(); ++index) {
+      is_loaded = try_alternative(slot, index, lock);
+    }
+  } catch (const std::bad_alloc&) {
+    if (!lock.owns_lock()) lock.lock();
+    forget_owned_locked(slot);
+    settle_locked(slot, false);
+    throw;
   }
+  settle_locked(slot, is_loaded);
+  if (is_loaded) tell_if_possible(Topic::kStaticRegistry, [&] { return "dat: loaded " + describe(slot.key); });
+  return is_loaded;
+}
+
+void Registry::settle_locked(Slot& slot, bool is_loaded) {
   std::erase(moving_, &slot);
-  if (is_loaded) tell(Topic::kStaticRegistry, "dat: loaded " + describe(slot.key));
   slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
   settled_.notify_all();
-  return is_loaded;
 }
 
 bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
@@ -198,7 +209,7 @@ void Registry::unload(Slot& slot, Lock& lock) {
   slot.mover = std::this_thread::get_id();
   std::shared_ptr<ProviderLibrary> library = std::move(slot.library);
   lock.unlock();
-  tell(Topic::kProviderApi, "dat: fini for " + describe(slot.key));
+  tell_if_possible(Topic::kProviderApi, [&] { return "dat: fini for " + describe(slot.key); });
   library->call_fini(info_of(slot.key));
   lock.lock();
   // A provider that forgot to remove itself would leave a table in unmapped memory behind.
@@ -206,9 +217,8 @@ void Registry::unload(Slot& slot, Lock& lock) {
   lock.unlock();
   library.reset();
   lock.lock();
-  slot.state = Slot::State::kUnloaded;
-  tell(Topic::kStaticRegistry, "dat: unloaded " + describe(slot.key));
-  settled_.notify_all();
+  settle_locked(slot, false);
+  tell_if_possible(Topic::kStaticRegistry, [&] { return "dat: unloaded " + describe(slot.key); });
 }
 
 void Registry::forget_owned_locked(const Slot& slot) {

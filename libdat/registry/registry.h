@@ -79,6 +79,7 @@ class Registry {
   bool wait_until_settled(Slot& slot, Lock& lock);
   bool load(Slot& slot, Lock& lock);
   bool try_alternative(Slot& slot, std::size_t index, Lock& lock);
+  void settle_locked(Slot& slot, bool is_loaded);
   void unload(Slot& slot, Lock& lock);
   void forget_owned_locked(const Slot& slot);
   void complain_once_locked(Slot& slot, std::size_t index, const std::string& reason);

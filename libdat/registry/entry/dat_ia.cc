@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Opening, asking and closing interface adapters: where a name becomes a provider.
+#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "libdat/registry/diagnostics.h"
@@ -25,17 +27,30 @@ void note_extensions(const DAT_PROVIDER& provider, DAT_IA_HANDLE object) {
 #endif
 }
 
+// Null when there is no handle or no memory left; `ia` is what it was then.
+void* add(OpenIa& ia) {
+  void* handle = nullptr;
+  bool is_table_known = false;
+  try {
+    process_tables().acquire(ia.table, ia.lease.owns_handle());
+    is_table_known = true;
+    handle = process_ias().add(std::move(ia));
+  } catch (const std::bad_alloc&) {
+    handle = nullptr;
+  }
+  if (handle == nullptr && is_table_known) process_tables().release(ia.table);
+  return handle;
+}
+
 // Gives the consumer a handle for the provider's freshly opened `object`.
 DAT_RETURN publish(const DAT_PROVIDER& provider, DAT_IA_HANDLE object, Lease lease, DAT_IA_HANDLE* ia_handle) {
   const void* table = table_of(object, lease);
-  process_tables().acquire(table, lease.owns_handle());
   OpenIa ia{object, table, std::move(lease)};
-  void* handle = process_ias().add(std::move(ia));
+  void* const handle = add(ia);
   if (handle == nullptr) {
     call_slot(table, &DAT_PROVIDER::ia_close_func, object, DAT_CLOSE_ABRUPT_FLAG);
-    process_tables().release(table);
     process_registry().close(std::move(ia.lease));
-    return refuse(DAT_INSUFFICIENT_RESOURCES);
+    return refuse(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
   }
   note_extensions(provider, object);
   *ia_handle = handle;
@@ -70,12 +85,13 @@ std::string without_prefix(std::string ia_name) {
   return ia_name;
 }
 
-void tell_call(const std::string& call, DAT_RETURN status) {
-  if (!is_told(Topic::kConsumerApi)) return;
-  const char* type = nullptr;
-  const char* subtype = nullptr;
-  dat_strerror(status, &type, &subtype);
-  tell(Topic::kConsumerApi, "dat: " + call + ": " + type + " " + subtype);
+void tell_call(std::string_view call, std::string_view name, DAT_RETURN status) {
+  tell_if_possible(Topic::kConsumerApi, [&] {
+    const char* type = nullptr;
+    const char* subtype = nullptr;
+    dat_strerror(status, &type, &subtype);
+    return "dat: " + std::string(call) + std::string(name) + ": " + type + " " + subtype;
+  });
 }
 
 // Ends what open_with() began: the handle, the table's use, the lease, in this order.
@@ -121,7 +137,7 @@ DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen
     auto lease = open_provider(name, dat_major, dat_minor, is_thread_safe != DAT_FALSE);
     if (!lease) return refuse(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
     const DAT_RETURN status = open_with(std::move(*lease), name, async_evd_min_qlen, async_evd_handle, ia_handle);
-    tell_call("dat_ia_open of " + name, status);
+    tell_call("dat_ia_open of ", name, status);
     return status;
   });
 }
@@ -145,7 +161,7 @@ DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags) {
   } else {
     process_ias().cancel_close(closing->token);
   }
-  tell_call("dat_ia_close", status);
+  tell_call("dat_ia_close", {}, status);
   return status;
 }
 
