@@ -159,6 +159,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status check_modify(const EndpointChange& change) const;
   Status change_locked(const EndpointChange& change);
   Status rebind_locked(BindingConfig config);
+  Status succeed_binding(hca::QueuePair* heritage, const BindingConfig& config, std::unique_ptr<EndpointBinding>& made);
   bool needs_new_binding_locked(const BindingConfig& config) const;
   Status set_connect_evd_locked(EventDispatcher* evd);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // dat_ep_modify. Whatever a queue pair cannot change in place asks for a new one.
 #include <algorithm>
+#include <new>
 
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -33,10 +34,14 @@ void make_room_for(std::uint32_t posted, const EndpointAttributes& old, Endpoint
 
 }  // namespace
 
+// What creating an EP would call a bad handle or an unsupported model is here a parameter that is bad or not supported.
 Status Endpoint::modify(const EndpointChange& change) {
   std::lock_guard lock(modify_mutex_);
-  if (const Status status = check_modify(change); !status.ok()) return status;
-  return change_locked(change);
+  Status status = check_modify(change);
+  if (status.ok()) status = change_locked(change);
+  const bool is_parameters_fault =
+      status.type == StatusType::kInvalidHandle || status.type == StatusType::kModelNotSupported;
+  return is_parameters_fault ? invalid_parameter(kParameters) : status;
 }
 
 Status Endpoint::check_modify(const EndpointChange& change) const {
@@ -60,6 +65,7 @@ Status Endpoint::change_locked(const EndpointChange& change) {
     config.attributes = complete_attributes(*change.attributes, device_->attributes());
     if (srq_ != nullptr) config.attributes.max_recv_iov = srq_->max_recv_iov();
   }
+  bindings_.reserve(bindings_.size() + 1);  // while nothing has changed
   EventDispatcher* const old_connect_evd = connect_evd_.get();
   const std::shared_ptr<EventDispatcher> kept = connect_evd_;
   if (change.connect_evd.has_value()) {
@@ -107,16 +113,10 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   const bool is_told_alike = recv_mode_of(config.attributes) == recv_mode_of(old.config().attributes);
   if (posted > 0 && (config.pz == nullptr || !is_told_alike)) return refusal();
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
-  bindings_.reserve(bindings_.size() + 1);
   // The old binding leaves the EVDs first: its own mode must not stand against the new one's.
   old.leave();
   std::unique_ptr<EndpointBinding> made;
-  Status status = EndpointBinding::create(device_, config, handle(), {*this, *this}, kParameters, made);
-  if (status.ok() && heritage != nullptr && made->queue_pair() != nullptr) {
-    const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
-    if (!outcome) status = creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);
-  }
-  if (!status.ok()) {
+  if (const Status status = succeed_binding(heritage, config, made); !status.ok()) {
     made.reset();
     static_cast<void>(old.join(kParameters));
     return status;
@@ -125,6 +125,17 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   binding_.store(made.get(), std::memory_order_release);
   bindings_.push_back(std::move(made));
   return kOk;
+}
+
+// A binding that has the posted receives of `heritage`, which may be null.
+Status Endpoint::succeed_binding(hca::QueuePair* heritage, const BindingConfig& config,
+                                 std::unique_ptr<EndpointBinding>& made) try {
+  const Status status = EndpointBinding::create(device_, config, handle(), {*this, *this}, kParameters, made);
+  if (!status.ok() || heritage == nullptr || made->queue_pair() == nullptr) return status;
+  const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
+  return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);
+} catch (const std::bad_alloc&) {
+  return insufficient_resources(StatusDetail::kResourceMemory);
 }
 
 Status Endpoint::set_connect_evd_locked(EventDispatcher* evd) {

@@ -131,5 +131,17 @@ TEST(HandoffInTime, PeersDeadlineStaysItsOwn) {
   next_event(client.connect_evd, DAT_CONNECTION_EVENT_TIMED_OUT);
 }
 
+// "another Connection Qualifier on the same IA": its own is as good as any, and the request comes again.
+TEST_F(Handoff, RequestMayComeBackToWhereItWas) {
+  ASSERT_THAT(dat_cr_handoff(cr_, elsewhere_), succeeds());
+  const DAT_CR_HANDLE first = other_.next_request();
+  ASSERT_THAT(dat_cr_handoff(first, elsewhere_), succeeds());
+  const DAT_CR_HANDLE second = other_.next_request();
+  EXPECT_NE(second, first);
+  ASSERT_THAT(dat_cr_accept(second, other_.ep, 0, nullptr), succeeds());
+  next_event(client_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_conversation(other_, client_);
+}
+
 }  // namespace
 }  // namespace softdat::conformance

@@ -217,12 +217,31 @@ TEST_F(EpModify, OneBadParameterChangesNothing) {
   param_.recv_evd_handle = server_.cr_evd;  // takes no completions
   ASSERT_THAT(server_.post_recv(0, 64, 1), succeeds());
   EXPECT_THAT(modify(DAT_EP_FIELD_CONNECT_EVD_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE),
-              fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV));
+              fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
   const DAT_EP_PARAM now = query(server_.ep);
   EXPECT_EQ(now.connect_evd_handle, server_.connect_evd);
   EXPECT_EQ(now.recv_evd_handle, server_.recv_evd);
   establish(server_, client_);
   EXPECT_EQ(receive(server_.recv_evd).user_cookie.as_64, 1u);
+}
+
+// "DAT_INVALID_PARAMETER: ... one of the requested Endpoint parameters or attributes was invalid, not supported, or
+// cannot be modified." DAT_INVALID_HANDLE is for ep_handle alone.
+TEST_F(EpModify, UnsupportedAttributesAndForeignObjectsAreInvalidParameters) {
+  const DAT_EP_PARAM before = param_;
+  param_.ep_attr.service_type = static_cast<DAT_SERVICE_TYPE>(DAT_SERVICE_TYPE_RC + 0x20);
+  EXPECT_THAT(modify(DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+  param_.ep_attr = before.ep_attr;
+  param_.ep_attr.qos = static_cast<DAT_QOS>(0x100);
+  EXPECT_THAT(modify(DAT_EP_FIELD_EP_ATTR_QOS), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+  param_.pz_handle = client_.pz;  // of another adapter
+  EXPECT_THAT(modify(DAT_EP_FIELD_PZ_HANDLE), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+  param_.connect_evd_handle = client_.connect_evd;
+  EXPECT_THAT(modify(DAT_EP_FIELD_CONNECT_EVD_HANDLE), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+  const DAT_EP_PARAM now = query(server_.ep);
+  EXPECT_EQ(now.pz_handle, before.pz_handle);
+  EXPECT_EQ(now.connect_evd_handle, before.connect_evd_handle);
+  EXPECT_EQ(now.ep_attr.qos, before.ep_attr.qos);
 }
 
 }  // namespace

@@ -267,27 +267,45 @@ TEST_F(Shortage, OfEpConnect) {
       });
 }
 
-// What a connection has no memory for costs the connection at most: each end hears of that, and the post completes.
-TEST(ShortageOfAConnection, CostsTheConnectionAtMost) {
-  for (int count = 0; count < 8; ++count) {
-    ConnectedPair pair;
-    ASSERT_THAT(pair.server.post_recv(0, 64), succeeds());
-    DAT_RETURN answer;
+// A refused modify leaves the endpoint with the dispatchers that it had, and these in use.
+TEST_F(Shortage, OfEpModifyLeavesTheDispatchersAsTheyWere) {
+  DAT_EP_PARAM before{};
+  require(dat_ep_query(server_.ep, DAT_EP_FIELD_ALL, &before), "dat_ep_query");
+  DAT_EP_PARAM wish = before;
+  wish.recv_evd_handle = server_.adapter.make_evd(DAT_EVD_DTO_FLAG);
+  wish.connect_evd_handle = server_.adapter.make_evd(DAT_EVD_CONNECTION_FLAG);
+  const DAT_EP_PARAM_MASK mask = DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE;
+  DAT_RETURN result = DAT_INTERNAL_ERROR;
+  for (int count = 0; result != DAT_SUCCESS; ++count) {
     {
       const MemoryShortage shortage(count);
-      answer = pair.client.post_send(0, 64);
+      result = dat_ep_modify(server_.ep, mask, &wish);
     }
-    if (answer != DAT_SUCCESS) {
-      EXPECT_THAT(answer, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
-      continue;
-    }
-    if (next_completion(pair.client.request_evd).status == DAT_DTO_SUCCESS) {
-      EXPECT_EQ(next_completion(pair.server.recv_evd).status, DAT_DTO_SUCCESS);
-      continue;
-    }
-    EXPECT_EQ(next_event(pair.client.connect_evd).event_number, DAT_CONNECTION_EVENT_BROKEN);
-    EXPECT_NE(next_completion(pair.server.recv_evd).status, DAT_DTO_SUCCESS);
+    if (result == DAT_SUCCESS) break;
+    ASSERT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
+    EXPECT_THAT(dat_evd_free(before.recv_evd_handle), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+    EXPECT_THAT(dat_evd_free(before.connect_evd_handle), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+    DAT_EP_PARAM now{};
+    ASSERT_THAT(dat_ep_query(server_.ep, mask, &now), succeeds());
+    EXPECT_EQ(now.connect_evd_handle, before.connect_evd_handle);
+    EXPECT_EQ(now.recv_evd_handle, before.recv_evd_handle);
   }
+  EXPECT_THAT(dat_evd_free(before.recv_evd_handle), succeeds());
+  EXPECT_THAT(dat_evd_free(before.connect_evd_handle), succeeds());
+}
+
+// The model stays connected through it all.
+TEST_F(Shortage, OfEpDupConnect) {
+  char data[] = "some private data";
+  ASSERT_NO_FATAL_FAILURE(establish(server_, client_));
+  Peer duplicate(kClientName);
+  expect_refusals(
+      [&] { return dat_ep_dup_connect(duplicate.ep, client_.ep, kPatience, sizeof data, data, DAT_QOS_BEST_EFFORT); },
+      [&] {
+        next_event(duplicate.connect_evd);
+        require(dat_ep_reset(duplicate.ep), "dat_ep_reset");
+      });
+  expect_conversation(server_, client_);
 }
 
 }  // namespace

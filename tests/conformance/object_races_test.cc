@@ -3,6 +3,7 @@
 // they see. Every call succeeds or is refused for a reason that it may have, each object is freed once, and what is
 // left can be closed. Connection requests are raced in connection_races_test.cc.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 
 #include <atomic>
 #include <functional>
@@ -366,6 +367,26 @@ TEST_F(ObjectRaces, ReservedServicePoints) {
        [](DAT_HANDLE h) { return dat_set_consumer_context(h, {}); }});
   EXPECT_THAT(dat_ep_free(ep), succeeds());
 }
+
+#if SOFTDAT_DAT_MAJOR == 2
+TEST_F(ObjectRaces, CommonServicePoints) {
+  DAT_COMM tcp{AF_INET, SOCK_STREAM, IPPROTO_TCP};
+  race(
+      [&] {
+        // Port 0: any that is free.
+        DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
+        require(dat_csp_create(peer_.adapter.handle(), &tcp, peer_.adapter.address(), peer_.cr_evd, &csp),
+                "dat_csp_create");
+        return csp;
+      },
+      dat_csp_free,
+      {[](DAT_HANDLE h) {
+         DAT_CSP_PARAM param;
+         return dat_csp_query(h, DAT_CSP_FIELD_ALL, &param);
+       },
+       [](DAT_HANDLE h) { return dat_set_consumer_context(h, {}); }});
+}
+#endif
 
 TEST_F(ObjectRaces, AdaptersOpenings) {
   race(

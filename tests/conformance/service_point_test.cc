@@ -247,6 +247,28 @@ TEST_F(Rsp, QueryTellsWhatItWasMadeWith) {
   EXPECT_THAT(dat_rsp_query(rsp_, DAT_RSP_FIELD_ALL, nullptr), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 }
 
+// "The value DAT_HANDLE_NULL requests the Provider to associate a Provider-created Endpoint with this Service Point."
+TEST_F(Rsp, ProvidersEndpointComesWithItsOneRequest) {
+  ASSERT_THAT(create(DAT_HANDLE_NULL), succeeds());
+  ASSERT_THAT(client_.connect(server_, qualifier_), succeeds());
+  const auto arrival = next_event(server_.cr_evd, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data;
+  EXPECT_EQ(arrival.sp_handle.rsp_handle, rsp_);
+  DAT_CR_PARAM asked{};
+  ASSERT_THAT(dat_cr_query(arrival.cr_handle, DAT_CR_FIELD_ALL, &asked), succeeds());
+  DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
+  ASSERT_THAT(dat_ep_get_status(asked.local_ep_handle, &state, nullptr, nullptr), succeeds());
+  EXPECT_EQ(state, DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING);
+  // "... generates, at most, one Connection Request"
+  Peer late(kClientName);
+  ASSERT_THAT(late.connect(server_, qualifier_), succeeds());
+  next_event(late.connect_evd, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+  ASSERT_THAT(reject_cr(arrival.cr_handle), succeeds());
+  next_event(client_.connect_evd, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  EXPECT_THAT(dat_ep_free(asked.local_ep_handle), fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP));
+  EXPECT_TRUE(is_quiet(server_.cr_evd));
+  EXPECT_THAT(dat_rsp_free(rsp_), succeeds());
+}
+
 // The request names the service point; accepting it with a null endpoint takes the reserved one.
 TEST_F(Rsp, ReservedEndpointIsAccepted) {
   ASSERT_THAT(create(server_.ep), succeeds());

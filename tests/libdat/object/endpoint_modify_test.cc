@@ -120,11 +120,11 @@ TEST_F(EndpointModifyTest, OneBadPartRefusesTheWhole) {
   EndpointChange change;
   change.connect_evd = &*connect;
   change.recv_evd = &*connect;  // takes no DTO stream
-  EXPECT_EQ(ep()->modify(change), invalid_handle(StatusDetail::kInvalidHandleEvdRecv));
+  EXPECT_EQ(ep()->modify(change), invalid_parameter(StatusDetail::kInvalidArg3));
   EXPECT_EQ(ep()->query().connect_evd, connect_);
   EXPECT_EQ(ep()->query().recv_evd, recv_);
   EXPECT_EQ(ep()->modify({std::nullopt, std::nullopt, std::nullopt, &*evd_of(recv_), std::nullopt}),
-            invalid_handle(StatusDetail::kInvalidHandleEvdConn));
+            invalid_parameter(StatusDetail::kInvalidArg3));
 }
 
 TEST_F(EndpointModifyTest, DispatchersMayBecomeNull) {
@@ -138,7 +138,10 @@ TEST_F(EndpointModifyTest, DispatchersMayBecomeNull) {
 }
 
 TEST_F(EndpointModifyTest, WildAttributesAreRefused) {
-  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = -5; }), invalid_parameter(StatusDetail::kInvalidArg3));
+  const Status refusal = invalid_parameter(StatusDetail::kInvalidArg3);
+  EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = -5; }), refusal);
+  EXPECT_EQ(set_attributes([](auto& a) { a.service_type = 77; }), refusal);
+  EXPECT_EQ(set_attributes([](auto& a) { a.qos = 0x100; }), refusal);
 }
 
 }  // namespace
