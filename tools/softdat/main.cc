@@ -8,6 +8,8 @@
 
 #include "tools/softdat/floor/command.h"
 #include "tools/softdat/info.h"
+#include "tools/softdat/mesh/command.h"
+#include "tools/softdat/mesh/worker.h"
 #include "tools/softdat/perf/command.h"
 #include "tools/softdat/perf/worker.h"
 #include "tools/softdat/quickstart.h"
@@ -21,15 +23,19 @@ int main(int argc, char** argv) {
   quickstart->add_flag("--plain", plain, "Only lines of: transport operation bytes microseconds MB/s");
   const softdat::tools::perf::Command perf(app);
   const softdat::tools::floor::Command floor(app);
+  const softdat::tools::mesh::Command mesh(app);
   const CLI::App* info = app.add_subcommand("info", "List every adapter that can be opened, and why others cannot");
-  // What perf and quickstart start.
+  // What perf, quickstart and mesh start.
   CLI::App* worker = app.add_subcommand("perf-worker", "")->group("");
+  CLI::App* mesh_worker = app.add_subcommand("mesh-worker", "")->group("");
   CLI11_PARSE(app, argc, argv);
   try {
     if (*worker) return softdat::tools::perf::run_worker();
+    if (*mesh_worker) return softdat::tools::mesh::run_worker();
     if (*info) return softdat::tools::run_info();
     if (perf.is_chosen()) return perf.run();
     if (floor.is_chosen()) return floor.run();
+    if (mesh.is_chosen()) return mesh.run();
     return softdat::tools::run_quickstart(plain);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "softdat: {}\n", failure.what());
