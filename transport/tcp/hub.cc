@@ -130,7 +130,9 @@ bool Hub::has_active() const {
 
 void Hub::run_due() {
   running_.swap(due_);
-  for (const SharedConnection& connection : running_) {
+  // By number: a sink may begin a connection, which makes room in this list too.
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    const SharedConnection connection = std::move(running_[i]);
     connection->is_deferred_ = false;
     connection->on_due();
   }

@@ -99,6 +99,20 @@ TEST_F(TcpCarrierTest, EveryProbePortTakenIsWantOfResources) {
   EXPECT_EQ(port.error, ListenError::kNoResources);
 }
 
+// A loop over those that are due must bear that their list grows.
+TEST_F(TcpCarrierTest, ASinkThatHearsARefusalMayBeginManyConnections) {
+  const Address nowhere{.ipv4 = 0xffff'ffff};  // the system refuses it at once
+  Peer first, second;
+  std::vector<Peer> more(200);
+  first.after_refused = [&] {
+    for (Peer& peer : more) peer.connect(*carrier_, nowhere, kPort);
+  };
+  first.connect(*carrier_, nowhere, kPort);
+  second.connect(*carrier_, nowhere, kPort);
+  const auto is_refused = [](const Peer& peer) { return peer.refusals == std::vector{Refusal::kUnreachable}; };
+  EXPECT_TRUE(reach([&] { return is_refused(second) && std::all_of(more.begin(), more.end(), is_refused); }));
+}
+
 TEST_F(TcpCarrierTest, AnIdleWaitEndsAtItsDeadline) {
   carrier_->turn(now_);
   const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(20);
