@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -17,7 +18,7 @@ namespace softdat::transport::tcp {
 namespace {
 
 std::string golden(const std::string& name, const char* ending) {
-  return std::string(SOFTDAT_GOLDEN_DIRECTORY) + "/" + name + ending;
+  return (std::filesystem::path(SOFTDAT_GOLDEN_DIRECTORY) / (name + ending)).string();
 }
 
 std::vector<std::string> lines_of(const std::string& path) {
