@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <iterator>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/figures.h"
 #include "tools/softdat/floor/memory.h"
 #include "tools/softdat/floor/tcp.h"
 #include "tools/softdat/perf/machine.h"
@@ -79,23 +78,15 @@ int Command::run() const {
       throw Failure(fmt::format("\"{}\" is no floor; there are {}", word, kKinds));
     }
   }
-  std::string json;
+  Figures figures;
   for (const Floor& floor : floors()) {
     if (std::find(wanted.begin(), wanted.end(), floor.kind) == wanted.end()) continue;
     const double value = floor.measure();
-    json += fmt::format("{}\n  \"{}\": {}", json.empty() ? "{" : ",", floor.name, value);
+    figures.emplace_back(floor.name, value);
     if (json_ != "-") fmt::print("{:<24}{:>12} {}\n", floor.name, perf::number_text(value), floor.unit);
     std::fflush(stdout);
   }
-  json += "\n}\n";
-  if (json_ == "-") {
-    std::cout << json;
-  } else if (!json_.empty()) {
-    std::ofstream file(json_);
-    file << json;
-    file.close();
-    if (!file) throw Failure(fmt::format("cannot write the file \"{}\"", json_));
-  }
+  write_output(json_, to_json(figures));
   return 0;
 }
 

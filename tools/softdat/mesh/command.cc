@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
-#include <iostream>
 #include <thread>
 #include <utility>
 
@@ -85,7 +83,7 @@ Command::Children Command::start() const {
   return children;
 }
 
-Command::Figures Command::measure(const Children& children) const {
+Figures Command::measure(const Children& children) const {
   await_step(children, "listening");
   auto start = Clock::now();
   say_go(children);
@@ -124,20 +122,10 @@ Command::Figures Command::measure(const Children& children) const {
 }
 
 void Command::write(const Figures& figures) const {
-  std::string json;
-  for (const auto& [name, value] : figures) {
-    json += fmt::format("{}\n  \"{}\": {}", json.empty() ? "{" : ",", name, value);
-    if (json_ != "-") fmt::print("{:<28}{:>12}\n", name, perf::number_text(value));
+  if (json_ != "-") {
+    for (const auto& [name, value] : figures) fmt::print("{:<28}{:>12}\n", name, perf::number_text(value));
   }
-  json += "\n}\n";
-  if (json_ == "-") {
-    std::cout << json;
-  } else if (!json_.empty()) {
-    std::ofstream file(json_);
-    file << json;
-    file.close();
-    if (!file) throw Failure(fmt::format("cannot write the file \"{}\"", json_));
-  }
+  write_output(json_, to_json(figures));
 }
 
 int Command::run() const {

@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/softdat/child.h"
+#include "tools/softdat/figures.h"
 
 namespace softdat::tools::mesh {
 
@@ -24,7 +24,6 @@ class Command {
 
  private:
   using Children = std::vector<std::unique_ptr<Child>>;
-  using Figures = std::vector<std::pair<std::string, double>>;
 
   Children start() const;
   Figures measure(const Children& children) const;

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/figures.h"
 #include "tools/softdat/perf/json.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/plot.h"
@@ -59,13 +58,6 @@ CLI::Validator between(double low, double high) {
 }
 CLI::Validator one_of(const std::vector<std::string>& words) {
   return CLI::IsMember(words).description("");
-}
-
-void write_file(const std::string& name, const std::string& text) {
-  std::ofstream file(name);
-  file << text;
-  file.close();
-  if (!file) throw Failure(fmt::format("cannot write the file \"{}\"", name));
 }
 
 }  // namespace
@@ -181,15 +173,8 @@ int Command::run() const {
 }
 
 void Command::write_files(const RunPlan& run_plan, const std::vector<Result>& results) const {
-  if (!json_.empty()) {
-    const std::string text =
-        report_file(run_plan.setup, run_plan.ia, run_plan.transport, static_cast<int>(processes_), results);
-    if (json_ == "-") {
-      std::cout << text;
-    } else {
-      write_file(json_, text);
-    }
-  }
+  write_output(json_,
+               report_file(run_plan.setup, run_plan.ia, run_plan.transport, static_cast<int>(processes_), results));
   if (!plot_.empty()) {
     const std::string carrier = run_plan.transport.empty() ? "" : ", " + run_plan.transport;
     write_file(plot_, plot_svg(fmt::format("softdat perf: {}{}", run_plan.ia, carrier), results));
