@@ -13,6 +13,9 @@ namespace softdat::hca {
 inline constexpr std::uint32_t kSendFlags = kSignaled | kSolicited | kFence | kQuiet;
 inline constexpr std::uint32_t kBindFlags = kSignaled | kFence | kQuiet;
 inline constexpr std::uint32_t kRecvFlags = kQuiet;
+// What a registration may ask for.
+inline constexpr AccessMask kRegionAccess =
+    kLocalWrite | kRemoteRead | kRemoteWrite | kRemoteAtomic | kZeroBased | kBindRemoteRead | kNoLocalRead;
 // What a bind may ask for.
 inline constexpr AccessMask kBindAccess = kRemoteRead | kRemoteWrite | kRemoteAtomic | kZeroBased;
 // Of all segments together.

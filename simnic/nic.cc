@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "hca/request_rules.h"
 #include "simnic/completion_queue.h"
 #include "simnic/datagram_queue_pair.h"
 #include "simnic/listener.h"
@@ -15,8 +16,6 @@
 namespace softdat::simnic {
 namespace {
 
-constexpr hca::AccessMask kAllRights = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
-constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead | hca::kNoLocalRead;
 // One slice a segment, and a few to spare for carriers that split at their own borders.
 constexpr std::uint32_t kMaxSegments = 30;
 static_assert(kMaxSegments <= transport::SliceList::kCapacity);
@@ -87,7 +86,7 @@ hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
 hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
                                                                      std::uint64_t length, hca::AccessMask access) {
   const bool wraps = length > 0 && address + (length - 1) < address;
-  if (wraps || length > attributes_.max_mr_size || (access & ~kKnownAccess) != 0) {
+  if (wraps || length > attributes_.max_mr_size || (access & ~hca::kRegionAccess) != 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   const std::uint64_t start = (access & hca::kZeroBased) != 0 ? 0 : address;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
 #include "verbs/memory_window.h"
@@ -15,9 +16,6 @@
 
 namespace softdat::verbs {
 namespace {
-
-constexpr hca::AccessMask kAllRights = hca::kLocalWrite | hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
-constexpr hca::AccessMask kKnownAccess = kAllRights | hca::kZeroBased | hca::kBindRemoteRead | hca::kNoLocalRead;
 
 bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& most) {
   return asked.send_wr <= most.max_wr && asked.recv_wr <= most.max_wr && asked.send_sge <= most.max_sge &&
@@ -68,7 +66,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Device::register_memory(hca::Pro
                                                                         std::uint64_t address, std::uint64_t length,
                                                                         hca::AccessMask access) {
   const bool wraps = length > 0 && address + (length - 1) < address;
-  if (wraps || length > attributes_.max_mr_size || (access & ~kKnownAccess) != 0) {
+  if (wraps || length > attributes_.max_mr_size || (access & ~hca::kRegionAccess) != 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   if ((access & hca::kZeroBased) != 0 && !traits_.has_zero_based) return hca::fail(hca::Error::kUnsupported);
