@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/conformance/peer.h"
+#include "tests/conformance/shared_server.h"
 #if SOFTDAT_DAT_MAJOR == 2
 #include <dat2/dat_registry.h>
 #else
@@ -153,10 +154,7 @@ TEST_F(Shortage, OfRmrCreate) {
 
 TEST_F(Shortage, OfSrqCreateAndResize) {
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
-  DAT_SRQ_ATTR attributes{};
-  attributes.max_recv_dtos = 8;
-  attributes.max_recv_iov = 1;
-  attributes.low_watermark = DAT_SRQ_LW_DEFAULT;
+  DAT_SRQ_ATTR attributes = srq_attributes(8, 1, DAT_SRQ_LW_DEFAULT);
   expect_refusals([&] { return dat_srq_create(server_.adapter.handle(), server_.pz, &attributes, &srq); },
                   [&] { require(dat_srq_free(srq), "dat_srq_free"); });
   expect_refusals([&] { return dat_srq_resize(srq, 1000); });
@@ -165,10 +163,7 @@ TEST_F(Shortage, OfSrqCreateAndResize) {
 
 TEST_F(Shortage, OfEpCreateWithSrq) {
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
-  DAT_SRQ_ATTR shared{};
-  shared.max_recv_dtos = 8;
-  shared.max_recv_iov = 1;
-  shared.low_watermark = DAT_SRQ_LW_DEFAULT;
+  DAT_SRQ_ATTR shared = srq_attributes(8, 1, DAT_SRQ_LW_DEFAULT);
   require(dat_srq_create(server_.adapter.handle(), server_.pz, &shared, &srq), "dat_srq_create");
   DAT_EP_ATTR attributes = default_attributes();
   DAT_EP_HANDLE ep = DAT_HANDLE_NULL;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/conformance/peer.h"
+#include "tests/conformance/shared_server.h"
 
 namespace softdat::conformance {
 namespace {
@@ -294,10 +295,7 @@ TEST_F(ObjectRaces, SharedReceiveQueues) {
   const DAT_EP_ATTR attributes = default_attributes();
   race(
       [&] {
-        DAT_SRQ_ATTR asked{};
-        asked.max_recv_dtos = 8;
-        asked.max_recv_iov = 1;
-        asked.low_watermark = DAT_SRQ_LW_DEFAULT;
+        DAT_SRQ_ATTR asked = srq_attributes(8, 1, DAT_SRQ_LW_DEFAULT);
         DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
         require(dat_srq_create(peer_.adapter.handle(), peer_.pz, &asked, &srq), "dat_srq_create");
         return srq;
