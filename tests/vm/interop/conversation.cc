@@ -15,8 +15,6 @@
 namespace softdat::interop {
 
 using conformance::kPatience;
-using conformance::next_completion;
-using conformance::next_event;
 using conformance::require;
 
 namespace {
@@ -38,6 +36,20 @@ conformance::PeerOptions options() {
 
 void expect(bool right, const std::string& what) {
   if (!right) throw conformance::SetupFailure(what);
+}
+
+DAT_EVENT next_event(DAT_EVD_HANDLE evd, const std::string& what) {
+  std::optional<DAT_EVENT> event;
+  expect(conformance::eventually([&] { return (event = conformance::take_event(evd)).has_value(); }),
+         "nothing came of " + what);
+  return *event;
+}
+
+DAT_DTO_COMPLETION_EVENT_DATA next_completion(DAT_EVD_HANDLE evd, const std::string& what) {
+  const DAT_EVENT event = next_event(evd, what);
+  expect(event.event_number == DAT_DTO_COMPLETION_EVENT,
+         "not of " + what + ": event " + std::to_string(event.event_number));
+  return event.event_data.dto_completion_event_data;
 }
 
 Conversation::Conversation(const Place& place, bool is_initiator) : place_(place), is_initiator_(is_initiator) {
@@ -81,7 +93,9 @@ DAT_CR_HANDLE Conversation::take_request() {
 }
 
 std::string Conversation::await_established() {
-  const DAT_EVENT event = next_event(peer_->connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  const DAT_EVENT event = next_event(peer_->connect_evd, "a connection");
+  expect(event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED,
+         "event " + std::to_string(event.event_number) + " in place of a connection");
   const auto& data = event.event_data.connect_event_data;
   if (data.private_data == nullptr || data.private_data_size <= 0) return {};
   return {static_cast<const char*>(data.private_data), static_cast<std::size_t>(data.private_data_size)};
@@ -163,14 +177,14 @@ DAT_RMR_TRIPLET Conversation::exchange_places() {
 }
 
 void Conversation::await_request(std::size_t length) {
-  const auto completion = next_completion(peer_->request_evd);
+  const auto completion = next_completion(peer_->request_evd, "a request");
   expect(completion.status == DAT_DTO_SUCCESS, "a request completed with status " + std::to_string(completion.status));
   expect(completion.transfered_length == length,
          "a request of " + std::to_string(length) + " bytes moved " + std::to_string(completion.transfered_length));
 }
 
 std::size_t Conversation::await_receive(std::size_t length) {
-  const auto completion = next_completion(peer_->recv_evd);
+  const auto completion = next_completion(peer_->recv_evd, "a receive");
   expect(completion.status == DAT_DTO_SUCCESS, "a receive completed with status " + std::to_string(completion.status));
   expect(completion.transfered_length == length,
          "a receive of " + std::to_string(length) + " bytes got " + std::to_string(completion.transfered_length));
@@ -185,7 +199,12 @@ void Conversation::repost() {
 
 void Conversation::part() {
   if (is_initiator_) require(dat_ep_disconnect(peer_->ep, DAT_CLOSE_GRACEFUL_FLAG), "dat_ep_disconnect");
-  next_event(peer_->connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
+  await_disconnected();
+}
+
+void Conversation::await_disconnected() {
+  const auto number = next_event(peer_->connect_evd, "the connection's end").event_number;
+  expect(number == DAT_CONNECTION_EVENT_DISCONNECTED, "event " + std::to_string(number) + " in place of an end");
 }
 
 // The stock provider sometimes has only an asynchronous error for it.

@@ -23,6 +23,11 @@ struct Place {
 // What `right` must be; throws conformance::SetupFailure with `what` when it is not.
 void expect(bool right, const std::string& what);
 
+// The next event, which is asked for again and again: how a foreign provider wakes who waits is not what is tried here.
+// `what` is what the event would tell of, for the failure when none comes.
+DAT_EVENT next_event(DAT_EVD_HANDLE evd, const std::string& what);
+DAT_DTO_COMPLETION_EVENT_DATA next_completion(DAT_EVD_HANDLE evd, const std::string& what);
+
 class Conversation {
  public:
   static constexpr std::size_t kSlots = 4;                    // messages that may come before one is looked at
@@ -70,6 +75,7 @@ class Conversation {
 
   // The initiator leaves in an orderly way, and both see it.
   void part();
+  void await_disconnected();
   // The connection must have ended, in whatever way providers put it.
   void await_end();
 

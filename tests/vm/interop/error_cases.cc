@@ -9,7 +9,6 @@
 namespace softdat::interop {
 namespace {
 
-using conformance::next_completion;
 using conformance::require;
 
 constexpr auto kHere = Conversation::kHere;
@@ -48,7 +47,7 @@ void read_wrongly(Conversation& c, const DAT_RMR_TRIPLET& wrong) {
   DAT_RMR_TRIPLET part = wrong;
   part.segment_length = 512;
   require(c.peer().post_read(kHere, 512, part), "dat_ep_post_rdma_read");
-  const auto completion = next_completion(c.peer().request_evd);
+  const auto completion = next_completion(c.peer().request_evd, "a read");
   expect(completion.status != DAT_DTO_SUCCESS, "a read that nobody may answer succeeded");
 }
 

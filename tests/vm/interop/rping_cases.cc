@@ -13,7 +13,6 @@
 namespace softdat::interop {
 namespace {
 
-using conformance::next_completion;
 using conformance::require;
 
 constexpr std::size_t kNotice = 16;
@@ -27,7 +26,7 @@ void post_notice_receive(Conversation& c) {
 }
 
 void await_notice(Conversation& c) {
-  const auto completion = next_completion(c.peer().recv_evd);
+  const auto completion = next_completion(c.peer().recv_evd, "a notice");
   expect(completion.status == DAT_DTO_SUCCESS, "a notice came with status " + std::to_string(completion.status));
   expect(completion.transfered_length == kNotice, "a notice has another length");
 }
@@ -80,7 +79,7 @@ void be_server(Conversation& c) {
   post_notice_receive(c);
   c.begin();
   for (;;) {
-    event = conformance::next_event(c.peer().recv_evd);
+    event = next_event(c.peer().recv_evd, "a notice or the end");
     if (event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS) break;
     const DAT_RMR_TRIPLET source = place_of_notice(c);
     const auto size = static_cast<std::size_t>(source.segment_length);
