@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <new>
 
+#include "base/uncancelled.h"
 #include "verbs/queue_pair.h"
 #include "verbs/shared_receive_queue.h"
 #include "verbs/status.h"
@@ -64,6 +65,7 @@ hca::Result<std::unique_ptr<hca::CompletionQueue>> CompletionQueue::create(Event
 }
 
 CompletionQueue::~CompletionQueue() {
+  const base::Uncancelled guard;
   events_.forget(*this);
   if (cq_ == nullptr) return;
   SharedReceiveQueue::settle({staged_.array_one().first, staged_.array_one().second});
@@ -132,6 +134,7 @@ void CompletionQueue::arm(bool solicited_only) {
 
 void CompletionQueue::arm_device_locked(Armed how) {
   device_armed_ = how;
+  const base::Uncancelled guard;
   ibv_req_notify_cq(cq_, how == Armed::kSolicited ? 1 : 0);
 }
 
@@ -166,7 +169,7 @@ void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
   } else {
     queue_pair->on_complete(entry, completion.status);
   }
-  const bool is_dead = queue_pair == nullptr || queue_pair == dying;
+  const bool is_dead = queue_pair == nullptr || queue_pair == dying || queue_pair->is_discarding();
   if (is_dead) return SharedReceiveQueue::settle({&completion, 1});
   if (completion.status != hca::CompletionStatus::kSuccess) queue_pair->on_work_failed(completion.status, is_receive);
   if (is_receive && completion.status == hca::CompletionStatus::kSuccess) queue_pair->on_received(completion);

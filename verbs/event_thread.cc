@@ -14,6 +14,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/log.h"
+#include "base/uncancelled.h"
 
 namespace softdat::verbs {
 namespace {
@@ -99,6 +100,7 @@ struct EventThread::Core {
 };
 
 void EventThread::Core::ring() {
+  const base::Uncancelled guard;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(doorbell.get(), &one, sizeof one);
 }
@@ -313,13 +315,18 @@ void EventThread::wake_at(EventTarget& target, base::Time time) {
   core_->ring();
 }
 
+// The call that is running may ask for another one, so what was asked for goes once more after it.
 void EventThread::forget(EventTarget& target) {
   std::unique_lock lock(core_->mutex);
   std::erase_if(core_->targets, [&](const auto& entry) { return entry.second == &target; });
-  std::erase(core_->tasks, &target);
-  core_->wakes.erase(&target);
+  const auto cancel = [&] {
+    std::erase(core_->tasks, &target);
+    core_->wakes.erase(&target);
+  };
+  cancel();
   if (core_->thread == std::this_thread::get_id()) return;
   core_->fell_silent.wait(lock, [&] { return core_->speaking != &target; });
+  cancel();
 }
 
 void EventThread::bury(rdma_cm_id* id) {

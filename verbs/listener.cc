@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/uncancelled.h"
 #include "verbs/address.h"
 #include "verbs/connection_request.h"
 #include "verbs/service_port.h"
@@ -62,6 +63,7 @@ hca::Outcome Listener::listen(std::uint32_t backlog) {
 
 // The port is free again when the destructor returns, unless a sink is destroying us: then soon.
 Listener::~Listener() {
+  const base::Uncancelled guard;
   table_.remove(*this);
   events_.forget(*this);
   if (id_ != nullptr) events_.bury_and_wait(id_);

@@ -3,11 +3,13 @@
 
 #include <cerrno>
 
+#include "base/uncancelled.h"
 #include "verbs/status.h"
 
 namespace softdat::verbs {
 
 ProtectionDomain::~ProtectionDomain() {
+  const base::Uncancelled guard;
   if (nothing_ != nullptr) adapter_.library().dereg_mr(nothing_);
   adapter_.library().dealloc_pd(pd_);
 }
@@ -27,15 +29,14 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& ad
                                                                      std::uint64_t address, std::uint64_t length,
                                                                      hca::AccessMask access, int device_access) {
   std::unique_ptr<MemoryRegion> self(new MemoryRegion(adapter, table));
-  const std::uint64_t start = (access & hca::kZeroBased) != 0 ? 0 : address;
   const bool is_empty = length == 0;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses cross the port as numbers.
   void* const bytes = is_empty ? self->nothing_ : reinterpret_cast<void*>(address);
-  const std::uint64_t first = is_empty ? reinterpret_cast<std::uintptr_t>(bytes) : start;
+  const std::uint64_t first = is_empty ? reinterpret_cast<std::uintptr_t>(bytes) : address;
   self->mr_ = adapter.library().reg_mr_iova(domain.pd(), bytes, is_empty ? sizeof nothing_ : length, first,
                                             is_empty ? 0 : device_access);
   if (self->mr_ == nullptr) return hca::fail(error_of(errno));
-  table.insert({.address = start,
+  table.insert({.address = address,
                 .length = length,
                 .access = access,
                 .domain = domain.id(),
@@ -47,13 +48,13 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& ad
 
 MemoryRegion::~MemoryRegion() {
   if (mr_ == nullptr) return;
+  const base::Uncancelled guard;
   table_.remove(mr_->lkey);
   adapter_.library().dereg_mr(mr_);
 }
 
 hca::Outcome MemoryRegion::revoke() {
-  if (table_.is_bound(mr_->lkey)) return hca::fail(hca::Error::kInvalidState);
-  return hca::Done{};
+  return table_.revoke(mr_->lkey) ? hca::Outcome(hca::Done{}) : hca::fail(hca::Error::kInvalidState);
 }
 
 }  // namespace softdat::verbs

@@ -33,15 +33,26 @@ std::optional<MemoryGrant> MemoryTable::find_remote(std::uint32_t rkey) const {
   return std::nullopt;
 }
 
-void MemoryTable::retain(std::uint32_t lkey) {
+std::optional<MemoryGrant> MemoryTable::retain(std::uint32_t lkey) {
   const std::unique_lock lock(mutex_);
+  const auto found = grants_.find(lkey);
+  if (found == grants_.end()) return std::nullopt;
   ++binds_[lkey];
+  return found->second;
 }
 
 void MemoryTable::release(std::uint32_t lkey) {
   const std::unique_lock lock(mutex_);
   const auto found = binds_.find(lkey);
   if (found != binds_.end() && --found->second == 0) binds_.erase(found);
+}
+
+bool MemoryTable::revoke(std::uint32_t lkey) {
+  const std::unique_lock lock(mutex_);
+  if (binds_.contains(lkey)) return false;
+  grants_.erase(lkey);
+  generation_.fetch_add(1, std::memory_order_seq_cst);
+  return true;
 }
 
 bool MemoryTable::is_bound(std::uint32_t lkey) const {

@@ -47,9 +47,11 @@ class MemoryTable {
   // By what peers use.
   std::optional<MemoryGrant> find_remote(std::uint32_t rkey) const;
 
-  // Binds to a region, posted or carried out, and their end. is_bound(): there are some.
-  void retain(std::uint32_t lkey);
+  // Binds to a region, posted or carried out, and their end. retain() finds it too, in one step with revoke(), which
+  // takes away the key of a region that has none, and otherwise answers false.
+  std::optional<MemoryGrant> retain(std::uint32_t lkey);
   void release(std::uint32_t lkey);
+  bool revoke(std::uint32_t lkey);
   bool is_bound(std::uint32_t lkey) const;
 
   // Windows, which the table forgets when they have gone.

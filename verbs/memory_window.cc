@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/uncancelled.h"
 #include "verbs/status.h"
 
 namespace softdat::verbs {
@@ -11,10 +12,6 @@ namespace softdat::verbs {
 hca::WindowBinding WindowState::binding() const {
   const std::lock_guard lock(mutex_);
   return binding_;
-}
-
-void WindowState::on_posted(const hca::WindowBinding& next) {
-  if (next.rkey != 0) table_.retain(next.lkey);
 }
 
 void WindowState::on_done(const hca::WindowBinding& next, bool is_bound) {
@@ -54,6 +51,7 @@ hca::Result<std::unique_ptr<hca::MemoryWindow>> MemoryWindow::create(MemoryTable
 
 MemoryWindow::~MemoryWindow() {
   if (mw_ == nullptr) return;
+  const base::Uncancelled guard;
   ibv_dealloc_mw(mw_);
   state_->leave();
 }

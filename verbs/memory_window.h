@@ -20,9 +20,9 @@ class WindowState {
   std::uint64_t context() const { return context_; }
   hca::WindowBinding binding() const;
 
-  // A bind to that region has been posted; it is in use by us from now on.
-  void on_posted(const hca::WindowBinding& next);
-  // It has been carried out, or not.
+  // While it lives on_done() waits: the device may be quicker than whoever posts a bind.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
+  // A bind, for which its region was retained, has been carried out, or not.
   void on_done(const hca::WindowBinding& next, bool is_bound);
   // A peer has voided that key.
   void on_voided(std::uint32_t rkey);

@@ -45,8 +45,10 @@ hca::Result<std::unique_ptr<hca::QueuePair>> QueuePair::create(const DeviceView&
   return std::unique_ptr<hca::QueuePair>(std::move(self));
 }
 
-// The peer learns of it from the connection manager; nobody here does.
+// The peer learns of it from the connection manager; nobody here does. What the last completions say of the connection
+// comes too late, and may be asked to be told all the same.
 QueuePair::~QueuePair() {
+  is_dying_.store(true, std::memory_order_seq_cst);
   device_.events.forget(*this);
   if (id_ != nullptr) {
     const hca::QueuePairState now = state();
@@ -56,6 +58,7 @@ QueuePair::~QueuePair() {
     device_.events.bury(id_);
   }
   destroy_device_queue_pair(this);
+  device_.events.forget(*this);
 }
 
 hca::Outcome QueuePair::make_device_queue_pair() {
@@ -115,6 +118,7 @@ void QueuePair::destroy_device_queue_pair(const QueuePair* dying) {
   device_.events.remove(key_of_qp(number));
   send_queue_.drain();
   recv_queue_.drain();
+  if (dying != nullptr) is_discarding_.store(true, std::memory_order_seq_cst);  // others may empty the queues meanwhile
   library().destroy_qp(std::exchange(qp_, nullptr));
   send_queue_.detach(number, dying);
   if (&recv_queue_ != &send_queue_) recv_queue_.detach(number, dying);

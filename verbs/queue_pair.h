@@ -68,6 +68,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_received(const hca::Completion& completion);
   void on_work_failed(hca::CompletionStatus status, bool is_receive);
   void on_overflow();
+  // Whatever still comes is of no interest to anybody.
+  bool is_discarding() const { return is_discarding_.load(std::memory_order_seq_cst); }
 
  private:
   // What is to be told once everything has been flushed.
@@ -98,6 +100,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void look_at_recv_limits();
 
   // _bind
+  hca::Result<std::uint32_t> bind_to(ibv_mr* mr, const hca::BindRequest& request, MemoryWindow& window);
   hca::Result<std::uint32_t> bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr);
   int bind_wide_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr, const WorkEntry& entry);
   int bind_narrow_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr, const WorkEntry& entry);
@@ -144,6 +147,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
   std::atomic<std::uint32_t> number_{0};      // of the device's queue pair
   std::atomic<bool> is_retired_{false};       // another has inherited the receives; set under all three
+  std::atomic<bool> is_dying_{false};         // the destructor runs: events are no longer heard
+  std::atomic<bool> is_discarding_{false};    // its last queue pair of the device's is being destroyed
   std::atomic<bool> has_failed_{false};       // a request has; by whoever takes its completion
   std::atomic<bool> was_peers_fault_{false};  // likewise
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: by the completion queue's

@@ -54,21 +54,26 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
   if (!hca::is_well_formed(request)) return hca::fail(hca::Error::kInvalidArgument);
   auto& window = static_cast<MemoryWindow&>(*request.window);
   if (window.domain() != domain_.id()) return hca::fail(hca::Error::kWrongDomain);
-  std::optional<MemoryGrant> grant;
-  if (request.length > 0) {
-    grant = device_.memory.find(request.lkey);
-    if (!grant) return hca::fail(hca::Error::kBadKey);
-    if (const hca::Outcome fit = check_region(*grant, request, domain_.id()); !fit) return hca::fail(fit.reason());
-  }
+  if (request.length == 0) return bind_to(nullptr, request, window);
+  const auto grant = device_.memory.retain(request.lkey);
+  if (!grant) return hca::fail(hca::Error::kBadKey);
+  const hca::Outcome fit = check_region(*grant, request, domain_.id());
+  const auto key = fit ? bind_to(grant->mr, request, window) : hca::fail(fit.reason());
+  if (!key) device_.memory.release(request.lkey);
+  return key;
+}
+
+hca::Result<std::uint32_t> QueuePair::bind_to(ibv_mr* mr, const hca::BindRequest& request, MemoryWindow& window) {
   // Devices count from 0 in windows of one queue pair only.
   if ((request.access & hca::kZeroBased) != 0 && !window.is_narrow()) return hca::fail(hca::Error::kUnsupported);
   const std::lock_guard lock(send_mutex_);
   if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   make_room_locked();
-  return bind_locked(request, window, grant ? grant->mr : nullptr);
+  return bind_locked(request, window, mr);
 }
 
 hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr) {
+  const base::Uncancelled guard;
   const std::lock_guard lock(window.mutex());
   const bool is_with_device = state() == QueuePairState::kConnected;
   const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
@@ -89,6 +94,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   entry.is_with_device = is_with_device;
   entry.window = window.state();
   std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
+  auto hold = window.state()->hold();
   if (is_with_device) {
     sends_.commit();
     const int error = window.is_narrow() ? bind_narrow_locked(request, window, mr, entry)
@@ -103,7 +109,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
     window.posted_on = qp_->qp_num;
   }
   entry.binding = binding_of(request, key);
-  window.state()->on_posted(entry.binding);
+  hold.unlock();
   if (!is_with_device) {
     sends_.commit();
     if (is_flushed_) flush_ring_locked(sends_, send_queue_);

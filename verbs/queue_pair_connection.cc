@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -70,12 +71,20 @@ hca::Outcome QueuePair::open_id_locked(const hca::ConnectParameters& parameters)
   if (library().create_id(device_.adapter.connections, &id, nullptr, RDMA_PS_TCP) != 0) {
     return hca::fail(error_of(errno));
   }
+  const base::Time deadline = base::deadline_after(base::Clock::now(), parameters.timeout);
+  try {
+    private_data_.assign(parameters.private_data.begin(), parameters.private_data.end());
+    device_.events.add(key_of(id), *this);
+    if (deadline != base::kNever) device_.events.wake_at(*this, deadline);
+  } catch (const std::bad_alloc&) {
+    device_.events.remove(key_of(id));
+    library().destroy_id(id);  // of which nobody has heard yet
+    return hca::fail(hca::Error::kNoMemory);
+  }
   id_ = id;
   remote_ = parameters.remote;
   service_asked_ = parameters.service_id;
-  private_data_.assign(parameters.private_data.begin(), parameters.private_data.end());
-  deadline_ = base::deadline_after(base::Clock::now(), parameters.timeout);
-  device_.events.add(key_of(id), *this);
+  deadline_ = deadline;
   advance_locked(QueuePairEvent::kConnect);
   sockaddr_storage source = device_.traits.place.address;
   sockaddr_storage target = socket_address(parameters.remote, port_of_service(service_asked_));
@@ -88,8 +97,6 @@ hca::Outcome QueuePair::open_id_locked(const hca::ConnectParameters& parameters)
   if (failed != 0) {
     const auto news = is_unreachable(errno) ? ConnectionEventType::kUnreachable : ConnectionEventType::kTimedOut;
     end_locked(QueuePairEvent::kRefuse, news);
-  } else if (deadline_ != base::kNever) {
-    device_.events.wake_at(*this, deadline_);
   }
   return hca::Done{};
 }
@@ -106,7 +113,8 @@ bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_
     if (device_.traits.has_atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   }
   if (state == IBV_QPS_RTR) attributes.max_dest_rd_atomic = to_count(reads_in);
-  if (state == IBV_QPS_RTS) attributes.max_rd_atomic = to_count(reads_out);
+  // With none allowed a read would wait for ever; so it goes out, and the peer that takes none refuses it.
+  if (state == IBV_QPS_RTS) attributes.max_rd_atomic = to_count(std::max(reads_out, std::min(limits_.reads_out, 1u)));
   return qp_ != nullptr && library().modify_qp(qp_, &attributes, mask) == 0;
 }
 

@@ -90,6 +90,7 @@ void QueuePair::on_async_event(ibv_event_type type) {
 
 // Each way out calls a sink at most once, as the last it does: it may be our end.
 void QueuePair::on_wake() {
+  if (is_dying_.load(std::memory_order_seq_cst)) return;
   {
     const std::lock_guard lock(mutex_);
     const bool is_up = state() == QueuePairState::kConnected || state() == QueuePairState::kDisconnecting;

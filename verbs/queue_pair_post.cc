@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/uncancelled.h"
 #include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
@@ -91,6 +92,10 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
   if (!hca::is_well_formed(request, total) || request.local.size() > std::min(limits_.send_sge, kMostSegments)) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
+  // Some drivers refuse an address that is not aligned, and say nothing of why.
+  if (hca::is_atomic(request.opcode) && request.remote_address % sizeof(std::uint64_t) != 0) {
+    return hca::fail(hca::Error::kInvalidArgument);
+  }
   if (!is_device_able(request.opcode, device_.traits)) return hca::fail(hca::Error::kUnsupported);
   length = static_cast<std::uint32_t>(total);
   if (!hca::awaits_response(request.opcode)) return hca::Done{};
@@ -169,6 +174,7 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
   if (is_inline) work.send_flags |= IBV_SEND_INLINE;
   fill_remote(request, work);
   ibv_send_wr* bad = nullptr;
+  const base::Uncancelled guard;
   const int error = ibv_post_send(qp_, &work, &bad);
   if (error == 0) [[likely]]
     return hca::Done{};
@@ -224,7 +230,9 @@ hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::u
                    .sg_list = list.data(),
                    .num_sge = list.size()};
   ibv_recv_wr* bad = nullptr;
-  const int error = ibv_post_recv(qp_, &work, &bad);
+  const base::Uncancelled guard;
+  int error = ibv_post_recv(qp_, &work, &bad);
+  if (error == EINVAL && list.give_empty_segment(work)) error = ibv_post_recv(qp_, &work, &bad);
   if (error == 0) [[likely]]
     return hca::Done{};
   recvs_.retract();

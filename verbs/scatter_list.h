@@ -27,6 +27,14 @@ class ScatterList {
   }
   ibv_sge* data() { return count_ == 0 ? nullptr : entries_.data(); }
   int size() const { return count_; }
+  // For devices that refuse a receive without segments: it gets one of no bytes. False when there are some.
+  bool give_empty_segment(ibv_recv_wr& work) {
+    if (count_ != 0) return false;
+    entries_[0] = {};
+    work.sg_list = entries_.data();
+    work.num_sge = 1;
+    return true;
+  }
 
  private:
   std::array<ibv_sge, kMostSegments> entries_;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <new>
 
+#include "base/uncancelled.h"
 #include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/scatter_list.h"
@@ -84,6 +85,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
 }
 
 SharedReceiveQueue::~SharedReceiveQueue() {
+  const base::Uncancelled guard;
   events_.forget(*this);
   if (srq_ != nullptr) adapter_.library().destroy_srq(srq_);
   if (account_ != 0) close_account(account_);
@@ -117,7 +119,10 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
                    .sg_list = list.data(),
                    .num_sge = list.size()};
   ibv_recv_wr* bad = nullptr;
-  if (const int error = ibv_post_srq_recv(srq_, &work, &bad); error != 0) return hca::fail(error_of(error));
+  const base::Uncancelled guard;
+  int error = ibv_post_srq_recv(srq_, &work, &bad);
+  if (error == EINVAL && list.give_empty_segment(work)) error = ibv_post_srq_recv(srq_, &work, &bad);
+  if (error != 0) return hca::fail(error_of(error));
   free_.pop_back();
   ++available_;
   accounts().outstanding[account_].fetch_add(1, std::memory_order_seq_cst);
@@ -125,6 +130,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
 }
 
 hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
+  const base::Uncancelled guard;
   drain_queues();
   const std::lock_guard lock(mutex_);
   if (outstanding_of(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
@@ -157,6 +163,7 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
 }
 
 void SharedReceiveQueue::arm_device(std::uint32_t limit) {
+  const base::Uncancelled guard;
   ibv_srq_attr wish{.max_wr = 0, .max_sge = 0, .srq_limit = limit};
   adapter_.library().modify_srq(srq_, &wish, IBV_SRQ_LIMIT);
 }
@@ -194,7 +201,8 @@ void SharedReceiveQueue::attach(CompletionQueue& queue) {
 
 void SharedReceiveQueue::detach(CompletionQueue& queue) {
   const std::lock_guard lock(queues_mutex_);
-  queues_.erase(std::find(queues_.begin(), queues_.end(), &queue));
+  const auto found = std::find(queues_.begin(), queues_.end(), &queue);
+  if (found != queues_.end()) queues_.erase(found);  // memory may have run out before it came to that
 }
 
 std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/endpoint_binding.h"
 
+#include <algorithm>
+
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/protection_zone.h"
@@ -64,8 +66,9 @@ Status EndpointBinding::make_swallowed() {
   if (config_.recv_evd != nullptr && config_.request_evd != nullptr) return kOk;
   const hca::QueuePairLimits limits = limits_of(config_.attributes);
   const bool takes_shared = config_.srq != nullptr && config_.recv_evd == nullptr;
-  const std::size_t capacity =
-      std::size_t{limits.send_wr} + (takes_shared ? device_->attributes().max_wr : limits.recv_wr);
+  const hca::DeviceAttributes& device = device_->attributes();
+  const std::size_t wanted = std::size_t{limits.send_wr} + (takes_shared ? device.max_wr : limits.recv_wr);
+  const std::size_t capacity = std::min<std::size_t>(wanted, device.max_cqe);
   auto swallowed = SwallowedCompletions::create(*device_, capacity, takes_shared);
   if (!swallowed) {
     return creation_failure(swallowed.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg6);

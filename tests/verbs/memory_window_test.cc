@@ -12,8 +12,12 @@ constexpr hca::WindowBinding kSecond{.rkey = 12, .lkey = 2, .address = 200, .len
 
 class WindowStateTest : public testing::Test {
  protected:
+  WindowStateTest() {
+    for (const std::uint32_t lkey : {kFirst.lkey, kSecond.lkey})
+      table_.insert({.address = 0, .length = 1000, .lkey = lkey});
+  }
   void bind(const hca::WindowBinding& binding, bool is_bound) {
-    state_->on_posted(binding);
+    if (binding.rkey != 0) static_cast<void>(table_.retain(binding.lkey));
     state_->on_done(binding, is_bound);
   }
 
@@ -22,11 +26,20 @@ class WindowStateTest : public testing::Test {
 };
 
 TEST_F(WindowStateTest, RegionIsBoundFromThePostOn) {
-  state_->on_posted(kFirst);
+  ASSERT_TRUE(table_.retain(kFirst.lkey));
   EXPECT_TRUE(table_.is_bound(1));
   EXPECT_EQ(state_->binding().rkey, 0u);
   state_->on_done(kFirst, true);
   EXPECT_EQ(state_->binding().rkey, 11u);
+}
+
+TEST_F(WindowStateTest, RegionIsRevokedOrBoundAndNeverBoth) {
+  ASSERT_TRUE(table_.retain(1));
+  EXPECT_FALSE(table_.revoke(1));
+  table_.release(1);
+  EXPECT_TRUE(table_.revoke(1));
+  EXPECT_FALSE(table_.retain(1));
+  EXPECT_FALSE(table_.is_bound(1));
 }
 
 TEST_F(WindowStateTest, FailedBindLeavesTheOldOne) {
@@ -56,7 +69,7 @@ TEST_F(WindowStateTest, PeerVoidsTheKeyThatIsOpen) {
 }
 
 TEST_F(WindowStateTest, BindOfAWindowThatHasGoneHoldsNothing) {
-  state_->on_posted(kFirst);
+  ASSERT_TRUE(table_.retain(kFirst.lkey));
   state_->leave();
   state_->on_done(kFirst, true);
   EXPECT_FALSE(table_.is_bound(1));
