@@ -142,6 +142,9 @@ struct Address {
   std::uint16_t port = 0;  // 0 where a service id is used instead
 };
 
+// Whose rules hold on the wire where DAT leaves a choice.
+enum class Transport : std::uint8_t { kSimulated, kInfiniBand, kIwarp };
+
 struct DeviceAttributes {
   std::string name;    // "sim0", "verbs:rxe0"
   std::string vendor;  // who makes the adapter, in words
@@ -166,6 +169,7 @@ struct DeviceAttributes {
   bool has_immediate = false;   // writes with immediate data
   bool has_zero_based = false;  // regions whose addresses count from 0
   bool has_datagrams = false;   // is a DatagramDevice too
+  Transport transport = Transport::kSimulated;
 };
 
 struct QueuePairLimits {

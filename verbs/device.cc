@@ -56,8 +56,7 @@ int Device::device_access(hca::AccessMask access) const {
   if ((access & hca::kRemoteRead) != 0) result |= IBV_ACCESS_REMOTE_READ;
   if ((access & hca::kRemoteWrite) != 0) result |= IBV_ACCESS_REMOTE_WRITE;
   if (is_atomic) result |= IBV_ACCESS_REMOTE_ATOMIC;
-  const bool is_zero_based = (access & hca::kZeroBased) != 0;
-  const bool may_be_bound = (access & (hca::kBindRemoteRead | hca::kLocalWrite)) != 0 && !is_zero_based;
+  const bool may_be_bound = (access & (hca::kBindRemoteRead | hca::kLocalWrite)) != 0;
   if (traits_.has_windows && may_be_bound) result |= IBV_ACCESS_MW_BIND;
   return result;
 }
@@ -69,7 +68,8 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Device::register_memory(hca::Pro
   if (wraps || length > attributes_.max_mr_size || (access & ~hca::kRegionAccess) != 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  if ((access & hca::kZeroBased) != 0 && !traits_.has_zero_based) return hca::fail(hca::Error::kUnsupported);
+  // The kernel has memory begin at the same place of a page as its addresses, which 0 is for few.
+  if ((access & hca::kZeroBased) != 0) return hca::fail(hca::Error::kUnsupported);
   const int rights = device_access(access);
   return MemoryRegion::create(*adapter_, memory_, static_cast<ProtectionDomain&>(pd), address, length, access, rights);
 }

@@ -67,7 +67,6 @@ Traits traits_of(const Place& place, const ibv_context& context, const ibv_devic
   traits.has_invalidate = (able.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
   constexpr unsigned kNarrow = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   traits.has_windows = traits.has_invalidate && (able.device_cap_flags & kNarrow) != 0 && able.max_mw > 0;
-  traits.has_zero_based = !traits.is_iwarp;
   const auto read_sge = static_cast<std::uint32_t>(able.max_sge_rd > 0 ? able.max_sge_rd : able.max_sge);
   traits.max_read_sge = std::min(read_sge, kMostSegments);
   traits.max_private_data = traits.is_iwarp ? kMostOnIwarp : kMostOnInfiniBand;
@@ -105,8 +104,9 @@ hca::DeviceAttributes attributes_of(const Traits& traits, const ibv_device_attr&
           .max_read_sge = traits.max_read_sge,
           .has_atomics = traits.has_atomics,
           .has_immediate = traits.has_immediate,
-          .has_zero_based = traits.has_zero_based,
-          .has_datagrams = false};
+          .has_zero_based = false,  // see Device::register_memory()
+          .has_datagrams = false,
+          .transport = traits.is_iwarp ? hca::Transport::kIwarp : hca::Transport::kInfiniBand};
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ struct Traits {
   bool has_atomics = false;
   bool has_immediate = false;
   bool has_invalidate = false;
-  bool has_zero_based = false;
   bool has_windows = false;
   std::uint32_t max_read_sge = 1;
   std::uint32_t max_private_data = 0;

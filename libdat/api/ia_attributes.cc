@@ -23,10 +23,17 @@ char transport_mtu_value[] = "4096";
 char rdma_read_name[] = "DAT_IB_RDMA_READ";
 char rdma_read_value[] = "TRUE";
 
+// SoftDAT's own: what a program that must know can tell devices apart by (docs/BACKENDS.md).
+char transport_name[] = "SOFTDAT_TRANSPORT";
+char simulated_value[] = "simulated";
+char infiniband_value[] = "infiniband";
+char iwarp_value[] = "iwarp";
+
 constexpr std::size_t kWithImmediate = 1;
 constexpr std::size_t kWithAtomics = 2;
 constexpr std::size_t kWithDatagrams = 4;
-constexpr std::size_t kCombinations = 8;
+constexpr std::size_t kTimesTransport = 8;
+constexpr std::size_t kCombinations = 3 * kTimesTransport;
 
 #if SOFTDAT_ABI == 20
 char extension_name[] = "DAT_EXTENSION_INTERFACE";
@@ -40,14 +47,27 @@ char offered[] = "TRUE";
 
 // The names of what a device has. Not const: the DAT headers hand it out as a pointer to non-const.
 struct NamedAttributes {
-  std::array<DAT_NAMED_ATTR, 8> rows{};
+  std::array<DAT_NAMED_ATTR, 9> rows{};
   DAT_COUNT count = 0;
 
   void add(char* name, char* value) { rows[static_cast<std::size_t>(count++)] = {name, value}; }
 };
 
-NamedAttributes make_named_attributes([[maybe_unused]] std::size_t which) {
+char* value_of(hca::Transport transport) {
+  switch (transport) {
+    case hca::Transport::kSimulated:
+      break;
+    case hca::Transport::kInfiniBand:
+      return infiniband_value;
+    case hca::Transport::kIwarp:
+      return iwarp_value;
+  }
+  return simulated_value;
+}
+
+NamedAttributes make_named_attributes(std::size_t which) {
   NamedAttributes result;
+  result.add(transport_name, value_of(static_cast<hca::Transport>(which / kTimesTransport)));
   result.add(transport_mtu_name, transport_mtu_value);
   result.add(rdma_read_name, rdma_read_value);
 #if SOFTDAT_ABI == 20
@@ -69,7 +89,8 @@ NamedAttributes& named_attributes(const AdapterAttributes& adapter) {
     return made;
   }());
   return all[(adapter.has_immediate ? kWithImmediate : 0) | (adapter.has_atomics ? kWithAtomics : 0) |
-             (adapter.has_datagrams ? kWithDatagrams : 0)];
+             (adapter.has_datagrams ? kWithDatagrams : 0) |
+             static_cast<std::size_t>(adapter.transport) * kTimesTransport];
 }
 
 #if SOFTDAT_ABI == 20

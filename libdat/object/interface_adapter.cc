@@ -164,7 +164,8 @@ AdapterAttributes InterfaceAdapter::attributes() const {
           .has_zero_based = device.has_zero_based,
           .has_atomics = device.has_atomics,
           .has_immediate = device.has_immediate,
-          .has_datagrams = device.has_datagrams};
+          .has_datagrams = device.has_datagrams,
+          .transport = device.transport};
 }
 
 Handle InterfaceAdapter::async_evd() const {

@@ -65,6 +65,7 @@ struct AdapterAttributes {
   bool has_atomics;
   bool has_immediate;
   bool has_datagrams;
+  hca::Transport transport;
 };
 
 // Any thread.
