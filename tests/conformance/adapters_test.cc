@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -25,6 +26,7 @@ void connect(Peer& server, Peer& client) {
 }
 
 TEST(Adapters, EachNameHasAnAddressOfItsOwn) {
+  if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
   std::set<std::uint32_t> addresses;
   std::list<Adapter> adapters;
   for (const char* name : {"sim0", "sim1", "sim2", "sim3"}) {
@@ -35,6 +37,7 @@ TEST(Adapters, EachNameHasAnAddressOfItsOwn) {
 
 // The same qualifier on another address is another service point.
 TEST(Adapters, QualifiersBelongToAnAddress) {
+  if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
   Peer first("sim0");
   Peer second("sim1");
   Peer client("sim2");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/conformance/foreign_memory.h"
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -23,7 +24,9 @@ constexpr std::size_t kPrefix = 40;
 PeerOptions datagram_options() {
   PeerOptions options;
   options.attributes = default_attributes();
-  options.attributes->service_type = static_cast<DAT_SERVICE_TYPE>(DAT_IB_SERVICE_TYPE_UD);
+  if (lack_of_datagrams().empty()) {
+    options.attributes->service_type = static_cast<DAT_SERVICE_TYPE>(DAT_IB_SERVICE_TYPE_UD);
+  }
   return options;
 }
 
@@ -37,6 +40,9 @@ DAT_EVENT next_extension(DAT_EVD_HANDLE evd, DAT_IB_EVENT_NUMBER number) {
 
 class Datagrams : public testing::Test {
  protected:
+  void SetUp() override {
+    if (const Lack lack = lack_of_datagrams(); !lack.empty()) GTEST_SKIP() << lack;
+  }
   // The client asks, the server answers with `ep`; both ESTABLISHED events are kept.
   void exchange(DAT_EP_HANDLE ep) {
     if (qualifier_ == 0) qualifier_ = server_.listen();

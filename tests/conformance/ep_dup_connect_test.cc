@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -64,6 +65,7 @@ TEST_F(DupConnect, DuplicateCanBeDuplicated) {
 
 // "... and following the same redirections."
 TEST_F(DupConnect, FollowsAHandOff) {
+  if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
   Peer other(kServerName);
   const DAT_CONN_QUAL elsewhere = other.listen();
   ASSERT_THAT(second_client_.connect(server_, qualifier_), succeeds());

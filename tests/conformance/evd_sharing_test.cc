@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/waiter.h"
 
@@ -37,6 +38,7 @@ constexpr std::uint64_t kRounds = 400;
 
 // A notification leads to its event, and each event to a notification, whatever happens to the queue meanwhile.
 TEST(EvdResize, LosesNoNotificationOfACno) {
+  if (const Lack lack = lack_of_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   ConnectedPair pair;
   const DAT_EVD_HANDLE evd = pair.server.recv_evd;
   const DAT_CNO_HANDLE cno = pair.server.adapter.make_cno();
@@ -57,6 +59,7 @@ TEST(EvdResize, LosesNoNotificationOfACno) {
 }
 
 TEST(EvdResize, LosesNoWaiter) {
+  if (const Lack lack = lack_of_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   ConnectedPair pair;
   const Resizer resizer(pair.server.recv_evd);
   for (std::uint64_t round = 0; round < kRounds; ++round) {
@@ -114,6 +117,7 @@ TEST(EvdResize, AnOverflowAfterwardsIsToldAgain) {
 
 // Receives, requests, connection requests, connection events and software events of four connections, all on one.
 TEST(EvdSharing, OneDispatcherServesManyEndpointsAndStreams) {
+  if (const Lack lack = lack_of_waiting_sends(); !lack.empty()) GTEST_SKIP() << lack;
   constexpr int kConnections = 4;
   constexpr int kFlags = DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CR_FLAG | DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG;
   Peer server(kServerName);

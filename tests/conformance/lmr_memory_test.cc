@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "tests/conformance/foreign_memory.h"
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -272,6 +273,7 @@ TEST_F(LmrMemory, LmrOfAnLmrCoversItsMemory) {
 }
 
 TEST_F(LmrMemory, LmrOfAnLmrHasItsOwnZoneAndRights) {
+  if (const Lack lack = lack_of_refusals(); !lack.empty()) GTEST_SKIP() << lack;
   Peer other(kClientName);
   establish(peer_, other);
   // In a zone of its own it is of no use to the endpoint, and what the first one may is untouched.
@@ -391,6 +393,7 @@ TEST_F(LmrMemory, StronglyOrderedMemoryIsVirtualMemory) {
 class ZeroBasedLmr : public testing::Test {
  protected:
   void SetUp() override {
+    if (const Lack lack = lack_of_zero_based_regions(); !lack.empty()) GTEST_SKIP() << lack;
     DAT_REGION_DESCRIPTION region{};
     region.for_va = pair_.server.memory->data() + kStart;
     ASSERT_THAT(

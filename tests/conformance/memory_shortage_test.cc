@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/shared_server.h"
 #if SOFTDAT_DAT_MAJOR == 2
@@ -125,6 +126,7 @@ TEST_F(Shortage, OfEvdCreate) {
 }
 
 TEST_F(Shortage, OfEvdResize) {
+  if (const Lack lack = lack_of_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   const DAT_EVD_HANDLE evd = server_.adapter.make_evd(DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, 8);
   post_software_event(evd, 7);
   expect_refusals([&] { return dat_evd_resize(evd, 1000); });
@@ -146,6 +148,7 @@ TEST_F(Shortage, OfLmrCreate) {
 }
 
 TEST_F(Shortage, OfRmrCreate) {
+  if (const Lack lack = lack_of_windows(); !lack.empty()) GTEST_SKIP() << lack;
   DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
   expect_refusals([&] { return dat_rmr_create(server_.pz, &rmr); },
                   [&] { require(dat_rmr_free(rmr), "dat_rmr_free"); });
@@ -153,6 +156,7 @@ TEST_F(Shortage, OfRmrCreate) {
 }
 
 TEST_F(Shortage, OfSrqCreateAndResize) {
+  if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
   DAT_SRQ_ATTR attributes = srq_attributes(8, 1, DAT_SRQ_LW_DEFAULT);
   expect_refusals([&] { return dat_srq_create(server_.adapter.handle(), server_.pz, &attributes, &srq); },

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "tests/conformance/lacks.h"
+
 namespace softdat::conformance {
 
 DAT_EP_ATTR default_attributes() {
@@ -21,7 +23,7 @@ DAT_EP_ATTR default_attributes() {
   attributes.max_request_iov = 4;
   attributes.max_rdma_read_in = 4;
   attributes.max_rdma_read_out = 4;
-  attributes.max_rdma_read_iov = 4;
+  attributes.max_rdma_read_iov = std::min(4, max_read_segments());
   attributes.max_rdma_write_iov = 4;
   return attributes;
 }
@@ -45,10 +47,7 @@ Peer::Peer(const char* name, const PeerOptions& wanted) : options(wanted), adapt
 void Peer::renew_endpoint() {
   if (ep != DAT_HANDLE_NULL) require(dat_ep_free(ep), "dat_ep_free");
   ep = DAT_HANDLE_NULL;
-  DAT_EP_ATTR attributes = options.attributes.value_or(default_attributes());
-  // Some devices read into one segment at a time.
-  attributes.max_rdma_read_iov =
-      std::min(attributes.max_rdma_read_iov, adapter.attributes().max_iov_segments_per_rdma_read);
+  const DAT_EP_ATTR attributes = options.attributes.value_or(default_attributes());
   require(dat_ep_create(adapter.handle(), pz, recv_evd, request_evd, connect_evd, &attributes, &ep), "dat_ep_create");
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -14,6 +15,10 @@ class RmrWorld : public testing::Test {
  protected:
   // Where read() puts what it has read.
   static constexpr std::size_t kReadOffset = 32768;
+
+  void SetUp() override {
+    if (const Lack lack = lack_of_windows(); !lack.empty()) GTEST_SKIP() << lack;
+  }
 
   explicit RmrWorld(const PeerOptions& server_options = {}) : pair_(server_options, PeerOptions{}) {}
 

@@ -2,6 +2,7 @@
 // dat_srq_create, dat_srq_free, dat_srq_query, dat_srq_resize.
 #include <gtest/gtest.h>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/shared_server.h"
 
 namespace softdat::conformance {
@@ -88,6 +89,7 @@ TEST_F(Srq, BadHandlesAreInvalid) {
 }
 
 TEST_F(Srq, AsManyAsTheAttributeSaysMayBeCreated) {
+  if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
   const DAT_COUNT most = server_.peer.adapter.attributes().max_srqs;
   ASSERT_GT(most, 1);
   std::vector<DAT_SRQ_HANDLE> all;

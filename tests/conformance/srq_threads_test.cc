@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/shared_server.h"
 
 namespace softdat::conformance {
@@ -16,6 +17,7 @@ testing::Matcher<DAT_RETURN> is_sound() {
 }
 
 TEST(SrqThreads, QueuesAreMadeUsedAndFreedAtOnce) {
+  if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   SharedServer server;
   const DAT_IA_HANDLE ia = server.peer.adapter.handle();
   std::atomic<DAT_SRQ_HANDLE> srq{server.srq};
