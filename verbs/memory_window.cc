@@ -21,6 +21,7 @@ void WindowState::on_done(const hca::WindowBinding& next, bool is_bound) {
     return;
   }
   const hca::WindowBinding before = std::exchange(binding_, next);
+  voided_ = 0;
   if (before.rkey != 0) table_.release(before.lkey);
 }
 
@@ -29,6 +30,12 @@ void WindowState::on_voided(std::uint32_t rkey) {
   if (binding_.rkey != rkey) return;
   table_.release(binding_.lkey);
   binding_ = {};
+  voided_ = rkey;
+}
+
+bool WindowState::was_voided(std::uint32_t rkey) const {
+  const std::lock_guard lock(mutex_);
+  return rkey != 0 && voided_ == rkey;
 }
 
 void WindowState::leave() {

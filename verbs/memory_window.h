@@ -26,6 +26,8 @@ class WindowState {
   void on_done(const hca::WindowBinding& next, bool is_bound);
   // A peer has voided that key.
   void on_voided(std::uint32_t rkey);
+  // Since it was bound last.
+  bool was_voided(std::uint32_t rkey) const;
   void leave();
 
  private:
@@ -34,6 +36,7 @@ class WindowState {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   hca::WindowBinding binding_{};
+  std::uint32_t voided_ = 0;
   bool is_gone_ = false;
 };
 

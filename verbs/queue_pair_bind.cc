@@ -76,6 +76,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   const base::Uncancelled guard;
   const std::lock_guard lock(window.mutex());
   const bool is_with_device = state() == QueuePairState::kConnected;
+  if (window.state()->was_voided(window.posted_key)) window.posted_key = 0;
   const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
   if (must_void && window.posted_on != qp_->qp_num) return hca::fail(hca::Error::kPermission);
   if (sends_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);

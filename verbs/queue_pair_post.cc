@@ -232,7 +232,7 @@ hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::u
   ibv_recv_wr* bad = nullptr;
   const base::Uncancelled guard;
   int error = ibv_post_recv(qp_, &work, &bad);
-  if (error == EINVAL && list.give_empty_segment(work)) error = ibv_post_recv(qp_, &work, &bad);
+  if (is_refused(error) && list.give_empty_segment(work)) error = ibv_post_recv(qp_, &work, &bad);
   if (error == 0) [[likely]]
     return hca::Done{};
   recvs_.retract();

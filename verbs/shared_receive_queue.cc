@@ -121,7 +121,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   ibv_recv_wr* bad = nullptr;
   const base::Uncancelled guard;
   int error = ibv_post_srq_recv(srq_, &work, &bad);
-  if (error == EINVAL && list.give_empty_segment(work)) error = ibv_post_srq_recv(srq_, &work, &bad);
+  if (is_refused(error) && list.give_empty_segment(work)) error = ibv_post_srq_recv(srq_, &work, &bad);
   if (error != 0) return hca::fail(error_of(error));
   free_.pop_back();
   ++available_;

@@ -29,6 +29,10 @@ hca::Error error_of(int number) {
   }
 }
 
+bool is_refused(int number) {
+  return number == EINVAL || number == -EINVAL;
+}
+
 hca::CompletionStatus status_of(ibv_wc_status status) {
   using enum hca::CompletionStatus;
   switch (status) {

@@ -11,6 +11,9 @@ namespace softdat::verbs {
 // Of an errno that a creating call left or returned.
 hca::Error error_of(int number);
 
+// A driver did not like what was posted; some say so by a negative number.
+bool is_refused(int number);
+
 hca::CompletionStatus status_of(ibv_wc_status status);
 
 }  // namespace softdat::verbs

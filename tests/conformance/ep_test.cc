@@ -2,6 +2,8 @@
 // dat_ep_create, dat_ep_query, dat_ep_modify, dat_ep_free.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -81,7 +83,7 @@ TEST_F(Ep, SizeAttributesAreHints) {
 
 TEST_F(Ep, ManyRequestsCanBeAskedFor) {
   DAT_EP_ATTR attributes = default_attributes();
-  attributes.max_request_dtos = 50000;
+  attributes.max_request_dtos = std::min(50000, peer_.adapter.attributes().max_dto_per_ep);
   DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
   EXPECT_THAT(create(&attributes, &ep), succeeds());
 }

@@ -141,7 +141,7 @@ TEST_F(RmrOfDat2, InvalidatingSendShutsTheContextAndTellsTheReceiver) {
 }
 
 TEST_F(RmrOfDat2, RmrIsBoundAgainAfterItsInvalidation) {
-  const DAT_RMR_HANDLE rmr = make_rmr();
+  const DAT_RMR_HANDLE rmr = make_rmr_for_ep();
   for (int round = 0; round < 50; ++round) {
     const DAT_RMR_CONTEXT context = bound(rmr, 0, 64);
     ASSERT_EQ(write(context, 0), DAT_DTO_SUCCESS);

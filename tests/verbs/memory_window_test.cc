@@ -63,7 +63,9 @@ TEST_F(WindowStateTest, PeerVoidsTheKeyThatIsOpen) {
   table_.add_window(state_);
   table_.void_window(12);
   EXPECT_TRUE(table_.is_bound(1));
+  EXPECT_FALSE(state_->was_voided(11));
   table_.void_window(11);
+  EXPECT_TRUE(state_->was_voided(11));
   EXPECT_FALSE(table_.is_bound(1));
   EXPECT_EQ(state_->binding().rkey, 0u);
 }
