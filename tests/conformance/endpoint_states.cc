@@ -35,6 +35,12 @@ const char* name_of(DAT_EP_STATE state) {
   }
 }
 
+Lack lack_of_state(DAT_EP_STATE state) {
+  if (state == DAT_EP_STATE_DISCONNECT_PENDING) return lack_of_waiting_sends();
+  if (state == DAT_EP_STATE_COMPLETION_PENDING) return lack_of_confirmations();
+  return {};
+}
+
 DAT_RETURN_SUBTYPE subtype_of(DAT_EP_STATE state) {
   switch (state) {
     case DAT_EP_STATE_UNCONNECTED:

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/remote_peer.h"
 
@@ -21,6 +22,9 @@ inline constexpr std::array kAllStates = {DAT_EP_STATE_UNCONNECTED,
                                           DAT_EP_STATE_DISCONNECTED};
 
 const char* name_of(DAT_EP_STATE state);
+
+// Some states last only while a peer is waited for, which not every transport does.
+Lack lack_of_state(DAT_EP_STATE state);
 
 // The subtype that names a state in an INVALID_STATE answer.
 DAT_RETURN_SUBTYPE subtype_of(DAT_EP_STATE state);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
@@ -27,6 +28,10 @@ std::ostream& operator<<(std::ostream& out, const Violation& violation) {
 
 class RemoteViolation : public testing::TestWithParam<Violation> {
  protected:
+  void SetUp() override {
+    if (const Lack lack = lack_of_refusals(); !lack.empty()) GTEST_SKIP() << lack;
+  }
+
   static constexpr std::size_t kSize = 4096;
 
   // A remote buffer of 64 bytes that must not be accessible as the parameter says.
