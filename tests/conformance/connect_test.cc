@@ -81,7 +81,7 @@ TEST_F(Connect, RefusalFlushesPostedReceives) {
 }
 
 TEST_F(Connect, UnansweredRequestTimesOut) {
-  ASSERT_THAT(client_.connect(server_, server_.listen(), {}, 100'000), succeeds());
+  ASSERT_THAT(client_.connect(server_, server_.listen(), {}, 1'000'000), succeeds());
   const DAT_CR_HANDLE cr = server_.next_request();
   expect_refusal(DAT_CONNECTION_EVENT_TIMED_OUT);
   // Too late: the passive side hears it as a refusal of the call or as an accept that failed.
