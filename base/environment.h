@@ -13,7 +13,7 @@ enum class Variable {
   kCrc,        // SOFTDAT_CRC: on | off, CRC32C on the TCP wire
   kMpa,        // SOFTDAT_MPA: p2p | 2 | 1, how connections begin on the TCP wire
   kRnr,        // SOFTDAT_RNR: wait | terminate, what a send without a posted receive does
-  kDirect,     // SOFTDAT_DIRECT: 1 | 0, direct access over shared memory
+  kDirect,     // SOFTDAT_DIRECT: on | off, direct access over shared memory
   kLog,        // SOFTDAT_LOG: error | warning | notice | trace
   kAnyIa,      // SOFTDAT_ANY_IA: 1 routes every unknown IA name to the simulator (read by the
                // registries)

@@ -19,11 +19,13 @@ timespec to_timespec(Time deadline) {
   return {static_cast<time_t>(seconds.count()), static_cast<long>(rest.count())};
 }
 
-// The word may be shared by processes, so the futex is not a private one. FUTEX_WAIT_BITSET takes
-// an absolute monotonic deadline, which is what Time is on Linux. There always is one: a wait without
-// is resumed by the kernel after a signal whose handler was installed with SA_RESTART.
+// A private futex is known by its address alone. One that is not is known by the page behind it, which registering
+// memory nearby may exchange under a sleeper. FUTEX_WAIT_BITSET takes an absolute monotonic deadline, which is what
+// Time is on Linux. There always is one: a wait without is resumed by the kernel after a signal whose handler was
+// installed with SA_RESTART.
 long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const timespec& deadline) {
-  return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
+  constexpr int kWait = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+  return ::syscall(SYS_futex, word, kWait, expected, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ WakeReason EventCount::wait(Ticket ticket, Time deadline) {
 
 void EventCount::notify_slow() {
   sequence_.fetch_add(1, std::memory_order_seq_cst);
-  ::syscall(SYS_futex, &sequence_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &sequence_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace softdat::base

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <utility>
 
 #include "simnic/completion_queue.h"
 
 namespace softdat::simnic {
 
-// One queue pair's way into a completion queue. Owned by the baton.
+// One queue pair's way into a completion queue. push() from any thread, the rest is the baton's.
 class CompletionFeed {
  public:
   CompletionFeed(CompletionQueue& queue, std::uint64_t context) : queue_(queue), context_(context) {}
+  CompletionFeed(const CompletionFeed& other) : queue_(other.queue_), context_(other.context_) {}
 
   void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
             bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0, std::uint32_t extra = 0) {
@@ -37,18 +38,21 @@ class CompletionFeed {
          is_quiet);
   }
 
+  // Any thread: as of the queue.
+  bool is_filling_up() const { return queue_.is_filling_up(); }
+
   // Whether the queue was full, since the last take_loss(), when something had to go in.
-  bool has_lost() const { return has_lost_; }
-  bool take_loss() { return std::exchange(has_lost_, false); }
+  bool has_lost() const { return has_lost_.load(std::memory_order_acquire); }
+  bool take_loss() { return has_lost() && has_lost_.exchange(false, std::memory_order_acq_rel); }
 
  private:
   void push(const hca::Completion& completion, bool is_quiet) {
-    if (!queue_.push(completion, is_quiet)) has_lost_ = true;
+    if (!queue_.push(completion, is_quiet)) has_lost_.store(true, std::memory_order_release);
   }
 
   CompletionQueue& queue_;
   const std::uint64_t context_;
-  bool has_lost_ = false;
+  std::atomic<bool> has_lost_{false};  // set by whoever pushes, cleared with the baton
 };
 
 // Of a queue that the device made, as every one that is named to it.

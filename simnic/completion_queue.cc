@@ -70,18 +70,25 @@ CompletionRing& CompletionQueue::ring_of(std::size_t capacity) {
   return *rings_.back();
 }
 
-// Producers stand aside (they hold the baton); other consumers may go on polling either ring, and
-// each completion is taken from one of them once. All are claimed at once: one by one, a consumer
-// could take a late one while we move the early. A ring left behind is empty and stays usable, so it
-// does no harm to poll it, then or after it has become the present one again.
+// Producers wait before the closed ring until there is another. Consumers may go on polling either ring, and each
+// completion is taken from one of them once. All are claimed at once: one by one, a consumer could take a late one
+// while we move the early. A ring left behind is empty and stays usable, so it does no harm to poll it, then or after
+// it has become the present one again.
 hca::Outcome CompletionQueue::resize(std::size_t capacity) {
   const Engine::Hold hold(engine_);
   CompletionRing& from = ring();
   if (from.size() > capacity) return hca::fail(hca::Error::kInvalidState);
   try {
     CompletionRing& to = ring_of(capacity);
-    std::vector<hca::Completion> room(from.size());
-    if (&to != &from) move_to(to, room);
+    if (&to != &from) {
+      std::vector<hca::Completion> room(from.capacity());  // who comes now adds to what has to fit
+      from.close();
+      if (from.size() > capacity) {
+        from.open();
+        return hca::fail(hca::Error::kInvalidState);
+      }
+      move_to(to, room);
+    }
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
@@ -92,7 +99,8 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) {
 void CompletionQueue::move_to(CompletionRing& to, std::span<hca::Completion> room) {
   moves_.fetch_add(1, std::memory_order_seq_cst);
   const std::size_t count = ring().pop(room);
-  for (const hca::Completion& completion : room.first(count)) to.push(completion);
+  to.open();
+  for (const hca::Completion& completion : room.first(count)) static_cast<void>(to.push(completion));
   ring_.store(&to, std::memory_order_seq_cst);
   moves_.fetch_add(1, std::memory_order_seq_cst);
 }
@@ -101,10 +109,17 @@ void CompletionQueue::arm(bool solicited_only) {
   armed_.store(solicited_only ? Armed::kSolicited : Armed::kAny, std::memory_order_seq_cst);
 }
 
+bool CompletionQueue::add(const hca::Completion& completion) {
+  for (;;) {
+    const CompletionRing::Pushed pushed = ring().push(completion);
+    if (pushed != CompletionRing::Pushed::kClosed) return pushed == CompletionRing::Pushed::kYes;
+    std::this_thread::yield();
+  }
+}
+
 bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
-  if (!ring().push(completion)) {
-    if (!has_overflowed_) engine_.upward().push(this, OverflowNews{&sink_});
-    has_overflowed_ = true;
+  if (!add(completion)) {
+    if (!has_overflowed_.exchange(true)) engine_.upward().push(this, OverflowNews{&sink_});
     accounts_.settle(completion.srq_account);
     return false;
   }

@@ -17,9 +17,10 @@ class ReceiveAccounts;
 // A ring, who is to be told, and how.
 //
 // Who writes what: ring_ by resize(), with the baton, to a ring that never dies before the queue,
-// so that a poller with an old pointer finds an empty ring at worst; moves_ by resize() around that,
-// odd while completions are in no ring, so that who finds nothing knows whether to look again;
-// armed_ by arm() (any thread) and back to kOff by the push that fires it.
+// so that a poller with an old pointer finds an empty ring at worst, and a producer a closed one;
+// moves_ by resize() around that, odd while completions are in no ring, so that who finds nothing knows
+// whether to look again; has_overflowed_ by whoever finds the queue full, and by resize(); armed_ by
+// arm() (any thread) and back to kOff by the push that fires it.
 class CompletionQueue final : public hca::CompletionQueue {
  public:
   // Throws std::bad_alloc.
@@ -33,8 +34,11 @@ class CompletionQueue final : public hca::CompletionQueue {
   base::EventCount& event_count() override { return event_count_; }
   void arm(bool solicited_only) override;
 
-  // With the baton. False when the queue is full: the completion is lost, the sink hears
-  // on_overflow() once (until the queue is resized), and the caller breaks its queue pair.
+  // Any thread. Whether its consumer lags so far behind that nobody should hurry to add to it.
+  bool is_filling_up() const { return ring().is_half_full(); }
+
+  // Any thread. False when the queue is full: the completion is lost, the sink hears on_overflow() once (until
+  // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upward queue.
   bool push(const hca::Completion& completion, bool is_quiet);
 
  private:
@@ -45,6 +49,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   void move_to(CompletionRing& to, std::span<hca::Completion> room);
   std::size_t poll_again(std::span<hca::Completion> out);
   std::uint64_t await_no_move() const;
+  bool add(const hca::Completion& completion);
   void wake(const hca::Completion& completion);
 
   // Fixed after construction.
@@ -54,10 +59,10 @@ class CompletionQueue final : public hca::CompletionQueue {
   std::atomic<CompletionRing*> ring_;
   std::atomic<std::uint64_t> moves_{0};
   std::atomic<Armed> armed_{Armed::kOff};
+  std::atomic<bool> has_overflowed_{false};
   base::EventCount event_count_;
   // Owned by the baton.
   std::vector<std::unique_ptr<CompletionRing>> rings_;  // the present one and those left by resize(), one a size
-  bool has_overflowed_ = false;
 };
 
 }  // namespace softdat::simnic

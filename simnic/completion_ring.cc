@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 namespace softdat::simnic {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 using Word = std::atomic_ref<std::uint64_t>;
 static_assert(Word::is_always_lock_free);
 static_assert(sizeof(CompletionCell) == 40);
+
+constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 63;
 
 std::size_t round_up(std::size_t capacity) {
   return std::bit_ceil(std::max<std::size_t>(capacity, 2));
@@ -72,18 +75,32 @@ CompletionRing::CompletionRing(std::size_t capacity)
       header_(align(block_.get())),
       cells_(reinterpret_cast<CompletionCell*>(header_ + 1)) {}
 
-bool CompletionRing::push(const hca::Completion& completion) {
+CompletionRing::Pushed CompletionRing::push(const hca::Completion& completion) {
   Word tail(header_->tail);
   std::uint64_t position = tail.load(std::memory_order_relaxed);
   do {
+    if ((position & kClosedBit) != 0) return Pushed::kClosed;
     // A stale position may lie behind the head, hence signed; the exchange then fails.
     const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
-    if (waiting > static_cast<std::int64_t>(mask_)) return false;
+    if (waiting > static_cast<std::int64_t>(mask_)) return Pushed::kFull;
   } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
   write(cell(position), completion);
   // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).
   Word(cell(position).number).store(position + 1, std::memory_order_seq_cst);
-  return true;
+  return Pushed::kYes;
+}
+
+void CompletionRing::close() {
+  const std::uint64_t end = Word(header_->tail).fetch_or(kClosedBit, std::memory_order_seq_cst) & ~kClosedBit;
+  // The last claims may not have been made good yet.
+  for (std::uint64_t position = Word(header_->head).load(std::memory_order_acquire); position != end; ++position) {
+    const auto is_missing = [&] { return Word(cell(position).number).load(std::memory_order_acquire) < position + 1; };
+    while (is_missing()) std::this_thread::yield();
+  }
+}
+
+void CompletionRing::open() {
+  Word(header_->tail).fetch_and(~kClosedBit, std::memory_order_seq_cst);
 }
 
 std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
@@ -114,7 +131,7 @@ std::size_t CompletionRing::pop(std::span<hca::Completion> out) {
 std::size_t CompletionRing::size() const {
   // Head first: it never passes the tail that is read after it.
   const std::uint64_t head = Word(header_->head).load(std::memory_order_seq_cst);
-  const std::uint64_t tail = Word(header_->tail).load(std::memory_order_seq_cst);
+  const std::uint64_t tail = Word(header_->tail).load(std::memory_order_seq_cst) & ~kClosedBit;
   return std::min<std::uint64_t>(tail - head, capacity());
 }
 

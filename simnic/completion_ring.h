@@ -9,7 +9,8 @@
 // copy is worth nothing and is thrown away. A consumer that dies in between has done nothing.
 // Pairs: the number's store with the consumer's load of it (the cell's words travel between them);
 // the move of `head` with the producer's load of it (a cell is written anew only after it was
-// copied). Full: tail - head == capacity. Empty: the cell at head has not its number.
+// copied). Full: tail - head == capacity. Empty: the cell at head has not its number. Closed: the top
+// bit of `tail`, which makes every producer's claim fail.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +41,18 @@ class CompletionRing {
 
   std::size_t capacity() const { return mask_ + 1; }
 
-  // False when full; nothing is changed then.
-  bool push(const hca::Completion& completion);
+  enum class Pushed { kYes, kFull, kClosed };
+  // Unless kYes nothing is changed.
+  Pushed push(const hca::Completion& completion);
+
+  // Lets no producer in any more, and returns when those who were in are done. open() undoes it.
+  void close();
+  void open();
 
   // Takes up to out.size(), oldest first.
   std::size_t pop(std::span<hca::Completion> out);
+
+  bool is_half_full() const { return size() > capacity() / 2; }
 
   // Claimed by producers and not by consumers, at some moment of the call.
   std::size_t size() const;

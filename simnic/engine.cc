@@ -150,6 +150,10 @@ void Engine::let_go() {
   thread_->note_deadline();
 }
 
+void Engine::have_news_told() {
+  if (thread_ && upward_.has_news()) thread_->kick();
+}
+
 void Engine::ring(Task& task) {
   if (baton_.try_take()) {
     task.run_with_baton();

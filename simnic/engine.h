@@ -66,6 +66,9 @@ class Engine {
   // whoever holds it. Calls no sink.
   void ring(Task& task);
 
+  // Any thread, with any lock: has somebody tell what the caller has left in the upward queue.
+  void have_news_told();
+
   // Any thread.
   UpwardQueue& upward() { return upward_; }
 

@@ -7,15 +7,35 @@
 namespace softdat::simnic {
 
 MemoryRegion::~MemoryRegion() {
-  const Engine::Hold hold(engine_);
-  if (!is_revoked_) table_.remove(key_);
+  {
+    const Engine::Hold hold(engine_);
+    if (is_revoked_) return;
+    table_.remove(key_);
+    withdraw_with_baton();
+  }
+  await_peers();
 }
 
 hca::Outcome MemoryRegion::revoke() {
-  const Engine::Hold hold(engine_);
-  if (!is_revoked_ && !table_.remove_unused(key_)) return hca::fail(hca::Error::kInvalidState);
-  is_revoked_ = true;
+  {
+    const Engine::Hold hold(engine_);
+    if (is_revoked_) return hca::Done{};
+    if (!table_.remove_unused(key_)) return hca::fail(hca::Error::kInvalidState);
+    is_revoked_ = true;
+    withdraw_with_baton();
+  }
+  await_peers();
   return hca::Done{};
+}
+
+// Before the baton is given away: no other region has been given this key's place by then.
+void MemoryRegion::withdraw_with_baton() {
+  if (home_ != nullptr) home_->withdraw(key_);
+}
+
+// Without the baton, because a peer may take his time.
+void MemoryRegion::await_peers() {
+  if (home_ != nullptr) home_->await_key(key_);
 }
 
 }  // namespace softdat::simnic

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hca/device.h"
+#include "transport/direct/home.h"
 
 namespace softdat::simnic {
 
@@ -20,10 +21,13 @@ class ProtectionDomain final : public hca::ProtectionDomain {
 };
 
 // Owns one key of the table. Its destructor takes the baton: carriers keep no pointers across
-// calls, so when it returns nobody can be within the memory or come back to it.
+// calls, so no message can be within the memory or come back to it; then it waits for those who
+// reach it directly.
 class MemoryRegion final : public hca::MemoryRegion {
  public:
-  MemoryRegion(Engine& engine, MemoryTable& table, std::uint32_t key) : engine_(engine), table_(table), key_(key) {}
+  // `home` may be null.
+  MemoryRegion(Engine& engine, MemoryTable& table, transport::direct::Home* home, std::uint32_t key)
+      : engine_(engine), table_(table), home_(home), key_(key) {}
   ~MemoryRegion() override;
 
   std::uint32_t lkey() const override { return key_; }
@@ -31,8 +35,12 @@ class MemoryRegion final : public hca::MemoryRegion {
   hca::Outcome revoke() override;
 
  private:
+  void withdraw_with_baton();
+  void await_peers();
+
   Engine& engine_;
   MemoryTable& table_;
+  transport::direct::Home* const home_;
   const std::uint32_t key_;
   bool is_revoked_ = false;  // owned by the baton
 };

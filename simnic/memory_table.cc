@@ -5,8 +5,12 @@
 
 #include "base/assert.h"
 #include "simnic/window_state.h"
+#include "transport/direct/layout.h"
 
 namespace softdat::simnic {
+
+static_assert(MemoryTable::kTagBits == transport::direct::kKeyTagBits);
+static_assert(MemoryTable::kMaxRegions == transport::direct::kKeyEntries);
 
 MemoryTable::~MemoryTable() {
   for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
@@ -53,7 +57,8 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
 
 void MemoryTable::free_slot_locked(std::uint32_t index) {
   Slot& slot = *find(index);
-  slot.key.store(0, std::memory_order_release);
+  // Sequentially consistent: who pinned before he checked is then waited for (transport/direct/home.h).
+  slot.key.store(0, std::memory_order_seq_cst);
   slot.reserved.store(0, std::memory_order_relaxed);
   // A region that has gone, windows or not, counts none any more.
   if (Slot* region = find_live(slot.region.exchange(0, std::memory_order_relaxed))) --region->windows;
@@ -175,7 +180,7 @@ hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
 
 MemoryTable::Slot* MemoryTable::find_live(std::uint32_t key) const {
   Slot* slot = find(key >> kTagBits);
-  const bool is_live = key != 0 && slot != nullptr && slot->key.load(std::memory_order_acquire) == key;
+  const bool is_live = key != 0 && slot != nullptr && slot->key.load(std::memory_order_seq_cst) == key;
   return is_live ? slot : nullptr;
 }
 

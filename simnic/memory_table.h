@@ -75,6 +75,7 @@ struct WindowGrant {
 class MemoryTable {
  public:
   static constexpr std::uint32_t kMaxRegions = 1u << 20;
+  static constexpr std::uint32_t kTagBits = 8;
   // As many freed slots rest before the oldest of them is used again.
   static constexpr std::size_t kRestingSlots = 64;
 
@@ -122,7 +123,6 @@ class MemoryTable {
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint32_t kTagBits = 8;
   static constexpr std::uint32_t kChunkSize = 1024;
 
   struct alignas(64) Slot {

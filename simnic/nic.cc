@@ -76,6 +76,7 @@ hca::Error error_of(transport::ListenError error) {
 Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
     : attributes_(make_attributes(config)),
       rnr_(config.rnr),
+      home_(config.home),
       memory_(pick_salt()),
       engine_(std::move(carrier), config.drive) {}
 
@@ -97,7 +98,10 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
                           .shift = address - start};
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
-  return std::unique_ptr<hca::MemoryRegion>(new MemoryRegion(engine_, memory_, *key));
+  if (home_ != nullptr) {
+    home_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain}, address);
+  }
+  return std::unique_ptr<hca::MemoryRegion>(new MemoryRegion(engine_, memory_, home_.get(), *key));
 }
 
 hca::Result<std::unique_ptr<hca::MemoryWindow>> Nic::create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
@@ -134,6 +138,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
     const std::uint32_t number = last_qp_.fetch_add(1) + 1;
     const NicView view{.engine = engine_,
                        .memory = memory_,
+                       .home = home_.get(),
                        .stream = number | kStreamBit,
                        .ipv4 = attributes_.address.ipv4,
                        .port = to_port(number),

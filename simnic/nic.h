@@ -15,6 +15,7 @@
 #include "simnic/receive_accounts.h"
 #include "simnic/rnr_policy.h"
 #include "transport/carrier.h"
+#include "transport/direct/home.h"
 
 namespace softdat::simnic {
 
@@ -23,6 +24,7 @@ struct NicConfig {
   std::uint32_t ipv4 = 0x7f000001;  // what peers know us by
   RnrPolicy rnr = RnrPolicy::kWait;
   Drive drive = Drive::kThread;
+  std::shared_ptr<transport::direct::Home> home = nullptr;  // as the carrier's; null: no direct access
 };
 
 class Nic final : public hca::Device, public hca::DatagramDevice {
@@ -63,6 +65,7 @@ class Nic final : public hca::Device, public hca::DatagramDevice {
   // Fixed after construction.
   const hca::DeviceAttributes attributes_;
   const RnrPolicy rnr_;
+  const std::shared_ptr<transport::direct::Home> home_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};
   MemoryTable memory_;

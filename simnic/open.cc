@@ -6,10 +6,12 @@
 namespace softdat::simnic {
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
-  auto carrier =
-      transport::open_carrier({.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc, .mpa = options.mpa});
+  const bool is_direct = options.direct && options.carrier != transport::CarrierKind::kTcp;
+  const auto home = is_direct ? transport::direct::Home::create() : nullptr;
+  auto carrier = transport::open_carrier(
+      {.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc, .mpa = options.mpa, .home = home});
   return std::make_unique<Nic>(std::move(carrier),
-                               NicConfig{.name = options.name, .ipv4 = options.ipv4, .rnr = options.rnr});
+                               NicConfig{.name = options.name, .ipv4 = options.ipv4, .rnr = options.rnr, .home = home});
 }
 
 }  // namespace softdat::simnic

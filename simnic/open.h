@@ -19,6 +19,7 @@ struct NicOptions {
   bool crc = false;  // asks for CRC32C on the TCP wire
   transport::MpaStyle mpa = transport::MpaStyle::kPeerToPeer;
   RnrPolicy rnr = RnrPolicy::kWait;
+  bool direct = false;  // lets peers on this host reach registered memory without our help, where the system can
 };
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options);

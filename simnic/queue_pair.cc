@@ -18,6 +18,7 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       sink_(config.sink),
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
+      direct_(nic.home, memory_),
       requester_(memory_, feed_of(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
       responder_(memory_, feed_of(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this},
                  counters_) {
@@ -30,6 +31,7 @@ QueuePair::~QueuePair() {
   {
     const Engine::Hold hold(nic_.engine);
     nic_.engine.timers().cancel(*this);
+    direct_.end();
     abandon_channel(say_farewell());
     requester_.discard();
     responder_.discard();

@@ -13,6 +13,7 @@
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
+#include "simnic/direct_path.h"
 #include "simnic/fault.h"
 #include "simnic/queue_pair_state.h"
 #include "simnic/receive_limits.h"
@@ -31,7 +32,8 @@ class Engine;
 struct NicView {
   Engine& engine;
   MemoryTable& memory;
-  std::uint32_t stream;  // the queue pair's own number
+  transport::direct::Home* home;  // null: no direct access
+  std::uint32_t stream;           // the queue pair's own number
   std::uint32_t ipv4;
   std::uint16_t port;  // of this queue pair
   RnrPolicy rnr;
@@ -81,9 +83,13 @@ class QueuePair final : public hca::QueuePair,
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
 
+  // _post
+  void queue_send(SendEntry entry, const hca::SendRequest& request);
+  bool post_directly(const hca::SendRequest& request, std::uint32_t length);
+
   // _connection
   bool advance(QueuePairEvent event);
-  transport::Offer make_offer(std::span<const std::byte> private_data) const;
+  transport::Offer make_offer(std::span<const std::byte> private_data);
   void set_remote(const transport::Address& address);
   void tell(hca::ConnectionEventType type, std::span<const std::byte> private_data = {},
             std::optional<std::uint64_t> service_id = std::nullopt, bool is_peers_fault = false);
@@ -133,6 +139,7 @@ class QueuePair final : public hca::QueuePair,
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;
+  DirectPath direct_;               // its own header says what takes which lock
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Owned by the baton.
   Requester requester_;

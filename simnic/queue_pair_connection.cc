@@ -21,12 +21,13 @@ bool QueuePair::advance(QueuePairEvent event) {
   return true;
 }
 
-transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) const {
+transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) {
   transport::Offer offer;
   offer.address = {.ipv4 = nic_.ipv4, .port = nic_.port};
   offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics;
   offer.reads_in = limits_.reads_in;
   offer.reads_out = limits_.reads_out;
+  direct_.describe(offer, responder_.queue().completed());
   offer.private_data.assign(private_data.begin(), private_data.end());
   return offer;
 }
@@ -95,6 +96,10 @@ void QueuePair::on_established(const transport::Offer& peer) {
   requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
   responder_.begin(takes_notes(), nic_.rnr);
   nic_.engine.timers().cancel(*this);
+  {
+    const std::lock_guard lock(send_mutex_);
+    direct_.begin(channel_->peer_memory(), peer, requester_.may_read());
+  }
   if (!advance(QueuePairEvent::kEstablish)) return;
   // A foreign peer has no service ids; it is found again where it was found.
   const std::uint64_t found = takes_notes() ? peer.service_id : service_asked_;
@@ -173,6 +178,7 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
       event == QueuePairEvent::kCut || event == QueuePairEvent::kDrained ? say_farewell() : CloseMode::kAbrupt;
   if (!advance(event)) return;
   nic_.engine.timers().cancel(*this);
+  direct_.end();
   abandon_channel(mode);
   requester_.flush(blame.blamed_send, culprit);
   responder_.flush(blame.blamed_recv);

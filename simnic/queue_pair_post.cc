@@ -39,15 +39,18 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
                         .length = static_cast<std::uint32_t>(length),
                         .segment_count = static_cast<std::uint16_t>(request.local.size()),
                         .opcode = request.opcode};
+  bool is_done = false;
   {
     const std::lock_guard lock(send_mutex_);
     // Again: reset() changes the state under this lock, so nothing slips into a new life.
     if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-    if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
-    requester_.queue().push(entry, request.local);
+    is_done = post_directly(request, entry.length);
+    if (!is_done && requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
+    if (!is_done) queue_send(entry, request);
     counters_.add(transfer_of(request.opcode), length);
   }
-  nic_.engine.ring(*this);
+  if (!is_done || requester_.has_lost()) nic_.engine.ring(*this);
+  if (is_done) nic_.engine.have_news_told();
   return hca::Done{};
 }
 
@@ -94,10 +97,31 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
                           .length = 0,
                           .segment_count = 0,
                           .opcode = hca::SendOpcode::kBind};
+    direct_.note_queued(entry.opcode, requester_.queue().posted(), false);
     requester_.queue().push(entry, {});
   }
   nic_.engine.ring(*this);
   return key;
+}
+
+// With the posting lock. A request may go directly only when everything before it is over, completions included, so
+// that order is kept.
+bool QueuePair::post_directly(const hca::SendRequest& request, std::uint32_t length) {
+  if (!direct_.is_open() || !requester_.is_settled() || state() != QueuePairState::kConnected) return false;
+  if (!requester_.has_room_for(request) || !direct_.carry_out(request, length)) return false;
+  requester_.complete_directly(request, length);
+  return true;
+}
+
+// With the posting lock, when there is room.
+void QueuePair::queue_send(SendEntry entry, const hca::SendRequest& request) {
+  auto& queue = requester_.queue();
+  const std::uint64_t number = queue.posted();
+  const bool is_placed = entry.opcode == hca::SendOpcode::kSend && state() == QueuePairState::kConnected &&
+                         direct_.place(request, entry.length, queue.completed());
+  if (is_placed) entry.flags |= kPlaced;
+  direct_.note_queued(entry.opcode, number, is_placed);
+  queue.push(entry, request.local);
 }
 
 }  // namespace softdat::simnic

@@ -20,6 +20,13 @@ hca::Segment sink_of(std::span<const hca::Segment> segments) {
   return segments.empty() ? hca::Segment{} : segments.front();
 }
 
+transport::Opcode send_opcode(std::uint32_t flags) {
+  using transport::Opcode;
+  const bool is_solicited = (flags & hca::kSolicited) != 0;
+  if ((flags & kPlaced) != 0) return is_solicited ? Opcode::kSendPlacedSolicited : Opcode::kSendPlaced;
+  return is_solicited ? Opcode::kSendSolicited : Opcode::kSend;
+}
+
 WindowState& window_of(const SendEntry& bind) {
   return *reinterpret_cast<WindowState*>(static_cast<std::uintptr_t>(bind.remote_address));
 }
@@ -119,8 +126,7 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
   transport::Message message{.length = entry.length};
   switch (entry.opcode) {
     case SendOpcode::kSend:
-      message.opcode =
-          (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kSendSolicited : transport::Opcode::kSend;
+      message.opcode = send_opcode(entry.flags);
       break;
     case SendOpcode::kSendInvalidate:
       message.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kSendSolicitedInvalidate
@@ -174,7 +180,7 @@ transport::Message Requester::to_atomic(const SendEntry& entry) const {
 }
 
 bool Requester::is_payload_valid() const {
-  if (is_write_taken_) return true;
+  if (is_write_taken_ || (queue_.at(sent_).flags & kPlaced) != 0) return true;
   return check_segments(memory_, queue_.segments(sent_), local_rights(queue_.at(sent_).opcode)) == KeyFault::kNone;
 }
 
@@ -323,6 +329,13 @@ void Requester::complete_oldest(CompletionStatus status) {
     feed_.push(entry.wr_id, hca::completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false,
                is_quiet);
   }
+  settled_.store(queue_.completed(), std::memory_order_release);
+}
+
+void Requester::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
+  if ((request.flags & hca::kSignaled) == 0) return;
+  feed_.push(request.wr_id, completion_opcode(request.opcode), CompletionStatus::kSuccess, length, false,
+             (request.flags & hca::kQuiet) != 0);
 }
 
 std::optional<Fault> Requester::find_fault() const {
@@ -344,6 +357,7 @@ void Requester::discard() {
     const SendEntry entry = queue_.pop();
     if (entry.opcode == SendOpcode::kBind) end_bind(entry, number, false);
   }
+  settled_.store(queue_.completed(), std::memory_order_release);
 }
 
 bool Requester::is_oldest_read() const {

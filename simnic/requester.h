@@ -9,6 +9,7 @@
 // Everything here is called with the baton, but for queue()'s posting side.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -42,6 +43,21 @@ class Requester final : public transport::PayloadSource {
   // The channel took the request whole.
   void on_taken();
   bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
+
+  // With the posting lock, which keeps it so until something is posted: nothing is outstanding, and
+  // every completion so far stands in its queue.
+  bool is_settled() const { return queue_.posted() == settled_.load(std::memory_order_acquire); }
+  // With the posting lock: whether the completion of such a request may be added at once. A request that is
+  // over when it has been posted leaves the queue of requests always empty, so that this is all that
+  // holds a poster back who is faster than who takes the completions.
+  bool has_room_for(const hca::SendRequest& request) const {
+    return (request.flags & hca::kSignaled) == 0 || !feed_.is_filling_up();
+  }
+  // With the posting lock, while settled: a request that was carried out without being queued.
+  void complete_directly(const hca::SendRequest& request, std::uint32_t length);
+  bool has_lost() const { return feed_.has_lost(); }
+  // The peer answers reads at all.
+  bool may_read() const { return reads_out_ > 0; }
 
   // Whether there is something to look at when the peer has told news.
   bool is_waiting() const {
@@ -97,6 +113,8 @@ class Requester final : public transport::PayloadSource {
 
   // Fixed after construction.
   const MemoryView memory_;
+  // Written with the baton; read by posters, who then may push completions themselves.
+  std::atomic<std::uint64_t> settled_{0};
   // Owned by the baton.
   CompletionFeed feed_;
   WorkQueue<SendEntry> queue_;

@@ -17,7 +17,8 @@ bool invalidates(Opcode opcode) {
 }
 
 bool is_attention_wanted(Opcode opcode) {
-  return opcode == Opcode::kSendSolicited || opcode == Opcode::kSendSolicitedInvalidate;
+  return opcode == Opcode::kSendSolicited || opcode == Opcode::kSendSolicitedInvalidate ||
+         opcode == Opcode::kSendPlacedSolicited;
 }
 
 // Messages whose opcode has no business here (RFC 5040 section 7.2).
@@ -91,6 +92,9 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
     case Opcode::kSendInvalidate:
     case Opcode::kSendSolicitedInvalidate:
       return on_send(message);
+    case Opcode::kSendPlaced:
+    case Opcode::kSendPlacedSolicited:
+      return on_placed(message);
     case Opcode::kWrite:
       return on_write(message);
     case Opcode::kImmediate:
@@ -138,6 +142,15 @@ std::optional<Fault> Responder::on_immediate(const transport::Message& message) 
   complete_oldest(CompletionStatus::kSuccess, written.value_or(0), message.opcode == Opcode::kImmediateSolicited,
                   written ? hca::CompletionOpcode::kRecvWriteImmediate : hca::CompletionOpcode::kRecvImmediate,
                   static_cast<std::uint32_t>(message.operand));
+  return std::nullopt;
+}
+
+// The sender knew this receive from our board; that it is there and long enough he cannot make us believe.
+std::optional<Fault> Responder::on_placed(const transport::Message& message) {
+  if (queue_.is_empty() || message.length > queue_.at(queue_.completed()).length) return unexpected_opcode();
+  ack_wanted_ = ++carried_out_;
+  written_.reset();
+  complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode));
   return std::nullopt;
 }
 

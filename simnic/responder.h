@@ -117,6 +117,7 @@ class Responder final : public transport::PayloadSource {
   std::optional<Fault> on_send(const transport::Message& message);
   std::optional<Fault> on_write(const transport::Message& message);
   std::optional<Fault> on_immediate(const transport::Message& message);
+  std::optional<Fault> on_placed(const transport::Message& message);
   std::optional<Fault> on_read_request(const transport::Message& message);
   std::optional<Fault> on_atomic_request(const transport::Message& message);
   void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited,

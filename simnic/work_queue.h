@@ -20,6 +20,9 @@
 
 namespace softdat::simnic {
 
+// Beside the flags of hca: the payload is already where it is to go.
+inline constexpr std::uint32_t kPlaced = 1u << 31;
+
 struct SendEntry {
   std::uint64_t wr_id;
   std::uint64_t remote_address;  // of a bind: the address of its WindowState

@@ -15,6 +15,10 @@
 #include "transport/message.h"
 #include "transport/offer.h"
 
+namespace softdat::transport::direct {
+class Peer;
+}
+
 namespace softdat::transport {
 
 enum class SendResult {
@@ -118,6 +122,9 @@ class Channel {
 
   // What the peer can do, valid once established.
   virtual Features features() const = 0;
+
+  // What of the peer's process we reach without its help; null: nothing. Valid once established.
+  virtual std::shared_ptr<direct::Peer> peer_memory() const { return nullptr; }
 
   // "tcp", "shm" or "loop", for people and traces.
   virtual const char* carrier_name() const = 0;

@@ -24,6 +24,10 @@ enum class Opcode : std::uint8_t {
   kAtomicRequest = 0xA,
   kAtomicResponse = 0xB,
   kNote = 0x10,
+  // A send whose payload its sender has already put into our receive itself; only between peers that
+  // reach each other directly.
+  kSendPlaced = 0x11,
+  kSendPlacedSolicited = 0x12,
 };
 
 // Our own control messages: small, ordered with everything else. Their values have 56 bits.
@@ -52,7 +56,7 @@ struct TerminateCode {
 // it.
 struct Message {
   Opcode opcode = Opcode::kSend;
-  std::uint32_t length = 0;  // payload bytes (kWrite, kReadResponse, kSend*)
+  std::uint32_t length = 0;  // payload bytes (kWrite, kReadResponse, kSend*); of kSendPlaced* those already there
   std::uint32_t stag = 0;    // kWrite, kReadResponse: where the payload goes; kSend*Invalidate: what to invalidate
   std::uint64_t offset = 0;  // tagged offset at stag
   // kReadRequest: `length` bytes from the peer's source to our sink, which is (stag, offset).

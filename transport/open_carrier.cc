@@ -12,7 +12,8 @@ std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options) {
   tcp_options.crc = options.crc;
   tcp_options.mpa_revision = options.mpa == MpaStyle::kPlain ? 1 : 2;
   tcp_options.is_peer_to_peer = options.mpa == MpaStyle::kPeerToPeer;
-  return std::make_unique<AutoCarrier>(options.ipv4, halves, shm::ShmOptions{.ipv4 = options.ipv4}, tcp_options);
+  return std::make_unique<AutoCarrier>(options.ipv4, halves,
+                                       shm::ShmOptions{.ipv4 = options.ipv4, .home = options.home}, tcp_options);
 }
 
 }  // namespace softdat::transport

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "transport/carrier.h"
+#include "transport/direct/home.h"
 
 namespace softdat::transport {
 
@@ -27,6 +28,7 @@ struct CarrierOptions {
   std::uint32_t ipv4 = 0x7f000001;  // this carrier's own address, in host byte order
   bool crc = false;                 // asks for CRC32C on TCP
   MpaStyle mpa = MpaStyle::kPeerToPeer;
+  std::shared_ptr<direct::Home> home = nullptr;  // what peers over shared memory may reach directly; null: nothing
 };
 
 // Aborts only when the system has no descriptors left at all.

@@ -54,12 +54,18 @@ bool set_rnr(simnic::NicOptions& options, std::string_view value) {
   return value == "terminate" || value == "wait";
 }
 
+bool set_direct(simnic::NicOptions& options, std::string_view value) {
+  options.direct = value == "on" || value == "1";
+  return options.direct || value == "off" || value == "0";
+}
+
 bool apply(simnic::NicOptions& options, std::string_view key, const std::string& value) {
   if (key == "address") return set_address(options, value);
   if (key == "transport") return set_transport(options, value);
   if (key == "crc") return set_crc(options, value);
   if (key == "mpa") return set_mpa(options, value);
   if (key == "rnr") return set_rnr(options, value);
+  if (key == "direct") return set_direct(options, value);
   return false;
 }
 
@@ -72,7 +78,7 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     base::log(
         base::LogLevel::kError,
         "IA %s: instance data \"%s\" is not understood; known are address=IPV4|INTERFACE, transport=auto|shm|tcp, "
-        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate",
+        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=on|off",
         choice.name.c_str(), word.c_str());
     return false;
   }
@@ -89,6 +95,7 @@ bool apply_environment(simnic::NicOptions& options) {
   apply_variable(Variable::kCrc, "crc");
   apply_variable(Variable::kMpa, "mpa");
   apply_variable(Variable::kRnr, "rnr");
+  apply_variable(Variable::kDirect, "direct");
   // The address of the host belongs to one adapter; the others stay where they are.
   if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;
   base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IPv4 address nor an interface that has one",

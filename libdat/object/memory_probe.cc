@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
+#include "base/moved_memory.h"
 #include "base/unique_fd.h"
 
 namespace softdat::object {
@@ -72,6 +74,11 @@ std::optional<Mapping> parse(std::string_view line) {
   mapping.is_readable = rights[0] == 'r';
   mapping.is_writable = rights[1] == 'w';
   mapping.is_shared = rights[3] == 's';
+  // Private pages as their owner knows them, whatever stands behind them.
+  if (line.ends_with(base::kMovedMemoryPath)) {
+    mapping.is_shared = false;
+    mapping.inode = 0;
+  }
   return mapping;
 }
 
@@ -170,9 +177,10 @@ struct MappingQuery {
   std::uint64_t inode = 0;
   std::uint32_t device_major = 0;
   std::uint32_t device_minor = 0;
-  // Not asked for: name and build id.
-  std::uint32_t unwanted_sizes[2] = {};
-  std::uint64_t unwanted_places[2] = {};
+  std::uint32_t name_size = 0;      // of the place for the name; in the answer its length, its zero included
+  std::uint32_t build_id_size = 0;  // not asked for
+  std::uint64_t name_place = 0;
+  std::uint64_t build_id_place = 0;
 };
 static_assert(sizeof(MappingQuery) == 104);
 constexpr unsigned long kQueryMapping = _IOWR('f', 17, MappingQuery);
@@ -183,16 +191,20 @@ constexpr std::uint64_t kIsShared = 8;
 // Costs nothing for the mappings that do not matter. False when the kernel cannot be asked so.
 bool follow_queries(int fd, RangeFollower& follower) {
   while (follower.wants_more()) {
+    char name[PATH_MAX] = {};
     MappingQuery query{.address = follower.need()};
+    query.name_size = sizeof name;
+    query.name_place = reinterpret_cast<std::uintptr_t>(name);
     if (::ioctl(fd, kQueryMapping, &query) != 0) return errno == ENOENT;  // that is: nothing is mapped there
+    const bool is_moved = std::strcmp(name, base::kMovedMemoryPath) == 0;
     follower.on_mapping({.from = query.from,
                          .to = query.to,
                          .offset = query.offset,
                          .device = std::uint64_t{query.device_major} << 32 | query.device_minor,
-                         .inode = query.inode,
+                         .inode = is_moved ? 0 : query.inode,
                          .is_readable = (query.flags & kIsReadable) != 0,
                          .is_writable = (query.flags & kIsWritable) != 0,
-                         .is_shared = (query.flags & kIsShared) != 0});
+                         .is_shared = !is_moved && (query.flags & kIsShared) != 0});
   }
   return true;
 }

@@ -73,6 +73,25 @@ TEST(Fork, HandlesOfTheParentAreInvalidInTheChild) {
   expect_conversation(pair.server, pair.client);
 }
 
+// The memory is each one's own from the fork on, and the parent's is reached by its peers as before.
+TEST(Fork, RegisteredMemoryIsDividedLikeAllOther) {
+  ConnectedPair pair;
+  Memory& memory = *pair.server.memory;
+  memory.fill(0, memory.size(), 1);
+  EXPECT_EQ(answer_of_child([&] {
+              if (!memory.holds(0, memory.size(), 1)) return 1;
+              memory.fill(0, memory.size(), 2);
+              return memory.holds(0, memory.size(), 2) ? 0 : 2;
+            }),
+            0);
+  EXPECT_TRUE(memory.holds(0, memory.size(), 1));
+  pair.client.memory->fill(0, 4096, 3);
+  ASSERT_THAT(pair.client.post_write(0, 4096, memory.remote(8192, 4096)), succeeds());
+  EXPECT_EQ(next_completion(pair.client.request_evd).status, DAT_DTO_SUCCESS);
+  EXPECT_TRUE(memory.holds(8192, 4096, 3));
+  expect_conversation(pair.server, pair.client);
+}
+
 TEST(Fork, ChildThatEndsLeavesTheParentsConnectionAlone) {
   ConnectedPair pair;
   EXPECT_EQ(answer_of_child([] { return 7; }), 7);

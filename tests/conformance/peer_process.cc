@@ -61,6 +61,8 @@ class Server {
     if (verb == "exit") _exit(0);
     if (verb == "abort") std::abort();
     if (verb == "storm") storm();
+    if (verb == "bombard") bombard(make_remote(offset, length, static_cast<DAT_RMR_CONTEXT>(value)));
+    if (verb == "fire") fire(offset);
     if (verb == "quit") return false;
     if (verb == "fill") peer_.memory->fill(offset, length, static_cast<unsigned>(value));
     if (verb == "recv") require(peer_.post_recv(offset, length, value), "dat_ep_post_recv");
@@ -138,6 +140,49 @@ class Server {
       drain(peer_.recv_evd);
       drain(peer_.request_evd);
     }
+  }
+
+  // Writes into the peer's memory until somebody kills us.
+  [[noreturn]] void bombard(const DAT_RMR_TRIPLET& target) {
+    peer_.memory->fill(0, target.segment_length, 1);
+    for (;;) write_once(target);
+  }
+
+  // So many times: when the connection has ended, takes another, and writes into the memory that its
+  // request names for as long as it lasts.
+  void fire(std::size_t rounds) {
+    for (std::size_t round = 0; round < rounds; ++round) {
+      start_over();
+      const DAT_CR_HANDLE cr = peer_.next_request();
+      DAT_CR_PARAM request{};
+      require(dat_cr_query(cr, DAT_CR_FIELD_ALL, &request), "dat_cr_query");
+      MemoryOffer offer{};
+      std::memcpy(&offer, request.private_data, sizeof offer);
+      require(dat_cr_accept(cr, peer_.ep, 0, nullptr), "dat_cr_accept");
+      next_event(peer_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+      const DAT_RMR_TRIPLET target = make_remote(offer.address, kFired, offer.context);
+      peer_.memory->fill(0, kFired, 1);
+      while (peer_.state() == DAT_EP_STATE_CONNECTED) write_once(target);
+    }
+  }
+
+  void write_once(const DAT_RMR_TRIPLET& target) {
+    static_cast<void>(peer_.post_write(0, target.segment_length, target));
+    drain(peer_.request_evd);
+  }
+
+  void start_over() {
+    next_event(peer_.connect_evd);
+    const bool is_idle = eventually([&] {
+      DAT_BOOLEAN recv_idle = DAT_FALSE;
+      DAT_BOOLEAN request_idle = DAT_FALSE;
+      drain(peer_.recv_evd);
+      drain(peer_.request_evd);
+      require(dat_ep_get_status(peer_.ep, nullptr, &recv_idle, &request_idle), "dat_ep_get_status");
+      return recv_idle == DAT_TRUE && request_idle == DAT_TRUE;
+    });
+    if (!is_idle) throw SetupFailure("an endpoint that is not idle");
+    require(dat_ep_reset(peer_.ep), "dat_ep_reset");
   }
 
   static PeerOptions options() {

@@ -16,12 +16,14 @@ RemotePeer::RemotePeer()
   address_ = greeting.substr(expected.size());
 }
 
-DAT_RETURN RemotePeer::request(Peer& client) {
+DAT_RETURN RemotePeer::request(Peer& client, std::string_view private_data) {
+  std::string copy(private_data);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   inet_pton(AF_INET, address_.c_str(), &address.sin_addr);
-  return dat_ep_connect(client.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier_, kPatience, 0, nullptr,
-                        DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+  return dat_ep_connect(client.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier_, kPatience,
+                        static_cast<DAT_COUNT>(copy.size()), copy.empty() ? nullptr : copy.data(), DAT_QOS_BEST_EFFORT,
+                        DAT_CONNECT_DEFAULT_FLAG);
 }
 
 void RemotePeer::connect(Peer& client) {

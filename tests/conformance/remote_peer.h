@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tests/conformance/child_process.h"
 #include "tests/conformance/peer.h"
@@ -16,13 +17,16 @@ struct MemoryOffer {
   DAT_RMR_CONTEXT context;
 };
 
+// How much it writes at a time when told to "fire".
+inline constexpr std::size_t kFired = 64 * 1024;
+
 class RemotePeer {
  public:
   // Starts the process; returns when it listens.
   RemotePeer();
 
   // Requests a connection from the peer's endpoint. connect() also waits for both sides.
-  DAT_RETURN request(Peer& client);
+  DAT_RETURN request(Peer& client, std::string_view private_data = {});
   void connect(Peer& client);
 
   // A piece of the other process's memory.

@@ -5,6 +5,7 @@
 // SOFTDAT_TEST_ROUNDS sets the number of rounds (a handful otherwise), SOFTDAT_TEST_SEED the moments.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -121,6 +122,28 @@ TEST_F(Kill, PeerInTheMiddleOfTraffic) {
     killer.join();
     expect_one_end(DAT_CONNECTION_EVENT_BROKEN);
     expect_all_completed();
+    start_over();
+  }
+}
+
+// It dies with its hands in our memory, which is ours again at once.
+TEST_F(Kill, PeerThatWritesIntoOurMemory) {
+  constexpr std::size_t kLength = 256 * 1024;
+  for (unsigned round = 0; round < rounds_; ++round) {
+    RemotePeer victim;
+    victim.connect(survivor_);
+    Memory target(survivor_.adapter.handle(), survivor_.pz, kLength);
+    std::atomic_ref<unsigned char> last(target.data()[kLength - 1]);
+    last.store(0);
+    victim.tell("bombard " + std::to_string(reinterpret_cast<std::uintptr_t>(target.data())) + ' ' +
+                std::to_string(kLength) + ' ' + std::to_string(target.rmr_context()));
+    ASSERT_TRUE(eventually([&] { return last.load() != 0; }));
+    pause_randomly();
+    victim.process().kill();
+    target.deregister();
+    target.fill(0, kLength, 2);
+    expect_one_end(DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_TRUE(target.holds(0, kLength, 2));
     start_over();
   }
 }

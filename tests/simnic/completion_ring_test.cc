@@ -20,9 +20,28 @@ hca::Completion make(std::uint64_t wr_id) {
           .solicited = wr_id % 2 == 0};
 }
 
+bool push(CompletionRing& ring, std::uint64_t wr_id) {
+  return ring.push(make(wr_id)) == CompletionRing::Pushed::kYes;
+}
+
+TEST(CompletionRingTest, AClosedRingTakesNothingAndGivesWhatItHas) {
+  CompletionRing ring(4);
+  ASSERT_TRUE(push(ring, 1));
+  ring.close();
+  EXPECT_EQ(ring.push(make(2)), CompletionRing::Pushed::kClosed);
+  EXPECT_EQ(ring.size(), 1u);
+  hca::Completion out{};
+  ASSERT_EQ(ring.pop({&out, 1}), 1u);
+  EXPECT_EQ(ring.size(), 0u);
+  ring.open();
+  EXPECT_TRUE(push(ring, 3));
+  ASSERT_EQ(ring.pop({&out, 1}), 1u);
+  EXPECT_EQ(out.wr_id, 3u);
+}
+
 TEST(CompletionRingTest, EveryFieldComesBack) {
   CompletionRing ring(4);
-  ASSERT_TRUE(ring.push(make(7)));
+  ASSERT_TRUE(push(ring, 7));
   hca::Completion out{};
   ASSERT_EQ(ring.pop({&out, 1}), 1u);
   EXPECT_EQ(out.wr_id, 7u);
@@ -37,8 +56,8 @@ TEST(CompletionRingTest, HoldsAtLeastWhatWasAskedForAndNotOneMore) {
   for (const std::size_t asked : {0u, 1u, 2u, 3u, 16u, 100u}) {
     CompletionRing ring(asked);
     EXPECT_GE(ring.capacity(), asked);
-    for (std::size_t i = 0; i < ring.capacity(); ++i) EXPECT_TRUE(ring.push(make(i)));
-    EXPECT_FALSE(ring.push(make(99)));
+    for (std::size_t i = 0; i < ring.capacity(); ++i) EXPECT_TRUE(push(ring, i));
+    EXPECT_FALSE(push(ring, 99));
     EXPECT_EQ(ring.size(), ring.capacity());
   }
 }
@@ -48,7 +67,7 @@ TEST(CompletionRingTest, KeepsOrderRoundAfterRound) {
   std::uint64_t pushed = 0, popped = 0;
   std::array<hca::Completion, 5> out;
   for (int round = 0; round < 1000; ++round) {
-    while (ring.push(make(pushed))) ++pushed;
+    while (push(ring, pushed)) ++pushed;
     const std::size_t count = ring.pop({out.data(), static_cast<std::size_t>(round % 6) % 6});
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out[i].wr_id, popped++);
   }
@@ -73,7 +92,7 @@ TEST(CompletionRingTest, ManyProducersAndConsumersLoseAndRepeatNothing) {
     for (std::uint64_t p = 0; p < kProducers; ++p) {
       threads.emplace_back([&, p] {
         for (std::uint64_t i = 0; i < kEach; ++i) {
-          while (!ring.push(make(p * kEach + i))) std::this_thread::yield();
+          while (!push(ring, p * kEach + i)) std::this_thread::yield();
         }
       });
     }

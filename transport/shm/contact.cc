@@ -27,7 +27,7 @@ Contact::Begin Contact::begin() {
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
   if (!is_same_user(peer.fd.get())) return Begin::kNobody;
-  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.bell().get())) return Begin::kNobody;
+  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.bell().get(), carrier_.shared_files())) return Begin::kNobody;
   socket_ = std::move(peer.fd);
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
   if (!watch_) return Begin::kNoResources;

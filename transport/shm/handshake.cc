@@ -15,7 +15,7 @@ namespace {
 struct Words {
   std::uint64_t magic = kSegmentMagic;
   std::uint32_t version = kSegmentVersion;
-  LinkFeatures features = kOurLinkFeatures;
+  LinkFeatures features = 0;
   CarrierId sender{};
   std::uint32_t answer = 0;
   std::uint32_t spare = 0;
@@ -44,16 +44,21 @@ CarrierId make_carrier_id() {
   return id;
 }
 
-bool send_hello(int socket, const CarrierId& sender, int doorbell) {
-  const Words words{.sender = sender};
-  return send_packet(socket, as_bytes(words), {&doorbell, 1});
+bool send_hello(int socket, const CarrierId& sender, int doorbell, const SharedFiles& shared) {
+  const bool shares = shared.board >= 0;
+  const Words words{.features = shares ? kSharesMemory : 0, .sender = sender};
+  const int fds[] = {doorbell, shared.board, shared.arena};
+  return send_packet(socket, as_bytes(words), std::span(fds).first(shares ? 3 : 1));
 }
 
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell) {
-  const Words words{.sender = sender, .answer = static_cast<std::uint32_t>(answer)};
-  const int fds[] = {memory, doorbell};
-  const bool is_new = answer == Answer::kNewLink;
-  return send_packet(socket, as_bytes(words), is_new ? std::span(fds) : std::span<const int>());
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell,
+                  const SharedFiles& shared) {
+  const bool shares = shared.board >= 0;
+  const Words words{
+      .features = shares ? kSharesMemory : 0, .sender = sender, .answer = static_cast<std::uint32_t>(answer)};
+  const int fds[] = {memory, doorbell, shared.board, shared.arena};
+  const std::size_t count = answer != Answer::kNewLink ? 0 : shares ? 4 : 2;
+  return send_packet(socket, as_bytes(words), std::span(fds).first(count));
 }
 
 ReceiveResult receive_hello(int socket, Hello& into) {
@@ -66,6 +71,9 @@ ReceiveResult receive_hello(int socket, Hello& into) {
   into.sender = words.sender;
   into.features = words.features & kOurLinkFeatures;
   into.doorbell = std::move(packet.fds[0]);
+  if ((into.features & kSharesMemory) == 0) return ReceiveResult::kPacket;
+  into.board = std::move(packet.fds[1]);
+  into.arena = std::move(packet.fds[2]);
   return ReceiveResult::kPacket;
 }
 
@@ -81,6 +89,9 @@ ReceiveResult receive_welcome(int socket, Welcome& into) {
   if (into.answer == Answer::kNewLink && packet.fd_count < 2) return ReceiveResult::kEnd;
   into.memory = std::move(packet.fds[0]);
   into.doorbell = std::move(packet.fds[1]);
+  if ((into.features & kSharesMemory) == 0) return ReceiveResult::kPacket;
+  into.board = std::move(packet.fds[2]);
+  into.arena = std::move(packet.fds[3]);
   return ReceiveResult::kPacket;
 }
 

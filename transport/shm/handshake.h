@@ -24,13 +24,22 @@ CarrierId make_carrier_id();
 
 // What a side can do beyond version 1; both use the intersection.
 using LinkFeatures = std::uint32_t;
-inline constexpr LinkFeatures kOurLinkFeatures = 0;
+inline constexpr LinkFeatures kSharesMemory = 1u << 0;  // the sender's board and arena come along
+inline constexpr LinkFeatures kOurLinkFeatures = kSharesMemory;
+
+// What a side shows for direct access (transport/direct); -1: nothing.
+struct SharedFiles {
+  int board = -1;
+  int arena = -1;
+};
 
 struct Hello {
   CarrierId sender{};
   bool is_our_version = false;
   LinkFeatures features = 0;
   base::UniqueFd doorbell;
+  base::UniqueFd board;  // kSharesMemory
+  base::UniqueFd arena;  // likewise
 };
 
 enum class Answer : std::uint32_t { kNewLink = 1, kExistingLink = 2, kNoCommonVersion = 3 };
@@ -41,11 +50,14 @@ struct Welcome {
   Answer answer = Answer::kNoCommonVersion;
   base::UniqueFd memory;    // kNewLink
   base::UniqueFd doorbell;  // kNewLink
+  base::UniqueFd board;     // kNewLink and kSharesMemory
+  base::UniqueFd arena;     // likewise
 };
 
 // The descriptors are duplicated by the kernel: the caller keeps his. False: the peer is gone.
-bool send_hello(int socket, const CarrierId& sender, int doorbell);
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell);
+bool send_hello(int socket, const CarrierId& sender, int doorbell, const SharedFiles& shared);
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell,
+                  const SharedFiles& shared);
 
 // kNothing: not there yet. kEnd: the peer is gone, or what it said is none of ours.
 ReceiveResult receive_hello(int socket, Hello& into);

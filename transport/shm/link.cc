@@ -2,8 +2,6 @@
 #include "transport/shm/link.h"
 
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <new>
@@ -21,12 +19,6 @@ constexpr std::size_t kRecordsPerPoll = 64;
 constexpr std::size_t kRoomToResume = 2 * kMostRecord;
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
-
-base::UniqueFd open_death_watch(int socket) {
-  const int pid = identify_peer(socket).pid;
-  if (pid <= 0 || pid == ::getpid()) return {};
-  return base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-}
 
 }  // namespace
 
@@ -50,6 +42,7 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
       segment_(std::move(parts.segment)),
       socket_(std::move(parts.socket)),
       peer_bell_(std::move(parts.peer_bell)),
+      memory_(std::move(parts.memory)),
       writer_(segment_.ring_of(parts.side)),
       reader_(segment_.ring_of(other(parts.side))),
       conversations_(parts.side) {
@@ -59,13 +52,15 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
     return;
   }
   watch_->want(kReadable);
-  base::UniqueFd process = open_death_watch(socket_.get());
+  base::UniqueFd process = open_process(socket_.get());
   if (process) {
     death_watch_ = std::make_unique<DeathWatch>(*this, carrier_.reactor(), std::move(process));
   }
 }
 
-Link::~Link() = default;
+Link::~Link() {
+  if (memory_) carrier_.home()->part(memory_);
+}
 
 void Link::on_ready(std::uint32_t) {
   hear_socket();

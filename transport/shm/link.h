@@ -36,6 +36,7 @@ struct LinkParts {
   Segment segment;
   base::UniqueFd socket;
   Doorbell peer_bell;
+  std::shared_ptr<direct::Peer> memory;  // null: nothing of the peer's is reached directly
 };
 
 class Link final : public ReadinessSink {
@@ -46,6 +47,7 @@ class Link final : public ReadinessSink {
   Link& operator=(const Link&) = delete;
 
   const CarrierId& peer() const { return peer_; }
+  const std::shared_ptr<direct::Peer>& peer_memory() const { return memory_; }
 
   // Asks for a connection; the channel has its question. Refused later if the link cannot. Throws std::bad_alloc, and
   // nothing has begun then.
@@ -118,6 +120,7 @@ class Link final : public ReadinessSink {
   const Segment segment_;
   const base::UniqueFd socket_;
   const Doorbell peer_bell_;
+  const std::shared_ptr<direct::Peer> memory_;
   std::unique_ptr<Reactor::Watch> watch_;
   std::unique_ptr<DeathWatch> death_watch_;
   // Owned by the baton, but for what the rings say.

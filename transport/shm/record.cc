@@ -24,6 +24,8 @@ constexpr std::optional<std::size_t> extra_words(Opcode opcode) {
   switch (opcode) {
     case Opcode::kSend:
     case Opcode::kSendSolicited:
+    case Opcode::kSendPlaced:
+    case Opcode::kSendPlacedSolicited:
       return 0;
     case Opcode::kSendInvalidate:
     case Opcode::kSendSolicitedInvalidate:
@@ -53,6 +55,8 @@ void decode_extra(const std::array<std::uint64_t, MessageHead::kMostWords>& word
   switch (into.opcode) {
     case Opcode::kSend:
     case Opcode::kSendSolicited:
+    case Opcode::kSendPlaced:
+    case Opcode::kSendPlacedSolicited:
     case Opcode::kTerminate:
       return;
     case Opcode::kSendInvalidate:
@@ -98,6 +102,8 @@ void encode_extra(const Message& message, std::array<std::uint64_t, MessageHead:
   switch (message.opcode) {
     case Opcode::kSend:
     case Opcode::kSendSolicited:
+    case Opcode::kSendPlaced:
+    case Opcode::kSendPlacedSolicited:
     case Opcode::kTerminate:
       return;
     case Opcode::kSendInvalidate:
@@ -218,6 +224,9 @@ Bytes encode_offer(const Offer& offer) {
   packer.put(offer.features);
   packer.put(offer.reads_in);
   packer.put(offer.reads_out);
+  packer.put(offer.direct_gate);
+  packer.put(offer.direct_connection);
+  packer.put(offer.direct_receives);
   packer.put_rest(offer.private_data);
   return packer.take();
 }
@@ -231,6 +240,9 @@ std::optional<Offer> decode_offer(std::span<const std::byte> from) {
   offer.features = unpacker.get<std::uint32_t>();
   offer.reads_in = unpacker.get<std::uint32_t>();
   offer.reads_out = unpacker.get<std::uint32_t>();
+  offer.direct_gate = unpacker.get<std::uint32_t>();
+  offer.direct_connection = unpacker.get<std::uint64_t>();
+  offer.direct_receives = unpacker.get<std::uint64_t>();
   offer.private_data = unpacker.get_rest();
   return unpacker.is_good() ? std::optional(std::move(offer)) : std::nullopt;
 }

@@ -108,17 +108,19 @@ void ShmCarrier::greet(base::UniqueFd socket) {
 }
 
 void ShmCarrier::welcome(base::UniqueFd socket, Hello hello) {
-  const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, -1)); };
+  const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, -1, {})); };
   if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
   if (find_link(hello.sender) != nullptr) return say_no(Answer::kExistingLink);
   auto segment = Segment::create(options_.ring_bytes);
   Doorbell peer_bell = Doorbell::adopt(std::move(hello.doorbell));
   if (!segment || !peer_bell) return;
-  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), bell_.get())) {
+  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), bell_.get(), shared_files())) {
     return;
   }
   segment->drop_fd();
-  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(peer_bell)});
+  auto memory = meet(socket.get(), std::move(hello.board), std::move(hello.arena));
+  add_link(
+      {Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(peer_bell), std::move(memory)});
 }
 
 Link* ShmCarrier::join(base::UniqueFd socket, Welcome welcome) {
@@ -126,7 +128,19 @@ Link* ShmCarrier::join(base::UniqueFd socket, Welcome welcome) {
   Doorbell peer_bell = Doorbell::adopt(std::move(welcome.doorbell));
   if (!segment || !peer_bell) return nullptr;
   segment->drop_fd();
-  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(peer_bell)});
+  auto memory = meet(socket.get(), std::move(welcome.board), std::move(welcome.arena));
+  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(peer_bell),
+                   std::move(memory)});
+}
+
+SharedFiles ShmCarrier::shared_files() const {
+  if (home() == nullptr) return {};
+  return {.board = home()->board_file(), .arena = home()->arena_file()};
+}
+
+std::shared_ptr<direct::Peer> ShmCarrier::meet(int socket, base::UniqueFd board, base::UniqueFd arena) {
+  if (home() == nullptr || !board || !arena) return nullptr;
+  return home()->meet(std::move(board), std::move(arena), open_process(socket));
 }
 
 Link* ShmCarrier::add_link(LinkParts parts) {

@@ -16,6 +16,7 @@
 
 #include "base/guarded.h"
 #include "transport/carrier.h"
+#include "transport/direct/home.h"
 #include "transport/reactor.h"
 #include "transport/shm/contact.h"
 #include "transport/shm/doorbell.h"
@@ -32,6 +33,7 @@ class ShmPort;
 struct ShmOptions {
   std::uint32_t ipv4 = 0x7f000001;                  // what peers find this carrier under
   std::size_t ring_bytes = std::size_t{256} << 10;  // of each direction of a link; a power of two
+  std::shared_ptr<direct::Home> home = nullptr;     // null: peers reach nothing of ours directly
 };
 
 class ShmCarrier final : public Carrier, private ReadinessSink {
@@ -68,6 +70,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   Reactor& reactor() { return reactor_; }
   const CarrierId& id() const { return id_; }
   const Doorbell& bell() const { return bell_; }
+  direct::Home* home() const { return options_.home.get(); }
+  SharedFiles shared_files() const;
   ShmPort* find_port(std::uint64_t service_id);
   void remove_port(std::uint64_t service_id) { ports_.erase(service_id); }
   // Has the port look again after a while: what it lacks now nobody announces.
@@ -86,6 +90,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   Contact::Begin start(ShmChannel& channel);
   Link* add_link(LinkParts parts);
   void break_down();
+  std::shared_ptr<direct::Peer> meet(int socket, base::UniqueFd board, base::UniqueFd arena);
   std::size_t poll_links();
   std::size_t poll_all();
   std::size_t poll_next_cold();

@@ -37,6 +37,10 @@ void ShmChannel::expect(const Offer& peer, Features agreed) {
   features_ = agreed;
 }
 
+std::shared_ptr<direct::Peer> ShmChannel::peer_memory() const {
+  return link_ == nullptr ? nullptr : link_->peer_memory();
+}
+
 void ShmChannel::flush() {
   if (link_ != nullptr) link_->flush();
 }

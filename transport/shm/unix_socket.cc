@@ -2,6 +2,7 @@
 #include "transport/shm/unix_socket.h"
 
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -115,6 +116,12 @@ PeerIdentity identify_peer(int socket) {
 
 bool is_same_user(int socket) {
   return identify_peer(socket).uid == ::geteuid();
+}
+
+base::UniqueFd open_process(int socket) {
+  const int pid = identify_peer(socket).pid;
+  if (pid <= 0 || pid == ::getpid()) return {};
+  return base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
 bool send_packet(int socket, std::span<const std::byte> data, std::span<const int> fds) {

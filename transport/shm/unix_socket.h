@@ -37,6 +37,8 @@ struct PeerIdentity {
 };
 PeerIdentity identify_peer(int socket);
 bool is_same_user(int socket);
+// A pidfd of the process at the other end; empty when that is this one, or cannot be had.
+base::UniqueFd open_process(int socket);
 
 inline constexpr std::size_t kMostFds = 4;
 

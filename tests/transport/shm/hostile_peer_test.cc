@@ -192,7 +192,7 @@ TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
   ASSERT_EQ(::pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
   const base::UniqueFd reading(pipe[0]), writing(pipe[1]);
   const base::UniqueFd socket = connect_to(name).fd;
-  ASSERT_TRUE(send_hello(socket.get(), make_carrier_id(), writing.get()));
+  ASSERT_TRUE(send_hello(socket.get(), make_carrier_id(), writing.get(), {}));
   expect_hang_up(socket);
   expect_still_serving();
 }

@@ -20,7 +20,7 @@ class RawPeer {
  public:
   // Reaches the rendezvous and says Hello.
   RawPeer(std::uint32_t ipv4, std::uint64_t service) : socket_(connect_to(rendezvous_name(ipv4, service)).fd) {
-    static_cast<void>(send_hello(socket_.get(), make_carrier_id(), bell_.get()));
+    static_cast<void>(send_hello(socket_.get(), make_carrier_id(), bell_.get(), {}));
   }
 
   // Once the other side has turned: takes its Welcome. False when there is none.

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/direct_path.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ordered_copy.h"
+
+namespace softdat::simnic {
+namespace {
+
+using transport::direct::Pin;
+using transport::direct::Target;
+
+// Shorter sends travel faster within the message that tells of them.
+constexpr std::uint32_t kLeastPlaced = 8192;
+// What is copied under one pin at most: who withdraws memory waits no longer than this takes.
+constexpr std::uint64_t kMostPinned = std::uint64_t{256} << 10;
+// How long a disconnect waits for a peer that is in the middle of such a copy and gets no processor.
+constexpr base::Duration kPatience = std::chrono::milliseconds(20);
+
+constexpr bool takes_receive(hca::SendOpcode opcode) {
+  return opcode == hca::SendOpcode::kSend || opcode == hca::SendOpcode::kSendInvalidate ||
+         opcode == hca::SendOpcode::kWriteWithImmediate;
+}
+
+// The bytes of a list of segments, one run after the other, as long as their keys and our pin hold.
+class Runs {
+ public:
+  Runs(const MemoryView& memory, hca::AccessMask rights, std::span<const hca::Segment> segments, std::uint64_t skip)
+      : memory_(memory), rights_(rights), segments_(segments), skip_(skip) {}
+
+  // The next run, of at most so many bytes (not 0); empty when it is not ours to touch any more.
+  std::span<std::byte> next(std::uint64_t most) {
+    while (skip_ >= segments_.front().length) {
+      skip_ -= segments_.front().length;
+      segments_ = segments_.subspan(1);
+    }
+    const hca::Segment& segment = segments_.front();
+    std::byte* data = nullptr;
+    if (memory_.locate(segment.lkey, segment.address, segment.length, rights_, data) != KeyFault::kNone) return {};
+    const std::uint64_t length = std::min(most, segment.length - skip_);
+    data += skip_;
+    skip_ += length;
+    return {data, length};
+  }
+
+ private:
+  const MemoryView& memory_;
+  const hca::AccessMask rights_;
+  std::span<const hca::Segment> segments_;
+  std::uint64_t skip_;
+};
+
+}  // namespace
+
+DirectPath::DirectPath(transport::direct::Home* home, const MemoryView& memory) : home_(home), memory_(memory) {
+  if (home_ != nullptr && home_->is_usable()) gate_ = home_->board().take_gate(memory_.who.domain);
+}
+
+DirectPath::~DirectPath() {
+  if (!gate_) return;
+  end();
+  home_->board().give_gate_back(*gate_);
+}
+
+void DirectPath::describe(transport::Offer& offer, std::uint64_t first_receive) {
+  if (!gate_ || !home_->is_usable()) return;
+  connection_ = home_->next_connection();
+  offer.direct_gate = *gate_;
+  offer.direct_connection = connection_;
+  offer.direct_receives = first_receive;
+}
+
+void DirectPath::begin(std::shared_ptr<transport::direct::Peer> peer, const transport::Offer& offer, bool may_read) {
+  peer_ = offer.direct_connection == 0 ? nullptr : std::move(peer);
+  peer_gate_ = offer.direct_gate;
+  peer_connection_ = offer.direct_connection;
+  may_read_ = may_read;
+  next_receive_ = offer.direct_receives;
+  messages_until_ = 0;
+  if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
+}
+
+void DirectPath::end() {
+  if (!gate_ || !home_->is_usable()) return;
+  home_->board().close_gate(*gate_);
+  static_cast<void>(home_->await_gate(*gate_, base::Clock::now() + kPatience));
+}
+
+bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length) {
+  const bool is_read = request.opcode == hca::SendOpcode::kRead;
+  if (!is_read && request.opcode != hca::SendOpcode::kWrite) return false;
+  if (length == 0 || (is_read && !may_read_) || !home_->is_usable()) return false;
+  for (std::uint64_t done = 0; done < length;) {
+    if (!move_piece(request, length, done)) return false;
+  }
+  return true;
+}
+
+// Everything is checked anew for each piece, with the pin held that makes the answers binding: the peer's key, whole,
+// and our own.
+bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done) {
+  const bool is_read = request.opcode == hca::SendOpcode::kRead;
+  const Pin pin = home_->board().pin(request.rkey, peer_gate_);
+  if (!pin) return false;
+  const Target target{.key = request.rkey,
+                      .address = request.remote_address,
+                      .length = length,
+                      .rights = is_read ? hca::kRemoteRead : hca::kRemoteWrite};
+  std::byte* remote = peer_->find(target, peer_gate_, peer_connection_);
+  if (remote == nullptr) return false;
+  Runs runs(memory_, local_rights(request.opcode), request.local, done);
+  for (const std::uint64_t end = std::min<std::uint64_t>(length, done + kMostPinned); done < end;) {
+    const std::span<std::byte> local = runs.next(end - done);
+    if (local.empty()) return false;
+    if (is_read) {
+      base::copy_ordered(local.data(), remote + done, local.size());
+    } else {
+      base::copy_ordered(remote + done, local.data(), local.size());
+    }
+    done += local.size();
+  }
+  return true;
+}
+
+bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
+  if (peer_ == nullptr || length < kLeastPlaced || completed < messages_until_ || !home_->is_usable()) return false;
+  for (std::uint64_t done = 0; done < length;) {
+    if (!place_piece(request, length, done)) return false;
+  }
+  return true;
+}
+
+// A piece ends with the peer's segment, and is bounded as in move_piece().
+bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done) {
+  const Pin pin = home_->board().pin(transport::direct::kAnyKey, peer_gate_);
+  transport::direct::Receive receive;
+  if (!pin || !peer_->read_receive(peer_gate_, next_receive_, receive)) return false;
+  std::uint64_t room = 0;
+  std::uint64_t before = 0;  // of the segment that the piece begins in
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < receive.count; ++i) {
+    if (room <= done) {
+      at = i;
+      before = room;
+    }
+    room += receive.segments[i].length;
+  }
+  if (room < length) return false;
+  const auto& into = receive.segments[at];
+  const std::uint64_t skip = done - before;
+  const std::uint64_t piece = std::min({into.length - skip, length - done, kMostPinned});
+  const Target target{.key = into.key, .address = into.address + skip, .length = piece, .rights = hca::kLocalWrite};
+  std::byte* remote = peer_->find(target, peer_gate_, peer_connection_);
+  if (remote == nullptr) return false;
+  Runs runs(memory_, local_rights(request.opcode), request.local, done);
+  for (const std::uint64_t end = done + piece; done < end;) {
+    const std::span<std::byte> local = runs.next(end - done);
+    if (local.empty()) return false;
+    base::copy_ordered(remote, local.data(), local.size());
+    remote += local.size();
+    done += local.size();
+  }
+  return true;
+}
+
+void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number, bool is_placed) {
+  if (takes_receive(opcode)) ++next_receive_;
+  if (!is_placed) messages_until_ = number + 1;
+}
+
+void DirectPath::publish_receive(std::uint64_t number, std::uint64_t completed,
+                                 std::span<const hca::Segment> segments) {
+  using namespace transport::direct;
+  if (!gate_ || number - completed >= kReceives || segments.size() > kReceiveSegments || !home_->is_usable()) return;
+  Receive receive;
+  for (const hca::Segment& segment : segments) {
+    receive.segments[receive.count++] = {.address = segment.address, .length = segment.length, .key = segment.lkey};
+  }
+  home_->board().publish_receive(*gate_, number, receive);
+}
+
+}  // namespace softdat::simnic

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DirectPath: a queue pair's way into the peer's registered memory without the peer's help, where
+// both stand on one host (transport/direct; docs/decisions/0007-direct-access.md). It carries a request
+// out whole or declines it; it never refuses: whatever is amiss, the message path finds out and says.
+//
+// Who calls what: describe(), begin() and end() with the baton, begin() with the posting lock as well;
+// carry_out(), place() and note_queued() with the posting lock; publish_receive() with that of receives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "hca/types.h"
+#include "simnic/scatter_gather.h"
+#include "transport/direct/home.h"
+#include "transport/offer.h"
+
+namespace softdat::simnic {
+
+class DirectPath {
+ public:
+  // `home` may be null; it outlives the path.
+  DirectPath(transport::direct::Home* home, const MemoryView& memory);
+  ~DirectPath();
+  DirectPath(const DirectPath&) = delete;
+  DirectPath& operator=(const DirectPath&) = delete;
+
+  // Puts the way to our own memory into an offer: the connection that may come of it has a number of
+  // its own, and its first send takes our receive `first_receive`.
+  void describe(transport::Offer& offer, std::uint64_t first_receive);
+
+  // The connection of the last describe() is established. `peer` may be null.
+  void begin(std::shared_ptr<transport::direct::Peer> peer, const transport::Offer& offer, bool may_read);
+
+  // When it returns the peer no longer uses this connection to reach us, or is not running.
+  void end();
+
+  // Whether carry_out() may succeed.
+  bool is_open() const { return peer_ != nullptr; }
+  // A write or read that is well formed, its local segments adding up to `length`. False: not done,
+  // or only in part; it is to be done by messages.
+  bool carry_out(const hca::SendRequest& request, std::uint32_t length);
+
+  // A send that is well formed, when every request in the work queue from `completed` on was placed
+  // likewise. True: its payload lies in the peer's receive, and the peer has to be told.
+  bool place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed);
+  // Request `number` has been queued, placed or not.
+  void note_queued(hca::SendOpcode opcode, std::uint64_t number, bool is_placed);
+
+  // Receive `number` has been posted, while all before `completed` are used up.
+  void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);
+
+ private:
+  bool move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
+  bool place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
+
+  // Fixed after construction.
+  transport::direct::Home* const home_;
+  const MemoryView memory_;
+  std::optional<std::uint32_t> gate_;
+  // Owned by the baton.
+  std::uint64_t connection_ = 0;  // the gate's, once there is one
+  // Guarded by the posting lock.
+  std::shared_ptr<transport::direct::Peer> peer_;
+  std::uint32_t peer_gate_ = 0;
+  std::uint64_t peer_connection_ = 0;
+  bool may_read_ = false;
+  std::uint64_t next_receive_ = 0;    // of the peer's: the one that our next send takes
+  std::uint64_t messages_until_ = 0;  // requests before this one may be messages
+};
+
+}  // namespace softdat::simnic

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Direct access between two NICs of this process over real shared memory, both driven by hand: what happens while a NIC
+// is not turned happens without it.
+#include <sys/mman.h>
+
+#include <cstring>
+#include <functional>
+
+#include "tests/simnic/live.h"
+#include "transport/direct/home.h"
+#include "transport/open_carrier.h"
+
+namespace softdat::simnic::testing {
+namespace {
+
+using transport::direct::Home;
+
+struct HandStation {
+  explicit HandStation(std::uint32_t ipv4)
+      : home(Home::create()),
+        nic(transport::open_carrier({.kind = transport::CarrierKind::kShm, .ipv4 = ipv4, .home = home}),
+            {.name = "sim", .ipv4 = ipv4, .drive = Drive::kByHand, .home = home}),
+        pd(expect_ok(nic.create_pd())),
+        cq(expect_ok(nic.create_cq(1024, sink))) {}
+  void turn() { nic.turn(base::Clock::now()); }
+  std::unique_ptr<hca::QueuePair> make_qp(hca::QueuePairSink& to) {
+    hca::QueuePairConfig config;
+    config.pd = pd.get();
+    config.send_cq = config.recv_cq = cq.get();
+    config.limits = Endpoint::kLimits;
+    config.sink = &to;
+    return expect_ok(nic.create_qp(config));
+  }
+  // The completion that is there now: "wr_id:status", or "none".
+  std::string next() {
+    hca::Completion completion{};
+    if (cq->poll({&completion, 1}) == 0) return "none";
+    return std::to_string(completion.wr_id) + ":" + name_of(completion.status);
+  }
+
+  std::shared_ptr<Home> home;
+  LiveCompletionSink sink;
+  Nic nic;
+  std::unique_ptr<hca::ProtectionDomain> pd;
+  std::unique_ptr<hca::CompletionQueue> cq;
+};
+
+// Registered pages.
+class Block {
+ public:
+  Block(HandStation& at, std::size_t length, hca::AccessMask access = kEverything)
+      : length_(length),
+        data_(static_cast<std::byte*>(
+            ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
+        region_(expect_ok(at.nic.register_memory(*at.pd, address(), length, access))) {}
+  ~Block() {
+    region_.reset();
+    ::munmap(data_, length_);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  std::byte* data() { return data_; }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data_); }
+  std::uint32_t key() const { return region_->rkey(); }
+  hca::Segment segment(std::size_t offset, std::size_t length) const {
+    return {address() + offset, static_cast<std::uint32_t>(length), key()};
+  }
+  void fill(int value) { std::memset(data_, value, length_); }
+  bool is_all(int value) const {
+    for (std::size_t i = 0; i < length_; ++i) {
+      if (data_[i] != static_cast<std::byte>(value)) return false;
+    }
+    return true;
+  }
+  void deregister() { region_.reset(); }
+
+ private:
+  const std::size_t length_;
+  std::byte* const data_;
+  std::unique_ptr<hca::MemoryRegion> region_;
+};
+
+class DirectTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (here_.home == nullptr) GTEST_SKIP() << "no direct access here";
+    listener_ = expect_ok(there_.nic.listen(kService, 8, acceptor_));
+    connect();
+  }
+  void connect() {
+    active_ = here_.make_qp(active_sink_);
+    passive_ = there_.make_qp(passive_sink_);
+    acceptor_.expect(*passive_);
+    const int before = passive_sink_.count(ConnectionEventType::kEstablished);
+    expect_ok(
+        active_->connect({.remote = there_.nic.attributes().address, .service_id = kService, .private_data = {}}));
+    EXPECT_TRUE(await([&] {
+      here_.turn();
+      there_.turn();
+      return passive_sink_.count(ConnectionEventType::kEstablished) > before;
+    }));
+  }
+  hca::Outcome post(hca::SendOpcode opcode, std::uint64_t wr_id, const Segments& local, const Block& remote,
+                    std::size_t offset = 0, std::uint32_t flags = hca::kSignaled) {
+    return active_->post_send({.wr_id = wr_id,
+                               .opcode = opcode,
+                               .flags = flags,
+                               .rkey = remote.key(),
+                               .remote_address = remote.address() + offset,
+                               .local = local});
+  }
+  std::string await_completion(HandStation& at) {
+    std::string result = "none";
+    await([&] {
+      here_.turn();
+      there_.turn();
+      result = at.next();
+      return result != "none";
+    });
+    return result;
+  }
+
+  HandStation here_{0x7f000011};
+  HandStation there_{0x7f000012};
+  LiveAcceptor acceptor_;
+  LiveSink active_sink_;
+  LiveSink passive_sink_;
+  std::unique_ptr<hca::Listener> listener_;
+  std::unique_ptr<hca::QueuePair> active_;
+  std::unique_ptr<hca::QueuePair> passive_;
+};
+
+TEST_F(DirectTest, WritesAndReadsNeedNoWorkOfTheTarget) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{8}, std::size_t{4097}, std::size_t{3} << 20}) {
+    Block from(here_, size), back(here_, size), to(there_, size);
+    from.fill(5);
+    const std::size_t half = size / 2;
+    expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, half), from.segment(half, size - half)}, to));
+    EXPECT_EQ(here_.next(), "1:ok");
+    EXPECT_TRUE(to.is_all(5)) << size;
+    to.fill(6);
+    expect_ok(post(hca::SendOpcode::kRead, 2, {back.segment(0, size - half), back.segment(size - half, half)}, to));
+    EXPECT_EQ(here_.next(), "2:ok");
+    EXPECT_TRUE(back.is_all(6)) << size;
+  }
+}
+
+TEST_F(DirectTest, AnUnsignaledWriteCompletesSilently) {
+  Block from(here_, 64), to(there_, 64);
+  from.fill(1);
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 64)}, to, 0, 0));
+  EXPECT_TRUE(to.is_all(1));
+  EXPECT_EQ(here_.next(), "none");
+  EXPECT_EQ(active_->sends_outstanding(), 0u);
+}
+
+TEST_F(DirectTest, AnArmedQueueTellsItsSink) {
+  Block from(here_, 64), to(there_, 64);
+  here_.cq->arm(false);
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 64)}, to));
+  here_.turn();
+  EXPECT_EQ(here_.sink.completions.load(), 1);
+}
+
+TEST_F(DirectTest, WhatWasPostedBeforeComesFirst) {
+  Block from(here_, 64), to(there_, 64), inbox(there_, 64);
+  from.fill(7);
+  expect_ok(active_->post_send({.wr_id = 1, .flags = hca::kSignaled, .local = Segments{from.segment(0, 64)}}));
+  expect_ok(post(hca::SendOpcode::kWrite, 2, {from.segment(0, 64)}, to));
+  for (int i = 0; i < 100; ++i) {
+    here_.turn();
+    there_.turn();
+  }
+  EXPECT_TRUE(to.is_all(0));
+  EXPECT_EQ(here_.next(), "none");
+  expect_ok(passive_->post_recv({.wr_id = 3, .local = Segments{inbox.segment(0, 64)}}));
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_EQ(await_completion(here_), "2:ok");
+  EXPECT_TRUE(to.is_all(7) && inbox.is_all(7));
+}
+
+TEST_F(DirectTest, AKeyThatForbidsIsRefusedAsEver) {
+  Block from(here_, 64), to(there_, 64, hca::kLocalWrite | hca::kRemoteRead);
+  from.fill(1);
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 64)}, to));
+  EXPECT_EQ(here_.next(), "none");
+  EXPECT_EQ(await_completion(here_), "1:remote-access");
+  EXPECT_TRUE(to.is_all(0));
+}
+
+TEST_F(DirectTest, ADeregisteredTargetIsOutOfReach) {
+  Block from(here_, 64), to(there_, 64);
+  from.fill(1);
+  const std::uint32_t key = to.key();
+  to.deregister();
+  expect_ok(active_->post_send({.wr_id = 1,
+                                .opcode = hca::SendOpcode::kWrite,
+                                .flags = hca::kSignaled,
+                                .rkey = key,
+                                .remote_address = to.address(),
+                                .local = Segments{from.segment(0, 64)}}));
+  EXPECT_TRUE(to.is_all(0));
+  EXPECT_EQ(await_completion(here_), "1:remote-access");
+  EXPECT_TRUE(to.is_all(0));
+}
+
+TEST_F(DirectTest, ATargetThatHasDisconnectedIsOutOfReachThoughWeHaveNotHeardIt) {
+  Block from(here_, 64), to(there_, 64);
+  from.fill(1);
+  expect_ok(passive_->disconnect(false));
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 64)}, to));
+  EXPECT_TRUE(to.is_all(0));
+  EXPECT_EQ(await_completion(here_), "1:flushed");
+  EXPECT_TRUE(to.is_all(0));
+}
+
+TEST_F(DirectTest, AnotherProtectionDomainIsOutOfReach) {
+  const auto other = expect_ok(there_.nic.create_pd());
+  Block from(here_, 64), to(there_, 64);
+  from.fill(1);
+  const auto region = expect_ok(there_.nic.register_memory(*other, to.address(), 64, kEverything));
+  expect_ok(active_->post_send({.wr_id = 1,
+                                .opcode = hca::SendOpcode::kWrite,
+                                .flags = hca::kSignaled,
+                                .rkey = region->rkey(),
+                                .remote_address = to.address(),
+                                .local = Segments{from.segment(0, 64)}}));
+  EXPECT_EQ(await_completion(here_), "1:remote-access");
+  EXPECT_TRUE(to.is_all(0));
+}
+
+TEST_F(DirectTest, MemoryThatCannotBeSharedIsReachedByMessages) {
+  alignas(64) unsigned char on_stack[64] = {};
+  Block from(here_, 64);
+  from.fill(9);
+  const auto address = reinterpret_cast<std::uint64_t>(on_stack);
+  const auto region = expect_ok(there_.nic.register_memory(*there_.pd, address, sizeof on_stack, kEverything));
+  expect_ok(active_->post_send({.wr_id = 1,
+                                .opcode = hca::SendOpcode::kWrite,
+                                .flags = hca::kSignaled,
+                                .rkey = region->rkey(),
+                                .remote_address = address,
+                                .local = Segments{from.segment(0, 64)}}));
+  EXPECT_EQ(here_.next(), "none");
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_EQ(on_stack[0], 9);
+}
+
+TEST_F(DirectTest, ALargeSendLiesInItsReceiveBeforeTheTargetTurns) {
+  Block from(here_, 100'000), to(there_, 100'000);
+  from.fill(3);
+  const Segments scatter{to.segment(60'000, 40'000), to.segment(0, 60'000)};
+  const Segments gather{from.segment(0, 1), from.segment(1, 99'999)};
+  expect_ok(passive_->post_recv({.wr_id = 1, .local = scatter}));
+  expect_ok(active_->post_send({.wr_id = 2, .flags = hca::kSignaled, .local = gather}));
+  EXPECT_TRUE(to.is_all(3));
+  EXPECT_EQ(there_.next(), "none");
+  EXPECT_EQ(await_completion(there_), "1:ok");
+  EXPECT_EQ(await_completion(here_), "2:ok");
+}
+
+TEST_F(DirectTest, SendsOfAllSizesTakeReceivesInOrder) {
+  constexpr std::size_t kSlot = 32'768;
+  constexpr std::size_t kSizes[] = {1, 100, 9000, kSlot};
+  constexpr int kBatch = 8;
+  Block from(here_, kSlot * kBatch), to(there_, kSlot * kBatch);
+  for (int round = 0; round < 64; ++round) {
+    const auto size_of = [&](int i) { return kSizes[(round * 7 + i * (1 + round % 3)) % 4]; };
+    for (int i = 0; i < kBatch; ++i) {
+      const auto slot = static_cast<std::size_t>(i) * kSlot;
+      std::memset(from.data() + slot, round + i, kSlot);
+      expect_ok(passive_->post_recv({.wr_id = slot, .local = Segments{to.segment(slot, kSlot)}}));
+      expect_ok(active_->post_send(
+          {.wr_id = slot, .flags = hca::kSignaled, .local = Segments{from.segment(slot, size_of(i))}}));
+    }
+    for (int i = 0; i < kBatch; ++i) {
+      const auto slot = static_cast<std::size_t>(i) * kSlot;
+      ASSERT_EQ(await_completion(there_), std::to_string(slot) + ":ok");
+      ASSERT_EQ(to.data()[slot], static_cast<std::byte>(round + i));
+      ASSERT_EQ(to.data()[slot + size_of(i) - 1], static_cast<std::byte>(round + i));
+      ASSERT_EQ(await_completion(here_), std::to_string(slot) + ":ok");
+    }
+  }
+}
+
+TEST_F(DirectTest, ALargeSendWithoutAReceiveWaitsForOne) {
+  Block from(here_, 50'000), to(there_, 50'000);
+  from.fill(3);
+  expect_ok(active_->post_send({.wr_id = 2, .flags = hca::kSignaled, .local = Segments{from.segment(0, 50'000)}}));
+  for (int i = 0; i < 100; ++i) {
+    here_.turn();
+    there_.turn();
+  }
+  expect_ok(passive_->post_recv({.wr_id = 1, .local = Segments{to.segment(0, 50'000)}}));
+  EXPECT_EQ(await_completion(there_), "1:ok");
+  EXPECT_EQ(await_completion(here_), "2:ok");
+  EXPECT_TRUE(to.is_all(3));
+}
+
+TEST_F(DirectTest, ALargeSendIntoTooShortAReceiveFailsBoth) {
+  Block from(here_, 50'000), to(there_, 50'000);
+  from.fill(3);
+  expect_ok(passive_->post_recv({.wr_id = 1, .local = Segments{to.segment(0, 49'999)}}));
+  expect_ok(active_->post_send({.wr_id = 2, .flags = hca::kSignaled, .local = Segments{from.segment(0, 50'000)}}));
+  EXPECT_EQ(await_completion(there_), "1:local-length");
+  EXPECT_EQ(await_completion(here_), "2:remote-operation");
+}
+
+TEST_F(DirectTest, AFlushedReceiveIsOutOfReach) {
+  Block from(here_, 50'000), to(there_, 50'000);
+  from.fill(3);
+  expect_ok(passive_->post_recv({.wr_id = 1, .local = Segments{to.segment(0, 50'000)}}));
+  expect_ok(passive_->disconnect(false));
+  EXPECT_EQ(there_.next(), "1:flushed");
+  expect_ok(active_->post_send({.wr_id = 2, .flags = hca::kSignaled, .local = Segments{from.segment(0, 50'000)}}));
+  EXPECT_EQ(await_completion(here_), "2:flushed");
+  EXPECT_TRUE(to.is_all(0));
+}
+
+TEST_F(DirectTest, AZeroBasedRegionCountsFromItsStart) {
+  Block from(here_, 64), to(there_, 128);
+  from.fill(4);
+  const auto local = expect_ok(here_.nic.register_memory(*here_.pd, from.address(), 64, kEverything | hca::kZeroBased));
+  const auto remote =
+      expect_ok(there_.nic.register_memory(*there_.pd, to.address(), 128, kEverything | hca::kZeroBased));
+  const auto write_at = [&](std::uint64_t wr_id, std::uint64_t address) {
+    return active_->post_send({.wr_id = wr_id,
+                               .opcode = hca::SendOpcode::kWrite,
+                               .flags = hca::kSignaled,
+                               .rkey = remote->rkey(),
+                               .remote_address = address,
+                               .local = Segments{{0, 64, local->lkey()}}});
+  };
+  expect_ok(write_at(1, 64));
+  EXPECT_EQ(here_.next(), "1:ok");
+  EXPECT_EQ(to.data()[63], std::byte{0});
+  EXPECT_EQ(to.data()[64], std::byte{4});
+  EXPECT_EQ(to.data()[127], std::byte{4});
+  expect_ok(write_at(2, to.address()));
+  EXPECT_EQ(await_completion(here_), "2:remote-access");
+}
+
+// Windows are no part of the board; what they open is reached as ever, and shut as ever.
+TEST_F(DirectTest, AWindowIsReachedByMessages) {
+  Block from(here_, 64), to(there_, 64);
+  from.fill(8);
+  const auto window = expect_ok(there_.nic.create_window(*there_.pd, hca::WindowScope::kDomain, 0));
+  const std::uint32_t key = expect_ok(passive_->post_bind({.wr_id = 9,
+                                                           .flags = hca::kSignaled,
+                                                           .window = window.get(),
+                                                           .lkey = to.key(),
+                                                           .address = to.address(),
+                                                           .length = 32,
+                                                           .access = hca::kRemoteWrite,
+                                                           .note = 0}));
+  EXPECT_EQ(await_completion(there_), "9:ok");
+  const auto write_at = [&](std::uint64_t wr_id, std::uint64_t address) {
+    return active_->post_send({.wr_id = wr_id,
+                               .opcode = hca::SendOpcode::kWrite,
+                               .flags = hca::kSignaled,
+                               .rkey = key,
+                               .remote_address = address,
+                               .local = Segments{from.segment(0, 32)}});
+  };
+  expect_ok(write_at(1, to.address()));
+  EXPECT_EQ(here_.next(), "none");
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_EQ(to.data()[31], std::byte{8});
+  expect_ok(write_at(2, to.address() + 1));
+  EXPECT_EQ(await_completion(here_), "2:remote-access");
+  EXPECT_EQ(to.data()[32], std::byte{0});
+}
+
+// Whatever takes a receive is counted, or a large send would lie in another's.
+TEST_F(DirectTest, SendsOfEveryKindTakeReceivesInOrder) {
+  constexpr std::size_t kLarge = 20'000;
+  Block from(here_, kLarge), to(there_, 4 * kLarge);
+  const auto window = expect_ok(there_.nic.create_window(*there_.pd, hca::WindowScope::kDomain, 0));
+  const std::uint32_t key = expect_ok(passive_->post_bind({.wr_id = 9,
+                                                           .flags = hca::kSignaled,
+                                                           .window = window.get(),
+                                                           .lkey = to.key(),
+                                                           .address = to.address(),
+                                                           .length = 32,
+                                                           .access = hca::kRemoteWrite,
+                                                           .note = 0}));
+  EXPECT_EQ(await_completion(there_), "9:ok");
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    expect_ok(passive_->post_recv({.wr_id = i, .local = Segments{to.segment(i * kLarge, kLarge)}}));
+  }
+  from.fill(1);
+  const auto send = [&](hca::SendOpcode opcode, std::uint64_t wr_id, std::uint32_t rkey, std::size_t length) {
+    expect_ok(active_->post_send({.wr_id = wr_id,
+                                  .opcode = opcode,
+                                  .flags = hca::kSignaled,
+                                  .rkey = rkey,
+                                  .remote_address = to.address(),
+                                  .local = Segments{from.segment(0, length)}}));
+    EXPECT_EQ(await_completion(here_), std::to_string(wr_id) + ":ok");
+    EXPECT_EQ(await_completion(there_), std::to_string(wr_id) + ":ok");
+  };
+  send(hca::SendOpcode::kSendInvalidate, 0, key, 10);
+  send(hca::SendOpcode::kWriteWithImmediate, 1, to.key(), 10);
+  from.fill(2);
+  send(hca::SendOpcode::kSend, 2, 0, kLarge);
+  from.fill(3);
+  send(hca::SendOpcode::kSend, 3, 0, kLarge);
+  EXPECT_EQ(to.data()[kLarge], std::byte{0});
+  for (std::size_t i = 0; i < kLarge; ++i) {
+    ASSERT_EQ(to.data()[2 * kLarge + i], std::byte{2}) << i;
+    ASSERT_EQ(to.data()[3 * kLarge + i], std::byte{3}) << i;
+  }
+}
+
+// A queue pair whose completions go to a small queue of its own.
+class SmallQueueTest : public DirectTest {
+ protected:
+  void connect_small(std::size_t capacity) {
+    small_ = expect_ok(here_.nic.create_cq(capacity, here_.sink));
+    hca::QueuePairConfig config;
+    config.pd = here_.pd.get();
+    config.send_cq = config.recv_cq = small_.get();
+    config.limits = Endpoint::kLimits;
+    config.sink = &sink_;
+    qp_ = expect_ok(here_.nic.create_qp(config));
+    partner_ = there_.make_qp(passive_sink_);
+    acceptor_.expect(*partner_);
+    expect_ok(qp_->connect({.remote = there_.nic.attributes().address, .service_id = kService, .private_data = {}}));
+    ASSERT_TRUE(turn_until([&] { return passive_sink_.count(ConnectionEventType::kEstablished) == 2; }));
+  }
+  bool turn_until(const std::function<bool()>& is_done) {
+    return await([&] {
+      here_.turn();
+      there_.turn();
+      return is_done();
+    });
+  }
+  hca::Outcome write(std::uint64_t wr_id, const Block& from, const Block& to) {
+    return qp_->post_send({.wr_id = wr_id,
+                           .opcode = hca::SendOpcode::kWrite,
+                           .flags = hca::kSignaled,
+                           .rkey = to.key(),
+                           .remote_address = to.address(),
+                           .local = Segments{from.segment(0, 64)}});
+  }
+
+  LiveSink sink_;
+  std::unique_ptr<hca::CompletionQueue> small_;
+  std::unique_ptr<hca::QueuePair> qp_;
+  std::unique_ptr<hca::QueuePair> partner_;
+};
+
+TEST_F(SmallQueueTest, AFullCompletionQueueBreaksTheConnection) {
+  Block from(here_, 64), to(there_, 64);
+  connect_small(2);
+  for (int i = 0; i < 3; ++i) expect_ok(write(1, from, to));
+  EXPECT_TRUE(turn_until([&] { return sink_.count(ConnectionEventType::kBroken) == 1; }));
+  EXPECT_EQ(here_.sink.overflows.load(), 1);
+}
+
+// What is over at once leaves the queue of requests empty; something must yet tell a poster to wait for who takes the
+// completions.
+TEST_F(SmallQueueTest, APosterIsRefusedBeforeHeFillsTheCompletionQueue) {
+  constexpr std::size_t kCapacity = 64;
+  Block from(here_, 64), to(there_, 64);
+  connect_small(kCapacity);
+  std::uint64_t posted = 0;
+  while (posted < 2 * kCapacity && write(posted, from, to).ok()) ++posted;
+  EXPECT_LT(posted, kCapacity);
+  EXPECT_EQ(qp_->sends_outstanding(), Endpoint::kLimits.send_wr);
+  for (std::uint64_t taken = 0; taken < 10 * kCapacity; ++taken) {
+    hca::Completion completion{};
+    ASSERT_TRUE(turn_until([&] { return small_->poll({&completion, 1}) == 1; }));
+    ASSERT_EQ(completion.wr_id, taken);
+    while (qp_->sends_outstanding() < Endpoint::kLimits.send_wr && posted < taken + kCapacity / 2) {
+      expect_ok(write(posted++, from, to));
+    }
+  }
+  EXPECT_EQ(qp_->state(), hca::QueuePairState::kConnected);
+  EXPECT_EQ(here_.sink.overflows.load(), 0);
+}
+
+}  // namespace
+}  // namespace softdat::simnic::testing

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Arena: the file behind this process's registered memory, so that peers can map it. Memory is moved
+// there in place when it is registered and stays there afterwards, which costs its owner nothing;
+// what has been unmapped meanwhile is given back to the system now and then.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "transport/direct/address_map.h"
+#include "transport/direct/layout.h"
+#include "transport/direct/page_mover.h"
+
+namespace softdat::transport::direct {
+
+// Any thread.
+class Arena {
+ public:
+  // Null when the system refuses.
+  static std::unique_ptr<Arena> create();
+  // The one of this process, made when first asked for. It never dies: memory that was moved there stays
+  // there, and forks must know of it.
+  static Arena* of_process();
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  int file() const { return file_.get(); }
+
+  // Where [address, address + length) lies in the arena, moving there what does not yet. Nothing when
+  // some of it is no memory that can be moved; then no byte has changed its value.
+  std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length);
+
+  // A fork of this process is about to happen / has happened, on this thread. Every arena plans before
+  // the first copies.
+  void plan_fork();
+  void copy_for_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+ private:
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  struct Snapshot {
+    Range range;
+    std::uint64_t offset;
+    void* copy;  // null: no memory for it
+  };
+
+  explicit Arena(base::UniqueFd file);
+  std::optional<std::uint64_t> offset_of_locked(const Range& range);
+  bool can_share_locked(const Range& range, const AddressMap& map);
+  bool move_locked(const Range& range, const AddressMap& map);
+  void add_moved_locked(const Range& range);
+  void reclaim_locked();
+  void punch_locked(const Range& range);
+  std::vector<Range> views_locked(std::uint64_t begin, std::uint64_t end);
+  void forget_snapshots();
+
+  // Fixed after construction.
+  const base::UniqueFd file_;
+  const FileIdentity identity_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  PageMover mover_;
+  std::array<std::uint64_t, kWindows> windows_{};  // the address that each stands for, plus one; 0: none yet
+  std::map<std::uint64_t, std::uint64_t> moved_;   // begin > end, apart from each other
+  std::uint64_t moved_since_reclaim_ = 0;
+  Snapshot* snapshots_ = nullptr;  // while a fork is under way
+  std::size_t snapshot_count_ = 0;
+};
+
+}  // namespace softdat::transport::direct

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/direct/board.h"
+
+#include <new>
+
+namespace softdat::transport::direct {
+namespace {
+
+// Threads begin their search for a free pin at different places, where they usually find it.
+std::size_t first_slot() {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed);
+  return mine;
+}
+
+}  // namespace
+
+Board::Board() : file_(create_shared_file("softdat-board", kBoardBytes)) {
+  if (!file_) return;
+  view_ = SharedView(file_.get(), 0, kBoardBytes, SharedView::Rights::kReadWrite);
+  if (!view_) return;
+  forbid_new_writers(file_.get());
+  // The rest begins as the zeros of a new file, and is never constructed.
+  new (&own().header) BoardHeader{.magic = kBoardMagic, .version = kBoardVersion};
+}
+
+void Board::publish(std::uint32_t key, const Grant& grant, std::uint64_t offset) {
+  KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
+  entry.access.store(grant.access, std::memory_order_relaxed);
+  entry.domain.store(grant.domain, std::memory_order_relaxed);
+  entry.address.store(grant.address, std::memory_order_relaxed);
+  entry.length.store(grant.length, std::memory_order_relaxed);
+  entry.offset.store(offset, std::memory_order_relaxed);
+  entry.key.store(key, std::memory_order_release);
+}
+
+bool Board::withdraw(std::uint32_t key) {
+  KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
+  if (entry.key.load(std::memory_order_relaxed) != key) return false;
+  entry.key.store(0, std::memory_order_seq_cst);
+  return true;
+}
+
+std::optional<std::uint32_t> Board::take_gate(std::uint32_t domain) {
+  std::uint32_t gate = 0;
+  bool is_used = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_gates_.empty() && fresh_gate_ == kGates) return std::nullopt;
+    if (free_gates_.empty()) {
+      // So that giving it back takes no memory.
+      if (free_gates_.capacity() <= fresh_gate_) free_gates_.reserve(2 * std::size_t{fresh_gate_} + 16);
+      gate = fresh_gate_++;
+    } else {
+      gate = free_gates_.back();
+      free_gates_.pop_back();
+      is_used = true;
+    }
+  }
+  // The receives of a queue pair that had it before would pass for those of the next.
+  for (ReceiveEntry& entry : own().receives[gate]) {
+    if (is_used && entry.number.load(std::memory_order_relaxed) != 0) entry.number.store(0, std::memory_order_relaxed);
+  }
+  own().gates[gate].domain.store(domain, std::memory_order_relaxed);
+  return gate;
+}
+
+void Board::give_gate_back(std::uint32_t gate) {
+  const std::lock_guard lock(mutex_);
+  free_gates_.push_back(gate);
+}
+
+void Board::open_gate(std::uint32_t gate, std::uint64_t connection) {
+  own().gates[gate].open_for.store(connection, std::memory_order_release);
+}
+
+void Board::close_gate(std::uint32_t gate) {
+  own().gates[gate].open_for.store(0, std::memory_order_seq_cst);
+}
+
+void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive) {
+  ReceiveEntry& entry = own().receives[gate][number % kReceives];
+  entry.count.store(receive.count, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < receive.count; ++i) {
+    entry.segments[i].address.store(receive.segments[i].address, std::memory_order_relaxed);
+    entry.segments[i].length.store(receive.segments[i].length, std::memory_order_relaxed);
+    entry.segments[i].key.store(receive.segments[i].key, std::memory_order_relaxed);
+  }
+  entry.number.store(number + 1, std::memory_order_release);
+}
+
+Pin Board::pin(std::uint32_t key, std::uint32_t gate) {
+  const std::size_t first = first_slot();
+  for (std::size_t i = 0; i < kPinSlots; ++i) {
+    std::atomic<std::uint64_t>& word = own().pins[(first + i) % kPinSlots].word;
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    if (is_claimed(seen)) continue;
+    const std::uint64_t mine = pin_word(key, gate, seen + 1);
+    if (word.compare_exchange_strong(seen, mine, std::memory_order_seq_cst)) {
+      return Pin(word, pin_word(0, 0, seen + 1));
+    }
+  }
+  return {};
+}
+
+}  // namespace softdat::transport::direct

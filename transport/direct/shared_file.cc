@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/direct/shared_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+namespace softdat::transport::direct {
+namespace {
+
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr int kNoNewWriters = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
+
+// Beyond the limit ftruncate() would not merely fail: it would raise SIGXFSZ.
+bool is_allowed(std::uint64_t bytes) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+  return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
+}
+
+}  // namespace
+
+base::UniqueFd create_shared_file(const char* name, std::uint64_t bytes) {
+  if (!is_allowed(bytes)) return {};
+  base::UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return {};
+  if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return {};
+  return file;
+}
+
+void forbid_new_writers(int file) {
+  // An older kernel does not know it; then our peers' good sense is what protects the file.
+  static_cast<void>(::fcntl(file, F_ADD_SEALS, kNoNewWriters));
+}
+
+bool is_shared_file(int file, std::uint64_t bytes) {
+  struct stat status = {};
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(file, &status) != 0) return false;
+  return static_cast<std::uint64_t>(status.st_size) == bytes;
+}
+
+SharedView::SharedView(int file, std::uint64_t offset, std::size_t length, Rights rights) : length_(length) {
+  const int protection = rights == Rights::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* got = ::mmap(nullptr, length, protection, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(offset));
+  if (got == MAP_FAILED) return;
+  data_ = static_cast<std::byte*>(got);
+  static_cast<void>(::madvise(got, length, MADV_DONTDUMP));
+}
+
+void SharedView::keep_from_children() {
+  static_cast<void>(::madvise(data_, length_, MADV_DONTFORK));
+}
+
+SharedView::SharedView(SharedView&& other) noexcept {
+  *this = std::move(other);
+}
+
+SharedView& SharedView::operator=(SharedView&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(length_, other.length_);
+  return *this;
+}
+
+SharedView::~SharedView() {
+  if (data_ != nullptr) ::munmap(data_, length_);
+}
+
+}  // namespace softdat::transport::direct
