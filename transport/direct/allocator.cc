@@ -3,6 +3,9 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <cstring>
+
 namespace softdat::transport::direct {
 namespace {
 
@@ -20,6 +23,8 @@ bool is_sanitized() {
 }  // namespace
 
 bool is_allocator_known() {
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  if (tunables != nullptr && std::strstr(tunables, "glibc.malloc.hugetlb") != nullptr) return false;
   // gnu_get_libc_version is nobody's to replace.
   return home_of("malloc") == home_of("gnu_get_libc_version") || is_sanitized();
 }

@@ -11,7 +11,7 @@
 
 #include "base/guarded.h"
 #include "base/moved_memory.h"
-#include "transport/direct/fork_snapshot.h"
+#include "transport/direct/fork_handlers.h"
 #include "transport/direct/shared_file.h"
 
 namespace softdat::transport::direct {
@@ -32,10 +32,10 @@ bool is_own_stack(std::uint64_t begin, std::uint64_t end) {
 }
 
 // Memory that is not malloc's; null when there is none.
-void* map_private(std::size_t length) {
-  if (length == 0) return nullptr;
-  void* got = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return got == MAP_FAILED ? nullptr : got;
+template <typename T>
+T* map_private(std::size_t count) {
+  void* got = ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return got == MAP_FAILED ? nullptr : static_cast<T*>(got);
 }
 
 }  // namespace
@@ -92,15 +92,18 @@ std::optional<std::uint64_t> Arena::offset_of_locked(const Range& range) {
   return std::nullopt;
 }
 
+// A view may also be one that the consumer has moved about with mremap(), or protected.
+bool Arena::is_in_place_locked(const Mapping& view) {
+  return view.protection == (PROT_READ | PROT_WRITE) && offset_of_locked({view.begin, view.end}) == view.file_offset;
+}
+
 bool Arena::can_share_locked(const Range& range, const AddressMap& map) {
   if (map.count > kMostMappings || is_own_stack(range.begin, range.end)) return false;
   std::uint64_t known = range.begin;
   for (const Mapping& mapping : map.mappings) {
     if (mapping.end <= range.begin || mapping.begin >= range.end) continue;
     if (mapping.begin > known || mapping.kind == MappingKind::kForeign) return false;
-    // A view that the consumer has moved about with mremap() is not where we look for it.
-    const auto expected = offset_of_locked({mapping.begin, mapping.end});
-    if (mapping.kind == MappingKind::kArena && expected != mapping.file_offset) return false;
+    if (mapping.kind == MappingKind::kArena && !is_in_place_locked(mapping)) return false;
     known = mapping.end;
   }
   return known >= range.end;
@@ -113,7 +116,7 @@ bool Arena::move_locked(const Range& range, const AddressMap& map) {
     const auto offset = offset_of_locked(part);
     if (!offset) return false;
     // First, because it takes memory; what is known of as moved and was not does no harm.
-    add_moved_locked(part);
+    add_moved_locked({*offset, *offset + (part.end - part.begin)});
     if (!mover_.move(part.begin, part.end, file_.get(), *offset)) return false;
     // Were the view in one piece, mremap() could grow it over its neighbours' bytes in the file. In two it is told to
     // move the memory by copying.
@@ -139,74 +142,73 @@ void Arena::add_moved_locked(const Range& range) {
   }
 }
 
-// The parts of [begin, end) that are still views of the arena, where they belong.
-std::vector<Arena::Range> Arena::views_locked(std::uint64_t begin, std::uint64_t end) {
-  std::vector<Range> views;
-  for (const Mapping& mapping : read_address_map(begin, end, identity_).mappings) {
-    if (mapping.kind != MappingKind::kArena) continue;
-    if (offset_of_locked({mapping.begin, mapping.end}) != mapping.file_offset) continue;
-    views.push_back({mapping.begin, mapping.end});
-  }
-  return views;
+// Those of the consumer's memory, wherever it has moved them, not those that peers in this process have made.
+template <typename Act>
+void Arena::for_each_view(const Act& act) const {
+  walk_views(identity_, [&act](const Mapping& view) {
+    if (view.end - view.begin < kWindowBytes) act(view);
+  });
 }
 
 void Arena::reclaim_locked() {
   moved_since_reclaim_ = 0;
-  const std::vector<Range> views = views_locked(0, ~std::uint64_t{0});
+  std::vector<Range> live;
+  for_each_view([&live](const Mapping& view) {
+    live.push_back({view.file_offset, view.file_offset + (view.end - view.begin)});
+  });
+  std::sort(live.begin(), live.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::map<std::uint64_t, std::uint64_t> kept;
   for (const auto& [begin, end] : moved_) {
     std::uint64_t at = begin;
-    for (const Range& view : views) {
+    for (const Range& view : live) {
       if (view.end <= at || view.begin >= end) continue;
-      if (view.begin > at) punch_locked({at, view.begin});
+      if (view.begin > at) punch({at, view.begin});
       const std::uint64_t until = std::min(view.end, end);
       kept[std::max(at, view.begin)] = until;
       at = until;
     }
-    if (at < end) punch_locked({at, end});
+    if (at < end) punch({at, end});
   }
   moved_.swap(kept);
 }
 
-void Arena::punch_locked(const Range& range) {
-  const auto offset = offset_of_locked(range);
-  if (!offset) return;
+// Of the file.
+void Arena::punch(const Range& range) const {
   constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
   static_cast<void>(
-      ::fallocate(file_.get(), kMode, static_cast<off_t>(*offset), static_cast<off_t>(range.end - range.begin)));
+      ::fallocate(file_.get(), kMode, static_cast<off_t>(range.begin), static_cast<off_t>(range.end - range.begin)));
 }
 
 // The child must neither see what the parent stores from now on nor be seen. Its memory is therefore what stands here
-// at this moment; that is copied now, so that no thread of the parent can come in between.
-void Arena::plan_fork() {
+// at this moment.
+void Arena::before_fork() {
   mutex_.lock();
-  std::vector<Range> ranges;
-  for (const auto& [begin, end] : moved_) {
-    for (const Range& view : views_locked(begin, end)) {
-      ranges.push_back({std::max(view.begin, begin), std::min(view.end, end)});
-    }
-  }
-  snapshot_count_ = 0;
-  snapshots_ = static_cast<Snapshot*>(map_private(ranges.size() * sizeof(Snapshot)));
-  for (const Range& range : ranges) {
-    if (snapshots_ == nullptr) break;
-    snapshots_[snapshot_count_++] = {range, *offset_of_locked(range), map_private(range.end - range.begin)};
-  }
-}
-
-// The plan itself may lie on the pages that it is about, and so may everything of malloc's: from here to the fork this
-// thread stores into the copies alone.
-void Arena::copy_for_fork() {
+  plan_fork_locked();
   for (std::size_t i = 0; i < snapshot_count_; ++i) {
     const Snapshot& snapshot = snapshots_[i];
     const std::uint64_t length = snapshot.range.end - snapshot.range.begin;
     for (std::uint64_t done = 0; snapshot.copy != nullptr && done < length;) {
-      const long got = ::syscall(SYS_pread64, file_.get(), static_cast<char*>(snapshot.copy) + done, length - done,
-                                 snapshot.offset + done);
+      const long got =
+          ::syscall(SYS_pread64, file_.get(), snapshot.copy + done, length - done, snapshot.range.begin + done);
       if (got <= 0) break;
       done += static_cast<std::uint64_t>(got);
     }
   }
+}
+
+// With some room for what the consumer takes apart meanwhile.
+void Arena::plan_fork_locked() {
+  std::size_t views = 0;
+  for_each_view([&views](const Mapping&) { ++views; });
+  if (views == 0) return;
+  snapshot_room_ = 2 * views;
+  snapshots_ = map_private<Snapshot>(snapshot_room_);
+  if (snapshots_ == nullptr) return;
+  for_each_view([this](const Mapping& view) {
+    if (snapshot_count_ == snapshot_room_) return;
+    const std::uint64_t length = view.end - view.begin;
+    snapshots_[snapshot_count_++] = {{view.file_offset, view.file_offset + length}, map_private<char>(length)};
+  });
 }
 
 void Arena::after_fork_in_parent() {
@@ -214,33 +216,50 @@ void Arena::after_fork_in_parent() {
     const Snapshot& snapshot = snapshots_[i];
     if (snapshot.copy != nullptr) ::munmap(snapshot.copy, snapshot.range.end - snapshot.range.begin);
   }
-  forget_snapshots();
+  forget_plan();
   mutex_.unlock();
 }
 
-// Nothing here may store into memory that is being exchanged, hence no library calls but those of the kernel.
+// Here nobody changes the map but this thread, so it is read anew: what was planned for may have been unmapped before
+// the fork, and something else be there. Nothing here may store into memory that is being parted.
 void Arena::after_fork_in_child() {
-  for (std::size_t i = 0; i < snapshot_count_; ++i) {
-    const Snapshot& snapshot = snapshots_[i];
-    const std::uint64_t begin = snapshot.range.begin;
-    const std::uint64_t length = snapshot.range.end - begin;
-    if (snapshot.copy != nullptr) {
-      ::syscall(SYS_mremap, snapshot.copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, begin);
-    } else {
-      // No memory for a copy: at least what the child stores stays its own.
-      ::syscall(SYS_mmap, begin, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_.get(), snapshot.offset);
-    }
+  std::array<Mapping, 64> views;
+  for (std::size_t count = views.size(); count == views.size();) {
+    count = 0;
+    for_each_view([&](const Mapping& view) {
+      if (count < views.size()) views[count++] = view;
+    });
+    for (std::size_t i = 0; i < count; ++i) part_view(views[i]);
   }
-  forget_snapshots();
+  // What of the copies found no place, as its view went before the fork, stays mapped; nobody looks for it.
+  forget_plan();
   moved_.clear();
   mover_ = PageMover();
   mutex_.unlock();
 }
 
-void Arena::forget_snapshots() {
-  if (snapshots_ != nullptr) ::munmap(snapshots_, snapshot_count_ * sizeof(Snapshot));
+// In the child. What there is no copy of is at least its own as soon as it stores there.
+void Arena::part_view(const Mapping& view) const {
+  const std::uint64_t length = view.end - view.begin;
+  const std::uint64_t end = view.file_offset + length;
+  ::syscall(SYS_mmap, view.begin, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_.get(),
+            view.file_offset);
+  for (std::size_t i = 0; i < snapshot_count_; ++i) {
+    const auto& [range, copy] = snapshots_[i];
+    const std::uint64_t from = std::max(range.begin, view.file_offset);
+    const std::uint64_t until = std::min(range.end, end);
+    if (copy == nullptr || from >= until) continue;
+    ::syscall(SYS_mremap, copy + (from - range.begin), until - from, until - from, MREMAP_MAYMOVE | MREMAP_FIXED,
+              view.begin + (from - view.file_offset));
+  }
+  if (view.protection != (PROT_READ | PROT_WRITE)) ::syscall(SYS_mprotect, view.begin, length, view.protection);
+}
+
+void Arena::forget_plan() {
+  if (snapshots_ != nullptr) ::munmap(snapshots_, snapshot_room_ * sizeof(Snapshot));
   snapshots_ = nullptr;
   snapshot_count_ = 0;
+  snapshot_room_ = 0;
 }
 
 }  // namespace softdat::transport::direct

@@ -37,10 +37,8 @@ class Arena {
   // some of it is no memory that can be moved; then no byte has changed its value.
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length);
 
-  // A fork of this process is about to happen / has happened, on this thread. Every arena plans before
-  // the first copies.
-  void plan_fork();
-  void copy_for_fork();
+  // A fork of this process is about to happen / has happened, on this thread.
+  void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();
 
@@ -49,21 +47,25 @@ class Arena {
     std::uint64_t begin;
     std::uint64_t end;
   };
+  // What a view of [begin, end) of the file shows. `copy` is null when there is no memory for it.
   struct Snapshot {
     Range range;
-    std::uint64_t offset;
-    void* copy;  // null: no memory for it
+    char* copy;
   };
 
   explicit Arena(base::UniqueFd file);
   std::optional<std::uint64_t> offset_of_locked(const Range& range);
+  bool is_in_place_locked(const Mapping& view);
   bool can_share_locked(const Range& range, const AddressMap& map);
   bool move_locked(const Range& range, const AddressMap& map);
   void add_moved_locked(const Range& range);
   void reclaim_locked();
-  void punch_locked(const Range& range);
-  std::vector<Range> views_locked(std::uint64_t begin, std::uint64_t end);
-  void forget_snapshots();
+  void punch(const Range& range) const;
+  template <typename Act>
+  void for_each_view(const Act& act) const;
+  void plan_fork_locked();
+  void part_view(const Mapping& view) const;
+  void forget_plan();
 
   // Fixed after construction.
   const base::UniqueFd file_;
@@ -72,10 +74,12 @@ class Arena {
   // Guarded by mutex_.
   PageMover mover_;
   std::array<std::uint64_t, kWindows> windows_{};  // the address that each stands for, plus one; 0: none yet
-  std::map<std::uint64_t, std::uint64_t> moved_;   // begin > end, apart from each other
+  std::map<std::uint64_t, std::uint64_t> moved_;   // of the file: begin > end, apart from each other
   std::uint64_t moved_since_reclaim_ = 0;
-  Snapshot* snapshots_ = nullptr;  // while a fork is under way
+  // While a fork is under way: memory of their own, because malloc's may be what is being parted.
+  Snapshot* snapshots_ = nullptr;
   std::size_t snapshot_count_ = 0;
+  std::size_t snapshot_room_ = 0;
 };
 
 }  // namespace softdat::transport::direct

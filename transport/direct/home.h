@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "transport/direct/arena.h"
 #include "transport/direct/board.h"
-#include "transport/direct/fork_snapshot.h"
+#include "transport/direct/fork_handlers.h"
 #include "transport/direct/peer.h"
 
 namespace softdat::transport::direct {

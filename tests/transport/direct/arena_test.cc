@@ -59,6 +59,23 @@ TEST_F(ArenaTest, StacksAndForeignMappingsAreRefused) {
   EXPECT_FALSE(arena_->share(~std::uint64_t{0} - 10, 5).has_value());
 }
 
+// A child of this process has to find them in order, whatever other threads allocate while it is made.
+TEST_F(ArenaTest, HeapsOfMallocAreRefused) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "malloc is the sanitizer's";
+#endif
+  const auto is_shared = [&](std::size_t length) {
+    const std::unique_ptr<unsigned char[]> memory(new unsigned char[length]);
+    return arena_->share(reinterpret_cast<std::uint64_t>(memory.get()), length).has_value();
+  };
+  EXPECT_FALSE(is_shared(100));
+  EXPECT_FALSE(is_shared(3 * kPage));
+  std::thread([&] {
+    EXPECT_FALSE(is_shared(100));
+    EXPECT_FALSE(is_shared(3 * kPage));
+  }).join();
+}
+
 TEST_F(ArenaTest, ARangeWithAHoleIsRefusedAndUntouched) {
   const Pages pages(3);
   pages.data()[0] = std::byte{1};
@@ -101,6 +118,36 @@ TEST_F(ArenaTest, MemoryThatComesAndGoesIsGivenBack) {
   struct stat status = {};
   ASSERT_EQ(::fstat(arena_->file(), &status), 0);
   EXPECT_LT(static_cast<std::size_t>(status.st_blocks) * 512, kRounds * 1024 * kPage / 2);
+}
+
+// Others, that have come since, have made the arena look what still stands.
+void move_much(Arena& arena) {
+  for (int i = 0; i < 20; ++i) {
+    const Pages pages(1024);
+    ASSERT_TRUE(arena.share(pages.address(), pages.size()).has_value());
+  }
+}
+
+TEST_F(ArenaTest, MemoryThatIsProtectedMeanwhileIsNotGivenBack) {
+  const Pages pages(4);
+  ASSERT_TRUE(arena_->share(pages.address(), pages.size()).has_value());
+  std::memset(pages.data(), 5, pages.size());
+  ASSERT_EQ(::mprotect(pages.data(), pages.size(), PROT_READ), 0);
+  move_much(*arena_);
+  EXPECT_EQ(pages.data()[0], std::byte{5});
+  EXPECT_FALSE(arena_->share(pages.address(), pages.size()).has_value());
+}
+
+TEST_F(ArenaTest, MemoryThatIsMovedAwayIsNotGivenBack) {
+  const Pages pages(4);
+  const Pages elsewhere(4);
+  ASSERT_TRUE(arena_->share(pages.address(), pages.size()).has_value());
+  std::memset(pages.data(), 6, pages.size());
+  ASSERT_EQ(::mremap(pages.data(), pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere.data()),
+            elsewhere.data());
+  move_much(*arena_);
+  EXPECT_EQ(elsewhere.data()[0], std::byte{6});
+  EXPECT_FALSE(arena_->share(elsewhere.address(), elsewhere.size()).has_value());
 }
 
 // Threads store into memory, each into words of its own, while it is being moved: none of what they count is lost.

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/transport/direct/pages.h"
-#include "transport/direct/fork_snapshot.h"
+#include "transport/direct/fork_handlers.h"
 
 namespace softdat::transport::direct::testing {
 namespace {
@@ -67,6 +67,35 @@ TEST_F(Fork, TheParentsMemoryIsSharedAsBefore) {
   pages_.data()[100] = std::byte{9};
   EXPECT_EQ(read_arena(*arena_, *offset_ + 100), std::byte{9});
   EXPECT_EQ(arena_->share(pages_.address(), pages_.size()), offset_);
+}
+
+TEST_F(Fork, WhatIsProtectedOrMovedAwayIsDividedToo) {
+  const Pages elsewhere(4);
+  std::byte* const moved = pages_.data() + 8 * kPage;
+  ASSERT_EQ(::mprotect(pages_.data(), 4 * kPage, PROT_READ), 0);
+  ASSERT_EQ(::mremap(moved, 4 * kPage, 4 * kPage, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere.data()), elsewhere.data());
+  fork_child([&] {
+    if (pages_.data()[0] != std::byte{1} || elsewhere.data()[0] != std::byte{1}) return 1;
+    if (::mprotect(pages_.data(), 4 * kPage, PROT_READ | PROT_WRITE) != 0) return 2;
+    pages_.data()[0] = elsewhere.data()[0] = std::byte{3};
+    return 0;
+  });
+  elsewhere.data()[0] = std::byte{2};
+  tell_child();
+  EXPECT_EQ(child_result(), 0);
+  EXPECT_EQ(pages_.data()[0], std::byte{1});
+  EXPECT_EQ(elsewhere.data()[0], std::byte{2});
+}
+
+TEST_F(Fork, WhatIsUnmappedIsTheChildsToUse) {
+  ASSERT_EQ(::munmap(pages_.data() + 4 * kPage, 4 * kPage), 0);
+  fork_child([&] {
+    void* const hole = pages_.data() + 4 * kPage;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    return ::mmap(hole, 4 * kPage, PROT_READ, flags, -1, 0) == hole && pages_.data()[0] == std::byte{1} ? 0 : 1;
+  });
+  tell_child();
+  EXPECT_EQ(child_result(), 0);
 }
 
 TEST_F(Fork, TheChildMayShareMemoryInAnArenaOfItsOwn) {

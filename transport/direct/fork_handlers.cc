@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "transport/direct/fork_snapshot.h"
+#include "transport/direct/fork_handlers.h"
 
 #include <pthread.h>
 
@@ -28,8 +28,7 @@ std::atomic<unsigned> generation{0};  // stored by the child alone, before it ha
 
 void prepare() {
   followers().mutex.lock();
-  for (Arena* arena : followers().arenas) arena->plan_fork();
-  for (Arena* arena : followers().arenas) arena->copy_for_fork();
+  for (Arena* arena : followers().arenas) arena->before_fork();
 }
 
 void resume_parent() {
