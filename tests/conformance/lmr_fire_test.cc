@@ -80,7 +80,7 @@ class FreshPages {
 TEST(LmrFire, RegisteringLosesNothingThatThreadsStoreMeanwhile) {
   Adapter adapter;
   const DAT_PZ_HANDLE pz = adapter.make_pz();
-  const unsigned rounds = rounds_from_environment(100);
+  const unsigned rounds = rounds_from_environment(10);
   for (unsigned round = 0; round < rounds; ++round) {
     // Fresh pages each time, and malloc's, which neighbours share.
     constexpr std::size_t kFresh = 320'000;
@@ -108,7 +108,7 @@ TEST(LmrFire, RegisteringLosesNothingThatThreadsStoreMeanwhile) {
 // "When dat_lmr_free returns" nobody touches the memory, though a peer writes into it without a pause.
 TEST(LmrFire, FreedMemoryIsTheOwnersAgain) {
   constexpr unsigned char kOurs = 0x55;
-  const unsigned rounds = rounds_from_environment(60);
+  const unsigned rounds = rounds_from_environment(20);
   Peer owner(kClientName);
   RemotePeer gunner;
   gunner.connect(owner);

@@ -152,7 +152,7 @@ TEST_F(ArenaTest, MemoryThatIsMovedAwayIsNotGivenBack) {
 
 // Threads store into memory, each into words of its own, while it is being moved: none of what they count is lost.
 TEST_F(ArenaTest, StoresOfOtherThreadsDuringTheMoveAreKept) {
-  constexpr int kRounds = 200;
+  constexpr int kRounds = 50;
   constexpr std::size_t kThreads = 2;
   constexpr std::size_t kStride = 512;
   for (int round = 0; round < kRounds; ++round) {
