@@ -334,7 +334,7 @@ void Requester::complete_oldest(CompletionStatus status) {
 
 void Requester::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
   if ((request.flags & hca::kSignaled) == 0) return;
-  feed_.push(request.wr_id, completion_opcode(request.opcode), CompletionStatus::kSuccess, length, false,
+  feed_.push(request.wr_id, hca::completion_opcode(request.opcode), CompletionStatus::kSuccess, length, false,
              (request.flags & hca::kQuiet) != 0);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/uncancelled.h"
 #include "transport/direct/allocator.h"
 
 namespace softdat::transport::direct {
@@ -31,6 +32,7 @@ std::shared_ptr<Home> refuse(const char* reason) {
 }  // namespace
 
 std::shared_ptr<Home> Home::create() {
+  const base::Uncancelled guard;
   if (!is_allocator_known()) return refuse("malloc is not the C library's, and may count on pages being private");
   Arena* const arena = Arena::of_process();
   if (arena == nullptr) return refuse("no userfaultfd with write protection, or no large memfd, for this process");
@@ -61,6 +63,7 @@ void Home::part(const std::shared_ptr<Peer>& peer) {
 }
 
 void Home::forget_gone_locked() {
+  const base::Uncancelled guard;
   std::erase_if(peers_, [](const Known& known) {
     return known.is_leaving && (!known.peer->has_pins() || known.peer->is_dead());
   });
@@ -80,6 +83,7 @@ std::shared_ptr<Peer> Home::next_peer(std::uint64_t& number) {
 
 bool Home::publish(std::uint32_t key, const Grant& grant, std::uint64_t address) {
   if (!is_usable()) return false;
+  const base::Uncancelled guard;
   std::optional<std::uint64_t> offset;
   try {
     offset = arena_.share(address, grant.length);
@@ -111,6 +115,7 @@ bool Home::await_gate(std::uint32_t gate, base::Time deadline) {
 // A pin that is claimed anew says that its thread has been elsewhere, and has seen what was withdrawn.
 template <typename Matches>
 bool Home::await_peers(const Matches& matches, base::Time deadline) {
+  const base::Uncancelled guard;
   std::uint64_t number = 0;
   while (const std::shared_ptr<Peer> peer = next_peer(number)) {
     for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
@@ -126,6 +131,7 @@ bool Home::await_peers(const Matches& matches, base::Time deadline) {
 }
 
 void Home::await_own_pins() {
+  const base::Uncancelled guard;
   for (const PinSlot& slot : board_.layout().pins) {
     const std::uint64_t word = slot.word.load(std::memory_order_seq_cst);
     if (!is_claimed(word)) continue;
