@@ -107,7 +107,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
 // With the posting lock. A request may go directly only when everything before it is over, completions included, so
 // that order is kept.
 bool QueuePair::post_directly(const hca::SendRequest& request, std::uint32_t length) {
-  if (!direct_.is_open() || !requester_.is_settled() || state() != QueuePairState::kConnected) return false;
+  if (!direct_.is_open() || !requester_.is_settled() || state() != hca::QueuePairState::kConnected) return false;
   if (!requester_.has_room_for(request) || !direct_.carry_out(request, length)) return false;
   requester_.complete_directly(request, length);
   return true;
@@ -117,7 +117,7 @@ bool QueuePair::post_directly(const hca::SendRequest& request, std::uint32_t len
 void QueuePair::queue_send(SendEntry entry, const hca::SendRequest& request) {
   auto& queue = requester_.queue();
   const std::uint64_t number = queue.posted();
-  const bool is_placed = entry.opcode == hca::SendOpcode::kSend && state() == QueuePairState::kConnected &&
+  const bool is_placed = entry.opcode == hca::SendOpcode::kSend && state() == hca::QueuePairState::kConnected &&
                          direct_.place(request, entry.length, queue.completed());
   if (is_placed) entry.flags |= kPlaced;
   direct_.note_queued(entry.opcode, number, is_placed);
