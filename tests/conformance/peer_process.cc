@@ -28,7 +28,7 @@ void say(const std::string& line) {
 }
 
 // What a device stores, or another process: TSan would take it for a store of one of our own threads.
-[[gnu::no_sanitize("thread")]] unsigned char look_at(const unsigned char* byte) {
+__attribute__((no_sanitize("thread"))) unsigned char look_at(const unsigned char* byte) {
   return __atomic_load_n(byte, __ATOMIC_ACQUIRE);
 }
 
