@@ -20,7 +20,8 @@ std::atomic<bool> is_parking{false};
 std::atomic<int> parked{0};
 
 bool is_rest(long number, const long (&arguments)[6]) {
-  const bool is_wait = number == SYS_futex && arguments[1] == FUTEX_WAIT_BITSET && arguments[3] != 0;
+  const bool is_wait =
+      number == SYS_futex && (arguments[1] & ~FUTEX_PRIVATE_FLAG) == FUTEX_WAIT_BITSET && arguments[3] != 0;
   if (!is_wait || ::getpid() == ::gettid()) return false;
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
