@@ -110,11 +110,9 @@ void CompletionQueue::arm(bool solicited_only) {
 }
 
 bool CompletionQueue::add(const hca::Completion& completion) {
-  for (;;) {
-    const CompletionRing::Pushed pushed = ring().push(completion);
-    if (pushed != CompletionRing::Pushed::kClosed) return pushed == CompletionRing::Pushed::kYes;
-    std::this_thread::yield();
-  }
+  CompletionRing::Pushed pushed = ring().push(completion);
+  for (; pushed == CompletionRing::Pushed::kClosed; pushed = ring().push(completion)) std::this_thread::yield();
+  return pushed == CompletionRing::Pushed::kYes;
 }
 
 bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {

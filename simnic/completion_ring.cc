@@ -15,7 +15,8 @@ using Word = std::atomic_ref<std::uint64_t>;
 static_assert(Word::is_always_lock_free);
 static_assert(sizeof(CompletionCell) == 40);
 
-constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 63;
+// To a producer it looks as if the ring were full.
+constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 62;
 
 std::size_t round_up(std::size_t capacity) {
   return std::bit_ceil(std::max<std::size_t>(capacity, 2));
@@ -79,10 +80,10 @@ CompletionRing::Pushed CompletionRing::push(const hca::Completion& completion) {
   Word tail(header_->tail);
   std::uint64_t position = tail.load(std::memory_order_relaxed);
   do {
-    if ((position & kClosedBit) != 0) return Pushed::kClosed;
     // A stale position may lie behind the head, hence signed; the exchange then fails.
     const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
-    if (waiting > static_cast<std::int64_t>(mask_)) return Pushed::kFull;
+    if (waiting > static_cast<std::int64_t>(mask_))
+      return (position & kClosedBit) != 0 ? Pushed::kClosed : Pushed::kFull;
   } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
   write(cell(position), completion);
   // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).

@@ -9,8 +9,8 @@
 // copy is worth nothing and is thrown away. A consumer that dies in between has done nothing.
 // Pairs: the number's store with the consumer's load of it (the cell's words travel between them);
 // the move of `head` with the producer's load of it (a cell is written anew only after it was
-// copied). Full: tail - head == capacity. Empty: the cell at head has not its number. Closed: the top
-// bit of `tail`, which makes every producer's claim fail.
+// copied). Full: tail - head == capacity. Empty: the cell at head has not its number. Closed: a bit of
+// `tail` that no position reaches, with which it is too far from the head for any producer's claim.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class CompletionRing {
 
   std::size_t capacity() const { return mask_ + 1; }
 
-  enum class Pushed { kYes, kFull, kClosed };
+  enum class Pushed : std::uint8_t { kYes, kFull, kClosed };
   // Unless kYes nothing is changed.
   Pushed push(const hca::Completion& completion);
 

@@ -48,6 +48,8 @@ class DirectPath {
   // Request `number` has been queued, placed or not.
   void note_queued(hca::SendOpcode opcode, std::uint64_t number, bool is_placed);
 
+  // Whether publish_receive() may have somebody to tell.
+  bool has_gate() const { return gate_.has_value(); }
   // Receive `number` has been posted, while all before `completed` are used up.
   void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);
 

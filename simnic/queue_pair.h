@@ -84,8 +84,9 @@ class QueuePair final : public hca::QueuePair,
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
 
   // _post
-  void queue_send(SendEntry entry, const hca::SendRequest& request);
   bool post_directly(const hca::SendRequest& request, std::uint32_t length);
+  void place_directly(const hca::SendRequest& request, SendEntry& entry);
+  hca::Done tell_of_done();
 
   // _connection
   bool advance(QueuePairEvent event);

@@ -29,29 +29,39 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   const KeyFault fault = check_local(memory_, request);
   if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
 
-  const SendEntry entry{.wr_id = request.wr_id,
-                        .remote_address = request.remote_address,
-                        .operand = hca::is_atomic(request.opcode) ? request.operand : request.immediate,
-                        .compare = request.compare,
-                        .message_end = 0,
-                        .rkey = request.rkey,
-                        .flags = request.flags,
-                        .length = static_cast<std::uint32_t>(length),
-                        .segment_count = static_cast<std::uint16_t>(request.local.size()),
-                        .opcode = request.opcode};
+  SendEntry entry{.wr_id = request.wr_id,
+                  .remote_address = request.remote_address,
+                  .operand = hca::is_atomic(request.opcode) ? request.operand : request.immediate,
+                  .compare = request.compare,
+                  .message_end = 0,
+                  .rkey = request.rkey,
+                  .flags = request.flags,
+                  .length = static_cast<std::uint32_t>(length),
+                  .segment_count = static_cast<std::uint16_t>(request.local.size()),
+                  .opcode = request.opcode};
   bool is_done = false;
   {
     const std::lock_guard lock(send_mutex_);
     // Again: reset() changes the state under this lock, so nothing slips into a new life.
     if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-    is_done = post_directly(request, entry.length);
-    if (!is_done && requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
-    if (!is_done) queue_send(entry, request);
+    is_done = direct_.is_open() && post_directly(request, entry.length);
+    if (!is_done) {
+      if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
+      if (direct_.is_open()) place_directly(request, entry);
+      requester_.queue().push(entry, request.local);
+    }
     counters_.add(transfer_of(request.opcode), length);
   }
-  if (!is_done || requester_.has_lost()) nic_.engine.ring(*this);
-  if (is_done) nic_.engine.have_news_told();
+  if (is_done) return tell_of_done();
+  nic_.engine.ring(*this);
   return hca::Done{};
+}
+
+// A request that is over leaves nothing for the engine to do, but for what adding its completion has brought about.
+hca::Done QueuePair::tell_of_done() {
+  if (requester_.has_lost()) nic_.engine.ring(*this);
+  nic_.engine.have_news_told();
+  return {};
 }
 
 hca::Result<std::uint32_t> QueuePair::reserve_key(const hca::BindRequest& request, WindowState& window) {
@@ -97,7 +107,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
                           .length = 0,
                           .segment_count = 0,
                           .opcode = hca::SendOpcode::kBind};
-    direct_.note_queued(entry.opcode, requester_.queue().posted(), false);
+    if (direct_.is_open()) direct_.note_queued(entry.opcode, requester_.queue().posted(), false);
     requester_.queue().push(entry, {});
   }
   nic_.engine.ring(*this);
@@ -107,21 +117,20 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
 // With the posting lock. A request may go directly only when everything before it is over, completions included, so
 // that order is kept.
 bool QueuePair::post_directly(const hca::SendRequest& request, std::uint32_t length) {
-  if (!direct_.is_open() || !requester_.is_settled() || state() != hca::QueuePairState::kConnected) return false;
+  if (!requester_.is_settled() || state() != hca::QueuePairState::kConnected) return false;
   if (!requester_.has_room_for(request) || !direct_.carry_out(request, length)) return false;
   requester_.complete_directly(request, length);
   return true;
 }
 
-// With the posting lock, when there is room.
-void QueuePair::queue_send(SendEntry entry, const hca::SendRequest& request) {
-  auto& queue = requester_.queue();
-  const std::uint64_t number = queue.posted();
+// With the posting lock, when there is room in the queue: puts the payload where it is to go, if possible, and notes
+// that the request is queued.
+void QueuePair::place_directly(const hca::SendRequest& request, SendEntry& entry) {
+  const auto& queue = requester_.queue();
   const bool is_placed = entry.opcode == hca::SendOpcode::kSend && state() == hca::QueuePairState::kConnected &&
                          direct_.place(request, entry.length, queue.completed());
   if (is_placed) entry.flags |= kPlaced;
-  direct_.note_queued(entry.opcode, number, is_placed);
-  queue.push(entry, request.local);
+  direct_.note_queued(entry.opcode, queue.posted(), is_placed);
 }
 
 }  // namespace softdat::simnic

@@ -15,10 +15,11 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
     if (is_retired_) return hca::fail(hca::Error::kInvalidState);
     if (responder_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
     auto& queue = responder_.queue();
-    const std::uint64_t number = queue.posted();
     queue.push(*entry, request.local);
     counters_.add(hca::Transfer::kPostRecv, entry->length);
-    direct_.publish_receive(number, queue.completed(), request.local);
+    if (direct_.has_gate()) [[unlikely]] {
+      direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
+    }
   }
   // Usually nobody waits for it and the baton can be left alone. All looks come after the push:
   // whoever starves, enters kError, or sets a limit looks at the queue afterwards.

@@ -180,8 +180,9 @@ transport::Message Requester::to_atomic(const SendEntry& entry) const {
 }
 
 bool Requester::is_payload_valid() const {
-  if (is_write_taken_ || (queue_.at(sent_).flags & kPlaced) != 0) return true;
-  return check_segments(memory_, queue_.segments(sent_), local_rights(queue_.at(sent_).opcode)) == KeyFault::kNone;
+  const SendEntry& entry = queue_.at(sent_);
+  if (is_write_taken_ || (entry.flags & kPlaced) != 0) return true;
+  return check_segments(memory_, queue_.segments(sent_), local_rights(entry.opcode)) == KeyFault::kNone;
 }
 
 void Requester::on_taken() {
@@ -329,7 +330,7 @@ void Requester::complete_oldest(CompletionStatus status) {
     feed_.push(entry.wr_id, hca::completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false,
                is_quiet);
   }
-  settled_.store(queue_.completed(), std::memory_order_release);
+  settled_.store(number + 1, std::memory_order_release);
 }
 
 void Requester::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
