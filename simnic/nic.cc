@@ -59,6 +59,9 @@ bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& m
          asked.recv_sge <= most.max_sge && asked.reads_in <= most.max_reads_in && asked.reads_out <= most.max_reads_out;
 }
 
+// Memory that grants peers nothing is not put where they could reach it.
+constexpr hca::AccessMask kRemoteAccess = hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
+
 hca::Error error_of(transport::ListenError error) {
   switch (error) {
     case transport::ListenError::kAddressInUse:
@@ -98,7 +101,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
                           .shift = address - start};
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
-  if (home_ != nullptr) {
+  if (home_ != nullptr && (grant.access & kRemoteAccess) != 0) {
     home_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain}, address);
   }
   return std::unique_ptr<hca::MemoryRegion>(new MemoryRegion(engine_, memory_, home_.get(), *key));

@@ -4,8 +4,12 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <sstream>
+#include <string>
 
+#include "base/moved_memory.h"
 #include "tests/simnic/live.h"
 #include "transport/direct/home.h"
 #include "transport/open_carrier.h"
@@ -80,6 +84,20 @@ class Block {
   std::byte* const data_;
   std::unique_ptr<hca::MemoryRegion> region_;
 };
+
+// Whether the file that peers map stands behind it.
+bool is_moved(const Block& block) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    char dash = 0;
+    words >> std::hex >> begin >> dash >> end;
+    if (block.address() >= begin && block.address() < end) return line.ends_with(base::kMovedMemoryPath);
+  }
+  return false;
+}
 
 class DirectTest : public ::testing::Test {
  protected:
@@ -245,6 +263,64 @@ TEST_F(DirectTest, MemoryThatCannotBeSharedIsReachedByMessages) {
   EXPECT_EQ(here_.next(), "none");
   EXPECT_EQ(await_completion(here_), "1:ok");
   EXPECT_EQ(on_stack[0], 9);
+}
+
+TEST_F(DirectTest, MemoryThatGrantsPeersNothingStaysPrivate) {
+  Block secret(there_, 4096, hca::kLocalWrite), shared(there_, 4096, hca::kLocalWrite | hca::kRemoteRead);
+  EXPECT_FALSE(is_moved(secret));
+  EXPECT_TRUE(is_moved(shared));
+}
+
+TEST_F(DirectTest, ALargeSendReachesMemoryThatGrantsPeersNothing) {
+  Block from(here_, 100'000), to(there_, 100'000, hca::kLocalWrite);
+  from.fill(3);
+  expect_ok(passive_->post_recv({.wr_id = 1, .local = Segments{to.segment(0, 100'000)}}));
+  expect_ok(active_->post_send({.wr_id = 2, .flags = hca::kSignaled, .local = Segments{from.segment(0, 100'000)}}));
+  EXPECT_EQ(await_completion(there_), "1:ok");
+  EXPECT_EQ(await_completion(here_), "2:ok");
+  EXPECT_TRUE(to.is_all(3));
+}
+
+TEST_F(DirectTest, AWriteIntoWhatItsOwnerHasUnmappedHarmsNobody) {
+  Block from(here_, 8192), to(there_, 8192);
+  from.fill(7);
+  ASSERT_EQ(::munmap(to.data(), 8192), 0);
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 8192)}, to));
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  expect_ok(post(hca::SendOpcode::kRead, 2, {from.segment(0, 8192)}, to));
+  EXPECT_EQ(await_completion(here_), "2:ok");
+}
+
+// What has come to lie at the same address since is another memory.
+TEST_F(DirectTest, AWriteDoesNotReachWhatReplacedTheTarget) {
+  Block from(here_, 4096), to(there_, 4096);
+  from.fill(7);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  ASSERT_EQ(::mmap(to.data(), 4096, PROT_READ | PROT_WRITE, kFlags, -1, 0), to.data());
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 4096)}, to));
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_TRUE(to.is_all(0));
+}
+
+TEST_F(DirectTest, AWriteIntoWhatItsOwnerHasProtectedHarmsNobody) {
+  Block from(here_, 4096), to(there_, 4096);
+  from.fill(7);
+  ASSERT_EQ(::mprotect(to.data(), 4096, PROT_NONE), 0);
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 4096)}, to));
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  ASSERT_EQ(::mprotect(to.data(), 4096, PROT_READ | PROT_WRITE), 0);
+  EXPECT_TRUE(to.is_all(7));
+}
+
+TEST_F(DirectTest, AWriteFollowsMemoryThatItsOwnerHasMoved) {
+  Block from(here_, 4096), to(there_, 4096);
+  from.fill(7);
+  void* const elsewhere = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_EQ(::mremap(to.data(), 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere), elsewhere);
+  expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, 4096)}, to));
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_EQ(static_cast<std::byte*>(elsewhere)[4095], std::byte{7});
+  ::munmap(elsewhere, 4096);
 }
 
 TEST_F(DirectTest, ALargeSendLiesInItsReceiveBeforeTheTargetTurns) {

@@ -2,9 +2,11 @@
 #include "transport/direct/shared_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include <utility>
 
@@ -36,7 +38,10 @@ void forbid_new_writers(int file) {
   static_cast<void>(::fcntl(file, F_ADD_SEALS, kNoNewWriters));
 }
 
+// One of huge pages would fail at an access when the system has none left.
 bool is_shared_file(int file, std::uint64_t bytes) {
+  struct statfs system = {};
+  if (::fstatfs(file, &system) != 0 || system.f_type != TMPFS_MAGIC) return false;
   struct stat status = {};
   const int seals = ::fcntl(file, F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(file, &status) != 0) return false;
