@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/remote_peer.h"
 
 namespace softdat::conformance {
@@ -119,13 +120,12 @@ TEST(LmrFire, FreedMemoryIsTheOwnersAgain) {
     drain(owner.adapter.async_evd());
     require(dat_ep_reset(owner.ep), "dat_ep_reset");
     Memory target(owner.adapter.handle(), owner.pz, kFired);
-    // The peer stores there, so nothing else may look at it but as it would at a device's memory.
-    std::atomic_ref<unsigned char> last(target.data()[kFired - 1]);
+    const unsigned char* const last = target.data() + kFired - sizeof(std::uint64_t);
     const MemoryOffer offer{reinterpret_cast<std::uintptr_t>(target.data()), target.rmr_context()};
     const auto* bytes = reinterpret_cast<const char*>(&offer);
     require(gunner.request(owner, std::string_view(bytes, sizeof offer)), "dat_ep_connect");
     next_event(owner.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
-    ASSERT_TRUE(eventually([&] { return last.load() != 0; })) << "round " << round;
+    ASSERT_TRUE(eventually([&] { return foreign_word(last) != 0; })) << "round " << round;
     target.deregister();
     std::memset(target.data(), kOurs, kFired);
     EXPECT_TRUE(eventually([&] { return owner.state() == DAT_EP_STATE_DISCONNECTED; }));

@@ -5,7 +5,6 @@
 // SOFTDAT_TEST_ROUNDS sets the number of rounds (a handful otherwise), SOFTDAT_TEST_SEED the moments.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/remote_peer.h"
 
 namespace softdat::conformance {
@@ -133,11 +133,11 @@ TEST_F(Kill, PeerThatWritesIntoOurMemory) {
     RemotePeer victim;
     victim.connect(survivor_);
     Memory target(survivor_.adapter.handle(), survivor_.pz, kLength);
-    std::atomic_ref<unsigned char> last(target.data()[kLength - 1]);
-    last.store(0);
+    unsigned char* const last = target.data() + kLength - sizeof(std::uint64_t);
+    set_foreign_word(last, 0);
     victim.tell("bombard " + std::to_string(reinterpret_cast<std::uintptr_t>(target.data())) + ' ' +
                 std::to_string(kLength) + ' ' + std::to_string(target.rmr_context()));
-    ASSERT_TRUE(eventually([&] { return last.load() != 0; }));
+    ASSERT_TRUE(eventually([&] { return foreign_word(last) != 0; }));
     pause_randomly();
     victim.process().kill();
     target.deregister();
