@@ -5,6 +5,7 @@
 // SOFTDAT_TEST_ROUNDS sets the number of rounds (a handful otherwise), SOFTDAT_TEST_SEED the moments.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +29,12 @@ unsigned number_from_environment(const char* name, unsigned otherwise) {
   return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
+// What other tests put there while these run; no peer here has the like.
+bool is_of_other_tests(const std::string& name) {
+  constexpr const char* kTheirs[] = {"softdat-lmr-", "softdat-wire-", "softdat-stock-"};
+  return std::ranges::any_of(kTheirs, [&](const char* begin) { return name.find(begin) != std::string::npos; });
+}
+
 // What of ours could be left behind where files outlive processes.
 std::set<std::string> leftovers() {
   std::set<std::string> names;
@@ -35,6 +42,7 @@ std::set<std::string> leftovers() {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
       const std::string name = entry.path().string();
+      if (is_of_other_tests(name)) continue;
       if (name.find("softdat") != std::string::npos || name.find("sim0") != std::string::npos) names.insert(name);
     }
   }
