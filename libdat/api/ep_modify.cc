@@ -60,12 +60,14 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, const DAT_
   EndpointChange change;
   if (!read_parts(*parameters, mask, parts, change)) return refuse_argument(3);
   if (has_named_attributes(parameters->ep_attr, mask)) return refuse_argument(3);
-  if ((mask & DAT_EP_FIELD_EP_ATTR_ALL) != 0) {
-    EndpointAttributes attributes = ep->query().attributes;
-    read_attributes(parameters->ep_attr, mask, attributes);
-    change.attributes = attributes;
-  }
-  return answer_of([&] { return ep->modify(change); });
+  return answer_of([&] {
+    if ((mask & DAT_EP_FIELD_EP_ATTR_ALL) != 0) {
+      change.attributes = [parameters, mask](EndpointAttributes& attributes) {
+        read_attributes(parameters->ep_attr, mask, attributes);
+      };
+    }
+    return ep->modify(change);
+  });
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -156,8 +156,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   void report_end(const hca::ConnectionEvent& event);
 
   // endpoint_modify.cc
-  Status check_modify(const EndpointChange& change) const;
-  Status change_locked(const EndpointChange& change);
+  Status check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const;
+  Status change_locked(const EndpointChange& change, const EndpointAttributes& wanted);
   Status rebind_locked(BindingConfig config);
   Status succeed_binding(hca::QueuePair* heritage, const BindingConfig& config, std::unique_ptr<EndpointBinding>& made);
   bool needs_new_binding_locked(const BindingConfig& config) const;

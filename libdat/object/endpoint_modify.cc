@@ -37,32 +37,34 @@ void make_room_for(std::uint32_t posted, const EndpointAttributes& old, Endpoint
 // What creating an EP would call a bad handle or an unsupported model is here a parameter that is bad or not supported.
 Status Endpoint::modify(const EndpointChange& change) {
   std::lock_guard lock(modify_mutex_);
-  Status status = check_modify(change);
-  if (status.ok()) status = change_locked(change);
+  EndpointAttributes wanted = attributes_;
+  if (change.attributes) change.attributes(wanted);
+  Status status = check_modify(change, wanted);
+  if (status.ok()) status = change_locked(change, wanted);
   const bool is_parameters_fault =
       status.type == StatusType::kInvalidHandle || status.type == StatusType::kModelNotSupported;
   return is_parameters_fault ? invalid_parameter(kParameters) : status;
 }
 
-Status Endpoint::check_modify(const EndpointChange& change) const {
-  if (change.attributes.has_value()) {
-    const Status status = check_attributes(*change.attributes, device_->attributes(), kParameters);
+Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const {
+  if (change.attributes) {
+    const Status status = check_attributes(wanted, device_->attributes(), kParameters);
     if (!status.ok()) return status;
   }
   const bool is_other = change.recv_evd.has_value() || change.request_evd.has_value() ||
-                        change.connect_evd.has_value() || change.attributes.has_value();
+                        change.connect_evd.has_value() || change.attributes;
   if (change.pz.has_value() && !allows(EndpointEvent::kModifyZone)) return refusal();
   return is_other && !allows(EndpointEvent::kModifyOther) ? refusal() : kOk;
 }
 
-Status Endpoint::change_locked(const EndpointChange& change) {
+Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
   BindingConfig config = binding().config();
   config.attributes = attributes_;
   if (change.pz.has_value()) config.pz = share(*change.pz);
   if (change.recv_evd.has_value()) config.recv_evd = share(*change.recv_evd);
   if (change.request_evd.has_value()) config.request_evd = share(*change.request_evd);
-  if (change.attributes.has_value()) {
-    config.attributes = complete_attributes(*change.attributes, device_->attributes());
+  if (change.attributes) {
+    config.attributes = complete_attributes(wanted, device_->attributes());
     if (srq_ != nullptr) config.attributes.max_recv_iov = srq_->max_recv_iov();
   }
   bindings_.reserve(bindings_.size() + 1);  // while nothing has changed

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -38,13 +39,14 @@ struct EndpointConfig {
   SharedReceiveQueue* srq = nullptr;               // null: receives are posted to the EP
 };
 
-// dat_ep_modify: only what is set changes. A null pointer inside is DAT_HANDLE_NULL.
+// dat_ep_modify: only what is set changes. A null pointer inside is DAT_HANDLE_NULL. Attributes are changed where they
+// are, for another thread may change others at the same time.
 struct EndpointChange {
   std::optional<ProtectionZone*> pz;
   std::optional<EventDispatcher*> recv_evd;
   std::optional<EventDispatcher*> request_evd;
   std::optional<EventDispatcher*> connect_evd;
-  std::optional<EndpointAttributes> attributes;  // those of query() with the changed fields
+  std::function<void(EndpointAttributes&)> attributes;
 };
 
 // DAT_COMM: how a common service point is spoken to, in the words of socket(2). All zero: in no such way.

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/conformance/endpoint_states.h"
@@ -119,6 +120,31 @@ class EpModify : public testing::Test {
   Peer client_{kClientName};
   DAT_EP_PARAM param_ = query(server_.ep);
 };
+
+// Changes the attribute again and again; how often it was not what it had just been set to.
+template <typename Size>
+int count_lost_changes(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK field, Size DAT_EP_ATTR::*attribute) {
+  int lost = 0;
+  for (Size size = 1; size <= 3000; ++size) {
+    DAT_EP_PARAM param{};
+    param.ep_attr.*attribute = size;
+    const bool is_changed =
+        dat_ep_modify(ep, field, &param) == DAT_SUCCESS && dat_ep_query(ep, DAT_EP_FIELD_ALL, &param) == DAT_SUCCESS;
+    if (!is_changed || param.ep_attr.*attribute != size) ++lost;
+  }
+  return lost;
+}
+
+// "Only the parameters that the mask names are changed": also while another thread changes others.
+TEST_F(EpModify, TwoThreadsThatChangeDifferentAttributesLoseNothing) {
+  int lost_by_other = 0;
+  std::thread other([&] {
+    lost_by_other = count_lost_changes(server_.ep, DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE, &DAT_EP_ATTR::max_rdma_size);
+  });
+  EXPECT_EQ(count_lost_changes(server_.ep, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, &DAT_EP_ATTR::max_message_size), 0);
+  other.join();
+  EXPECT_EQ(lost_by_other, 0);
+}
 
 // A new dispatcher gets the completions of receives that were posted before, in their order.
 TEST_F(EpModify, PostedReceivesMoveToTheNewDispatcher) {

@@ -168,7 +168,7 @@ std::optional<Status> Subject::meet(EndpointEvent event) {
     }
     case EndpointEvent::kModifyOther: {
       EndpointChange change;
-      change.attributes = ep_of(ep_)->query().attributes;
+      change.attributes = [](EndpointAttributes&) {};
       return ep_of(ep_)->modify(change);
     }
     case EndpointEvent::kRequestArrived:
