@@ -287,8 +287,9 @@ Status EventDispatcher::resize(std::int32_t min_qlen) {
   if (const Status status = check_qlen(min_qlen, *device_); !status.ok()) return status;
   const Status too_full = invalid_state(StatusDetail::kNoSubtype);
   const auto length = static_cast<std::size_t>(min_qlen);
-  const auto old_length = static_cast<std::size_t>(qlen());
   std::lock_guard lock(resize_mutex_);
+  const auto old_length = static_cast<std::size_t>(qlen());
+  if (awaited_ > min_qlen) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
   const bool has_ring = (streams_ & ~kCompletionStreams) != 0;
   if (has_ring && !ring_.resize(length)) return too_full;
   const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(length);

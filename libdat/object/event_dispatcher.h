@@ -144,7 +144,9 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
 
   EventRing ring_;  // locks itself
 
-  std::mutex resize_mutex_;  // one resize() at a time; the first lock of all
+  // One resize() at a time, and nobody begins to wait for several events meanwhile. The first lock of all.
+  std::mutex resize_mutex_;
+  std::int32_t awaited_ = 0;  // guarded by it: how many events the waiter waits for, if more than one
 
   // Guarded by mutex_ (taken before a CNO's lock, never while a device is called).
   mutable std::mutex mutex_;

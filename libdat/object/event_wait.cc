@@ -24,10 +24,20 @@ constexpr std::uint32_t kLongestSpinNs = 50'000;
 // The claim of the one thread that may block.
 class EventDispatcher::Waiter {
  public:
-  explicit Waiter(EventDispatcher& evd) : evd_(evd), is_owner_(!evd.has_waiter_.exchange(true)) {}
+  Waiter(EventDispatcher& evd, std::int32_t threshold) : evd_(evd), threshold_(threshold) {
+    if (threshold == 1) {
+      is_owner_ = !evd.has_waiter_.exchange(true);
+    } else {
+      claim_with_threshold();
+    }
+  }
   // What came after the last look was kept from the CNO although nobody will see it: told now.
   ~Waiter() {
     if (!is_owner_) return;
+    if (threshold_ > 1) {
+      const std::lock_guard lock(evd_.resize_mutex_);
+      evd_.awaited_ = 0;
+    }
     evd_.has_waiter_.store(false);
     if (evd_.was_notified_.load()) evd_.trigger_cno();
   }
@@ -35,10 +45,21 @@ class EventDispatcher::Waiter {
   Waiter& operator=(const Waiter&) = delete;
 
   bool is_owner() const { return is_owner_; }
+  // Whether the queue is long enough, which it then remains.
+  bool has_room() const { return has_room_; }
 
  private:
+  void claim_with_threshold() {
+    const std::lock_guard lock(evd_.resize_mutex_);
+    is_owner_ = !evd_.has_waiter_.exchange(true);
+    has_room_ = threshold_ <= evd_.qlen();
+    if (is_owner_ && has_room_) evd_.awaited_ = threshold_;
+  }
+
   EventDispatcher& evd_;
-  const bool is_owner_;
+  const std::int32_t threshold_;
+  bool is_owner_ = false;
+  bool has_room_ = true;
 };
 
 Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, bool is_cancelled_asynchronously,
@@ -76,8 +97,9 @@ Status EventDispatcher::check_wait(std::int32_t threshold) const {
 
 Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t threshold, bool is_cancelled, Event& event,
                                          std::int32_t& nmore) {
-  const Waiter waiter(*this);
+  const Waiter waiter(*this, threshold);
   if (!waiter.is_owner()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  if (!waiter.has_room()) return invalid_parameter(StatusDetail::kInvalidArg3);
   base::WakeReason reason = base::WakeReason::kNotified;
   for (;;) {
     was_notified_.store(false);

@@ -90,6 +90,40 @@ TEST(EvdResize, HidesNoEventFromWhoDequeues) {
   }
 }
 
+// A queue that could not hold what somebody waits for would never wake him.
+TEST(EvdResize, IsRefusedBelowTheThresholdOfAWaiter) {
+  Adapter adapter(kServerName);
+  const DAT_EVD_HANDLE evd = adapter.make_evd(DAT_EVD_SOFTWARE_FLAG, 8);
+  EvdWaiter waiter(evd, kPatience, 4);
+  waiter.await_blocked();
+  EXPECT_THAT(dat_evd_resize(evd, 3), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
+  EXPECT_THAT(dat_evd_resize(evd, 4), succeeds());
+  for (std::uintptr_t value = 1; value <= 4; ++value) post_software_event(evd, value);
+  EXPECT_THAT(waiter.join(), succeeds());
+  EXPECT_EQ(waiter.more(), 3);
+  drain(evd);
+  EXPECT_THAT(dat_evd_resize(evd, 1), succeeds());
+}
+
+// Whoever of the two comes first: the waiter gets what he waits for, or is told at once that he cannot.
+TEST(EvdResize, AndAWaiterNeverMissEachOther) {
+  Adapter adapter(kServerName);
+  const DAT_EVD_HANDLE evd = adapter.make_evd(DAT_EVD_SOFTWARE_FLAG, 4);
+  for (int round = 0; round < 200; ++round) {
+    EvdWaiter waiter(evd, kPatience, 4);
+    const DAT_RETURN resized = dat_evd_resize(evd, 3);
+    if (resized == DAT_SUCCESS) {
+      EXPECT_THAT(waiter.join(), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+    } else {
+      EXPECT_THAT(resized, fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
+      for (std::uintptr_t value = 1; value <= 4; ++value) post_software_event(evd, value);
+      EXPECT_THAT(waiter.join(), succeeds());
+    }
+    drain(evd);
+    ASSERT_THAT(dat_evd_resize(evd, 4), succeeds());
+  }
+}
+
 TEST(EvdResize, AnOverflowAfterwardsIsToldAgain) {
   Peer peer(kServerName);
   const DAT_EVD_HANDLE evd = peer.adapter.make_evd(DAT_EVD_CONNECTION_FLAG, 1);

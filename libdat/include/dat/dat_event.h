@@ -192,7 +192,7 @@ DAT_EXPORT DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_P
                                             DAT_EVD_PARAM* evd_param);
 
 /** Changes how many events the queue holds at least; loses none.
- *  Errors: INVALID_HANDLE, INVALID_PARAMETER, INSUFFICIENT_RESOURCES, INVALID_STATE (more are queued).
+ *  Errors: INVALID_HANDLE, INVALID_PARAMETER, INSUFFICIENT_RESOURCES, INVALID_STATE (more are queued, or waited for).
  *  Threads: unsafe. Man page: dat_evd_resize(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
