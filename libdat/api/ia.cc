@@ -40,7 +40,9 @@ Status open(const RegisteredIa& registered, DAT_COUNT qlen, DAT_EVD_HANDLE async
 DAT_RETURN open_ia(bool is_thread_safe, const char* name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_evd_handle,
                    DAT_IA_HANDLE* ia_handle) {
   if (name == nullptr) return refuse_argument(1);
-  if (qlen < 0) return refuse_argument(2);
+  // The length of one that is there already is not asked for.
+  const bool is_to_be_made = async_evd_handle == nullptr || *async_evd_handle == nullptr;
+  if (qlen < 0 && is_to_be_made) return refuse_argument(2);
   if (async_evd_handle == nullptr) return refuse_argument(3);
   if (ia_handle == nullptr) return refuse_argument(4);
   const RegisteredIa* registered = find_registered_ia(name, is_thread_safe);

@@ -4,8 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace softdat::registry {
+
+// The same where it lies: to find one takes no memory.
+struct ProviderKeyView {
+  std::string_view ia_name;
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  bool is_thread_safe = false;
+
+  bool operator==(const ProviderKeyView&) const = default;
+};
 
 struct ProviderKey {
   std::string ia_name;
@@ -13,6 +24,7 @@ struct ProviderKey {
   std::uint32_t minor = 0;
   bool is_thread_safe = false;
 
+  operator ProviderKeyView() const { return {ia_name, major, minor, is_thread_safe}; }
   bool operator==(const ProviderKey&) const = default;
 };
 

@@ -27,8 +27,8 @@ StaticRegistry& Registry::static_locked() {
   return *static_;
 }
 
-Registry::Declared* Registry::find_exact_locked(const ProviderKey& key) {
-  const auto same = [&](const auto& declared) { return declared->key == key; };
+Registry::Declared* Registry::find_exact_locked(const ProviderKeyView& key) {
+  const auto same = [&](const auto& declared) { return ProviderKeyView(declared->key) == key; };
   const auto found = std::find_if(declared_.begin(), declared_.end(), same);
   return found == declared_.end() ? nullptr : found->get();
 }
@@ -69,14 +69,13 @@ AddResult Registry::add(const ProviderKey& key, const void* table) {
   return AddResult::kAdded;
 }
 
-RemoveResult Registry::remove(const ProviderKey& key) {
+RemoveResult Registry::remove(const ProviderKeyView& key) {
   const Lock lock(mutex_);
   const Declared* declared = find_exact_locked(key);
   if (declared == nullptr) return RemoveResult::kNotFound;
   if (declared->users != 0) return RemoveResult::kInUse;
-  const std::string news = "dat: removed " + describe(key);
+  tell_if_possible(Topic::kDynamicRegistry, [&] { return "dat: removed " + describe(declared->key); });
   std::erase_if(declared_, [&](const auto& each) { return each.get() == declared; });
-  tell(Topic::kDynamicRegistry, news);
   return RemoveResult::kRemoved;
 }
 

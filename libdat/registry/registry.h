@@ -51,7 +51,8 @@ class Registry {
 
   // `table` must stay valid until it is removed.
   [[nodiscard]] AddResult add(const ProviderKey& key, const void* table);
-  [[nodiscard]] RemoveResult remove(const ProviderKey& key);
+  // Takes no memory.
+  [[nodiscard]] RemoveResult remove(const ProviderKeyView& key);
 
   // A snapshot of the static registry, loaded or not.
   [[nodiscard]] std::vector<ProviderKey> list();
@@ -70,7 +71,7 @@ class Registry {
   };
 
   StaticRegistry& static_locked();
-  Declared* find_exact_locked(const ProviderKey& key);
+  Declared* find_exact_locked(const ProviderKeyView& key);
   Declared* find_usable_locked(const ProviderKey& wanted);
   bool is_ready_locked(const Declared& declared) const;
   Slot* find_loading_locked() const;

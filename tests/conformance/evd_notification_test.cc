@@ -120,6 +120,17 @@ TEST(EvdWaitNotification, UnsignalledFlagNeedsAnEndpointThatAllowsIt) {
   expect_conversation(pair.server, pair.client);
 }
 
+// A suppressed success wakes nobody anyway, so existing programs ask for both on endpoints of any kind.
+TEST(EvdWaitNotification, UnsignalledBesideSuppressedNeedsNoEndpointThatAllowsIt) {
+  ConnectedPair pair;
+  const int both = DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_SUPPRESS_FLAG;
+  ASSERT_THAT(pair.server.post_recv(0, 64), succeeds());
+  EXPECT_THAT(pair.client.post_send(0, 64, 1, both), succeeds());
+  EXPECT_EQ(next_completion(pair.server.recv_evd).status, DAT_DTO_SUCCESS);
+  EXPECT_THAT(pair.client.post_write(0, 64, pair.server.memory->remote(0, 64), 2, both), succeeds());
+  expect_conversation(pair.server, pair.client);
+}
+
 // One dispatcher serves completion streams of one kind of notification only.
 TEST(EvdWaitNotification, StreamsOnOneDispatcherMustAgreeOnNotification) {
   Peer peer(kServerName, with_recv_flags(DAT_COMPLETION_SOLICITED_WAIT_FLAG));

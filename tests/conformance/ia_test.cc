@@ -61,6 +61,17 @@ TEST(IaOpen, TakesAnExistingAsynchronousDispatcher) {
   EXPECT_TRUE(is_quiet(first.async_evd()));
 }
 
+// "The Provider ignores the async_evd_min_qlen value."
+TEST(IaOpen, WithAnExistingDispatcherTheLengthIsNotLookedAt) {
+  Adapter first(kServerName);
+  for (const DAT_COUNT length : {-1, 0x7fffffff}) {
+    DAT_EVD_HANDLE evd = first.async_evd();
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    ASSERT_THAT(open_adapter(kServerName, length, &evd, &ia), succeeds()) << length;
+    EXPECT_THAT(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), succeeds());
+  }
+}
+
 TEST(IaOpen, DispatcherThatIsNoneIsAnInvalidHandle) {
   Adapter adapter;
   DAT_EVD_HANDLE evd = adapter.make_pz();

@@ -119,5 +119,21 @@ TEST(LmrSyncOfAConnection, PeerReadsWhatWasWrittenBeforeTheCall) {
   }
 }
 
+// "After this call returns, the Consumer may safely see the modified contents of the memory range."
+TEST(LmrSyncOfAConnection, ConsumerSeesWhatWasWrittenBeforeTheCall) {
+  ConnectedPair pair;
+  for (unsigned round = 0; round < 20; ++round) {
+    pair.client.memory->fill(0, 4096, round);
+    ASSERT_THAT(pair.server.post_recv(8192, 64), succeeds());
+    ASSERT_THAT(pair.client.post_write(0, 4096, pair.server.memory->remote(0, 4096)), succeeds());
+    ASSERT_THAT(pair.client.post_send(0, 64), succeeds());
+    ASSERT_EQ(next_completion(pair.server.recv_evd).status, DAT_DTO_SUCCESS);
+    const DAT_LMR_TRIPLET changed = pair.server.memory->local(0, 4096);
+    ASSERT_THAT(dat_lmr_sync_rdma_write(pair.server.adapter.handle(), &changed, 1), succeeds());
+    EXPECT_TRUE(pair.server.memory->holds(0, 4096, round));
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(next_completion(pair.client.request_evd).status, DAT_DTO_SUCCESS);
+  }
+}
+
 }  // namespace
 }  // namespace softdat::conformance

@@ -139,6 +139,19 @@ TEST(LmrOfAConnection, FreedContextCannotBePostedLocally) {
   EXPECT_EQ(pair.client.state(), DAT_EP_STATE_CONNECTED);
 }
 
+// "Any DTO operation that uses the destroyed LMR after the dat_lmr_free() is completed shall fail and report a
+// protection violation": also one that was posted before.
+TEST(LmrOfAConnection, ReceiveIntoFreedMemoryIsAProtectionViolation) {
+  ConnectedPair pair;
+  ASSERT_THAT(pair.server.post_recv(0, 64, 7), succeeds());
+  pair.server.memory->deregister();
+  ASSERT_THAT(pair.client.post_send(0, 64), succeeds());
+  const auto completion = next_completion(pair.server.recv_evd);
+  EXPECT_EQ(completion.status, DAT_DTO_ERR_LOCAL_PROTECTION);
+  EXPECT_EQ(completion.user_cookie.as_64, 7u);
+  next_event(pair.server.connect_evd, DAT_CONNECTION_EVENT_BROKEN);
+}
+
 TEST(LmrOfAConnection, FreedContextIsRefusedToThePeer) {
   if (const Lack lack = lack_of_refusals(); !lack.empty()) GTEST_SKIP() << lack;
   ConnectedPair pair;

@@ -14,12 +14,13 @@
 namespace softdat::registry {
 namespace {
 
-std::optional<ProviderKey> read_key(const DAT_PROVIDER_INFO* address) {
-  DAT_PROVIDER_INFO info;
+// Copies what is there to `info`, in which the key then lies.
+std::optional<ProviderKeyView> read_key(const DAT_PROVIDER_INFO* address, DAT_PROVIDER_INFO& info) {
   if (!read_self(address, &info, sizeof info)) return std::nullopt;
   const void* end = std::memchr(info.ia_name, '\0', sizeof info.ia_name);
   if (end == nullptr) return std::nullopt;
-  return ProviderKey{info.ia_name, info.dapl_version_major, info.dapl_version_minor, info.is_thread_safe != DAT_FALSE};
+  return ProviderKeyView{info.ia_name, info.dapl_version_major, info.dapl_version_minor,
+                         info.is_thread_safe != DAT_FALSE};
 }
 
 bool is_table(const DAT_PROVIDER* address) {
@@ -39,25 +40,28 @@ using Declare = DAT_RETURN (*)(const void* provider, const void* info);
 
 // A provider library that serves both APIs binds these functions by name alone and reaches
 // whichever registry the process loaded first. Its declaration says which one it meant.
-Declare find_other_registry(const ProviderKey& key, const char* function) {
+Declare find_other_registry(const ProviderKeyView& key, const char* function) {
   if (key.major != kOtherApiMajor) return nullptr;
   return reinterpret_cast<Declare>(::dlvsym(RTLD_DEFAULT, function, kOtherVersionNode));
 }
 
 DAT_RETURN add_provider(const DAT_PROVIDER* provider, const DAT_PROVIDER_INFO* info) {
   if (!is_table(provider)) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-  const auto key = read_key(info);
+  DAT_PROVIDER_INFO copy;
+  const auto key = read_key(info, copy);
   if (!key) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
   if (const Declare other = find_other_registry(*key, "dat_registry_add_provider")) {
     return other(provider, info);
   }
-  if (process_registry().add(*key, provider) == AddResult::kAdded) return DAT_SUCCESS;
+  const ProviderKey own{std::string(key->ia_name), key->major, key->minor, key->is_thread_safe};
+  if (process_registry().add(own, provider) == AddResult::kAdded) return DAT_SUCCESS;
   return refuse(DAT_PROVIDER_ALREADY_REGISTERED);
 }
 
 DAT_RETURN remove_provider(const DAT_PROVIDER* provider, const DAT_PROVIDER_INFO* info) {
   if (!is_table(provider)) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-  const auto key = read_key(info);
+  DAT_PROVIDER_INFO copy;
+  const auto key = read_key(info, copy);
   if (!key) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
   if (const Declare other = find_other_registry(*key, "dat_registry_remove_provider")) {
     return other(provider, info);
