@@ -10,12 +10,18 @@
 #include "simnic/receive_accounts.h"
 
 namespace softdat::simnic {
+namespace {
+
+constexpr std::size_t kKindsOfNews = 2;  // arrivals and the overflow
+
+}  // namespace
 
 CompletionQueue::CompletionQueue(Engine& engine, ReceiveAccounts& accounts, std::size_t capacity,
                                  hca::CompletionSink& sink)
     : engine_(engine), accounts_(accounts), sink_(sink), ring_(nullptr) {
   rings_.push_back(std::make_unique<CompletionRing>(capacity));
   ring_.store(rings_.back().get(), std::memory_order_release);
+  engine_.upward().promise(kKindsOfNews);
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -24,6 +30,7 @@ CompletionQueue::~CompletionQueue() {
   while (poll({&left, 1}) == 1) {
   }
   engine_.upward().forget(this);
+  engine_.upward().release(kKindsOfNews);
 }
 
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
@@ -117,7 +124,7 @@ bool CompletionQueue::add(const hca::Completion& completion) {
 
 bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
   if (!add(completion)) {
-    if (!has_overflowed_.exchange(true)) engine_.upward().push(this, OverflowNews{&sink_});
+    if (!has_overflowed_.exchange(true)) engine_.upward().say_again(this, OverflowNews{&sink_});
     accounts_.settle(completion.srq_account);
     return false;
   }
@@ -133,7 +140,7 @@ void CompletionQueue::wake(const hca::Completion& completion) {
   const bool is_solicited = completion.solicited || completion.status != hca::CompletionStatus::kSuccess;
   if (armed == Armed::kSolicited && !is_solicited) return;
   if (armed_.compare_exchange_strong(armed, Armed::kOff, std::memory_order_seq_cst)) {
-    engine_.upward().push(this, CompletionNews{&sink_});
+    engine_.upward().say_once(this, CompletionNews{&sink_});
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/datagram_link.h"
 
+#include <new>
 #include <utility>
 
 #include "simnic/datagram_switch.h"
@@ -36,10 +37,12 @@ bool DatagramLink::accept(transport::InboundRequest& request, const transport::O
   return channel_ != nullptr;
 }
 
-void DatagramLink::send(std::vector<std::byte> datagram) {
+void DatagramLink::send(std::vector<std::byte> datagram) try {
   if (is_over() || waiting_.size() >= kMostWaiting) return;
   waiting_.push_back(std::move(datagram));
   engine_.run_at_end(*this);
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 void DatagramLink::run_with_baton() {
@@ -93,7 +96,12 @@ void DatagramLink::on_established(const transport::Offer& peer) {
 }
 
 void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
-  const hca::Bytes kept(private_data.begin(), private_data.end());
+  hca::Bytes kept;
+  try {
+    kept.assign(private_data.begin(), private_data.end());
+  } catch (const std::bad_alloc&) {
+    kept.clear();  // the refusal counts for more than what came with it
+  }
   close();
   switch (reason) {
     case transport::Refusal::kByConsumer:
@@ -120,7 +128,7 @@ void DatagramLink::on_timer_with_baton() {
 void DatagramLink::conclude(ConnectionEventType type, std::span<const std::byte> private_data) {
   engine_.timers().cancel(*this);
   if (std::exchange(is_concluded_, true) || sink_ == nullptr) return;
-  sink_->on_exchanged(*this, type, private_data);
+  if (!sink_->on_exchanged(*this, type, private_data)) close();
 }
 
 void DatagramLink::close() {

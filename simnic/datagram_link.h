@@ -26,8 +26,8 @@ class Engine;
 // Whoever has an interest in what the link hears.
 class DatagramLinkSink {
  public:
-  // The exchange has ended, well or not. Once.
-  virtual void on_exchanged(DatagramLink& link, hca::ConnectionEventType type,
+  // The exchange has ended, well or not. Once. False when nothing can come of it, however it ended.
+  virtual bool on_exchanged(DatagramLink& link, hca::ConnectionEventType type,
                             std::span<const std::byte> private_data) = 0;
 
  protected:
@@ -49,7 +49,7 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
   // The queue pair that made the exchange goes.
   void forget_sink() { sink_ = nullptr; }
 
-  // Takes a whole datagram, head included. It is dropped when too many wait or the peer has gone.
+  // Takes a whole datagram, head included. It is dropped when too many wait, there is no memory, or the peer has gone.
   void send(std::vector<std::byte> datagram);
 
   bool is_over() const { return !channel_; }

@@ -2,6 +2,7 @@
 #include "simnic/datagram_queue_pair.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/ordered_copy.h"
@@ -18,6 +19,8 @@ using hca::CompletionStatus;
 using hca::ConnectionEventType;
 using hca::QueuePairState;
 
+constexpr std::size_t kStandingNews = 1;  // that there are too many receives
+
 // Copies from `bytes` to what the slices name; true when all of it had its place.
 bool scatter(std::span<const std::byte> bytes, const transport::SliceList& slices) {
   for (const transport::Slice& slice : slices.slices()) {
@@ -26,6 +29,14 @@ bool scatter(std::span<const std::byte> bytes, const transport::SliceList& slice
     bytes = bytes.subspan(part);
   }
   return bytes.empty();
+}
+
+// False without memory.
+bool resize(std::vector<std::byte>& bytes, std::size_t size) try {
+  bytes.resize(size);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 bool gather(const transport::SliceList& slices, std::span<std::byte> bytes) {
@@ -64,9 +75,16 @@ DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::Queu
       recvs_(limits_.recv_wr, limits_.recv_sge),
       send_feed_(feed_of(*config.send_cq, config.context)),
       recv_feed_(feed_of(*config.recv_cq, config.context)) {
+  nic_.engine.upward().promise(kStandingNews);
   const Engine::Hold hold(nic_.engine);
-  number_ = nic_.datagrams.add(*this);
-  if (shared_ != nullptr) shared_->join();
+  try {
+    number_ = nic_.datagrams.add(*this);
+    if (shared_ != nullptr) shared_->join();
+  } catch (const std::bad_alloc&) {
+    nic_.datagrams.remove(number_);
+    nic_.engine.upward().release(kStandingNews);
+    throw;
+  }
 }
 
 DatagramQueuePair::~DatagramQueuePair() {
@@ -86,6 +104,7 @@ DatagramQueuePair::~DatagramQueuePair() {
     nic_.engine.forget(*this);
   }
   nic_.engine.upward().forget(this);
+  nic_.engine.upward().release(kStandingNews + (is_end_promised_ ? 1 : 0));
 }
 
 hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
@@ -119,7 +138,7 @@ void DatagramQueuePair::look_at_recv_limits() {
   if (!recv_limits_.is_set()) [[likely]]
     return;
   const std::uint32_t count = recvs_outstanding();
-  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
+  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().say_again(this, RecvLimitNews{sink_});
   const bool breaks = recv_limits_.exceeds_hard(count) && state() == QueuePairState::kConnected;
   if (breaks) enter_error(ConnectionEventType::kBroken);
 }
@@ -157,7 +176,8 @@ void DatagramQueuePair::run_with_baton() {
   if (state() == QueuePairState::kError) flush();
 }
 
-// The datagram is a copy from here on, so it completes at once, whatever becomes of it.
+// The datagram is a copy from here on, so it completes at once, whatever becomes of it: one for which there is no
+// memory is lost as any other may be.
 void DatagramQueuePair::transmit_oldest() {
   const std::uint64_t number = sends_.completed();
   const SendEntry& entry = sends_.at(number);
@@ -168,14 +188,16 @@ void DatagramQueuePair::transmit_oldest() {
                           .is_solicited = (entry.flags & hca::kSolicited) != 0};
   transport::SliceList slices;
   const KeyFault fault = resolve(memory_, sends_.segments(number), kLocalRead, 0, entry.length, slices);
-  const auto encoded = encode_datagram_head(head);
-  std::vector<std::byte> datagram(encoded.begin(), encoded.end());
-  datagram.resize(kDatagramHeadSize + entry.length);
-  if (fault != KeyFault::kNone || !gather(slices, std::span(datagram).subspan(kDatagramHeadSize))) {
-    return complete_send(CompletionStatus::kLocalProtection);
+  if (fault != KeyFault::kNone) return complete_send(CompletionStatus::kLocalProtection);
+  DatagramLink* const link = nic_.datagrams.find_link(entry.link);
+  std::vector<std::byte> datagram;
+  if (link == nullptr || !resize(datagram, kDatagramHeadSize + entry.length)) {
+    return complete_send(CompletionStatus::kSuccess);
   }
-  if (DatagramLink* const link = nic_.datagrams.find_link(entry.link)) link->send(std::move(datagram));
-  complete_send(CompletionStatus::kSuccess);
+  std::ranges::copy(encode_datagram_head(head), datagram.begin());
+  const bool is_whole = gather(slices, std::span(datagram).subspan(kDatagramHeadSize));
+  if (is_whole) link->send(std::move(datagram));
+  complete_send(is_whole ? CompletionStatus::kSuccess : CompletionStatus::kLocalProtection);
 }
 
 // Nobody waits here, so a shared queue need not run us when there is a receive again.
@@ -232,13 +254,27 @@ transport::Offer DatagramQueuePair::make_offer(std::span<const std::byte> privat
 }
 
 // Exchanges that failed leave their links behind; here is where nobody can be inside one.
-std::shared_ptr<DatagramLink> DatagramQueuePair::make_link() {
+DatagramLink& DatagramQueuePair::make_link() {
   std::erase_if(links_, [](const auto& link) { return link->is_over(); });
-  return links_.emplace_back(
-      std::make_shared<DatagramLink>(nic_.engine, nic_.datagrams, static_cast<DatagramLinkSink&>(*this)));
+  auto link = std::make_shared<DatagramLink>(nic_.engine, nic_.datagrams, static_cast<DatagramLinkSink&>(*this));
+  links_.reserve(links_.size() + 1);
+  if (!is_end_promised_) {
+    nic_.engine.upward().promise(1);
+    is_end_promised_ = true;
+  }
+  nic_.engine.upward().promise(1);
+  ++promised_exchanges_;
+  return *links_.emplace_back(std::move(link));
 }
 
-hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters) {
+// One that has not begun after all.
+void DatagramQueuePair::drop_newest_link() {
+  links_.pop_back();
+  nic_.engine.upward().release(1);
+  --promised_exchanges_;
+}
+
+hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters) try {
   const std::uint32_t ipv4 = parameters.remote.ipv4;
   if (ipv4 == 0 || ipv4 >= 0xe000'0000) return hca::fail(hca::Error::kBadAddress);
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
@@ -246,40 +282,67 @@ hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters
   if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
   transport::Offer request = make_offer(parameters.private_data);
   request.service_id = parameters.service_id;
-  make_link()->connect({.ipv4 = ipv4, .port = parameters.remote.port}, request, parameters.timeout);
+  DatagramLink& link = make_link();
+  try {
+    link.connect({.ipv4 = ipv4, .port = parameters.remote.port}, request, parameters.timeout);
+  } catch (const std::bad_alloc&) {
+    drop_newest_link();
+    throw;
+  }
   return hca::Done{};
+} catch (const std::bad_alloc&) {
+  return hca::fail(hca::Error::kNoMemory);
 }
 
 hca::Outcome DatagramQueuePair::accept_with_baton(transport::InboundRequest& request,
-                                                  std::span<const std::byte> private_data) {
+                                                  std::span<const std::byte> private_data) try {
   if ((request.offer().features & transport::kDatagrams) == 0) return hca::fail(hca::Error::kInvalidArgument);
   if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
   transport::Offer reply = make_offer(private_data);
   reply.service_id = request.offer().service_id;
-  if (!make_link()->accept(request, reply)) {
-    tell({.type = ConnectionEventType::kAcceptFailed, .is_passive = true});
+  DatagramLink& link = make_link();
+  try {
+    if (!link.accept(request, reply)) tell({.type = ConnectionEventType::kAcceptFailed, .is_passive = true});
+  } catch (const std::bad_alloc&) {
+    drop_newest_link();
+    throw;
   }
   return hca::Done{};
+} catch (const std::bad_alloc&) {
+  return hca::fail(hca::Error::kNoMemory);
 }
 
-void DatagramQueuePair::on_exchanged(DatagramLink& link, ConnectionEventType type,
+bool DatagramQueuePair::on_exchanged(DatagramLink& link, ConnectionEventType type,
                                      std::span<const std::byte> private_data) {
   hca::DatagramEvent event{.type = type, .is_passive = link.is_passive()};
-  event.private_data.assign(private_data.begin(), private_data.end());
-  if (type == ConnectionEventType::kEstablished) {
-    event.peer = std::make_shared<AddressHandle>(nic_.engine, link.shared_from_this());
-    if (state() == QueuePairState::kIdle) state_.store(QueuePairState::kConnected, std::memory_order_seq_cst);
+  try {
+    event.private_data.assign(private_data.begin(), private_data.end());
+    if (type == ConnectionEventType::kEstablished) {
+      event.peer = std::make_shared<AddressHandle>(nic_.engine, link.shared_from_this());
+    }
+  } catch (const std::bad_alloc&) {
+    if (type == ConnectionEventType::kEstablished) {
+      event.type = link.is_passive() ? ConnectionEventType::kAcceptFailed : ConnectionEventType::kUnreachable;
+    }
+    event.private_data.clear();
+  }
+  const bool is_established = event.type == ConnectionEventType::kEstablished;
+  if (is_established && state() == QueuePairState::kIdle) {
+    state_.store(QueuePairState::kConnected, std::memory_order_seq_cst);
   }
   tell(std::move(event));
+  return is_established;
 }
 
 void DatagramQueuePair::tell(hca::DatagramEvent event) {
-  nic_.engine.upward().push(this, DatagramNews{&datagram_sink_, std::move(event)});
+  --promised_exchanges_;
+  nic_.engine.upward().say(this, DatagramNews{&datagram_sink_, std::move(event)});
 }
 
 void DatagramQueuePair::release_links() {
   for (const auto& link : links_) link->forget_sink();
   links_.clear();
+  nic_.engine.upward().release(std::exchange(promised_exchanges_, 0));
 }
 
 hca::Outcome DatagramQueuePair::disconnect(bool) {
@@ -294,7 +357,11 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
   state_.store(QueuePairState::kError, std::memory_order_seq_cst);
   release_links();
   flush();
-  if (sink_ != nullptr) nic_.engine.upward().push(this, ConnectionNews{sink_, {news, {}}});
+  if (sink_ == nullptr) return;
+  News end = ConnectionNews{sink_, {news, {}}};
+  if (std::exchange(is_end_promised_, false)) return nic_.engine.upward().say(this, std::move(end));
+  // Nobody has been reached since the end before; what was posted has been flushed.
+  static_cast<void>(nic_.engine.upward().try_say(this, end));
 }
 
 hca::Outcome DatagramQueuePair::reset() {

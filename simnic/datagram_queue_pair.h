@@ -94,11 +94,12 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   };
 
   void run_with_baton() override;
-  void on_exchanged(DatagramLink& link, hca::ConnectionEventType type,
+  bool on_exchanged(DatagramLink& link, hca::ConnectionEventType type,
                     std::span<const std::byte> private_data) override;
 
   transport::Offer make_offer(std::span<const std::byte> private_data) const;
-  std::shared_ptr<DatagramLink> make_link();
+  DatagramLink& make_link();
+  void drop_newest_link();
   void release_links();
   void tell(hca::DatagramEvent event);
   void transmit_oldest();
@@ -130,6 +131,8 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   CompletionFeed send_feed_;
   CompletionFeed recv_feed_;
   std::vector<std::shared_ptr<DatagramLink>> links_;  // of the exchanges made here
+  std::size_t promised_exchanges_ = 0;                // whose outcome is still to be told
+  bool is_end_promised_ = false;                      // a place for the next enter_error() to tell
 };
 
 }  // namespace softdat::simnic

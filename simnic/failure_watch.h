@@ -2,7 +2,7 @@
 // Who wants to hear that the NIC cannot go on. Owned by the engine; with the baton.
 #pragma once
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "hca/device.h"
@@ -16,16 +16,21 @@ class FailureWatch {
 
   // Throws std::bad_alloc.
   void add(hca::DeviceSink& sink) {
+    sinks_.reserve(sinks_.size() + 1);
+    upward_.promise(1);
     sinks_.push_back(&sink);
-    if (has_failed_) upward_.push(&sink, FailureNews{&sink});
+    if (has_failed_) upward_.say(&sink, FailureNews{&sink});
   }
   // What has been said to the sink meanwhile is dropped by UpwardQueue::forget().
-  void remove(hca::DeviceSink& sink) { sinks_.erase(std::remove(sinks_.begin(), sinks_.end(), &sink), sinks_.end()); }
+  void remove(hca::DeviceSink& sink) {
+    const std::size_t removed = std::erase(sinks_, &sink);
+    if (!has_failed_) upward_.release(removed);
+  }
 
   // Each sink hears of it once.
   void tell() {
     if (std::exchange(has_failed_, true)) return;
-    for (hca::DeviceSink* sink : sinks_) upward_.push(sink, FailureNews{sink});
+    for (hca::DeviceSink* sink : sinks_) upward_.say(sink, FailureNews{sink});
   }
 
  private:

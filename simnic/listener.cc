@@ -32,7 +32,7 @@ void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest>& reque
   ConnectionRequest& ours = *wrapped;
   News news = RequestNews{&sink_, std::move(wrapped)};
   ours.adopt(std::move(request));
-  if (engine_.upward().try_push(this, news)) return;
+  if (engine_.upward().try_say(this, news)) return;
   request = ours.give_up();
   throw std::bad_alloc();
 }

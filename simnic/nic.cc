@@ -101,10 +101,18 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
                           .shift = address - start};
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
+  std::unique_ptr<hca::MemoryRegion> region;
+  try {
+    region.reset(new MemoryRegion(engine_, memory_, home_.get(), *key));
+  } catch (const std::bad_alloc&) {
+    const Engine::Hold hold(engine_);
+    memory_.remove(*key);
+    return hca::fail(hca::Error::kNoMemory);
+  }
   if (home_ != nullptr && (grant.access & kRemoteAccess) != 0) {
     home_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain}, address);
   }
-  return std::unique_ptr<hca::MemoryRegion>(new MemoryRegion(engine_, memory_, home_.get(), *key));
+  return region;
 }
 
 hca::Result<std::unique_ptr<hca::MemoryWindow>> Nic::create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/queue_pair.h"
 
+#include <new>
+
 #include "simnic/engine.h"
 #include "simnic/memory_region.h"
 #include "simnic/queue_pair_limits.h"
@@ -9,6 +11,8 @@ namespace softdat::simnic {
 namespace {
 
 using hca::QueuePairState;
+
+constexpr std::size_t kOfReceives = 1;  // a place for the news that there are too many
 
 }  // namespace
 
@@ -22,9 +26,15 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       requester_(memory_, feed_of(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
       responder_(memory_, feed_of(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this},
                  counters_) {
+  nic_.engine.upward().promise(kOfReceives);
   if (shared_ == nullptr) return;
   const Engine::Hold hold(nic_.engine);
-  shared_->join();
+  try {
+    shared_->join();
+  } catch (const std::bad_alloc&) {
+    nic_.engine.upward().release(kOfReceives);
+    throw;
+  }
 }
 
 QueuePair::~QueuePair() {
@@ -39,6 +49,7 @@ QueuePair::~QueuePair() {
     nic_.engine.forget(*this);
   }
   nic_.engine.upward().forget(this);
+  nic_.engine.upward().release(kOfReceives + promised_news_);
 }
 
 // Rung by a post, or due by the end of a turn.

@@ -92,8 +92,9 @@ class QueuePair final : public hca::QueuePair,
   bool advance(QueuePairEvent event);
   transport::Offer make_offer(std::span<const std::byte> private_data);
   void set_remote(const transport::Address& address);
-  void tell(hca::ConnectionEventType type, std::span<const std::byte> private_data = {},
-            std::optional<std::uint64_t> service_id = std::nullopt, bool is_peers_fault = false);
+  void promise_news();
+  void release_news();
+  void tell(hca::ConnectionEvent event);
   void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
   transport::CloseMode say_farewell();
@@ -153,6 +154,7 @@ class QueuePair final : public hca::QueuePair,
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
   std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
   std::uint64_t service_asked_ = 0;         // by connect()
+  std::size_t promised_news_ = 0;           // places for what this connection has still to tell
 };
 
 }  // namespace softdat::simnic

@@ -14,6 +14,18 @@ using hca::QueuePairState;
 using transport::CloseMode;
 using transport::CloseReason;
 
+namespace {
+
+// False without memory for it.
+bool keep(std::span<const std::byte> private_data, hca::Bytes& kept) try {
+  kept.assign(private_data.begin(), private_data.end());
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+}  // namespace
+
 bool QueuePair::advance(QueuePairEvent event) {
   const auto next = next_state(state(), event);
   if (!next) return false;
@@ -36,11 +48,21 @@ void QueuePair::set_remote(const transport::Address& address) {
   remote_.store(std::uint64_t{address.ipv4} << 16 | address.port, std::memory_order_release);
 }
 
-void QueuePair::tell(ConnectionEventType type, std::span<const std::byte> private_data,
-                     std::optional<std::uint64_t> service_id, bool is_peers_fault) {
+// A connection has two things to tell at most: that it is there, and that it is not (any more).
+void QueuePair::promise_news() {
+  constexpr std::size_t kMost = 2;
+  nic_.engine.upward().promise(kMost);
+  promised_news_ = kMost;
+}
+
+void QueuePair::release_news() {
+  nic_.engine.upward().release(std::exchange(promised_news_, 0));
+}
+
+void QueuePair::tell(hca::ConnectionEvent event) {
   if (sink_ == nullptr) return;
-  hca::ConnectionEvent event{type, {private_data.begin(), private_data.end()}, service_id, is_peers_fault};
-  nic_.engine.upward().push(this, ConnectionNews{sink_, std::move(event)});
+  --promised_news_;
+  nic_.engine.upward().say(this, ConnectionNews{sink_, std::move(event)});
 }
 
 hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
@@ -53,12 +75,14 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   if (is_retired_ || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
   const transport::Address remote{.ipv4 = ipv4, .port = parameters.remote.port};
   try {
+    promise_news();
     transport::Offer request = make_offer(parameters.private_data);
     request.service_id = parameters.service_id;
     nic_.engine.timers().set(*this, base::deadline_after(nic_.engine.now(), parameters.timeout));
     channel_ = nic_.engine.carrier().connect(remote, request, *this);
   } catch (const std::bad_alloc&) {
     nic_.engine.timers().cancel(*this);
+    release_news();
     return hca::fail(hca::Error::kNoMemory);
   }
   // The channel says nothing before we have let go of the baton.
@@ -73,6 +97,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
   if (is_retired_ || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
   const transport::Offer& asked = request.offer();
   try {
+    promise_news();
     transport::Offer reply = make_offer(private_data);
     reply.service_id = service_id;
     reply.features &= asked.features;
@@ -81,6 +106,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
     reply.reads_out = std::min(limits_.reads_out, asked.reads_in);
     channel_ = request.accept(reply, *this);
   } catch (const std::bad_alloc&) {
+    release_news();
     return hca::fail(hca::Error::kNoMemory);
   }
   advance(QueuePairEvent::kAccept);
@@ -89,8 +115,14 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
   return hca::Done{};
 }
 
+// The passive side has been given the private data with the request. Who cannot be given what came with the answer has
+// no connection.
 void QueuePair::on_established(const transport::Offer& peer) {
   const bool is_connector = state() == QueuePairState::kConnecting;
+  hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false};
+  if (is_connector && !keep(peer.private_data, news.private_data)) {
+    return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
+  }
   // A foreign peer of MPA revision 1 does not say how many reads it takes.
   const bool is_unsaid = peer.features == 0 && peer.reads_in == 0 && peer.reads_out == 0;
   requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
@@ -102,12 +134,8 @@ void QueuePair::on_established(const transport::Offer& peer) {
   }
   if (!advance(QueuePairEvent::kEstablish)) return;
   // A foreign peer has no service ids; it is found again where it was found.
-  const std::uint64_t found = takes_notes() ? peer.service_id : service_asked_;
-  if (is_connector) {
-    tell(ConnectionEventType::kEstablished, peer.private_data, found);
-  } else {
-    tell(ConnectionEventType::kEstablished);
-  }
+  if (is_connector) news.service_id = takes_notes() ? peer.service_id : service_asked_;
+  tell(std::move(news));
   obeys_recv_limits();
 }
 
@@ -183,7 +211,10 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   requester_.flush(blame.blamed_send, culprit);
   responder_.flush(blame.blamed_recv);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
-  tell(news, private_data, std::nullopt, is_refusal || blame.is_protocol_breach);
+  hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};
+  static_cast<void>(keep(private_data, last.private_data));  // a refusal counts for more than what came with it
+  tell(std::move(last));
+  release_news();
 }
 
 // Acknowledges what has been carried out, so that the peer's requests complete although we leave.

@@ -39,7 +39,7 @@ bool QueuePair::obeys_recv_limits() {
   if (!recv_limits_.is_set()) [[likely]]
     return true;
   const std::uint32_t count = recvs_outstanding();
-  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().push(this, RecvLimitNews{sink_});
+  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().say_again(this, RecvLimitNews{sink_});
   if (!recv_limits_.exceeds_hard(count) || !is_open()) return true;
   terminate({.code = kLocalCatastrophe});
   return false;

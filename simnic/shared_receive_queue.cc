@@ -23,7 +23,9 @@ SharedReceiveQueue::SharedReceiveQueue(Engine& engine, MemoryTable& memory, std:
       account_(account),
       sink_(config.sink),
       queue_(std::make_unique<WorkQueue<RecvEntry>>(config.capacity, config.max_sge)),
-      capacity_(config.capacity) {}
+      capacity_(config.capacity) {
+  engine_.upward().promise(1);
+}
 
 // What lies here was promised to nobody: it is simply no longer owed.
 SharedReceiveQueue::~SharedReceiveQueue() {
@@ -34,6 +36,7 @@ SharedReceiveQueue::~SharedReceiveQueue() {
     engine_.forget(*this);
   }
   engine_.upward().forget(this);
+  engine_.upward().release(1);
   accounts_.close(account_);
 }
 
@@ -85,7 +88,7 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
 void SharedReceiveQueue::look_at_limit_with_baton() {
   if (queue_->outstanding() >= limit_) return;
   limit_ = 0;
-  engine_.upward().push(this, LowReceivesNews{sink_});
+  engine_.upward().say_again(this, LowReceivesNews{sink_});
 }
 
 hca::SharedReceiveCounts SharedReceiveQueue::counts() const {

@@ -24,18 +24,65 @@ struct Speak {
 
 }  // namespace
 
-void UpwardQueue::push(const void* owner, News news) {
-  if (!try_push(owner, news)) throw std::bad_alloc();
+// Room for `places` more than is promised and taken.
+void UpwardQueue::make_room_locked(std::size_t places) {
+  const std::size_t needed = promised_ + others_ + places;
+  if (needed > items_.capacity()) items_.set_capacity(std::max(needed, 2 * items_.capacity()));
 }
 
-bool UpwardQueue::try_push(const void* owner, News& news) try {
+void UpwardQueue::promise(std::size_t places) {
   const std::lock_guard lock(mutex_);
-  if (items_.full()) items_.set_capacity(items_.capacity() * 2);
-  items_.push_back({owner, std::move(news)});
+  make_room_locked(places);
+  promised_ += places;
+}
+
+void UpwardQueue::release(std::size_t places) {
+  const std::lock_guard lock(mutex_);
+  promised_ -= places;
+}
+
+void UpwardQueue::say(const void* owner, News news) {
+  const std::lock_guard lock(mutex_);
+  --promised_;
+  ++others_;
+  items_.push_back({.owner = owner, .news = std::move(news)});
+  has_news_.store(true, std::memory_order_seq_cst);
+}
+
+bool UpwardQueue::try_say(const void* owner, News& news) try {
+  const std::lock_guard lock(mutex_);
+  make_room_locked(1);
+  ++others_;
+  items_.push_back({.owner = owner, .news = std::move(news)});
   has_news_.store(true, std::memory_order_seq_cst);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
+}
+
+UpwardQueue::Item* UpwardQueue::find_waiting_locked(const void* owner, const News& news) {
+  const auto is_same = [&](const Item& item) {
+    return item.owner == owner && item.has_standing_place && item.news.index() == news.index();
+  };
+  const auto found = std::find_if(items_.begin(), items_.end(), is_same);
+  return found == items_.end() ? nullptr : &*found;
+}
+
+void UpwardQueue::say_again(const void* owner, News news) {
+  const std::lock_guard lock(mutex_);
+  if (Item* const waiting = find_waiting_locked(owner, news)) {
+    ++waiting->times;
+    return;
+  }
+  items_.push_back({.owner = owner, .news = std::move(news), .has_standing_place = true});
+  has_news_.store(true, std::memory_order_seq_cst);
+}
+
+void UpwardQueue::say_once(const void* owner, News news) {
+  const std::lock_guard lock(mutex_);
+  if (find_waiting_locked(owner, news) != nullptr) return;
+  items_.push_back({.owner = owner, .news = std::move(news), .has_standing_place = true});
+  has_news_.store(true, std::memory_order_seq_cst);
 }
 
 bool UpwardQueue::deliver() {
@@ -49,10 +96,13 @@ bool UpwardQueue::deliver() {
     {
       Item item = std::move(items_.front());
       items_.pop_front();
+      if (!item.has_standing_place) --others_;
       speaking_ = item.owner;
       speaker_ = std::this_thread::get_id();
       lock.unlock();
-      std::visit(Speak{}, item.news);
+      // The sink itself may forget the owner.
+      do std::visit(Speak{}, item.news);
+      while (--item.times > 0 && speaking_ == item.owner);
     }
     lock.lock();
     speaking_ = nullptr;
@@ -72,13 +122,17 @@ void UpwardQueue::forget(const void* owner) {
     const auto found = std::find_if(items_.begin(), items_.end(), is_ours);
     if (found == items_.end()) break;
     {
+      if (!found->has_standing_place) --others_;
       const News dropped = std::move(found->news);
       items_.erase(found);
       lock.unlock();
     }
     lock.lock();
   }
-  if (speaking_ == owner && speaker_ == std::this_thread::get_id()) return;
+  if (speaking_ == owner && speaker_ == std::this_thread::get_id()) {
+    speaking_ = nullptr;
+    return;
+  }
   fell_silent_.wait(lock, [&] { return speaking_ != owner; });
 }
 

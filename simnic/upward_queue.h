@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // UpwardQueue: what the NIC has to say to its consumer, in order. Filled during a turn, emptied
 // after the baton has been left, so that no sink is ever called with anything of ours held.
+//
+// News must not fail for want of memory, so whoever may have some has a place promised beforehand:
+// one for each word that is said once (say), or one for all of a kind (say_again, say_once).
 #pragma once
 
 #include <atomic>
 #include <boost/circular_buffer.hpp>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -51,10 +56,19 @@ using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, Datagram
 
 class UpwardQueue {
  public:
-  // Any thread. `owner` is the object that speaks, for forget(). Throws std::bad_alloc.
-  void push(const void* owner, News news);
-  // False without memory; `news` is what it was then.
-  [[nodiscard]] bool try_push(const void* owner, News& news);
+  // Any thread. Throws std::bad_alloc, and nothing is promised then.
+  void promise(std::size_t places);
+  // What was promised will not be needed (any more).
+  void release(std::size_t places);
+
+  // Any thread, all of them; `owner` is the object that speaks, for forget().
+  // Takes a promised place for good.
+  void say(const void* owner, News news);
+  // Without a promise. False without memory; `news` is what it was then.
+  [[nodiscard]] bool try_say(const void* owner, News& news);
+  // Each in a place of its kind that stays promised. What waits to be said is said once more, or is not repeated.
+  void say_again(const void* owner, News news);
+  void say_once(const void* owner, News news);
 
   // Calls sinks until nothing is left; returns at once when another thread (or a caller further up
   // this thread's stack) is doing so. True when it called any.
@@ -70,12 +84,18 @@ class UpwardQueue {
   struct Item {
     const void* owner = nullptr;
     News news;
+    bool has_standing_place = false;
+    std::uint32_t times = 1;
   };
+  Item* find_waiting_locked(const void* owner, const News& news);
+  void make_room_locked(std::size_t places);
 
   std::mutex mutex_;
   // Guarded by mutex_.
   boost::circular_buffer<Item> items_{16};
-  const void* speaking_ = nullptr;  // the owner whose sink is being called
+  std::size_t promised_ = 0;        // places for what is not said yet, and the standing ones
+  std::size_t others_ = 0;          // items without a standing place
+  const void* speaking_ = nullptr;  // the owner whose sink is being called; written by the speaker alone
   std::thread::id speaker_;         // by this thread
   bool is_delivering_ = false;
   std::condition_variable fell_silent_;

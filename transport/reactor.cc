@@ -10,6 +10,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -292,9 +293,13 @@ void AsioReactor::wait(base::Time deadline) {
   inbox->is_interrupted = false;
 }
 
-void AsioReactor::wake_waiter() {
+// There is no room for it only while another has not been run, which wakes whom it finds waiting. At worst he finds out
+// by himself in kLongestSleep.
+void AsioReactor::wake_waiter() try {
   const base::Uncancelled guard;
   asio::post(context_, Nudge(nudge_room_));
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 void AsioReactor::interrupt() {

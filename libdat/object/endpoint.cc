@@ -76,7 +76,7 @@ Status Endpoint::create(InterfaceAdapter& ia, const EndpointConfig& config, Hand
   return kOk;
 }
 
-std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request) {
+std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request) try {
   const EndpointAttributes attributes = matching_attributes(request, ia.device().attributes());
   EndpointConfig config;
   config.attributes = &attributes;
@@ -87,6 +87,8 @@ std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const
   self->note_peer(request.remote_address(), request.remote_address().port);
   adoption.publish();
   return self;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 Status Endpoint::set_up(const EndpointConfig& config) {

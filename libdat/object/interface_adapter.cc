@@ -45,7 +45,13 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
     self->detach();
     return insufficient_resources(StatusDetail::kResourceMemory);
   }
-  self->device_->watch(*self);
+  try {
+    self->device_->watch(*self);
+  } catch (const std::bad_alloc&) {
+    table.abandon(*self);
+    self->detach();
+    throw;
+  }
   table.publish(*self);
   ia = self->handle();
   async_evd = self->async_evd();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/memory_shortage.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -15,11 +16,22 @@ struct Ration {
 };
 thread_local Ration ration;
 
-void* allocate(std::size_t size, std::size_t alignment) {
-  if (ration.is_short && ration.left-- <= 0) {
-    ration.was_felt = true;
-    return nullptr;
+std::atomic<bool> is_general{false};
+std::atomic<bool> was_felt_generally{false};
+std::atomic<int> left_for_all{0};
+
+bool is_refused() {
+  if (is_general.load() && left_for_all.fetch_sub(1) <= 0) {
+    was_felt_generally.store(true);
+    return true;
   }
+  if (!ration.is_short || ration.left-- > 0) return false;
+  ration.was_felt = true;
+  return true;
+}
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (is_refused()) return nullptr;
   if (alignment <= alignof(std::max_align_t)) return std::malloc(size == 0 ? 1 : size);
   return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
@@ -42,6 +54,20 @@ MemoryShortage::~MemoryShortage() {
 
 bool MemoryShortage::was_felt() const {
   return ration.was_felt;
+}
+
+GeneralShortage::GeneralShortage(int count) {
+  left_for_all.store(count);
+  was_felt_generally.store(false);
+  is_general.store(true);
+}
+
+GeneralShortage::~GeneralShortage() {
+  is_general.store(false);
+}
+
+bool GeneralShortage::was_felt() const {
+  return was_felt_generally.load();
 }
 
 }  // namespace softdat::conformance

@@ -17,4 +17,15 @@ class MemoryShortage {
   bool was_felt() const;
 };
 
+// The same for all threads together: those of the adapters too.
+class GeneralShortage {
+ public:
+  explicit GeneralShortage(int count);
+  ~GeneralShortage();
+  GeneralShortage(const GeneralShortage&) = delete;
+  GeneralShortage& operator=(const GeneralShortage&) = delete;
+
+  bool was_felt() const;
+};
+
 }  // namespace softdat::conformance

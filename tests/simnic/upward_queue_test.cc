@@ -19,12 +19,17 @@ ConnectionNews news(hca::QueuePairSink& sink, ConnectionEventType type) {
   return {&sink, {type, {}}};
 }
 
+void say(UpwardQueue& queue, const void* owner, News news) {
+  queue.promise(1);
+  queue.say(owner, std::move(news));
+}
+
 TEST(UpwardQueueTest, DeliversInOrderAndOnce) {
   UpwardQueue queue;
   std::vector<ConnectionEventType> heard;
   ScriptedSink sink;
   sink.script = [&](const auto& event) { heard.push_back(event.type); };
-  for (int i = 0; i < 100; ++i) queue.push(&sink, news(sink, static_cast<ConnectionEventType>(i % 8)));
+  for (int i = 0; i < 100; ++i) say(queue, &sink, news(sink, static_cast<ConnectionEventType>(i % 8)));
   EXPECT_TRUE(queue.deliver());
   EXPECT_FALSE(queue.deliver());
   ASSERT_EQ(heard.size(), 100u);
@@ -37,11 +42,11 @@ TEST(UpwardQueueTest, WhatASinkCausesIsDeliveredAfterItReturned) {
   ScriptedSink sink;
   sink.script = [&](const auto&) {
     EXPECT_EQ(++depth, 1);
-    if (++calls < 5) queue.push(&sink, news(sink, ConnectionEventType::kBroken));
+    if (++calls < 5) say(queue, &sink, news(sink, ConnectionEventType::kBroken));
     EXPECT_FALSE(queue.deliver());
     --depth;
   };
-  queue.push(&sink, news(sink, ConnectionEventType::kBroken));
+  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
   queue.deliver();
   EXPECT_EQ(calls, 5);
 }
@@ -53,8 +58,8 @@ TEST(UpwardQueueTest, AForgottenOwnerIsNotHeardAgain) {
   keeper.script = [&](const auto&) { ++kept; };
   goer.script = [&](const auto&) { ++dropped; };
   for (int i = 0; i < 3; ++i) {
-    queue.push(&keeper, news(keeper, ConnectionEventType::kBroken));
-    queue.push(&goer, news(goer, ConnectionEventType::kBroken));
+    say(queue, &keeper, news(keeper, ConnectionEventType::kBroken));
+    say(queue, &goer, news(goer, ConnectionEventType::kBroken));
   }
   queue.forget(&goer);
   queue.deliver();
@@ -70,8 +75,8 @@ TEST(UpwardQueueTest, ASinkMayForgetItsOwnOwner) {
     ++calls;
     queue.forget(&sink);
   };
-  queue.push(&sink, news(sink, ConnectionEventType::kBroken));
-  queue.push(&sink, news(sink, ConnectionEventType::kBroken));
+  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
+  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
   queue.deliver();
   EXPECT_EQ(calls, 1);
 }
@@ -85,7 +90,7 @@ TEST(UpwardQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
     EXPECT_TRUE(await([&] { return may_leave.load(); }));
     has_left.store(true);
   };
-  queue.push(&sink, news(sink, ConnectionEventType::kBroken));
+  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
   std::jthread deliverer([&] { queue.deliver(); });
   ASSERT_TRUE(await([&] { return is_inside.load(); }));
   std::jthread releaser([&] { may_leave.store(true); });
@@ -108,7 +113,7 @@ TEST(UpwardQueueTest, OneThreadSpeaksAtATimeAndNothingIsLost) {
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < kEach; ++i) {
-          queue.push(&sink, news(sink, ConnectionEventType::kBroken));
+          say(queue, &sink, news(sink, ConnectionEventType::kBroken));
           queue.deliver();
         }
       });
@@ -116,6 +121,72 @@ TEST(UpwardQueueTest, OneThreadSpeaksAtATimeAndNothingIsLost) {
   }
   queue.deliver();
   EXPECT_EQ(calls.load(), kThreads * kEach);
+}
+
+struct CountingSink final : hca::CompletionSink {
+  void on_completion() override { ++completions; }
+  void on_overflow() override {
+    ++overflows;
+    if (forgetful != nullptr) forgetful->forget(this);
+  }
+  int completions = 0, overflows = 0;
+  UpwardQueue* forgetful = nullptr;
+};
+
+TEST(UpwardQueueTest, WhatIsSaidOnceIsNotRepeatedAndWhatIsSaidAgainIs) {
+  UpwardQueue queue;
+  CountingSink one, other;
+  queue.promise(4);
+  for (int i = 0; i < 3; ++i) {
+    for (CountingSink* sink : {&one, &other}) {
+      queue.say_once(sink, CompletionNews{sink});
+      queue.say_again(sink, OverflowNews{sink});
+    }
+  }
+  queue.deliver();
+  for (const CountingSink* sink : {&one, &other}) {
+    EXPECT_EQ(sink->completions, 1);
+    EXPECT_EQ(sink->overflows, 3);
+  }
+  queue.say_once(&one, CompletionNews{&one});
+  queue.deliver();
+  EXPECT_EQ(one.completions, 2);
+}
+
+TEST(UpwardQueueTest, WhoIsForgottenByItsOwnSinkIsNotToldAgain) {
+  UpwardQueue queue;
+  CountingSink sink;
+  sink.forgetful = &queue;
+  queue.promise(1);
+  queue.say_again(&sink, OverflowNews{&sink});
+  queue.say_again(&sink, OverflowNews{&sink});
+  queue.deliver();
+  EXPECT_EQ(sink.overflows, 1);
+}
+
+// More than ever fitted at once, with places given back and others that stay.
+TEST(UpwardQueueTest, PromisedPlacesAreThereWhateverElseIsSaid) {
+  UpwardQueue queue;
+  int calls = 0;
+  ScriptedSink sink;
+  sink.script = [&](const auto&) { ++calls; };
+  CountingSink counting;
+  for (int round = 1; round <= 50; ++round) {
+    queue.promise(static_cast<std::size_t>(round) + 2);
+    queue.promise(1);
+    for (int i = 0; i < round; ++i) {
+      News news = ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}};
+      EXPECT_TRUE(queue.try_say(&sink, news));
+    }
+    queue.say_again(&counting, OverflowNews{&counting});
+    for (int i = 0; i < round; ++i) queue.say(&sink, ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}});
+    queue.release(2);
+    queue.deliver();
+    queue.release(1);
+    EXPECT_EQ(calls, 2 * round);
+    EXPECT_EQ(counting.overflows, round);
+    calls = 0;
+  }
 }
 
 }  // namespace

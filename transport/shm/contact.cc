@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <new>
 
 #include "transport/shm/link.h"
 #include "transport/shm/shm_carrier.h"
@@ -35,7 +36,7 @@ Contact::Begin Contact::begin() {
   return Begin::kUnderWay;
 }
 
-void Contact::retry_if_due(base::Time now) {
+void Contact::retry_if_due(base::Time now) try {
   if (!is_retrying_) return;
   if (waiting_.empty()) return give_up(Refusal::kUnreachable);
   if (!retry_at_) retry_at_ = base::deadline_after(now, kRetryPause);
@@ -50,9 +51,11 @@ void Contact::retry_if_due(base::Time now) {
     case Begin::kNoResources:
       return give_up(Refusal::kUnreachable);
   }
+} catch (const std::bad_alloc&) {
+  give_up(Refusal::kUnreachable);
 }
 
-void Contact::on_ready(std::uint32_t) {
+void Contact::on_ready(std::uint32_t) try {
   Welcome welcome;
   switch (receive_welcome(socket_.get(), welcome)) {
     case ReceiveResult::kNothing:
@@ -64,6 +67,8 @@ void Contact::on_ready(std::uint32_t) {
       // The port was closed with us in its queue, or its process died. Is there another?
       return retry_later(kMostAttempts);
   }
+} catch (const std::bad_alloc&) {
+  give_up(Refusal::kUnreachable);
 }
 
 void Contact::take(Welcome welcome) {
@@ -95,7 +100,11 @@ void Contact::resolve(Link& link) {
   while (!waiting_.empty()) {
     ShmChannel& channel = waiting_.front();
     waiting_.pop_front();
-    link.open(channel);
+    try {
+      link.open(channel);
+    } catch (const std::bad_alloc&) {
+      channel.tell_later(News::kRefused, Refusal::kUnreachable);
+    }
   }
 }
 

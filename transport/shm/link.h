@@ -110,7 +110,9 @@ class Link final : public ReadinessSink {
   // Delivery, in link_delivery.cc. False: the peer broke the protocol.
   bool deliver(const RecordWord& word, std::span<const std::byte> bytes);
   bool deliver_connect(std::uint32_t number, std::span<const std::byte> bytes);
-  bool deliver_accept(Conversation& conversation, std::span<const std::byte> bytes);
+  bool refuse_unheard(std::uint32_t number);
+  bool deliver_accept(std::uint32_t number, std::span<const std::byte> bytes);
+  bool abandon_unheard(std::uint32_t number);
   bool deliver_final(const RecordWord& word, std::span<const std::byte> bytes);
   bool conclude(std::uint32_t number, CloseReason reason, const TerminateCode& code);
 

@@ -3,6 +3,9 @@
 // before anything is done; a record that its sender had no right to send breaks the link.
 //
 // Conversations may begin and end within any call of a sink, so none is referred to after one.
+#include <new>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "transport/shm/link.h"
@@ -11,6 +14,16 @@
 #include "transport/shm/shm_request.h"
 
 namespace softdat::transport::shm {
+namespace {
+
+// A refusal counts for more than what came with it.
+std::optional<RefusalNotice> decode_refusal_if_possible(std::span<const std::byte> bytes) try {
+  return decode_refusal(bytes);
+} catch (const std::bad_alloc&) {
+  return decode_refusal(bytes.first(std::tuple_size_v<BareRefusal>));
+}
+
+}  // namespace
 
 bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
   if (word.kind == RecordKind::kConnect) return deliver_connect(word.channel, bytes);
@@ -24,7 +37,7 @@ bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
       if (channel == nullptr) return conversation->has_sent_final;
       return channel->on_payload(word.kind, bytes);
     case RecordKind::kAccept:
-      return deliver_accept(*conversation, bytes);
+      return deliver_accept(word.channel, bytes);
     case RecordKind::kConfirm:
       if (channel == nullptr) return conversation->has_sent_final;
       return channel->on_confirm();
@@ -39,9 +52,10 @@ bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
   return false;
 }
 
-bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> bytes) {
+bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> bytes) try {
+  if (!conversations_.begin_theirs(number)) return false;
   const auto offer = decode_offer(bytes);
-  if (!offer || !conversations_.begin_theirs(number)) return false;
+  if (!offer) return false;
   ShmPort* port = carrier_.find_port(offer->service_id);
   if (port == nullptr || port->is_full()) {
     finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kNoListener, port == nullptr));
@@ -51,11 +65,39 @@ bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> byte
   conversations_.find(number)->request = request.get();
   port->sink().on_request(std::move(request));
   return true;
+} catch (const std::bad_alloc&) {
+  return refuse_unheard(number);
 }
 
-bool Link::deliver_accept(Conversation& conversation, std::span<const std::byte> bytes) {
-  const auto reply = decode_offer(bytes);
+// Without memory for a request it is refused, if it has not been with its death. One that could not even be noted
+// cannot be answered.
+bool Link::refuse_unheard(std::uint32_t number) {
+  const Conversation* conversation = conversations_.find(number);
+  if (conversation == nullptr) return false;
+  if (!conversation->has_sent_final)
+    finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kNoListener, false));
+  return true;
+}
+
+// Without memory for the answer the connection ends before it has begun.
+bool Link::abandon_unheard(std::uint32_t number) {
+  Conversation& conversation = *conversations_.find(number);
+  ShmChannel* channel = nullptr;
+  detach(conversation, channel);
+  if (!conversation.has_sent_final) finish(number, RecordKind::kBye, {});
+  if (channel != nullptr) channel->on_end(CloseReason::kLost, {}, Refusal::kUnreachable);
+  return true;
+}
+
+bool Link::deliver_accept(std::uint32_t number, std::span<const std::byte> bytes) {
+  std::optional<Offer> reply;
+  try {
+    reply = decode_offer(bytes);
+  } catch (const std::bad_alloc&) {
+    return abandon_unheard(number);
+  }
   if (!reply) return false;
+  const Conversation& conversation = *conversations_.find(number);
   ShmChannel* channel = conversation.channel;
   if (channel == nullptr) return conversation.has_sent_final;
   if (channel->state() != ChannelState::kConnecting) return false;
@@ -77,7 +119,7 @@ bool Link::deliver_final(const RecordWord& word, std::span<const std::byte> byte
     default:
       break;
   }
-  const auto notice = decode_refusal(bytes);
+  const auto notice = decode_refusal_if_possible(bytes);
   if (!notice) return false;
   ShmChannel* channel = conversations_.find(word.channel)->channel;
   if (channel != nullptr && channel->state() != ChannelState::kConnecting) return false;

@@ -3,6 +3,7 @@
 // and then there is nobody to write what found no room; so it goes by the socket, and is heard after the ring.
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "transport/shm/link.h"
 #include "transport/shm/shm_carrier.h"
@@ -47,7 +48,11 @@ void Link::hear_socket() {
     if (result == ReceiveResult::kEnd) lose_peer();
     if (result != ReceiveResult::kPacket) return;
     if (farewell_.size() + packet.length > kMostFarewell) return break_down();
-    farewell_.insert(farewell_.end(), data, data + packet.length);
+    try {
+      farewell_.insert(farewell_.end(), data, data + packet.length);
+    } catch (const std::bad_alloc&) {
+      return break_down();
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -92,9 +93,15 @@ void ShmCarrier::on_refused(ShmChannel& channel, Link& link, const RefusalNotice
     known_services_.erase(known);
     const bool may_ask_again = channel.question()->attempts < kMostQuestions;
     channel.be_contacting();
-    if (may_ask_again && start(channel) == Contact::Begin::kUnderWay) return;
+    if (may_ask_again && start_if_possible(channel) == Contact::Begin::kUnderWay) return;
   }
   channel.on_refusal(notice);
+}
+
+Contact::Begin ShmCarrier::start_if_possible(ShmChannel& channel) try {
+  return start(channel);
+} catch (const std::bad_alloc&) {
+  return Contact::Begin::kNoResources;
 }
 
 ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
@@ -102,9 +109,19 @@ ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
   return found == ports_.end() ? nullptr : found->second;
 }
 
-void ShmCarrier::greet(base::UniqueFd socket) {
+// Who is hung up on for want of memory comes again.
+void ShmCarrier::greet(base::UniqueFd socket) try {
   auto greeter = std::make_unique<Greeter>(*this, std::move(socket));
   if (!greeter->is_done()) greeters_.push_back(std::move(greeter));
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+// Without memory to note its rest a port has none.
+void ShmCarrier::rest(std::uint64_t service_id) try {
+  resting_ports_.push_back(service_id);
+} catch (const std::bad_alloc&) {
+  if (ShmPort* const port = find_port(service_id)) port->look_again();
 }
 
 void ShmCarrier::welcome(base::UniqueFd socket, Hello hello) {
@@ -143,7 +160,12 @@ std::shared_ptr<direct::Peer> ShmCarrier::meet(int socket, base::UniqueFd board,
   return home()->meet(std::move(board), std::move(arena), open_process(socket));
 }
 
+// Room first: a link in one list alone would be forgotten.
 Link* ShmCarrier::add_link(LinkParts parts) {
+  const std::size_t count = links_.size() + 1;
+  if (links_.capacity() < count) links_.reserve(2 * count);
+  if (hot_.capacity() < count) hot_.reserve(2 * count);
+  if (auto sleepers = sleepers_.lock(); sleepers->capacity() < count) sleepers->reserve(2 * count);
   links_.push_back(std::make_unique<Link>(*this, std::move(parts)));
   Link* link = links_.back().get();
   sleepers_.lock()->push_back(link);
@@ -160,7 +182,11 @@ Link* ShmCarrier::find_link(const CarrierId& peer) const {
 
 void ShmCarrier::remember(const ServiceKey& key, Link& link) {
   if (known_services_.size() >= kMostKnownServices) known_services_.clear();
-  known_services_[key] = &link;
+  try {
+    known_services_[key] = &link;
+  } catch (const std::bad_alloc&) {
+    return;  // it will be asked for again
+  }
 }
 
 void ShmCarrier::add_news(ShmChannel& channel) {

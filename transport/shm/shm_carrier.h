@@ -75,7 +75,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   ShmPort* find_port(std::uint64_t service_id);
   void remove_port(std::uint64_t service_id) { ports_.erase(service_id); }
   // Has the port look again after a while: what it lacks now nobody announces.
-  void rest(std::uint64_t service_id) { resting_ports_.push_back(service_id); }
+  void rest(std::uint64_t service_id);
   void greet(base::UniqueFd socket);
   void welcome(base::UniqueFd socket, Hello hello);
   Link* join(base::UniqueFd socket, Welcome welcome);
@@ -88,6 +88,7 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
 
  private:
   Contact::Begin start(ShmChannel& channel);
+  Contact::Begin start_if_possible(ShmChannel& channel);
   Link* add_link(LinkParts parts);
   void break_down();
   std::shared_ptr<direct::Peer> meet(int socket, base::UniqueFd board, base::UniqueFd arena);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/shm_port.h"
 
+#include <new>
 #include <utility>
 
 #include "transport/shm/link.h"
@@ -41,7 +42,8 @@ Greeter::Greeter(ShmCarrier& carrier, base::UniqueFd socket)
   on_ready(kReadable);
 }
 
-void Greeter::on_ready(std::uint32_t) {
+// Without memory for the link the peer is hung up on, and comes again.
+void Greeter::on_ready(std::uint32_t) try {
   Hello hello;
   switch (receive_hello(socket_.get(), hello)) {
     case ReceiveResult::kNothing:
@@ -54,6 +56,8 @@ void Greeter::on_ready(std::uint32_t) {
     case ReceiveResult::kEnd:
       break;
   }
+  is_done_ = true;
+} catch (const std::bad_alloc&) {
   is_done_ = true;
 }
 

@@ -58,15 +58,25 @@ void Connection::want_write() {
   watch_->want(kWritable);
 }
 
+// Want of memory costs the connection, not the thread whose turn it is: so here, in on_due(), on_deadline() and
+// try_read(), through which all turns come in.
 void Connection::on_ready(std::uint32_t readiness) {
   const SharedConnection self = shared_from_this();
+  try {
+    heed_readiness(readiness);
+  } catch (const std::bad_alloc&) {
+    lose();
+  }
+}
+
+void Connection::heed_readiness(std::uint32_t readiness) {
   if ((readiness & kWritable) != 0) {
     if (std::exchange(is_write_wanted_, false)) hub_.note_blocked_writer(-1);
     on_writable();
   }
   if ((readiness & kReadable) != 0 && state_ != State::kClosed) {
-    hub_.note_unarmed(self);
-    if (try_read() && is_receiving()) hub_.note_active(self);
+    hub_.note_unarmed(shared_from_this());
+    if (try_read() && is_receiving()) hub_.note_active(shared_from_this());
   }
 }
 
@@ -80,7 +90,6 @@ void Connection::on_writable() {
   if (std::exchange(is_blocked_, false)) sink_->on_writable();
 }
 
-// Want of memory costs the connection, not the thread whose turn it is.
 bool Connection::try_read() try { return read_what_comes(); } catch (const std::bad_alloc&) {
   lose();
   return true;
@@ -108,7 +117,7 @@ bool Connection::read_what_comes() {
 }
 
 // What could not be said or done within the owner's own call.
-void Connection::on_due() {
+void Connection::on_due() try {
   if (state_ == State::kClosed || state_ == State::kDraining) return;
   if (refusal_) return give_up(*refusal_, {});
   if (state_ == State::kOpen && std::exchange(is_blocked_, false)) {
@@ -118,10 +127,20 @@ void Connection::on_due() {
   if (is_receiving()) try_read();
   // There may be more to read than one turn reads.
   if (verdict_ && is_receiving() && !is_deferred_) pronounce(*verdict_);
+} catch (const std::bad_alloc&) {
+  lose();
 }
 
 void Connection::on_deadline() {
   const SharedConnection self = shared_from_this();
+  try {
+    heed_deadline();
+  } catch (const std::bad_alloc&) {
+    lose();
+  }
+}
+
+void Connection::heed_deadline() {
   switch (state_) {
     case State::kHolding:
       return release_hold();

@@ -69,6 +69,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // Readiness and time.
   void on_ready(std::uint32_t readiness) override;
   void on_deadline() override;
+  void heed_readiness(std::uint32_t readiness);
+  void heed_deadline();
   bool open_watch();
   void close_socket();
   void want_write();

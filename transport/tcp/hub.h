@@ -56,7 +56,8 @@ class Hub {
   void forget_newcomer(const SharedConnection& connection);
   // All of them, which are the caller's from now on. Takes no memory.
   std::unordered_set<SharedConnection> release_connections() { return std::exchange(connections_, {}); }
-  std::vector<SharedConnection> connections() const { return {connections_.begin(), connections_.end()}; }
+  // Null when there is none. Takes no memory.
+  SharedConnection any_connection() const { return connections_.empty() ? nullptr : *connections_.begin(); }
 
   // accept() found no free descriptor: closes one that was kept for this, so that the peer can be
   // turned away, then keeps another.

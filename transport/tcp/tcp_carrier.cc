@@ -62,7 +62,7 @@ std::size_t TcpCarrier::settle(base::Time now) {
 void TcpCarrier::break_down() {
   hub_.note_done();
   for (TcpPort* const port : ports_) port->abandon();
-  for (const SharedConnection& connection : hub_.connections()) connection->lose();
+  while (const SharedConnection connection = hub_.any_connection()) connection->lose();
 }
 
 void TcpCarrier::wait(base::Time deadline) {
@@ -76,7 +76,7 @@ void TcpCarrier::interrupt() {
 void TcpCarrier::kill() {
   if (!std::exchange(is_alive_, false)) return;
   for (TcpPort* const port : ports_) port->abandon();
-  for (const SharedConnection& connection : hub_.connections()) connection->abandon();
+  while (const SharedConnection connection = hub_.any_connection()) connection->abandon();
 }
 
 }  // namespace softdat::transport::tcp
