@@ -317,12 +317,16 @@ EventDispatcherParameters EventDispatcher::query() const {
 Status EventDispatcher::add_dto_stream(NotifyMode mode, StatusDetail handle_detail, StatusDetail argument) {
   const bool is_only_dto = (streams_ & ~kCompletionStreams) == 0;
   if (!takes(kDtoStream)) return invalid_handle(handle_detail);
-  std::lock_guard lock(mutex_);
-  if (mode != NotifyMode::kThreshold && !is_only_dto) return invalid_parameter(argument);
-  if (dto_streams_ > 0 && mode != mode_.load()) return invalid_parameter(argument);
-  if (!add_stream()) return invalid_handle(handle_detail);
-  mode_.store(mode);
-  ++dto_streams_;
+  {
+    std::lock_guard lock(mutex_);
+    if (mode != NotifyMode::kThreshold && !is_only_dto) return invalid_parameter(argument);
+    if (dto_streams_ > 0 && mode != mode_.load()) return invalid_parameter(argument);
+    if (!add_stream()) return invalid_handle(handle_detail);
+    mode_.store(mode);
+    ++dto_streams_;
+  }
+  // A device that was once asked to tell of every completion cannot be asked for less until it has told of one.
+  if (mode == NotifyMode::kSolicited) arm();
   return kOk;
 }
 
