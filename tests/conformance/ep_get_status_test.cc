@@ -48,6 +48,7 @@ TEST_F(EpGetStatus, BothEndsOfAConnectionAreConnected) {
 
 // A graceful disconnect waits for what was posted: here for a send that finds no receive.
 TEST_F(EpGetStatus, GracefulDisconnectIsPendingWhileRequestsAreOutstanding) {
+  if (const Lack lack = lack_of_waiting_sends(); !lack.empty()) GTEST_SKIP() << lack;
   establish(server_, client_);
   ASSERT_THAT(client_.post_send(0, 64), succeeds());
   ASSERT_THAT(dat_ep_disconnect(client_.ep, DAT_CLOSE_GRACEFUL_FLAG), succeeds());

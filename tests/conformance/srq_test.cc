@@ -193,6 +193,7 @@ TEST_F(Srq, QueryRefusesUnknownBitsAndNull) {
 }
 
 TEST_F(Srq, ResizingChangesTheSizeAndLosesNothing) {
+  if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   server_.connect_client();
   server_.post_many(8);
   ASSERT_THAT(server_.post_empty(), fails_with(DAT_INSUFFICIENT_RESOURCES));
@@ -234,6 +235,7 @@ TEST_F(Srq, ResizingToNothingOrBeyondTheAdapterIsInvalid) {
 }
 
 TEST_F(Srq, MessagesThatComeWhileItIsResizedAreNotLost) {
+  if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   server_.connect_client();
   for (int round = 0; round < 20; ++round) {
     server_.post_many(2);
