@@ -2,6 +2,7 @@
 // dat_srq_set_lw: every sentence of its page.
 #include <gtest/gtest.h>
 
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/shared_server.h"
 
 namespace softdat::conformance {
@@ -164,6 +165,7 @@ TEST_F(SrqSetLw, AboveMaxRecvDtosIsInvalidAndChangesNothing) {
 }
 
 TEST_F(SrqSetLw, TheLimitMovesWithTheSize) {
+  if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   EXPECT_THAT(dat_srq_set_lw(server_.srq, 9), fails_with(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
   ASSERT_THAT(dat_srq_resize(server_.srq, 9), succeeds());
   EXPECT_THAT(dat_srq_set_lw(server_.srq, 9), succeeds());

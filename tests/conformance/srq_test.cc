@@ -168,6 +168,7 @@ TEST_F(Srq, HindersAGracefulCloseOfItsAdapter) {
 
 // The page's example, number by number.
 TEST_F(Srq, QueryCountsAsThePagesExampleDoes) {
+  if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   ASSERT_THAT(dat_srq_resize(server_.srq, 10), succeeds());
   server_.connect_client();
   server_.post_many(3);
