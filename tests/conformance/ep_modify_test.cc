@@ -60,7 +60,8 @@ class EpModifyInEveryState : public testing::TestWithParam<DAT_EP_STATE> {
     if (const Lack lack = lack_of_state(GetParam()); !lack.empty()) GTEST_SKIP() << lack;
   }
 
-  EndpointInState world_{GetParam()};
+  // What cannot be built is left out only after this.
+  EndpointInState world_{lack_of_state(GetParam()).empty() ? GetParam() : DAT_EP_STATE_UNCONNECTED};
 };
 
 TEST_P(EpModifyInEveryState, EachFieldChangesOnlyInItsStates) {
