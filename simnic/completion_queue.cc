@@ -106,8 +106,7 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) {
 void CompletionQueue::move_to(CompletionRing& to, std::span<hca::Completion> room) {
   moves_.fetch_add(1, std::memory_order_seq_cst);
   const std::size_t count = ring().pop(room);
-  to.open();
-  for (const hca::Completion& completion : room.first(count)) static_cast<void>(to.push(completion));
+  to.refill(room.first(count));
   ring_.store(&to, std::memory_order_seq_cst);
   moves_.fetch_add(1, std::memory_order_seq_cst);
 }

@@ -104,6 +104,18 @@ void CompletionRing::open() {
   Word(header_->tail).fetch_and(~kClosedBit, std::memory_order_seq_cst);
 }
 
+// The tail goes ahead, still closed, so that no head ever passes it.
+void CompletionRing::refill(std::span<const hca::Completion> completions) {
+  std::uint64_t position = Word(header_->tail).load(std::memory_order_relaxed) & ~kClosedBit;
+  Word(header_->tail).store((position + completions.size()) | kClosedBit, std::memory_order_seq_cst);
+  for (const hca::Completion& completion : completions) {
+    write(cell(position), completion);
+    Word(cell(position).number).store(position + 1, std::memory_order_release);
+    ++position;
+  }
+  open();
+}
+
 std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
   std::size_t count = 0;
   for (; count < out.size(); ++count, ++position) {

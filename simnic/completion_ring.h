@@ -48,6 +48,8 @@ class CompletionRing {
   // Lets no producer in any more, and returns when those who were in are done. open() undoes it.
   void close();
   void open();
+  // Puts these into a ring that is empty, and closed or unknown to producers; then opens it. They fit.
+  void refill(std::span<const hca::Completion> completions);
 
   // Takes up to out.size(), oldest first.
   std::size_t pop(std::span<hca::Completion> out);

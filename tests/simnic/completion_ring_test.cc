@@ -24,6 +24,30 @@ bool push(CompletionRing& ring, std::uint64_t wr_id) {
   return ring.push(make(wr_id)) == CompletionRing::Pushed::kYes;
 }
 
+// A producer may have been at the ring since before it was left, and goes on the moment it is opened.
+TEST(CompletionRingTest, NobodyComesBeforeWhatARingIsRefilledWith) {
+  constexpr std::uint64_t kMarker = 1'000'000'000;
+  CompletionRing ring(8);
+  ring.close();
+  std::atomic<bool> is_over{false};
+  std::thread producer([&] {
+    for (std::uint64_t next = 1; !is_over;) next += push(ring, next) ? 1 : 0;
+  });
+  std::array<hca::Completion, 8> out{};
+  int wrong = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    ring.refill(std::array{make(kMarker), make(kMarker + 1), make(kMarker + 2)});
+    const std::size_t count = ring.pop(out);
+    wrong += count < 3 || out[0].wr_id != kMarker || out[2].wr_id != kMarker + 2 ? 1 : 0;
+    ring.close();
+    while (ring.pop(out) != 0) {
+    }
+  }
+  is_over = true;
+  producer.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(CompletionRingTest, AClosedRingTakesNothingAndGivesWhatItHas) {
   CompletionRing ring(4);
   ASSERT_TRUE(push(ring, 1));
