@@ -2,6 +2,7 @@
 // Direct access between two NICs of this process over real shared memory, both driven by hand: what happens while a NIC
 // is not turned happens without it.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -18,6 +19,11 @@ namespace softdat::simnic::testing {
 namespace {
 
 using transport::direct::Home;
+
+// Shared memory reaches other processes that run this, so each has a service of its own.
+std::uint64_t own_service() {
+  return kService + static_cast<std::uint64_t>(::getpid());
+}
 
 struct HandStation {
   explicit HandStation(std::uint32_t ipv4)
@@ -103,7 +109,7 @@ class DirectTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (here_.home == nullptr) GTEST_SKIP() << "no direct access here";
-    listener_ = expect_ok(there_.nic.listen(kService, 8, acceptor_));
+    listener_ = expect_ok(there_.nic.listen(own_service(), 8, acceptor_));
     connect();
   }
   void connect() {
@@ -112,7 +118,7 @@ class DirectTest : public ::testing::Test {
     acceptor_.expect(*passive_);
     const int before = passive_sink_.count(ConnectionEventType::kEstablished);
     expect_ok(
-        active_->connect({.remote = there_.nic.attributes().address, .service_id = kService, .private_data = {}}));
+        active_->connect({.remote = there_.nic.attributes().address, .service_id = own_service(), .private_data = {}}));
     EXPECT_TRUE(await([&] {
       here_.turn();
       there_.turn();
@@ -502,7 +508,8 @@ class SmallQueueTest : public DirectTest {
     qp_ = expect_ok(here_.nic.create_qp(config));
     partner_ = there_.make_qp(passive_sink_);
     acceptor_.expect(*partner_);
-    expect_ok(qp_->connect({.remote = there_.nic.attributes().address, .service_id = kService, .private_data = {}}));
+    expect_ok(
+        qp_->connect({.remote = there_.nic.attributes().address, .service_id = own_service(), .private_data = {}}));
     ASSERT_TRUE(turn_until([&] { return passive_sink_.count(ConnectionEventType::kEstablished) == 2; }));
   }
   bool turn_until(const std::function<bool()>& is_done) {
