@@ -200,6 +200,7 @@ TEST_F(ConnectionRaces, ClosingTheAdapterWhileItsEndpointsConnect) {
           [&] { EXPECT_THAT(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), succeeds()); }});
     leaving.adapter.release();
   }
+  server_.stop_listening();  // or one of theirs may yet come, and be taken for the next
   while (const auto event = take_event(server_.cr_evd)) {
     static_cast<void>(reject_cr(event->event_data.cr_arrival_event_data.cr_handle));
   }
