@@ -134,6 +134,19 @@ class DirectTest : public ::testing::Test {
                                .remote_address = remote.address() + offset,
                                .local = local});
   }
+  // The key of a window that lets peers write into the first bytes of `block`.
+  std::uint32_t bind_passively(hca::MemoryWindow& window, const Block& block, std::uint64_t length) {
+    const std::uint32_t key = expect_ok(passive_->post_bind({.wr_id = 9,
+                                                             .flags = hca::kSignaled,
+                                                             .window = &window,
+                                                             .lkey = block.key(),
+                                                             .address = block.address(),
+                                                             .length = length,
+                                                             .access = hca::kRemoteWrite,
+                                                             .note = 0}));
+    EXPECT_EQ(await_completion(there_), "9:ok");
+    return key;
+  }
   std::string await_completion(HandStation& at) {
     std::string result = "none";
     await([&] {
@@ -428,15 +441,7 @@ TEST_F(DirectTest, AWindowIsReachedByMessages) {
   Block from(here_, 64), to(there_, 64);
   from.fill(8);
   const auto window = expect_ok(there_.nic.create_window(*there_.pd, hca::WindowScope::kDomain, 0));
-  const std::uint32_t key = expect_ok(passive_->post_bind({.wr_id = 9,
-                                                           .flags = hca::kSignaled,
-                                                           .window = window.get(),
-                                                           .lkey = to.key(),
-                                                           .address = to.address(),
-                                                           .length = 32,
-                                                           .access = hca::kRemoteWrite,
-                                                           .note = 0}));
-  EXPECT_EQ(await_completion(there_), "9:ok");
+  const std::uint32_t key = bind_passively(*window, to, 32);
   const auto write_at = [&](std::uint64_t wr_id, std::uint64_t address) {
     return active_->post_send({.wr_id = wr_id,
                                .opcode = hca::SendOpcode::kWrite,
@@ -459,15 +464,7 @@ TEST_F(DirectTest, SendsOfEveryKindTakeReceivesInOrder) {
   constexpr std::size_t kLarge = 20'000;
   Block from(here_, kLarge), to(there_, 4 * kLarge);
   const auto window = expect_ok(there_.nic.create_window(*there_.pd, hca::WindowScope::kDomain, 0));
-  const std::uint32_t key = expect_ok(passive_->post_bind({.wr_id = 9,
-                                                           .flags = hca::kSignaled,
-                                                           .window = window.get(),
-                                                           .lkey = to.key(),
-                                                           .address = to.address(),
-                                                           .length = 32,
-                                                           .access = hca::kRemoteWrite,
-                                                           .note = 0}));
-  EXPECT_EQ(await_completion(there_), "9:ok");
+  const std::uint32_t key = bind_passively(*window, to, 32);
   for (std::uint64_t i = 0; i < 4; ++i) {
     expect_ok(passive_->post_recv({.wr_id = i, .local = Segments{to.segment(i * kLarge, kLarge)}}));
   }
