@@ -5,17 +5,21 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "tests/conformance/child_process.h"
 #include "tests/conformance/peer.h"
 
 namespace softdat::conformance {
 
-// What the other process gives away when it accepts.
+// What the other process gives away when it accepts. It travels as it stands in memory: no byte of it may be padding,
+// which nobody sets.
 struct MemoryOffer {
   std::uint64_t address;
   DAT_RMR_CONTEXT context;
+  std::uint32_t unused = 0;
 };
+static_assert(std::has_unique_object_representations_v<MemoryOffer>);
 
 // How much it writes at a time when told to "fire".
 inline constexpr std::size_t kFired = 64 * 1024;
