@@ -23,7 +23,7 @@ struct Row {
 // In the order of enum Variable.
 constexpr std::array<Row, 9> kRows{{
     {"SOFTDAT_BACKEND", ""},
-    {"SOFTDAT_TRANSPORT", "auto shm tcp"},
+    {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
     {"SOFTDAT_CRC", "on off"},
     {"SOFTDAT_MPA", "p2p 2 1"},

@@ -8,7 +8,7 @@ namespace softdat::base {
 
 enum class Variable {
   kBackend,    // SOFTDAT_BACKEND: sim | verbs | verbs:DEVICE
-  kTransport,  // SOFTDAT_TRANSPORT: auto | shm | tcp
+  kTransport,  // SOFTDAT_TRANSPORT: auto | shm | tcp | loop
   kAddress,    // SOFTDAT_ADDRESS: IPv4 address or interface name that sim0 uses
   kCrc,        // SOFTDAT_CRC: on | off, CRC32C on the TCP wire
   kMpa,        // SOFTDAT_MPA: p2p | 2 | 1, how connections begin on the TCP wire

@@ -6,7 +6,9 @@
 namespace softdat::simnic {
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
-  const bool is_direct = options.direct && options.carrier != transport::CarrierKind::kTcp;
+  using transport::CarrierKind;
+  const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
+  const bool is_direct = options.direct && has_shm;
   const auto home = is_direct ? transport::direct::Home::create() : nullptr;
   auto carrier = transport::open_carrier(
       {.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc, .mpa = options.mpa, .home = home});

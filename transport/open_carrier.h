@@ -14,6 +14,7 @@ enum class CarrierKind {
   kAuto,  // shared memory where it reaches, TCP everywhere else
   kShm,
   kTcp,
+  kLoop,  // within this process
 };
 
 // How an initiator begins on the TCP wire; a responder follows whoever comes.

@@ -34,7 +34,8 @@ bool set_transport(simnic::NicOptions& options, std::string_view value) {
   if (value == "auto") options.carrier = transport::CarrierKind::kAuto;
   if (value == "shm") options.carrier = transport::CarrierKind::kShm;
   if (value == "tcp") options.carrier = transport::CarrierKind::kTcp;
-  return value == "auto" || value == "shm" || value == "tcp";
+  if (value == "loop") options.carrier = transport::CarrierKind::kLoop;
+  return value == "auto" || value == "shm" || value == "tcp" || value == "loop";
 }
 
 bool set_crc(simnic::NicOptions& options, std::string_view value) {
@@ -77,7 +78,7 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     if (apply(options, word.substr(0, equals), word.substr(equals + 1))) continue;
     base::log(
         base::LogLevel::kError,
-        "IA %s: instance data \"%s\" is not understood; known are address=IPV4|INTERFACE, transport=auto|shm|tcp, "
+        "IA %s: instance data \"%s\" is not understood; known are address=IPV4|INTERFACE, transport=auto|shm|tcp|loop, "
         "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=on|off",
         choice.name.c_str(), word.c_str());
     return false;

@@ -130,6 +130,7 @@ TEST_F(Outcome, AcceptCompletionErrorBecauseThePeerGaveUp) {
 // The answer is on its way when the peer dies.
 TEST_F(Outcome, AcceptCompletionErrorBecauseThePeerDied) {
   if (const Lack lack = lack_of_confirmations(); !lack.empty()) GTEST_SKIP() << lack;
+  if (const Lack lack = lack_of_other_processes(); !lack.empty()) GTEST_SKIP() << lack;
   RemotePeer dying;
   dying.connect(client_);
   const DAT_CONN_QUAL qualifier = server_.listen();
@@ -166,6 +167,7 @@ TEST_F(Outcome, BrokenBecauseOfAViolation) {
 }
 
 TEST_F(Outcome, BrokenBecauseThePeerDied) {
+  if (const Lack lack = lack_of_other_processes(); !lack.empty()) GTEST_SKIP() << lack;
   RemotePeer dying;
   dying.connect(client_);
   ASSERT_THAT(client_.post_recv(0, 64, 2), succeeds());

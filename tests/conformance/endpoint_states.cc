@@ -37,7 +37,10 @@ const char* name_of(DAT_EP_STATE state) {
 
 Lack lack_of_state(DAT_EP_STATE state) {
   if (state == DAT_EP_STATE_DISCONNECT_PENDING) return lack_of_waiting_sends();
-  if (state == DAT_EP_STATE_COMPLETION_PENDING) return lack_of_confirmations();
+  if (state == DAT_EP_STATE_COMPLETION_PENDING) {
+    const Lack lack = lack_of_confirmations();
+    return lack.empty() ? lack_of_other_processes() : lack;
+  }
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/lacks.h"
 
+#include <cstdlib>
 #include <map>
 
 #include "tests/conformance/answers.h"
@@ -98,6 +99,11 @@ Lack lack_of_shared_resizing() {
   require(dat_srq_create(adapter.handle(), adapter.make_pz(), &attributes, &srq), "dat_srq_create");
   const bool is_unable = type_of(dat_srq_resize(srq, 4096)) == DAT_MODEL_NOT_SUPPORTED;
   return is_unable ? "dat_srq_resize is not supported" : Lack();
+}
+
+Lack lack_of_other_processes() {
+  const char* const said = std::getenv("SOFTDAT_TRANSPORT");
+  return said != nullptr && std::string(said) == "loop" ? "SOFTDAT_TRANSPORT is loop" : Lack();
 }
 
 Lack lack_of_waiting_sends() {

@@ -29,6 +29,8 @@ Lack lack_of_shared_resizing();
 Lack lack_of_waiting_sends();
 Lack lack_of_refusals();
 Lack lack_of_confirmations();
+// Peers that are other processes, by the variable SOFTDAT_TRANSPORT.
+Lack lack_of_other_processes();
 // What only an adapter of our own can promise.
 Lack lack_of_simulation();
 

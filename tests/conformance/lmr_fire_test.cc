@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/conformance/foreign_memory.h"
+#include "tests/conformance/lacks.h"
 #include "tests/conformance/remote_peer.h"
 
 namespace softdat::conformance {
@@ -108,6 +109,7 @@ TEST(LmrFire, RegisteringLosesNothingThatThreadsStoreMeanwhile) {
 
 // "When dat_lmr_free returns" nobody touches the memory, though a peer writes into it without a pause.
 TEST(LmrFire, FreedMemoryIsTheOwnersAgain) {
+  if (const Lack lack = lack_of_other_processes(); !lack.empty()) GTEST_SKIP() << lack;
   constexpr unsigned char kOurs = 0x55;
   const unsigned rounds = rounds_from_environment(20);
   Peer owner(kClientName);

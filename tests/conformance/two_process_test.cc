@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -29,7 +30,11 @@ std::string command(const char* verb, std::size_t offset, std::size_t length, st
 
 class TwoProcesses : public testing::Test {
  protected:
-  void SetUp() override { remote_.connect(client_); }
+  void SetUp() override {
+    if (const Lack lack = lack_of_other_processes(); !lack.empty()) GTEST_SKIP() << lack;
+    remote_ = std::make_unique<RemotePeer>();
+    remote_->connect(client_);
+  }
 
   void expect_completion(std::uint64_t cookie, std::size_t length) {
     const auto completion = next_completion(client_.request_evd);
@@ -39,38 +44,38 @@ class TwoProcesses : public testing::Test {
   }
 
   Peer client_{kClientName, with_much_memory()};
-  RemotePeer remote_;
+  std::unique_ptr<RemotePeer> remote_;
 };
 
 TEST_F(TwoProcesses, MessagesGoBothWays) {
-  EXPECT_EQ(remote_.ask(command("recv", 0, 4096, 11)), "done");
+  EXPECT_EQ(remote_->ask(command("recv", 0, 4096, 11)), "done");
   client_.memory->fill(0, 1000, 1);
   ASSERT_THAT(client_.post_send(0, 1000, 12), succeeds());
-  EXPECT_EQ(remote_.ask("await-recv"), "0 11 1000");
+  EXPECT_EQ(remote_->ask("await-recv"), "0 11 1000");
   expect_completion(12, 1000);
-  EXPECT_EQ(remote_.ask(command("holds", 0, 1000, 1)), "yes");
+  EXPECT_EQ(remote_->ask(command("holds", 0, 1000, 1)), "yes");
   ASSERT_THAT(client_.post_recv(4096, 4096, 13), succeeds());
-  EXPECT_EQ(remote_.ask(command("fill", 8192, 2000, 2)), "done");
-  EXPECT_EQ(remote_.ask(command("send", 8192, 2000, 14)), "done");
+  EXPECT_EQ(remote_->ask(command("fill", 8192, 2000, 2)), "done");
+  EXPECT_EQ(remote_->ask(command("send", 8192, 2000, 14)), "done");
   EXPECT_EQ(next_completion(client_.recv_evd).transfered_length, 2000u);
   EXPECT_TRUE(client_.memory->holds(4096, 2000, 2));
-  EXPECT_EQ(remote_.ask("await-request"), "0 14 2000");
+  EXPECT_EQ(remote_->ask("await-request"), "0 14 2000");
 }
 
 // The target sleeps in read() from here on; nobody there calls DAT.
 TEST_F(TwoProcesses, WriteCompletesWhileTheTargetSleeps) {
   for (const std::size_t size : {1u, 64u, 4096u, 65536u, 1u << 20}) {
     client_.memory->fill(0, size, static_cast<unsigned>(size));
-    ASSERT_THAT(client_.post_write(0, size, remote_.memory(0, size), size), succeeds());
+    ASSERT_THAT(client_.post_write(0, size, remote_->memory(0, size), size), succeeds());
     expect_completion(size, size);
-    EXPECT_EQ(remote_.ask(command("holds", 0, size, size)), "yes") << size;
+    EXPECT_EQ(remote_->ask(command("holds", 0, size, size)), "yes") << size;
   }
 }
 
 TEST_F(TwoProcesses, ReadCompletesWhileTheTargetSleeps) {
   for (const std::size_t size : {1u, 64u, 4096u, 65536u, 1u << 20}) {
-    EXPECT_EQ(remote_.ask(command("fill", 0, size, size)), "done");
-    ASSERT_THAT(client_.post_read(0, size, remote_.memory(0, size), size), succeeds());
+    EXPECT_EQ(remote_->ask(command("fill", 0, size, size)), "done");
+    ASSERT_THAT(client_.post_read(0, size, remote_->memory(0, size), size), succeeds());
     expect_completion(size, size);
     EXPECT_TRUE(client_.memory->holds(0, size, static_cast<unsigned>(size))) << size;
   }
@@ -78,10 +83,10 @@ TEST_F(TwoProcesses, ReadCompletesWhileTheTargetSleeps) {
 
 TEST_F(TwoProcesses, ViolationIsReportedWhileTheTargetSleeps) {
   if (const Lack lack = lack_of_refusals(); !lack.empty()) GTEST_SKIP() << lack;
-  ASSERT_THAT(client_.post_write(0, 64, remote_.memory(1 << 20, 64)), succeeds());
+  ASSERT_THAT(client_.post_write(0, 64, remote_->memory(1 << 20, 64)), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).status, DAT_DTO_ERR_REMOTE_ACCESS);
   EXPECT_EQ(next_event(client_.connect_evd).event_number, DAT_CONNECTION_EVENT_BROKEN);
-  EXPECT_EQ(remote_.ask("await-connection"), std::to_string(DAT_CONNECTION_EVENT_BROKEN));
+  EXPECT_EQ(remote_->ask("await-connection"), std::to_string(DAT_CONNECTION_EVENT_BROKEN));
 }
 
 // Programs poll the last byte of a buffer: when it has come, everything before it has.
@@ -90,10 +95,10 @@ TEST_F(TwoProcesses, LastByteLandsLast) {
     for (const std::size_t size : {16u, 100u, 2048u, 2049u, 4096u, 10000u, 65536u, 300001u}) {
       const unsigned seed = round * 10 + static_cast<unsigned>(size % 7);
       client_.memory->fill(0, size, seed);
-      remote_.ask(command("fill", 0, size, seed + 1));
-      ASSERT_EQ(remote_.ask(command("watch", 0, size, seed)), "watching");
-      ASSERT_THAT(client_.post_write(0, size, remote_.memory(0, size), round), succeeds());
-      EXPECT_EQ(remote_.read_line(), "yes") << size;
+      remote_->ask(command("fill", 0, size, seed + 1));
+      ASSERT_EQ(remote_->ask(command("watch", 0, size, seed)), "watching");
+      ASSERT_THAT(client_.post_write(0, size, remote_->memory(0, size), round), succeeds());
+      EXPECT_EQ(remote_->read_line(), "yes") << size;
       expect_completion(round, size);
     }
   }
@@ -104,12 +109,12 @@ TEST_F(TwoProcesses, FlagWrittenBehindTheDataLandsBehindIt) {
   constexpr std::size_t kSize = 200000;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     client_.memory->fill(0, kSize, seed);
-    remote_.ask(command("fill", 0, kSize, seed + 1));
-    ASSERT_EQ(remote_.ask(command("watch", 0, kSize, seed)), "watching");
-    ASSERT_THAT(client_.post_write(0, kSize - 1, remote_.memory(0, kSize - 1), 0, DAT_COMPLETION_SUPPRESS_FLAG),
+    remote_->ask(command("fill", 0, kSize, seed + 1));
+    ASSERT_EQ(remote_->ask(command("watch", 0, kSize, seed)), "watching");
+    ASSERT_THAT(client_.post_write(0, kSize - 1, remote_->memory(0, kSize - 1), 0, DAT_COMPLETION_SUPPRESS_FLAG),
                 succeeds());
-    ASSERT_THAT(client_.post_write(kSize - 1, 1, remote_.memory(kSize - 1, 1), seed), succeeds());
-    EXPECT_EQ(remote_.read_line(), "yes");
+    ASSERT_THAT(client_.post_write(kSize - 1, 1, remote_->memory(kSize - 1, 1), seed), succeeds());
+    EXPECT_EQ(remote_->read_line(), "yes");
     expect_completion(seed, 1);
   }
 }
@@ -121,7 +126,7 @@ TEST_F(TwoProcesses, SharedMemoryIsRegisteredByBothUnderOneCookie) {
   const auto number = static_cast<std::uint64_t>(getpid());
   unsigned char* mine = map_shared(number, kSize);
   const SharedRegion region(client_.adapter.handle(), client_.pz, mine, kSize, number);
-  const std::string theirs = remote_.ask(command("share", 0, kSize, number));
+  const std::string theirs = remote_->ask(command("share", 0, kSize, number));
   shm_unlink(shared_name(number).c_str());
   ASSERT_THAT(region.answer, succeeds());
   std::istringstream words(theirs);
@@ -132,7 +137,7 @@ TEST_F(TwoProcesses, SharedMemoryIsRegisteredByBothUnderOneCookie) {
   ASSERT_THAT(client_.post_write(0, 100, make_remote(address + 50, 100, context), 1), succeeds());
   expect_completion(1, 100);
   EXPECT_TRUE(are_same_bytes(client_.memory->data(), mine + 50, 100));
-  EXPECT_EQ(remote_.ask(command("peek", 50, 0, 0)), std::to_string(mine[50]));
+  EXPECT_EQ(remote_->ask(command("peek", 50, 0, 0)), std::to_string(mine[50]));
 }
 
 TEST_F(TwoProcesses, CookieOfAnotherProcessesMemoryIsTaken) {
@@ -142,18 +147,18 @@ TEST_F(TwoProcesses, CookieOfAnotherProcessesMemoryIsTaken) {
   shm_unlink(shared_name(number).c_str());  // so that the other process maps another memory
   const SharedRegion region(client_.adapter.handle(), client_.pz, mine, kSize, number);
   ASSERT_THAT(region.answer, succeeds());
-  const std::string theirs = remote_.ask(command("share", 0, kSize, number));
+  const std::string theirs = remote_->ask(command("share", 0, kSize, number));
   shm_unlink(shared_name(number).c_str());
   EXPECT_EQ(theirs, "refused " + std::to_string(DAT_INVALID_STATE));
   ASSERT_THAT(dat_lmr_free(region.lmr), succeeds());
-  EXPECT_EQ(remote_.ask(command("share", 0, kSize, number)).find("refused"), std::string::npos);
+  EXPECT_EQ(remote_->ask(command("share", 0, kSize, number)).find("refused"), std::string::npos);
   shm_unlink(shared_name(number).c_str());
 }
 
 TEST_F(TwoProcesses, OrderlyEndOfThePeerIsADisconnect) {
   ASSERT_THAT(client_.post_recv(0, 64, 4), succeeds());
-  remote_.tell("quit");
-  EXPECT_EQ(remote_.process().join(), 0);
+  remote_->tell("quit");
+  EXPECT_EQ(remote_->process().join(), 0);
   EXPECT_THAT(next_event(client_.connect_evd).event_number,
               testing::AnyOf(DAT_CONNECTION_EVENT_DISCONNECTED, DAT_CONNECTION_EVENT_BROKEN));
   EXPECT_EQ(next_completion(client_.recv_evd).status, DAT_DTO_ERR_FLUSHED);
@@ -165,8 +170,8 @@ TEST_F(TwoProcesses, PeerThatJustExitsIsOneBrokenConnection) {
   if (const Lack lack = lack_of_waiting_sends(); !lack.empty()) GTEST_SKIP() << lack;
   ASSERT_THAT(client_.post_recv(0, 64, 4), succeeds());
   ASSERT_THAT(client_.post_send(0, 64, 5), succeeds());
-  remote_.tell("exit");
-  EXPECT_EQ(remote_.process().join(), 0);
+  remote_->tell("exit");
+  EXPECT_EQ(remote_->process().join(), 0);
   EXPECT_THAT(next_event(client_.connect_evd).event_number,
               testing::AnyOf(DAT_CONNECTION_EVENT_DISCONNECTED, DAT_CONNECTION_EVENT_BROKEN));
   EXPECT_EQ(next_completion(client_.recv_evd).status, DAT_DTO_ERR_FLUSHED);

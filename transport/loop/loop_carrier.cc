@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
 #include "transport/loop/conversation.h"
 
 namespace softdat::transport::loop {
@@ -13,7 +12,10 @@ class LoopPort final : public Port {
  public:
   LoopPort(LoopCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink)
       : carrier_(carrier), service_id_(service_id), backlog_(backlog), sink_(sink) {}
-  ~LoopPort() override { carrier_.ports_.erase(service_id_); }
+  ~LoopPort() override {
+    const auto section = carrier_.network_.enter();
+    carrier_.ports_.erase(service_id_);
+  }
 
   bool is_full() const { return *unanswered_ >= std::max<std::size_t>(backlog_, 1); }
   const Unanswered& unanswered() const { return unanswered_; }
@@ -32,16 +34,34 @@ namespace {
 class LoopChannel final : public Channel {
  public:
   explicit LoopChannel(std::shared_ptr<End> end) : end_(std::move(end)) {}
-  ~LoopChannel() override { end_->close(CloseMode::kAbrupt); }
+  ~LoopChannel() override {
+    const auto section = enter();
+    end_->close(CloseMode::kAbrupt);
+    end_.reset();
+  }
 
-  SendResult send(const Message& message, PayloadSource* payload) override { return end_->send(message, payload); }
+  SendResult send(const Message& message, PayloadSource* payload) override {
+    const auto section = enter();
+    return end_->send(message, payload);
+  }
   void flush() override {}
-  void terminate(const TerminateCode& code) override { end_->terminate(code); }
-  void close(CloseMode mode) override { end_->close(mode); }
-  Features features() const override { return end_->features(); }
+  void terminate(const TerminateCode& code) override {
+    const auto section = enter();
+    end_->terminate(code);
+  }
+  void close(CloseMode mode) override {
+    const auto section = enter();
+    end_->close(mode);
+  }
+  Features features() const override {
+    const auto section = enter();
+    return end_->features();
+  }
   const char* carrier_name() const override { return "loop"; }
 
  private:
+  LoopNetwork::Section enter() const { return end_->network().enter(); }
+
   std::shared_ptr<End> end_;
 };
 
@@ -49,25 +69,32 @@ class LoopRequest final : public InboundRequest {
  public:
   LoopRequest(std::shared_ptr<End> end, const Offer& offer) : end_(std::move(end)), offer_(offer) {}
   ~LoopRequest() override {
-    if (end_->state() == EndState::kRequested && !is_answered_) {
-      end_->refuse(Refusal::kNoListener, {});
-    }
+    const auto section = enter();
+    if (is_alive()) end_->refuse(Refusal::kNoListener, {});
+    end_.reset();
   }
 
   const Offer& offer() const override { return offer_; }
-  bool is_alive() const override { return !is_answered_ && end_->state() == EndState::kRequested; }
+  bool is_alive() const override {
+    const auto section = enter();
+    return !is_answered_ && end_->state() == EndState::kRequested;
+  }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    const auto section = enter();
     if (!is_alive() || !end_->accept(reply, sink)) return nullptr;
     is_answered_ = true;
     return std::make_unique<LoopChannel>(end_);
   }
   void reject(std::span<const std::byte> private_data) override {
+    const auto section = enter();
     if (!is_alive()) return;
     is_answered_ = true;
     end_->refuse(Refusal::kByConsumer, private_data);
   }
 
  private:
+  LoopNetwork::Section enter() const { return end_->network().enter(); }
+
   std::shared_ptr<End> end_;
   const Offer offer_;
   bool is_answered_ = false;
@@ -76,8 +103,8 @@ class LoopRequest final : public InboundRequest {
 }  // namespace
 
 LoopCarrier::LoopCarrier(LoopNetwork& network, const Address& own) : network_(network), own_(own) {
-  const bool is_new = network_.carriers_.emplace(own.ipv4, this).second;
-  base::check(is_new, "one carrier per loop address", own.ipv4);
+  const auto section = network_.enter();
+  network_.carriers_.emplace(own.ipv4, this);
 }
 
 LoopCarrier::~LoopCarrier() {
@@ -85,20 +112,22 @@ LoopCarrier::~LoopCarrier() {
 }
 
 ListenResult LoopCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
+  const auto section = network_.enter();
   if (!is_alive_ || has_failed_) return {nullptr, ListenError::kNoResources};
-  if (ports_.contains(service_id)) return {nullptr, ListenError::kAddressInUse};
+  if (network_.find(own_.ipv4, service_id)->ports_.contains(service_id)) return {nullptr, ListenError::kAddressInUse};
   auto port = std::make_unique<LoopPort>(*this, service_id, backlog, sink);
   ports_[service_id] = port.get();
   return {std::move(port)};
 }
 
 std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+  const auto section = network_.enter();
   const auto conversation = std::make_shared<Conversation>(network_);
   conversation->set_number(network_.enlist(conversation));
   End& active = conversation->active();
   End& passive = conversation->passive();
   active.start_connecting(*this, sink, request);
-  LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote.ipv4);
+  LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote.ipv4, request.service_id);
   if (!is_alive_) {
     active.silence();
   } else if (target == nullptr) {
@@ -128,6 +157,7 @@ void LoopCarrier::note_busy(const std::shared_ptr<End>& end) {
 }
 
 std::size_t LoopCarrier::turn(base::Time now) {
+  const auto section = network_.enter();
   if (!is_alive_) return 0;
   network_.advance(now);
   has_work_.store(false, std::memory_order_seq_cst);
@@ -149,6 +179,7 @@ std::size_t LoopCarrier::turn(base::Time now) {
 }
 
 void LoopCarrier::fail() {
+  const auto section = network_.enter();
   must_fail_ = true;
   has_work_.store(true, std::memory_order_seq_cst);
   activity_.notify();
@@ -156,7 +187,7 @@ void LoopCarrier::fail() {
 
 void LoopCarrier::break_down() {
   has_failed_ = true;
-  network_.carriers_.erase(own_.ipv4);
+  leave_network();
   for (const std::uint64_t number : network_.connections()) {
     const auto alive = network_.conversations_[number].lock();
     const bool is_ours = alive->active().carrier() == this || alive->passive().carrier() == this;
@@ -192,9 +223,14 @@ void LoopCarrier::interrupt() {
   activity_.notify();
 }
 
+void LoopCarrier::leave_network() {
+  std::erase_if(network_.carriers_, [this](const auto& entry) { return entry.second == this; });
+}
+
 void LoopCarrier::kill() {
+  const auto section = network_.enter();
   if (!std::exchange(is_alive_, false)) return;
-  if (!has_failed_) network_.carriers_.erase(own_.ipv4);
+  leave_network();
   busy_.clear();
   const auto bury = [this](End& end, End& peer) {
     if (end.carrier() != this) return;

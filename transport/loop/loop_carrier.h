@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LoopCarrier: the reference carrier. Keeps the contracts of carrier.h and channel.h to the letter,
 // without threads, descriptors or time of its own; see loop_network.h for the thread rule.
+//
+// What moves is held in ordinary memory, and there is no answer to the want of it: std::bad_alloc leaves any call.
 #pragma once
 
 #include <atomic>
@@ -26,7 +28,7 @@ enum class ConnectPolicy {
 
 class LoopCarrier final : public Carrier {
  public:
-  // `own` is where peers find it: its ipv4 is unique within the network; the port means nothing.
+  // `own` is where peers find it; the port means nothing. Several may be at one address, and share its services.
   LoopCarrier(LoopNetwork& network, const Address& own);
   ~LoopCarrier() override;  // peers of channels still open hear kLost
 
@@ -54,12 +56,14 @@ class LoopCarrier final : public Carrier {
   friend class LoopNetwork;
 
   void break_down();
+  void leave_network();
   void note_busy(const std::shared_ptr<End>& end);
   void serve_request(const std::shared_ptr<End>& end, const Offer& offer);
   std::size_t serve(End& end, base::Time now);
 
   LoopNetwork& network_;
   const Address own_;
+  // Guarded by the network's lock.
   bool is_alive_ = true;
   bool must_fail_ = false;  // in the next turn
   bool has_failed_ = false;

@@ -11,6 +11,7 @@ LoopNetwork::LoopNetwork(const LoopOptions& options) : options_(options), random
 LoopNetwork::~LoopNetwork() = default;
 
 std::vector<std::uint64_t> LoopNetwork::connections() const {
+  const Section section = enter();
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, conversation] : conversations_) {
     const auto alive = conversation.lock();
@@ -20,6 +21,7 @@ std::vector<std::uint64_t> LoopNetwork::connections() const {
 }
 
 void LoopNetwork::cut(std::uint64_t connection) {
+  const Section section = enter();
   const auto found = conversations_.find(connection);
   const auto alive = found == conversations_.end() ? nullptr : found->second.lock();
   if (!alive) return;
@@ -28,6 +30,7 @@ void LoopNetwork::cut(std::uint64_t connection) {
 }
 
 void LoopNetwork::cut(const LoopCarrier& one, const LoopCarrier& other) {
+  const Section section = enter();
   for (const std::uint64_t number : connections()) {
     const auto alive = conversations_[number].lock();
     const LoopCarrier* active = alive->active().carrier();
@@ -37,6 +40,7 @@ void LoopNetwork::cut(const LoopCarrier& one, const LoopCarrier& other) {
 }
 
 std::optional<base::Time> LoopNetwork::next_due() const {
+  const Section section = enter();
   std::optional<base::Time> soonest;
   const auto consider = [&](const End& end) {
     if (end.inbox().empty() || end.inbox().front().due <= now_) return;
@@ -56,9 +60,13 @@ std::uint64_t LoopNetwork::enlist(const std::shared_ptr<Conversation>& conversat
   return last_connection_;
 }
 
-LoopCarrier* LoopNetwork::find(std::uint32_t ipv4) const {
-  const auto found = carriers_.find(ipv4);
-  return found == carriers_.end() ? nullptr : found->second;
+LoopCarrier* LoopNetwork::find(std::uint32_t ipv4, std::uint64_t service_id) const {
+  LoopCarrier* there = nullptr;
+  for (auto [at, end] = carriers_.equal_range(ipv4); at != end; ++at) {
+    there = at->second;
+    if (there->ports_.contains(service_id)) break;
+  }
+  return there;
 }
 
 base::Time LoopNetwork::pick_due() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LoopNetwork: the wire between LoopCarriers of one process, for tests and simulations.
+// LoopNetwork: the wire between LoopCarriers of one process, for tests, simulations and programs that are all of what
+// they talk to.
 //
-// One thread at a time is within any call of a network or of its carriers, channels, ports and
-// requests (they share one baton); only LoopCarrier::wait() and interrupt() may run beside it.
+// Each carrier has its baton, as carrier.h asks; between carriers the network locks, so that they may be used by
+// different threads. A sink is called with that lock held, and may do with its own carrier what it likes.
 // Nothing moves but in LoopCarrier::turn(), and the same calls give the same outcome every time.
 // The network outlives everything that uses it.
 #pragma once
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <vector>
@@ -41,6 +43,14 @@ class LoopNetwork {
   // When the next item that waits only for its delay may be delivered; nothing when none waits.
   std::optional<base::Time> next_due() const;
 
+  // Nobody else moves anything while it lives. A thread may hold several.
+  using Section = std::unique_lock<std::recursive_mutex>;
+  Section enter() const { return Section(mutex_); }
+  // Around fork(), so that the child has a copy of one moment; it cannot unlock what a thread of its parent has locked.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_child() { new (&mutex_) std::recursive_mutex; }
+
   // May be changed between calls; holds for what is sent from then on.
   LoopOptions& options() { return options_; }
 
@@ -51,19 +61,22 @@ class LoopNetwork {
 
   std::uint64_t enlist(const std::shared_ptr<Conversation>& conversation);
   void forget(std::uint64_t connection) { conversations_.erase(connection); }
-  LoopCarrier* find(std::uint32_t ipv4) const;
+  // Who serves it there, or else whoever is there; null: nobody.
+  LoopCarrier* find(std::uint32_t ipv4, std::uint64_t service_id) const;
   void advance(base::Time now) { now_ = now > now_ ? now : now_; }
   base::Time pick_due();
   std::size_t pick_chunk();
   bool is_seeded() const { return options_.seed != 0; }
   std::mt19937_64& random() { return random_; }
 
+  mutable std::recursive_mutex mutex_;
+  // Guarded by mutex_.
   LoopOptions options_;
   std::mt19937_64 random_;
   base::Time now_{};
   std::uint64_t last_connection_ = 0;
   std::map<std::uint64_t, std::weak_ptr<Conversation>> conversations_;
-  std::map<std::uint32_t, LoopCarrier*> carriers_;
+  std::multimap<std::uint32_t, LoopCarrier*> carriers_;
 };
 
 }  // namespace softdat::transport::loop

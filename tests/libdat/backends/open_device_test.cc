@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
+#include <utility>
 
 #include "libdat/backends/device_settings.h"
 
@@ -49,6 +51,16 @@ TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
   EXPECT_TRUE(options->crc);
   EXPECT_EQ(options->mpa, transport::MpaStyle::kPlain);
   EXPECT_EQ(options->rnr, simnic::RnrPolicy::kTerminate);
+}
+
+TEST_F(OpenDeviceTest, EveryCarrierHasItsName) {
+  using transport::CarrierKind;
+  for (const auto& [name, kind] : {std::pair{"auto", CarrierKind::kAuto}, std::pair{"shm", CarrierKind::kShm},
+                                   std::pair{"tcp", CarrierKind::kTcp}, std::pair{"loop", CarrierKind::kLoop}}) {
+    const auto options = settle_options({"sim0", std::string("transport=") + name});
+    ASSERT_TRUE(options.has_value()) << name;
+    EXPECT_EQ(options->carrier, kind) << name;
+  }
 }
 
 TEST_F(OpenDeviceTest, InterfacesHaveAddresses) {

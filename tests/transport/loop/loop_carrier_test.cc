@@ -4,13 +4,17 @@
 #include "transport/loop/loop_carrier.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
 
 #include "tests/transport/conformance/peer.h"
+#include "transport/loop/process_network.h"
 
 namespace softdat::transport::loop {
 namespace {
@@ -180,6 +184,64 @@ TEST_F(LoopCarrierTest, APartialSendBlocksAndGoesOnWhereItStopped) {
   EXPECT_EQ(active.blocked_count, 3);
   ASSERT_EQ(passive.messages.size(), 1u);
   EXPECT_EQ(passive.messages[0].text(), "0123456789");
+}
+
+TEST_F(LoopCarrierTest, CarriersAtOneAddressShareItsServices) {
+  LoopCarrier also_there(*network_, kThere);
+  PeerPort port(*there_, kService, 8);
+  PeerPort other_port(also_there, kService + 1, 8);
+  PeerPort taken(also_there, kService, 8);
+  EXPECT_EQ(taken.port, nullptr);
+  EXPECT_EQ(taken.error, ListenError::kAddressInUse);
+  Peer one, other, nobody;
+  one.connect(*here_, kThere, kService);
+  other.connect(*here_, kThere, kService + 1);
+  nobody.connect(*here_, kThere, kService + 2);
+  also_there.turn(now_);
+  settle();
+  EXPECT_EQ(port.requests.size(), 1u);
+  EXPECT_EQ(other_port.requests.size(), 1u);
+  EXPECT_EQ(nobody.refusals, std::vector{Refusal::kNoListener});
+}
+
+TEST_F(LoopCarrierTest, EachCarrierMayHaveAThreadOfItsOwn) {
+  constexpr std::size_t kMessages = 2000;
+  Peer active, passive;
+  connect(active, passive);
+  std::atomic<bool> has_all{false};
+  std::thread other([&] {
+    while (passive.messages.size() < kMessages) {
+      there_->wait(base::kNever);
+      there_->turn(base::Time{});
+    }
+    has_all = true;
+    here_->interrupt();
+  });
+  for (std::size_t i = 0; i < kMessages; ++i) {
+    active.queue_send(std::to_string(i));
+    here_->turn(base::Time{});
+  }
+  while (!has_all) {
+    here_->wait(base::kNever);
+    here_->turn(base::Time{});
+  }
+  other.join();
+  for (std::size_t i = 0; i < kMessages; ++i) EXPECT_EQ(passive.messages[i].text(), std::to_string(i));
+}
+
+TEST(ProcessNetworkTest, IsOneForTheProcessAndAnotherForAChild) {
+  LoopNetwork& ours = process_network();
+  EXPECT_EQ(&process_network(), &ours);
+  const LoopCarrier carrier(ours, kHere);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // The parent's lock is free here, and its carriers are out of reach.
+    const auto section = ours.enter();
+    ::_exit(&process_network() != &ours && process_network().connections().empty() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(LoopCarrierTest, WaitEndsOnInterruptAndOnWork) {
