@@ -56,6 +56,7 @@ void expect_catastrophe(Peer& peer) {
 
 TEST(IaCatastrophic, IsToldOnceToEveryOpeningOfTheAdapter) {
   if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
+  if (const Lack lack = lack_of_descriptors(); !lack.empty()) GTEST_SKIP() << lack;
   DoomedPeer doomed;
   Peer second("sim7");
   ASSERT_FALSE(doomed.own.empty());
@@ -67,6 +68,7 @@ TEST(IaCatastrophic, IsToldOnceToEveryOpeningOfTheAdapter) {
 // Whatever hangs on it hears of that too, and other adapters go on.
 TEST(IaCatastrophic, ConnectionsBreakAndNewOnesDoNotComeAbout) {
   if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
+  if (const Lack lack = lack_of_descriptors(); !lack.empty()) GTEST_SKIP() << lack;
   Peer server(kServerName);
   Peer witness(kServerName);
   Peer client(kClientName);

@@ -106,6 +106,10 @@ Lack lack_of_other_processes() {
   return said != nullptr && std::string(said) == "loop" ? "SOFTDAT_TRANSPORT is loop" : Lack();
 }
 
+Lack lack_of_descriptors() {
+  return lack_of_other_processes().empty() ? Lack() : "an adapter of the loop has no descriptors";
+}
+
 Lack lack_of_waiting_sends() {
   return lack_on_iwarp();
 }

@@ -31,6 +31,8 @@ Lack lack_of_refusals();
 Lack lack_of_confirmations();
 // Peers that are other processes, by the variable SOFTDAT_TRANSPORT.
 Lack lack_of_other_processes();
+// Descriptors of an adapter, by the same.
+Lack lack_of_descriptors();
 // What only an adapter of our own can promise.
 Lack lack_of_simulation();
 

@@ -2,6 +2,7 @@
 #include "transport/loop/end.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/assert.h"
@@ -28,6 +29,7 @@ void End::become_closed() {
   is_blocked_ = false;
   inbox_.clear();
   inbox_cost_ = 0;
+  ending_.reset();
   if (unanswered_) --*std::exchange(unanswered_, nullptr);
 }
 
@@ -47,11 +49,12 @@ void End::start_requested(Unanswered unanswered, const Offer& request) {
 
 bool End::accept(const Offer& reply, ChannelSink& sink) {
   if (state_ != EndState::kRequested) return false;
+  Item item{.kind = ItemKind::kReply, .offer = reply};
   --*std::exchange(unanswered_, nullptr);
   state_ = EndState::kAccepting;
   sink_ = &sink;
   features_ = offer_.features & reply.features;
-  peer().post({.kind = ItemKind::kReply, .offer = reply});
+  peer().post(std::move(item));
   return true;
 }
 
@@ -70,6 +73,15 @@ SendResult End::send(const Message& message, PayloadSource* payload) {
     return SendResult::kBlocked;
   }
   if (state_ != EndState::kOpen) return SendResult::kClosed;
+  try {
+    return send_in_chunks(message, payload);
+  } catch (const std::bad_alloc&) {
+    fail(CloseReason::kLost);
+    return SendResult::kClosed;
+  }
+}
+
+SendResult End::send_in_chunks(const Message& message, PayloadSource* payload) {
   const std::uint64_t total = payload_length(message);
   std::size_t budget = network_.options().max_per_send;
   do {
@@ -81,7 +93,7 @@ SendResult End::send(const Message& message, PayloadSource* payload) {
     const std::size_t room = network_.options().capacity - peer().inbox_cost_;
     const std::size_t length = std::min<std::uint64_t>({total - taken_, network_.pick_chunk(), budget, room});
     if (!take_chunk(message, payload, length)) {
-      fail();
+      fail(CloseReason::kLocalFault);
       return SendResult::kClosed;
     }
     budget -= length;
@@ -109,12 +121,17 @@ bool End::take_chunk(const Message& message, PayloadSource* payload, std::size_t
   return true;
 }
 
-void End::fail() {
-  inbox_.clear();
-  inbox_cost_ = 0;
-  post({.kind = ItemKind::kLocalFault});
+void End::fail(CloseReason reason) {
+  end_with(reason);
   state_ = EndState::kFailing;
   peer().lose();
+}
+
+void End::end_with(CloseReason reason) {
+  inbox_.clear();
+  inbox_cost_ = 0;
+  ending_ = reason;
+  note_busy();
 }
 
 void End::terminate(const TerminateCode& code) {
@@ -140,9 +157,7 @@ void End::drop_chunks() {
 
 void End::lose() {
   if (state_ == EndState::kClosed || state_ == EndState::kFailing) return;
-  inbox_.clear();
-  inbox_cost_ = 0;
-  post({.kind = ItemKind::kLost});
+  end_with(CloseReason::kLost);
 }
 
 void End::silence() {
@@ -150,13 +165,17 @@ void End::silence() {
   carrier_ = nullptr;
 }
 
-void End::post(Item item) {
-  if (state_ == EndState::kClosed || state_ == EndState::kFailing || carrier_ == nullptr) return;
+void End::post(Item item) try {
+  if (state_ == EndState::kClosed || ending_ || carrier_ == nullptr) return;
   item.due = network_.pick_due();
   if (!inbox_.empty()) item.due = std::max(item.due, inbox_.back().due);
-  inbox_cost_ += item.cost();
+  const std::size_t cost = item.cost();
   inbox_.push_back(std::move(item));
+  inbox_cost_ += cost;
   note_busy();
+} catch (const std::bad_alloc&) {
+  lose();
+  peer().lose();
 }
 
 }  // namespace softdat::transport::loop

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,8 +28,6 @@ enum class ItemKind {
   kChunk,
   kBye,
   kTerminate,
-  kLost,
-  kLocalFault,
 };
 
 struct Item {
@@ -49,7 +48,7 @@ enum class EndState {
   kRequested,   // the passive end before our answer
   kAccepting,   // the passive end before the peer's confirmation
   kOpen,
-  kFailing,  // a gather failed; the sink has yet to hear of it
+  kFailing,  // a gather failed, or memory; the sink has yet to hear of it
   kClosed,   // its sink hears nothing more
 };
 
@@ -65,7 +64,8 @@ class End {
   // The carrier whose turn delivers this end's inbox.
   void attach(LoopCarrier& carrier) { carrier_ = &carrier; }
 
-  // The passive side's answers. accept() is false when the peer has gone.
+  // The passive side's answers. accept() is false when the peer has gone. Both throw std::bad_alloc, and nothing has
+  // happened then.
   bool accept(const Offer& reply, ChannelSink& sink);
   void refuse(Refusal reason, std::span<const std::byte> private_data);
 
@@ -73,17 +73,20 @@ class End {
   void terminate(const TerminateCode& code);
   void close(CloseMode mode);
 
-  // What was on its way to this end is gone; it hears kLost.
+  // What was on its way to this end is gone; it hears kLost. Takes no memory.
   void lose();
   // Its process has died: nothing reaches it any more.
   void silence();
 
+  // Puts it on its way to this end. Want of memory costs the connection: both ends hear kLost.
   void post(Item item);
   // Delivers the oldest item if it is due; false when nothing was.
   bool deliver_one(base::Time now);
+  // How much there is to deliver, due or not.
+  std::size_t waiting() const { return inbox_.size() + (ending_ ? 1 : 0); }
   // Calls on_writable() when a blocked sender can go on; false when none was.
   bool wake_sender();
-  bool is_busy() const { return !inbox_.empty() || can_wake_sender(); }
+  bool is_busy() const { return waiting() > 0 || can_wake_sender(); }
   bool set_queued(bool queued) { return std::exchange(is_queued_, queued); }
 
   LoopNetwork& network() const { return network_; }
@@ -99,7 +102,9 @@ class End {
   void note_busy();
   void become_closed();
   void drop_chunks();
-  void fail();
+  void fail(CloseReason reason);
+  void end_with(CloseReason reason);
+  SendResult send_in_chunks(const Message& message, PayloadSource* payload);
   bool take_chunk(const Message& message, PayloadSource* payload, std::size_t length);
   void deliver(Item& item);
   void deliver_reply(const Item& item);
@@ -118,9 +123,10 @@ class End {
   Features features_ = 0;
   std::deque<Item> inbox_;
   std::size_t inbox_cost_ = 0;
-  bool is_queued_ = false;   // stands in the carrier's list of busy ends
-  bool is_blocked_ = false;  // owes its sink an on_writable()
-  std::uint64_t taken_ = 0;  // of the message that send() has taken in part
+  std::optional<CloseReason> ending_;  // what comes in place of all that was on its way here
+  bool is_queued_ = false;             // stands in the carrier's list of busy ends
+  bool is_blocked_ = false;            // owes its sink an on_writable()
+  std::uint64_t taken_ = 0;            // of the message that send() has taken in part
 };
 
 }  // namespace softdat::transport::loop

@@ -14,6 +14,10 @@
 namespace softdat::transport::loop {
 
 bool End::deliver_one(base::Time now) {
+  if (ending_) {
+    deliver_closing(*ending_, {});
+    return true;
+  }
   if (inbox_.empty() || inbox_.front().due > now) return false;
   Item item = std::move(inbox_.front());
   inbox_.pop_front();
@@ -49,10 +53,6 @@ void End::deliver(Item& item) {
       return deliver_closing(CloseReason::kBye, {});
     case ItemKind::kTerminate:
       return deliver_closing(CloseReason::kTerminated, item.message.terminate);
-    case ItemKind::kLost:
-      return deliver_closing(CloseReason::kLost, {});
-    case ItemKind::kLocalFault:
-      return deliver_closing(CloseReason::kLocalFault, {});
   }
 }
 

@@ -33,8 +33,10 @@ namespace {
 
 class LoopChannel final : public Channel {
  public:
-  explicit LoopChannel(std::shared_ptr<End> end) : end_(std::move(end)) {}
+  // Without an end until attach(): what is established needs a channel, and to make one takes memory.
+  void attach(std::shared_ptr<End> end) { end_ = std::move(end); }
   ~LoopChannel() override {
+    if (!end_) return;
     const auto section = enter();
     end_->close(CloseMode::kAbrupt);
     end_.reset();
@@ -81,15 +83,17 @@ class LoopRequest final : public InboundRequest {
   }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
     const auto section = enter();
+    auto channel = std::make_unique<LoopChannel>();
     if (!is_alive() || !end_->accept(reply, sink)) return nullptr;
     is_answered_ = true;
-    return std::make_unique<LoopChannel>(end_);
+    channel->attach(end_);
+    return channel;
   }
   void reject(std::span<const std::byte> private_data) override {
     const auto section = enter();
     if (!is_alive()) return;
-    is_answered_ = true;
     end_->refuse(Refusal::kByConsumer, private_data);
+    is_answered_ = true;
   }
 
  private:
@@ -126,6 +130,8 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   conversation->set_number(network_.enlist(conversation));
   End& active = conversation->active();
   End& passive = conversation->passive();
+  auto channel = std::make_unique<LoopChannel>();
+  make_room();
   active.start_connecting(*this, sink, request);
   LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote.ipv4, request.service_id);
   if (!is_alive_) {
@@ -133,20 +139,34 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   } else if (target == nullptr) {
     active.post({.kind = ItemKind::kRefusal, .refusal = Refusal::kUnreachable});
   } else {
+    target->make_room();
+    Item item{.kind = ItemKind::kRequest, .offer = request};
     passive.attach(*target);
-    passive.post({.kind = ItemKind::kRequest, .offer = request});
+    passive.post(std::move(item));
   }
-  return std::make_unique<LoopChannel>(conversation->share(active));
+  channel->attach(conversation->share(active));
+  return channel;
 }
 
-void LoopCarrier::serve_request(const std::shared_ptr<End>& end, const Offer& offer) {
+void LoopCarrier::serve_request(const std::shared_ptr<End>& end, const Offer& offer) try {
   if (policy_ == ConnectPolicy::kSwallow) return;
   const auto port = ports_.find(offer.service_id);
   if (policy_ == ConnectPolicy::kRefuse || port == ports_.end() || port->second->is_full()) {
     return end->refuse(Refusal::kNoListener, {});
   }
+  auto request = std::make_unique<LoopRequest>(end, offer);
   end->start_requested(port->second->unanswered(), offer);
-  port->second->sink().on_request(std::make_unique<LoopRequest>(end, offer));
+  port->second->sink().on_request(std::move(request));
+} catch (const std::bad_alloc&) {
+  end->refuse(Refusal::kNoListener, {});
+}
+
+// Either list has room for the ends of all connections, so that an end can be noted without memory.
+void LoopCarrier::make_room() {
+  const std::size_t ends = 2 * network_.conversations_.size();
+  for (auto* list : {&busy_, &in_turn_}) {
+    if (list->capacity() < ends) list->reserve(2 * ends);
+  }
 }
 
 void LoopCarrier::note_busy(const std::shared_ptr<End>& end) {
@@ -163,18 +183,15 @@ std::size_t LoopCarrier::turn(base::Time now) {
   has_work_.store(false, std::memory_order_seq_cst);
   const bool fails_now = std::exchange(must_fail_, false);
   if (fails_now) break_down();
-  const std::vector<std::shared_ptr<End>> work = [&] {
-    std::vector<std::shared_ptr<End>> taken;
-    taken.swap(busy_);
-    if (network_.is_seeded()) std::shuffle(taken.begin(), taken.end(), network_.random());
-    return taken;
-  }();
+  in_turn_.swap(busy_);
+  if (network_.is_seeded()) std::shuffle(in_turn_.begin(), in_turn_.end(), network_.random());
   std::size_t count = fails_now ? 1 : 0;
-  for (const std::shared_ptr<End>& end : work) {
+  for (const std::shared_ptr<End>& end : in_turn_) {
     end->set_queued(false);
     count += serve(*end, now);
     if (end->is_busy()) note_busy(end);
   }
+  in_turn_.clear();
   return count;
 }
 
@@ -197,7 +214,7 @@ void LoopCarrier::break_down() {
 
 // Bounded by what stood there at the start, so that a sink that answers at once cannot hold a turn.
 std::size_t LoopCarrier::serve(End& end, base::Time now) {
-  std::size_t left = std::min(end.inbox().size(), network_.options().items_per_turn);
+  std::size_t left = std::min(end.waiting(), network_.options().items_per_turn);
   std::size_t count = end.wake_sender() ? 1 : 0;
   for (; left > 0 && end.deliver_one(now); --left) ++count;
   return count;
@@ -234,12 +251,12 @@ void LoopCarrier::kill() {
   busy_.clear();
   const auto bury = [this](End& end, End& peer) {
     if (end.carrier() != this) return;
+    const bool has_ended = end.state() == EndState::kClosed;  // and what it said last is on its way
     end.silence();
-    peer.lose();
+    if (!has_ended) peer.lose();
   };
-  const auto conversations = network_.conversations_;  // the last reference to one may go below
-  for (const auto& [number, conversation] : conversations) {
-    const auto alive = conversation.lock();
+  for (auto at = network_.conversations_.begin(); at != network_.conversations_.end();) {
+    const auto alive = (at++)->second.lock();  // the last reference to it may go below
     if (!alive) continue;
     bury(alive->active(), alive->passive());
     bury(alive->passive(), alive->active());

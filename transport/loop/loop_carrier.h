@@ -2,7 +2,8 @@
 // LoopCarrier: the reference carrier. Keeps the contracts of carrier.h and channel.h to the letter,
 // without threads, descriptors or time of its own; see loop_network.h for the thread rule.
 //
-// What moves is held in ordinary memory, and there is no answer to the want of it: std::bad_alloc leaves any call.
+// Want of memory costs the connection or request that it concerns, as in the other carriers; break-downs and cuts,
+// which are for tests, ask for memory and have no answer.
 #pragma once
 
 #include <atomic>
@@ -57,6 +58,7 @@ class LoopCarrier final : public Carrier {
 
   void break_down();
   void leave_network();
+  void make_room();  // throws std::bad_alloc
   void note_busy(const std::shared_ptr<End>& end);
   void serve_request(const std::shared_ptr<End>& end, const Offer& offer);
   std::size_t serve(End& end, base::Time now);
@@ -69,7 +71,8 @@ class LoopCarrier final : public Carrier {
   bool has_failed_ = false;
   ConnectPolicy policy_ = ConnectPolicy::kServe;
   std::map<std::uint64_t, LoopPort*> ports_;
-  std::vector<std::shared_ptr<End>> busy_;  // ends of ours that a turn has something to do for
+  std::vector<std::shared_ptr<End>> busy_;     // ends of ours that a turn has something to do for
+  std::vector<std::shared_ptr<End>> in_turn_;  // those that the present turn serves
 
   // Written by whoever holds the baton or interrupts; read by wait(). Both stores are sequentially
   // consistent and come before activity_.notify(), as EventCount asks.
