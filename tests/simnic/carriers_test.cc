@@ -103,11 +103,12 @@ class CarriersTest : public ::testing::TestWithParam<transport::CarrierKind> {
 };
 INSTANTIATE_TEST_SUITE_P(All, CarriersTest,
                          ::testing::Values(transport::CarrierKind::kAuto, transport::CarrierKind::kShm,
-                                           transport::CarrierKind::kTcp),
+                                           transport::CarrierKind::kTcp, transport::CarrierKind::kLoop),
                          [](const auto& kind) {
                            return kind.param == transport::CarrierKind::kAuto  ? "Auto"
                                   : kind.param == transport::CarrierKind::kShm ? "Shm"
-                                                                               : "Tcp";
+                                  : kind.param == transport::CarrierKind::kTcp ? "Tcp"
+                                                                               : "Loop";
                          });
 
 TEST_P(CarriersTest, AllOperationsOfAllSizes) {

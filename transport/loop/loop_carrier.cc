@@ -186,9 +186,11 @@ std::size_t LoopCarrier::turn(base::Time now) {
   in_turn_.swap(busy_);
   if (network_.is_seeded()) std::shuffle(in_turn_.begin(), in_turn_.end(), network_.random());
   std::size_t count = fails_now ? 1 : 0;
-  for (const std::shared_ptr<End>& end : in_turn_) {
+  // By index: a sink may connect, which may move the list.
+  for (std::size_t i = 0; i < in_turn_.size(); ++i) {
+    const std::shared_ptr<End> end = in_turn_[i];
     end->set_queued(false);
-    count += serve(*end, now);
+    count += serve(*end);
     if (end->is_busy()) note_busy(end);
   }
   in_turn_.clear();
@@ -213,10 +215,10 @@ void LoopCarrier::break_down() {
 }
 
 // Bounded by what stood there at the start, so that a sink that answers at once cannot hold a turn.
-std::size_t LoopCarrier::serve(End& end, base::Time now) {
+std::size_t LoopCarrier::serve(End& end) {
   std::size_t left = std::min(end.waiting(), network_.options().items_per_turn);
   std::size_t count = end.wake_sender() ? 1 : 0;
-  for (; left > 0 && end.deliver_one(now); --left) ++count;
+  for (; left > 0 && end.deliver_one(network_.now_); --left) ++count;
   return count;
 }
 
@@ -248,7 +250,6 @@ void LoopCarrier::kill() {
   const auto section = network_.enter();
   if (!std::exchange(is_alive_, false)) return;
   leave_network();
-  busy_.clear();
   const auto bury = [this](End& end, End& peer) {
     if (end.carrier() != this) return;
     const bool has_ended = end.state() == EndState::kClosed;  // and what it said last is on its way
@@ -261,6 +262,7 @@ void LoopCarrier::kill() {
     bury(alive->active(), alive->passive());
     bury(alive->passive(), alive->active());
   }
+  busy_.clear();  // ends of ours whose peers were ours too
 }
 
 }  // namespace softdat::transport::loop

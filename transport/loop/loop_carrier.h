@@ -61,7 +61,7 @@ class LoopCarrier final : public Carrier {
   void make_room();  // throws std::bad_alloc
   void note_busy(const std::shared_ptr<End>& end);
   void serve_request(const std::shared_ptr<End>& end, const Offer& offer);
-  std::size_t serve(End& end, base::Time now);
+  std::size_t serve(End& end);
 
   LoopNetwork& network_;
   const Address own_;

@@ -46,9 +46,8 @@ class LoopNetwork {
   // Nobody else moves anything while it lives. A thread may hold several.
   using Section = std::unique_lock<std::recursive_mutex>;
   Section enter() const { return Section(mutex_); }
-  // Around fork(), so that the child has a copy of one moment; it cannot unlock what a thread of its parent has locked.
-  void before_fork() { mutex_.lock(); }
-  void after_fork_in_parent() { mutex_.unlock(); }
+  // In a child of fork(), which cannot unlock what a thread of its parent has locked. What it has is a copy of no
+  // certain moment: nothing may move in it.
   void after_fork_in_child() { new (&mutex_) std::recursive_mutex; }
 
   // May be changed between calls; holds for what is sent from then on.

@@ -11,29 +11,31 @@ namespace {
 
 // Never destroyed: adapters may be closed while the process ends. A child keeps its parent's, for the carriers that it
 // has a copy of.
-std::atomic<LoopNetwork*> current{nullptr};
+struct Place {
+  LoopNetwork network;
+  Place* of_parent = nullptr;
+};
 
-void prepare() {
-  current.load()->before_fork();
-}
+std::atomic<Place*> current{nullptr};
 
-void resume_parent() {
-  current.load()->after_fork_in_parent();
-}
-
+// Nothing is locked before fork(): whoever forks may hold a lock that somebody in the network waits for.
 void resume_child() {
-  current.load()->after_fork_in_child();
-  if (auto* const fresh = new (std::nothrow) LoopNetwork) current.store(fresh);
+  Place* const of_parent = current.load();
+  of_parent->network.after_fork_in_child();
+  auto* const fresh = new (std::nothrow) Place;
+  if (fresh == nullptr) return;
+  fresh->of_parent = of_parent;
+  current.store(fresh);
 }
 
 }  // namespace
 
 LoopNetwork& process_network() {
   [[maybe_unused]] static const bool is_begun = [] {
-    current.store(new LoopNetwork);
-    return ::pthread_atfork(prepare, resume_parent, resume_child) == 0;
+    current.store(new Place);
+    return ::pthread_atfork(nullptr, nullptr, resume_child) == 0;
   }();
-  return *current.load();
+  return current.load()->network;
 }
 
 }  // namespace softdat::transport::loop

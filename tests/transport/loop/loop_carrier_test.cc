@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -202,6 +203,35 @@ TEST_F(LoopCarrierTest, CarriersAtOneAddressShareItsServices) {
   EXPECT_EQ(port.requests.size(), 1u);
   EXPECT_EQ(other_port.requests.size(), 1u);
   EXPECT_EQ(nobody.refusals, std::vector{Refusal::kNoListener});
+}
+
+// That moves the lists which the turn is walking.
+TEST_F(LoopCarrierTest, ASinkMayConnect) {
+  PeerPort port(*there_, kService, 64);
+  std::array<Peer, 40> more;
+  Peer active, passive;
+  active.after_established = [&] {
+    for (Peer& peer : more) peer.connect(*here_, kThere, kService + 1);
+  };
+  active.connect(*here_, kThere, kService);
+  settle();
+  ASSERT_EQ(port.requests.size(), 1u);
+  ASSERT_TRUE(passive.accept(*port.requests.front()));
+  settle();
+  EXPECT_TRUE(active.is_established);
+  for (const Peer& peer : more) EXPECT_EQ(peer.refusals, std::vector{Refusal::kNoListener});
+}
+
+// Whoever polls reads the clock only now and then.
+TEST_F(LoopCarrierTest, WhatIsThereIsDeliveredToWhoseClockIsBehind) {
+  Peer active, passive;
+  connect(active, passive);
+  here_->turn(base::Time{std::chrono::seconds(10)});
+  active.queue_send("early");
+  here_->turn(base::Time{std::chrono::seconds(10)});
+  there_->turn(base::Time{std::chrono::seconds(1)});
+  ASSERT_EQ(passive.messages.size(), 1u);
+  EXPECT_EQ(passive.messages[0].text(), "early");
 }
 
 TEST_F(LoopCarrierTest, EachCarrierMayHaveAThreadOfItsOwn) {
