@@ -63,6 +63,8 @@ void Hub::note_active(const SharedConnection& connection) {
 
 void Hub::note_work() {
   if (std::exchange(is_work_noted_, true)) return;
+  // Published, so that the turn that does it takes it back.
+  published_.has_work = true;
   rest_.lock()->has_work = true;
   reactor_.interrupt();
 }

@@ -120,6 +120,19 @@ TEST_F(TcpCarrierTest, AnIdleWaitEndsAtItsDeadline) {
   EXPECT_GE(base::Clock::now(), deadline);
 }
 
+// What has been asked for between two turns ends a wait until it is done, and not for good.
+TEST_F(TcpCarrierTest, AWaitAfterWorkThatIsDoneEndsAtItsDeadline) {
+  carrier_->turn(now_);
+  Peer refused;
+  refused.connect(*carrier_, {.ipv4 = 0x7fff'ffff}, kPort);
+  carrier_->wait(base::kNever);
+  ASSERT_TRUE(reach([&] { return !refused.refusals.empty(); }));
+  carrier_->wait(base::Time::min());  // swallows the interruption
+  const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(20);
+  carrier_->wait(deadline);
+  EXPECT_GE(base::Clock::now(), deadline);
+}
+
 TEST_F(TcpCarrierTest, AnInterruptEndsTheWaitUnderWayOrTheNext) {
   carrier_->turn(now_);
   carrier_->interrupt();
