@@ -18,9 +18,10 @@ std::vector<std::byte> bytes(std::string_view text) {
 std::vector<std::byte> pattern(std::size_t length, std::uint64_t seed) {
   std::vector<std::byte> content(length);
   std::uint64_t state = seed * 0x9e37'79b9'7f4a'7c15 + 1;
-  for (std::byte& byte : content) {
+  std::byte* const bytes = content.data();  // no iterators: without optimisation they take half of a simulation's time
+  for (std::size_t i = 0; i < length; ++i) {
     state = state * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
-    byte = static_cast<std::byte>(state >> 56);
+    bytes[i] = static_cast<std::byte>(state >> 56);
   }
   return content;
 }
