@@ -89,7 +89,7 @@ class End {
   bool is_busy() const { return waiting() > 0 || can_wake_sender(); }
   bool set_queued(bool queued) { return std::exchange(is_queued_, queued); }
 
-  LoopNetwork& network() const { return network_; }
+  LoopNetwork::Section enter() const { return network_.enter(); }
   EndState state() const { return state_; }
   Features features() const { return features_; }
   const LoopCarrier* carrier() const { return carrier_; }

@@ -37,33 +37,31 @@ class LoopChannel final : public Channel {
   void attach(std::shared_ptr<End> end) { end_ = std::move(end); }
   ~LoopChannel() override {
     if (!end_) return;
-    const auto section = enter();
+    const auto section = end_->enter();
     end_->close(CloseMode::kAbrupt);
     end_.reset();
   }
 
   SendResult send(const Message& message, PayloadSource* payload) override {
-    const auto section = enter();
+    const auto section = end_->enter();
     return end_->send(message, payload);
   }
   void flush() override {}
   void terminate(const TerminateCode& code) override {
-    const auto section = enter();
+    const auto section = end_->enter();
     end_->terminate(code);
   }
   void close(CloseMode mode) override {
-    const auto section = enter();
+    const auto section = end_->enter();
     end_->close(mode);
   }
   Features features() const override {
-    const auto section = enter();
+    const auto section = end_->enter();
     return end_->features();
   }
   const char* carrier_name() const override { return "loop"; }
 
  private:
-  LoopNetwork::Section enter() const { return end_->network().enter(); }
-
   std::shared_ptr<End> end_;
 };
 
@@ -71,37 +69,32 @@ class LoopRequest final : public InboundRequest {
  public:
   LoopRequest(std::shared_ptr<End> end, const Offer& offer) : end_(std::move(end)), offer_(offer) {}
   ~LoopRequest() override {
-    const auto section = enter();
+    const auto section = end_->enter();
     if (is_alive()) end_->refuse(Refusal::kNoListener, {});
     end_.reset();
   }
 
   const Offer& offer() const override { return offer_; }
   bool is_alive() const override {
-    const auto section = enter();
-    return !is_answered_ && end_->state() == EndState::kRequested;
+    const auto section = end_->enter();
+    return end_->state() == EndState::kRequested;
   }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
-    const auto section = enter();
+    const auto section = end_->enter();
     auto channel = std::make_unique<LoopChannel>();
     if (!is_alive() || !end_->accept(reply, sink)) return nullptr;
-    is_answered_ = true;
     channel->attach(end_);
     return channel;
   }
   void reject(std::span<const std::byte> private_data) override {
-    const auto section = enter();
+    const auto section = end_->enter();
     if (!is_alive()) return;
     end_->refuse(Refusal::kByConsumer, private_data);
-    is_answered_ = true;
   }
 
  private:
-  LoopNetwork::Section enter() const { return end_->network().enter(); }
-
   std::shared_ptr<End> end_;
   const Offer offer_;
-  bool is_answered_ = false;
 };
 
 }  // namespace
