@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Network byte order, read and written byte by byte: no alignment is asked of the buffer, no struct
-// is cast onto it.
+// Network byte order: no alignment is asked of the buffer, no struct is cast onto it.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace softdat::base {
 
+// To network order or from it.
 template <std::unsigned_integral T>
-constexpr T load_be(const std::byte* from) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value = static_cast<T>((static_cast<std::size_t>(value) << 8) | std::to_integer<T>(from[i]));
-  }
-  return value;
+constexpr T swap_to_be(T value) {
+  static_assert(sizeof(T) <= 8);
+  if constexpr (std::endian::native == std::endian::big || sizeof(T) == 1) return value;
+  if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
+  if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
+  if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
 }
 
 template <std::unsigned_integral T>
-constexpr void store_be(std::byte* to, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    to[i] = static_cast<std::byte>(static_cast<std::size_t>(value) >> (8 * (sizeof(T) - 1 - i)));
-  }
+T load_be(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return swap_to_be(value);
+}
+
+template <std::unsigned_integral T>
+void store_be(std::byte* to, T value) {
+  value = swap_to_be(value);
+  std::memcpy(to, &value, sizeof value);
 }
 
 }  // namespace softdat::base

@@ -28,7 +28,7 @@ constexpr std::array<Row, 9> kRows{{
     {"SOFTDAT_CRC", "on off"},
     {"SOFTDAT_MPA", "p2p 2 1"},
     {"SOFTDAT_RNR", "wait terminate"},
-    {"SOFTDAT_DIRECT", "on off 1 0"},
+    {"SOFTDAT_DIRECT", "auto on off 1 0"},
     {"SOFTDAT_LOG", "error warning notice trace"},
     {"SOFTDAT_ANY_IA", "1 0"},
 }};

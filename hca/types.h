@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "base/ip_address.h"
+
 namespace softdat::hca {
 
 // Rights of a memory region; local read is granted unless it is given up. And how its addresses count.
@@ -136,14 +138,18 @@ struct Completion {
   std::uint32_t immediate = 0;  // kRecvWriteImmediate, kRecvImmediate
 };
 
-// An IPv4 endpoint in host byte order; a queue pair's or listener's address is the device's.
-struct Address {
-  std::uint32_t ipv4 = 0;
-  std::uint16_t port = 0;  // 0 where a service id is used instead
-};
+// A queue pair's or listener's is the device's; the port is 0 where a service id is used instead.
+using Address = base::IpAddress;
 
 // Whose rules hold on the wire where DAT leaves a choice.
 enum class Transport : std::uint8_t { kSimulated, kInfiniBand, kIwarp };
+
+// Which registered memory peers on this host may reach without the device's help.
+enum class DirectAccess : std::uint8_t {
+  kNone,
+  kWhereHarmless,  // what can be made reachable without disturbing the program
+  kWhereAble,      // what can be made reachable
+};
 
 struct DeviceAttributes {
   std::string name;    // "sim0", "verbs:rxe0"
@@ -170,6 +176,7 @@ struct DeviceAttributes {
   bool has_zero_based = false;  // regions whose addresses count from 0
   bool has_datagrams = false;   // is a DatagramDevice too
   Transport transport = Transport::kSimulated;
+  DirectAccess direct = DirectAccess::kNone;
 };
 
 struct QueuePairLimits {

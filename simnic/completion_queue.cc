@@ -34,8 +34,11 @@ CompletionQueue::~CompletionQueue() {
 }
 
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+  const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
   std::size_t count = ring().pop(out);
-  if (count == 0) count = poll_again(out);
+  const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;
+  if (count == 0 && has_missed_a_move) [[unlikely]]
+    count = poll_again(out);
   for (const hca::Completion& completion : out.first(count)) {
     if (completion.srq_account != 0) [[unlikely]]
       accounts_.settle(completion.srq_account);

@@ -116,7 +116,7 @@ void CompletionRing::refill(std::span<const hca::Completion> completions) {
   open();
 }
 
-std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
+inline std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
   std::size_t count = 0;
   for (; count < out.size(); ++count, ++position) {
     if (Word(cell(position).number).load(std::memory_order_seq_cst) != position + 1) break;

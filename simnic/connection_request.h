@@ -24,7 +24,7 @@ class ConnectionRequest final : public hca::ConnectionRequest, public hca::Datag
   void adopt(std::unique_ptr<transport::InboundRequest> inbound) { inbound_ = std::move(inbound); }
   std::unique_ptr<transport::InboundRequest> give_up() { return std::move(inbound_); }
 
-  hca::Address remote_address() const override { return {offer_.address.ipv4, offer_.address.port}; }
+  hca::Address remote_address() const override { return offer_.address; }
   std::uint64_t service_id() const override { return service_id_; }
   std::span<const std::byte> private_data() const override { return offer_.private_data; }
   std::uint32_t reads_in() const override { return offer_.reads_in; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/datagram.h"
 
+#include <cstring>
+
 #include "base/byte_order.h"
 
 namespace softdat::simnic {
@@ -22,9 +24,13 @@ constexpr std::size_t kAtSource = 8;
 constexpr std::size_t kAtDestination = 24;
 
 // An IPv4 address as a port's identifier: mapped into IPv6.
-void store_mapped(std::byte* to, std::uint32_t ipv4) {
+void store_identifier(std::byte* to, const transport::Address& address) {
+  if (address.is_ipv6()) {
+    std::memcpy(to, address.ipv6.bytes.data(), address.ipv6.bytes.size());
+    return;
+  }
   store_be(to + 8, std::uint32_t{0x0000'ffff});
-  store_be(to + 12, ipv4);
+  store_be(to + 12, address.ipv4);
 }
 
 }  // namespace
@@ -50,14 +56,16 @@ std::optional<DatagramHead> decode_datagram_head(std::span<const std::byte> mess
   return head;
 }
 
-std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramHead& head, std::uint32_t own_ipv4) {
+std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramHead& head,
+                                                                 const transport::Address& sender,
+                                                                 const transport::Address& own) {
   std::array<std::byte, hca::kDatagramPrefix> bytes{};
   bytes[kAtVersion] = std::byte{0x60};
   store_be(bytes.data() + kAtPayloadLength, static_cast<std::uint16_t>(head.length));
   bytes[kAtNextHeader] = std::byte{0x1b};
   bytes[kAtHopLimit] = std::byte{0xff};
-  store_mapped(bytes.data() + kAtSource, head.from_ipv4);
-  store_mapped(bytes.data() + kAtDestination, own_ipv4);
+  store_identifier(bytes.data() + kAtSource, head.from_ipv4 == 0 ? sender : transport::Address{.ipv4 = head.from_ipv4});
+  store_identifier(bytes.data() + kAtDestination, own);
   return bytes;
 }
 

@@ -30,8 +30,10 @@ std::array<std::byte, kDatagramHeadSize> encode_datagram_head(const DatagramHead
 // Total; nothing when `message` is no whole datagram.
 std::optional<DatagramHead> decode_datagram_head(std::span<const std::byte> message);
 
-// What stands before the data in the receiver's buffer.
-std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramHead& head, std::uint32_t own_ipv4);
+// `sender` counts where the head says none of IPv4. What stands before the data in the receiver's buffer.
+std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramHead& head,
+                                                                 const transport::Address& sender,
+                                                                 const transport::Address& own);
 
 // In the offers of an exchange no reads are spoken of: their two numbers are that of the queue pair.
 void set_queue_pair_number(transport::Offer& offer, std::uint32_t number);

@@ -6,6 +6,7 @@
 
 #include "simnic/datagram_switch.h"
 #include "simnic/engine.h"
+#include "simnic/private_data.h"
 
 namespace softdat::simnic {
 
@@ -75,7 +76,7 @@ Placement DatagramLink::place(const transport::Arrival& arrival, transport::Slic
 void DatagramLink::on_message(const transport::Message& message) {
   if (message.opcode != Opcode::kSend || message.length > arriving_.size()) return;
   const std::span<const std::byte> bytes = std::span(arriving_).first(message.length);
-  if (const auto head = decode_datagram_head(bytes)) datagrams_.route(*head, bytes.subspan(kDatagramHeadSize));
+  if (const auto head = decode_datagram_head(bytes)) datagrams_.route(*head, remote_, bytes.subspan(kDatagramHeadSize));
 }
 
 void DatagramLink::on_writable() {
@@ -97,11 +98,7 @@ void DatagramLink::on_established(const transport::Offer& peer) {
 
 void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   hca::Bytes kept;
-  try {
-    kept.assign(private_data.begin(), private_data.end());
-  } catch (const std::bad_alloc&) {
-    kept.clear();  // the refusal counts for more than what came with it
-  }
+  static_cast<void>(keep(private_data, kept));  // the refusal counts for more than what came with it
   close();
   switch (reason) {
     case transport::Refusal::kByConsumer:

@@ -52,7 +52,7 @@ bool gather(const transport::SliceList& slices, std::span<std::byte> bytes) {
 
 AddressHandle::AddressHandle(Engine& engine, std::shared_ptr<DatagramLink> link)
     : engine_(engine),
-      address_{link->remote().ipv4, link->remote().port},
+      address_(link->remote()),
       qp_number_(link->peer_number()),
       link_number_(link->number()),
       link_(std::move(link)) {}
@@ -183,7 +183,7 @@ void DatagramQueuePair::transmit_oldest() {
   const SendEntry& entry = sends_.at(number);
   const DatagramHead head{.to = entry.qp_number,
                           .from = number_,
-                          .from_ipv4 = nic_.ipv4,
+                          .from_ipv4 = nic_.address.ipv4,
                           .length = entry.length,
                           .is_solicited = (entry.flags & hca::kSolicited) != 0};
   transport::SliceList slices;
@@ -206,12 +206,13 @@ bool DatagramQueuePair::has_receive() {
   return shared_ != nullptr && !shared_->is_empty() && shared_->take(recvs_, *this);
 }
 
-void DatagramQueuePair::receive_with_baton(const DatagramHead& head, std::span<const std::byte> data) {
+void DatagramQueuePair::receive_with_baton(const DatagramHead& head, const transport::Address& sender,
+                                           std::span<const std::byte> data) {
   if (state() == QueuePairState::kError || !has_receive()) return;
   const std::uint64_t number = recvs_.completed();
   const std::uint32_t length = hca::kDatagramPrefix + head.length;
   if (recvs_.at(number).length < length) return;
-  const auto prefix = make_datagram_prefix(head, nic_.ipv4);
+  const auto prefix = make_datagram_prefix(head, sender, nic_.address);
   transport::SliceList front, rest;
   const auto segments = recvs_.segments(number);
   const bool is_ours =
@@ -246,7 +247,7 @@ void DatagramQueuePair::flush() {
 
 transport::Offer DatagramQueuePair::make_offer(std::span<const std::byte> private_data) const {
   transport::Offer offer;
-  offer.address.ipv4 = nic_.ipv4;
+  offer.address = nic_.address;
   offer.features = transport::kDatagrams;
   set_queue_pair_number(offer, number_);
   offer.private_data.assign(private_data.begin(), private_data.end());
@@ -275,8 +276,7 @@ void DatagramQueuePair::drop_newest_link() {
 }
 
 hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters) try {
-  const std::uint32_t ipv4 = parameters.remote.ipv4;
-  if (ipv4 == 0 || ipv4 >= 0xe000'0000) return hca::fail(hca::Error::kBadAddress);
+  if (!is_single_host(parameters.remote)) return hca::fail(hca::Error::kBadAddress);
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(nic_.engine);
   if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
@@ -284,7 +284,7 @@ hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters
   request.service_id = parameters.service_id;
   DatagramLink& link = make_link();
   try {
-    link.connect({.ipv4 = ipv4, .port = parameters.remote.port}, request, parameters.timeout);
+    link.connect(parameters.remote, request, parameters.timeout);
   } catch (const std::bad_alloc&) {
     drop_newest_link();
     throw;

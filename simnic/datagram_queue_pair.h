@@ -28,7 +28,7 @@ struct DatagramNicView {
   Engine& engine;
   MemoryTable& memory;
   DatagramSwitch& datagrams;
-  std::uint32_t ipv4;
+  hca::Address address;
 };
 
 // Holds its link open.
@@ -81,7 +81,7 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   // Answers a peer that asked for an exchange; kInvalidArgument if it asked for anything else.
   hca::Outcome accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data);
   // Dropped without a word when there is no receive that it fits into.
-  void receive_with_baton(const DatagramHead& head, std::span<const std::byte> data);
+  void receive_with_baton(const DatagramHead& head, const transport::Address& sender, std::span<const std::byte> data);
 
  private:
   struct SendEntry {

@@ -24,9 +24,10 @@ DatagramLink* DatagramSwitch::find_link(std::uint64_t number) const {
   return found == links_.end() ? nullptr : found->second;
 }
 
-void DatagramSwitch::route(const DatagramHead& head, std::span<const std::byte> data) {
+void DatagramSwitch::route(const DatagramHead& head, const transport::Address& sender,
+                           std::span<const std::byte> data) {
   const auto found = queue_pairs_.find(head.to);
-  if (found != queue_pairs_.end()) found->second->receive_with_baton(head, data);
+  if (found != queue_pairs_.end()) found->second->receive_with_baton(head, sender, data);
 }
 
 }  // namespace softdat::simnic

@@ -25,7 +25,7 @@ class DatagramSwitch {
   DatagramLink* find_link(std::uint64_t number) const;
 
   // What arrived, to the queue pair that its head names; else nowhere.
-  void route(const DatagramHead& head, std::span<const std::byte> data);
+  void route(const DatagramHead& head, const transport::Address& sender, std::span<const std::byte> data);
 
  private:
   std::uint32_t last_number_ = 0;

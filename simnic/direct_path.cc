@@ -52,6 +52,25 @@ class Runs {
   std::uint64_t skip_;
 };
 
+enum class Way { kThere, kHere };
+
+// Moves the runs from byte `done` up to `end`; `remote` is the peer's place of the first of these. False when
+// a run is not ours to touch.
+inline bool copy_runs(Runs& runs, Way way, std::byte* remote, std::uint64_t end, std::uint64_t& done) {
+  while (done < end) {
+    const std::span<std::byte> local = runs.next(end - done);
+    if (local.empty()) return false;
+    if (way == Way::kHere) {
+      base::copy_ordered(local.data(), remote, local.size());
+    } else {
+      base::copy_ordered(remote, local.data(), local.size());
+    }
+    remote += local.size();
+    done += local.size();
+  }
+  return true;
+}
+
 }  // namespace
 
 DirectPath::DirectPath(transport::direct::Home* home, const MemoryView& memory) : home_(home), memory_(memory) {
@@ -111,17 +130,8 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
   std::byte* remote = peer_->find(target, peer_gate_, peer_connection_);
   if (remote == nullptr) return false;
   Runs runs(memory_, local_rights(request.opcode), request.local, done);
-  for (const std::uint64_t end = std::min<std::uint64_t>(length, done + kMostPinned); done < end;) {
-    const std::span<std::byte> local = runs.next(end - done);
-    if (local.empty()) return false;
-    if (is_read) {
-      base::copy_ordered(local.data(), remote + done, local.size());
-    } else {
-      base::copy_ordered(remote + done, local.data(), local.size());
-    }
-    done += local.size();
-  }
-  return true;
+  const std::uint64_t end = std::min<std::uint64_t>(length, done + kMostPinned);
+  return copy_runs(runs, is_read ? Way::kHere : Way::kThere, remote + done, end, done);
 }
 
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
@@ -155,14 +165,7 @@ bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t leng
   std::byte* remote = peer_->find(target, peer_gate_, peer_connection_);
   if (remote == nullptr) return false;
   Runs runs(memory_, local_rights(request.opcode), request.local, done);
-  for (const std::uint64_t end = done + piece; done < end;) {
-    const std::span<std::byte> local = runs.next(end - done);
-    if (local.empty()) return false;
-    base::copy_ordered(remote, local.data(), local.size());
-    remote += local.size();
-    done += local.size();
-  }
-  return true;
+  return copy_runs(runs, Way::kThere, remote, done + piece, done);
 }
 
 void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number, bool is_placed) {

@@ -65,7 +65,7 @@ bool Engine::progress() {
     if (thread_) thread_->note_polls();
   }
   if (should_yield) std::this_thread::yield();
-  return upward_.deliver() || done > 0;
+  return (upward_.has_news() && upward_.deliver()) || done > 0;
 }
 
 std::size_t Engine::turn(base::Time now, Haste haste) {
@@ -79,7 +79,7 @@ std::size_t Engine::turn(base::Time now, Haste haste) {
 std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
   now_ = std::max(now_, now);
   // What was put off has waited long enough, whatever this turn brings.
-  promote_with_baton();
+  if (!due_later_.empty()) promote_with_baton();
   std::size_t done = due_now_.size();
   const std::size_t moved = carrier_->turn(now_);
   if (moved > 0 && carrier_->has_failed()) [[unlikely]]
@@ -87,7 +87,7 @@ std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
   done += moved;
   if (!timers_.empty()) done += timers_.run(now_);
   if (haste == Haste::kEager) promote_with_baton();
-  finish_section_with_baton();
+  if (finish_section_with_baton()) ++done;
   return done;
 }
 
@@ -107,6 +107,10 @@ void Engine::run_next_turn(Task& task) {
   if (!task.due_now_.is_linked() && !task.due_later_.is_linked()) due_later_.push_back(task);
 }
 
+void Engine::forgo_next_turn(Task& task) {
+  if (task.due_later_.is_linked()) due_later_.erase(due_later_.iterator_to(task));
+}
+
 void Engine::run_due_with_baton() {
   while (!due_now_.empty()) {
     Task& task = due_now_.front();
@@ -115,15 +119,16 @@ void Engine::run_due_with_baton() {
   }
 }
 
-void Engine::finish_section_with_baton() {
-  run_due_with_baton();
-  while (!doorbells_.is_empty()) {
-    doorbells_.drain();
+bool Engine::finish_section_with_baton() {
+  bool has_run = false;
+  for (; !due_now_.empty() || !doorbells_.is_empty(); has_run = true) {
     run_due_with_baton();
+    if (!doorbells_.is_empty()) doorbells_.drain();
   }
   if (graveyard_) empty_graveyard();
   const auto next = timers_.next().time_since_epoch().count();
   if (next != next_deadline_.load(std::memory_order_relaxed)) next_deadline_.store(next, std::memory_order_seq_cst);
+  return has_run;
 }
 
 // One by one: a chain that died as a whole would use up the stack.
@@ -136,6 +141,11 @@ void Engine::empty_graveyard() {
 // look in turn.
 void Engine::leave() {
   baton_.leave();
+  if (!doorbells_.is_empty()) [[unlikely]]
+    serve_late_ringers();
+}
+
+void Engine::serve_late_ringers() {
   while (!doorbells_.is_empty() && baton_.try_take()) {
     finish_section_with_baton();
     baton_.leave();
@@ -169,7 +179,7 @@ void Engine::forget(Task& task) {
   // A ring that nobody has answered yet would leave the list with a dangling link.
   if (!doorbells_.is_empty()) doorbells_.drain();
   if (task.due_now_.is_linked()) due_now_.erase(due_now_.iterator_to(task));
-  if (task.due_later_.is_linked()) due_later_.erase(due_later_.iterator_to(task));
+  forgo_next_turn(task);
 }
 
 base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {

@@ -77,8 +77,9 @@ class Engine {
   FailureWatch& failure_watch() { return failure_watch_; }
   Timers& timers() { return timers_; }
   base::Time now() const;
-  void run_at_end(Task& task);     // of this section
-  void run_next_turn(Task& task);  // or at the end of this one, if it is an eager one
+  void run_at_end(Task& task);       // of this section
+  void run_next_turn(Task& task);    // or at the end of this one, if it is an eager one
+  void forgo_next_turn(Task& task);  // what it was to be run for has been done
   // Closed channels die when no call of theirs can be on the stack.
   void bury(std::unique_ptr<transport::Channel> channel) {
     channel->chain(std::move(graveyard_));
@@ -91,11 +92,12 @@ class Engine {
   friend class EngineThread;
 
   std::size_t turn_with_baton(base::Time now, Haste haste);
-  void finish_section_with_baton();
+  bool finish_section_with_baton();  // true when something was done
   void empty_graveyard();
   void run_due_with_baton();
   void promote_with_baton();
-  void leave();   // gives the baton away, and serves whoever rang at that very moment
+  void leave();  // gives the baton away, and serves whoever rang at that very moment
+  void serve_late_ringers();
   void let_go();  // leave(), and see that sinks and timers are served by somebody
   base::Time poll_time();
   bool is_polled_in_vain(std::size_t done);

@@ -4,13 +4,18 @@
 #include <pthread.h>
 
 #include "base/blocked_signals.h"
+#include "base/own_threads.h"
 #include "simnic/engine.h"
 
 namespace softdat::simnic {
 
 EngineThread::EngineThread(Engine& engine) : engine_(engine) {
   const base::BlockedSignals blocked;  // inherited by the new thread
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    const base::OwnThread own;
+    run();
+  });
+  base::count_own_thread();
   ::pthread_setname_np(thread_.native_handle(), "softdat-engine");
 }
 

@@ -12,14 +12,43 @@ namespace softdat::simnic {
 static_assert(MemoryTable::kTagBits == transport::direct::kKeyTagBits);
 static_assert(MemoryTable::kMaxRegions == transport::direct::kKeyEntries);
 
-MemoryTable::~MemoryTable() {
-  for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
-}
-
-MemoryTable::Slot* MemoryTable::find(std::uint32_t index) const {
+// These are within every check of a key, where a call more would be felt.
+inline MemoryTable::Slot* MemoryTable::find(std::uint32_t index) const {
   if (index >= kMaxRegions) return nullptr;
   Chunk* chunk = chunks_[index / kChunkSize].load(std::memory_order_acquire);
   return chunk == nullptr ? nullptr : &(*chunk)[index % kChunkSize];
+}
+
+inline MemoryTable::Slot* MemoryTable::find_live(std::uint32_t key) const {
+  Slot* slot = find(key >> kTagBits);
+  const bool is_live = key != 0 && slot != nullptr && slot->key.load(std::memory_order_seq_cst) == key;
+  return is_live ? slot : nullptr;
+}
+
+inline KeyFault MemoryTable::check_range(const Slot& slot, std::uint64_t address, std::uint64_t length) {
+  if (address + length < address) return KeyFault::kWraps;
+  const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
+  const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
+  // Neither side of these can overflow: address >= start before the subtraction.
+  if (address < start || length > size || address - start > size - length) return KeyFault::kOutOfRange;
+  return KeyFault::kNone;
+}
+
+inline KeyFault MemoryTable::check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length,
+                                        hca::AccessMask rights, Accessor who) const {
+  if (slot == nullptr) return KeyFault::kBadKey;
+  const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
+  if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
+  if (const KeyFault fault = check_range(*slot, address, length); fault != KeyFault::kNone) return fault;
+  if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return KeyFault::kMissingRight;
+  const std::uint32_t region = slot->region.load(std::memory_order_relaxed);
+  if (region != 0 && find_live(region) == nullptr) [[unlikely]]
+    return KeyFault::kBadKey;
+  return KeyFault::kNone;
+}
+
+MemoryTable::~MemoryTable() {
+  for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
 }
 
 std::optional<std::uint32_t> MemoryTable::take_index_locked() {
@@ -59,6 +88,7 @@ void MemoryTable::free_slot_locked(std::uint32_t index) {
   Slot& slot = *find(index);
   // Sequentially consistent: who pinned before he checked is then waited for (transport/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
+  removals_.fetch_add(1, std::memory_order_release);
   slot.reserved.store(0, std::memory_order_relaxed);
   // A region that has gone, windows or not, counts none any more.
   if (Slot* region = find_live(slot.region.exchange(0, std::memory_order_relaxed))) --region->windows;
@@ -176,34 +206,6 @@ hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
           .length = slot->length.load(std::memory_order_relaxed),
           .is_zero_based = (slot->access.load(std::memory_order_relaxed) & hca::kZeroBased) != 0,
           .note = slot->note};
-}
-
-MemoryTable::Slot* MemoryTable::find_live(std::uint32_t key) const {
-  Slot* slot = find(key >> kTagBits);
-  const bool is_live = key != 0 && slot != nullptr && slot->key.load(std::memory_order_seq_cst) == key;
-  return is_live ? slot : nullptr;
-}
-
-KeyFault MemoryTable::check_range(const Slot& slot, std::uint64_t address, std::uint64_t length) {
-  if (address + length < address) return KeyFault::kWraps;
-  const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
-  const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
-  // Neither side of these can overflow: address >= start before the subtraction.
-  if (address < start || length > size || address - start > size - length) return KeyFault::kOutOfRange;
-  return KeyFault::kNone;
-}
-
-KeyFault MemoryTable::check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                                 Accessor who) const {
-  if (slot == nullptr) return KeyFault::kBadKey;
-  const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
-  if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
-  if (const KeyFault fault = check_range(*slot, address, length); fault != KeyFault::kNone) return fault;
-  if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return KeyFault::kMissingRight;
-  const std::uint32_t region = slot->region.load(std::memory_order_relaxed);
-  if (region != 0 && find_live(region) == nullptr) [[unlikely]]
-    return KeyFault::kBadKey;
-  return KeyFault::kNone;
 }
 
 KeyFault MemoryTable::check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,

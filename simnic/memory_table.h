@@ -12,7 +12,7 @@
 // Who writes what: insert() and reserve() fill a free slot, insert() and open() then publish its key;
 // remove(), with the baton, takes the key away. A reader matches the key (acquire) before it looks at the rest. With
 // the baton a match is binding, because nobody can remove it meanwhile; without (at post time) it is advice, and every
-// use checks again.
+// use checks again, but when no key has gone since (removals()).
 #pragma once
 
 #include <array>
@@ -116,9 +116,13 @@ class MemoryTable {
   // Of a region, whatever its domain and rights.
   KeyFault check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const;
 
-  // check(), and where the range begins in this process; null of an empty one. With the baton.
+  // check(), and where the range begins in this process; null of an empty one.
   KeyFault locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights, Accessor who,
                   std::byte*& place) const;
+
+  // How many keys have gone. Any thread; with the baton it stays as it is. Read before a check, it says later whether
+  // what was found still holds.
+  std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
 
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
@@ -158,6 +162,7 @@ class MemoryTable {
   // Published once each, never taken away while the table lives.
   std::array<std::atomic<Chunk*>, kMaxRegions / kChunkSize> chunks_{};
   std::atomic<std::uint32_t> size_{0};
+  std::atomic<std::uint64_t> removals_{0};  // raised with the baton, under mutex_
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   // Freed slots, oldest first, chained by their notes: to free one takes no memory.

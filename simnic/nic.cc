@@ -23,7 +23,7 @@ static_assert(kMaxSegments <= transport::SliceList::kCapacity);
 hca::DeviceAttributes make_attributes(const NicConfig& config) {
   return {.name = config.name,
           .vendor = "SoftDAT simulated HCA",
-          .address = {.ipv4 = config.ipv4, .port = 0},
+          .address = {.ipv4 = config.ipv4, .ipv6 = config.ipv6},
           .max_qp = 1u << 18,
           .max_wr = 1u << 16,
           .max_sge = kMaxSegments,
@@ -42,7 +42,8 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .has_atomics = true,
           .has_immediate = true,
           .has_zero_based = true,
-          .has_datagrams = true};
+          .has_datagrams = true,
+          .direct = config.home == nullptr ? hca::DirectAccess::kNone : config.direct};
 }
 
 // Numbers come again when many queue pairs have been made; they tell, and nothing is looked up by them.
@@ -151,8 +152,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .memory = memory_,
                        .home = home_.get(),
                        .stream = number | kStreamBit,
-                       .ipv4 = attributes_.address.ipv4,
-                       .port = to_port(number),
+                       .address = attributes_.address.with_port(to_port(number)),
                        .rnr = rnr_};
     return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
   } catch (const std::bad_alloc&) {
@@ -186,7 +186,7 @@ hca::Result<std::unique_ptr<hca::DatagramQueuePair>> Nic::create_datagram_qp(con
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
   try {
     const DatagramNicView view{
-        .engine = engine_, .memory = memory_, .datagrams = datagrams_, .ipv4 = attributes_.address.ipv4};
+        .engine = engine_, .memory = memory_, .datagrams = datagrams_, .address = attributes_.address};
     return std::unique_ptr<hca::DatagramQueuePair>(new DatagramQueuePair(view, config, sink));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

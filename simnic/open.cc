@@ -4,16 +4,40 @@
 #include "simnic/nic.h"
 
 namespace softdat::simnic {
+namespace {
+
+std::shared_ptr<transport::direct::Home> make_home(hca::DirectAccess access) {
+  using transport::direct::Home;
+  using transport::direct::MoveWhen;
+  switch (access) {
+    case hca::DirectAccess::kNone:
+      break;
+    case hca::DirectAccess::kWhereHarmless:
+      return Home::create(MoveWhen::kHarmless);
+    case hca::DirectAccess::kWhereAble:
+      return Home::create(MoveWhen::kAlways);
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
-  const bool is_direct = options.direct && has_shm;
-  const auto home = is_direct ? transport::direct::Home::create() : nullptr;
-  auto carrier = transport::open_carrier(
-      {.kind = options.carrier, .ipv4 = options.ipv4, .crc = options.crc, .mpa = options.mpa, .home = home});
-  return std::make_unique<Nic>(std::move(carrier),
-                               NicConfig{.name = options.name, .ipv4 = options.ipv4, .rnr = options.rnr, .home = home});
+  const auto home = has_shm ? make_home(options.direct) : nullptr;
+  auto carrier = transport::open_carrier({.kind = options.carrier,
+                                          .ipv4 = options.ipv4,
+                                          .ipv6 = options.ipv6,
+                                          .crc = options.crc,
+                                          .mpa = options.mpa,
+                                          .home = home});
+  return std::make_unique<Nic>(std::move(carrier), NicConfig{.name = options.name,
+                                                             .ipv4 = options.ipv4,
+                                                             .ipv6 = options.ipv6,
+                                                             .rnr = options.rnr,
+                                                             .home = home,
+                                                             .direct = options.direct});
 }
 
 }  // namespace softdat::simnic

@@ -15,11 +15,12 @@ namespace softdat::simnic {
 struct NicOptions {
   std::string name = "sim0";
   std::uint32_t ipv4 = 0x7f000001;  // host byte order
+  base::Ipv6 ipv6{};                // the same where it is one of IPv6
   transport::CarrierKind carrier = transport::CarrierKind::kAuto;
   bool crc = false;  // asks for CRC32C on the TCP wire
   transport::MpaStyle mpa = transport::MpaStyle::kPeerToPeer;
   RnrPolicy rnr = RnrPolicy::kWait;
-  bool direct = false;  // lets peers on this host reach registered memory without our help, where the system can
+  hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can
 };
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options);

@@ -89,8 +89,7 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
 }
 
 hca::Address QueuePair::remote_address() const {
-  const std::uint64_t packed = remote_.load(std::memory_order_acquire);
-  return {.ipv4 = static_cast<std::uint32_t>(packed >> 16), .port = static_cast<std::uint16_t>(packed)};
+  return *remote_.lock();
 }
 
 }  // namespace softdat::simnic

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/guarded.h"
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
@@ -34,8 +35,7 @@ struct NicView {
   MemoryTable& memory;
   transport::direct::Home* home;  // null: no direct access
   std::uint32_t stream;           // the queue pair's own number
-  std::uint32_t ipv4;
-  std::uint16_t port;  // of this queue pair
+  hca::Address address;           // the port is this queue pair's
   RnrPolicy rnr;
 };
 
@@ -61,7 +61,7 @@ class QueuePair final : public hca::QueuePair,
   hca::Outcome disconnect(bool graceful) override;
   hca::Outcome reset() override;
   hca::Address remote_address() const override;
-  std::uint16_t local_port() const override { return nic_.port; }
+  std::uint16_t local_port() const override { return nic_.address.port; }
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
   hca::TransferCounts transfer_counts() const override { return counters_.read(); }
 
@@ -104,7 +104,8 @@ class QueuePair final : public hca::QueuePair,
   hca::Result<std::uint32_t> reserve_key(const hca::BindRequest& request, WindowState& window);
 
   // _recv
-  bool obeys_recv_limits();
+  bool obeys_recv_limits() { return !recv_limits_.is_set() || enforce_recv_limits(); }
+  bool enforce_recv_limits();
 
   // _channel
   bool is_open() const;
@@ -114,8 +115,8 @@ class QueuePair final : public hca::QueuePair,
   void terminate(const Fault& fault, std::optional<std::uint64_t> culprit = std::nullopt);
   void pump();
   bool choose_outgoing();
+  bool choose_owed();
   bool choose_response();
-  bool choose(Outgoing kind, const transport::Message& message);
   bool choose_note(Outgoing kind, transport::NoteKind note, std::uint64_t value);
   bool may_resume();
   transport::PayloadSource* outgoing_payload();
@@ -137,7 +138,7 @@ class QueuePair final : public hca::QueuePair,
   // Written with the baton by advance() alone, and with both mutexes when it leaves kError; read by
   // anybody.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
-  std::atomic<std::uint64_t> remote_{0};  // ipv4 << 16 | port
+  mutable base::Guarded<hca::Address> remote_;  // set with the baton
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;

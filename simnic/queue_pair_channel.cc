@@ -101,34 +101,43 @@ void QueuePair::pump() {
   if (has_sent && channel_) channel_->flush();
 }
 
-bool QueuePair::choose(Outgoing kind, const transport::Message& message) {
-  outgoing_ = kind;
-  message_ = message;
-  return true;
-}
-
 bool QueuePair::choose_note(Outgoing kind, NoteKind note, std::uint64_t value) {
-  return choose(kind, {.opcode = Opcode::kNote, .note = note, .note_value = value});
+  outgoing_ = kind;
+  message_ = {.opcode = Opcode::kNote, .note = note, .note_value = value};
+  return true;
 }
 
 // Responses and requests take turns; an ack rides before a request, or goes alone when nothing else
 // does. A response makes it superfluous.
 bool QueuePair::choose_outgoing() {
+  const bool owes = responder_.is_waiting();
+  if (owes || requester_.rewound_to()) {
+    if (choose_owed()) return true;
+  }
+  if (!objection_ && requester_.next(message_)) {
+    outgoing_ = Outgoing::kRequest;
+    return true;
+  }
+  return owes && choose_response();
+}
+
+// What goes before the next request.
+bool QueuePair::choose_owed() {
   if (const auto from = responder_.wanted_again()) return choose_note(Outgoing::kResend, NoteKind::kResend, *from);
   if (const auto from = requester_.rewound_to()) return choose_note(Outgoing::kResent, NoteKind::kResent, *from);
   if (!was_response_ && choose_response()) return true;
-  if (const auto count = responder_.unacknowledged()) return choose_note(Outgoing::kAck, NoteKind::kAck, *count);
-  if (!objection_) {
-    if (const auto request = requester_.next()) return choose(Outgoing::kRequest, *request);
-  }
-  return choose_response();
+  const auto count = responder_.unacknowledged();
+  return count && choose_note(Outgoing::kAck, NoteKind::kAck, *count);
 }
 
 bool QueuePair::choose_response() {
-  const auto response = responder_.next();
-  if (!response) return false;
+  if (!responder_.has_responses()) return false;
   const KeyFault fault = responder_.check_payload();
-  if (fault == KeyFault::kNone) return choose(Outgoing::kResponse, *response);
+  if (fault == KeyFault::kNone) {
+    outgoing_ = Outgoing::kResponse;
+    message_ = responder_.next();
+    return true;
+  }
   // The key has been revoked since the request came. Those behind it cannot be answered before it.
   responder_.drop_reads();
   object({.code = read_refusal(fault)});
@@ -160,6 +169,7 @@ void QueuePair::on_outgoing_taken() {
     case Outgoing::kNothing:
       return;
     case Outgoing::kAck:
+      nic_.engine.forgo_next_turn(*this);  // there was nothing else to put off
       return responder_.on_acknowledged(message_.note_value);
     case Outgoing::kResend:
       return responder_.on_asked_again();
@@ -180,10 +190,11 @@ void QueuePair::settle() {
   const bool is_send_lost = requester_.take_loss();
   const bool is_recv_lost = responder_.take_loss();
   if (is_send_lost || is_recv_lost) object({.code = kLocalCatastrophe});
-  if (const auto fault = requester_.find_fault()) object(*fault);
+  if (requester_.is_stalled()) {
+    if (const auto fault = requester_.find_fault()) object(*fault);
+  }
   if (is_blocked_ || outgoing_ != Outgoing::kNothing) return;
-  const bool owes_nothing = !responder_.has_responses() && !responder_.unacknowledged();
-  if (objection_ && owes_nothing) return terminate(*objection_);
+  if (objection_ && !responder_.has_responses() && !responder_.unacknowledged()) return terminate(*objection_);
   if (is_drained()) end(QueuePairEvent::kDrained, {}, hca::ConnectionEventType::kDisconnected);
 }
 

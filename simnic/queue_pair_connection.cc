@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simnic/engine.h"
+#include "simnic/private_data.h"
 #include "simnic/queue_pair.h"
 
 namespace softdat::simnic {
@@ -13,18 +14,6 @@ using hca::ConnectionEventType;
 using hca::QueuePairState;
 using transport::CloseMode;
 using transport::CloseReason;
-
-namespace {
-
-// False without memory for it.
-bool keep(std::span<const std::byte> private_data, hca::Bytes& kept) try {
-  kept.assign(private_data.begin(), private_data.end());
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-}  // namespace
 
 bool QueuePair::advance(QueuePairEvent event) {
   const auto next = next_state(state(), event);
@@ -35,7 +24,7 @@ bool QueuePair::advance(QueuePairEvent event) {
 
 transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) {
   transport::Offer offer;
-  offer.address = {.ipv4 = nic_.ipv4, .port = nic_.port};
+  offer.address = nic_.address;
   offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics;
   offer.reads_in = limits_.reads_in;
   offer.reads_out = limits_.reads_out;
@@ -45,7 +34,7 @@ transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) 
 }
 
 void QueuePair::set_remote(const transport::Address& address) {
-  remote_.store(std::uint64_t{address.ipv4} << 16 | address.port, std::memory_order_release);
+  *remote_.lock() = address;
 }
 
 // A connection has two things to tell at most: that it is there, and that it is not (any more).
@@ -66,14 +55,12 @@ void QueuePair::tell(hca::ConnectionEvent event) {
 }
 
 hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
-  const std::uint32_t ipv4 = parameters.remote.ipv4;
-  // Class D and above name no single host.
-  if (ipv4 == 0 || ipv4 >= 0xe000'0000) return hca::fail(hca::Error::kBadAddress);
+  const transport::Address& remote = parameters.remote;
+  if (!is_single_host(remote)) return hca::fail(hca::Error::kBadAddress);
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
 
   const Engine::Hold hold(nic_.engine);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
-  const transport::Address remote{.ipv4 = ipv4, .port = parameters.remote.port};
   try {
     promise_news();
     transport::Offer request = make_offer(parameters.private_data);

@@ -10,10 +10,10 @@ namespace {
 
 // A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
 // carried out meanwhile has then published its key by the time of the check.
-KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request) {
+KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request, Located& found) {
   const bool may_open_yet = request.opcode == hca::SendOpcode::kReadToWindow && !request.local.empty() &&
                             memory.table.is_reserved(request.local.front().lkey);
-  const KeyFault fault = check_segments(memory, request.local, local_rights(request.opcode));
+  const KeyFault fault = check_segments(memory, request.local, local_rights(request.opcode), found);
   return fault == KeyFault::kBadKey && may_open_yet ? KeyFault::kNone : fault;
 }
 
@@ -26,7 +26,8 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   if (hca::awaits_response(request.opcode) && limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
-  const KeyFault fault = check_local(memory_, request);
+  Located found;
+  const KeyFault fault = check_local(memory_, request, found);
   if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
 
   SendEntry entry{.wr_id = request.wr_id,
@@ -38,7 +39,8 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
                   .flags = request.flags,
                   .length = static_cast<std::uint32_t>(length),
                   .segment_count = static_cast<std::uint16_t>(request.local.size()),
-                  .opcode = request.opcode};
+                  .opcode = request.opcode,
+                  .found = found};
   bool is_done = false;
   {
     const std::lock_guard lock(send_mutex_);
@@ -48,7 +50,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
     if (!is_done) {
       if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
       if (direct_.is_open()) place_directly(request, entry);
-      requester_.queue().push(entry, request.local);
+      requester_.queue().push(entry, request.local, std::memory_order_release);
     }
     counters_.add(transfer_of(request.opcode), length);
   }

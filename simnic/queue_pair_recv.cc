@@ -35,9 +35,7 @@ void QueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
 }
 
 // False when the connection has been broken for it.
-bool QueuePair::obeys_recv_limits() {
-  if (!recv_limits_.is_set()) [[likely]]
-    return true;
+bool QueuePair::enforce_recv_limits() {
   const std::uint32_t count = recvs_outstanding();
   if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().say_again(this, RecvLimitNews{sink_});
   if (!recv_limits_.exceeds_hard(count) || !is_open()) return true;

@@ -12,12 +12,14 @@ hca::Result<RecvEntry> make_recv_entry(const MemoryView& memory, const hca::Recv
   if (!hca::is_well_formed(request, length) || request.local.size() > max_segments) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  const KeyFault fault = check_segments(memory, request.local, hca::kLocalWrite);
+  Located found;
+  const KeyFault fault = check_segments(memory, request.local, hca::kLocalWrite, found);
   if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
   return RecvEntry{.wr_id = request.wr_id,
                    .length = length,
                    .flags = request.flags,
-                   .segment_count = static_cast<std::uint16_t>(request.local.size())};
+                   .segment_count = static_cast<std::uint16_t>(request.local.size()),
+                   .found = found};
 }
 
 }  // namespace softdat::simnic

@@ -27,6 +27,11 @@ transport::Opcode send_opcode(std::uint32_t flags) {
   return is_solicited ? Opcode::kSendSolicited : Opcode::kSend;
 }
 
+// Sent whatever the peer can do and whatever is under way.
+bool is_plain(const SendEntry& entry) {
+  return (entry.opcode == SendOpcode::kSend || entry.opcode == SendOpcode::kWrite) && (entry.flags & hca::kFence) == 0;
+}
+
 WindowState& window_of(const SendEntry& bind) {
   return *reinterpret_cast<WindowState*>(static_cast<std::uintptr_t>(bind.remote_address));
 }
@@ -55,21 +60,27 @@ void Requester::begin(transport::Features features, std::uint32_t reads_out) {
   stalled_ = CompletionStatus::kSuccess;
 }
 
-std::optional<transport::Message> Requester::stall(CompletionStatus status) {
-  stalled_ = status;
-  return std::nullopt;
+bool Requester::next(transport::Message& message) {
+  if (is_stalled() || must_announce_) return false;
+  // One look at what is posted: more may come at any moment, and has its turn then.
+  const std::uint64_t end = std::min(queue_.posted(), limit_);
+  if (sent_ >= end || (queue_.at(sent_).opcode == SendOpcode::kBind && !carry_out_binds(end))) return false;
+  const SendEntry& entry = queue_.at(sent_);
+  if (!is_plain(entry) && !may_follow(entry)) return false;
+  if (!is_payload_valid()) stalled_ = CompletionStatus::kLocalProtection;
+  if (is_stalled()) return false;
+  write_message(entry, message);
+  return true;
 }
 
-std::optional<transport::Message> Requester::next() {
-  if (stalled_ != CompletionStatus::kSuccess || must_announce_) return std::nullopt;
-  // One look at what is posted: more may come at any moment, and has its turn then.
-  if (!carry_out_binds(std::min(queue_.posted(), limit_))) return std::nullopt;
-  const SendEntry& entry = queue_.at(sent_);
-  if (!can_peer_do(entry.opcode)) return stall(CompletionStatus::kRemoteOperation);
-  if (!is_write_taken_ && (entry.flags & hca::kFence) != 0 && reads_pending_ > 0) return std::nullopt;
-  if (hca::awaits_response(entry.opcode) && reads_pending_ >= reads_out_) return std::nullopt;
-  if (!is_payload_valid()) return stall(CompletionStatus::kLocalProtection);
-  return to_message(entry);
+// Whether its turn has come, as far as the peer and what is under way are concerned.
+bool Requester::may_follow(const SendEntry& entry) {
+  if (!can_peer_do(entry.opcode)) {
+    stalled_ = CompletionStatus::kRemoteOperation;
+    return false;
+  }
+  if (!is_write_taken_ && (entry.flags & hca::kFence) != 0 && reads_pending_ > 0) return false;
+  return !hca::awaits_response(entry.opcode) || reads_pending_ < reads_out_;
 }
 
 // One after the other, as far as they come next. True when a message follows before `end`; not when a
@@ -122,8 +133,8 @@ bool Requester::can_peer_do(SendOpcode opcode) const {
   return opcode != SendOpcode::kWriteWithImmediate || (features_ & transport::kImmediates) != 0;
 }
 
-transport::Message Requester::to_message(const SendEntry& entry) const {
-  transport::Message message{.length = entry.length};
+void Requester::write_message(const SendEntry& entry, transport::Message& message) const {
+  message = {.length = entry.length};
   switch (entry.opcode) {
     case SendOpcode::kSend:
       message.opcode = send_opcode(entry.flags);
@@ -135,9 +146,10 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
       break;
     case SendOpcode::kWriteWithImmediate:
       if (is_write_taken_) {
-        return {.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kImmediateSolicited
-                                                               : transport::Opcode::kImmediate,
-                .operand = entry.operand};
+        message = {.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kImmediateSolicited
+                                                                  : transport::Opcode::kImmediate,
+                   .operand = entry.operand};
+        break;
       }
       [[fallthrough]];
     case SendOpcode::kWrite:
@@ -160,9 +172,9 @@ transport::Message Requester::to_message(const SendEntry& entry) const {
       break;  // carry_out_binds() has left none here
     case SendOpcode::kFetchAdd:
     case SendOpcode::kCompareSwap:
-      return to_atomic(entry);
+      message = to_atomic(entry);
+      break;
   }
-  return message;
 }
 
 transport::Message Requester::to_atomic(const SendEntry& entry) const {
@@ -181,7 +193,7 @@ transport::Message Requester::to_atomic(const SendEntry& entry) const {
 
 bool Requester::is_payload_valid() const {
   const SendEntry& entry = queue_.at(sent_);
-  if (is_write_taken_ || (entry.flags & kPlaced) != 0) return true;
+  if (still_holds(memory_, entry.found) || is_write_taken_ || (entry.flags & kPlaced) != 0) return true;
   return check_segments(memory_, queue_.segments(sent_), local_rights(entry.opcode)) == KeyFault::kNone;
 }
 
@@ -195,12 +207,14 @@ void Requester::on_taken() {
     ++sent_;
   }
   if (rewind_to_) rewind();
-  if ((features_ & transport::kNotes) == 0) carried_out_ = messages_;
+  if ((features_ & transport::kNotes) != 0) return;
+  carried_out_ = messages_;
   complete_done();
 }
 
 bool Requester::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
-  return resolve(memory_, queue_.segments(sent_), kLocalRead, offset, length, out) == KeyFault::kNone;
+  const SendEntry& entry = queue_.at(sent_);
+  return resolve(memory_, entry.found, queue_.segments(sent_), kLocalRead, offset, length, out) == KeyFault::kNone;
 }
 
 bool Requester::on_ack(std::uint64_t count, bool is_partly_taken) {
@@ -265,7 +279,7 @@ Verdict Requester::place(const transport::Arrival& arrival, transport::SliceList
     complete_done();
   }
   const hca::AccessMask rights = local_rights(entry.opcode);
-  if (resolve(memory_, segments, rights, arrival.message_offset, arrival.length, out) != KeyFault::kNone) {
+  if (resolve(memory_, entry.found, segments, rights, arrival.message_offset, arrival.length, out) != KeyFault::kNone) {
     return refuse({.code = kLocalCatastrophe, .blamed_send = CompletionStatus::kLocalProtection});
   }
   return transport::Placement::kPlace;

@@ -35,9 +35,9 @@ class Requester final : public transport::PayloadSource {
   // A connection begins. Requires that nothing is outstanding.
   void begin(transport::Features features, std::uint32_t reads_out);
 
-  // The next request as a message, or nothing: none waits, or it has to (fence, reads outstanding,
-  // a rewind to be announced, an earlier failure). The same until on_taken().
-  std::optional<transport::Message> next();
+  // The next request as a message. False: none waits, or it has to (fence, reads outstanding, a rewind
+  // to be announced, an earlier failure). The same until on_taken().
+  [[nodiscard]] bool next(transport::Message& message);
   // Whether the local memory of the request under way is still ours to touch.
   bool is_payload_valid() const;
   // The channel took the request whole.
@@ -59,6 +59,8 @@ class Requester final : public transport::PayloadSource {
   // The peer answers reads at all.
   bool may_read() const { return reads_out_ > 0; }
 
+  // Whether find_fault() may find one.
+  bool is_stalled() const { return stalled_ != hca::CompletionStatus::kSuccess; }
   // Whether there is something to look at when the peer has told news.
   bool is_waiting() const {
     return queue_.posted() > sent_ || limit_ != kNoLimit || must_announce_ || feed_.has_lost();
@@ -96,9 +98,9 @@ class Requester final : public transport::PayloadSource {
  private:
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-  std::optional<transport::Message> stall(hca::CompletionStatus status);
+  bool may_follow(const SendEntry& entry);
   bool can_peer_do(hca::SendOpcode opcode) const;
-  transport::Message to_message(const SendEntry& entry) const;
+  void write_message(const SendEntry& entry, transport::Message& message) const;
   transport::Message to_atomic(const SendEntry& entry) const;
   std::optional<std::uint64_t> find_oldest_read();
   bool carry_out_binds(std::uint64_t end);

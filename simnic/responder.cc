@@ -76,8 +76,8 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
   if (arrival.length > entry.length || arrival.message_offset > entry.length - arrival.length) {
     return refuse({.code = kMessageTooLong, .blamed_recv = CompletionStatus::kLocalLength});
   }
-  const KeyFault fault =
-      resolve(recv_memory_, queue_.segments(number), hca::kLocalWrite, arrival.message_offset, arrival.length, out);
+  const KeyFault fault = resolve(recv_memory_, entry.found, queue_.segments(number), hca::kLocalWrite,
+                                 arrival.message_offset, arrival.length, out);
   if (fault != KeyFault::kNone) {
     return refuse({.code = kCannotCarryOut, .blamed_recv = CompletionStatus::kLocalProtection});
   }
@@ -208,15 +208,12 @@ bool Responder::on_resent(std::uint64_t number) {
   return true;
 }
 
-std::optional<transport::Message> Responder::next() const {
-  if (reads_.empty()) return std::nullopt;
+transport::Message Responder::next() const {
   const IncomingRead& read = reads_.front();
   if (read.is_atomic) {
-    return transport::Message{
-        .opcode = Opcode::kAtomicResponse, .request_id = read.request_id, .operand = read.original};
+    return {.opcode = Opcode::kAtomicResponse, .request_id = read.request_id, .operand = read.original};
   }
-  return transport::Message{
-      .opcode = Opcode::kReadResponse, .length = read.length, .stag = read.sink_stag, .offset = read.sink_offset};
+  return {.opcode = Opcode::kReadResponse, .length = read.length, .stag = read.sink_stag, .offset = read.sink_offset};
 }
 
 KeyFault Responder::check_payload() const {

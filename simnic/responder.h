@@ -64,8 +64,8 @@ class Responder final : public transport::PayloadSource {
   // Any thread: a post_recv should be followed by a ring.
   bool is_starved() const { return is_starved_.load(std::memory_order_seq_cst); }
 
-  // The next response, or nothing. The same until on_taken().
-  std::optional<transport::Message> next() const;
+  // The next response, when there is one. The same until on_taken().
+  transport::Message next() const;
   // The right to read the memory of the response under way, looked up anew.
   KeyFault check_payload() const;
   void on_taken();
@@ -79,6 +79,8 @@ class Responder final : public transport::PayloadSource {
   std::optional<std::uint64_t> unacknowledged() const {
     return takes_notes_ && acknowledged_ < ack_wanted_ ? std::optional(carried_out_) : std::nullopt;
   }
+  // Whether there may be something to tell the peer: an answer, an ack, a wish.
+  bool is_waiting() const { return has_responses() || is_dropping_ || (takes_notes_ && acknowledged_ < ack_wanted_); }
   void on_acknowledged(std::uint64_t count) { acknowledged_ = count; }
   // From which request on the peer is to repeat, when there is a receive for it at last.
   std::optional<std::uint64_t> wanted_again() const {

@@ -13,6 +13,16 @@ KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> 
   return KeyFault::kNone;
 }
 
+KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                        Located& found) {
+  if (segments.size() != 1) return check_segments(memory, segments, rights);
+  const std::uint64_t removals = memory.table.removals();
+  const hca::Segment& segment = segments.front();
+  const KeyFault fault = memory.locate(segment.lkey, segment.address, segment.length, rights, found.place);
+  if (fault == KeyFault::kNone) found.removals = removals;
+  return fault;
+}
+
 KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
                  std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
   for (const hca::Segment& segment : segments) {

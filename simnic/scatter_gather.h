@@ -2,11 +2,13 @@
 // From a list of segments to the bytes in this process that a part of it covers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
 #include "hca/request_rules.h"
 #include "hca/types.h"
+#include "simnic/located.h"
 #include "simnic/memory_table.h"
 #include "transport/message.h"
 
@@ -34,10 +36,27 @@ constexpr hca::AccessMask local_rights(hca::SendOpcode opcode) {
 
 // The first fault among the segments, each checked whole.
 KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights);
+// The same without the baton, for a request that is to be carried out later: remembers where its only segment lies.
+KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                        Located& found);
+
+// With the baton: whether what was found still holds.
+inline bool still_holds(const MemoryView& memory, const Located& found) {
+  return found.removals == memory.table.removals();
+}
 
 // Adds slices for the bytes [offset, offset + length) of what the segments make together, checking
 // each segment that it touches. Covers less when the list is full or the segments end.
 KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
                  std::uint64_t offset, std::uint64_t length, transport::SliceList& out);
+
+// The same with the baton, for segments that check_segments() has looked at with the same rights.
+inline KeyFault resolve(const MemoryView& memory, const Located& found, std::span<const hca::Segment> segments,
+                        hca::AccessMask rights, std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
+  if (!still_holds(memory, found)) return resolve(memory, segments, rights, offset, length, out);
+  const std::uint64_t size = segments.front().length;
+  if (length > 0 && offset < size) out.add(found.place + offset, std::min(length, size - offset));
+  return KeyFault::kNone;
+}
 
 }  // namespace softdat::simnic

@@ -68,19 +68,12 @@ UpwardQueue::Item* UpwardQueue::find_waiting_locked(const void* owner, const New
   return found == items_.end() ? nullptr : &*found;
 }
 
-void UpwardQueue::say_again(const void* owner, News news) {
+void UpwardQueue::say_in_standing_place(const void* owner, News news, std::uint32_t more) {
   const std::lock_guard lock(mutex_);
   if (Item* const waiting = find_waiting_locked(owner, news)) {
-    ++waiting->times;
+    waiting->times += more;
     return;
   }
-  items_.push_back({.owner = owner, .news = std::move(news), .has_standing_place = true});
-  has_news_.store(true, std::memory_order_seq_cst);
-}
-
-void UpwardQueue::say_once(const void* owner, News news) {
-  const std::lock_guard lock(mutex_);
-  if (find_waiting_locked(owner, news) != nullptr) return;
   items_.push_back({.owner = owner, .news = std::move(news), .has_standing_place = true});
   has_news_.store(true, std::memory_order_seq_cst);
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <variant>
 
 #include "hca/completion_queue.h"
@@ -67,8 +68,8 @@ class UpwardQueue {
   // Without a promise. False without memory; `news` is what it was then.
   [[nodiscard]] bool try_say(const void* owner, News& news);
   // Each in a place of its kind that stays promised. What waits to be said is said once more, or is not repeated.
-  void say_again(const void* owner, News news);
-  void say_once(const void* owner, News news);
+  void say_again(const void* owner, News news) { say_in_standing_place(owner, std::move(news), 1); }
+  void say_once(const void* owner, News news) { say_in_standing_place(owner, std::move(news), 0); }
 
   // Calls sinks until nothing is left; returns at once when another thread (or a caller further up
   // this thread's stack) is doing so. True when it called any.
@@ -88,6 +89,8 @@ class UpwardQueue {
     std::uint32_t times = 1;
   };
   Item* find_waiting_locked(const void* owner, const News& news);
+  // What waits already is said `more` times more.
+  void say_in_standing_place(const void* owner, News news, std::uint32_t more);
   void make_room_locked(std::size_t places);
 
   std::mutex mutex_;

@@ -17,6 +17,7 @@
 #include <span>
 
 #include "hca/types.h"
+#include "simnic/located.h"
 
 namespace softdat::simnic {
 
@@ -34,6 +35,7 @@ struct SendEntry {
   std::uint32_t length;
   std::uint16_t segment_count;
   hca::SendOpcode opcode;
+  Located found{};
 };
 
 struct RecvEntry {
@@ -41,6 +43,7 @@ struct RecvEntry {
   std::uint64_t length;
   std::uint32_t flags;
   std::uint16_t segment_count;
+  Located found{};
 };
 
 template <typename Entry>
@@ -65,14 +68,15 @@ class WorkQueue {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(posted() - done, capacity_));
   }
 
-  // With the posting lock. push() requires room and at most max_segments() segments.
+  // With the posting lock. push() requires room and at most max_segments() segments. Who looks afterwards whether the
+  // other side needs to be told has it sequentially consistent; who rings at any rate need not.
   bool is_full() const { return posted_.load(std::memory_order_relaxed) - completed() >= capacity_; }
-  void push(const Entry& entry, std::span<const hca::Segment> segments) {
+  void push(const Entry& entry, std::span<const hca::Segment> segments,
+            std::memory_order order = std::memory_order_seq_cst) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);
     entries_[number & mask()] = entry;
-    std::copy(segments.begin(), segments.end(), slot_segments(number));
-    // Sequentially consistent: the poster then looks whether the other side needs to be told.
-    posted_.store(number + 1, std::memory_order_seq_cst);
+    copy(segments, slot_segments(number));
+    posted_.store(number + 1, order);
   }
 
   // With the baton and both queues' posting locks: moves all requests of `other` to the end of this one. False, and
@@ -82,7 +86,9 @@ class WorkQueue {
     if (capacity_ - outstanding() < other.outstanding() || max_segments_ < other.max_segments_) return false;
     while (!other.is_empty()) {
       const std::uint64_t number = other.completed();
-      push(other.at(number), other.segments(number));
+      Entry entry = other.at(number);
+      entry.found = {};  // this queue's owner may reach other memory
+      push(entry, other.segments(number));
       other.pop();
     }
     return true;
@@ -113,6 +119,13 @@ class WorkQueue {
     void* memory = std::calloc(count, sizeof(T));
     if (memory == nullptr) throw std::bad_alloc();
     return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
+  }
+  // Nearly always there is one.
+  static void copy(std::span<const hca::Segment> segments, hca::Segment* to) {
+    if (segments.size() == 1) [[likely]]
+      *to = segments.front();
+    else
+      std::copy(segments.begin(), segments.end(), to);
   }
   std::uint64_t mask() const { return capacity_ - 1; }
   hca::Segment* slot_segments(std::uint64_t number) const { return &segments_[(number & mask()) * max_segments_]; }

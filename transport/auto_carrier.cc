@@ -71,7 +71,7 @@ class AutoPort final : public Port, public PortSink {
 
 }  // namespace
 
-AutoCarrier::AutoCarrier(std::uint32_t own, Halves halves, const shm::ShmOptions& shm_options,
+AutoCarrier::AutoCarrier(const Address& own, Halves halves, const shm::ShmOptions& shm_options,
                          const tcp::TcpOptions& tcp_options)
     : own_(own), reactor_(Reactor::create()) {
   base::check(halves.shm || halves.tcp, "a carrier has at least one half");
@@ -100,7 +100,7 @@ std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer
 
 std::unique_ptr<Channel> AutoCarrier::connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink) {
   if (!shm_) return nullptr;
-  if (remote.ipv4 != own_ && !shm::is_local_address(remote.ipv4)) return nullptr;
+  if (remote.with_port(0) != own_ && !shm::is_local_address(remote)) return nullptr;
   return shm_->try_connect(remote, request, sink);
 }
 
@@ -120,7 +120,8 @@ std::size_t AutoCarrier::turn(base::Time now) {
 // peer in shared memory does not wait for that: then TCP's wish counts only while it is busy.
 bool AutoCarrier::wants_look(base::Time now) {
   const bool by_shm = shm_ && shm_->wants_look(now);
-  const bool by_tcp = tcp_ && tcp_->wants_look();
+  if (!tcp_) return by_shm;
+  const bool by_tcp = tcp_->wants_look();
   const bool is_tcp_heard = !shm_ || !shm_->has_links() || tcp_busy_turns_ > 0;
   return by_shm || (by_tcp && is_tcp_heard);
 }

@@ -21,7 +21,8 @@ class AutoCarrier final : public Carrier {
     bool shm = true;
     bool tcp = true;
   };
-  AutoCarrier(std::uint32_t own, Halves halves, const shm::ShmOptions& shm_options, const tcp::TcpOptions& tcp_options);
+  AutoCarrier(const Address& own, Halves halves, const shm::ShmOptions& shm_options,
+              const tcp::TcpOptions& tcp_options);
   ~AutoCarrier() override;
 
   // On both halves, or not at all.
@@ -39,7 +40,7 @@ class AutoCarrier final : public Carrier {
   std::unique_ptr<Channel> connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink);
 
   // Fixed after construction; either half may be null.
-  const std::uint32_t own_;
+  const Address own_;
   const std::unique_ptr<Reactor> reactor_;
   std::unique_ptr<shm::ShmCarrier> shm_;
   std::unique_ptr<tcp::TcpCarrier> tcp_;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ip_address.h"
+
 namespace softdat::transport {
 
 // What two SoftDAT peers can do together beyond plain iWARP; a foreign peer has none.
@@ -17,12 +19,7 @@ enum Feature : std::uint32_t {
 };
 using Features = std::uint32_t;
 
-// An IPv4 address and port in host byte order.
-struct Address {
-  std::uint32_t ipv4 = 0;
-  std::uint16_t port = 0;
-  friend bool operator==(const Address&, const Address&) = default;
-};
+using Address = base::IpAddress;
 
 // The most private data a consumer may give: what MPA leaves to it beside our own block
 // (docs/WIRE.md).

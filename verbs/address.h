@@ -12,14 +12,8 @@
 
 namespace softdat::verbs {
 
-inline sockaddr_storage socket_address(hca::Address address, std::uint16_t port) {
-  sockaddr_in inet{};
-  inet.sin_family = AF_INET;
-  inet.sin_port = htons(port);
-  inet.sin_addr.s_addr = htonl(address.ipv4);
-  sockaddr_storage result{};
-  std::memcpy(&result, &inet, sizeof inet);
-  return result;
+inline sockaddr_storage socket_address(const hca::Address& address, std::uint16_t port) {
+  return to_socket_address(address.with_port(port)).storage;
 }
 
 inline sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port) {
@@ -37,19 +31,7 @@ inline std::uint16_t port_of(const sockaddr& address) {
 }
 
 inline hca::Address address_of(const sockaddr& address) {
-  sockaddr_in inet;
-  std::memcpy(&inet, &address, sizeof inet);
-  return {.ipv4 = ntohl(inet.sin_addr.s_addr), .port = ntohs(inet.sin_port)};
-}
-
-// Out of the reach of an adapter that is not itself there, whatever the kernel's resolution says.
-inline bool is_loopback(hca::Address address) {
-  return (address.ipv4 >> 24) == 127;
-}
-
-// Class D and above name no single host.
-inline bool is_single_host(hca::Address address) {
-  return address.ipv4 != 0 && address.ipv4 < 0xe000'0000;
+  return base::from_socket_address(address).value_or(hca::Address{});
 }
 
 }  // namespace softdat::verbs

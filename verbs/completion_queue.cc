@@ -75,13 +75,32 @@ CompletionQueue::~CompletionQueue() {
 
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::lock_guard lock(mutex_);
-  if (staged_.size() < out.size()) drain_locked();
-  const std::size_t count = std::min(out.size(), staged_.size());
-  for (std::size_t i = 0; i < count; ++i) {
+  was_polled_ = true;
+  const std::size_t staged = std::min(out.size(), staged_.size());
+  for (std::size_t i = 0; i < staged; ++i) {
     out[i] = staged_.front();
     staged_.pop_front();
   }
+  const std::size_t count = staged + take_from_device_locked(out.subspan(staged));
   SharedReceiveQueue::settle(out.first(count));
+  return count;
+}
+
+// Nothing is staged when anything is asked for. Not more than fits is taken from the device.
+std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
+  std::array<ibv_wc, kBatch> wcs;
+  std::size_t count = 0;
+  while (count < out.size()) {
+    const int wanted = static_cast<int>(std::min<std::size_t>(out.size() - count, kBatch));
+    const int found = ibv_poll_cq(cq_, wanted, wcs.data());
+    for (int i = 0; i < found; ++i) {
+      Taken taken;
+      if (!take_locked(wcs[static_cast<std::size_t>(i)], nullptr, taken)) continue;
+      note_locked(taken);
+      out[count++] = taken.completion;
+    }
+    if (found < wanted) break;
+  }
   return count;
 }
 
@@ -147,12 +166,15 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
   std::array<ibv_wc, kBatch> wcs;
   for (;;) {
     const int count = ibv_poll_cq(cq_, kBatch, wcs.data());
-    for (int i = 0; i < count; ++i) take_locked(wcs[static_cast<std::size_t>(i)], dying);
+    for (int i = 0; i < count; ++i) {
+      Taken taken;
+      if (take_locked(wcs[static_cast<std::size_t>(i)], dying, taken)) stage_locked(taken);
+    }
     if (count < kBatch) return;
   }
 }
 
-void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
+bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs gives back the number that was posted.
   auto& entry = *reinterpret_cast<WorkEntry*>(wc.wr_id);
   QueuePair* queue_pair = entry.queue_pair;
@@ -160,8 +182,12 @@ void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
     const auto found = queue_pairs_.find(wc.qp_num);
     queue_pair = found == queue_pairs_.end() ? nullptr : found->second;
   }
-  hca::Completion completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
+  hca::Completion& completion = taken.completion;
+  completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
   if (entry.window != nullptr) completion.qp_context = entry.window->context();
+  // siw has another word for what was just on its way.
+  const bool is_cut = wc.status == IBV_WC_LOC_QP_OP_ERR && queue_pair != nullptr && queue_pair->was_cut();
+  if (is_cut) completion.status = hca::CompletionStatus::kFlushed;
   const std::uint32_t flags = entry.flags;
   const bool is_receive = entry.is_receive;
   if (entry.shared != nullptr) {
@@ -170,27 +196,34 @@ void CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying) {
     queue_pair->on_complete(entry, completion.status);
   }
   const bool is_dead = queue_pair == nullptr || queue_pair == dying || queue_pair->is_discarding();
-  if (is_dead) return SharedReceiveQueue::settle({&completion, 1});
+  if (is_dead) {
+    SharedReceiveQueue::settle({&completion, 1});
+    return false;
+  }
   if (completion.status != hca::CompletionStatus::kSuccess) queue_pair->on_work_failed(completion.status, is_receive);
   if (is_receive && completion.status == hca::CompletionStatus::kSuccess) queue_pair->on_received(completion);
-  const bool is_wanted =
-      is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
-  if (is_wanted) stage_locked(completion, (flags & hca::kQuiet) != 0, queue_pair);
+  taken.is_quiet = (flags & hca::kQuiet) != 0;
+  taken.queue_pair = queue_pair;
+  return is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
 }
 
-void CompletionQueue::stage_locked(const hca::Completion& completion, bool is_quiet, QueuePair* queue_pair) {
+void CompletionQueue::stage_locked(const Taken& taken) {
   if (staged_.full()) {
-    SharedReceiveQueue::settle({&completion, 1});
-    if (queue_pair != nullptr) queue_pair->on_overflow();
+    SharedReceiveQueue::settle({&taken.completion, 1});
+    if (taken.queue_pair != nullptr) taken.queue_pair->on_overflow();
     if (!has_overflowed_) must_tell_overflow_ = true;
     has_overflowed_ = true;
     events_.post(*this);
     return;
   }
-  staged_.push_back(completion);
-  const bool has_failed = completion.status != hca::CompletionStatus::kSuccess;
-  if (has_failed) has_failure_ = true;
-  if (is_quiet) return;
+  staged_.push_back(taken.completion);
+  note_locked(taken);
+}
+
+// For waiters and the sink, even if its consumer has it already: what woke them may be this one.
+void CompletionQueue::note_locked(const Taken& taken) {
+  if (taken.completion.status != hca::CompletionStatus::kSuccess) has_failure_ = true;
+  if (taken.is_quiet) return;
   has_news_ = is_unheard_ = true;
 }
 
@@ -198,7 +231,7 @@ void CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
   {
     const std::lock_guard lock(mutex_);
     drain_locked();
-    stage_locked(completion, is_quiet, nullptr);
+    stage_locked({.completion = completion, .queue_pair = nullptr, .is_quiet = is_quiet});
     if (is_quiet && sink_armed_ == Armed::kOff) return;
   }
   events_.post(*this);
@@ -250,7 +283,10 @@ void CompletionQueue::rearm_locked(bool has_fired) {
   const Armed how = prefers_solicited_ ? Armed::kSolicited : Armed::kAny;
   if (device_armed_ >= how) return;
   const bool is_wanted = sink_armed_ != Armed::kOff || event_count_.has_waiters();
-  if (has_fired && !is_wanted) return events_.wake_at(*this, base::Clock::now() + kRest);
+  // Who polls hears of everything anyway.
+  const base::Duration rest = std::exchange(was_polled_, false) ? kRestOfPolled : kRest;
+  const bool may_rest = has_fired || rest == kRestOfPolled;
+  if (may_rest && !is_wanted) return events_.wake_at(*this, base::Clock::now() + rest);
   arm_device_locked(how);
   drain_locked();
   if (is_unheard_ || (sink_armed_ == Armed::kAny && has_news_)) events_.post(*this);

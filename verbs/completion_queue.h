@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A completion queue of the device, and what has been taken from it and not been polled yet.
 //
-// The device's queue is emptied into ours by whoever looks: pollers, posters who need room, the
-// event thread. The channel is armed while somebody waits; otherwise too, so that a broken
-// connection is heard of, but then it rests for kRest after each event, so that polling programs are
-// left alone.
+// What is staged here others have taken from the device: posters who need room, the event thread. Pollers take that
+// first, and then straight from the device. The channel is armed while somebody waits; otherwise too, so that a broken
+// connection is heard of, but then it rests for kRest after each event, and longer while its consumer polls, so that
+// polling programs are left alone.
 #pragma once
 
 #include <boost/circular_buffer.hpp>
@@ -46,7 +46,14 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
 
  private:
   enum class Armed : std::uint8_t { kOff, kSolicited, kAny };
+  // A completion of the device's as the consumer gets it.
+  struct Taken {
+    hca::Completion completion;
+    QueuePair* queue_pair = nullptr;
+    bool is_quiet = false;
+  };
   static constexpr base::Duration kRest = std::chrono::milliseconds(10);
+  static constexpr base::Duration kRestOfPolled = std::chrono::milliseconds(50);
 
   CompletionQueue(EventThread& events, Adapter& adapter, std::size_t capacity, hca::CompletionSink& sink);
   void on_channel() override { hear(true); }
@@ -56,8 +63,11 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void hear(bool has_fired);
   bool takes_sink_locked(bool has_fired);
   void drain_locked(const QueuePair* dying = nullptr);
-  void take_locked(const ibv_wc& wc, const QueuePair* dying);
-  void stage_locked(const hca::Completion& completion, bool is_quiet, QueuePair* queue_pair);
+  std::size_t take_from_device_locked(std::span<hca::Completion> out);
+  // False when its consumer does not want to hear of it.
+  bool take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken);
+  void stage_locked(const Taken& taken);
+  void note_locked(const Taken& taken);
   void arm_device_locked(Armed how);
   void rearm_locked(bool has_fired);
 
@@ -75,6 +85,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   std::unordered_map<std::uint32_t, QueuePair*> queue_pairs_;
   Armed sink_armed_ = Armed::kOff;
   Armed device_armed_ = Armed::kOff;
+  bool was_polled_ = false;         // since the channel was last thought of
   bool prefers_solicited_ = false;  // its consumer has asked for that last
   bool has_news_ = false;           // since arm(): a waking completion
   bool has_failure_ = false;        // since arm(): one that counts as solicited

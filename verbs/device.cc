@@ -139,9 +139,10 @@ hca::Result<std::unique_ptr<hca::Listener>> Device::listen(std::uint64_t service
 }
 
 void Device::watch(hca::DeviceSink& sink) {
+  auto made = std::make_unique<Watcher>(sink);  // first, or a lack of memory would leave a sink without one
   const std::lock_guard lock(mutex_);
   auto& watcher = watchers_[&sink];
-  watcher = std::make_unique<Watcher>(sink);
+  watcher = std::move(made);
   if (has_failed_) events_.post(*watcher);
 }
 

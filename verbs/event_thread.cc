@@ -14,6 +14,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/log.h"
+#include "base/own_threads.h"
 #include "base/uncancelled.h"
 
 namespace softdat::verbs {
@@ -55,6 +56,7 @@ bool is_told(EventTarget& target, const CmEvent& event) try {
 }  // namespace
 
 Adapter::~Adapter() {
+  if (plug != nullptr) library_.destroy_cq(plug);
   if (connections != nullptr) library_.destroy_event_channel(connections);
   if (completions != nullptr) library_.destroy_comp_channel(completions);
   if (context != nullptr) library_.close_device(context);
@@ -264,7 +266,11 @@ EventThread::EventThread(std::shared_ptr<Adapter> adapter) : core_(std::make_sha
   make_nonblocking(core_->adapter->completions->fd);
   make_nonblocking(core_->adapter->context->async_fd);
   const base::BlockedSignals blocked;  // inherited by the new thread
-  thread_ = std::thread([core = core_] { core->run(); });
+  thread_ = std::thread([core = core_] {
+    const base::OwnThread own;
+    core->run();
+  });
+  base::count_own_thread();
   ::pthread_setname_np(thread_.native_handle(), "softdat-verbs");
 }
 

@@ -76,6 +76,7 @@ class Adapter {
   ibv_context* context = nullptr;
   ibv_comp_channel* completions = nullptr;
   rdma_event_channel* connections = nullptr;
+  ibv_cq* plug = nullptr;  // see open_device()
 
  private:
   const Library& library_;

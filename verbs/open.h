@@ -12,7 +12,7 @@
 
 namespace softdat::verbs {
 
-// `target` is the name of an RDMA device ("rxe0"), of a network interface, an IPv4 address of this host that
+// `target` is the name of an RDMA device ("rxe0"), of a network interface, an IP address of this host that
 // belongs to one, or nothing: the first. Otherwise the reason, in words for a person. Throws std::bad_alloc,
 // std::system_error.
 base::Result<std::unique_ptr<hca::Device>, std::string> open_device(const std::string& target);

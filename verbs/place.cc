@@ -32,7 +32,12 @@ std::size_t length_of(sa_family_t family) {
   return family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
-// IPv4 before IPv6, otherwise as the system lists them.
+bool is_link_local(const sockaddr& address) {
+  return address.sa_family == AF_INET6 &&
+         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+}
+
+// IPv4 before IPv6, link-local last, otherwise as the system lists them.
 std::vector<LocalAddress> local_addresses() {
   std::vector<LocalAddress> result;
   ifaddrs* list = nullptr;
@@ -46,6 +51,9 @@ std::vector<LocalAddress> local_addresses() {
       std::memcpy(&found.address, entry->ifa_addr, length_of(family));
     }
   }
+  std::stable_partition(result.begin(), result.end(), [](const LocalAddress& local) {
+    return !is_link_local(reinterpret_cast<const sockaddr&>(local.address));
+  });
   return result;
 }
 

@@ -68,6 +68,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_received(const hca::Completion& completion);
   void on_work_failed(hca::CompletionStatus status, bool is_receive);
   void on_overflow();
+  // The consumer has ended the connection, so what now fails has been flushed, whatever the device calls it.
+  bool was_cut() const { return was_cut_.load(std::memory_order_seq_cst); }
   // Whatever still comes is of no interest to anybody.
   bool is_discarding() const { return is_discarding_.load(std::memory_order_seq_cst); }
 
@@ -151,6 +153,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::atomic<bool> is_discarding_{false};    // its last queue pair of the device's is being destroyed
   std::atomic<bool> has_failed_{false};       // a request has; by whoever takes its completion
   std::atomic<bool> was_peers_fault_{false};  // likewise
+  std::atomic<bool> was_cut_{false};          // the consumer has ended this life of it; as state_
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: by the completion queue's
   std::atomic<std::uint32_t> soft_limit_{hca::kNoRecvLimit};
   std::atomic<std::uint32_t> hard_limit_{hca::kNoRecvLimit};

@@ -54,6 +54,7 @@ void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::
     // Whoever is posting has done so before the state changes, or sees that it has.
     const std::scoped_lock posters(send_mutex_, recv_mutex_);
     if (!advance_locked(event)) return;
+    if (event == QueuePairEvent::kCut) was_cut_.store(true, std::memory_order_seq_cst);
     is_flushed_ = false;
   }
   ending_ =
@@ -197,6 +198,7 @@ hca::Outcome QueuePair::reset() {
   is_flushed_ = false;
   has_failed_.store(false, std::memory_order_seq_cst);
   was_peers_fault_.store(false, std::memory_order_seq_cst);
+  was_cut_.store(false, std::memory_order_seq_cst);
   remote_ = {};
   port_ = 0;
   device_.events.post(*this);  // the old life's end may still have to be told

@@ -33,6 +33,10 @@ bool is_refused(int number) {
   return number == EINVAL || number == -EINVAL;
 }
 
+bool is_disconnected(int number) {
+  return number == ENOTCONN || number == -ENOTCONN;
+}
+
 hca::CompletionStatus status_of(ibv_wc_status status) {
   using enum hca::CompletionStatus;
   switch (status) {

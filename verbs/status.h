@@ -13,6 +13,8 @@ hca::Error error_of(int number);
 
 // A driver did not like what was posted; some say so by a negative number.
 bool is_refused(int number);
+// It does not take what was posted for a connection any more; some say so by a negative number.
+bool is_disconnected(int number);
 
 hca::CompletionStatus status_of(ibv_wc_status status);
 

@@ -36,10 +36,12 @@ DAT_RETURN csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM* communicator, DAT_IA_AD
   if (address == nullptr) return refuse_argument(3);
   if (csp_handle == nullptr) return refuse_argument(5);
   const Communicator wish{communicator->domain, communicator->type, communicator->protocol};
-  // Of another family there may be fewer bytes than a sockaddr_in has.
-  sockaddr_in where{};
-  where.sin_family = address->sa_family;
-  if (address->sa_family == AF_INET) where = *reinterpret_cast<const sockaddr_in*>(address);
+  // Of a family that is not the communicator's, and will be refused, there may be fewer bytes than it says.
+  object::SocketAddress where;
+  where.inet.sin_family = address->sa_family;
+  const bool is_wished = wish.domain == address->sa_family;
+  if (is_wished && address->sa_family == AF_INET) where.inet = *reinterpret_cast<const sockaddr_in*>(address);
+  if (is_wished && address->sa_family == AF_INET6) where.inet6 = *reinterpret_cast<const sockaddr_in6*>(address);
   return answer_of([&] { return CommonServicePoint::create(*ia, wish, where, *evd, *csp_handle); });
 }
 

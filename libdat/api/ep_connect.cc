@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <arpa/inet.h>
-
 #include "libdat/api/answer.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/private_data.h"
@@ -23,14 +21,16 @@ constexpr std::uint32_t kConnectFlags = DAT_CONNECT_MULTIPATH_FLAG;
 
 // The port inside is ignored: some programs have written a service point's there.
 Status read_address(const DAT_SOCK_ADDR& from, hca::Address& to) {
-  if (from.sa_family != AF_INET) return object::invalid_address(StatusDetail::kInvalidAddressUnsupported);
-  to.ipv4 = ntohl(reinterpret_cast<const sockaddr_in&>(from).sin_addr.s_addr);
+  const auto address = base::from_socket_address(from);
+  if (!address) return object::invalid_address(StatusDetail::kInvalidAddressUnsupported);
+  to = address->with_port(0);
   return object::kOk;
 }
 
 #if SOFTDAT_ABI == 20
 std::uint16_t port_of(const DAT_SOCK_ADDR& address) {
-  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  const auto read = base::from_socket_address(address);
+  return read ? read->port : 0;
 }
 #endif
 
@@ -105,7 +105,7 @@ DAT_RETURN ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_
                          .conn_qual = port_of(*remote_ia_address),
                          .timeout_us = timeout,
                          .private_data = private_data_of(private_data_size, private_data),
-                         .communicator = object::kTcpCommunicator};
+                         .communicator = object::tcp_communicator(remote_ia_address->sa_family)};
   const Status address = read_address(*remote_ia_address, request.remote);
   if (!address.ok()) return return_code(address);
   if (request.conn_qual == 0) return return_code(object::invalid_address(StatusDetail::kInvalidAddressMalformed));

@@ -159,7 +159,7 @@ void write_body(const ConnectionNotice& from, DAT_EVENT& to) {
 
 #if SOFTDAT_ABI == 20
 
-static_assert(sizeof(sockaddr_in) <= sizeof(DAT_SOCK_ADDR6));
+static_assert(sizeof(object::SocketAddress) == sizeof(DAT_SOCK_ADDR6));
 
 DAT_IB_EXTENSION_EVENT_DATA extension_of(const DatagramNotice& from) {
   DAT_IB_EXTENSION_EVENT_DATA data{};

@@ -28,12 +28,17 @@ char transport_name[] = "SOFTDAT_TRANSPORT";
 char simulated_value[] = "simulated";
 char infiniband_value[] = "infiniband";
 char iwarp_value[] = "iwarp";
+char direct_name[] = "SOFTDAT_DIRECT";
+char none_value[] = "off";
+char harmless_value[] = "auto";
+char able_value[] = "on";
 
 constexpr std::size_t kWithImmediate = 1;
 constexpr std::size_t kWithAtomics = 2;
 constexpr std::size_t kWithDatagrams = 4;
 constexpr std::size_t kTimesTransport = 8;
-constexpr std::size_t kCombinations = 3 * kTimesTransport;
+constexpr std::size_t kTimesDirect = 3 * kTimesTransport;
+constexpr std::size_t kCombinations = 3 * kTimesDirect;
 
 #if SOFTDAT_ABI == 20
 char extension_name[] = "DAT_EXTENSION_INTERFACE";
@@ -47,7 +52,7 @@ char offered[] = "TRUE";
 
 // The names of what a device has. Not const: the DAT headers hand it out as a pointer to non-const.
 struct NamedAttributes {
-  std::array<DAT_NAMED_ATTR, 9> rows{};
+  std::array<DAT_NAMED_ATTR, 10> rows{};
   DAT_COUNT count = 0;
 
   void add(char* name, char* value) { rows[static_cast<std::size_t>(count++)] = {name, value}; }
@@ -65,9 +70,22 @@ char* value_of(hca::Transport transport) {
   return simulated_value;
 }
 
+char* value_of(hca::DirectAccess direct) {
+  switch (direct) {
+    case hca::DirectAccess::kNone:
+      break;
+    case hca::DirectAccess::kWhereHarmless:
+      return harmless_value;
+    case hca::DirectAccess::kWhereAble:
+      return able_value;
+  }
+  return none_value;
+}
+
 NamedAttributes make_named_attributes(std::size_t which) {
   NamedAttributes result;
-  result.add(transport_name, value_of(static_cast<hca::Transport>(which / kTimesTransport)));
+  result.add(transport_name, value_of(static_cast<hca::Transport>(which % kTimesDirect / kTimesTransport)));
+  result.add(direct_name, value_of(static_cast<hca::DirectAccess>(which / kTimesDirect)));
   result.add(transport_mtu_name, transport_mtu_value);
   result.add(rdma_read_name, rdma_read_value);
 #if SOFTDAT_ABI == 20
@@ -88,9 +106,10 @@ NamedAttributes& named_attributes(const AdapterAttributes& adapter) {
     for (std::size_t which = 0; which < kCombinations; ++which) made[which] = make_named_attributes(which);
     return made;
   }());
-  return all[(adapter.has_immediate ? kWithImmediate : 0) | (adapter.has_atomics ? kWithAtomics : 0) |
-             (adapter.has_datagrams ? kWithDatagrams : 0) |
-             static_cast<std::size_t>(adapter.transport) * kTimesTransport];
+  const std::size_t features = (adapter.has_immediate ? kWithImmediate : 0) | (adapter.has_atomics ? kWithAtomics : 0) |
+                               (adapter.has_datagrams ? kWithDatagrams : 0);
+  return all[features + static_cast<std::size_t>(adapter.transport) * kTimesTransport +
+             static_cast<std::size_t>(adapter.direct) * kTimesDirect];
 }
 
 #if SOFTDAT_ABI == 20
@@ -211,8 +230,11 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
   set_limits_of_reads(to, adapter);
 #if SOFTDAT_ABI == 20
   to.zb_supported = adapter.has_zero_based ? DAT_TRUE : DAT_FALSE;
-  to.extension_supported = DAT_EXTENSION_IB;  // the counters at least; the named attributes tell which
-  to.extension_version = DAT_IB_EXTENSION_VERSION;
+  // Programs that see it write with immediate data, as dtest does, and ask no named attribute.
+  if (adapter.has_immediate) {
+    to.extension_supported = DAT_EXTENSION_IB;
+    to.extension_version = DAT_IB_EXTENSION_VERSION;
+  }
 #endif
 }
 

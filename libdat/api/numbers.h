@@ -2,13 +2,13 @@
 // Between the counts of DAT, which are signed ints, and those of everything below.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
+
+#include "libdat/object/socket_address.h"
 
 namespace softdat::api {
 
@@ -29,8 +29,8 @@ constexpr std::uint32_t length32(std::uint64_t length) {
 inline constexpr int kLargestIov = 128;
 
 // Addresses are handed to consumers as pointers to non-const, which the DAT headers want.
-inline sockaddr* dat_address(const sockaddr_in* address) {
-  return reinterpret_cast<sockaddr*>(const_cast<sockaddr_in*>(address));
+inline sockaddr* dat_address(const object::SocketAddress* address) {
+  return reinterpret_cast<sockaddr*>(const_cast<object::SocketAddress*>(address));
 }
 
 // Fills a DAT name; what does not fit is cut off, and the last byte is always the terminator.

@@ -25,9 +25,11 @@ std::uint32_t index_of(std::string_view name) {
 }
 
 bool set_address(simnic::NicOptions& options, const std::string& value) {
-  const auto ipv4 = find_ipv4(value);
-  if (ipv4) options.ipv4 = *ipv4;
-  return ipv4.has_value();
+  const auto address = find_address(value);
+  if (!address) return false;
+  options.ipv4 = address->ipv4;
+  options.ipv6 = address->ipv6;
+  return true;
 }
 
 bool set_transport(simnic::NicOptions& options, std::string_view value) {
@@ -56,8 +58,11 @@ bool set_rnr(simnic::NicOptions& options, std::string_view value) {
 }
 
 bool set_direct(simnic::NicOptions& options, std::string_view value) {
-  options.direct = value == "on" || value == "1";
-  return options.direct || value == "off" || value == "0";
+  using hca::DirectAccess;
+  if (value == "off" || value == "0") options.direct = DirectAccess::kNone;
+  if (value == "auto") options.direct = DirectAccess::kWhereHarmless;
+  if (value == "on" || value == "1") options.direct = DirectAccess::kWhereAble;
+  return value == "off" || value == "0" || value == "auto" || value == "on" || value == "1";
 }
 
 bool apply(simnic::NicOptions& options, std::string_view key, const std::string& value) {
@@ -78,8 +83,8 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     if (apply(options, word.substr(0, equals), word.substr(equals + 1))) continue;
     base::log(
         base::LogLevel::kError,
-        "IA %s: instance data \"%s\" is not understood; known are address=IPV4|INTERFACE, transport=auto|shm|tcp|loop, "
-        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=on|off",
+        "IA %s: instance data \"%s\" is not understood; known are address=IP|INTERFACE, transport=auto|shm|tcp|loop, "
+        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off",
         choice.name.c_str(), word.c_str());
     return false;
   }
@@ -99,16 +104,16 @@ bool apply_environment(simnic::NicOptions& options) {
   apply_variable(Variable::kDirect, "direct");
   // The address of the host belongs to one adapter; the others stay where they are.
   if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;
-  base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IPv4 address nor an interface that has one",
+  base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IP address nor an interface that has one",
             std::string(base::environment(Variable::kAddress)).c_str());
   return false;
 }
 
 // Asked now, for later it would be a service point that cannot be had, and nobody would know why.
 bool has_own_address(const simnic::NicOptions& options) {
-  if (transport::shm::is_local_address(options.ipv4)) return true;
-  base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(),
-            ipv4_text(options.ipv4).c_str());
+  const base::IpAddress own{.ipv4 = options.ipv4, .ipv6 = options.ipv6};
+  if (is_single_host(own) && transport::shm::is_local_address(own)) return true;
+  base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(), text_of(own).c_str());
   return false;
 }
 

@@ -1,45 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/backends/local_interface.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 
-#include <cstring>
 #include <memory>
 
 namespace softdat::backends {
 namespace {
 
-std::uint32_t ipv4_of(const sockaddr& address) {
-  sockaddr_in inet;
-  std::memcpy(&inet, &address, sizeof inet);
-  return ntohl(inet.sin_addr.s_addr);
-}
-
-bool is_ipv4_of(const ifaddrs& entry, const std::string& name) {
-  return entry.ifa_addr != nullptr && entry.ifa_addr->sa_family == AF_INET && name == entry.ifa_name;
+int rank_of(const base::IpAddress& address) {
+  if (!address.is_ipv6()) return 0;
+  return address.ipv6.scope == 0 ? 1 : 2;
 }
 
 }  // namespace
 
-std::optional<std::uint32_t> find_ipv4(const std::string& text) {
-  in_addr literal;
-  if (::inet_pton(AF_INET, text.c_str(), &literal) == 1) return ntohl(literal.s_addr);
+std::optional<base::IpAddress> find_address(const std::string& text) {
+  if (const auto literal = base::read_ip_address(text)) return literal;
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return std::nullopt;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  std::optional<base::IpAddress> best;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (is_ipv4_of(*entry, text)) return ipv4_of(*entry->ifa_addr);
+    if (entry->ifa_addr == nullptr || text != entry->ifa_name) continue;
+    const auto found = base::from_socket_address(*entry->ifa_addr);
+    if (found && (!best || rank_of(*found) < rank_of(*best))) best = found;
   }
-  return std::nullopt;
-}
-
-std::string ipv4_text(std::uint32_t ipv4) {
-  const in_addr address{htonl(ipv4)};
-  char text[INET_ADDRSTRLEN] = "";
-  ::inet_ntop(AF_INET, &address, text, sizeof text);
-  return text;
+  return best;
 }
 
 }  // namespace softdat::backends

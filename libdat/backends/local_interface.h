@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "base/ip_address.h"
+
 namespace softdat::backends {
 
-// The IPv4 address that `text` spells, or that the interface of this name has; in host byte order.
-std::optional<std::uint32_t> find_ipv4(const std::string& text);
-
-// "192.168.1.5"
-std::string ipv4_text(std::uint32_t ipv4);
+// The IPv4 or IPv6 address that `text` spells, or that the interface of this name has: one of IPv4 before one of IPv6,
+// and a link-local one last.
+std::optional<base::IpAddress> find_address(const std::string& text);
 
 }  // namespace softdat::backends

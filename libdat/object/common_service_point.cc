@@ -12,35 +12,49 @@
 namespace softdat::object {
 namespace {
 
-Status check_communicator(const Communicator& communicator) {
+int family_of(const SocketAddress& address) {
+  return address.inet.sin_family;
+}
+
+Status check_communicator(const InterfaceAdapter& ia, const Communicator& communicator) {
+  const Communicator tcp = tcp_communicator(family_of(ia.address()));
   Communicator exact = communicator;
-  if (exact.protocol == 0) exact.protocol = kTcpCommunicator.protocol;
-  return exact == kTcpCommunicator ? kOk : comm_not_supported();
+  if (exact.protocol == 0) exact.protocol = tcp.protocol;
+  return exact == tcp ? kOk : comm_not_supported();
+}
+
+bool is_same_host(const SocketAddress& a, const SocketAddress& b) {
+  if (family_of(a) == AF_INET) return a.inet.sin_addr.s_addr == b.inet.sin_addr.s_addr;
+  return IN6_ARE_ADDR_EQUAL(&a.inet6.sin6_addr, &b.inet6.sin6_addr);
+}
+
+bool is_wildcard(const SocketAddress& address) {
+  if (family_of(address) == AF_INET) return address.inet.sin_addr.s_addr == htonl(INADDR_ANY);
+  return IN6_IS_ADDR_UNSPECIFIED(&address.inet6.sin6_addr);
 }
 
 // The wildcard stands for the only address that the adapter has.
-Status check_address(const InterfaceAdapter& ia, const Communicator& communicator, const sockaddr_in& address) {
-  const bool is_ours =
-      address.sin_addr.s_addr == htonl(INADDR_ANY) || address.sin_addr.s_addr == ia.address().sin_addr.s_addr;
-  const bool is_good = address.sin_family == communicator.domain && is_ours;
+Status check_address(const InterfaceAdapter& ia, const Communicator& communicator, const SocketAddress& address) {
+  const bool is_good =
+      family_of(address) == communicator.domain && (is_wildcard(address) || is_same_host(address, ia.address()));
   return is_good ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
 }
 
 }  // namespace
 
 CommonServicePoint::CommonServicePoint(InterfaceAdapter& ia, const Communicator& communicator,
-                                       const sockaddr_in& address, EventDispatcher& evd)
+                                       const SocketAddress& address, EventDispatcher& evd)
     : Object(kKind, &ia),
       communicator_(communicator),
       address_(address),
       evd_(std::static_pointer_cast<EventDispatcher>(evd.shared_from_this())) {}
 
-Status CommonServicePoint::create(InterfaceAdapter& ia, const Communicator& communicator, const sockaddr_in& address,
+Status CommonServicePoint::create(InterfaceAdapter& ia, const Communicator& communicator, const SocketAddress& address,
                                   EventDispatcher& evd, Handle& csp) {
   if (!evd.takes(kCrStream) || &evd.device() != &ia.device()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   }
-  if (const Status status = check_communicator(communicator); !status.ok()) return status;
+  if (const Status status = check_communicator(ia, communicator); !status.ok()) return status;
   if (const Status status = check_address(ia, communicator, address); !status.ok()) return status;
   const std::shared_ptr<CommonServicePoint> self(new CommonServicePoint(ia, communicator, address, evd));
   Adoption adoption(ia, self);
@@ -52,7 +66,8 @@ Status CommonServicePoint::create(InterfaceAdapter& ia, const Communicator& comm
 
 Status CommonServicePoint::start_listening() {
   if (!evd_->add_stream()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
-  const std::uint16_t port = ntohs(address_.sin_port);
+  // Both families have it in the same place.
+  const std::uint16_t port = ntohs(address_.inet.sin_port);
   const Status status = port != 0 ? listen_at(port)
                                   : try_free_qualifiers([&](std::uint16_t candidate) { return listen_at(candidate); },
                                                         StatusType::kPortInUse);
@@ -66,7 +81,7 @@ Status CommonServicePoint::listen_at(std::uint16_t port) {
     if (listener.reason() == hca::Error::kAddressInUse) return port_in_use();
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg3);
   }
-  address_.sin_port = htons(port);
+  address_.inet.sin_port = htons(port);
   listener_ = std::move(*listener);
   return kOk;
 }
@@ -87,7 +102,7 @@ CommonServicePointParameters CommonServicePoint::query() const {
 
 void CommonServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
   const std::uint64_t port = request->service_id();
-  ConnectionRequest::announce(*this, port, *evd_, std::move(request), nullptr, kTcpCommunicator);
+  ConnectionRequest::announce(*this, port, *evd_, std::move(request), nullptr, tcp_communicator(family_of(address_)));
 }
 
 }  // namespace softdat::object

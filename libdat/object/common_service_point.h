@@ -3,7 +3,6 @@
 // is its connection qualifier, so that it and public service points keep clear of each other.
 #pragma once
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -13,18 +12,22 @@
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
+#include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
 
 namespace softdat::object {
 
 class EventDispatcher;
 
-inline constexpr Communicator kTcpCommunicator{AF_INET, SOCK_STREAM, IPPROTO_TCP};
+// How one of an adapter with such an address is spoken to.
+constexpr Communicator tcp_communicator(int family) {
+  return {family, SOCK_STREAM, IPPROTO_TCP};
+}
 
 struct CommonServicePointParameters {
   Handle ia;
   const Communicator* communicator;  // the CSP's, as is the address
-  const sockaddr_in* address;
+  const SocketAddress* address;
   Handle evd;
 };
 
@@ -33,9 +36,9 @@ class CommonServicePoint final : public Object, private hca::ListenerSink {
  public:
   static constexpr Kind kKind = Kind::kCsp;
 
-  // dat_csp_create. Port 0 asks for one that is free. COMM_NOT_SUPPORTED unless it is TCP over IPv4; INVALID_PARAMETER
-  // for an address that is neither the adapter's nor the wildcard; PORT_IN_USE.
-  static Status create(InterfaceAdapter& ia, const Communicator& communicator, const sockaddr_in& address,
+  // dat_csp_create. Port 0 asks for one that is free. COMM_NOT_SUPPORTED unless it is TCP over the family of the
+  // adapter's address; INVALID_PARAMETER for an address that is neither the adapter's nor the wildcard; PORT_IN_USE.
+  static Status create(InterfaceAdapter& ia, const Communicator& communicator, const SocketAddress& address,
                        EventDispatcher& evd, Handle& csp);
   // dat_csp_free. Requests that were handed out stay answerable.
   static Status free(Pin<CommonServicePoint> csp);
@@ -43,7 +46,7 @@ class CommonServicePoint final : public Object, private hca::ListenerSink {
   CommonServicePointParameters query() const;  // dat_csp_query
 
  private:
-  CommonServicePoint(InterfaceAdapter& ia, const Communicator& communicator, const sockaddr_in& address,
+  CommonServicePoint(InterfaceAdapter& ia, const Communicator& communicator, const SocketAddress& address,
                      EventDispatcher& evd);
   Status start_listening();
   Status listen_at(std::uint16_t port);
@@ -52,7 +55,7 @@ class CommonServicePoint final : public Object, private hca::ListenerSink {
 
   // Fixed after create(); the listener goes first.
   const Communicator communicator_;
-  sockaddr_in address_;
+  SocketAddress address_;
   std::shared_ptr<EventDispatcher> evd_;
   std::unique_ptr<hca::Listener> listener_;
 };

@@ -45,7 +45,7 @@ ConnectionRequest::ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::
       held_(ep_ == nullptr ? Reservation::kNone : ep_->reservation()),
       communicator_(communicator),
       private_data_(copy_of(request_->private_data())),
-      remote_address_(socket_address({request_->remote_address().ipv4, 0})) {}
+      remote_address_(socket_address(request_->remote_address().with_port(0))) {}
 
 // No memory is as bad as no room in the queue: the peer is refused.
 std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,

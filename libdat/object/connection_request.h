@@ -2,8 +2,6 @@
 // CR: a peer's wish to connect, waiting for the consumer's answer.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
+#include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
 
 namespace softdat::object {
@@ -27,7 +26,7 @@ class EventDispatcher;
 inline constexpr std::uint32_t kNoBacklog = ~std::uint32_t{0};
 
 struct ConnectionRequestParameters {
-  const sockaddr_in* remote_address;  // the CR's
+  const SocketAddress* remote_address;  // the CR's
   std::uint64_t remote_port_qual;
   std::span<const std::byte> private_data;  // the CR's; the consumer may write into it
   Handle local_ep;                          // null unless the service point brought one
@@ -72,7 +71,7 @@ class ConnectionRequest final : public Object {
   const Reservation held_;           // how ep_ is kept for this request
   const Communicator communicator_;  // of the common service point that it came to
   std::vector<std::byte> private_data_;
-  const sockaddr_in remote_address_;
+  const SocketAddress remote_address_;
 
   std::atomic<bool> is_being_answered_{false};  // one answer at a time
   std::atomic<bool> is_accepted_{false};

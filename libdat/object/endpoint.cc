@@ -182,7 +182,7 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
   hca::QueuePair* queue_pair = binding().queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   is_active_.store(true);
-  const hca::Outcome outcome = queue_pair->connect({.remote = {request.remote.ipv4, 0},
+  const hca::Outcome outcome = queue_pair->connect({.remote = request.remote.with_port(0),
                                                     .service_id = request.conn_qual,
                                                     .private_data = request.private_data,
                                                     .timeout = duration_of(request.timeout_us)});
@@ -190,7 +190,7 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
     if (outcome.reason() == hca::Error::kInvalidState) return refusal();
     return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
   }
-  note_peer({request.remote.ipv4, 0}, request.conn_qual, request.communicator);
+  note_peer(request.remote, request.conn_qual, request.communicator);
   counters_.add(ep_counter::kConnect);
   ia().count(ia_counter::kRequestSent);
   std::lock_guard lock(mutex_);
@@ -216,7 +216,7 @@ Status Endpoint::connect_like(const Endpoint& model, ConnectRequest request) {
 
 void Endpoint::note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator) {
   std::lock_guard lock(mutex_);
-  remote_address_ = socket_address({address.ipv4, 0});  // an IA has no port
+  remote_address_ = socket_address(address.with_port(0));  // an IA has no port
   remote_port_qual_ = port_qual;
   communicator_ = communicator;
 }

@@ -3,8 +3,6 @@
 // truth.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -23,6 +21,7 @@
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
+#include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
 
 namespace softdat::object {
@@ -188,7 +187,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   std::uint64_t remote_port_qual_ = 0;
   std::uint64_t last_exchange_ = 0;
   std::set<std::uint64_t> exchanges_;  // that the consumer has not ended
-  sockaddr_in remote_address_{};
+  SocketAddress remote_address_{};
   Communicator communicator_;
   std::optional<Origin> origin_;                            // set by connect()
   std::optional<std::uint64_t> redirect_;                   // the qualifier that said yes in the end

@@ -2,8 +2,6 @@
 // What goes into an EP's calls and comes out of them, in no ABI's layout.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/object.h"
+#include "libdat/object/socket_address.h"
 
 namespace softdat::object {
 
@@ -82,11 +81,11 @@ struct ReceiveUse {
 struct EndpointParameters {
   Handle ia;
   EndpointState state;
-  Communicator communicator;          // of the common service point on the other side or on this
-  const sockaddr_in* local_address;   // never null; valid while the IA is open
-  std::uint64_t local_port_qual;      // 0 without a PZ
-  const sockaddr_in* remote_address;  // never null; all zero before connecting; the EP's
-  std::uint64_t remote_port_qual;     // 0 likewise
+  Communicator communicator;            // of the common service point on the other side or on this
+  const SocketAddress* local_address;   // never null; valid while the IA is open
+  std::uint64_t local_port_qual;        // 0 without a PZ
+  const SocketAddress* remote_address;  // never null; all zero before connecting; the EP's
+  std::uint64_t remote_port_qual;       // 0 likewise
   Handle pz;
   Handle recv_evd;
   Handle request_evd;

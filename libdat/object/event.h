@@ -3,13 +3,12 @@
 // them point at memory that its owner (named at each) keeps.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <cstdint>
 #include <type_traits>
 #include <variant>
 
 #include "libdat/object/object.h"
+#include "libdat/object/socket_address.h"
 
 namespace softdat::object {
 
@@ -57,8 +56,8 @@ struct DtoCompletion {
 
 // DAT_CONNECTION_REQUEST_EVENT.
 struct RequestArrival {
-  Handle service_point;              // the PSP or RSP; may have been freed since
-  const sockaddr_in* local_address;  // the IA's, valid until it is closed
+  Handle service_point;                // the PSP or RSP; may have been freed since
+  const SocketAddress* local_address;  // the IA's, valid until it is closed
   std::uint64_t conn_qual;
   Handle request;            // the CR
   bool is_datagram = false;  // of an exchange of address handles; an extension event then
@@ -92,7 +91,7 @@ struct DatagramNotice {
   bool is_passive;          // the peer had asked
   Handle address_handle;    // of kEstablished, the consumer's to free
   std::uint32_t qp_number;  // the peer's
-  sockaddr_in peer;
+  SocketAddress peer;
   std::uint64_t exchange;  // by which the consumer ends it; never 0
 };
 

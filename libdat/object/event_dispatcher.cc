@@ -144,9 +144,9 @@ std::uint64_t EventDispatcher::counter(std::size_t which, bool reset) {
   return counters_.since_reset(which, total, reset);
 }
 
+// Where nothing was done, there is nothing more than at the first sight.
 bool EventDispatcher::progress_and_take(Event& event) {
-  device_->progress();
-  return take(event);
+  return device_->progress() && take(event);
 }
 
 // Stock providers spell it so, and a stock program compares with the bare number.

@@ -35,7 +35,7 @@ InterfaceAdapter::InterfaceAdapter(const AdapterOpening& opening)
       provider_table_(opening.provider_table),
       is_query_(opening.is_query),
       device_(opening.device),
-      address_(socket_address({device_->attributes().address.ipv4, 0})) {}
+      address_(socket_address(device_->attributes().address.with_port(0))) {}
 
 Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle& async_evd) {
   const std::shared_ptr<InterfaceAdapter> self(new InterfaceAdapter(opening));
@@ -171,7 +171,8 @@ AdapterAttributes InterfaceAdapter::attributes() const {
           .has_atomics = device.has_atomics,
           .has_immediate = device.has_immediate,
           .has_datagrams = device.has_datagrams,
-          .transport = device.transport};
+          .transport = device.transport,
+          .direct = device.direct};
 }
 
 Handle InterfaceAdapter::async_evd() const {

@@ -2,8 +2,6 @@
 // IA: one opening of an adapter, and the root of everything created with it.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/object.h"
+#include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
 #include "libdat/object/use_count.h"
 #include "libdat/object/wait_agent.h"
@@ -42,7 +41,7 @@ struct AdapterOpening {
 struct AdapterAttributes {
   std::string name;
   std::string vendor;
-  const sockaddr_in* address;  // valid while the IA is open
+  const SocketAddress* address;  // valid while the IA is open
   std::int32_t max_eps;
   std::int32_t max_dto_per_ep;
   std::int32_t max_rdma_read_per_ep_in;
@@ -66,6 +65,7 @@ struct AdapterAttributes {
   bool has_immediate;
   bool has_datagrams;
   hca::Transport transport;
+  hca::DirectAccess direct;
 };
 
 // Any thread.
@@ -92,7 +92,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   const void* provider_table() const { return provider_table_; }
   hca::Device& device() const { return *device_; }
   const std::shared_ptr<hca::Device>& shared_device() const { return device_; }
-  const sockaddr_in& address() const { return address_; }
+  const SocketAddress& address() const { return address_; }
 
   // --- For the other objects of this room ---
 
@@ -129,7 +129,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   const void* const provider_table_;
   const bool is_query_;
   std::shared_ptr<hca::Device> device_;
-  sockaddr_in address_{};
+  SocketAddress address_{};
 
   UseCount consumer_objects_;
   CounterSet<ia_counter::kCount> counters_;

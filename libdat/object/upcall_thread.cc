@@ -7,6 +7,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/log.h"
+#include "base/own_threads.h"
 
 namespace softdat::object {
 
@@ -23,7 +24,11 @@ struct UpcallThread::Queue {
 
 UpcallThread::UpcallThread() : queue_(std::make_shared<Queue>()) {
   const base::BlockedSignals blocked;  // inherited by the new thread
-  thread_ = std::thread([queue = queue_] { run(queue); });
+  thread_ = std::thread([queue = queue_] {
+    const base::OwnThread own;
+    run(queue);
+  });
+  base::count_own_thread();
 }
 
 UpcallThread::~UpcallThread() {
@@ -57,7 +62,10 @@ void UpcallThread::run(const std::shared_ptr<Queue>& queue) {
     const Queue::Call call = queue->calls.front();
     queue->calls.pop_front();
     lock.unlock();
-    call.agent.function(call.agent.instance_data, call.evd);
+    {
+      const base::ConsumersTurn turn;
+      call.agent.function(call.agent.instance_data, call.evd);
+    }
     lock.lock();
   }
 }

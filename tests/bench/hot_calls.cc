@@ -55,8 +55,36 @@ void count_all(SelfPair& pair) {
       "post_send", [&] { require(pair.post_receive(8)); }, [&] { require(pair.post_send(8)); }, take_both);
   count(
       "post_write", nothing, [&] { require(pair.post_write(8)); }, take_requests);
+  // A whole message: both sides' calls, and what they bring about.
+  const auto exchange = [&] {
+    require(pair.post_receive(8));
+    require(pair.post_send(8));
+    pair.take_receives(1);
+    pair.take_requests(1);
+  };
+  count("exchange", nothing, exchange, nothing);
+  // One step of a ping-pong: a message whose sender learns by the answer that it has arrived.
+  const auto answer = [&] {
+    require(pair.post_receive(8));
+    require(pair.post_send(8));
+    pair.take_receives(1);
+    pair.swap_roles();
+  };
+  answer();
+  count(
+      "ping_pong", nothing,
+      [&] {
+        answer();
+        pair.take_requests(1);
+      },
+      nothing);
+  pair.take_requests(1);
   count(
       "post_read", nothing, [&] { require(pair.post_read(8)); }, take_requests);
+  // Both keys of a write are looked up; how many others there are must not matter.
+  pair.register_again(4096);
+  count(
+      "post_write_of_4097_regions", nothing, [&] { require(pair.post_write(8)); }, take_requests);
 }
 
 }  // namespace

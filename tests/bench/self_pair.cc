@@ -41,17 +41,25 @@ SelfPair::SelfPair() {
   request_evd_ = create_evd(ia_, DAT_EVD_DTO_FLAG);
   receive_evd_ = create_evd(ia_, DAT_EVD_DTO_FLAG);
   connection_evd_ = create_evd(ia_, DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG);
+  register_memory();
+  connect();
+}
+
+SelfPair::~SelfPair() {
+  dat_ia_close(ia_, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+void SelfPair::register_memory() {
   DAT_REGION_DESCRIPTION region{};
   region.for_va = buffer_.data();
   require(dat_lmr_create(ia_, DAT_MEM_TYPE_VIRTUAL, region, buffer_.size(), pz_,
                          static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_ALL_FLAG), DAT_VA_TYPE_VA, &lmr_, &lmr_context_,
                          &rmr_context_, nullptr, nullptr),
           "dat_lmr_create");
-  connect();
 }
 
-SelfPair::~SelfPair() {
-  dat_ia_close(ia_, DAT_CLOSE_ABRUPT_FLAG);
+void SelfPair::register_again(int times) {
+  for (int i = 0; i < times; ++i) register_memory();
 }
 
 void SelfPair::connect() {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace softdat::bench {
 
@@ -20,11 +21,16 @@ class SelfPair {
   SelfPair(const SelfPair&) = delete;
   SelfPair& operator=(const SelfPair&) = delete;
 
+  // Registers the memory so many times more; what is posted from now on names the last registration.
+  void register_again(int times);
+
   // Each is one call and nothing besides. `size` bytes go from the first endpoint's half of the buffer to the second's.
   DAT_RETURN post_send(std::uint32_t size);
   DAT_RETURN post_receive(std::uint32_t size);
   DAT_RETURN post_write(std::uint32_t size);
   DAT_RETURN post_read(std::uint32_t size);
+  // From now on they go the other way.
+  void swap_roles() { std::swap(active_, passive_); }
   DAT_RETURN poll_requests() { return dat_evd_dequeue(request_evd_, &event_); }
   DAT_RETURN poll_receives() { return dat_evd_dequeue(receive_evd_, &event_); }
 
@@ -33,6 +39,7 @@ class SelfPair {
   void take_receives(int count) { take(receive_evd_, count); }
 
  private:
+  void register_memory();
   void connect();
   void take(DAT_EVD_HANDLE evd, int count);
   DAT_LMR_TRIPLET half(int index, std::uint32_t size) const;

@@ -178,9 +178,10 @@ TEST_F(Connect, AddressOfAnotherFamilyIsInvalid) {
 
 // Programs overwrite the port of the address they got; it must not matter.
 TEST_F(Connect, PortInTheAddressIsIgnored) {
-  sockaddr_in address{};
-  std::memcpy(&address, server_.adapter.address(), sizeof address);
-  address.sin_port = htons(9);
+  const DAT_IA_ADDRESS_PTR own = server_.adapter.address();
+  sockaddr_in6 address{};  // of IPv4 the port is in the same place
+  std::memcpy(&address, own, own->sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
+  address.sin6_port = htons(9);
   const DAT_CONN_QUAL qualifier = server_.listen();
   ASSERT_THAT(dat_ep_connect(client_.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier, kPatience, 0,
                              nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),

@@ -4,6 +4,7 @@
 // freed afterwards does not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -36,6 +37,11 @@ testing::Matcher<DAT_RETURN> succeeds_or_fails_with(DAT_RETURN_TYPE type) {
 
 constexpr int kRounds = 30;
 
+// Of requests that nobody answers: a device may let go of them after 10 s only (docs/BACKENDS.md).
+int unanswered_rounds() {
+  return is_simulated() ? kRounds : 4;
+}
+
 class ConnectionRaces : public testing::Test {
  protected:
   Peer server_{kServerName};
@@ -45,7 +51,7 @@ class ConnectionRaces : public testing::Test {
 // Whoever frees first wins; nobody else finds more than a dead handle or another state.
 TEST_F(ConnectionRaces, ConnectDisconnectResetAndFreeOfOneEndpoint) {
   const DAT_CONN_QUAL qualifier = server_.listen();
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < unanswered_rounds(); ++round) {
     const DAT_EP_HANDLE ep = client_.ep;
     std::atomic<int> freed{0};
     const auto free_it = [&] { freed += dat_ep_free(ep) == DAT_SUCCESS ? 1 : 0; };
@@ -162,11 +168,13 @@ TEST_F(ConnectionRaces, ModifyMovesReceivesWhileOthersArePosted) {
         [&] {
           for (int i = 0; i < 24; ++i) posted += server_.post_recv(0, 64, 1) == DAT_SUCCESS ? 1 : 0;
         }});
+  // A device may change the endpoint for so long that it has taken none yet.
+  ASSERT_THAT(server_.post_recv(0, 64, 1), succeeds());
+  ++posted;
   establish(server_, client_);
   ASSERT_THAT(dat_ep_disconnect(server_.ep, DAT_CLOSE_ABRUPT_FLAG), succeeds());
   next_event(server_.connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
   EXPECT_EQ(drain(evds[0]) + drain(evds[1]), posted.load());
-  EXPECT_GT(posted.load(), 0);
 }
 
 // Both sides disconnect, reset and connect anew from two threads each, while a third asks for everything.
@@ -193,7 +201,7 @@ TEST_F(ConnectionRaces, DisconnectsFromAllSidesAreHeardOnce) {
 // The adapter goes while its endpoints connect.
 TEST_F(ConnectionRaces, ClosingTheAdapterWhileItsEndpointsConnect) {
   const DAT_CONN_QUAL qualifier = server_.listen();
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < std::min(10, unanswered_rounds()); ++round) {
     Peer leaving(kClientName);
     const DAT_IA_HANDLE ia = leaving.adapter.handle();
     race({[&] { EXPECT_THAT(leaving.connect(server_, qualifier), succeeds_or_fails_with(DAT_INVALID_HANDLE)); },

@@ -140,6 +140,7 @@ TEST_F(Handoff, RequestMayComeBackToWhereItWas) {
   EXPECT_NE(second, first);
   ASSERT_THAT(dat_cr_accept(second, other_.ep, 0, nullptr), succeeds());
   next_event(client_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  next_event(other_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_conversation(other_, client_);
 }
 

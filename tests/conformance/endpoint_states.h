@@ -53,8 +53,9 @@ class EndpointInState {
   void accept_from_sleeper();
   void drain_slowly();
 
-  Peer owner_{kServerName};
+  // The owner goes first: who asked it then has an answer, for which a device may wait before it lets go.
   Peer other_{kClientName};
+  Peer owner_{kServerName};
   DAT_EP_HANDLE ep_ = DAT_HANDLE_NULL;
   DAT_CONN_QUAL qualifier_ = unused_qualifier();
   DAT_RSP_HANDLE rsp_ = DAT_HANDLE_NULL;

@@ -404,7 +404,7 @@ TEST(ExtensionQuery, TellsTheAttributesOfAnIaThatIsNotOpen) {
   DAT_PROVIDER_ATTR provider{};
   char name[] = "sim0";
   ASSERT_THAT(dat_ib_open_query(name, &query, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL, &provider), succeeds());
-  EXPECT_EQ(ia.extension_supported, DAT_EXTENSION_IB);
+  EXPECT_EQ(ia.extension_supported, lack_of_immediate_data().empty() ? DAT_EXTENSION_IB : DAT_EXTENSION_NONE);
   EXPECT_GT(ia.max_eps, 0);
   EXPECT_GT(provider.num_provider_specific_attr, 0);
   EXPECT_THAT(dat_ib_close_query(query), succeeds());

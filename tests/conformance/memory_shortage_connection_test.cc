@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "tests/conformance/lacks.h"
@@ -38,6 +39,12 @@ TEST(ShortageOfAConnection, CostsTheConnectionAtMost) {
 
 constexpr int kMostAllocations = 200;
 
+struct ListeningPair {
+  Peer server{kServerName};
+  Peer client{kClientName};
+  const DAT_CONN_QUAL qualifier = server.listen();
+};
+
 // Requests that are answered with memory for none, one, two ... allocations. What is refused for want of it can be
 // answered again.
 class ShortageOfAnAnswer : public testing::Test {
@@ -59,10 +66,9 @@ class ShortageOfAnAnswer : public testing::Test {
         return;
       }
       if (result == DAT_SUCCESS) {  // whatever came later did without
-        next_event(client_.connect_evd);
+        next_event(pair_->client.connect_evd);
         cr = DAT_HANDLE_NULL;
-        client_.renew_endpoint();
-        server_.renew_endpoint();
+        pair_.emplace();  // with queues of their own: what either side still hears of the old ones is nobody's
         continue;
       }
       EXPECT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)) << count;
@@ -71,26 +77,24 @@ class ShortageOfAnAnswer : public testing::Test {
   }
 
   DAT_CR_HANDLE ask() {
-    require(client_.connect(server_, qualifier_, "please"), "dat_ep_connect");
-    return server_.next_request();
+    require(pair_->client.connect(pair_->server, pair_->qualifier, "please"), "dat_ep_connect");
+    return pair_->server.next_request();
   }
 
-  Peer server_{kServerName};
-  Peer client_{kClientName};
-  DAT_CONN_QUAL qualifier_ = server_.listen();
+  std::optional<ListeningPair> pair_{std::in_place};
 };
 
 TEST_F(ShortageOfAnAnswer, Accepting) {
   char data[] = "you are welcome";
-  answer_with_ever_more([&](DAT_CR_HANDLE cr) { return dat_cr_accept(cr, server_.ep, sizeof data, data); });
-  next_event(client_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
-  next_event(server_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
-  expect_conversation(server_, client_);
+  answer_with_ever_more([&](DAT_CR_HANDLE cr) { return dat_cr_accept(cr, pair_->server.ep, sizeof data, data); });
+  next_event(pair_->client.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  next_event(pair_->server.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_conversation(pair_->server, pair_->client);
 }
 
 TEST_F(ShortageOfAnAnswer, Rejecting) {
   answer_with_ever_more([&](DAT_CR_HANDLE cr) { return reject_cr(cr); });
-  next_event(client_.connect_evd, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  next_event(pair_->client.connect_evd, DAT_CONNECTION_EVENT_PEER_REJECTED);
 }
 
 TEST_F(ShortageOfAnAnswer, HandingOff) {
@@ -98,9 +102,9 @@ TEST_F(ShortageOfAnAnswer, HandingOff) {
   const DAT_CONN_QUAL elsewhere = other.listen();
   answer_with_ever_more([&](DAT_CR_HANDLE cr) { return dat_cr_handoff(cr, elsewhere); });
   require(dat_cr_accept(other.next_request(), other.ep, 0, nullptr), "dat_cr_accept");
-  next_event(client_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  next_event(pair_->client.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
   next_event(other.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
-  expect_conversation(other, client_);
+  expect_conversation(other, pair_->client);
 }
 
 // Every call that ends something succeeds without any memory.

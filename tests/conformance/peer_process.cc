@@ -40,9 +40,12 @@ class Server {
  public:
   explicit Server(DAT_CONN_QUAL qualifier) {
     peer_.psp = peer_.adapter.make_psp(qualifier, peer_.cr_evd);
-    const auto* address = reinterpret_cast<const sockaddr_in*>(peer_.adapter.address());
-    char text[INET_ADDRSTRLEN];
-    say(std::string("listening ") + inet_ntop(AF_INET, &address->sin_addr, text, sizeof text));
+    const DAT_IA_ADDRESS_PTR address = peer_.adapter.address();
+    const bool is_ipv6 = address->sa_family == AF_INET6;
+    const void* number = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
+    if (is_ipv6) number = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+    char text[INET6_ADDRSTRLEN];
+    say(std::string("listening ") + inet_ntop(is_ipv6 ? AF_INET6 : AF_INET, number, text, sizeof text));
   }
 
   void accept() {

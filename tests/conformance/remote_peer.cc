@@ -18,12 +18,15 @@ RemotePeer::RemotePeer()
 
 DAT_RETURN RemotePeer::request(Peer& client, std::string_view private_data) {
   std::string copy(private_data);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  inet_pton(AF_INET, address_.c_str(), &address.sin_addr);
-  return dat_ep_connect(client.ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), qualifier_, kPatience,
-                        static_cast<DAT_COUNT>(copy.size()), copy.empty() ? nullptr : copy.data(), DAT_QOS_BEST_EFFORT,
-                        DAT_CONNECT_DEFAULT_FLAG);
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  const bool is_ipv6 = inet_pton(AF_INET6, address_.c_str(), &v6.sin6_addr) == 1;
+  if (!is_ipv6) inet_pton(AF_INET, address_.c_str(), &v4.sin_addr);
+  const auto address = is_ipv6 ? reinterpret_cast<DAT_IA_ADDRESS_PTR>(&v6) : reinterpret_cast<DAT_IA_ADDRESS_PTR>(&v4);
+  return dat_ep_connect(client.ep, address, qualifier_, kPatience, static_cast<DAT_COUNT>(copy.size()),
+                        copy.empty() ? nullptr : copy.data(), DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
 void RemotePeer::connect(Peer& client) {

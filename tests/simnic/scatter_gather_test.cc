@@ -46,6 +46,35 @@ TEST_F(ScatterGatherTest, ASegmentThatIsTouchedIsCheckedWhole) {
   EXPECT_EQ(check_segments(memory_, std::span(segments).first(1), hca::kLocalWrite), KeyFault::kMissingRight);
 }
 
+TEST_F(ScatterGatherTest, WhatThePosterFoundHoldsUntilAKeyGoes) {
+  const std::vector<hca::Segment> segments{segment(2000, 20)};
+  const std::uint32_t other = *table_.insert({.address = 0, .length = 1, .access = 0, .domain = 1});
+  Located found;
+  ASSERT_EQ(check_segments(memory_, segments, 0, found), KeyFault::kNone);
+  EXPECT_TRUE(still_holds(memory_, found));
+  transport::SliceList slices;
+  ASSERT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), KeyFault::kNone);
+  ASSERT_EQ(slices.slices().size(), 1u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slices.slices()[0].data), 2015u);
+  EXPECT_EQ(slices.slices()[0].length, 5u);
+  table_.remove(other);
+  EXPECT_FALSE(still_holds(memory_, found));
+  slices.clear();
+  EXPECT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), KeyFault::kNone);
+  EXPECT_EQ(slices.slices().size(), 1u);
+  table_.remove(key_);
+  EXPECT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), KeyFault::kBadKey);
+}
+
+TEST_F(ScatterGatherTest, NothingIsRememberedOfSeveralSegmentsOrABadOne) {
+  const std::vector<hca::Segment> segments{segment(1000, 10), segment(5000, 10), segment(9999, 2)};
+  Located found;
+  EXPECT_EQ(check_segments(memory_, std::span(segments).first(2), 0, found), KeyFault::kNone);
+  EXPECT_FALSE(still_holds(memory_, found));
+  EXPECT_EQ(check_segments(memory_, std::span(segments).last(1), 0, found), KeyFault::kOutOfRange);
+  EXPECT_FALSE(still_holds(memory_, found));
+}
+
 TEST_F(ScatterGatherTest, AFullListCoversLess) {
   const std::vector<hca::Segment> segments(transport::SliceList::kCapacity + 5, segment(1000, 1));
   transport::SliceList slices;

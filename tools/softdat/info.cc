@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/softdat/dat_call.h"
@@ -44,6 +45,17 @@ std::string text_of(const DAT_IA_ATTR& attributes) {
                      attributes.vendor_name, attributes.max_eps, attributes.max_srqs, attributes.max_rmrs);
 }
 
+// What the device says of itself by that name, if anything.
+std::string named_attribute(DAT_IA_HANDLE ia, std::string_view name) {
+  DAT_PROVIDER_ATTR provider{};
+  if (dat_ia_query(ia, nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &provider) != DAT_SUCCESS) return {};
+  for (DAT_COUNT i = 0; i < provider.num_provider_specific_attr; ++i) {
+    const DAT_NAMED_ATTR& attribute = provider.provider_specific_attr[i];
+    if (attribute.name == name) return attribute.value;
+  }
+  return {};
+}
+
 Row open_and_describe(const std::string& name) {
   DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
   DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
@@ -52,7 +64,9 @@ Row open_and_describe(const std::string& name) {
   if (opened != DAT_SUCCESS) return {name, describe(opened)};
   DAT_IA_ATTR attributes{};
   const DAT_RETURN queried = dat_ia_query(ia, nullptr, DAT_IA_ALL, &attributes, 0, nullptr);
-  const Row row = queried == DAT_SUCCESS ? Row{name, text_of(attributes), true} : Row{name, describe(queried)};
+  Row row = queried == DAT_SUCCESS ? Row{name, text_of(attributes), true} : Row{name, describe(queried)};
+  const std::string direct = named_attribute(ia, "SOFTDAT_DIRECT");
+  if (row.is_open && !direct.empty()) row.text += ", direct access " + direct;
   dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
   return row;
 }

@@ -31,12 +31,19 @@ struct FileIdentity {
 FileIdentity identify_file(int file);
 
 // The mappings that touch [begin, end), in ascending order; views of the arena are whole. None when the kernel does
-// not tell. `count` is how many lie below `end`. Throws std::bad_alloc.
-struct AddressMap {
-  std::vector<Mapping> mappings;
+// not tell. Throws std::bad_alloc.
+std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena);
+
+// Whether the address lies in one of malloc's heaps, as far as it can be told without a look at the map. Cheap.
+bool is_surely_heap(std::uint64_t address);
+
+// All mappings, which takes longer the more there are. Rings of io_uring or of asynchronous I/O mean that the kernel
+// may store into our memory without any thread of ours; there are said to be some when the kernel does not tell.
+struct LinesSeen {
   std::size_t count = 0;
+  bool has_rings = false;
 };
-AddressMap read_address_map(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena);
+LinesSeen look_through_map();
 
 // Gives `sink` the views of the arena wherever they are, whole, in ascending order. Takes no memory of malloc's.
 void walk_views(const FileIdentity& arena, const std::function<void(const Mapping&)>& sink);

@@ -13,6 +13,7 @@
 #include "base/moved_memory.h"
 #include "transport/direct/fork_handlers.h"
 #include "transport/direct/shared_file.h"
+#include "transport/direct/thread_memory.h"
 
 namespace softdat::transport::direct {
 namespace {
@@ -25,12 +26,6 @@ constexpr std::size_t kMostMappings = 30'000;
 // malloc gives blocks from this size on mappings of their own, which realloc may ask the kernel to grow.
 constexpr std::uint64_t kGrowable = std::uint64_t{128} << 10;
 
-bool is_own_stack(std::uint64_t begin, std::uint64_t end) {
-  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  constexpr std::uint64_t kMargin = std::uint64_t{64} << 10;
-  return begin < here + kMargin && here < end + kMargin;
-}
-
 // Memory that is not malloc's; null when there is none.
 template <typename T>
 T* map_private(std::size_t count) {
@@ -40,7 +35,8 @@ T* map_private(std::size_t count) {
 
 }  // namespace
 
-Arena::Arena(base::UniqueFd file) : file_(std::move(file)), identity_(identify_file(file_.get())) {
+Arena::Arena(base::UniqueFd file, PageMover mover)
+    : file_(std::move(file)), identity_(identify_file(file_.get())), mover_(std::move(mover)) {
   follow_forks(*this);
 }
 
@@ -48,10 +44,10 @@ Arena::~Arena() {
   ignore_forks(*this);
 }
 
-std::unique_ptr<Arena> Arena::create() {
+std::unique_ptr<Arena> Arena::create(PageMover mover) {
   base::UniqueFd file = create_shared_file(base::kMovedMemory, kArenaBytes);
   if (!file) return nullptr;
-  std::unique_ptr<Arena> arena(new Arena(std::move(file)));
+  std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mover)));
   return arena->mover_.is_able() ? std::move(arena) : nullptr;
 }
 
@@ -69,15 +65,23 @@ Arena* Arena::of_process() {
   return instance->arena;
 }
 
-std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t length) {
-  if (length == 0 || address + length + kPage < address) return std::nullopt;
+std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t length, MoveWhen when,
+                                          Refusal* refusal) {
+  if (refusal != nullptr) *refusal = Refusal::kNotMovable;
+  if (length == 0 || address + length + kPage < address || is_surely_heap(address)) return std::nullopt;
   const Range pages{.begin = address / kPage * kPage, .end = (address + length + kPage - 1) / kPage * kPage};
   const std::lock_guard lock(mutex_);
   const auto offset = offset_of_locked(pages);
   if (!offset) return std::nullopt;
-  const AddressMap map = read_address_map(pages.begin, pages.end, identity_);
-  if (!can_share_locked(pages, map) || !move_locked(pages, map)) return std::nullopt;
-  if (moved_since_reclaim_ >= kReclaimAfter) reclaim_locked();
+  const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
+  if (!can_share_locked(pages, map)) return std::nullopt;
+  const auto refused = move_locked(pages, map, when);
+  // What failed may have failed for want of memory that is no longer used.
+  if (moved_since_reclaim_ >= (refused ? 1 : kReclaimAfter)) reclaim_locked();
+  if (refused) {
+    if (refusal != nullptr) *refusal = *refused;
+    return std::nullopt;
+  }
   return *offset + (address - pages.begin);
 }
 
@@ -97,10 +101,10 @@ bool Arena::is_in_place_locked(const Mapping& view) {
   return view.protection == (PROT_READ | PROT_WRITE) && offset_of_locked({view.begin, view.end}) == view.file_offset;
 }
 
-bool Arena::can_share_locked(const Range& range, const AddressMap& map) {
-  if (map.count > kMostMappings || is_own_stack(range.begin, range.end)) return false;
+bool Arena::can_share_locked(const Range& range, const std::vector<Mapping>& map) {
+  if (is_in_use_by_threads(range.begin, range.end)) return false;
   std::uint64_t known = range.begin;
-  for (const Mapping& mapping : map.mappings) {
+  for (const Mapping& mapping : map) {
     if (mapping.end <= range.begin || mapping.begin >= range.end) continue;
     if (mapping.begin > known || mapping.kind == MappingKind::kForeign) return false;
     if (mapping.kind == MappingKind::kArena && !is_in_place_locked(mapping)) return false;
@@ -109,26 +113,53 @@ bool Arena::can_share_locked(const Range& range, const AddressMap& map) {
   return known >= range.end;
 }
 
-bool Arena::move_locked(const Range& range, const AddressMap& map) {
-  for (const Mapping& mapping : map.mappings) {
+// Nothing: it is there.
+std::optional<Refusal> Arena::move_locked(const Range& range, const std::vector<Mapping>& map, MoveWhen when) {
+  bool is_first = true;
+  for (const Mapping& mapping : map) {
     const Range part{std::max(mapping.begin, range.begin), std::min(mapping.end, range.end)};
     if (mapping.kind != MappingKind::kPlain || part.begin >= part.end) continue;
+    if (std::exchange(is_first, false)) look_around_locked();
+    if (when == MoveWhen::kHarmless && seen_.has_rings) return Refusal::kAsynchronousIo;
+    if (seen_.count + made_since_ > kMostMappings) return Refusal::kNotMovable;
     const auto offset = offset_of_locked(part);
-    if (!offset) return false;
-    // First, because it takes memory; what is known of as moved and was not does no harm.
-    add_moved_locked({*offset, *offset + (part.end - part.begin)});
-    if (!mover_.move(part.begin, part.end, file_.get(), *offset)) return false;
-    // Were the view in one piece, mremap() could grow it over its neighbours' bytes in the file. In two it is told to
-    // move the memory by copying.
-    if (part.end - part.begin >= kGrowable) {
-      ::syscall(SYS_madvise, part.end - kPage, kPage, MADV_RANDOM);
-    }
+    if (!offset) return Refusal::kNotMovable;
+    if (const auto refused = move_part_locked(part, *offset, when)) return refused;
   }
-  return true;
+  return std::nullopt;
+}
+
+// Only when something has to be moved. In a process of many mappings a look takes milliseconds; so it gets a fifth of
+// the time at most.
+void Arena::look_around_locked() {
+  const base::Time begin = base::Clock::now();
+  if (begin < look_again_) return;
+  seen_ = look_through_map();
+  made_since_ = 0;
+  const base::Time end = base::Clock::now();
+  look_again_ = end + 4 * (end - begin);
+}
+
+std::optional<Refusal> Arena::move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when) {
+  // First, because it takes memory; what is known of as moved and was not does no harm.
+  add_moved_locked({offset, offset + (part.end - part.begin)});
+  made_since_ += 3;  // the part, its end, and what is left of the memory around it
+  switch (mover_.move(part.begin, part.end, file_.get(), offset, when)) {
+    case MoveResult::kMoved:
+      moved_since_reclaim_ += part.end - part.begin;
+      break;
+    case MoveResult::kDisturbing:
+      return Refusal::kOtherThreads;
+    case MoveResult::kFailed:
+      return Refusal::kNotMovable;
+  }
+  // Were the view in one piece, mremap() could grow it over its neighbours' bytes in the file. In two it is told to
+  // move the memory by copying.
+  if (part.end - part.begin >= kGrowable) ::syscall(SYS_madvise, part.end - kPage, kPage, MADV_RANDOM);
+  return std::nullopt;
 }
 
 void Arena::add_moved_locked(const Range& range) {
-  moved_since_reclaim_ += range.end - range.begin;
   auto at = moved_.try_emplace(range.begin, range.end).first;
   at->second = std::max(at->second, range.end);
   if (at != moved_.begin() && std::prev(at)->second >= at->first) {
@@ -158,10 +189,13 @@ void Arena::reclaim_locked() {
   });
   std::sort(live.begin(), live.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::map<std::uint64_t, std::uint64_t> kept;
+  std::size_t first = 0;  // of those that do not end before
   for (const auto& [begin, end] : moved_) {
+    while (first < live.size() && live[first].end <= begin) ++first;
     std::uint64_t at = begin;
-    for (const Range& view : live) {
-      if (view.end <= at || view.begin >= end) continue;
+    for (std::size_t i = first; i < live.size() && live[i].begin < end; ++i) {
+      const Range& view = live[i];
+      if (view.end <= at) continue;
       if (view.begin > at) punch({at, view.begin});
       const std::uint64_t until = std::min(view.end, end);
       kept[std::max(at, view.begin)] = until;

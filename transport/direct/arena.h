@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 #include "transport/direct/address_map.h"
 #include "transport/direct/layout.h"
@@ -19,11 +20,18 @@
 
 namespace softdat::transport::direct {
 
+// Why memory is not shared.
+enum class Refusal : std::uint8_t {
+  kNotMovable,      // it is not private pages of the consumer's
+  kOtherThreads,    // it is, but moving it could fail a system call of one of the consumer's threads
+  kAsynchronousIo,  // or the kernel may be storing there by itself
+};
+
 // Any thread.
 class Arena {
  public:
   // Null when the system refuses.
-  static std::unique_ptr<Arena> create();
+  static std::unique_ptr<Arena> create(PageMover mover = {});
   // The one of this process, made when first asked for. It never dies: memory that was moved there stays
   // there, and forks must know of it.
   static Arena* of_process();
@@ -34,8 +42,9 @@ class Arena {
   int file() const { return file_.get(); }
 
   // Where [address, address + length) lies in the arena, moving there what does not yet. Nothing when
-  // some of it is no memory that can be moved; then no byte has changed its value.
-  std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length);
+  // some of it is no memory that can be moved, or not now; then no byte has changed its value.
+  std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
+                                     Refusal* refusal = nullptr);
 
   // A fork of this process is about to happen / has happened, on this thread.
   void before_fork();
@@ -53,11 +62,13 @@ class Arena {
     char* copy;
   };
 
-  explicit Arena(base::UniqueFd file);
+  Arena(base::UniqueFd file, PageMover mover);
   std::optional<std::uint64_t> offset_of_locked(const Range& range);
   bool is_in_place_locked(const Mapping& view);
-  bool can_share_locked(const Range& range, const AddressMap& map);
-  bool move_locked(const Range& range, const AddressMap& map);
+  bool can_share_locked(const Range& range, const std::vector<Mapping>& map);
+  std::optional<Refusal> move_locked(const Range& range, const std::vector<Mapping>& map, MoveWhen when);
+  std::optional<Refusal> move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when);
+  void look_around_locked();
   void add_moved_locked(const Range& range);
   void reclaim_locked();
   void punch(const Range& range) const;
@@ -76,6 +87,9 @@ class Arena {
   std::array<std::uint64_t, kWindows> windows_{};  // the address that each stands for, plus one; 0: none yet
   std::map<std::uint64_t, std::uint64_t> moved_;   // of the file: begin > end, apart from each other
   std::uint64_t moved_since_reclaim_ = 0;
+  LinesSeen seen_;              // when we last looked
+  std::size_t made_since_ = 0;  // mappings, at most
+  base::Time look_again_{};
   // While a fork is under way: memory of their own, because malloc's may be what is being parted.
   Snapshot* snapshots_ = nullptr;
   std::size_t snapshot_count_ = 0;

@@ -29,14 +29,29 @@ std::shared_ptr<Home> refuse(const char* reason) {
   return nullptr;
 }
 
+const char* text_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kNotMovable:
+      break;
+    case Refusal::kOtherThreads:
+      return "reached by messages, because a system call of another thread of this process that stores there in the "
+             "moment in which its pages are moved would fail; SOFTDAT_DIRECT=on moves them all the same, and with "
+             "vm.unprivileged_userfaultfd=1 none would fail";
+    case Refusal::kAsynchronousIo:
+      return "reached by messages, because this process has a ring of io_uring or of asynchronous I/O, by which the "
+             "kernel may store there while its pages are moved; SOFTDAT_DIRECT=on moves them all the same";
+  }
+  return "reached by messages, this memory being no private pages of ours";
+}
+
 }  // namespace
 
-std::shared_ptr<Home> Home::create() {
+std::shared_ptr<Home> Home::create(MoveWhen when) {
   const base::Uncancelled guard;
   if (!is_allocator_known()) return refuse("malloc is not the C library's, and may count on pages being private");
   Arena* const arena = Arena::of_process();
   if (arena == nullptr) return refuse("no userfaultfd with write protection, or no large memfd, for this process");
-  std::shared_ptr<Home> home(new Home(*arena));
+  std::shared_ptr<Home> home(new Home(*arena, when));
   return home->board_.is_open() ? home : refuse("no memfd for the board");
 }
 
@@ -85,15 +100,15 @@ bool Home::publish(std::uint32_t key, const Grant& grant, std::uint64_t address)
   if (!is_usable()) return false;
   const base::Uncancelled guard;
   std::optional<std::uint64_t> offset;
+  Refusal refusal = Refusal::kNotMovable;
   try {
-    offset = arena_.share(address, grant.length);
+    offset = arena_.share(address, grant.length, when_, &refusal);
   } catch (const std::bad_alloc&) {
     // Then by messages, which take none.
   }
   if (offset) board_.publish(key, grant, *offset);
   base::log(LogLevel::kTrace, "key %#x: %llu bytes at %#llx, %s", key, static_cast<unsigned long long>(grant.length),
-            static_cast<unsigned long long>(address),
-            offset ? "reached directly" : "reached by messages, this memory being no private pages of ours");
+            static_cast<unsigned long long>(address), offset ? "reached directly" : text_of(refusal));
   return offset.has_value();
 }
 

@@ -20,7 +20,7 @@ namespace softdat::transport::direct {
 class Home {
  public:
   // Null, with the reason said at trace level, when this system has not what it takes.
-  static std::shared_ptr<Home> create();
+  static std::shared_ptr<Home> create(MoveWhen when = MoveWhen::kAlways);
 
   int board_file() const { return board_.file(); }
   int arena_file() const { return arena_.file(); }
@@ -46,7 +46,7 @@ class Home {
   bool await_gate(std::uint32_t gate, base::Time deadline);
 
  private:
-  explicit Home(Arena& arena) : arena_(arena), generation_(fork_generation()) {}
+  Home(Arena& arena, MoveWhen when) : arena_(arena), when_(when), generation_(fork_generation()) {}
   struct Known {
     std::uint64_t number;  // ascending
     std::shared_ptr<Peer> peer;
@@ -61,6 +61,7 @@ class Home {
   // Fixed after construction.
   Board board_;
   Arena& arena_;  // the process's
+  const MoveWhen when_;
   const unsigned generation_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;

@@ -10,8 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <optional>
+#include <thread>
 #include <utility>
+
+#include "base/own_threads.h"
 
 namespace softdat::transport::direct {
 namespace {
@@ -21,6 +26,11 @@ constexpr std::uint64_t kPiece = std::uint64_t{256} << 10;
 // Known to newer headers only.
 constexpr int kUserModeOnly = 1;      // UFFD_USER_MODE_ONLY
 constexpr int kPopulateToWrite = 23;  // MADV_POPULATE_WRITE
+
+// Pieces of this process, by any mover: each counted before its pages are protected and again when nobody has to wait
+// for them any more. Who sees as many ended as begun has seen a moment without moves.
+std::atomic<std::uint64_t> moves_begun{0};
+std::atomic<std::uint64_t> moves_ended{0};
 
 bool populate(std::uint64_t begin, std::uint64_t length) {
   return ::syscall(SYS_madvise, begin, length, kPopulateToWrite) == 0;
@@ -67,47 +77,75 @@ bool PageMover::is_able() {
 // Privileged processes have the faults of system calls wait too.
 bool PageMover::open() {
   for (const int mode : {0, kUserModeOnly}) {
+    if (mode == 0 && !may_hold_system_calls_) continue;
     faults_.reset(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | mode)));
     uffdio_api api = {};
     api.api = UFFD_API;
     api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+    holds_system_calls_ = mode == 0;
     if (faults_ && ::ioctl(faults_.get(), UFFDIO_API, &api) == 0) return true;
   }
   return false;
 }
 
-bool PageMover::move(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset) {
+MoveResult PageMover::move(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset, MoveWhen when) {
   for (std::uint64_t at = begin; at < end; at += kPiece) {
-    if (!move_piece(at, std::min(kPiece, end - at), file, offset + (at - begin))) return false;
+    const MoveResult result = move_piece(at, std::min(kPiece, end - at), file, offset + (at - begin), when);
+    if (result != MoveResult::kMoved) return result;
   }
-  return true;
+  return MoveResult::kMoved;
 }
 
 // Protection needs pages that are there; and pages that are there again afterwards spare their users
-// a fault each.
-bool PageMover::move_piece(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset) {
-  if (!populate(begin, length)) return false;
-  const uffdio_range range = {.start = begin, .len = length};
-  uffdio_register registration = {.range = range, .mode = UFFDIO_REGISTER_MODE_WP, .ioctls = 0};
-  uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+// a fault each. Who is alone is asked where neither a handler of a signal nor an upcall can change it.
+MoveResult PageMover::move_piece(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset,
+                                 MoveWhen when) {
   bool is_moved = false;
   {
     const AllSignalsBlocked blocked;
-    if (::ioctl(faults_.get(), UFFDIO_REGISTER, &registration) != 0) return false;
-    is_moved = ::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection) == 0 &&
-               copy_to_file(begin, length, file, offset) && map_over(begin, length, file, offset);
-    if (is_moved) {
-      uffdio_range waiting = range;
-      static_cast<void>(::ioctl(faults_.get(), UFFDIO_WAKE, &waiting));
-    } else {
-      protection.mode = 0;
-      static_cast<void>(::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection));
-      uffdio_range released = range;
-      static_cast<void>(::ioctl(faults_.get(), UFFDIO_UNREGISTER, &released));
+    std::optional<base::TurnsHeld> held;
+    if (when == MoveWhen::kHarmless && !holds_system_calls_) {
+      held.emplace();
+      if (!base::is_consumer_alone()) return MoveResult::kDisturbing;
     }
+    if (!populate(begin, length)) return MoveResult::kFailed;
+    moves_begun.fetch_add(1, std::memory_order_seq_cst);
+    is_moved = swap_backing(begin, length, file, offset);
+    moves_ended.fetch_add(1, std::memory_order_seq_cst);
   }
-  if (is_moved) populate(begin, length);
-  return is_moved;
+  if (!is_moved) return MoveResult::kFailed;
+  populate(begin, length);
+  return MoveResult::kMoved;
+}
+
+bool PageMover::swap_backing(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset) {
+  const uffdio_range range = {.start = begin, .len = length};
+  uffdio_register registration = {.range = range, .mode = UFFDIO_REGISTER_MODE_WP, .ioctls = 0};
+  uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+  if (::ioctl(faults_.get(), UFFDIO_REGISTER, &registration) != 0) return false;
+  const bool is_moved = ::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection) == 0 &&
+                        copy_to_file(begin, length, file, offset) && map_over(begin, length, file, offset);
+  if (is_moved) {
+    uffdio_range waiting = range;
+    static_cast<void>(::ioctl(faults_.get(), UFFDIO_WAKE, &waiting));
+    return true;
+  }
+  protection.mode = 0;
+  static_cast<void>(::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection));
+  uffdio_range released = range;
+  static_cast<void>(::ioctl(faults_.get(), UFFDIO_UNREGISTER, &released));
+  return false;
+}
+
+// A move is over in some 30 us, if its thread has a processor.
+MoveWatch::MoveWatch() : seen_(moves_ended.load(std::memory_order_seq_cst)) {}
+
+bool MoveWatch::was_disturbed() {
+  const std::uint64_t begun = moves_begun.load(std::memory_order_seq_cst);
+  if (begun == seen_) return false;
+  while (moves_ended.load(std::memory_order_seq_cst) < begun) std::this_thread::yield();
+  seen_ = moves_ended.load(std::memory_order_seq_cst);
+  return true;
 }
 
 }  // namespace softdat::transport::direct

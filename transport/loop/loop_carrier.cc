@@ -101,7 +101,7 @@ class LoopRequest final : public InboundRequest {
 
 LoopCarrier::LoopCarrier(LoopNetwork& network, const Address& own) : network_(network), own_(own) {
   const auto section = network_.enter();
-  network_.carriers_.emplace(own.ipv4, this);
+  network_.carriers_.emplace(own.with_port(0), this);
 }
 
 LoopCarrier::~LoopCarrier() {
@@ -111,7 +111,7 @@ LoopCarrier::~LoopCarrier() {
 ListenResult LoopCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
   const auto section = network_.enter();
   if (!is_alive_ || has_failed_) return {nullptr, ListenError::kNoResources};
-  if (network_.find(own_.ipv4, service_id)->ports_.contains(service_id)) return {nullptr, ListenError::kAddressInUse};
+  if (network_.find(own_, service_id)->ports_.contains(service_id)) return {nullptr, ListenError::kAddressInUse};
   auto port = std::make_unique<LoopPort>(*this, service_id, backlog, sink);
   ports_[service_id] = port.get();
   return {std::move(port)};
@@ -126,7 +126,7 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   auto channel = std::make_unique<LoopChannel>();
   make_room();
   active.start_connecting(*this, sink, request);
-  LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote.ipv4, request.service_id);
+  LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote, request.service_id);
   if (!is_alive_) {
     active.silence();
   } else if (target == nullptr) {

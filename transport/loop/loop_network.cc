@@ -60,9 +60,9 @@ std::uint64_t LoopNetwork::enlist(const std::shared_ptr<Conversation>& conversat
   return last_connection_;
 }
 
-LoopCarrier* LoopNetwork::find(std::uint32_t ipv4, std::uint64_t service_id) const {
+LoopCarrier* LoopNetwork::find(const Address& address, std::uint64_t service_id) const {
   LoopCarrier* there = nullptr;
-  for (auto [at, end] = carriers_.equal_range(ipv4); at != end; ++at) {
+  for (auto [at, end] = carriers_.equal_range(address.with_port(0)); at != end; ++at) {
     there = at->second;
     if (there->ports_.contains(service_id)) break;
   }

@@ -61,7 +61,7 @@ class LoopNetwork {
   std::uint64_t enlist(const std::shared_ptr<Conversation>& conversation);
   void forget(std::uint64_t connection) { conversations_.erase(connection); }
   // Who serves it there, or else whoever is there; null: nobody.
-  LoopCarrier* find(std::uint32_t ipv4, std::uint64_t service_id) const;
+  LoopCarrier* find(const Address& address, std::uint64_t service_id) const;
   void advance(base::Time now) { now_ = now > now_ ? now : now_; }
   base::Time pick_due();
   std::size_t pick_chunk();
@@ -75,7 +75,7 @@ class LoopNetwork {
   base::Time now_{};
   std::uint64_t last_connection_ = 0;
   std::map<std::uint64_t, std::weak_ptr<Conversation>> conversations_;
-  std::multimap<std::uint32_t, LoopCarrier*> carriers_;
+  std::multimap<Address, LoopCarrier*> carriers_;  // by address, port 0
 };
 
 }  // namespace softdat::transport::loop

@@ -20,7 +20,7 @@ class Link;
 class ShmCarrier;
 
 // Address and service id.
-using ServiceKey = std::pair<std::uint32_t, std::uint64_t>;
+using ServiceKey = std::pair<Address, std::uint64_t>;
 
 class Contact final : public ReadinessSink {
  public:

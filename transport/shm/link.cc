@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kRecordsPerPoll = 64;
 // Room that makes it worth while to resume blocked channels.
 constexpr std::size_t kRoomToResume = 2 * kMostRecord;
+// The reader keeps less than an eighth to itself.
+static_assert(kRoomToResume <= kSmallestRing - kSmallestRing / 8 - kLine);
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
 
@@ -153,9 +155,8 @@ void Link::lose_peer() {
   carrier_.note_work();
 }
 
-std::size_t Link::poll() {
+std::size_t Link::poll_in_earnest() {
   const std::size_t taken = take_records(kRecordsPerPoll);
-  if (taken == 0 && reader_.has_unpublished()) give_room_back();
   const bool has_writers = !outbox_.empty() || !blocked_.empty();
   const std::size_t resumed = has_writers ? use_room() : 0;
   flush();

@@ -57,7 +57,8 @@ class Link final : public ReadinessSink {
   // Our last word on a conversation. Its channel or request has left, or leaves now.
   void finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes);
 
-  // For the channels' data path.
+  // For the channels' data path. A small record that finds no room waits for it, and everything else behind it.
+  void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   RingWriter& writer() { return writer_; }
   bool is_congested() const { return !outbox_.empty() || is_ending(); }
   void mark_written() { has_written_ = true; }
@@ -66,7 +67,7 @@ class Link final : public ReadinessSink {
   void flush();
 
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
-  std::size_t poll();
+  std::size_t poll() { return is_quiet() ? count_idle_poll() : poll_in_earnest(); }
   // How many polls in a row found nothing to do, nor to wait for.
   std::uint32_t idle_polls() const { return idle_polls_; }
   bool is_hot() const { return is_hot_; }
@@ -94,7 +95,13 @@ class Link final : public ReadinessSink {
   // Tells when the peer's process ends even if a child of it has inherited its socket.
   class DeathWatch;
 
-  void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
+  // Nothing has arrived, and nothing is to be written or told.
+  bool is_quiet() const { return !reader_.has_record() && !has_written_ && blocked_.empty() && outbox_.empty(); }
+  std::size_t count_idle_poll() {
+    ++idle_polls_;
+    return 0;
+  }
+  std::size_t poll_in_earnest();
   void put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   bool write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   void break_down();
@@ -135,7 +142,7 @@ class Link final : public ReadinessSink {
     std::uint32_t number;
     Bytes bytes;
   };
-  std::deque<Waiting> outbox_;  // set-up and final records that found no room; they go first
+  std::deque<Waiting> outbox_;  // records that found no room and go first: set-up, final ones, acks
   Bytes farewell_;              // the peer's records that found no room, for when its ring is empty
   bool has_written_ = false;    // since the last flush()
   std::uint32_t idle_polls_ = 0;

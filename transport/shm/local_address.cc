@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/local_address.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 
-#include <cstring>
+#include <memory>
 
 namespace softdat::transport::shm {
 namespace {
@@ -15,19 +13,17 @@ constexpr std::uint32_t kLoopbackBroadcast = 0x7fff'ffff;
 
 }  // namespace
 
-bool is_local_address(std::uint32_t ipv4) {
-  if (ipv4 >> 24 == 127) return ipv4 != kLoopbackBroadcast;
-  ifaddrs* first = nullptr;
-  if (::getifaddrs(&first) != 0) return false;
-  bool is_found = false;
-  for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) continue;
-    sockaddr_in address;
-    std::memcpy(&address, entry->ifa_addr, sizeof address);
-    is_found |= ntohl(address.sin_addr.s_addr) == ipv4;
+bool is_local_address(const base::IpAddress& address) {
+  // All of 127.0.0.0/8 is the host's; that there is an IPv6 loopback is not said.
+  if (!address.is_ipv6() && is_loopback(address)) return address.ipv4 != kLoopbackBroadcast;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return false;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    if (base::from_socket_address(*entry->ifa_addr) == address.with_port(0)) return true;
   }
-  ::freeifaddrs(first);
-  return is_found;
+  return false;
 }
 
 }  // namespace softdat::transport::shm

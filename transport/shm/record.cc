@@ -188,37 +188,45 @@ class Unpacker {
 
 }  // namespace
 
-MessageHead encode_head(const Message& message) {
+MessageHead encode_head(const Message& message, std::uint16_t acks) {
   const auto extra = extra_words(message.opcode);
   base::check(extra.has_value(), "this opcode travels as a message", static_cast<std::uint64_t>(message.opcode));
   MessageHead head;
   head.count = 1 + *extra;
-  head.words[0] =
-      two(static_cast<std::uint32_t>(message.opcode) | static_cast<std::uint32_t>(message.note) << 8, message.length);
+  head.words[0] = two(static_cast<std::uint32_t>(message.opcode) | static_cast<std::uint32_t>(message.note) << 8 |
+                          std::uint32_t{acks} << 16,
+                      message.length);
   encode_extra(message, head.words);
   return head;
 }
 
 std::optional<DecodedHead> decode_head(std::span<const std::byte> from) {
-  std::array<std::uint64_t, MessageHead::kMostWords> words{};
-  if (from.size() < kWordBytes) return {};
-  std::memcpy(words.data(), from.data(), kWordBytes);
-  DecodedHead decoded;
-  decoded.message.opcode = static_cast<Opcode>(words[0] & 0xff);
-  decoded.message.note = static_cast<NoteKind>(words[0] >> 8 & 0xff);
-  decoded.message.length = high(words[0]);
-  const auto extra = extra_words(decoded.message.opcode);
-  if (!extra || !is_known_note(decoded.message)) return {};
-  decoded.bytes = (1 + *extra) * kWordBytes;
-  if (from.size() < decoded.bytes) return {};
-  if (*extra > 0) std::memcpy(&words[1], from.data() + kWordBytes, *extra * kWordBytes);
-  decode_extra(words, decoded.message);
+  std::optional<DecodedHead> decoded;
+  if (from.size() < kWordBytes) return decoded;
+  std::uint64_t first = 0;
+  std::memcpy(&first, from.data(), sizeof first);
+  Message& message = decoded.emplace().message;
+  message.opcode = static_cast<Opcode>(first & 0xff);
+  message.note = static_cast<NoteKind>(first >> 8 & 0xff);
+  message.length = high(first);
+  decoded->acks = static_cast<std::uint16_t>(first >> 16);
+  const auto extra = extra_words(message.opcode);
+  decoded->bytes = (1 + extra.value_or(0)) * kWordBytes;
+  if (!extra || !is_known_note(message) || from.size() < decoded->bytes) {
+    decoded.reset();
+  } else if (*extra > 0) {
+    std::array<std::uint64_t, MessageHead::kMostWords> words{first};
+    std::memcpy(&words[1], from.data() + kWordBytes, *extra * kWordBytes);
+    decode_extra(words, message);
+  }
   return decoded;
 }
 
 Bytes encode_offer(const Offer& offer) {
   Packer packer;
   packer.put(offer.address.ipv4);
+  for (const std::uint8_t byte : offer.address.ipv6.bytes) packer.put(byte);
+  packer.put(offer.address.ipv6.scope);
   packer.put(std::uint32_t{offer.address.port});
   packer.put(offer.service_id);
   packer.put(offer.features);
@@ -235,6 +243,8 @@ std::optional<Offer> decode_offer(std::span<const std::byte> from) {
   Unpacker unpacker(from);
   Offer offer;
   offer.address.ipv4 = unpacker.get<std::uint32_t>();
+  for (std::uint8_t& byte : offer.address.ipv6.bytes) byte = unpacker.get<std::uint8_t>();
+  offer.address.ipv6.scope = unpacker.get<std::uint32_t>();
   offer.address.port = static_cast<std::uint16_t>(unpacker.get<std::uint32_t>());
   offer.service_id = unpacker.get<std::uint64_t>();
   offer.features = unpacker.get<std::uint32_t>();

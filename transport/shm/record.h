@@ -58,11 +58,13 @@ struct MessageHead {
   std::size_t bytes() const { return count * kWordBytes; }
 };
 
-// Requires an opcode that travels as a message.
-MessageHead encode_head(const Message& message);
+// Requires an opcode that travels as a message. `acks`: as many requests more have been carried out than the peer was
+// told last, so that an ack need not have a record of its own.
+MessageHead encode_head(const Message& message, std::uint16_t acks = 0);
 
 struct DecodedHead {
   Message message;
+  std::uint16_t acks = 0;
   std::size_t bytes = 0;  // of the head; the payload follows
 };
 // `from` begins after the record's first word.

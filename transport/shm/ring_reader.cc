@@ -9,11 +9,6 @@ const std::byte* RingReader::record() const {
   return memory_.bytes + (position() & (memory_.size - 1));
 }
 
-std::uint64_t RingReader::peek() const {
-  std::byte* at = memory_.bytes + (position() & (memory_.size - 1));
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at)).load(std::memory_order_acquire);
-}
-
 void RingReader::consume(std::size_t bytes) {
   position_.store(position() + round_to_line(bytes), std::memory_order_relaxed);
 }

@@ -6,10 +6,11 @@
 // only then used; everything else is bytes, to be copied before they are looked at. A record's
 // checked length keeps every access within the mapping, whatever the peer writes meanwhile.
 //
-// control.head is stored seldom: when an eighth of the ring has been consumed, or when there is
-// nothing else to do. The store is sequentially consistent and comes before the loads of
-// wants_room and of the producer's is_asleep (the other ring's), which the producer stores before
-// it looks at head a last time: either we see the sleeper, or it sees the room.
+// control.head is stored seldom: when an eighth of the ring has been consumed. What the producer is
+// not told of is too little to wait for, and a message alone costs neither side the other's control
+// words. The store is sequentially consistent and comes before the loads of wants_room and of the
+// producer's is_asleep (the other ring's), which the producer stores before it looks at head a last
+// time: either we see the sleeper, or it sees the room.
 #pragma once
 
 #include <atomic>
@@ -26,14 +27,16 @@ class RingReader {
   explicit RingReader(const RingMemory& memory) : memory_(memory) {}
 
   // The next record's first word; 0 when there is none.
-  std::uint64_t peek() const;
+  std::uint64_t peek() const {
+    std::byte* at = memory_.bytes + (position() & (memory_.size - 1));
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at)).load(std::memory_order_acquire);
+  }
   // The record that peek() found, from its first word on. Bytes up to the ring's size may be read.
   const std::byte* record() const;
   // Done with it; `bytes` is the checked length.
   void consume(std::size_t bytes);
 
   bool is_publish_due() const { return position() - published_ >= memory_.size / 8; }
-  bool has_unpublished() const { return position() != published_; }
   // Gives the room back. True when the producer waits for room, and may sleep.
   bool publish();
 

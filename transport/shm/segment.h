@@ -18,7 +18,7 @@
 namespace softdat::transport::shm {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x3130'5441'4454'4653;  // "SFTDAT01"
-inline constexpr std::uint32_t kSegmentVersion = 2;
+inline constexpr std::uint32_t kSegmentVersion = 3;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kSmallestRing = std::size_t{64} << 10;

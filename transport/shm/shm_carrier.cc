@@ -33,7 +33,7 @@ ShmCarrier::~ShmCarrier() {
 
 ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
   if (has_failed_) return {nullptr, ListenError::kNoResources};
-  SocketResult listener = listen_at(rendezvous_name(options_.ipv4, service_id));
+  SocketResult listener = listen_at(rendezvous_name({.ipv4 = options_.ipv4, .ipv6 = options_.ipv6}, service_id));
   if (listener.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
   if (listener.error == EACCES || listener.error == EPERM) {
     return {nullptr, ListenError::kNotPermitted};
@@ -49,7 +49,7 @@ std::unique_ptr<Channel> ShmCarrier::connect(const Address& remote, const Offer&
   auto channel = std::make_unique<ShmChannel>(*this, sink);
   channel->ask({.remote = remote, .offer = request});
   const Contact::Begin begin = start(*channel);
-  const bool is_known_host = begin == Contact::Begin::kNobody && is_local_address(remote.ipv4);
+  const bool is_known_host = begin == Contact::Begin::kNobody && is_local_address(remote);
   if (begin != Contact::Begin::kUnderWay) {
     channel->tell_later(News::kRefused, is_known_host ? Refusal::kNoListener : Refusal::kUnreachable);
   }
@@ -65,7 +65,7 @@ std::unique_ptr<Channel> ShmCarrier::try_connect(const Address& remote, const Of
 
 // By the link to whoever served this id before, or by asking at its rendezvous.
 Contact::Begin ShmCarrier::start(ShmChannel& channel) {
-  const ServiceKey key{channel.question()->remote.ipv4, channel.question()->offer.service_id};
+  const ServiceKey key{channel.question()->remote.with_port(0), channel.question()->offer.service_id};
   channel.count_attempt();
   const auto known = known_services_.find(key);
   // The heir of a process that has just died is found at the rendezvous, not on the dead one's link.
@@ -87,7 +87,7 @@ Contact::Begin ShmCarrier::start(ShmChannel& channel) {
 
 // The answer of a service that has moved sends us back to its rendezvous.
 void ShmCarrier::on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice) {
-  const ServiceKey key{channel.question()->remote.ipv4, channel.question()->offer.service_id};
+  const ServiceKey key{channel.question()->remote.with_port(0), channel.question()->offer.service_id};
   const auto known = known_services_.find(key);
   if (notice.is_stale && known != known_services_.end() && known->second == &link) {
     known_services_.erase(known);

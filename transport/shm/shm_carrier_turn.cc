@@ -45,7 +45,7 @@ bool ShmCarrier::wants_look(base::Time now) {
 std::size_t ShmCarrier::move(base::Time now) {
   const bool fails_now = reactor_.has_failed() && !std::exchange(has_failed_, true);
   if (fails_now) break_down();
-  const std::size_t count = poll_links() + tell_news() + (fails_now ? 1 : 0);
+  const std::size_t count = poll_links() + (news_.empty() ? 0 : tell_news()) + (fails_now ? 1 : 0);
   if (is_meeting()) {
     bool has_retries = false;
     for (const auto& [key, contact] : contacts_) {

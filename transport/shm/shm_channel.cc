@@ -42,7 +42,9 @@ std::shared_ptr<direct::Peer> ShmChannel::peer_memory() const {
 }
 
 void ShmChannel::flush() {
-  if (link_ != nullptr) link_->flush();
+  if (link_ == nullptr) return;
+  if (ack_.is_there()) tell_ack();
+  link_->flush();
 }
 
 void ShmChannel::terminate(const TerminateCode& code) {
@@ -60,6 +62,7 @@ void ShmChannel::finish(RecordKind kind, std::span<const std::byte> bytes) {
   state_ = ChannelState::kClosed;
   news_ = News::kNone;
   Link* link = link_;
+  if (link != nullptr && ack_.is_there()) tell_ack();
   leave();
   if (link != nullptr) link->finish(number_, kind, bytes);
 }

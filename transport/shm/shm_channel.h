@@ -6,6 +6,7 @@
 
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,6 +79,28 @@ class ShmChannel final : public Channel, public QueueHook {
   std::uint32_t number() const { return number_; }
 
  private:
+  // An ack waits for the next record, or for flush(): it then rides in that record's head, if it can.
+  class WaitingAck {
+   public:
+    bool is_there() const { return is_there_; }
+    std::uint64_t value() const { return value_; }
+    bool may_ride() const { return value_ > told_ && value_ - told_ <= std::numeric_limits<std::uint16_t>::max(); }
+    std::uint16_t as_acks() const { return is_there_ ? static_cast<std::uint16_t>(value_ - told_) : std::uint16_t{0}; }
+    void hold(std::uint64_t value) {
+      value_ = value;
+      is_there_ = true;
+    }
+    void note_told() {
+      told_ = value_;
+      is_there_ = false;
+    }
+
+   private:
+    std::uint64_t value_ = 0;
+    std::uint64_t told_ = 0;  // the last one that the peer knows of
+    bool is_there_ = false;
+  };
+
   enum class Piece { kTaken, kNoRoom, kRevoked };
   class Survival;
 
@@ -85,7 +108,9 @@ class ShmChannel final : public Channel, public QueueHook {
 
   Piece write_piece(const Message& message, PayloadSource* payload);
   bool fill(PayloadSource* payload, std::byte* to, std::size_t length) const;
-  bool begin_message(std::span<const std::byte>& bytes);
+  void tell_ack();
+  bool begin_message(std::span<const std::byte>& bytes, std::uint16_t& acks);
+  bool hear_acks(std::uint16_t acks);
   bool place(std::span<const std::byte> bytes);
   SendResult block();
   void fail();
@@ -104,6 +129,8 @@ class ShmChannel final : public Channel, public QueueHook {
   std::uint64_t taken_ = 0;   // of the message that send() has taken in part
   std::uint64_t placed_ = 0;  // of current_
   Message current_;
+  WaitingAck ack_;           // ours to the peer
+  std::uint64_t heard_ = 0;  // the peer's last
   Survival* survival_ = nullptr;
   std::unique_ptr<Question> question_;
   std::unique_ptr<Offer> peer_;

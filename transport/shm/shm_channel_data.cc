@@ -49,7 +49,13 @@ SendResult ShmChannel::send(const Message& message, PayloadSource* payload) {
     wants_to_write_ = true;
     return SendResult::kBlocked;
   }
+  const bool is_ack = message.opcode == Opcode::kNote && message.note == NoteKind::kAck;
+  if (ack_.is_there() && (is_ack || !ack_.may_ride())) tell_ack();
   if (link_->is_congested()) return block();
+  if (is_ack) {
+    ack_.hold(message.note_value);
+    return SendResult::kDone;
+  }
   const std::uint64_t total = payload_length(message);
   do {
     switch (write_piece(message, payload)) {
@@ -72,7 +78,7 @@ ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource*
   RingWriter& writer = link_->writer();
   const std::size_t left = payload_length(message) - taken_;
   const bool is_first = taken_ == 0;
-  const MessageHead head = is_first ? encode_head(message) : MessageHead{};
+  const MessageHead head = is_first ? encode_head(message, ack_.as_acks()) : MessageHead{};
   const std::size_t before = kWordBytes + head.bytes();
   if (!writer.has_room(before + std::min(left, kSmallestPiece))) return Piece::kNoRoom;
   const std::size_t length = std::min({left, kMostPayload, writer.room() - before});
@@ -83,8 +89,16 @@ ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource*
   const auto bytes = static_cast<std::uint32_t>(before + length);
   writer.publish(pack({.bytes = bytes, .kind = kind, .channel = number_}), bytes);
   link_->mark_written();
+  if (ack_.is_there()) ack_.note_told();
   taken_ += length;
   return Piece::kTaken;
+}
+
+// In a record of its own.
+void ShmChannel::tell_ack() {
+  const MessageHead head = encode_head({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = ack_.value()});
+  link_->post(RecordKind::kMessage, number_, std::as_bytes(std::span(head.words)).first(head.bytes()));
+  ack_.note_told();
 }
 
 bool ShmChannel::fill(PayloadSource* payload, std::byte* to, std::size_t length) const {
@@ -110,6 +124,7 @@ SendResult ShmChannel::block() {
 // The memory of a message under way is gone. The peer may have seen its beginning.
 void ShmChannel::fail() {
   Link* link = link_;
+  if (ack_.is_there()) tell_ack();
   leave();
   state_ = ChannelState::kClosed;
   link->finish(number_, RecordKind::kFault, {});
@@ -120,24 +135,36 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   if (state_ != ChannelState::kOpen) return false;
   const bool is_first = kind == RecordKind::kMessage;
   if (is_first == is_mid_message_) return false;
-  if (is_first && !begin_message(bytes)) return false;
+  std::uint16_t acks = 0;
+  if (is_first && !begin_message(bytes, acks)) return false;
+  if (acks != 0 && !hear_acks(acks)) return true;
   const std::uint64_t total = payload_length(current_);
   if (bytes.size() > total - placed_ || (bytes.empty() && total > 0)) return false;
   if (carries_payload(current_.opcode) && !place(bytes)) return true;
   if (placed_ < total) return true;
   is_mid_message_ = false;
+  if (current_.opcode == Opcode::kNote && current_.note == NoteKind::kAck) heard_ = current_.note_value;
   sink_->on_message(current_);
   return true;
 }
 
+// What the message brings with it was said before it. False: the sink has closed the channel.
+bool ShmChannel::hear_acks(std::uint16_t acks) {
+  const Survival survival(*this);
+  heard_ += acks;
+  sink_->on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_});
+  return survival.is_open();
+}
+
 // Takes the head off.
-bool ShmChannel::begin_message(std::span<const std::byte>& bytes) {
+bool ShmChannel::begin_message(std::span<const std::byte>& bytes, std::uint16_t& acks) {
   const auto head = decode_head(bytes);
   if (!head) return false;
   bytes = bytes.subspan(head->bytes);
   current_ = head->message;
   placed_ = 0;
   is_mid_message_ = true;
+  acks = head->acks;
   return true;
 }
 

@@ -72,11 +72,10 @@ void take_fds(msghdr& message, Packet& into) {
 
 }  // namespace
 
-std::string rendezvous_name(std::uint32_t ipv4, std::uint64_t service_id) {
-  char name[80];
-  std::snprintf(name, sizeof name, "softdat/%u/%u.%u.%u.%u/%llx", static_cast<unsigned>(::geteuid()), ipv4 >> 24,
-                ipv4 >> 16 & 255, ipv4 >> 8 & 255, ipv4 & 255, static_cast<unsigned long long>(service_id));
-  return name;
+std::string rendezvous_name(const base::IpAddress& address, std::uint64_t service_id) {
+  char id[20];
+  std::snprintf(id, sizeof id, "/%llx", static_cast<unsigned long long>(service_id));
+  return "softdat/" + std::to_string(::geteuid()) + "/" + base::text_of(address) + id;
 }
 
 SocketResult listen_at(const std::string& name) {

@@ -10,13 +10,14 @@
 #include <span>
 #include <string>
 
+#include "base/ip_address.h"
 #include "base/unique_fd.h"
 
 namespace softdat::transport::shm {
 
 // Where a carrier at this address listens for a service id: of this user, and of this version of the
 // segment, so that others do not find it (and use TCP).
-std::string rendezvous_name(std::uint32_t ipv4, std::uint64_t service_id);
+std::string rendezvous_name(const base::IpAddress& address, std::uint64_t service_id);
 
 struct SocketResult {
   base::UniqueFd fd;  // empty: see error

@@ -3,25 +3,12 @@
 
 #include <cstring>
 #include <new>
-#include <utility>
 
 namespace softdat::transport::tcp {
 
-Storage BufferPool::take() {
-  // Uninitialised on purpose: nothing is read that was not written first.
-  if (free_.empty()) return Storage(new (std::nothrow) std::byte[kBufferSize]);
-  Storage storage = std::move(free_.back());
-  free_.pop_back();
-  return storage;
-}
-
-void BufferPool::give(Storage storage) {
-  if (free_.size() < kKept) free_.push_back(std::move(storage));
-}
-
-bool ByteBuffer::borrow() {
-  if (!storage_) storage_ = pool_.take();
-  return storage_ != nullptr;
+// Uninitialised on purpose: nothing is read that was not written first.
+Storage BufferPool::make() {
+  return Storage(new (std::nothrow) std::byte[kBufferSize]);
 }
 
 std::span<std::byte> ByteBuffer::room(std::size_t wanted) {
@@ -32,16 +19,6 @@ std::span<std::byte> ByteBuffer::room(std::size_t wanted) {
     begin_ = 0;
   }
   return {storage_.get() + end_, BufferPool::kBufferSize - end_};
-}
-
-void ByteBuffer::consume(std::size_t length) {
-  begin_ += length;
-  if (begin_ == end_) begin_ = end_ = 0;
-}
-
-void ByteBuffer::release() {
-  begin_ = end_ = 0;
-  if (storage_) pool_.give(std::exchange(storage_, nullptr));
 }
 
 }  // namespace softdat::transport::tcp

@@ -53,7 +53,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // For the hub.
   State state() const { return state_; }
   void on_due();
-  // Reads what there is; false when there was nothing.
+  // Reads what there is; false when there was nothing. The caller holds the connection meanwhile: what
+  // comes may end it.
   bool try_read();
   void arm();
   // The socket goes at once, and nobody is told.

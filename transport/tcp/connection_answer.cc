@@ -48,7 +48,7 @@ void Connection::on_request(const MpaFrame& request) {
   if (reading.verdict != Verdict::kNone) return refuse(reading.verdict, {});
   const bool is_full = port_->unanswered >= port_->backlog;
   if (port_->sink == nullptr || is_full) return refuse(Verdict::kNoListener, {});
-  if (peer_.address.ipv4 == 0) peer_.address.ipv4 = remote_address(fd_.get()).ipv4;
+  if (!peer_.address.is_set()) peer_.address = remote_address(fd_.get()).with_port(peer_.address.port);
   advance(Event::kRequest);
   is_unanswered_ = true;
   ++port_->unanswered;

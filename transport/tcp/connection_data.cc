@@ -63,7 +63,6 @@ void Connection::fail_later(CloseReason reason) {
 }
 
 bool Connection::read_stream() {
-  const SharedConnection self = shared_from_this();
   const ReadOutcome outcome = inbound_.read(fd_.get(), kReadBudget);
   if (outcome.bytes > 0) hub_.note_done();
   if (is_receiving()) heed(outcome);

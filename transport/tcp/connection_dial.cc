@@ -104,7 +104,7 @@ void Connection::on_reply(const MpaFrame& reply) {
 }
 
 void Connection::begin_as_initiator() {
-  if (peer_.address.ipv4 == 0) peer_.address.ipv4 = remote_.ipv4;
+  if (!peer_.address.is_set()) peer_.address = remote_.with_port(peer_.address.port);
   start_streams();
   advance(Event::kHold);
   if (agreement_.is_own) return release_hold();

@@ -143,10 +143,10 @@ void Hub::run_due() {
 
 void Hub::try_active() {
   for (Active& entry : active_) {
-    if (!entry.connection) continue;
+    if (!entry.connection || std::exchange(entry.is_empty, false)) continue;
     const SharedConnection connection = entry.connection;
     if (connection->try_read()) {
-      if (entry.connection == connection) entry.misses = 0;
+      if (entry.connection == connection) entry = {connection, 0, true};
     } else if (entry.connection == connection && ++entry.misses > kMaxMisses) {
       entry = {};
     }
@@ -158,7 +158,9 @@ void Hub::try_active() {
 bool Hub::wants_look() {
   bool wants = ++turns_since_look_ >= kTurnsPerLook;
   if (done_ == 0) {
-    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || idle_turns_ % kIdleTurnsPerLook == 0 || !has_active();
+    // Not in the first of them: every message is followed by one.
+    const bool is_idle_for_long = idle_turns_ % kIdleTurnsPerLook == kIdleTurnsPerLook - 1;
+    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || is_idle_for_long || !has_active();
     if (eager_looks_ > 0) --eager_looks_;
   }
   if (wants) turns_since_look_ = 0;

@@ -76,6 +76,7 @@ class Hub {
   struct Active {
     SharedConnection connection;
     int misses = 0;
+    bool is_empty = false;  // the last turn emptied its socket
   };
   struct Rest {
     bool has_work = true;

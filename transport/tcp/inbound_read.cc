@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/assert.h"
+#include "transport/direct/page_mover.h"
 #include "transport/tcp/inbound.h"
 
 namespace softdat::transport::tcp {
@@ -123,15 +124,18 @@ long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length
     const std::span<std::byte> room = buffer_.room(kSmallReadAhead);
     if (!room.empty()) list[count++] = {room.data(), std::min(room.size(), kSmallReadAhead)};
   }
-  const long got = retry([&] { return ::readv(fd, list, count); });
+  direct::MoveWatch watch;
+  long got = retry([&] { return ::readv(fd, list, count); });
+  while (got < 0 && errno == EFAULT && watch.was_disturbed()) got = retry([&] { return ::readv(fd, list, count); });
   if (got <= 0) return got;
   // All of it was there, so only memory that cannot be written makes it less.
-  if (static_cast<std::size_t>(got) < covered) {
+  const std::size_t placed = std::min(static_cast<std::size_t>(got), covered);
+  if (placed < covered && !watch.was_disturbed()) {
     errno = EFAULT;
     return -1;
   }
-  advance(covered);
-  buffer_.commit(static_cast<std::size_t>(got) - covered);
+  advance(placed);
+  buffer_.commit(static_cast<std::size_t>(got) - placed);
   return got;
 }
 

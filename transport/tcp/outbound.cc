@@ -69,12 +69,12 @@ std::size_t Outbound::part_at(const Message& message, std::uint32_t taken) const
   return std::min({total - taken, most, even + (kPartUnit - even % kPartUnit) % kPartUnit});
 }
 
-std::size_t Outbound::fpdu_size_at(const Message& message, std::uint32_t taken) const {
-  const std::size_t body = row_of(message.opcode).body_size;
-  return fpdu_size(ddp_size_of(message.opcode) + body + part_at(message, taken));
+std::size_t Outbound::ulpdu_size(const Message& message, std::size_t payload) {
+  return ddp_size_of(message.opcode) + row_of(message.opcode).body_size + payload;
 }
 
-Outbound::Head Outbound::make_head(const Message& message, std::uint32_t taken, std::size_t payload) const {
+std::size_t Outbound::encode_head(const Message& message, std::uint32_t taken, std::size_t payload,
+                                  std::byte* to) const {
   Segment segment{.opcode = message.opcode, .is_last = taken + payload == payload_length(message)};
   if (is_tagged(message.opcode)) {
     segment.stag = message.stag;
@@ -88,11 +88,15 @@ Outbound::Head Outbound::make_head(const Message& message, std::uint32_t taken, 
     segment.sequence = next_sequence_[segment.queue];
     segment.message_offset = taken;
   }
+  const std::size_t ddp = encode_segment(segment, to + kLengthSize);
+  const std::size_t size = kLengthSize + ddp + encode_body(message, to + kLengthSize + ddp);
+  base::store_be(to, static_cast<std::uint16_t>(size - kLengthSize + payload));
+  return size;
+}
+
+Outbound::Head Outbound::make_head(const Message& message, std::uint32_t taken, std::size_t payload) const {
   Head head;
-  std::byte* const at = head.bytes.data() + kLengthSize;
-  const std::size_t ddp = encode_segment(segment, at);
-  head.size = kLengthSize + ddp + encode_body(message, at + ddp);
-  base::store_be(head.bytes.data(), static_cast<std::uint16_t>(head.size - kLengthSize + payload));
+  head.size = encode_head(message, taken, payload, head.bytes.data());
   return head;
 }
 
@@ -130,30 +134,31 @@ WriteStatus Outbound::make_room(int fd, std::size_t size) {
 }
 
 WriteStatus Outbound::send_copied(int fd, const Message& message, PayloadSource* payload) {
-  std::size_t appended = 0;
-  do {
+  const std::size_t total = payload_length(message);
+  for (std::size_t appended = 0;;) {
     if (appended >= kSendBudget) return WriteStatus::kYielded;
-    const WriteStatus room = make_room(fd, fpdu_size_at(message, taken_));
-    if (room != WriteStatus::kDone) return room;
     const std::size_t part = part_at(message, taken_);
-    if (!append_fpdu(message, payload)) return WriteStatus::kLocalFault;
+    const WriteStatus room = make_room(fd, fpdu_size(ulpdu_size(message, part)));
+    if (room != WriteStatus::kDone) return room;
+    if (!append_fpdu(message, payload, part)) return WriteStatus::kLocalFault;
     appended += part;
-    note_progress(message);
     taken_ += static_cast<std::uint32_t>(part);
+    const bool is_whole = taken_ == total;
+    if (!is_whole) note_progress(message);
     if (rules_.is_one_by_one && flush(fd) == WriteStatus::kLost) return WriteStatus::kLost;
-  } while (taken_ < payload_length(message));
+    if (is_whole) break;
+  }
   finish_message(message);
   return WriteStatus::kDone;
 }
 
-bool Outbound::append_fpdu(const Message& message, PayloadSource* payload) {
-  const std::size_t part = part_at(message, taken_);
-  const Head head = make_head(message, taken_, part);
-  std::byte* const at = pending_.room(fpdu_size_at(message, taken_)).data();
-  std::memcpy(at, head.bytes.data(), head.size);
-  std::uint32_t crc = rules_.has_crc ? crc32c(0, {at, head.size}) : 0;
-  if (part > 0 && !copy_payload(payload, taken_, part, at + head.size, rules_.has_crc ? &crc : nullptr)) return false;
-  const std::size_t ulpdu = head.size - kLengthSize + part;
+// Its next `part` bytes of payload, for which there is room.
+bool Outbound::append_fpdu(const Message& message, PayloadSource* payload, std::size_t part) {
+  const std::size_t ulpdu = ulpdu_size(message, part);
+  std::byte* const at = pending_.room(fpdu_size(ulpdu)).data();
+  const std::size_t head = encode_head(message, taken_, part, at);
+  std::uint32_t crc = rules_.has_crc ? crc32c(0, {at, head}) : 0;
+  if (part > 0 && !copy_payload(payload, taken_, part, at + head, rules_.has_crc ? &crc : nullptr)) return false;
   seal(at, ulpdu, crc);
   pending_.commit(fpdu_size(ulpdu));
   return true;

@@ -64,15 +64,17 @@ class Outbound {
     std::size_t size = 0;
   };
 
+  // Length, DDP and RDMAP header of an FPDU, of at most kMaxHead bytes.
+  std::size_t encode_head(const Message& message, std::uint32_t taken, std::size_t payload, std::byte* to) const;
   Head make_head(const Message& message, std::uint32_t taken, std::size_t payload) const;
   std::size_t part_at(const Message& message, std::uint32_t taken) const;
-  std::size_t fpdu_size_at(const Message& message, std::uint32_t taken) const;
+  static std::size_t ulpdu_size(const Message& message, std::size_t payload);
   bool looks_like_note(const Message& message) const;
   bool goes_direct(const Message& message) const;
 
   WriteStatus send_copied(int fd, const Message& message, PayloadSource* payload);
   WriteStatus make_room(int fd, std::size_t size);
-  bool append_fpdu(const Message& message, PayloadSource* payload);
+  bool append_fpdu(const Message& message, PayloadSource* payload, std::size_t part);
   void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
   void seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc) const;
 

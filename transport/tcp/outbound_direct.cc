@@ -72,10 +72,11 @@ void Outbound::account(const Message& message, std::size_t sent) {
   position_ += sent - of_pending;
   if (position_ > 0) note_progress(message);
   while (is_in_message_ && position_ > 0) {
-    const std::size_t size = fpdu_size_at(message, taken_);
+    const std::size_t part = part_at(message, taken_);
+    const std::size_t size = fpdu_size(ulpdu_size(message, part));
     if (position_ < size) return;
     position_ -= size;
-    taken_ += static_cast<std::uint32_t>(part_at(message, taken_));
+    taken_ += static_cast<std::uint32_t>(part);
     if (taken_ == payload_length(message)) finish_message(message);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/tcp/socket.h"
 
-#include <arpa/inet.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 namespace softdat::transport::tcp {
 namespace {
@@ -45,56 +45,75 @@ void set_stream_options(int fd, const TcpOptions& options) {
   set_buffers(fd, options);
 }
 
-// The socket API wants its addresses as the struct it defines; nothing of ours is cast.
-sockaddr_in to_sockaddr(const Address& address) {
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(address.port);
-  to.sin_addr.s_addr = htonl(address.ipv4);
-  return to;
+Address address_from(int (*ask)(int, sockaddr*, socklen_t*), int fd) {
+  base::SocketAddress address;
+  address.length = sizeof address.storage;
+  if (ask(fd, address.generic(), &address.length) != 0) return {};
+  return base::from_socket_address(*address.generic()).value_or(Address{});
 }
 
-const sockaddr* generic(const sockaddr_in* address) {
-  return reinterpret_cast<const sockaddr*>(address);
-}
-
-Address to_address(const sockaddr_in& from) {
-  return {.ipv4 = ntohl(from.sin_addr.s_addr), .port = ntohs(from.sin_port)};
-}
-
-Address local_address(int fd) {
-  sockaddr_in local{};
-  socklen_t length = sizeof local;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) != 0) return {};
-  return to_address(local);
-}
-
-base::UniqueFd open_stream() {
-  base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+base::UniqueFd open_stream(const Address& address) {
+  const int family = address.is_ipv6() ? AF_INET6 : AF_INET;
+  base::UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return fd;
   // On connecting sockets too: their local port stays free for a listener that wants it later.
-  if (fd) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (address.is_ipv6()) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
   return fd;
+}
+
+// In hexadecimal; a link-local address belongs to its interface.
+std::string name_of(const Address& address) {
+  char text[64];
+  if (!address.is_ipv6()) {
+    std::snprintf(text, sizeof text, "%08x", address.ipv4);
+    return text;
+  }
+  std::string name;
+  for (const std::uint8_t byte : address.ipv6.bytes) {
+    std::snprintf(text, sizeof text, "%02x", byte);
+    name += text;
+  }
+  std::snprintf(text, sizeof text, "%%%u", address.ipv6.scope);
+  return address.ipv6.scope == 0 ? name : name + text;
+}
+
+bool is_link_local(const Address& address) {
+  return address.ipv6.scope != 0;
+}
+
+// The block says no IPv6 address (docs/WIRE.md), so our end of the connection has to: a host may have many. Where ours
+// cannot reach the peer, another of the host's will do.
+void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
+  const Address own = options.own();
+  const bool is_alike = own.is_ipv6() && remote.is_ipv6() && is_loopback(own) == is_loopback(remote) &&
+                        is_link_local(own) == is_link_local(remote);
+  if (!is_alike) return;
+  set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+  const base::SocketAddress local = to_socket_address(own);
+  [[maybe_unused]] const int result = ::bind(fd, local.generic(), local.length);
 }
 
 }  // namespace
 
 base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::uint16_t port) {
-  base::UniqueFd fd = open_stream();
+  const base::SocketAddress local = to_socket_address(options.own(port));
+  base::UniqueFd fd = open_stream(options.own());
   if (!fd) return base::Failure{errno};
   // What is accepted inherits them.
   set_stream_options(fd.get(), options);
-  const sockaddr_in local = to_sockaddr({options.address, port});
-  if (::bind(fd.get(), generic(&local), sizeof local) != 0) return base::Failure{errno};
+  if (::bind(fd.get(), local.generic(), local.length) != 0) return base::Failure{errno};
   if (::listen(fd.get(), kBacklog) != 0) return base::Failure{errno};
   return fd;
 }
 
 base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const Address& remote) {
-  base::UniqueFd fd = open_stream();
+  base::UniqueFd fd = open_stream(remote);
   if (!fd) return base::Failure{errno};
   set_stream_options(fd.get(), options);
-  const sockaddr_in to = to_sockaddr(remote);
-  if (::connect(fd.get(), generic(&to), sizeof to) != 0 && errno != EINPROGRESS) return base::Failure{errno};
+  speak_from_own(fd.get(), options, remote);
+  const base::SocketAddress to = to_socket_address(remote);
+  if (::connect(fd.get(), to.generic(), to.length) != 0 && errno != EINPROGRESS) return base::Failure{errno};
   return fd;
 }
 
@@ -108,7 +127,7 @@ int finish_connect(int fd, const Address& remote) {
   socklen_t length = sizeof error;
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   if (error != 0) return error;
-  return local_address(fd) == remote ? ECONNREFUSED : 0;
+  return address_from(::getsockname, fd) == remote ? ECONNREFUSED : 0;
 }
 
 base::Result<base::UniqueFd, int> accept_one(int listener) {
@@ -120,14 +139,14 @@ base::Result<base::UniqueFd, int> accept_one(int listener) {
   }
 }
 
-base::Result<base::UniqueFd, int> claim_service(std::uint32_t address, std::uint64_t service_id) {
+base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uint64_t service_id) {
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return base::Failure{errno};
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   // A leading zero byte: a name that lives in the kernel, not in a file system.
-  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/%08x/%016llx", address,
-                                   static_cast<unsigned long long>(service_id));
+  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/%s/%016llx",
+                                   name_of(address).c_str(), static_cast<unsigned long long>(service_id));
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) != 0) return base::Failure{errno};
   return fd;
@@ -144,10 +163,7 @@ std::size_t bytes_unsent(int fd) {
 }
 
 Address remote_address(int fd) {
-  sockaddr_in remote{};
-  socklen_t length = sizeof remote;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &length) != 0) return {};
-  return to_address(remote);
+  return address_from(::getpeername, fd);
 }
 
 std::size_t segment_size(int fd) {

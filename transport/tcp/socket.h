@@ -28,7 +28,7 @@ base::Result<base::UniqueFd, int> accept_one(int listener);
 
 // Keeps the name of a service for as long as it lives, against every process of this host (of its
 // network namespace): kernel objects, so the dead hold none.
-base::Result<base::UniqueFd, int> claim_service(std::uint32_t address, std::uint64_t service_id);
+base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uint64_t service_id);
 
 // Writes all of it, or false; for frames that fit into any socket buffer.
 bool write_frame(int fd, std::span<const std::byte> frame);

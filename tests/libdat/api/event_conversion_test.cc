@@ -66,8 +66,8 @@ TEST(EventConversion, EveryDtoStatusKeepsItsName) {
 }
 
 TEST(EventConversion, ConnectionRequests) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
+  object::SocketAddress address;
+  address.inet.sin_family = AF_INET;
   const DAT_EVENT event = written({kEvd, object::RequestArrival{kThing, &address, 0xfedcba9876543210, &somewhere[2]}});
   EXPECT_EQ(event.event_number, DAT_CONNECTION_REQUEST_EVENT);
   const auto& data = event.event_data.cr_arrival_event_data;

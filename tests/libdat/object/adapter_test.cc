@@ -122,8 +122,8 @@ TEST_F(AdapterTest, AttributesAreTheDevices) {
   EXPECT_EQ(now.name, "fake0");
   EXPECT_EQ(now.max_eps, 1000);
   EXPECT_EQ(now.max_private_data_size, 64);
-  EXPECT_EQ(now.address->sin_family, AF_INET);
-  EXPECT_EQ(now.address->sin_addr.s_addr, htonl(0x7f000001));
+  EXPECT_EQ(now.address->inet.sin_family, AF_INET);
+  EXPECT_EQ(now.address->inet.sin_addr.s_addr, htonl(0x7f000001));
 }
 
 TEST_F(AdapterTest, ContextBelongsToTheObject) {

@@ -48,7 +48,7 @@ TEST_F(EndpointTest, QueryTellsWhatItWasMadeWith) {
   EXPECT_EQ(now.state, EndpointState::kUnconnected);
   ASSERT_NE(now.local_address, nullptr);
   ASSERT_NE(now.remote_address, nullptr);
-  EXPECT_EQ(now.local_address->sin_addr.s_addr, htonl(0x7f000001));
+  EXPECT_EQ(now.local_address->inet.sin_addr.s_addr, htonl(0x7f000001));
   EXPECT_GE(now.attributes.max_recv_dtos, 16);
 }
 
@@ -167,7 +167,7 @@ TEST_F(EndpointTest, ConnectPassesEverythingOn) {
   EXPECT_EQ(queue_pair().connected_to.timeout, std::chrono::seconds(2));
   EXPECT_EQ(queue_pair().connect_data, data);
   EXPECT_EQ(ep()->query().remote_port_qual, 0x8000000000000001u);
-  EXPECT_EQ(ep()->query().remote_address->sin_addr.s_addr, htonl(0x7f000009));
+  EXPECT_EQ(ep()->query().remote_address->inet.sin_addr.s_addr, htonl(0x7f000009));
 }
 
 TEST_F(EndpointTest, BadConnectArgumentsAreNamedAndChangeNothing) {

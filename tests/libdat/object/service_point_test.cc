@@ -26,10 +26,10 @@ class ServicePointTest : public testing::Test {
     EXPECT_EQ(evd_of(cr_evd_)->dequeue(event), kOk);
     return std::get<RequestArrival>(event.body);
   }
-  static sockaddr_in address(std::uint16_t port) {
-    sockaddr_in result{};
-    result.sin_family = AF_INET;
-    result.sin_port = htons(port);
+  static SocketAddress address(std::uint16_t port) {
+    SocketAddress result;
+    result.inet.sin_family = AF_INET;
+    result.inet.sin_port = htons(port);
     return result;
   }
   bool is_quiet() {
@@ -51,9 +51,9 @@ TEST_F(ServicePointTest, RequestIsAnnouncedWithAllItCarries) {
   const RequestArrival arrival = next_arrival();
   EXPECT_EQ(arrival.service_point, psp);
   EXPECT_EQ(arrival.conn_qual, 0x8000000000000007u);
-  EXPECT_EQ(arrival.local_address->sin_addr.s_addr, htonl(0x7f000001));
+  EXPECT_EQ(arrival.local_address->inet.sin_addr.s_addr, htonl(0x7f000001));
   const ConnectionRequestParameters now = cr_of(arrival.request)->query();
-  EXPECT_EQ(now.remote_address->sin_addr.s_addr, htonl(0x7f000002));
+  EXPECT_EQ(now.remote_address->inet.sin_addr.s_addr, htonl(0x7f000002));
   EXPECT_EQ(now.remote_port_qual, 4711u);
   EXPECT_EQ(hca::Bytes(now.private_data.begin(), now.private_data.end()), data_);
   EXPECT_EQ(now.local_ep, nullptr);
@@ -164,22 +164,24 @@ TEST_F(ServicePointTest, AnyQualifierIsUnavailableWhenAllAreTaken) {
   EXPECT_EQ(qualifier, 7u);
   EXPECT_EQ(psp, nullptr);
   Handle csp = nullptr;
-  EXPECT_EQ(CommonServicePoint::create(*ia(), kTcpCommunicator, address(0), *evd_of(cr_evd_), csp), port_in_use());
+  EXPECT_EQ(CommonServicePoint::create(*ia(), tcp_communicator(AF_INET), address(0), *evd_of(cr_evd_), csp),
+            port_in_use());
   world_.device->first_taken = 65535;
   EXPECT_EQ(ServicePoint::create_any(*ia(), qualifier, *evd_of(cr_evd_), false, psp), kOk);
 }
 
 TEST_F(ServicePointTest, CommonPointAnnouncesItsPort) {
   Handle csp = nullptr;
-  ASSERT_EQ(CommonServicePoint::create(*ia(), kTcpCommunicator, address(4711), *evd_of(cr_evd_), csp), kOk);
-  EXPECT_EQ(CommonServicePoint::create(*ia(), kTcpCommunicator, address(4711), *evd_of(cr_evd_), csp), port_in_use());
+  ASSERT_EQ(CommonServicePoint::create(*ia(), tcp_communicator(AF_INET), address(4711), *evd_of(cr_evd_), csp), kOk);
+  EXPECT_EQ(CommonServicePoint::create(*ia(), tcp_communicator(AF_INET), address(4711), *evd_of(cr_evd_), csp),
+            port_in_use());
   const auto answer = world_.device->arrive(4711, data_);
   const RequestArrival arrival = next_arrival();
   EXPECT_EQ(arrival.service_point, csp);
   EXPECT_EQ(arrival.conn_qual, 4711u);
   EXPECT_EQ(ConnectionRequest::accept(cr_of(arrival.request), &*ep_of(ep_), {}), kOk);
   EXPECT_TRUE(answer->is_accepted);
-  EXPECT_EQ(ep_of(ep_)->query().communicator, kTcpCommunicator);
+  EXPECT_EQ(ep_of(ep_)->query().communicator, tcp_communicator(AF_INET));
   EXPECT_EQ(CommonServicePoint::free(pin_handle<CommonServicePoint>(csp)), kOk);
   EXPECT_EQ(world_.device->arrive(4711), nullptr);
 }
@@ -207,7 +209,7 @@ TEST_F(ServicePointTest, ProvidersEndpointMatchesTheRequest) {
   const EndpointParameters made = ep_of(cr_of(next_arrival().request)->query().local_ep)->query();
   EXPECT_EQ(made.attributes.max_rdma_read_out, 3);
   EXPECT_EQ(made.attributes.max_rdma_read_in, 16);  // no more than the device has
-  EXPECT_EQ(made.remote_address->sin_addr.s_addr, htonl(0x7f000002));
+  EXPECT_EQ(made.remote_address->inet.sin_addr.s_addr, htonl(0x7f000002));
 }
 
 TEST_F(ServicePointTest, ProvidersEndpointIsConfiguredAndAccepted) {

@@ -125,6 +125,26 @@ TEST_P(MessageTest, ImmediatesAndNotesSurvive) {
   EXPECT_EQ(passive_.messages[4].message.note_value, 0x80'0000'0000'000cu);
 }
 
+// Carriers may let an ack ride with the message behind it; neither its value nor the order may suffer.
+TEST_P(MessageTest, AcksKeepTheirPlaceBetweenOtherMessages) {
+  const std::vector<std::uint64_t> acks{1, 2, 2, 0x1'0001, 0x1'0002, 5, 0, 6};
+  for (const std::uint64_t value : acks) {
+    ASSERT_EQ(active_.channel->send({.opcode = Opcode::kNote, .note_value = value}, nullptr), SendResult::kDone);
+    if (value % 2 != 0) continue;
+    ASSERT_EQ(active_.channel->send({.opcode = Opcode::kImmediate, .operand = value}, nullptr), SendResult::kDone);
+  }
+  active_.channel->close(CloseMode::kOrderly);
+  ASSERT_TRUE(reach_messages(passive_, acks.size() + 5));
+  std::size_t at = 0;
+  for (const std::uint64_t value : acks) {
+    EXPECT_EQ(passive_.messages[at].message.opcode, Opcode::kNote);
+    EXPECT_EQ(passive_.messages[at++].message.note_value, value);
+    if (value % 2 != 0) continue;
+    EXPECT_EQ(passive_.messages[at].message.opcode, Opcode::kImmediate);
+    EXPECT_EQ(passive_.messages[at++].message.operand, value);
+  }
+}
+
 TEST_P(MessageTest, AnEmptyMessageAsksForAPlaceOnce) {
   passive_.before_place = [&](const Arrival& arrival) {
     EXPECT_EQ(arrival.length, 0u);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/direct/arena.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -48,6 +50,20 @@ TEST_F(ArenaTest, WhatIsSharedAlreadyStaysWhereItIs) {
   const auto all = arena_->share(pages.address(), pages.size());
   ASSERT_TRUE(first.has_value() && all.has_value());
   EXPECT_EQ(*first, *all + kPage);
+}
+
+// The kernel stores into the control block when the thread changes processors, and would wait for the mover.
+TEST_F(ArenaTest, WhatThreadsStandOnIsRefused) {
+  const auto main_control = static_cast<std::uint64_t>(::pthread_self());
+  const auto is_refused = [this](std::uint64_t address) { return !arena_->share(address, 8).has_value(); };
+  EXPECT_TRUE(is_refused(main_control));
+  EXPECT_TRUE(is_refused(reinterpret_cast<std::uint64_t>(&errno)));
+  bool is_all_refused = false;
+  std::thread([&] {
+    is_all_refused = is_refused(main_control) && is_refused(static_cast<std::uint64_t>(::pthread_self())) &&
+                     is_refused(reinterpret_cast<std::uint64_t>(&errno));
+  }).join();
+  EXPECT_TRUE(is_all_refused);
 }
 
 TEST_F(ArenaTest, StacksAndForeignMappingsAreRefused) {

@@ -142,8 +142,8 @@ TEST_F(LoopCarrierTest, DelaysReorderChannelsButNeverWithinOne) {
     connect(a, b);
     connect(c, d);
     for (int i = 0; i < 5; ++i) {
-      a.queue_send("a" + std::to_string(i));
-      c.queue_send("c" + std::to_string(i));
+      a.queue_send(std::string("a").append(std::to_string(i)));
+      c.queue_send(std::string("c").append(std::to_string(i)));
     }
     settle();
     std::vector<std::string> as, cs;

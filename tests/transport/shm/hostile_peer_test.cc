@@ -174,7 +174,7 @@ TEST_F(HostilePeerTest, AnIndexThatMakesNoSenseBreaksTheLink) {
 }
 
 TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
-  const std::string name = rendezvous_name(kParentAddress, test_service());
+  const std::string name = rendezvous_name({.ipv4 = kParentAddress}, test_service());
   const auto expect_hang_up = [&](const base::UniqueFd& socket) {
     std::byte data[64];
     Packet packet;
@@ -202,7 +202,7 @@ TEST_F(HostilePeerTest, WantOfDescriptorsCostsNoProcessorAndPasses) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "UBSan, which comes with ASan here, itself opens a pipe to look at an object's type";
 #endif
-  const base::UniqueFd early = connect_to(rendezvous_name(kParentAddress, test_service())).fd;
+  const base::UniqueFd early = connect_to(rendezvous_name({.ipv4 = kParentAddress}, test_service())).fd;
   ASSERT_TRUE(send_packet(early.get(), Bytes(5), {}));
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -19,7 +19,8 @@ namespace softdat::transport::shm {
 class RawPeer {
  public:
   // Reaches the rendezvous and says Hello.
-  RawPeer(std::uint32_t ipv4, std::uint64_t service) : socket_(connect_to(rendezvous_name(ipv4, service)).fd) {
+  RawPeer(std::uint32_t ipv4, std::uint64_t service)
+      : socket_(connect_to(rendezvous_name({.ipv4 = ipv4}, service)).fd) {
     static_cast<void>(send_hello(socket_.get(), make_carrier_id(), bell_.get(), {}));
   }
 

@@ -34,12 +34,14 @@ TEST(RecordTest, HeadsOfEveryOpcodeSurvive) {
   for (int code = 0; code <= 0x12; ++code) {
     const auto opcode = static_cast<Opcode>(code);
     if (opcode == Opcode::kTerminate || (code > 0xB && code < 0x10)) continue;
-    const MessageHead head = encode_head(make_message(opcode));
+    const auto acks = static_cast<std::uint16_t>(0xfff0 + code);
+    const MessageHead head = encode_head(make_message(opcode), acks);
     const auto decoded = decode_head(as_bytes(head));
     ASSERT_TRUE(decoded) << code;
     EXPECT_EQ(decoded->bytes, head.bytes());
     EXPECT_EQ(decoded->message.opcode, opcode);
     EXPECT_EQ(decoded->message.length, 0xfedcba98u);
+    EXPECT_EQ(decoded->acks, acks);
     for (std::size_t less = 1; less <= head.bytes(); ++less) {
       EXPECT_FALSE(decode_head(as_bytes(head).first(head.bytes() - less)));
     }

@@ -71,13 +71,17 @@ void Conversation::post_receives() {
 }
 
 void Conversation::request_connection(std::string_view private_data) {
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  expect(inet_pton(AF_INET, place_.address.c_str(), &to.sin_addr) == 1, "no address: " + place_.address);
+  // Of either family.
+  sockaddr_in6 six{};
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  six.sin6_family = AF_INET6;
+  const bool is_four = inet_pton(AF_INET, place_.address.c_str(), &four.sin_addr) == 1;
+  expect(is_four || inet_pton(AF_INET6, place_.address.c_str(), &six.sin6_addr) == 1, "no address: " + place_.address);
+  const auto to = is_four ? reinterpret_cast<DAT_IA_ADDRESS_PTR>(&four) : reinterpret_cast<DAT_IA_ADDRESS_PTR>(&six);
   std::string copy(private_data);
-  require(dat_ep_connect(peer_->ep, reinterpret_cast<DAT_IA_ADDRESS_PTR>(&to), place_.port, kPatience,
-                         static_cast<DAT_COUNT>(copy.size()), copy.empty() ? nullptr : copy.data(), DAT_QOS_BEST_EFFORT,
-                         DAT_CONNECT_DEFAULT_FLAG),
+  require(dat_ep_connect(peer_->ep, to, place_.port, kPatience, static_cast<DAT_COUNT>(copy.size()),
+                         copy.empty() ? nullptr : copy.data(), DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
           "dat_ep_connect");
 }
 

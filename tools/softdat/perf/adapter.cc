@@ -4,6 +4,7 @@
 #include <dat2/dat_ib_extensions.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,8 @@ namespace softdat::tools::perf {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
+// malloc maps blocks from 128 KiB on by themselves, unless as large ones have been freed before.
+constexpr std::size_t kLeastPool = std::size_t{256} << 10;
 
 bool has_attribute(const DAT_PROVIDER_ATTR& provider, std::string_view name) {
   for (DAT_COUNT i = 0; i < provider.num_provider_specific_attr; ++i) {
@@ -64,7 +67,7 @@ std::string Adapter::refusal(Operation operation) const {
 }
 
 Region::Region(const Adapter& adapter, std::size_t length)
-    : length_(length), allocation_(std::calloc(1, length + kCacheLine)) {
+    : length_(length), allocation_(std::calloc(1, std::max(length + kCacheLine, kLeastPool))) {
   if (allocation_ == nullptr) throw std::bad_alloc();
   const auto address = reinterpret_cast<std::uintptr_t>(allocation_);
   bytes_ = reinterpret_cast<std::uint8_t*>((address + kCacheLine - 1) / kCacheLine * kCacheLine);

@@ -43,7 +43,8 @@ class Adapter {
   double open_us_ = 0;
 };
 
-// Zeroed plain memory, as malloc gives it, registered with every right.
+// Zeroed plain memory, as malloc gives it, registered with every right: the first bytes of a pool, as RDMA programs
+// have one, which is large enough for malloc to map it by itself.
 class Region {
  public:
   Region(const Adapter& adapter, std::size_t length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/perf/client.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <time.h>
@@ -60,11 +61,17 @@ void Client::resolve(const std::string& host) {
     std::memcpy(&address_, adapter_.address(), is_ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
     return;
   }
+  const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  const std::string bare = has_brackets ? host.substr(1, host.size() - 2) : host;
+  // A name that has addresses of both families means the adapter's; a number means what it is.
+  in6_addr number;
   addrinfo hints{};
   hints.ai_family = adapter_.address()->sa_family;
+  if (bare.find(':') != std::string::npos) hints.ai_family = AF_INET6;
+  if (::inet_pton(AF_INET, bare.c_str(), &number) == 1) hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); error != 0) {
+  if (const int error = ::getaddrinfo(bare.c_str(), nullptr, &hints, &found); error != 0) {
     throw Failure(fmt::format("the host \"{}\": {}", host, ::gai_strerror(error)));
   }
   std::memcpy(&address_, found->ai_addr, std::min<std::size_t>(found->ai_addrlen, sizeof address_));

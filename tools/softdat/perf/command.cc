@@ -18,7 +18,8 @@ namespace softdat::tools::perf {
 namespace {
 
 constexpr const char* kFooter =
-    "Sizes are lists (8,4K,1M) or ranges that double (1-8M).\n"
+    "Sizes are lists (8,4K,1M) or ranges that double (1-8M). Messages lie in a pool of at least 256 KiB from malloc,\n"
+    "as RDMA programs have one; SOFTDAT_LOG=trace tells whether peers reach it directly (SOFTDAT_DIRECT).\n"
     "\n"
     "Without --server and --connect both sides run on this machine, each pinned to a processor of its own.\n"
     "Between two shells or hosts, the client alone says what is measured:\n"
@@ -173,8 +174,10 @@ int Command::run() const {
 }
 
 void Command::write_files(const RunPlan& run_plan, const std::vector<Result>& results) const {
-  write_output(json_,
-               report_file(run_plan.setup, run_plan.ia, run_plan.transport, static_cast<int>(processes_), results));
+  if (!json_.empty()) {
+    write_output(json_,
+                 report_file(run_plan.setup, run_plan.ia, run_plan.transport, static_cast<int>(processes_), results));
+  }
   if (!plot_.empty()) {
     const std::string carrier = run_plan.transport.empty() ? "" : ", " + run_plan.transport;
     write_file(plot_, plot_svg(fmt::format("softdat perf: {}{}", run_plan.ia, carrier), results));

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/own_threads.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace softdat::base {
+namespace {
+
+// The lower half is how many there are, the upper how often that has changed.
+std::atomic<std::uint64_t> own{0};
+constexpr std::uint64_t kChange = std::uint64_t{1} << 32;
+// How many threads there were when we last waited in vain for some of them to end.
+std::atomic<std::uint64_t> known_others{0};
+
+// Whose holder counts threads afterwards, while whoever begins a turn has changed their number before he looks here:
+// one of them sees the other.
+std::atomic<std::uint32_t> turns_held{0};
+
+[[gnu::constructor]] void follow_forks() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, [] {
+    own.store(0, std::memory_order_relaxed);
+    turns_held.store(0, std::memory_order_relaxed);
+  }));
+}
+
+// The kernel's number of threads, which this directory's links tell without a walk through it. 0: unknown.
+std::uint64_t count_threads() {
+  struct stat tasks = {};
+  if (::stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink < 3) return 0;
+  return tasks.st_nlink - 2;
+}
+
+// How many threads are not ours. 0: unknown.
+std::uint64_t count_others() {
+  const std::uint64_t before = own.load(std::memory_order_seq_cst);
+  const std::uint64_t all = count_threads();
+  const std::uint64_t ours = before % kChange;
+  const bool is_settled = own.load(std::memory_order_seq_cst) == before;
+  return is_settled && all > ours ? all - ours : 0;
+}
+
+// The C library's would be a cancellation point.
+void pause_briefly() {
+  const timespec pause = {.tv_sec = 0, .tv_nsec = 50'000};
+  ::syscall(SYS_nanosleep, &pause, nullptr);
+}
+
+}  // namespace
+
+void count_own_thread() {
+  own.fetch_add(kChange + 1, std::memory_order_seq_cst);
+}
+
+void forget_own_thread() {
+  own.fetch_add(kChange - 1, std::memory_order_seq_cst);
+}
+
+TurnsHeld::TurnsHeld() {
+  turns_held.fetch_add(1, std::memory_order_seq_cst);
+}
+
+TurnsHeld::~TurnsHeld() {
+  turns_held.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+ConsumersTurn::ConsumersTurn() {
+  forget_own_thread();
+  while (turns_held.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+}
+
+// Whoever has been joined may still be on its way out.
+bool is_consumer_alone() {
+  constexpr int kRounds = 5;
+  if (count_threads() == 0) return false;
+  for (int round = 0;; ++round) {
+    const std::uint64_t others = count_others();
+    if (others == 1) return true;
+    if (others != 0 && others == known_others.load(std::memory_order_relaxed)) return false;
+    if (round == kRounds) {
+      known_others.store(others, std::memory_order_relaxed);
+      return false;
+    }
+    pause_briefly();
+  }
+}
+
+}  // namespace softdat::base

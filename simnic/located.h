@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace softdat::simnic {
+
+// Where the only segment of a request lies, as its poster found it: good until a key goes
+// (MemoryTable::removals()), so that whoever carries the request out need not look the key up again. By
+// itself: nothing has been found.
+struct Located {
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  std::uint64_t removals = kNever;  // before the poster looked
+  std::byte* place = nullptr;       // null of an empty segment
+};
+
+}  // namespace softdat::simnic
