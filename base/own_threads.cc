@@ -38,13 +38,18 @@ std::uint64_t count_threads() {
   return tasks.st_nlink - 2;
 }
 
-// How many threads are not ours. 0: unknown.
-std::uint64_t count_others() {
+struct Others {
+  bool is_system_telling;
+  std::uint64_t count;  // 0: not settled
+};
+
+// How many threads are not ours.
+Others count_others() {
   const std::uint64_t before = own.load(std::memory_order_seq_cst);
   const std::uint64_t all = count_threads();
   const std::uint64_t ours = before % kChange;
   const bool is_settled = own.load(std::memory_order_seq_cst) == before;
-  return is_settled && all > ours ? all - ours : 0;
+  return {.is_system_telling = all != 0, .count = is_settled && all > ours ? all - ours : 0};
 }
 
 // The C library's would be a cancellation point.
@@ -79,9 +84,9 @@ ConsumersTurn::ConsumersTurn() {
 // Whoever has been joined may still be on its way out.
 bool is_consumer_alone() {
   constexpr int kRounds = 5;
-  if (count_threads() == 0) return false;
   for (int round = 0;; ++round) {
-    const std::uint64_t others = count_others();
+    const auto [is_system_telling, others] = count_others();
+    if (!is_system_telling) return false;
     if (others == 1) return true;
     if (others != 0 && others == known_others.load(std::memory_order_relaxed)) return false;
     if (round == kRounds) {

@@ -6,6 +6,11 @@
 // of all. So it never says more than there are.
 #pragma once
 
+#include <thread>
+#include <utility>
+
+#include "base/blocked_signals.h"
+
 namespace softdat::base {
 
 // By the creator of a thread, as soon as it has been created.
@@ -21,6 +26,19 @@ class OwnThread {
   OwnThread(const OwnThread&) = delete;
   OwnThread& operator=(const OwnThread&) = delete;
 };
+
+// Starts a thread that runs `body` and is counted as ours. Signals are the consumer's threads' business.
+// std::system_error: there can be no thread.
+template <typename Body>
+std::thread start_own_thread(Body body) {
+  const BlockedSignals blocked;  // inherited by the new thread
+  std::thread thread([body = std::move(body)]() mutable {
+    const OwnThread own;
+    body();
+  });
+  count_own_thread();
+  return thread;
+}
 
 // While one lives, no thread of ours begins a turn of the consumer's. Not for long: they wait by yielding.
 class TurnsHeld {

@@ -3,19 +3,13 @@
 
 #include <pthread.h>
 
-#include "base/blocked_signals.h"
 #include "base/own_threads.h"
 #include "simnic/engine.h"
 
 namespace softdat::simnic {
 
 EngineThread::EngineThread(Engine& engine) : engine_(engine) {
-  const base::BlockedSignals blocked;  // inherited by the new thread
-  thread_ = std::thread([this] {
-    const base::OwnThread own;
-    run();
-  });
-  base::count_own_thread();
+  thread_ = base::start_own_thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), "softdat-engine");
 }
 

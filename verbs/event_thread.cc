@@ -12,7 +12,6 @@
 #include <new>
 #include <system_error>
 
-#include "base/blocked_signals.h"
 #include "base/log.h"
 #include "base/own_threads.h"
 #include "base/uncancelled.h"
@@ -265,12 +264,7 @@ EventThread::EventThread(std::shared_ptr<Adapter> adapter) : core_(std::make_sha
   make_nonblocking(core_->adapter->connections->fd);
   make_nonblocking(core_->adapter->completions->fd);
   make_nonblocking(core_->adapter->context->async_fd);
-  const base::BlockedSignals blocked;  // inherited by the new thread
-  thread_ = std::thread([core = core_] {
-    const base::OwnThread own;
-    core->run();
-  });
-  base::count_own_thread();
+  thread_ = base::start_own_thread([core = core_] { core->run(); });
   ::pthread_setname_np(thread_.native_handle(), "softdat-verbs");
 }
 

@@ -5,7 +5,6 @@
 #include <deque>
 #include <mutex>
 
-#include "base/blocked_signals.h"
 #include "base/log.h"
 #include "base/own_threads.h"
 
@@ -22,14 +21,8 @@ struct UpcallThread::Queue {
   bool is_ending = false;  // guarded by mutex
 };
 
-UpcallThread::UpcallThread() : queue_(std::make_shared<Queue>()) {
-  const base::BlockedSignals blocked;  // inherited by the new thread
-  thread_ = std::thread([queue = queue_] {
-    const base::OwnThread own;
-    run(queue);
-  });
-  base::count_own_thread();
-}
+UpcallThread::UpcallThread()
+    : queue_(std::make_shared<Queue>()), thread_(base::start_own_thread([queue = queue_] { run(queue); })) {}
 
 UpcallThread::~UpcallThread() {
   {

@@ -2,24 +2,17 @@
 #include "base/own_threads.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <thread>
+
+#include "tests/base/holds_in_child.h"
 
 namespace softdat::base {
 namespace {
 
-// Tools that watch the process may have a thread of their own in it. A child of a fork has one thread in any case.
-bool holds_in_child(const std::function<bool()>& claim) {
-  const ::pid_t child = ::fork();
-  if (child == 0) ::_exit(claim() ? 0 : 1);
-  int status = -1;
-  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+using testing::holds_in_child;
 
 // A thread that stays until it is told to go.
 class Guest {
@@ -40,7 +33,7 @@ class Guest {
   std::thread thread_;
 };
 
-class OwnThreads : public testing::Test {
+class OwnThreads : public ::testing::Test {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_THREAD__)

@@ -2,18 +2,19 @@
 // When memory is moved, and what becomes of system calls meanwhile where the kernel does not let them wait.
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <cerrno>
-#include <functional>
 #include <thread>
 
+#include "tests/base/holds_in_child.h"
 #include "tests/transport/direct/pages.h"
 #include "transport/direct/arena.h"
 
 namespace softdat::transport::direct::testing {
 namespace {
+
+using base::testing::holds_in_child;
 
 class MoveWhenTest : public ::testing::Test {
  protected:
@@ -27,14 +28,6 @@ std::unique_ptr<Arena> make_humble_arena() {
   PageMover mover;
   mover.forgo_system_calls();
   return Arena::create(std::move(mover));
-}
-
-// A child begins with one thread, whatever tools watch its parent.
-bool holds_in_child(const std::function<bool()>& claim) {
-  const ::pid_t child = ::fork();
-  if (child == 0) ::_exit(claim() ? 0 : 1);
-  int status = -1;
-  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 TEST_F(MoveWhenTest, WithoutPrivilegesWhoIsAloneMovesAllTheSame) {
