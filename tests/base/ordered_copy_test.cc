@@ -11,19 +11,29 @@
 namespace softdat::base {
 namespace {
 
+void expect_good_copy(std::size_t length, std::size_t shift) {
+  constexpr std::size_t kRoom = 1024;
+  std::vector<std::byte> from(kRoom);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256 + 1);
+  std::vector<std::byte> to(kRoom, std::byte{0xEE});
+  copy_ordered(to.data() + shift, from.data() + 3, length);
+  EXPECT_EQ(std::memcmp(to.data() + shift, from.data() + 3, length), 0) << length << " bytes to " << shift;
+  EXPECT_EQ(to[shift + length], std::byte{0xEE});
+  if (shift > 0) {
+    EXPECT_EQ(to[shift - 1], std::byte{0xEE});
+  }
+}
+
 TEST(OrderedCopy, CopiesEveryLengthAndAlignmentAndNothingBeside) {
-  std::vector<std::byte> from(300);
-  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 1);
   for (std::size_t length = 0; length <= 200; ++length) {
-    for (std::size_t shift = 0; shift < 17; ++shift) {
-      std::vector<std::byte> to(300, std::byte{0xEE});
-      copy_ordered(to.data() + shift, from.data() + 3, length);
-      EXPECT_EQ(std::memcmp(to.data() + shift, from.data() + 3, length), 0);
-      EXPECT_EQ(to[shift + length], std::byte{0xEE});
-      if (shift > 0) {
-        EXPECT_EQ(to[shift - 1], std::byte{0xEE});
-      }
-    }
+    for (std::size_t shift = 0; shift < 17; ++shift) expect_good_copy(length, shift);
+  }
+}
+
+// Lengths for which wider stores are used, where the processor has them.
+TEST(OrderedCopy, CopiesLongRunsLikewise) {
+  for (std::size_t length = 250; length <= 590; length += 1) {
+    for (std::size_t shift = 0; shift < 33; ++shift) expect_good_copy(length, shift);
   }
 }
 
