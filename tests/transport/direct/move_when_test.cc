@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // When memory is moved, and what becomes of system calls meanwhile where the kernel does not let them wait.
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <atomic>
@@ -79,6 +80,27 @@ TEST_F(MoveWhenTest, ARingByWhichTheKernelStoresKeepsMemoryWhereItIs) {
   EXPECT_FALSE(arena->share(pages.address(), pages.size(), MoveWhen::kHarmless, &refusal).has_value());
   EXPECT_EQ(refusal, Refusal::kAsynchronousIo);
   EXPECT_TRUE(arena->share(pages.address(), pages.size(), MoveWhen::kAlways).has_value());
+  EXPECT_EQ(::syscall(SYS_io_destroy, ring), 0);
+}
+
+::blkcnt_t blocks_of(const Arena& arena) {
+  struct stat status = {};
+  return ::fstat(arena.file(), &status) == 0 ? status.st_blocks : -1;
+}
+
+// What could not be moved may have lacked just that.
+TEST_F(MoveWhenTest, ARefusalGivesBackWhatIsNoLongerUsed) {
+  unsigned long ring = 0;
+  if (::syscall(SYS_io_setup, 1, &ring) != 0) GTEST_SKIP() << "no asynchronous I/O here";
+  const auto arena = Arena::create();
+  {
+    const Pages gone(16);
+    ASSERT_TRUE(arena->share(gone.address(), gone.size(), MoveWhen::kAlways).has_value());
+  }
+  EXPECT_GT(blocks_of(*arena), 0);
+  const Pages pages(4);
+  EXPECT_FALSE(arena->share(pages.address(), pages.size(), MoveWhen::kHarmless).has_value());
+  EXPECT_EQ(blocks_of(*arena), 0);
   EXPECT_EQ(::syscall(SYS_io_destroy, ring), 0);
 }
 
