@@ -23,7 +23,7 @@ static_assert(kMaxSegments <= transport::SliceList::kCapacity);
 hca::DeviceAttributes make_attributes(const NicConfig& config) {
   return {.name = config.name,
           .vendor = "SoftDAT simulated HCA",
-          .address = {.ipv4 = config.ipv4, .ipv6 = config.ipv6},
+          .address = config.address,
           .max_qp = 1u << 18,
           .max_wr = 1u << 16,
           .max_sge = kMaxSegments,

@@ -21,8 +21,7 @@ namespace softdat::simnic {
 
 struct NicConfig {
   std::string name = "sim0";
-  std::uint32_t ipv4 = 0x7f000001;  // what peers know us by
-  base::Ipv6 ipv6{};                // the same where it is one of IPv6
+  base::IpAddress address{.ipv4 = 0x7f000001};  // what peers know us by
   RnrPolicy rnr = RnrPolicy::kWait;
   Drive drive = Drive::kThread;
   std::shared_ptr<transport::direct::Home> home = nullptr;  // as the carrier's; null: no direct access

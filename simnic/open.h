@@ -14,8 +14,7 @@ namespace softdat::simnic {
 
 struct NicOptions {
   std::string name = "sim0";
-  std::uint32_t ipv4 = 0x7f000001;  // host byte order
-  base::Ipv6 ipv6{};                // the same where it is one of IPv6
+  base::IpAddress address{.ipv4 = 0x7f000001};  // without a port
   transport::CarrierKind carrier = transport::CarrierKind::kAuto;
   bool crc = false;  // asks for CRC32C on the TCP wire
   transport::MpaStyle mpa = transport::MpaStyle::kPeerToPeer;

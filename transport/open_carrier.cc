@@ -10,16 +10,15 @@ namespace softdat::transport {
 std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options) {
   const AutoCarrier::Halves halves{.shm = options.kind != CarrierKind::kTcp, .tcp = options.kind != CarrierKind::kShm};
   tcp::TcpOptions tcp_options;
-  tcp_options.address = options.ipv4;
-  tcp_options.ipv6 = options.ipv6;
+  tcp_options.address = options.address;
   tcp_options.crc = options.crc;
   tcp_options.mpa_revision = options.mpa == MpaStyle::kPlain ? 1 : 2;
   tcp_options.is_peer_to_peer = options.mpa == MpaStyle::kPeerToPeer;
   if (options.kind == CarrierKind::kLoop) {
-    return std::make_unique<loop::LoopCarrier>(loop::process_network(), tcp_options.own());
+    return std::make_unique<loop::LoopCarrier>(loop::process_network(), options.address);
   }
-  const shm::ShmOptions shm_options{.ipv4 = options.ipv4, .ipv6 = options.ipv6, .home = options.home};
-  return std::make_unique<AutoCarrier>(tcp_options.own(), halves, shm_options, tcp_options);
+  const shm::ShmOptions shm_options{.address = options.address, .home = options.home};
+  return std::make_unique<AutoCarrier>(options.address, halves, shm_options, tcp_options);
 }
 
 }  // namespace softdat::transport

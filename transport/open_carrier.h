@@ -26,9 +26,8 @@ enum class MpaStyle {
 
 struct CarrierOptions {
   CarrierKind kind = CarrierKind::kAuto;
-  std::uint32_t ipv4 = 0x7f000001;  // this carrier's own address, in host byte order
-  base::Ipv6 ipv6{};                // the same where it is one of IPv6
-  bool crc = false;                 // asks for CRC32C on TCP
+  Address address{.ipv4 = 0x7f000001};  // this carrier's own
+  bool crc = false;                     // asks for CRC32C on TCP
   MpaStyle mpa = MpaStyle::kPeerToPeer;
   std::shared_ptr<direct::Home> home = nullptr;  // what peers over shared memory may reach directly; null: nothing
 };

@@ -27,8 +27,7 @@ std::uint32_t index_of(std::string_view name) {
 bool set_address(simnic::NicOptions& options, const std::string& value) {
   const auto address = find_address(value);
   if (!address) return false;
-  options.ipv4 = address->ipv4;
-  options.ipv6 = address->ipv6;
+  options.address = *address;
   return true;
 }
 
@@ -111,9 +110,9 @@ bool apply_environment(simnic::NicOptions& options) {
 
 // Asked now, for later it would be a service point that cannot be had, and nobody would know why.
 bool has_own_address(const simnic::NicOptions& options) {
-  const base::IpAddress own{.ipv4 = options.ipv4, .ipv6 = options.ipv6};
-  if (is_single_host(own) && transport::shm::is_local_address(own)) return true;
-  base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(), text_of(own).c_str());
+  if (is_single_host(options.address) && transport::shm::is_local_address(options.address)) return true;
+  base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(),
+            text_of(options.address).c_str());
   return false;
 }
 
@@ -124,7 +123,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   base::report_environment_mistakes();
   simnic::NicOptions options;
   options.name = choice.name;
-  options.ipv4 = kLoopback + index_of(choice.name);
+  options.address.ipv4 = kLoopback + index_of(choice.name);
   if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
   if (!has_own_address(options)) return std::nullopt;
   return options;

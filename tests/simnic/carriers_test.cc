@@ -29,7 +29,7 @@ class Region {
 // A live NIC with what its endpoints share.
 struct Station {
   Station(transport::CarrierKind kind, std::uint32_t ipv4)
-      : device(open_nic({.name = "sim", .ipv4 = ipv4, .carrier = kind})),
+      : device(open_nic({.name = "sim", .address = {.ipv4 = ipv4}, .carrier = kind})),
         pd(expect_ok(device->create_pd())),
         cq(expect_ok(device->create_cq(1024, sink))) {}
   LiveSide side() { return {*device, *pd, *cq}; }

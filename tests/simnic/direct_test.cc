@@ -28,8 +28,8 @@ std::uint64_t own_service() {
 struct HandStation {
   explicit HandStation(std::uint32_t ipv4)
       : home(Home::create()),
-        nic(transport::open_carrier({.kind = transport::CarrierKind::kShm, .ipv4 = ipv4, .home = home}),
-            {.name = "sim", .ipv4 = ipv4, .drive = Drive::kByHand, .home = home}),
+        nic(transport::open_carrier({.kind = transport::CarrierKind::kShm, .address = {.ipv4 = ipv4}, .home = home}),
+            {.name = "sim", .address = {.ipv4 = ipv4}, .drive = Drive::kByHand, .home = home}),
         pd(expect_ok(nic.create_pd())),
         cq(expect_ok(nic.create_cq(1024, sink))) {}
   void turn() { nic.turn(base::Clock::now()); }

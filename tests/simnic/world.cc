@@ -77,7 +77,7 @@ const char* name_of(ConnectionEventType type) {
 Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config)
     : carrier_(new transport::loop::LoopCarrier(network, {.ipv4 = ipv4, .port = 0})),
       nic_(std::unique_ptr<transport::Carrier>(carrier_),
-           {.name = config.name, .ipv4 = ipv4, .rnr = config.rnr, .drive = config.drive}),
+           {.name = config.name, .address = {.ipv4 = ipv4}, .rnr = config.rnr, .drive = config.drive}),
       pd_(expect_ok(nic_.create_pd())) {}
 
 Memory::Memory(Host& host, std::vector<std::byte> content, hca::AccessMask access, hca::ProtectionDomain* pd)

@@ -33,7 +33,7 @@ ShmCarrier::~ShmCarrier() {
 
 ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
   if (has_failed_) return {nullptr, ListenError::kNoResources};
-  SocketResult listener = listen_at(rendezvous_name({.ipv4 = options_.ipv4, .ipv6 = options_.ipv6}, service_id));
+  SocketResult listener = listen_at(rendezvous_name(options_.address, service_id));
   if (listener.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
   if (listener.error == EACCES || listener.error == EPERM) {
     return {nullptr, ListenError::kNotPermitted};

@@ -31,8 +31,7 @@ class Link;
 class ShmPort;
 
 struct ShmOptions {
-  std::uint32_t ipv4 = 0x7f000001;                  // what peers find this carrier under
-  base::Ipv6 ipv6{};                                // the same where it is one of IPv6
+  Address address{.ipv4 = 0x7f000001};              // what peers find this carrier under
   std::size_t ring_bytes = std::size_t{256} << 10;  // of each direction of a link; a power of two
   std::shared_ptr<direct::Home> home = nullptr;     // null: peers reach nothing of ours directly
 };

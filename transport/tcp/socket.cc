@@ -85,7 +85,7 @@ bool is_link_local(const Address& address) {
 // The block says no IPv6 address (docs/WIRE.md), so our end of the connection has to: a host may have many. Where ours
 // cannot reach the peer, another of the host's will do.
 void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
-  const Address own = options.own();
+  const Address& own = options.address;
   const bool is_alike = own.is_ipv6() && remote.is_ipv6() && is_loopback(own) == is_loopback(remote) &&
                         is_link_local(own) == is_link_local(remote);
   if (!is_alike) return;
@@ -97,8 +97,8 @@ void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
 }  // namespace
 
 base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::uint16_t port) {
-  const base::SocketAddress local = to_socket_address(options.own(port));
-  base::UniqueFd fd = open_stream(options.own());
+  const base::SocketAddress local = to_socket_address(options.address.with_port(port));
+  base::UniqueFd fd = open_stream(options.address);
   if (!fd) return base::Failure{errno};
   // What is accepted inherits them.
   set_stream_options(fd.get(), options);

@@ -11,11 +11,8 @@
 namespace softdat::transport::tcp {
 
 struct TcpOptions {
-  // Where listeners bind, in host byte order; 0: every address of the machine.
-  std::uint32_t address = 0;
-  // Where that is one of IPv6.
-  base::Ipv6 ipv6{};
-  Address own(std::uint16_t port = 0) const { return {.ipv4 = address, .port = port, .ipv6 = ipv6}; }
+  // Where listeners bind; not set: every address of the machine that is one of IPv4.
+  Address address{};
   // Asks for CRC32C on every connection; either side's wish is enough (RFC 5044 section 7.1).
   bool crc = false;
   // 1: no peer-to-peer mode and no IRD/ORD in the MPA frames, for peers older than RFC 6581.

@@ -53,7 +53,7 @@ base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std
 base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std::uint64_t service_id) {
   base::UniqueFd claim;
   if (!is_port(service_id) || service_id < 1024) {
-    auto claimed = claim_service(options.own(), service_id);
+    auto claimed = claim_service(options.address, service_id);
     if (!claimed.ok()) return base::Failure{to_listen_error(claimed.reason())};
     claim = std::move(claimed).value();
   }

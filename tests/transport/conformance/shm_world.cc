@@ -33,7 +33,7 @@ class ShmWorld final : public World {
 
  private:
   static std::unique_ptr<shm::ShmCarrier> make(Reactor& reactor, std::uint32_t ipv4) {
-    return std::make_unique<shm::ShmCarrier>(reactor, shm::ShmOptions{.ipv4 = ipv4});
+    return std::make_unique<shm::ShmCarrier>(reactor, shm::ShmOptions{.address = {.ipv4 = ipv4}});
   }
 
   std::unique_ptr<Reactor> reactor_here_ = Reactor::create();
@@ -47,8 +47,8 @@ class ShmWorld final : public World {
 class OpenedWorld final : public World {
  public:
   OpenedWorld(CarrierKind here, CarrierKind there)
-      : here_(open_carrier({.kind = here, .ipv4 = own_loopback_address(1)})),
-        there_(open_carrier({.kind = there, .ipv4 = own_loopback_address(2)})) {}
+      : here_(open_carrier({.kind = here, .address = {.ipv4 = own_loopback_address(1)}})),
+        there_(open_carrier({.kind = there, .address = {.ipv4 = own_loopback_address(2)}})) {}
   Carrier& here() override { return *here_; }
   Carrier& there() override { return *there_; }
   Address here_address() override { return {.ipv4 = own_loopback_address(1)}; }

@@ -14,10 +14,10 @@ using tcp::TcpOptions;
 class TcpWorld final : public World {
  public:
   TcpWorld(TcpOptions options, bool is_one) {
-    options.address = here_address().ipv4;
+    options.address = here_address();
     here_ = std::make_unique<TcpCarrier>(*reactor_here_, options);
     if (is_one) return;
-    options.address = own_loopback_address(2);
+    options.address = {.ipv4 = own_loopback_address(2)};
     there_ = std::make_unique<TcpCarrier>(*reactor_there_, options);
   }
   Carrier& here() override { return *here_; }

@@ -30,7 +30,8 @@ class FarewellTest : public testing::Test {
       served_.push_back(std::make_unique<Peer>());
       EXPECT_TRUE(served_.back()->accept(*request));
     };
-    client_.emplace(*client_reactor_, ShmOptions{.ipv4 = own_loopback_address(2), .ring_bytes = kSmallestRing});
+    client_.emplace(*client_reactor_,
+                    ShmOptions{.address = {.ipv4 = own_loopback_address(2)}, .ring_bytes = kSmallestRing});
     for (std::size_t i = 0; i < kPeers; ++i) {
       peers_.push_back(std::make_unique<Peer>());
       peers_.back()->connect(*client_, {.ipv4 = own_loopback_address(1)}, 5);
@@ -60,7 +61,7 @@ class FarewellTest : public testing::Test {
 
   std::unique_ptr<Reactor> reactor_ = Reactor::create();
   std::unique_ptr<Reactor> client_reactor_ = Reactor::create();
-  ShmCarrier server_{*reactor_, {.ipv4 = own_loopback_address(1), .ring_bytes = kSmallestRing}};
+  ShmCarrier server_{*reactor_, {.address = {.ipv4 = own_loopback_address(1)}, .ring_bytes = kSmallestRing}};
   PeerPort port_{server_, 5, 1024};
   std::optional<ShmCarrier> client_;
   std::vector<std::unique_ptr<Peer>> served_;

@@ -27,7 +27,7 @@ class HostilePeerTest : public testing::Test {
  protected:
   HostilePeerTest()
       : reactor_(Reactor::create()),
-        carrier_(*reactor_, {.ipv4 = kParentAddress}),
+        carrier_(*reactor_, {.address = {.ipv4 = kParentAddress}}),
         port_(carrier_, test_service(), 1u << 20) {
     port_.handler = [this](std::unique_ptr<InboundRequest> request) {
       victims_.push_back(std::make_unique<Peer>());

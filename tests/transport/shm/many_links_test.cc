@@ -22,7 +22,7 @@ using conformance::PeerPort;
 
 struct Client {
   std::unique_ptr<Reactor> reactor = Reactor::create();
-  ShmCarrier carrier{*reactor, {.ipv4 = own_loopback_address(2), .ring_bytes = kSmallestRing}};
+  ShmCarrier carrier{*reactor, {.address = {.ipv4 = own_loopback_address(2)}, .ring_bytes = kSmallestRing}};
   Peer peer;
 };
 
@@ -67,7 +67,7 @@ class ManyLinksTest : public testing::Test {
   }
 
   std::unique_ptr<Reactor> reactor_ = Reactor::create();
-  ShmCarrier server_{*reactor_, {.ipv4 = own_loopback_address(1), .ring_bytes = kSmallestRing}};
+  ShmCarrier server_{*reactor_, {.address = {.ipv4 = own_loopback_address(1)}, .ring_bytes = kSmallestRing}};
   PeerPort port_{server_, 5, 1024};
   std::vector<std::unique_ptr<Peer>> served_;
   std::vector<std::unique_ptr<Client>> clients_;

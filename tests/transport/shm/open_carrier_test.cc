@@ -23,7 +23,7 @@ constexpr std::uint64_t kService = 0x7000'0000'0000'0001;
 class OpenCarrierTest : public testing::Test {
  protected:
   static std::unique_ptr<Carrier> open(CarrierKind kind, std::uint32_t number) {
-    return open_carrier({.kind = kind, .ipv4 = own_loopback_address(number)});
+    return open_carrier({.kind = kind, .address = {.ipv4 = own_loopback_address(number)}});
   }
 
   // Connects and tells which carrier both sides got.

@@ -48,7 +48,7 @@ class ShmProcessTest : public testing::Test {
  protected:
   ShmProcessTest()
       : reactor_(Reactor::create()),
-        carrier_(std::make_unique<ShmCarrier>(*reactor_, ShmOptions{.ipv4 = kParentAddress})) {}
+        carrier_(std::make_unique<ShmCarrier>(*reactor_, ShmOptions{.address = {.ipv4 = kParentAddress}})) {}
 
   bool reach(const std::function<bool()>& is_done) {
     const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);

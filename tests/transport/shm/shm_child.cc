@@ -123,7 +123,7 @@ class Child {
 
   const std::uint64_t service_;
   std::unique_ptr<Reactor> reactor_ = Reactor::create();
-  ShmCarrier carrier_{*reactor_, {.ipv4 = kChildAddress}};
+  ShmCarrier carrier_{*reactor_, {.address = {.ipv4 = kChildAddress}}};
   std::vector<std::unique_ptr<Peer>> peers_;
   std::size_t echoed_ = 0;
   std::mt19937 random_{static_cast<std::uint32_t>(::getpid())};

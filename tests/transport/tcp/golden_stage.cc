@@ -51,7 +51,7 @@ void GoldenStage::open_pair(const TcpOptions& asked) {
   TcpOptions options = asked;
   options.max_payload = kPayload;
   start(options);
-  options.address = own_loopback_address(2);
+  options.address = {.ipv4 = own_loopback_address(2)};
   there_reactor_ = Reactor::create();
   there_ = std::make_unique<TcpCarrier>(*there_reactor_, options);
   port_ = std::make_unique<PeerPort>(*there_, kPort, 1);

@@ -50,7 +50,7 @@ TEST_F(TcpCarrierTest, APortThatAnotherProgramHasIsInUse) {
 TEST_F(TcpCarrierTest, AServiceIsOneForAllCarriersOfAnAddress) {
   const auto reactor = Reactor::create();
   TcpOptions options;
-  options.address = address_;
+  options.address = {.ipv4 = address_};
   TcpCarrier second(*reactor, options);
   for (const std::uint64_t service : {std::uint64_t{kPort}, kBigId}) {
     PeerPort first_port(*carrier_, service, 1);
@@ -144,7 +144,7 @@ TEST_F(TcpCarrierTest, AnInterruptEndsTheWaitUnderWayOrTheNext) {
 
 TEST_F(TcpCarrierTest, AWaitEndsWhenAMessageComes) {
   TcpOptions options;
-  options.address = own_loopback_address(2);
+  options.address = {.ipv4 = own_loopback_address(2)};
   const auto reactor = Reactor::create();
   TcpCarrier there(*reactor, options);
   PeerPort port(there, kBigId, 1);
@@ -162,7 +162,7 @@ TEST_F(TcpCarrierTest, AWaitEndsWhenAMessageComes) {
       if (there.turn(base::Clock::now()) == 0) there.wait(base::kNever);
     }
   });
-  active.connect(*carrier_, {.ipv4 = options.address}, kBigId);
+  active.connect(*carrier_, options.address, kBigId);
   now_ = base::Clock::now();
   EXPECT_TRUE(reach([&] { return active.is_established; }));
   for (std::size_t i = 1; i <= 100; ++i) {

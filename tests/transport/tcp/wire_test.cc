@@ -21,7 +21,7 @@ class WireTest : public RawTest, public testing::WithParamInterface<bool> {
     TcpOptions options;
     options.crc = GetParam();
     start(options);
-    options.address = own_loopback_address(2);
+    options.address = {.ipv4 = own_loopback_address(2)};
     there_ = std::make_unique<TcpCarrier>(*there_reactor_, options);
     relay_ = std::make_unique<Relay>(own_loopback_address(3), own_loopback_address(2), kPort, capture_);
     path_ = testing::TempDir() + "softdat-wire-" + std::to_string(own_loopback_address(0)) + ".pcap";
