@@ -27,6 +27,17 @@ std::uint64_t next_value(const transport::Message& request, std::uint64_t value)
 
 }  // namespace
 
+transport::Message make_atomic(hca::SendOpcode opcode, std::uint64_t operand, std::uint64_t compare) {
+  const bool is_add = opcode == hca::SendOpcode::kFetchAdd;
+  const std::uint64_t all = is_add ? 0 : ~std::uint64_t{0};
+  return {.opcode = transport::Opcode::kAtomicRequest,
+          .atomic_code = is_add ? transport::kFetchAddCode : transport::kCompareSwapCode,
+          .operand = operand,
+          .operand_mask = all,
+          .compare = compare,
+          .compare_mask = all};
+}
+
 std::uint64_t carry_out_atomic(const transport::Message& request, std::byte* target) {
   Word word(*reinterpret_cast<std::uint64_t*>(target));
   if (request.atomic_code == transport::kFetchAddCode && request.operand_mask == 0) {

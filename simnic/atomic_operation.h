@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hca/types.h"
 #include "transport/message.h"
 
 namespace softdat::simnic {
@@ -14,6 +15,9 @@ namespace softdat::simnic {
 constexpr bool is_known_atomic(std::uint32_t code) {
   return code <= transport::kCompareSwapCode;
 }
+
+// The operation that a consumer's request asks for; whose eight bytes, the caller fills in.
+transport::Message make_atomic(hca::SendOpcode opcode, std::uint64_t operand, std::uint64_t compare);
 
 // `target`: eight bytes, aligned, that may be written. Requires a known code. Returns what they were
 // before. Numbers are in the machine's own order.

@@ -2,9 +2,11 @@
 #include "simnic/direct_path.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/ordered_copy.h"
+#include "simnic/atomic_operation.h"
 
 namespace softdat::simnic {
 namespace {
@@ -108,11 +110,38 @@ void DirectPath::end() {
 }
 
 bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length) {
-  const bool is_read = request.opcode == hca::SendOpcode::kRead;
+  const bool is_atomic = hca::is_atomic(request.opcode);
+  const bool is_read = request.opcode == hca::SendOpcode::kRead || is_atomic;
   if (!is_read && request.opcode != hca::SendOpcode::kWrite) return false;
   if (length == 0 || (is_read && !may_read_) || !home_->is_usable()) return false;
+  if (is_atomic) return carry_out_atomic(request);
   for (std::uint64_t done = 0; done < length;) {
     if (!move_piece(request, length, done)) return false;
+  }
+  return true;
+}
+
+// Nothing is done before it is known where the answer goes.
+bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
+  std::uint64_t original = 0;
+  const Pin pin = home_->board().pin(request.rkey, peer_gate_);
+  if (!pin) return false;
+  const Target target{
+      .key = request.rkey, .address = request.remote_address, .length = sizeof original, .rights = hca::kRemoteAtomic};
+  std::byte* const remote = peer_->find(target, peer_gate_, peer_connection_);
+  if (remote == nullptr || reinterpret_cast<std::uintptr_t>(remote) % sizeof original != 0) return false;
+  std::array<std::span<std::byte>, sizeof original> sinks;
+  Runs runs(memory_, local_rights(request.opcode), request.local, 0);
+  std::size_t count = 0;
+  for (std::size_t room = 0; room < sizeof original; room += sinks[count++].size()) {
+    sinks[count] = runs.next(sizeof original - room);
+    if (sinks[count].empty()) return false;
+  }
+  original = simnic::carry_out_atomic(make_atomic(request.opcode, request.operand, request.compare), remote);
+  const auto* from = reinterpret_cast<const std::byte*>(&original);
+  for (const std::span<std::byte> sink : std::span(sinks).first(count)) {
+    base::copy_ordered(sink.data(), from, sink.size());
+    from += sink.size();
   }
   return true;
 }

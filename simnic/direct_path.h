@@ -38,8 +38,8 @@ class DirectPath {
 
   // Whether carry_out() may succeed.
   bool is_open() const { return peer_ != nullptr; }
-  // A write or read that is well formed, its local segments adding up to `length`. False: not done,
-  // or only in part; it is to be done by messages.
+  // A request that is well formed, its local segments adding up to `length`. False: it is to be done by messages,
+  // being none that goes this way, or not done, or of a write or read only a part.
   bool carry_out(const hca::SendRequest& request, std::uint32_t length);
 
   // A send that is well formed, when every request in the work queue from `completed` on was placed
@@ -54,6 +54,7 @@ class DirectPath {
   void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);
 
  private:
+  bool carry_out_atomic(const hca::SendRequest& request);
   bool move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
   bool place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
 

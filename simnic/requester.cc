@@ -6,6 +6,7 @@
 
 #include "base/ordered_copy.h"
 #include "hca/request_rules.h"
+#include "simnic/atomic_operation.h"
 #include "simnic/window_state.h"
 
 namespace softdat::simnic {
@@ -178,17 +179,11 @@ void Requester::write_message(const SendEntry& entry, transport::Message& messag
 }
 
 transport::Message Requester::to_atomic(const SendEntry& entry) const {
-  const bool is_add = entry.opcode == SendOpcode::kFetchAdd;
-  const std::uint64_t all = is_add ? 0 : ~std::uint64_t{0};
-  return {.opcode = transport::Opcode::kAtomicRequest,
-          .source_stag = entry.rkey,
-          .source_offset = entry.remote_address,
-          .request_id = request_id(sent_),
-          .atomic_code = is_add ? transport::kFetchAddCode : transport::kCompareSwapCode,
-          .operand = entry.operand,
-          .operand_mask = all,
-          .compare = entry.compare,
-          .compare_mask = all};
+  transport::Message message = make_atomic(entry.opcode, entry.operand, entry.compare);
+  message.source_stag = entry.rkey;
+  message.source_offset = entry.remote_address;
+  message.request_id = request_id(sent_);
+  return message;
 }
 
 bool Requester::is_payload_valid() const {
