@@ -27,10 +27,10 @@ class OpenDeviceTest : public testing::Test {
 };
 
 TEST_F(OpenDeviceTest, NobodyIsReachableWithoutBeingAsked) {
-  EXPECT_EQ(settle_options({"sim0", ""})->ipv4, kLoopback);
-  EXPECT_EQ(settle_options({"sim7", ""})->ipv4, kLoopback + 7);
+  EXPECT_EQ(settle_options({"sim0", ""})->address.ipv4, kLoopback);
+  EXPECT_EQ(settle_options({"sim7", ""})->address.ipv4, kLoopback + 7);
   for (const char* name : {"ofa-v2-ib0", "ibd0", "sim", "simx", "sim-1", "sim99999999999"}) {
-    EXPECT_EQ(settle_options({name, ""})->ipv4, kLoopback) << name;
+    EXPECT_EQ(settle_options({name, ""})->address.ipv4, kLoopback) << name;
   }
 }
 
@@ -38,7 +38,7 @@ TEST_F(OpenDeviceTest, StockInstanceDataMeansNothing) {
   for (const char* data : {"", " ", "ib0 0", "sim 0", "mlx4_0 1"}) {
     const auto options = settle_options({"sim0", data});
     ASSERT_TRUE(options.has_value()) << data;
-    EXPECT_EQ(options->ipv4, kLoopback);
+    EXPECT_EQ(options->address.ipv4, kLoopback);
     EXPECT_EQ(options->carrier, transport::CarrierKind::kAuto);
   }
 }
@@ -46,7 +46,7 @@ TEST_F(OpenDeviceTest, StockInstanceDataMeansNothing) {
 TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
   const auto options = settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on mpa=1 rnr=terminate"});
   ASSERT_TRUE(options.has_value());
-  EXPECT_EQ(options->ipv4, 0x7f000009u);
+  EXPECT_EQ(options->address.ipv4, 0x7f000009u);
   EXPECT_EQ(options->carrier, transport::CarrierKind::kTcp);
   EXPECT_TRUE(options->crc);
   EXPECT_EQ(options->mpa, transport::MpaStyle::kPlain);
@@ -64,7 +64,7 @@ TEST_F(OpenDeviceTest, EveryCarrierHasItsName) {
 }
 
 TEST_F(OpenDeviceTest, InterfacesHaveAddresses) {
-  EXPECT_EQ(settle_options({"sim0", "address=lo"})->ipv4, kLoopback);
+  EXPECT_EQ(settle_options({"sim0", "address=lo"})->address.ipv4, kLoopback);
   EXPECT_FALSE(settle_options({"sim0", "address=no-such-interface"}).has_value());
 }
 
@@ -89,9 +89,9 @@ TEST_F(OpenDeviceTest, EnvironmentWins) {
   const auto options = settle_options({"sim0", "address=127.0.0.9 transport=tcp"});
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(options->carrier, transport::CarrierKind::kShm);
-  EXPECT_EQ(options->ipv4, 0x7f000005u);
+  EXPECT_EQ(options->address.ipv4, 0x7f000005u);
   // The host's address can be that of one adapter only.
-  EXPECT_EQ(settle_options({"sim2", ""})->ipv4, kLoopback + 2);
+  EXPECT_EQ(settle_options({"sim2", ""})->address.ipv4, kLoopback + 2);
 }
 
 TEST_F(OpenDeviceTest, MissingBackendIsNoDevice) {
