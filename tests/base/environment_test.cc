@@ -13,6 +13,7 @@ class Environment : public testing::Test {
   void TearDown() override {
     ::unsetenv("SOFTDAT_TRANSPORT");
     ::unsetenv("SOFTDAT_TRANSPROT");
+    ::unsetenv("SOFTDAT_TEST_ROUNDS");
   }
 };
 
@@ -33,6 +34,7 @@ TEST_F(Environment, UnlistedValueIsIgnored) {
 TEST_F(Environment, MistakesAreReportedOnceWithTheNearestName) {
   ::setenv("SOFTDAT_TRANSPORT", "pigeon", 1);
   ::setenv("SOFTDAT_TRANSPROT", "tcp", 1);
+  ::setenv("SOFTDAT_TEST_ROUNDS", "3", 1);  // no mistake
   testing::internal::CaptureStderr();
   report_environment_mistakes();
   report_environment_mistakes();
