@@ -78,7 +78,8 @@ CompletionQueue::~CompletionQueue() {
   adapter_.library().destroy_cq(cq_);
 }
 
-std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+// Of one piece: see QueuePair::post_send().
+[[gnu::flatten]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::lock_guard lock(mutex_);
   was_polled_ = true;
   const std::size_t staged = std::min(out.size(), staged_.size());

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/brief_lock.h"
 #include "hca/completion_queue.h"
 #include "verbs/event_thread.h"
 #include "verbs/work_ring.h"
@@ -92,7 +93,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   ibv_cq* cq_ = nullptr;
   base::EventCount event_count_;
 
-  mutable std::mutex mutex_;
+  mutable base::BriefLock mutex_;
   // Guarded by mutex_.
   std::size_t capacity_;
   boost::circular_buffer<hca::Completion> staged_;
@@ -108,7 +109,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   bool must_tell_overflow_ = false;
   std::size_t expected_sends_ = 0;  // of all queue pairs that send into it
 
-  std::atomic<std::uint32_t> unwanted_{0};      // added to by posters, subtracted from by whoever completes
+  std::atomic<std::uint32_t> unwanted_{0};       // added to by posters, subtracted from by whoever completes
   std::atomic<std::uint32_t> most_unwanted_{0};  // what the device's queue holds beyond capacity_; under mutex_
 };
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/brief_lock.h"
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
@@ -99,6 +100,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // _post
   hca::Outcome check_send(const hca::SendRequest& request, std::uint32_t& length) const;
+  hca::Outcome read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry);
   hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
@@ -151,8 +153,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // Lock order: mutex_, send_mutex_, recv_mutex_, a completion queue's, the event thread's.
   mutable std::mutex mutex_;
-  std::mutex send_mutex_;
-  std::mutex recv_mutex_;
+  base::BriefLock send_mutex_;
+  base::BriefLock recv_mutex_;
 
   // Written under mutex_ by advance_locked() alone, and under all three when it leaves kError.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};

@@ -264,8 +264,7 @@ void QueuePair::on_established(const CmEvent& event) {
       news.service_id = service_asked_;
     }
     device_.events.post(*this);  // for limits that were set before
-    const base::Duration pause =
-        is_connector ? device_.traits.pause_of_initiator : device_.traits.pause_of_responder;
+    const base::Duration pause = is_connector ? device_.traits.pause_of_initiator : device_.traits.pause_of_responder;
     if (pause > base::Duration::zero()) return hold_locked(std::move(news), base::Clock::now() + pause);
   }
   if (sink_ != nullptr) sink_->on_connection_event(news);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a device loses what comes too close behind the reply of a handshake, the consumer hears of the connection later:
-// when the peer has spoken, or after a pause.
+// Where a device loses what comes too close behind the reply of a handshake, the consumer hears of the connection
+// later: when the peer has spoken, or after a pause.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

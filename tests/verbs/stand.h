@@ -55,8 +55,7 @@ class Stand {
   }
 
   static const Library& library() {
-    static const auto* const loaded =
-        new Library::Loaded(Library::load({.verbs = FAKE_LIBRARY, .cm = FAKE_LIBRARY}));
+    static const auto* const loaded = new Library::Loaded(Library::load({.verbs = FAKE_LIBRARY, .cm = FAKE_LIBRARY}));
     return *loaded->value();
   }
 
