@@ -15,8 +15,9 @@
 namespace softdat::verbs {
 namespace {
 
-// Beside the consumer's: completions of requests that it does not want to hear of.
-constexpr std::size_t kSpare = 32;
+// Places beside the consumer's, to begin with, and where the device is asked for the most it has.
+constexpr std::size_t kSpare = 256;
+constexpr std::size_t kLeastSpare = 32;
 constexpr int kBatch = 16;
 
 std::size_t staged_capacity(std::size_t capacity) {
@@ -57,9 +58,13 @@ hca::Result<std::unique_ptr<hca::CompletionQueue>> CompletionQueue::create(Event
                                                                            std::size_t capacity,
                                                                            hca::CompletionSink& sink) {
   std::unique_ptr<CompletionQueue> self(new CompletionQueue(events, adapter, capacity, sink));
-  self->cq_ = adapter.library().create_cq(adapter.context, static_cast<int>(capacity + kSpare), nullptr,
-                                          adapter.completions, 0);
+  for (const std::size_t spare : {kSpare, kLeastSpare}) {
+    if (self->cq_ != nullptr) break;
+    self->cq_ = adapter.library().create_cq(adapter.context, static_cast<int>(capacity + spare), nullptr,
+                                            adapter.completions, 0);
+  }
   if (self->cq_ == nullptr) return hca::fail(error_of(errno));
+  self->note_spare_locked();
   events.add(key_of(self->cq_), *self);
   return std::unique_ptr<hca::CompletionQueue>(std::move(self));
 }
@@ -73,7 +78,8 @@ CompletionQueue::~CompletionQueue() {
   adapter_.library().destroy_cq(cq_);
 }
 
-std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+// Of one piece: see QueuePair::post_send().
+[[gnu::flatten]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::lock_guard lock(mutex_);
   was_polled_ = true;
   const std::size_t staged = std::min(out.size(), staged_.size());
@@ -127,17 +133,57 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
   const std::lock_guard lock(mutex_);
   drain_locked();
   if (staged_.size() > capacity) return hca::fail(hca::Error::kInvalidState);
-  const int wanted = static_cast<int>(capacity + kSpare);
-  if (wanted > cq_->cqe) {
-    const int error = adapter_.library().resize_cq(cq_, wanted);
-    if (error != 0) return hca::fail(error_of(error));
+  int error = grow_device_queue_locked(capacity + std::max(kLeastSpare, expected_sends_));
+  if (error != 0) error = grow_device_queue_locked(capacity + kLeastSpare);
+  if (error != 0) return hca::fail(error_of(error));
+  // Places that requests under way may still need.
+  if (static_cast<std::size_t>(cq_->cqe) < capacity + unwanted_.load(std::memory_order_acquire)) {
+    return hca::fail(hca::Error::kUnsupported);
   }
   staged_.set_capacity(staged_capacity(capacity));
   capacity_ = capacity;
+  note_spare_locked();
   has_overflowed_ = false;
   return hca::Done{};
 } catch (const std::bad_alloc&) {
   return hca::fail(hca::Error::kNoMemory);
+}
+
+int CompletionQueue::grow_device_queue_locked(std::size_t wanted) {
+  const int size = static_cast<int>(wanted);
+  return size <= cq_->cqe ? 0 : adapter_.library().resize_cq(cq_, size);
+}
+
+void CompletionQueue::note_spare_locked() {
+  most_unwanted_.store(static_cast<std::uint32_t>(cq_->cqe) - static_cast<std::uint32_t>(capacity_),
+                       std::memory_order_relaxed);
+}
+
+// A device that does not let it grow has its posters wait for their turn; see count_unwanted().
+void CompletionQueue::expect_sends(std::uint32_t count) {
+  const base::Uncancelled guard;
+  const std::lock_guard lock(mutex_);
+  expected_sends_ += count;
+  grow_device_queue_locked(capacity_ + expected_sends_);
+  note_spare_locked();
+}
+
+void CompletionQueue::release_sends(std::uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  expected_sends_ -= count;
+}
+
+bool CompletionQueue::count_unwanted() {
+  const auto is_counted = [this] {
+    const std::uint32_t most = most_unwanted_.load(std::memory_order_relaxed);
+    if (unwanted_.fetch_add(1, std::memory_order_acquire) < most) return true;
+    discount_unwanted();
+    return false;
+  };
+  if (is_counted()) [[likely]]
+    return true;
+  drain();
+  return is_counted();
 }
 
 // What came before does not count any more; what comes between the look and the arming, the caller

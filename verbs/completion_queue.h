@@ -5,13 +5,19 @@
 // first, and then straight from the device. The channel is armed while somebody waits; otherwise too, so that a broken
 // connection is heard of, but then it rests for kRest after each event, and longer while its consumer polls, so that
 // polling programs are left alone.
+//
+// Every request is signaled to us, wanted or not, so the device's queue has places for those that nobody will ask for
+// beside the consumer's: as many as the queue pairs that send into it can post, where the device lets it grow;
+// otherwise no more are posted at a time than there are places.
 #pragma once
 
+#include <atomic>
 #include <boost/circular_buffer.hpp>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include "base/brief_lock.h"
 #include "hca/completion_queue.h"
 #include "verbs/event_thread.h"
 #include "verbs/work_ring.h"
@@ -43,6 +49,13 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   // Requires that the device's queue pair is gone: nothing of it is left in the device's queue then.
   // What `dying` has left there nobody will hear of.
   void detach(std::uint32_t number, const QueuePair* dying);
+  // A queue pair that can have so many sends outstanding comes, or goes.
+  void expect_sends(std::uint32_t count);
+  void release_sends(std::uint32_t count);
+  // For a request whose success nobody will ask for, until it has completed. False when the device's queue might
+  // overflow.
+  bool count_unwanted();
+  void discount_unwanted() { unwanted_.fetch_sub(1, std::memory_order_release); }
 
  private:
   enum class Armed : std::uint8_t { kOff, kSolicited, kAny };
@@ -70,6 +83,8 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void note_locked(const Taken& taken);
   void arm_device_locked(Armed how);
   void rearm_locked(bool has_fired);
+  int grow_device_queue_locked(std::size_t wanted);
+  void note_spare_locked();
 
   // Fixed after create().
   EventThread& events_;
@@ -78,7 +93,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   ibv_cq* cq_ = nullptr;
   base::EventCount event_count_;
 
-  mutable std::mutex mutex_;
+  mutable base::BriefLock mutex_;
   // Guarded by mutex_.
   std::size_t capacity_;
   boost::circular_buffer<hca::Completion> staged_;
@@ -92,6 +107,10 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   bool is_unheard_ = false;         // a waking completion, since waiters were last notified
   bool has_overflowed_ = false;
   bool must_tell_overflow_ = false;
+  std::size_t expected_sends_ = 0;  // of all queue pairs that send into it
+
+  std::atomic<std::uint32_t> unwanted_{0};       // added to by posters, subtracted from by whoever completes
+  std::atomic<std::uint32_t> most_unwanted_{0};  // what the device's queue holds beyond capacity_; under mutex_
 };
 
 }  // namespace softdat::verbs

@@ -78,23 +78,11 @@ void MemoryTable::void_window(std::uint32_t rkey) {
   }
 }
 
-hca::Outcome MemoryTable::check(std::span<const hca::Segment> segments, hca::AccessMask rights, std::uint32_t domain,
-                                LastGrant& last) const {
-  for (const hca::Segment& segment : segments) {
-    if (segment.length == 0) continue;
-    const std::uint64_t generation = generation_.load(std::memory_order_seq_cst);
-    if (last.generation != generation || last.grant.lkey != segment.lkey) [[unlikely]] {
-      const auto found = find(segment.lkey);
-      if (!found) return hca::fail(hca::Error::kBadKey);
-      last = {*found, generation};
-    }
-    const MemoryGrant& grant = last.grant;
-    if (grant.domain != domain) return hca::fail(hca::Error::kWrongDomain);
-    const bool is_shut = rights == 0 && (grant.access & hca::kNoLocalRead) != 0;  // who only reads asks for no right
-    if (is_shut || (grant.access & rights) != rights) return hca::fail(hca::Error::kMissingRight);
-    if (!holds(grant, segment.address, segment.length)) return hca::fail(hca::Error::kOutOfRange);
-  }
-  return hca::Done{};
+bool MemoryTable::recall(std::uint32_t lkey, std::uint64_t generation, LastGrant& last) const {
+  const auto found = find(lkey);
+  if (!found) return false;
+  last = {*found, generation};
+  return true;
 }
 
 }  // namespace softdat::verbs

@@ -65,6 +65,9 @@ class MemoryTable {
                      LastGrant& last) const;
 
  private:
+  // False: there is no such key.
+  bool recall(std::uint32_t lkey, std::uint64_t generation, LastGrant& last) const;
+
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint32_t, MemoryGrant> grants_;   // guarded by mutex_
   std::unordered_map<std::uint32_t, std::uint32_t> binds_;  // by region; guarded by mutex_
@@ -77,6 +80,24 @@ class MemoryTable {
 inline bool holds(const MemoryGrant& grant, std::uint64_t address, std::uint64_t length) {
   const std::uint64_t offset = address - grant.address;
   return length == 0 || (address >= grant.address && offset <= grant.length && length <= grant.length - offset);
+}
+
+// Inline, because every post passes through it.
+inline hca::Outcome MemoryTable::check(std::span<const hca::Segment> segments, hca::AccessMask rights,
+                                       std::uint32_t domain, LastGrant& last) const {
+  for (const hca::Segment& segment : segments) {
+    if (segment.length == 0) continue;
+    const std::uint64_t generation = generation_.load(std::memory_order_seq_cst);
+    const bool is_known = last.generation == generation && last.grant.lkey == segment.lkey;
+    if (!is_known && !recall(segment.lkey, generation, last)) [[unlikely]]
+      return hca::fail(hca::Error::kBadKey);
+    const MemoryGrant& grant = last.grant;
+    if (grant.domain != domain) return hca::fail(hca::Error::kWrongDomain);
+    const bool is_shut = rights == 0 && (grant.access & hca::kNoLocalRead) != 0;  // who only reads asks for no right
+    if (is_shut || (grant.access & rights) != rights) return hca::fail(hca::Error::kMissingRight);
+    if (!holds(grant, segment.address, segment.length)) return hca::fail(hca::Error::kOutOfRange);
+  }
+  return hca::Done{};
 }
 
 }  // namespace softdat::verbs

@@ -58,6 +58,8 @@ std::uint32_t max_message_size(const Library& library, ibv_context* context, std
   return std::min(attributes.max_msg_sz, 1u << 31);
 }
 
+constexpr std::uint32_t kSoftIwarp = 0x626d74;  // Linux's siw
+
 Traits traits_of(const Place& place, const ibv_context& context, const ibv_device_attr& able) {
   Traits traits;
   traits.place = place;
@@ -70,6 +72,11 @@ Traits traits_of(const Place& place, const ibv_context& context, const ibv_devic
   const auto read_sge = static_cast<std::uint32_t>(able.max_sge_rd > 0 ? able.max_sge_rd : able.max_sge);
   traits.max_read_sge = std::min(read_sge, kMostSegments);
   traits.max_private_data = traits.is_iwarp ? kMostOnIwarp : kMostOnInfiniBand;
+  if (able.vendor_id != kSoftIwarp) return traits;
+  // As initiator it resets a connection when a message stands behind the reply before it has read that one, which on a
+  // busy host it comes to late; as responder it listens only after it has replied, and sleeps on what came before.
+  traits.pause_of_initiator = std::chrono::milliseconds(10);
+  traits.pause_of_responder = std::chrono::milliseconds(100);
   return traits;
 }
 
@@ -79,7 +86,6 @@ std::uint32_t count_of(int number) {
 
 // libsiw takes a queue that is mapped as the 145th page of a process for a failure, and the next try gets that page
 // again. So the first queue that is made covers it, and is never used: 256 pages, with 32 bytes an entry.
-constexpr std::uint32_t kSoftIwarp = 0x626d74;
 constexpr int kOverTheHole = 20'000;
 
 std::string vendor_of(const ibv_device_attr& able) {

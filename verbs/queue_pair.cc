@@ -35,8 +35,8 @@ QueuePair::QueuePair(const DeviceView& device, const hca::QueuePairConfig& confi
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       sends_(std::max(config.limits.send_wr, 1u)),
       recvs_(std::max(config.limits.recv_wr, 1u)),
-      recv_segments_(std::size_t{std::max(config.limits.recv_wr, 1u)} * config.limits.recv_sge),
-      recv_counts_(std::max(config.limits.recv_wr, 1u)) {}
+      recv_segments_(recvs_.places() * config.limits.recv_sge),
+      recv_counts_(recvs_.places()) {}
 
 hca::Result<std::unique_ptr<hca::QueuePair>> QueuePair::create(const DeviceView& device,
                                                                const hca::QueuePairConfig& config) {
@@ -58,6 +58,9 @@ QueuePair::~QueuePair() {
     device_.events.bury(id_);
   }
   destroy_device_queue_pair(this);
+  for (std::uint32_t i = 0; i < sends_.outstanding(); ++i) {
+    if (sends_.at(i).is_counted) send_queue_.discount_unwanted();
+  }
   device_.events.forget(*this);
 }
 
@@ -92,6 +95,7 @@ hca::Outcome QueuePair::make_device_queue_pair() {
   number_.store(made->qp_num, std::memory_order_seq_cst);
   device_.events.add(key_of_qp(made->qp_num), *this);
   send_queue_.attach(made->qp_num, *this);
+  send_queue_.expect_sends(limits_.send_wr);
   if (&recv_queue_ != &send_queue_) recv_queue_.attach(made->qp_num, *this);
   if (shared_ != nullptr) shared_->attach(recv_queue_);
   if (to_init()) return hca::Done{};
@@ -121,6 +125,7 @@ void QueuePair::destroy_device_queue_pair(const QueuePair* dying) {
   if (dying != nullptr) is_discarding_.store(true, std::memory_order_seq_cst);  // others may empty the queues meanwhile
   library().destroy_qp(std::exchange(qp_, nullptr));
   send_queue_.detach(number, dying);
+  send_queue_.release_sends(limits_.send_wr);
   if (&recv_queue_ != &send_queue_) recv_queue_.detach(number, dying);
   if (shared_ != nullptr) shared_->detach(recv_queue_);
 }
@@ -151,10 +156,15 @@ void QueuePair::on_complete(WorkEntry& entry, hca::CompletionStatus status) {
     entry.window->on_done(entry.binding, status == hca::CompletionStatus::kSuccess);
     entry.window.reset();
   }
+  if (std::exchange(entry.is_counted, false)) send_queue_.discount_unwanted();
   (entry.is_receive ? recvs_ : sends_).complete(entry);
 }
 
 void QueuePair::on_received(const hca::Completion& completion) {
+  if (!has_heard_.load(std::memory_order_relaxed)) {
+    has_heard_.store(true, std::memory_order_seq_cst);
+    if (is_holding_.load(std::memory_order_seq_cst)) device_.events.post(*this);
+  }
   if (completion.opcode == hca::CompletionOpcode::kRecvInvalidate) device_.memory.void_window(completion.invalidated);
   const bool is_immediate = completion.opcode == hca::CompletionOpcode::kRecvWriteImmediate;
   counters_.add(is_immediate ? hca::Transfer::kRecvWriteImmediate : hca::Transfer::kRecv, completion.length);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/brief_lock.h"
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
@@ -74,6 +75,11 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   bool is_discarding() const { return is_discarding_.load(std::memory_order_seq_cst); }
 
  private:
+  // A connection that stands, and of which the consumer shall not hear yet; see Traits.
+  struct Held {
+    hca::ConnectionEvent news;
+    base::Time until;
+  };
   // What is to be told once everything has been flushed.
   struct Ending {
     hca::ConnectionEvent news;
@@ -94,10 +100,13 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // _post
   hca::Outcome check_send(const hca::SendRequest& request, std::uint32_t& length) const;
+  hca::Outcome read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry);
   hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
   void make_room_locked();
+  bool count_locked(WorkEntry& entry);
+  void retract_locked(WorkEntry& entry);
   void remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments);
   void look_at_recv_limits();
 
@@ -116,6 +125,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   bool accept_locked(const CmEvent& request, std::span<const std::byte> private_data);
   void note_port_locked();
   void on_established(const CmEvent& event);
+  void hold_locked(hca::ConnectionEvent news, base::Time until);
+  std::optional<hca::ConnectionEvent> take_held();
   void on_rejected(const CmEvent& event);
   void on_disconnected(const CmEvent& event);
   bool has_refused_peer() const;
@@ -142,8 +153,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // Lock order: mutex_, send_mutex_, recv_mutex_, a completion queue's, the event thread's.
   mutable std::mutex mutex_;
-  std::mutex send_mutex_;
-  std::mutex recv_mutex_;
+  base::BriefLock send_mutex_;
+  base::BriefLock recv_mutex_;
 
   // Written under mutex_ by advance_locked() alone, and under all three when it leaves kError.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
@@ -154,6 +165,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::atomic<bool> has_failed_{false};       // a request has; by whoever takes its completion
   std::atomic<bool> was_peers_fault_{false};  // likewise
   std::atomic<bool> was_cut_{false};          // the consumer has ended this life of it; as state_
+  std::atomic<bool> is_holding_{false};       // held_ waits for the peer's first word; under mutex_
+  std::atomic<bool> has_heard_{false};        // the peer has sent something; by whoever takes its completion
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: by the completion queue's
   std::atomic<std::uint32_t> soft_limit_{hca::kNoRecvLimit};
   std::atomic<std::uint32_t> hard_limit_{hca::kNoRecvLimit};
@@ -168,6 +181,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::uint64_t service_asked_ = 0;
   base::Time deadline_ = base::kNever;  // of connect()
   base::Duration drain_pause_{};
+  std::optional<Held> held_;
   std::optional<Ending> ending_;
   hca::Address remote_{};
   std::uint16_t port_ = 0;
@@ -175,7 +189,6 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   // Guarded by send_mutex_.
   WorkRing sends_;
   LastGrant last_send_;
-  std::uint32_t unwanted_ = 0;  // posted since the queue was last emptied, and nobody will ask for them
   std::uint32_t max_inline_ = 0;
 
   // Guarded by recv_mutex_.

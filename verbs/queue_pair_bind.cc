@@ -93,6 +93,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   entry.opcode = hca::CompletionOpcode::kBind;
   entry.is_receive = false;
   entry.is_with_device = is_with_device;
+  if (is_with_device && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
   entry.window = window.state();
   std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
   auto hold = window.state()->hold();
@@ -101,7 +102,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
     const int error = window.is_narrow() ? bind_narrow_locked(request, window, mr, entry)
                                          : bind_wide_locked(request, window, mr, entry);
     if (error != 0) {
-      sends_.retract();
+      retract_locked(entry);
       entry.window.reset();
       return hca::fail(error_of(error));
     }
@@ -155,7 +156,7 @@ hca::Outcome QueuePair::void_key_locked(std::uint32_t rkey) {
   entry.opcode = hca::CompletionOpcode::kBind;
   entry.is_receive = false;
   entry.is_with_device = true;
-  entry.window.reset();
+  if (!count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
   ibv_send_wr work{};
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   work.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
@@ -165,7 +166,7 @@ hca::Outcome QueuePair::void_key_locked(std::uint32_t rkey) {
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(qp_, &work, &bad);
   if (error == 0) return hca::Done{};
-  sends_.retract();
+  retract_locked(entry);
   return hca::fail(error_of(error));
 }
 

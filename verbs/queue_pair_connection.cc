@@ -264,8 +264,34 @@ void QueuePair::on_established(const CmEvent& event) {
       news.service_id = service_asked_;
     }
     device_.events.post(*this);  // for limits that were set before
+    const base::Duration pause = is_connector ? device_.traits.pause_of_initiator : device_.traits.pause_of_responder;
+    if (pause > base::Duration::zero()) return hold_locked(std::move(news), base::Clock::now() + pause);
   }
   if (sink_ != nullptr) sink_->on_connection_event(news);
+}
+
+// What the peer sends meanwhile is received, and ends it.
+void QueuePair::hold_locked(hca::ConnectionEvent news, base::Time until) {
+  held_ = Held{std::move(news), until};
+  is_holding_.store(true, std::memory_order_seq_cst);
+  device_.events.wake_at(*this, until);
+}
+
+// Nothing, where nothing is held, or it is too early. Whatever ends the connection, the consumer has heard of it first.
+std::optional<hca::ConnectionEvent> QueuePair::take_held() {
+  const std::lock_guard lock(mutex_);
+  if (!held_) return std::nullopt;
+  const bool is_early = state() == QueuePairState::kConnected && !has_heard_.load(std::memory_order_seq_cst) &&
+                        base::Clock::now() < held_->until;
+  if (is_early) {
+    device_.events.wake_at(*this, held_->until);
+    return std::nullopt;
+  }
+  std::optional<hca::ConnectionEvent> news(std::move(held_->news));
+  held_.reset();
+  is_holding_.store(false, std::memory_order_seq_cst);
+  device_.events.post(*this);  // for whatever else there is to do
+  return news;
 }
 
 void QueuePair::on_rejected(const CmEvent& event) {

@@ -92,6 +92,10 @@ void QueuePair::on_async_event(ibv_event_type type) {
 // Each way out calls a sink at most once, as the last it does: it may be our end.
 void QueuePair::on_wake() {
   if (is_dying_.load(std::memory_order_seq_cst)) return;
+  if (const auto news = take_held()) {
+    if (sink_ != nullptr) sink_->on_connection_event(*news);
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     const bool is_up = state() == QueuePairState::kConnected || state() == QueuePairState::kDisconnecting;
@@ -199,6 +203,7 @@ hca::Outcome QueuePair::reset() {
   has_failed_.store(false, std::memory_order_seq_cst);
   was_peers_fault_.store(false, std::memory_order_seq_cst);
   was_cut_.store(false, std::memory_order_seq_cst);
+  has_heard_.store(false, std::memory_order_seq_cst);
   remote_ = {};
   port_ = 0;
   device_.events.post(*this);  // the old life's end may still have to be told

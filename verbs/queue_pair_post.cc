@@ -2,6 +2,7 @@
 // The consumer's way in. What a device would only notice later is looked at first.
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/uncancelled.h"
 #include "hca/request_rules.h"
@@ -16,9 +17,6 @@ namespace {
 
 using hca::QueuePairState;
 using hca::SendOpcode;
-
-// So many completions that nobody asked for may stand in the device's queue at a time.
-constexpr std::uint32_t kMostUnwanted = 8;
 
 bool is_device_able(SendOpcode opcode, const Traits& traits) {
   switch (opcode) {
@@ -104,7 +102,8 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
   return hca::Done{};
 }
 
-hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+// Of one piece: on emulated processors, and on those that have much else to do, calls and returns are what costs.
+[[gnu::flatten]] hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   std::uint32_t length = 0;
   if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
@@ -120,9 +119,13 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   entry.flags = request.flags;
   entry.opcode = hca::completion_opcode(request.opcode);
   entry.is_receive = false;
-  entry.window.reset();
-  if (request.opcode != SendOpcode::kReadToWindow) return hand_over_locked(request, entry);
-  // A device reads into what it knows by a local key; a window has none.
+  if (request.opcode == SendOpcode::kReadToWindow) [[unlikely]]
+    return read_to_window_locked(request, entry);
+  return hand_over_locked(request, entry);
+}
+
+// A device reads into what it knows by a local key; a window has none.
+[[gnu::noinline]] hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry) {
   if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
   const auto grant = device_.memory.find_remote(request.local.front().lkey);
   if (!grant) return hca::fail(hca::Error::kUnsupported);
@@ -137,21 +140,32 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
 // Every request is signaled to us, wanted or not: so our record is exact, and the device's queue never
 // fills up with what it does not tell of.
 void QueuePair::make_room_locked() {
-  if (unwanted_ < kMostUnwanted && !sends_.is_full()) return;
-  send_queue_.drain();
-  unwanted_ = 0;
+  if (sends_.is_full()) send_queue_.drain();
+}
+
+bool QueuePair::count_locked(WorkEntry& entry) {
+  entry.is_counted = (entry.flags & hca::kSignaled) == 0 && send_queue_.count_unwanted();
+  return entry.is_counted || (entry.flags & hca::kSignaled) != 0;
+}
+
+// The device has not taken it.
+void QueuePair::retract_locked(WorkEntry& entry) {
+  sends_.retract();
+  if (std::exchange(entry.is_counted, false)) send_queue_.discount_unwanted();
 }
 
 hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
   const hca::AccessMask rights = hca::written_right(request.opcode);
   if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_.id(), last_send_); !fit) return fit;
   entry.is_with_device = state() == QueuePairState::kConnected;
+  if (entry.is_with_device && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
   sends_.commit();
   if (entry.is_with_device) {
     const hca::Outcome posted = post_to_device_locked(request, entry);
-    if (!posted) sends_.retract();
-    if (!posted) return posted;
-    if ((request.flags & hca::kSignaled) == 0) ++unwanted_;
+    if (!posted) [[unlikely]] {
+      retract_locked(entry);
+      return posted;
+    }
     counters_.add(transfer_of(request.opcode), entry.length);
     return posted;
   }
@@ -182,7 +196,7 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
   return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
 }
 
-hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
+[[gnu::flatten]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::uint64_t length = hca::total_length(request.local);
   if (!hca::is_well_formed(request, length) || request.local.size() > limits_.recv_sge) {
@@ -204,7 +218,7 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
 }
 
 void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments) {
-  const std::size_t index = recvs_.index_of(entry);
+  const std::size_t index = recvs_.place_of(entry);
   const auto place = recv_segments_.begin() + static_cast<std::ptrdiff_t>(index * limits_.recv_sge);
   std::copy(segments.begin(), segments.end(), place);
   recv_counts_[index] = static_cast<std::uint16_t>(segments.size());
@@ -220,7 +234,7 @@ hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::u
   entry.is_receive = true;
   entry.is_with_device = state() != QueuePairState::kError;
   remember_segments(entry, request.local);
-  recvs_.commit();
+  recvs_.commit(std::memory_order_seq_cst);  // before the look at the limits
   if (!entry.is_with_device) {
     if (is_flushed_) flush_ring_locked(recvs_, recv_queue_);
     return hca::Done{};
@@ -266,7 +280,7 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& other) {
   if (count > limits_.recv_wr - recvs_.outstanding()) return hca::fail(hca::Error::kLimitReached);
   for (std::uint32_t i = 0; i < count; ++i) {
     const WorkEntry& entry = from.recvs_.at(i);
-    const std::size_t index = from.recvs_.index_of(entry);
+    const std::size_t index = from.recvs_.place_of(entry);
     const hca::Segment* const segments = from.recv_segments_.data() + index * from.limits_.recv_sge;
     const hca::Outcome posted = post_recv_locked(
         {.wr_id = entry.cookie, .flags = entry.flags, .local = {segments, from.recv_counts_[index]}}, entry.length);

@@ -213,11 +213,8 @@ std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
   return account_;
 }
 
-void SharedReceiveQueue::settle(std::span<const hca::Completion> completions) {
-  for (const hca::Completion& completion : completions) {
-    if (completion.srq_account != 0) [[unlikely]]
-      accounts().outstanding[completion.srq_account].fetch_sub(1, std::memory_order_seq_cst);
-  }
+void SharedReceiveQueue::settle_one(std::uint16_t account) {
+  accounts().outstanding[account].fetch_sub(1, std::memory_order_seq_cst);
 }
 
 }  // namespace softdat::verbs

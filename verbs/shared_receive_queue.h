@@ -41,9 +41,15 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private EventTa
   // A queue pair has taken that receive: its entry is free again. What to put into the completion.
   std::uint16_t on_taken(const WorkEntry& entry);
   // These completions have been polled, or will never be.
-  static void settle(std::span<const hca::Completion> completions);
+  static void settle(std::span<const hca::Completion> completions) {
+    for (const hca::Completion& completion : completions) {
+      if (completion.srq_account != 0) [[unlikely]]
+        settle_one(completion.srq_account);
+    }
+  }
 
  private:
+  static void settle_one(std::uint16_t account);
   SharedReceiveQueue(EventThread& events, Adapter& adapter, const MemoryTable& memory, std::uint32_t domain,
                      const hca::SharedReceiveQueueConfig& config);
   void on_async_event(ibv_event_type type) override;

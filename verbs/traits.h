@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
 #include "verbs/place.h"
 
 namespace softdat::verbs {
@@ -17,6 +18,10 @@ struct Traits {
   bool has_windows = false;
   std::uint32_t max_read_sge = 1;
   std::uint32_t max_private_data = 0;
+  // A connection that stands is kept from its consumer so long, or until the peer has sent something: devices that lose
+  // what comes too close behind the reply. See docs/BACKENDS.md.
+  base::Duration pause_of_initiator{};
+  base::Duration pause_of_responder{};
 };
 
 }  // namespace softdat::verbs

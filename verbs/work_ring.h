@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -29,7 +30,8 @@ struct WorkEntry {
   std::uint32_t flags = 0;  // SendFlag
   hca::CompletionOpcode opcode = hca::CompletionOpcode::kSend;
   bool is_receive = false;
-  std::shared_ptr<WindowState> window{};  // kBind: of this window ...
+  bool is_counted = false;                // among its completion queue's requests that nobody will ask for
+  std::shared_ptr<WindowState> window{};  // kBind: of this window ... (null in an entry that is free)
   hca::WindowBinding binding{};           // ... to this
   bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
 };
@@ -37,37 +39,44 @@ struct WorkEntry {
 class WorkRing {
  public:
   // Throws std::bad_alloc.
-  explicit WorkRing(std::uint32_t capacity) : entries_(capacity) {}
+  explicit WorkRing(std::uint32_t capacity)
+      : capacity_(capacity), entries_(std::bit_ceil(capacity)), mask_(entries_.size() - 1) {}
 
   std::uint32_t outstanding() const {
     return static_cast<std::uint32_t>(tail_.load(std::memory_order_acquire) - head_.load(std::memory_order_acquire));
   }
-  bool is_full() const { return outstanding() >= entries_.size(); }
+  bool is_full() const { return outstanding() >= capacity_; }
   bool is_empty() const { return outstanding() == 0; }
 
   // Poster. Requires !is_full(); the entry counts once commit()ted.
   WorkEntry& next() {
     const std::uint64_t position = tail_.load(std::memory_order_relaxed);
-    WorkEntry& entry = entries_[position % entries_.size()];
+    WorkEntry& entry = entries_[position & mask_];
     entry.position = position;
     return entry;
   }
-  void commit() { tail_.fetch_add(1, std::memory_order_seq_cst); }
+  // Nobody else writes tail_, so neither needs a locked instruction, unless the poster goes on to look at something
+  // whose writer looks at outstanding().
+  void commit(std::memory_order order = std::memory_order_release) {
+    tail_.store(tail_.load(std::memory_order_relaxed) + 1, order);
+  }
   // Takes the last one back that was committed and that nobody has seen.
-  void retract() { tail_.fetch_sub(1, std::memory_order_seq_cst); }
+  void retract() { tail_.store(tail_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
 
   // The oldest. Requires !is_empty(), and that nobody else completes.
-  WorkEntry& front() { return entries_[head_.load(std::memory_order_relaxed) % entries_.size()]; }
-  WorkEntry& at(std::uint32_t index) {
-    return entries_[(head_.load(std::memory_order_relaxed) + index) % entries_.size()];
-  }
+  WorkEntry& front() { return at(0); }
+  WorkEntry& at(std::uint32_t index) { return entries_[(head_.load(std::memory_order_relaxed) + index) & mask_]; }
   // All up to this one are complete.
   void complete(const WorkEntry& entry) { head_.store(entry.position + 1, std::memory_order_release); }
 
-  std::size_t index_of(const WorkEntry& entry) const { return entry.position % entries_.size(); }
+  // Entries have places, of which there may be more than can be outstanding.
+  std::size_t places() const { return entries_.size(); }
+  std::size_t place_of(const WorkEntry& entry) const { return entry.position & mask_; }
 
  private:
-  std::vector<WorkEntry> entries_;
+  const std::uint32_t capacity_;
+  std::vector<WorkEntry> entries_;  // a power of two of them
+  const std::uint64_t mask_;
   std::atomic<std::uint64_t> head_{0};
   std::atomic<std::uint64_t> tail_{0};
 };

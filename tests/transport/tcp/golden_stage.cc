@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/transport/tcp/golden_stage.h"
 
+#include "simnic/datagram.h"
 #include "tests/transport/conformance/tcp_world.h"
 
 namespace softdat::transport::tcp {
@@ -19,6 +20,21 @@ Offer offer_of(std::uint32_t ipv4, std::uint16_t port, std::uint32_t reads_in, c
           .private_data = hex(data)};
 }
 
+// Reads are not spoken of there: their numbers are those of the queue pairs.
+Offer offer_of_datagrams(std::uint32_t ipv4, std::uint32_t queue_pair, const char* data) {
+  Offer offer{.address = {.ipv4 = ipv4, .port = 0}, .features = kDatagrams, .private_data = hex(data)};
+  simnic::set_queue_pair_number(offer, queue_pair);
+  return offer;
+}
+
+Bytes datagram(const simnic::DatagramHead& head, const char* data) {
+  const auto encoded = simnic::encode_datagram_head(head);
+  Bytes bytes(encoded.begin(), encoded.end());
+  const Bytes payload = hex(data);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  return bytes;
+}
+
 }  // namespace
 
 std::span<const GoldenStage::Scene> GoldenStage::scenes() {
@@ -27,6 +43,7 @@ std::span<const GoldenStage::Scene> GoldenStage::scenes() {
       {"conversation_crc", &GoldenStage::converse_with_crc},
       {"handshakes", &GoldenStage::meet_in_other_ways},
       {"refusals", &GoldenStage::be_refused},
+      {"datagrams", &GoldenStage::exchange_datagrams},
       {"foreign_initiators", &GoldenStage::serve_foreign_initiators},
       {"foreign_responders", &GoldenStage::call_foreign_responders},
       {"terminated_breaches", &GoldenStage::terminate_breaches},
@@ -67,19 +84,27 @@ bool GoldenStage::reach_own(const std::function<bool()>& is_done) {
 }
 
 void GoldenStage::ask_own() {
+  ask_with(offer_of(0x0a000001, 5, 4, "'request'"), offer_of(0x0a000002, 6, 7, "'reply'"));
+}
+
+void GoldenStage::ask_with(const Offer& request, const Offer& reply) {
   port_->requests.clear();
   relay_.reset();
   relay_ = std::make_unique<Relay>(own_loopback_address(3), own_loopback_address(2), kPort, capture_);
   active_ = std::make_unique<Peer>();
   passive_ = std::make_unique<Peer>();
-  active_->offer = offer_of(0x0a000001, 5, 4, "'request'");
-  passive_->offer = offer_of(0x0a000002, 6, 7, "'reply'");
+  active_->offer = request;
+  passive_->offer = reply;
   active_->connect(*carrier_, {.ipv4 = own_loopback_address(3)}, kPort);
   ASSERT_TRUE(reach_own([&] { return port_->requests.size() == 1; }));
 }
 
 void GoldenStage::connect_own() {
   ask_own();
+  accept_own();
+}
+
+void GoldenStage::accept_own() {
   passive_->offer.service_id = kPort;
   ASSERT_TRUE(passive_->accept(*port_->requests[0]));
   // The passive side may wait for the first word.
@@ -179,6 +204,25 @@ void GoldenStage::be_refused() {
   port_->requests.clear();
   ASSERT_TRUE(reach_own([&] { return !active_->refusals.empty(); }));
   EXPECT_EQ(active_->refusals, std::vector{Refusal::kNoListener});
+}
+
+// Both ways, with the addresses of either adapter, and one whose receive completes as a solicited one. The longest is
+// cut into several FPDUs, as any Send.
+void GoldenStage::exchange_datagrams() {
+  open_pair({});
+  ask_with(offer_of_datagrams(0x0a000001, 0x123456, "'who is there?'"), offer_of_datagrams(0x0a000002, 7, "'I am'"));
+  accept_own();
+  const auto send = [&](Peer& from, Peer& to, const simnic::DatagramHead& head, const char* data) {
+    const Bytes bytes = datagram(head, data);
+    say(from, to, {.opcode = Opcode::kSend, .length = static_cast<std::uint32_t>(bytes.size())}, bytes);
+  };
+  send(*active_, *passive_, {.to = 7, .from = 0x123456, .from_ipv4 = 0x0a000001, .length = 5}, "'hello'");
+  send(*passive_, *active_, {.to = 0x123456, .from = 7, .from_ipv4 = 0x0a000002, .length = 3, .is_solicited = true},
+       "'you'");
+  send(*active_, *passive_, {.to = 7, .from = 0x123456, .from_ipv4 = 0, .length = 0}, "");
+  send(*active_, *passive_, {.to = 8, .from = 0x123456, .from_ipv4 = 0x0a000001, .length = 60},
+       "'a datagram of several FPDUs goes to another queue pair there'");
+  part_own();
 }
 
 }  // namespace softdat::transport::tcp

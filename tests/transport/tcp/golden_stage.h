@@ -25,6 +25,7 @@ class GoldenStage : public RawTest {
   void converse_with_crc() { converse(true); }
   void meet_in_other_ways();
   void be_refused();
+  void exchange_datagrams();
   // A plain socket on the other side.
   void serve_foreign_initiators();
   void call_foreign_responders();
@@ -40,7 +41,9 @@ class GoldenStage : public RawTest {
   // Own peers.
   void open_pair(const TcpOptions& options);
   void ask_own();
+  void ask_with(const Offer& request, const Offer& reply);
   void connect_own();
+  void accept_own();
   void say(Peer& from, Peer& to, const Message& message, Bytes bytes = {});
   void part_own();
   [[nodiscard]] bool reach_own(const std::function<bool()>& is_done);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <tuple>
 
 #include "tests/transport/tcp/golden_stage.h"
 #include "tests/transport/tcp/tshark.h"
@@ -129,6 +130,34 @@ TEST(GoldenCaptures, HoldImmediateDataAsRfc7306WritesIt) {
       to_hex(hex("001a 4148 00000000 00000000 00000007 00000000 00000000 11223344 00000000")),
       to_hex(hex("001a 4149 00000000 00000000 00000008 00000000 00000000 55667788 00000000"))};
   EXPECT_EQ(found, expected);
+}
+
+// A Send whose payload begins with both numbers, the sender's address and the length (docs/WIRE.md, "Datagrams").
+TEST(GoldenCaptures, HoldDatagramsAsDocsSay) {
+  std::vector<std::string> sends;
+  for (const auto& frame : Capture::read(golden("datagrams", ".pcap"))) {
+    if (is_fpdu(frame) && opcode_of(frame) == 3) sends.push_back(to_hex(frame.bytes));
+  }
+  ASSERT_GE(sends.size(), 3u);
+  EXPECT_EQ(sends[0], to_hex(hex("0027 4143 00000000 00000000 00000001 00000000"
+                                 "00000007 00123456 0a000001 00000005 'hello' 000000 00000000")));
+  EXPECT_EQ(sends[1], to_hex(hex("0025 4143 00000000 00000000 00000001 00000000"
+                                 "00123456 00000007 0a000002 80000003 'you' 00 00000000")));
+  EXPECT_EQ(sends[2], to_hex(hex("0022 4143 00000000 00000000 00000002 00000000"
+                                 "00000007 00123456 00000000 00000000 00000000")));
+}
+
+// Feature 8 alone, and the halves of the queue pair's number in place of the reads.
+TEST(GoldenCaptures, OfferDatagramsAsDocsSay) {
+  const auto frames = Capture::read(golden("datagrams", ".pcap"));
+  ASSERT_GT(frames.size(), 2u);
+  for (const auto& [frame, data, halves] : {std::tuple{0, 13, "04 56 01 23"}, std::tuple{1, 4, "00 07 00 00"}}) {
+    const auto block =
+        std::span(frames[static_cast<std::size_t>(frame)].bytes).subspan(24u + static_cast<unsigned>(data));
+    EXPECT_EQ(to_hex(block.subspan(0, 4)), "53 44 41 54");
+    EXPECT_EQ(to_hex(block.subspan(8, 4)), "00 00 00 08");
+    EXPECT_EQ(to_hex(block.subspan(26, 4)), halves);
+  }
 }
 
 // tshark 4.0 takes the header that a remote protection error quotes for one of 14 bytes, whichever it is.

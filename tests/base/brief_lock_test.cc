@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/brief_lock.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace softdat::base {
+namespace {
+
+TEST(BriefLockTest, IsHeldByOneAtATime) {
+  BriefLock lock;
+  ASSERT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+  EXPECT_TRUE(lock.try_lock());
+  lock.unlock();
+}
+
+TEST(BriefLockTest, WhoeverSleepsIsWokenAndNothingIsLost) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 20'000;
+  BriefLock lock;
+  int count = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        const std::lock_guard guard(lock);
+        ++count;
+        if (round % 1000 == 0) std::this_thread::yield();  // so that others come to sleep
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count, kThreads * kRounds);
+}
+
+}  // namespace
+}  // namespace softdat::base

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// libibverbs and librdmacm as tests want them: one device without wires, whose requests complete when they are told to.
+// A shared library, loaded as the real ones are; what stands here is how a test gives it its orders.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#define FAKE_API __attribute__((visibility("default")))
+
+namespace softdat::fake {
+
+// Of queues that are made from now on; 0: any.
+FAKE_API void allow_entries(int most);
+// Whether completion queues may grow (they may, to begin with).
+FAKE_API void allow_resizing(bool is_allowed);
+
+// Requests posted that have not completed.
+FAKE_API std::size_t sends_pending(const ibv_qp* qp);
+// Completes the oldest ones, successfully. Requires that there are so many.
+FAKE_API void complete_sends(ibv_qp* qp, std::size_t count);
+// A message comes into the oldest receive, which must be there.
+FAKE_API void receive(ibv_qp* qp, std::uint32_t length);
+// The queue pair made last.
+FAKE_API ibv_qp* last_queue_pair();
+
+// Whether a completion has been lost for want of room.
+FAKE_API bool has_overflowed(const ibv_cq* cq);
+
+// The connection manager says so of an id.
+FAKE_API void say(rdma_cm_id* id, rdma_cm_event_type type);
+FAKE_API rdma_cm_id* make_id();
+
+}  // namespace softdat::fake
