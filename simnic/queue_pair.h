@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/brief_lock.h"
 #include "base/guarded.h"
 #include "hca/counters.h"
 #include "hca/device.h"
@@ -133,8 +134,8 @@ class QueuePair final : public hca::QueuePair,
   SharedReceiveQueue* const shared_;  // null: receives are posted here
   const MemoryView memory_;
   // Lock order: the baton, send_mutex_, recv_mutex_.
-  std::mutex send_mutex_;  // guards the posting side of requester_.queue()
-  std::mutex recv_mutex_;  // guards the posting side of responder_.queue()
+  base::BriefLock send_mutex_;  // guards the posting side of requester_.queue()
+  base::BriefLock recv_mutex_;  // guards the posting side of responder_.queue()
   // Written with the baton by advance() alone, and with both mutexes when it leaves kError; read by
   // anybody.
   std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};

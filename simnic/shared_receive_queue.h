@@ -15,6 +15,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/brief_lock.h"
 #include "hca/device.h"
 #include "simnic/receive_accounts.h"
 #include "simnic/scatter_gather.h"
@@ -69,7 +70,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   const ReceiveAccounts::Number account_;
   hca::SharedReceiveQueueSink* const sink_;
 
-  mutable std::mutex post_mutex_;  // guards the posting side of *queue_; taken after the baton
+  mutable base::BriefLock post_mutex_;  // guards the posting side of *queue_; taken after the baton
   // Changed with the baton and post_mutex_, read with either.
   std::unique_ptr<WorkQueue<RecvEntry>> queue_;
   std::uint32_t capacity_;
