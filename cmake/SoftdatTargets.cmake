@@ -23,13 +23,14 @@ function(softdat_room name)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# softdat_precompile_gtest(TARGET): the test framework is half of what most tests compile. Not where a launcher (ccache)
-# keeps objects: little is compiled twice there, and whoever includes too little is found. And not where GCC optimises:
-# with a precompiled header it raises false alarms (-Warray-bounds in std::string's operator+).
+# softdat_precompile_gtest(TARGET): the test framework is half of what most tests compile; it is compiled once for all of
+# them (tests/CMakeLists.txt). GCC takes a precompiled header only where all is compiled for the same kind of output, so
+# libraries that end in test programs are compiled as programs are. Not where a launcher (ccache) keeps objects: little is
+# compiled twice there, and whoever includes too little is found.
 function(softdat_precompile_gtest target)
-  if(CMAKE_BUILD_TYPE STREQUAL Debug AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>"
-      "$<$<COMPILE_LANGUAGE:CXX>:<gmock/gmock.h$<ANGLE-R>>")
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_compile_options(${target} PRIVATE -fPIE)
+    target_precompile_headers(${target} REUSE_FROM precompiled_gtest)
   endif()
 endfunction()
 
