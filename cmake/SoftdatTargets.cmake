@@ -34,6 +34,33 @@ function(softdat_precompile_gtest target)
   endif()
 endfunction()
 
+# Sanitizers make the start of a process expensive, and most tests are short: there, programs run in a few processes.
+set(SOFTDAT_ALL_IN_PARTS OFF)
+if(SOFTDAT_SANITIZE AND NOT SOFTDAT_FULL_TESTS)
+  set(SOFTDAT_ALL_IN_PARTS ON)
+endif()
+
+# softdat_tests_in_parts(NAME TARGET PARTS [ENVIRONMENT variable=value...] [ARGUMENTS argument...] [LABELS label...]): the
+# tests of a GoogleTest binary in so many processes, which name each test as they begin it.
+function(softdat_tests_in_parts name target parts)
+  cmake_parse_arguments(tests "" "" "ENVIRONMENT;ARGUMENTS;LABELS" ${ARGN})
+  foreach(part RANGE 1 ${parts})
+    math(EXPR index "${part} - 1")
+    add_test(NAME ${name}.part_${part} COMMAND ${target} ${tests_ARGUMENTS})
+    set_tests_properties(${name}.part_${part} PROPERTIES TIMEOUT 600 LABELS "${tests_LABELS}"
+      ENVIRONMENT "${tests_ENVIRONMENT};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
+# softdat_discover_tests(TARGET [PREFIX]): has ctest list the cases of a GoogleTest binary.
+function(softdat_discover_tests target)
+  if(SOFTDAT_ALL_IN_PARTS)
+    softdat_tests_in_parts(${target} ${target} 2)
+  else()
+    gtest_discover_tests(${target} TEST_PREFIX "${ARGV1}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
+
 # softdat_test(NAME sources... [LINK libraries...]): a GoogleTest binary whose cases ctest lists.
 function(softdat_test name)
   cmake_parse_arguments(test "" "" "LINK" ${ARGN})
@@ -41,5 +68,5 @@ function(softdat_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE softdat_options ${test_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   softdat_precompile_gtest(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  softdat_discover_tests(${name})
 endfunction()
