@@ -23,13 +23,41 @@ function(softdat_room name)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# softdat_precompile_gtest(TARGET): the test framework is half of what most tests compile. Not where a launcher (ccache)
-# keeps objects: little is compiled twice there, and whoever includes too little is found. And not where GCC optimises:
-# with a precompiled header it raises false alarms (-Warray-bounds in std::string's operator+).
+# softdat_precompile_gtest(TARGET): the test framework is half of what most tests compile; it is compiled once for all of
+# them (tests/CMakeLists.txt). GCC takes a precompiled header only where all is compiled for the same kind of output, so
+# libraries that end in test programs are compiled as programs are. Not where a launcher (ccache) keeps objects: little is
+# compiled twice there, and whoever includes too little is found.
 function(softdat_precompile_gtest target)
-  if(CMAKE_BUILD_TYPE STREQUAL Debug AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>"
-      "$<$<COMPILE_LANGUAGE:CXX>:<gmock/gmock.h$<ANGLE-R>>")
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_compile_options(${target} PRIVATE -fPIE)
+    target_precompile_headers(${target} REUSE_FROM precompiled_gtest)
+  endif()
+endfunction()
+
+# Sanitizers make the start of a process expensive, and most tests are short: there, programs run in a few processes.
+set(SOFTDAT_ALL_IN_PARTS OFF)
+if(SOFTDAT_SANITIZE AND NOT SOFTDAT_FULL_TESTS)
+  set(SOFTDAT_ALL_IN_PARTS ON)
+endif()
+
+# softdat_tests_in_parts(NAME TARGET PARTS [ENVIRONMENT variable=value...] [ARGUMENTS argument...] [LABELS label...]): the
+# tests of a GoogleTest binary in so many processes, which name each test as they begin it.
+function(softdat_tests_in_parts name target parts)
+  cmake_parse_arguments(tests "" "" "ENVIRONMENT;ARGUMENTS;LABELS" ${ARGN})
+  foreach(part RANGE 1 ${parts})
+    math(EXPR index "${part} - 1")
+    add_test(NAME ${name}.part_${part} COMMAND ${target} ${tests_ARGUMENTS})
+    set_tests_properties(${name}.part_${part} PROPERTIES TIMEOUT 600 LABELS "${tests_LABELS}"
+      ENVIRONMENT "${tests_ENVIRONMENT};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
+# softdat_discover_tests(TARGET [PREFIX]): has ctest list the cases of a GoogleTest binary.
+function(softdat_discover_tests target)
+  if(SOFTDAT_ALL_IN_PARTS)
+    softdat_tests_in_parts(${target} ${target} 2)
+  else()
+    gtest_discover_tests(${target} TEST_PREFIX "${ARGV1}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()
 endfunction()
 
@@ -40,5 +68,5 @@ function(softdat_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE softdat_options ${test_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   softdat_precompile_gtest(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  softdat_discover_tests(${name})
 endfunction()
