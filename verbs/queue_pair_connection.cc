@@ -151,10 +151,12 @@ hca::Outcome QueuePair::accept(const CmEvent& request, std::span<const std::byte
   return hca::Done{};
 }
 
-// RFC 6581 section 9.1, and InfiniBand alike: neither side may promise more than the other can use.
+// RFC 6581 section 9.1, and InfiniBand alike: neither side may promise more than the other can use. A peer of MPA
+// revision 1 cannot speak of reads, and is taken to answer one at a time; one that has said 0 gets no more by it.
 bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte> private_data) {
-  const std::uint32_t reads_in = std::min(limits_.reads_in, request.reads_out);
-  const std::uint32_t reads_out = std::min(limits_.reads_out, request.reads_in);
+  const bool is_silent = device_.traits.is_iwarp && request.reads_in == 0 && request.reads_out == 0;
+  const std::uint32_t reads_in = std::min(limits_.reads_in, is_silent ? limits_.reads_in : request.reads_out);
+  const std::uint32_t reads_out = std::min(limits_.reads_out, is_silent ? 1 : request.reads_in);
   const OutgoingPrivateData data(private_data, device_.traits.is_iwarp);
   rdma_conn_param answer{};
   answer.private_data = data.data();

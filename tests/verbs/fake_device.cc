@@ -36,6 +36,7 @@ struct State {
   bool may_resize = true;
   std::uint32_t last_number = 0;
   ibv_qp* last_pair = nullptr;
+  rdma_conn_param last_answer{};
   std::deque<rdma_cm_event*> said;
   rdma_event_channel* channel = nullptr;
 };
@@ -172,6 +173,11 @@ rdma_cm_id* make_id() {
   id->route.addr.src_addr.sa_family = AF_INET;
   id->route.addr.dst_addr.sa_family = AF_INET;
   return id;
+}
+
+rdma_conn_param last_answer() {
+  const std::lock_guard lock(state().mutex);
+  return state().last_answer;
 }
 
 }  // namespace softdat::fake
@@ -354,7 +360,11 @@ int rdma_connect(rdma_cm_id* id, rdma_conn_param*) {
 int rdma_establish(rdma_cm_id*) {
   return 0;
 }
-int rdma_accept(rdma_cm_id* id, rdma_conn_param*) {
+int rdma_accept(rdma_cm_id* id, rdma_conn_param* answer) {
+  {
+    const std::lock_guard lock(state().mutex);
+    state().last_answer = *answer;
+  }
   say(id, RDMA_CM_EVENT_ESTABLISHED);
   return 0;
 }

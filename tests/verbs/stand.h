@@ -68,7 +68,7 @@ class Stand {
     hca::QueuePairConfig config;
     config.pd = domain_.get();
     config.send_cq = config.recv_cq = &queue;
-    config.limits = {.send_wr = wr, .recv_wr = wr, .send_sge = 1, .recv_sge = 1};
+    config.limits = {.send_wr = wr, .recv_wr = wr, .send_sge = 1, .recv_sge = 1, .reads_in = 4, .reads_out = 4};
     config.sink = sink;
     auto made = QueuePair::create({*events_, *adapter_, memory_, traits_}, config);
     return std::unique_ptr<QueuePair>(static_cast<QueuePair*>(std::move(made).value().release()));
@@ -77,8 +77,9 @@ class Stand {
   MemoryTable& memory() { return memory_; }
 
   // As one that answers. The connection manager says at once that the connection stands.
-  static void accept(QueuePair& queue_pair) {
-    const CmEvent request{.type = RDMA_CM_EVENT_CONNECT_REQUEST, .id = fake::make_id()};
+  static void accept(QueuePair& queue_pair, std::uint32_t reads_in = 0, std::uint32_t reads_out = 0) {
+    const CmEvent request{
+        .type = RDMA_CM_EVENT_CONNECT_REQUEST, .id = fake::make_id(), .reads_in = reads_in, .reads_out = reads_out};
     ASSERT_TRUE(queue_pair.accept(request, {}));
   }
 
