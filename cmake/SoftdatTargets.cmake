@@ -46,9 +46,10 @@ function(softdat_tests_in_parts name target parts)
   cmake_parse_arguments(tests "" "" "ENVIRONMENT;ARGUMENTS;LABELS" ${ARGN})
   foreach(part RANGE 1 ${parts})
     math(EXPR index "${part} - 1")
+    set(environment ${tests_ENVIRONMENT} GTEST_TOTAL_SHARDS=${parts} GTEST_SHARD_INDEX=${index})
     add_test(NAME ${name}.part_${part} COMMAND ${target} ${tests_ARGUMENTS})
     set_tests_properties(${name}.part_${part} PROPERTIES TIMEOUT 600 LABELS "${tests_LABELS}"
-      ENVIRONMENT "${tests_ENVIRONMENT};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+      ENVIRONMENT "${environment}")
   endforeach()
 endfunction()
 
