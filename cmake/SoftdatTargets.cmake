@@ -58,7 +58,9 @@ function(softdat_discover_tests target)
   if(SOFTDAT_ALL_IN_PARTS)
     softdat_tests_in_parts(${target} ${target} 2)
   else()
-    gtest_discover_tests(${target} TEST_PREFIX "${ARGV1}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    # Without an argument ARGV1 would be the caller's.
+    list(JOIN ARGN "" prefix)
+    gtest_discover_tests(${target} TEST_PREFIX "${prefix}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()
 endfunction()
 
