@@ -68,8 +68,11 @@ void check_value(const Row& row) {
       std::string(row.choices).c_str());
 }
 
+// Of every variable that is ours.
+constexpr std::string_view kPrefix = "SOFTDAT_";
+
 void check_name(std::string_view name) {
-  if (name.starts_with("SOFTDAT_TEST_")) return;  // said to our tests
+  if (name.substr(kPrefix.size()).starts_with("TEST_")) return;  // said to our tests
   const auto same = [&](const Row& row) { return name == row.name; };
   if (std::any_of(kRows.begin(), kRows.end(), same)) return;
   const auto nearer = [&](const Row& a, const Row& b) {
@@ -84,7 +87,7 @@ void report_all() {
   for (const Row& row : kRows) check_value(row);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (text.starts_with("SOFTDAT_")) check_name(text.substr(0, text.find('=')));
+    if (text.starts_with(kPrefix)) check_name(text.substr(0, text.find('=')));
   }
 }
 

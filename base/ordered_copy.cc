@@ -30,6 +30,17 @@ inline void move_word(std::byte*& to, const std::byte*& from, std::size_t& lengt
 
 using Vector = std::uint64_t __attribute__((vector_size(16)));
 
+// Up to a place where no store lies across two cache lines, whose halves could be seen in any order.
+inline void align_target(std::byte*& to, const std::byte*& from, std::size_t& length) {
+  const auto must_move = [&](std::uintptr_t size) {
+    return (reinterpret_cast<std::uintptr_t>(to) & size) != 0 && length >= size;
+  };
+  if (must_move(1)) move_word<std::uint8_t>(to, from, length);
+  if (must_move(2)) move_word<std::uint16_t>(to, from, length);
+  if (must_move(4)) move_word<std::uint32_t>(to, from, length);
+  if (must_move(8)) move_word<std::uint64_t>(to, from, length);
+}
+
 #if defined(__x86_64__)
 
 // Where stores of 16 bytes, one in each cycle, would be what holds a copy up.
@@ -39,16 +50,6 @@ constexpr std::size_t kWide = 32;
 bool has_wide_stores() {
   static const bool has = __builtin_cpu_supports("avx") != 0;
   return has;
-}
-
-// Up to a place where no store of that size lies across two cache lines, whose halves could be seen in any order.
-inline void align_target(std::byte*& to, const std::byte*& from, std::size_t& length) {
-  const auto misplaced = [&](std::uintptr_t size) { return (reinterpret_cast<std::uintptr_t>(to) & size) != 0; };
-  if (misplaced(1)) move_word<std::uint8_t>(to, from, length);
-  if (misplaced(2)) move_word<std::uint16_t>(to, from, length);
-  if (misplaced(4)) move_word<std::uint32_t>(to, from, length);
-  if (misplaced(8)) move_word<std::uint64_t>(to, from, length);
-  if (misplaced(16)) move_word<Vector>(to, from, length);
 }
 
 // A multiple of kWide bytes.
@@ -61,10 +62,10 @@ __attribute__((target("avx"))) void copy_wide(std::byte* to, const std::byte* fr
   }
 }
 
-// Most of it.
+// Most of it. What programs watch is the end, which is left to stores that no processor makes in two.
 inline void copy_bulk(std::byte*& to, const std::byte*& from, std::size_t& length) {
-  align_target(to, from, length);
-  const std::size_t bulk = length - length % kWide;
+  if (reinterpret_cast<std::uintptr_t>(to) % kWide != 0) move_word<Vector>(to, from, length);
+  const std::size_t bulk = (length - kWide) / kWide * kWide;
   copy_wide(to, from, bulk);
   to += bulk;
   from += bulk;
@@ -76,6 +77,7 @@ inline void copy_bulk(std::byte*& to, const std::byte*& from, std::size_t& lengt
 }  // namespace
 
 void copy_ordered(std::byte* to, const std::byte* from, std::size_t length) {
+  if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Vector) != 0) align_target(to, from, length);
 #if defined(__x86_64__)
   if (length >= kWorthWide && has_wide_stores()) copy_bulk(to, from, length);
 #endif

@@ -175,8 +175,8 @@ void CompletionQueue::release_sends(std::uint32_t count) {
 
 bool CompletionQueue::count_unwanted() {
   const auto is_counted = [this] {
-    const std::uint32_t most = most_unwanted_.load(std::memory_order_relaxed);
-    if (unwanted_.fetch_add(1, std::memory_order_acquire) < most) return true;
+    const std::uint32_t before = unwanted_.fetch_add(1, std::memory_order_seq_cst);
+    if (before < most_unwanted_.load(std::memory_order_seq_cst)) return true;
     discount_unwanted();
     return false;
   };

@@ -92,10 +92,10 @@ hca::Outcome QueuePair::make_device_queue_pair() {
   }
   max_inline_ = std::min(wish.cap.max_inline_data, kWishedInline);
   qp_ = made;
+  send_queue_.expect_sends(limits_.send_wr);  // before what may lack memory: who destroys the pair releases them
   number_.store(made->qp_num, std::memory_order_seq_cst);
   device_.events.add(key_of_qp(made->qp_num), *this);
   send_queue_.attach(made->qp_num, *this);
-  send_queue_.expect_sends(limits_.send_wr);
   if (&recv_queue_ != &send_queue_) recv_queue_.attach(made->qp_num, *this);
   if (shared_ != nullptr) shared_->attach(recv_queue_);
   if (to_init()) return hca::Done{};

@@ -80,9 +80,14 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
   if (must_void && window.posted_on != qp_->qp_num) return hca::fail(hca::Error::kPermission);
   if (sends_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);
+  const bool is_counted = is_with_device && (request.flags & hca::kSignaled) == 0;
+  if (is_counted && !send_queue_.count_unwanted()) return hca::fail(hca::Error::kLimitReached);
   // A window of type 2 has to be freed before it is bound again.
   if (must_void) {
-    if (const hca::Outcome voided = void_key_locked(window.posted_key); !voided) return hca::fail(voided.reason());
+    if (const hca::Outcome voided = void_key_locked(window.posted_key); !voided) {
+      if (is_counted) send_queue_.discount_unwanted();
+      return hca::fail(voided.reason());
+    }
     window.posted_key = 0;
   }
   WorkEntry& entry = sends_.next();
@@ -93,7 +98,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   entry.opcode = hca::CompletionOpcode::kBind;
   entry.is_receive = false;
   entry.is_with_device = is_with_device;
-  if (is_with_device && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
+  entry.is_counted = is_counted;
   entry.window = window.state();
   std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
   auto hold = window.state()->hold();

@@ -172,7 +172,8 @@ void QueuePair::finish_end() {
   std::optional<hca::ConnectionEvent> news;
   {
     const std::lock_guard lock(mutex_);
-    if (!ending_) return;
+    // Of its beginning the consumer hears first; then there is another wake.
+    if (!ending_ || held_) return;
     if (!ending_->is_flushed) {
       if (!is_flushed_by_device() && base::Clock::now() < ending_->patience) {
         return device_.events.wake_at(*this, base::Clock::now() + kLook);

@@ -27,8 +27,9 @@ class FirstWord {
  public:
   explicit FirstWord(const Traits& traits) : stand_(traits) {}
 
+  void begin_to_accept() { Stand::accept(*queue_pair_); }
   void accept() {
-    Stand::accept(*queue_pair_);
+    begin_to_accept();
     await_connected();
   }
   void connect() {
@@ -79,6 +80,14 @@ TEST(FirstWordTest, EndOfAConnectionComesAfterItsBeginning) {
   side.accept();
   ASSERT_TRUE(side.queue_pair().disconnect(false));
   EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kDisconnected));
+}
+
+TEST(FirstWordTest, EndByALimitThatWasThereBeforeComesAfterTheBeginningToo) {
+  FirstWord side(pausing({}, kForEver));
+  ASSERT_TRUE(side.queue_pair().post_recv({.wr_id = 1, .flags = 0, .local = {}}));
+  side.queue_pair().set_recv_limits(hca::kNoRecvLimit, 0);
+  side.begin_to_accept();
+  EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kBroken));
 }
 
 TEST(FirstWordTest, EveryLifeOfAQueuePairIsHeldBack) {

@@ -168,16 +168,22 @@ bool is_surely_heap(std::uint64_t address) {
   return is_thread_heap(block_of(address), false);
 }
 
+bool is_of_others_at_work(std::string_view name) {
+  if (name.find("[io_uring]") != std::string_view::npos || name.find("/[aio]") != std::string_view::npos) return true;
+  const auto is_in = [name](std::string_view directory) { return name.starts_with(directory); };
+  // Memory, though it lies there too.
+  return is_in("/dev/") && !is_in("/dev/zero") && !is_in("/dev/shm/") && !is_in("/dev/hugepages");
+}
+
 LinesSeen look_through_map() {
   LinesSeen seen;
   const bool is_told = walk_map_lines([&](const MapLine& line) {
     ++seen.count;
     note_heap(line);
-    const auto is_named = [&](std::string_view part) { return line.name.find(part) != std::string_view::npos; };
-    if (is_named("[io_uring]") || is_named("/[aio]")) seen.has_rings = true;
+    if (is_of_others_at_work(line.name)) seen.has_others_at_work = true;
     return true;
   });
-  if (!is_told) seen.has_rings = true;
+  if (!is_told) seen.has_others_at_work = true;
   return seen;
 }
 

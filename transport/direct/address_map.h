@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace softdat::transport::direct {
@@ -37,11 +38,14 @@ std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, co
 // Whether the address lies in one of malloc's heaps, as far as it can be told without a look at the map. Cheap.
 bool is_surely_heap(std::uint64_t address);
 
-// All mappings, which takes longer the more there are. Rings of io_uring or of asynchronous I/O mean that the kernel
-// may store into our memory without any thread of ours; there are said to be some when the kernel does not tell.
+// Whether a mapping of this name means that the kernel or a device may store into our memory, or read there, without
+// any thread of ours: a ring of io_uring or of asynchronous I/O, or what a device's driver has mapped.
+bool is_of_others_at_work(std::string_view name);
+
+// All mappings, which takes longer the more there are. Others are said to be at work when the kernel does not tell.
 struct LinesSeen {
   std::size_t count = 0;
-  bool has_rings = false;
+  bool has_others_at_work = false;
 };
 LinesSeen look_through_map();
 

@@ -120,7 +120,7 @@ std::optional<Refusal> Arena::move_locked(const Range& range, const std::vector<
     const Range part{std::max(mapping.begin, range.begin), std::min(mapping.end, range.end)};
     if (mapping.kind != MappingKind::kPlain || part.begin >= part.end) continue;
     if (std::exchange(is_first, false)) look_around_locked();
-    if (when == MoveWhen::kHarmless && seen_.has_rings) return Refusal::kAsynchronousIo;
+    if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
     if (seen_.count + made_since_ > kMostMappings) return Refusal::kNotMovable;
     const auto offset = offset_of_locked(part);
     if (!offset) return Refusal::kNotMovable;

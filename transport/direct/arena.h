@@ -22,9 +22,9 @@ namespace softdat::transport::direct {
 
 // Why memory is not shared.
 enum class Refusal : std::uint8_t {
-  kNotMovable,      // it is not private pages of the consumer's
-  kOtherThreads,    // it is, but moving it could fail a system call of one of the consumer's threads
-  kAsynchronousIo,  // or the kernel may be storing there by itself
+  kNotMovable,    // it is not private pages of the consumer's
+  kOtherThreads,  // it is, but moving it could fail a system call of one of the consumer's threads
+  kOthersAtWork,  // or the kernel or a device may be storing there by itself
 };
 
 // Any thread.

@@ -37,9 +37,10 @@ const char* text_of(Refusal refusal) {
       return "reached by messages, because a system call of another thread of this process that stores there in the "
              "moment in which its pages are moved would fail; SOFTDAT_DIRECT=on moves them all the same, and with "
              "vm.unprivileged_userfaultfd=1 none would fail";
-    case Refusal::kAsynchronousIo:
-      return "reached by messages, because this process has a ring of io_uring or of asynchronous I/O, by which the "
-             "kernel may store there while its pages are moved; SOFTDAT_DIRECT=on moves them all the same";
+    case Refusal::kOthersAtWork:
+      return "reached by messages, because this process has a ring of io_uring or of asynchronous I/O, or has mapped a "
+             "device, which may store there while its pages are moved, or keep the old ones; SOFTDAT_DIRECT=on moves "
+             "them all the same";
   }
   return "reached by messages, this memory being no private pages of ours";
 }

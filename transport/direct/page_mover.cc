@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/own_threads.h"
+#include "transport/direct/shared_file.h"
 
 namespace softdat::transport::direct {
 namespace {
@@ -89,6 +90,7 @@ bool PageMover::open() {
 }
 
 MoveResult PageMover::move(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset, MoveWhen when) {
+  if (!is_file_size_allowed(offset + (end - begin))) return MoveResult::kFailed;
   for (std::uint64_t at = begin; at < end; at += kPiece) {
     const MoveResult result = move_piece(at, std::min(kPiece, end - at), file, offset + (at - begin), when);
     if (result != MoveResult::kMoved) return result;

@@ -16,17 +16,26 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr int kNoNewWriters = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
 
-// Beyond the limit ftruncate() would not merely fail: it would raise SIGXFSZ.
-bool is_allowed(std::uint64_t bytes) {
+// A view of far more than is in the file. Under mlockall() it would be filled from one end to the other, so that there
+// is nothing to be had in it until it has been let off.
+void* map_unlocked(int file, std::uint64_t offset, std::size_t length, int protection) {
+  void* const got = ::mmap(nullptr, length, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(offset));
+  if (got == MAP_FAILED) return nullptr;
+  if (::munlock(got, length) == 0 && ::mprotect(got, length, protection) == 0) return got;
+  ::munmap(got, length);
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_file_size_allowed(std::uint64_t bytes) {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
   return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
 }
 
-}  // namespace
-
 base::UniqueFd create_shared_file(const char* name, std::uint64_t bytes) {
-  if (!is_allowed(bytes)) return {};
+  if (!is_file_size_allowed(bytes)) return {};
   base::UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return {};
   if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return {};
@@ -50,8 +59,8 @@ bool is_shared_file(int file, std::uint64_t bytes) {
 
 SharedView::SharedView(int file, std::uint64_t offset, std::size_t length, Rights rights) : length_(length) {
   const int protection = rights == Rights::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* got = ::mmap(nullptr, length, protection, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(offset));
-  if (got == MAP_FAILED) return;
+  void* const got = map_unlocked(file, offset, length, protection);
+  if (got == nullptr) return;
   data_ = static_cast<std::byte*>(got);
   static_cast<void>(::madvise(got, length, MADV_DONTDUMP));
 }

@@ -14,6 +14,9 @@ namespace softdat::transport::direct {
 // grow. Empty when the system, or the process's limit on file sizes, refuses.
 base::UniqueFd create_shared_file(const char* name, std::uint64_t bytes);
 
+// Whether a write up to there would be within the process's limit on file sizes; beyond, it would raise SIGXFSZ.
+bool is_file_size_allowed(std::uint64_t bytes);
+
 // From now on nobody else can map it for writing; views that exist stay as they are.
 void forbid_new_writers(int file);
 

@@ -10,6 +10,7 @@
 
 #include "tests/base/holds_in_child.h"
 #include "tests/transport/direct/pages.h"
+#include "transport/direct/address_map.h"
 #include "transport/direct/arena.h"
 
 namespace softdat::transport::direct::testing {
@@ -78,9 +79,19 @@ TEST_F(MoveWhenTest, ARingByWhichTheKernelStoresKeepsMemoryWhereItIs) {
   const Pages pages(4);
   Refusal refusal = Refusal::kNotMovable;
   EXPECT_FALSE(arena->share(pages.address(), pages.size(), MoveWhen::kHarmless, &refusal).has_value());
-  EXPECT_EQ(refusal, Refusal::kAsynchronousIo);
+  EXPECT_EQ(refusal, Refusal::kOthersAtWork);
   EXPECT_TRUE(arena->share(pages.address(), pages.size(), MoveWhen::kAlways).has_value());
   EXPECT_EQ(::syscall(SYS_io_destroy, ring), 0);
+}
+
+TEST(OthersAtWork, AreKnownByTheNamesOfTheirMappings) {
+  for (const char* name : {"anon_inode:[io_uring]", "/[aio] (deleted)", "/dev/infiniband/uverbs0", "/dev/nvidia0"}) {
+    EXPECT_TRUE(is_of_others_at_work(name)) << name;
+  }
+  for (const char* name :
+       {"", "[heap]", "/usr/lib/libc.so.6", "/dev/zero (deleted)", "/dev/shm/mine", "/dev/hugepages/1"}) {
+    EXPECT_FALSE(is_of_others_at_work(name)) << name;
+  }
 }
 
 ::blkcnt_t blocks_of(const Arena& arena) {
