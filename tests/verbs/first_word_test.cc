@@ -81,6 +81,14 @@ TEST(FirstWordTest, EndOfAConnectionComesAfterItsBeginning) {
   EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kDisconnected));
 }
 
+TEST(FirstWordTest, ConnectionThatALimitBreaksAtOnceHasBegunToo) {
+  FirstWord side(pausing({}, kForEver));
+  ASSERT_TRUE(side.queue_pair().post_recv({.wr_id = 1, .flags = 0, .local = {}}));
+  side.queue_pair().set_recv_limits(hca::kNoRecvLimit, 0);
+  Stand::accept(side.queue_pair());
+  EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kBroken));
+}
+
 TEST(FirstWordTest, EveryLifeOfAQueuePairIsHeldBack) {
   FirstWord side(pausing({}, kForEver));
   side.accept();
