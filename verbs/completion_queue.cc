@@ -37,7 +37,7 @@ hca::Completion completion_of(const ibv_wc& wc, const WorkEntry& entry, std::uin
   hca::Completion result{.wr_id = entry.cookie,
                          .qp_context = context,
                          .length = 0,
-                         .status = status_of(wc.status),
+                         .status = wc.status == IBV_WC_SUCCESS ? hca::CompletionStatus::kSuccess : status_of(wc.status),
                          .opcode = entry.opcode,
                          .solicited = false};
   if (wc.status != IBV_WC_SUCCESS) return result;

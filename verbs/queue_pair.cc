@@ -151,25 +151,6 @@ std::uint16_t QueuePair::local_port() const {
   return port_ != 0 ? port_ : to_port(number_.load(std::memory_order_relaxed));
 }
 
-void QueuePair::on_complete(WorkEntry& entry, hca::CompletionStatus status) {
-  if (entry.window != nullptr) {
-    entry.window->on_done(entry.binding, status == hca::CompletionStatus::kSuccess);
-    entry.window.reset();
-  }
-  if (std::exchange(entry.is_counted, false)) send_queue_.discount_unwanted();
-  (entry.is_receive ? recvs_ : sends_).complete(entry);
-}
-
-void QueuePair::on_received(const hca::Completion& completion) {
-  if (!has_heard_.load(std::memory_order_relaxed)) {
-    has_heard_.store(true, std::memory_order_seq_cst);
-    if (is_holding_.load(std::memory_order_seq_cst)) device_.events.post(*this);
-  }
-  if (completion.opcode == hca::CompletionOpcode::kRecvInvalidate) device_.memory.void_window(completion.invalidated);
-  const bool is_immediate = completion.opcode == hca::CompletionOpcode::kRecvWriteImmediate;
-  counters_.add(is_immediate ? hca::Transfer::kRecvWriteImmediate : hca::Transfer::kRecv, completion.length);
-}
-
 // A flushed request only follows another that has failed, or an end that the connection manager tells of.
 void QueuePair::on_work_failed(hca::CompletionStatus status, bool is_receive) {
   if (status == hca::CompletionStatus::kFlushed) return;

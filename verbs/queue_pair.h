@@ -107,6 +107,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void make_room_locked();
   bool count_locked(WorkEntry& entry);
   void retract_locked(WorkEntry& entry);
+  void discount(WorkEntry& entry);
   void remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments);
   void look_at_recv_limits();
 
@@ -127,6 +128,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_established(const CmEvent& event);
   void hold_locked(hca::ConnectionEvent news, base::Time until);
   std::optional<hca::ConnectionEvent> take_held();
+  void note_first_word();
   void on_rejected(const CmEvent& event);
   void on_disconnected(const CmEvent& event);
   bool has_refused_peer() const;
@@ -197,5 +199,25 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::vector<hca::Segment> recv_segments_;  // limits_.recv_sge for each entry, for inherit_recvs()
   std::vector<std::uint16_t> recv_counts_;
 };
+
+// Inline, because every completion passes through them.
+inline void QueuePair::on_complete(WorkEntry& entry, hca::CompletionStatus status) {
+  if (entry.window != nullptr) [[unlikely]] {
+    entry.window->on_done(entry.binding, status == hca::CompletionStatus::kSuccess);
+    entry.window.reset();
+  }
+  if (entry.is_counted) [[unlikely]]
+    discount(entry);
+  (entry.is_receive ? recvs_ : sends_).complete(entry);
+}
+
+inline void QueuePair::on_received(const hca::Completion& completion) {
+  if (!has_heard_.load(std::memory_order_relaxed)) [[unlikely]]
+    note_first_word();
+  if (completion.opcode == hca::CompletionOpcode::kRecvInvalidate) [[unlikely]]
+    device_.memory.void_window(completion.invalidated);
+  const bool is_immediate = completion.opcode == hca::CompletionOpcode::kRecvWriteImmediate;
+  counters_.add(is_immediate ? hca::Transfer::kRecvWriteImmediate : hca::Transfer::kRecv, completion.length);
+}
 
 }  // namespace softdat::verbs

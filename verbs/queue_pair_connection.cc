@@ -279,6 +279,11 @@ void QueuePair::hold_locked(hca::ConnectionEvent news, base::Time until) {
   device_.events.wake_at(*this, until);
 }
 
+void QueuePair::note_first_word() {
+  has_heard_.store(true, std::memory_order_seq_cst);
+  if (is_holding_.load(std::memory_order_seq_cst)) device_.events.post(*this);
+}
+
 // Nothing, where nothing is held, or it is too early. Whatever ends the connection, the consumer has heard of it first.
 std::optional<hca::ConnectionEvent> QueuePair::take_held() {
   const std::lock_guard lock(mutex_);

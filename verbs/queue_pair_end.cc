@@ -172,8 +172,7 @@ void QueuePair::finish_end() {
   std::optional<hca::ConnectionEvent> news;
   {
     const std::lock_guard lock(mutex_);
-    // Of its beginning the consumer hears first; then there is another wake.
-    if (!ending_ || held_) return;
+    if (!ending_ || held_) return;  // the beginning comes first; take_held() calls again
     if (!ending_->is_flushed) {
       if (!is_flushed_by_device() && base::Clock::now() < ending_->patience) {
         return device_.events.wake_at(*this, base::Clock::now() + kLook);

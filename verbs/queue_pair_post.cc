@@ -2,7 +2,6 @@
 // The consumer's way in. What a device would only notice later is looked at first.
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "base/uncancelled.h"
 #include "hca/request_rules.h"
@@ -151,7 +150,12 @@ bool QueuePair::count_locked(WorkEntry& entry) {
 // The device has not taken it.
 void QueuePair::retract_locked(WorkEntry& entry) {
   sends_.retract();
-  if (std::exchange(entry.is_counted, false)) send_queue_.discount_unwanted();
+  if (entry.is_counted) discount(entry);
+}
+
+void QueuePair::discount(WorkEntry& entry) {
+  entry.is_counted = false;
+  send_queue_.discount_unwanted();
 }
 
 hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {

@@ -32,6 +32,14 @@ TEST_F(ExtensionTest, TakesEitherHandleOnceAnIaHasExtensions) {
   EXPECT_EQ(dat_extension_op(reinterpret_cast<DAT_HANDLE>(0x77), 3, 1), kBadHandle);
 }
 
+// In a process of its own, as ctest runs it: no other IA has extensions there.
+TEST_F(ExtensionTest, IsCalledWhereOnlyANamedAttributeTellsOfThem) {
+  const ScratchIa ia("named");
+  take_notes();
+  EXPECT_EQ(dat_extension_op(ia.handle, 3, 41), kOk);
+  EXPECT_THAT(take_notes(), ElementsAre("foreign extend 3 41 named"));
+}
+
 TEST_F(ExtensionTest, AnswersForAProviderWithoutExtensions) {
   const ScratchIa extended("extend");
   const ScratchIa hollow("hollow");

@@ -99,12 +99,17 @@ DAT_RETURN open_ia(const DAT_NAME_PTR name, DAT_COUNT, DAT_EVD_HANDLE* evd, DAT_
   return DAT_SUCCESS;
 }
 
-DAT_RETURN query_ia(DAT_IA_HANDLE ia, DAT_EVD_HANDLE*, DAT_IA_ATTR_MASK mask, DAT_IA_ATTR* attr, DAT_PROVIDER_ATTR_MASK,
-                    DAT_PROVIDER_ATTR*) {
+DAT_RETURN query_ia(DAT_IA_HANDLE ia, DAT_EVD_HANDLE*, DAT_IA_ATTR_MASK mask, DAT_IA_ATTR* attr,
+                    [[maybe_unused]] DAT_PROVIDER_ATTR_MASK ways_mask, [[maybe_unused]] DAT_PROVIDER_ATTR* ways) {
   note("query");
 #if SOFTDAT_ABI == 20
   const bool is_extended = registration_of(ia).data == "extend";
   if (mask != 0 && is_extended) attr->extension_supported = DAT_EXTENSION_IB;
+  static DAT_NAMED_ATTR named[] = {{"A_WORD", "1"}, {"DAT_EXTENSION_INTERFACE", "TRUE"}};
+  if (ways_mask != 0 && registration_of(ia).data == "named") {
+    ways->num_provider_specific_attr = 2;
+    ways->provider_specific_attr = named;
+  }
 #else
   static_cast<void>(ia);
   static_cast<void>(mask);

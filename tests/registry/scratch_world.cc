@@ -32,8 +32,9 @@ std::string conf_text() {
          conf_line("silent", "scratch_foreign", "silent") + conf_line("refuse", "scratch_foreign", "refuse") +
          conf_line("busy", "scratch_foreign", "busy") + conf_line("forgetful", "scratch_foreign", "forgetful") +
          conf_line("reenter", "scratch_foreign", "reenter") + conf_line("extend", "scratch_foreign", "extend") +
-         conf_line("mapped", "scratch_foreign", "mapped") + conf_line("hollow", "scratch_foreign", "hollow") +
-         conf_line("newer", "scratch_foreign", "", kNewerApi) + conf_line("other", "scratch_foreign", "", kOtherApi);
+         conf_line("named", "scratch_foreign", "named") + conf_line("mapped", "scratch_foreign", "mapped") +
+         conf_line("hollow", "scratch_foreign", "hollow") + conf_line("newer", "scratch_foreign", "", kNewerApi) +
+         conf_line("other", "scratch_foreign", "", kOtherApi);
 }
 
 // Stands before the first DAT call, because the registry reads the file once.

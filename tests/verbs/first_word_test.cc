@@ -27,9 +27,8 @@ class FirstWord {
  public:
   explicit FirstWord(const Traits& traits) : stand_(traits) {}
 
-  void begin_to_accept() { Stand::accept(*queue_pair_); }
   void accept() {
-    begin_to_accept();
+    Stand::accept(*queue_pair_);
     await_connected();
   }
   void connect() {
@@ -82,11 +81,11 @@ TEST(FirstWordTest, EndOfAConnectionComesAfterItsBeginning) {
   EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kDisconnected));
 }
 
-TEST(FirstWordTest, EndByALimitThatWasThereBeforeComesAfterTheBeginningToo) {
+TEST(FirstWordTest, ConnectionThatALimitBreaksAtOnceHasBegunToo) {
   FirstWord side(pausing({}, kForEver));
   ASSERT_TRUE(side.queue_pair().post_recv({.wr_id = 1, .flags = 0, .local = {}}));
   side.queue_pair().set_recv_limits(hca::kNoRecvLimit, 0);
-  side.begin_to_accept();
+  Stand::accept(side.queue_pair());
   EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kBroken));
 }
 

@@ -13,12 +13,27 @@
 namespace softdat::registry {
 namespace {
 
+#if SOFTDAT_ABI == 20
+// An adapter may have an extension for which programs look in vain among its own attributes: counters where there are
+// neither atomics nor immediate data.
+bool names_extensions(const DAT_PROVIDER_ATTR& attributes) {
+  for (DAT_COUNT i = 0; attributes.provider_specific_attr != nullptr && i < attributes.num_provider_specific_attr;
+       ++i) {
+    const char* const name = attributes.provider_specific_attr[i].name;
+    if (name != nullptr && std::string_view(name) == "DAT_EXTENSION_INTERFACE") return true;
+  }
+  return false;
+}
+#endif
+
 void note_extensions(const DAT_PROVIDER& provider, DAT_IA_HANDLE object) {
 #if SOFTDAT_ABI == 20
   DAT_IA_ATTR attributes{};
+  DAT_PROVIDER_ATTR ways{};
   if (provider.ia_query_func == nullptr) return;
-  const DAT_RETURN status = provider.ia_query_func(object, nullptr, DAT_IA_FIELD_ALL, &attributes, 0, nullptr);
-  if (status == DAT_SUCCESS && attributes.extension_supported != DAT_EXTENSION_NONE) {
+  const DAT_RETURN status =
+      provider.ia_query_func(object, nullptr, DAT_IA_FIELD_ALL, &attributes, DAT_PROVIDER_FIELD_ALL, &ways);
+  if (status == DAT_SUCCESS && (attributes.extension_supported != DAT_EXTENSION_NONE || names_extensions(ways))) {
     are_extensions_allowed.store(true, std::memory_order_release);
   }
 #else
