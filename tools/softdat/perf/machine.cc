@@ -65,9 +65,14 @@ ProcessorUse processor_use() {
   return {seconds_of(use.ru_utime) + seconds_of(use.ru_stime), static_cast<double>(use.ru_nvcsw + use.ru_nivcsw)};
 }
 
+// Not what programs and libraries are read from: the kernel drops and reads such pages as it likes.
 double memory_bytes() {
-  const std::string kilobytes = line_value("/proc/self/smaps_rollup", "Pss");
-  return kilobytes.empty() ? 0 : std::stod(kilobytes) * 1024;
+  double sum = 0;
+  for (const char* kind : {"Pss_Anon", "Pss_Shmem", "SwapPss"}) {
+    const std::string kilobytes = line_value("/proc/self/smaps_rollup", kind);
+    if (!kilobytes.empty()) sum += std::stod(kilobytes) * 1024;
+  }
+  return sum;
 }
 
 double open_files() {
