@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BriefLock: a mutex for sections of a few instructions that many calls pass through and few contend for. Taking and
-// giving it back are inline; whoever finds it taken sleeps. Works with std::lock_guard and its like.
+// BriefLock: a mutex for sections that many calls pass through, few contend for, and that are a few instructions as a
+// rule (a post that copies its bytes to a peer itself takes longer). Taking and giving it back are inline; whoever
+// finds it taken sleeps. Works with std::lock_guard and its like.
 //
 // Who writes what: `word_` is 0 (free), 1 (held) or 2 (held, and somebody may sleep). Holders take it by a
 // read-modify-write that acquires and give it back by one that releases; who sleeps writes 2 first, and so keeps
