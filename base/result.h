@@ -3,6 +3,7 @@
 // may ignore one.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -41,6 +42,29 @@ class [[nodiscard]] Result {
 
  private:
   std::variant<T, E> state_;
+};
+
+template <typename T, typename E>
+concept IsBare = std::is_empty_v<T> && std::is_enum_v<E>;
+
+// A success that has nothing to tell, or a reason: one number, which calls hand back in a register as it is.
+template <typename T, typename E>
+requires IsBare<T, E>
+class [[nodiscard]] Result<T, E> {
+ public:
+  Result(T) {}
+  template <typename F>
+  Result(Failure<F> failure) : number_(static_cast<int>(E{failure.reason}) + 1) {}
+
+  bool ok() const { return number_ == 0; }
+  explicit operator bool() const { return ok(); }
+  T value() const { return {}; }
+
+  // Requires !ok().
+  E reason() const { return static_cast<E>(number_ - 1); }
+
+ private:
+  int number_ = 0;
 };
 
 }  // namespace softdat::base

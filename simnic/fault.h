@@ -10,7 +10,9 @@
 
 namespace softdat::simnic {
 
-struct Fault {
+// Too large to be handed back in registers, for a reason: most often there is none, and a few bytes that are put
+// together for that are waited for longer than a look at the one that says so.
+struct alignas(16) Fault {
   transport::TerminateCode code{};
   // What the oldest request of each queue completes with; kFlushed: it is not to blame.
   hca::CompletionStatus blamed_send = hca::CompletionStatus::kFlushed;

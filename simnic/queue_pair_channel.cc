@@ -103,7 +103,9 @@ void QueuePair::pump() {
 
 bool QueuePair::choose_note(Outgoing kind, NoteKind note, std::uint64_t value) {
   outgoing_ = kind;
-  message_ = {.opcode = Opcode::kNote, .note = note, .note_value = value};
+  message_.begin(Opcode::kNote, 0);
+  message_.note = note;
+  message_.note_value = value;
   return true;
 }
 

@@ -135,10 +135,9 @@ bool Requester::can_peer_do(SendOpcode opcode) const {
 }
 
 void Requester::write_message(const SendEntry& entry, transport::Message& message) const {
-  message = {.length = entry.length};
+  message.begin(send_opcode(entry.flags), entry.length);
   switch (entry.opcode) {
     case SendOpcode::kSend:
-      message.opcode = send_opcode(entry.flags);
       break;
     case SendOpcode::kSendInvalidate:
       message.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kSendSolicitedInvalidate
@@ -147,9 +146,10 @@ void Requester::write_message(const SendEntry& entry, transport::Message& messag
       break;
     case SendOpcode::kWriteWithImmediate:
       if (is_write_taken_) {
-        message = {.opcode = (entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kImmediateSolicited
-                                                                  : transport::Opcode::kImmediate,
-                   .operand = entry.operand};
+        message.begin((entry.flags & hca::kSolicited) != 0 ? transport::Opcode::kImmediateSolicited
+                                                           : transport::Opcode::kImmediate,
+                      0);
+        message.operand = entry.operand;
         break;
       }
       [[fallthrough]];

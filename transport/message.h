@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 namespace softdat::transport {
@@ -55,6 +56,10 @@ struct TerminateCode {
 // The fields of a message's head; those its opcode has no use for stay zero. Payload travels beside
 // it.
 struct Message {
+  // Makes it a message of that kind, of which nothing else is said yet. In place: who assigns one copies it, and such a
+  // copy waits until the processor has put together the small stores that it reads.
+  void begin(Opcode kind, std::uint32_t bytes) { new (this) Message{.opcode = kind, .length = bytes}; }
+
   Opcode opcode = Opcode::kSend;
   std::uint32_t length = 0;  // payload bytes (kWrite, kReadResponse, kSend*); of kSendPlaced* those already there
   std::uint32_t stag = 0;    // kWrite, kReadResponse: where the payload goes; kSend*Invalidate: what to invalidate

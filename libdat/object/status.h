@@ -39,7 +39,7 @@ enum class StatusType : std::uint16_t {
 
 // DAT_RETURN_SUBTYPE by the names of dat_error.h, numbered as in DAT 2.0 (1.2 lacks
 // kInvalidHandleCsp and kInvalidStateSrqShutdown, so its later numbers are smaller).
-enum class StatusDetail : std::uint16_t {
+enum class StatusDetail : std::uint8_t {
   kNoSubtype = 0,
   kSubInterrupted = 1,
   kResourceMemory = 2,
@@ -156,6 +156,8 @@ struct [[nodiscard]] Status {
   constexpr bool ok() const { return type == StatusType::kSuccess; }
   friend constexpr bool operator==(const Status&, const Status&) = default;
 };
+
+static_assert(sizeof(Status) == 4, "a register's worth, which is never put together from pieces in memory");
 
 inline constexpr Status kOk{};
 

@@ -30,5 +30,18 @@ TEST(Result, TellsValueFromReasonOfTheSameType) {
   EXPECT_FALSE(reason.ok());
 }
 
+struct Nothing {};
+
+TEST(Result, OfNothingIsANumber) {
+  const Result<Nothing, Reason> done = Nothing{};
+  EXPECT_TRUE(done.ok());
+  for (const Reason reason : {Reason::kNone, Reason::kBecause}) {
+    const Result<Nothing, Reason> failed = Failure{reason};
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.reason(), reason);
+  }
+  static_assert(sizeof(done) == sizeof(int));
+}
+
 }  // namespace
 }  // namespace softdat::base

@@ -200,26 +200,21 @@ MessageHead encode_head(const Message& message, std::uint16_t acks) {
   return head;
 }
 
-std::optional<DecodedHead> decode_head(std::span<const std::byte> from) {
-  std::optional<DecodedHead> decoded;
-  if (from.size() < kWordBytes) return decoded;
+std::optional<HeadNotes> decode_head(std::span<const std::byte> from, Message& message) {
+  if (from.size() < kWordBytes) return std::nullopt;
   std::uint64_t first = 0;
   std::memcpy(&first, from.data(), sizeof first);
-  Message& message = decoded.emplace().message;
-  message.opcode = static_cast<Opcode>(first & 0xff);
+  message.begin(static_cast<Opcode>(first & 0xff), high(first));
   message.note = static_cast<NoteKind>(first >> 8 & 0xff);
-  message.length = high(first);
-  decoded->acks = static_cast<std::uint16_t>(first >> 16);
   const auto extra = extra_words(message.opcode);
-  decoded->bytes = (1 + extra.value_or(0)) * kWordBytes;
-  if (!extra || !is_known_note(message) || from.size() < decoded->bytes) {
-    decoded.reset();
-  } else if (*extra > 0) {
+  const HeadNotes notes{.acks = static_cast<std::uint16_t>(first >> 16), .bytes = (1 + extra.value_or(0)) * kWordBytes};
+  if (!extra || !is_known_note(message) || from.size() < notes.bytes) return std::nullopt;
+  if (*extra > 0) {
     std::array<std::uint64_t, MessageHead::kMostWords> words{first};
     std::memcpy(&words[1], from.data() + kWordBytes, *extra * kWordBytes);
     decode_extra(words, message);
   }
-  return decoded;
+  return notes;
 }
 
 Bytes encode_offer(const Offer& offer) {

@@ -62,13 +62,13 @@ struct MessageHead {
 // told last, so that an ack need not have a record of its own.
 MessageHead encode_head(const Message& message, std::uint16_t acks = 0);
 
-struct DecodedHead {
-  Message message;
+// What a head says beside its message.
+struct HeadNotes {
   std::uint16_t acks = 0;
   std::size_t bytes = 0;  // of the head; the payload follows
 };
-// `from` begins after the record's first word.
-std::optional<DecodedHead> decode_head(std::span<const std::byte> from);
+// `from` begins after the record's first word. Nothing, and `message` worth nothing, when it is no head.
+std::optional<HeadNotes> decode_head(std::span<const std::byte> from, Message& message);
 
 // The largest pieces of payload that share a record with a head, or stand alone.
 inline constexpr std::size_t kMostPayload = std::size_t{16} << 10;

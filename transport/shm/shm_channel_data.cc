@@ -158,10 +158,9 @@ bool ShmChannel::hear_acks(std::uint16_t acks) {
 
 // Takes the head off.
 bool ShmChannel::begin_message(std::span<const std::byte>& bytes, std::uint16_t& acks) {
-  const auto head = decode_head(bytes);
+  const auto head = decode_head(bytes, current_);
   if (!head) return false;
   bytes = bytes.subspan(head->bytes);
-  current_ = head->message;
   placed_ = 0;
   is_mid_message_ = true;
   acks = head->acks;

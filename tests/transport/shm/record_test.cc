@@ -36,14 +36,15 @@ TEST(RecordTest, HeadsOfEveryOpcodeSurvive) {
     if (opcode == Opcode::kTerminate || (code > 0xB && code < 0x10)) continue;
     const auto acks = static_cast<std::uint16_t>(0xfff0 + code);
     const MessageHead head = encode_head(make_message(opcode), acks);
-    const auto decoded = decode_head(as_bytes(head));
+    Message message;
+    const auto decoded = decode_head(as_bytes(head), message);
     ASSERT_TRUE(decoded) << code;
     EXPECT_EQ(decoded->bytes, head.bytes());
-    EXPECT_EQ(decoded->message.opcode, opcode);
-    EXPECT_EQ(decoded->message.length, 0xfedcba98u);
+    EXPECT_EQ(message.opcode, opcode);
+    EXPECT_EQ(message.length, 0xfedcba98u);
     EXPECT_EQ(decoded->acks, acks);
     for (std::size_t less = 1; less <= head.bytes(); ++less) {
-      EXPECT_FALSE(decode_head(as_bytes(head).first(head.bytes() - less)));
+      EXPECT_FALSE(decode_head(as_bytes(head).first(head.bytes() - less), message));
     }
   }
 }
@@ -52,12 +53,14 @@ TEST(RecordTest, WhatIsNoMessageDecodesToNothing) {
   for (const int code : {0x7, 0xC, 0xF, 0x13, 0xff}) {
     std::array<std::uint64_t, MessageHead::kMostWords> words{};
     words[0] = static_cast<std::uint64_t>(code);
-    EXPECT_FALSE(decode_head(std::as_bytes(std::span(words)))) << code;
+    Message message;
+    EXPECT_FALSE(decode_head(std::as_bytes(std::span(words)), message)) << code;
   }
   for (const int note : {0, 5, 255}) {
     std::array<std::uint64_t, 2> words{};
     words[0] = 0x10u | static_cast<std::uint64_t>(note) << 8;
-    EXPECT_FALSE(decode_head(std::as_bytes(std::span(words)))) << note;
+    Message message;
+    EXPECT_FALSE(decode_head(std::as_bytes(std::span(words)), message)) << note;
   }
 }
 
@@ -100,8 +103,9 @@ TEST(RecordTest, AnyBytesDecodeToSomethingOrNothing) {
     Bytes bytes(random() % 200);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
     if (!bytes.empty()) bytes[0] = static_cast<std::byte>(random() % 18);
-    decoded += decode_head(bytes).has_value() + decode_offer(bytes).has_value() + decode_refusal(bytes).has_value() +
-               decode_terminate(bytes).has_value();
+    Message message;
+    decoded += decode_head(bytes, message).has_value() + decode_offer(bytes).has_value() +
+               decode_refusal(bytes).has_value() + decode_terminate(bytes).has_value();
   }
   EXPECT_GT(decoded, 0u);
 }
