@@ -19,12 +19,25 @@ if(SOFTDAT_SANITIZE)
   target_link_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE})
 endif()
 
+# A message passes through a hundred small functions in several rooms. The libraries that are installed are therefore
+# optimised as a whole, which spares a sixth of its time; test programs take the rooms as they were compiled, since to do so
+# for each of them would take longer than all of their tests.
+set(SOFTDAT_COMPILE_FOR_WHOLE "")
+set(SOFTDAT_LINK_AS_WHOLE "")
+set(SOFTDAT_LINK_IN_PARTS "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_BUILD_TYPE STREQUAL Debug AND NOT SOFTDAT_SANITIZE)
+  set(SOFTDAT_COMPILE_FOR_WHOLE -flto=auto -ffat-lto-objects)
+  set(SOFTDAT_LINK_AS_WHOLE -flto=auto)
+  set(SOFTDAT_LINK_IN_PARTS -fno-lto)
+endif()
+
 # softdat_room(NAME sources... [LINK libraries...]): one room of the house.
 function(softdat_room name)
   cmake_parse_arguments(room "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${room_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC softdat_options ${room_LINK})
+  target_compile_options(${name} PRIVATE ${SOFTDAT_COMPILE_FOR_WHOLE})
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
