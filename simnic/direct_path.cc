@@ -14,8 +14,6 @@ namespace {
 using transport::direct::Pin;
 using transport::direct::Target;
 
-// Shorter sends travel faster within the message that tells of them.
-constexpr std::uint32_t kLeastPlaced = 8192;
 // What is copied under one pin at most: who withdraws memory waits no longer than this takes.
 constexpr std::uint64_t kMostPinned = std::uint64_t{256} << 10;
 // How long a disconnect waits for a peer that is in the middle of such a copy and gets no processor.
@@ -99,7 +97,7 @@ void DirectPath::begin(std::shared_ptr<transport::direct::Peer> peer, const tran
   peer_connection_ = offer.direct_connection;
   may_read_ = may_read;
   next_receive_ = offer.direct_receives;
-  messages_until_ = 0;
+  reads_until_ = 0;
   if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
 }
 
@@ -163,8 +161,11 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
   return copy_runs(runs, is_read ? Way::kHere : Way::kThere, remote + done, end, done);
 }
 
+// What is still under way before it may be messages, and may even have to be repeated for want of a receive: this one's
+// receive was posted behind theirs, so that they find one then. Of what it reads, a fenced send must wait for reads.
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
-  if (peer_ == nullptr || length < kLeastPlaced || completed < messages_until_ || !home_->is_usable()) return false;
+  if (peer_ == nullptr || length < kLeastPlaced || !home_->is_usable()) return false;
+  if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;
   for (std::uint64_t done = 0; done < length;) {
     if (!place_piece(request, length, done)) return false;
   }
@@ -197,9 +198,9 @@ bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t leng
   return copy_runs(runs, Way::kThere, remote, done + piece, done);
 }
 
-void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number, bool is_placed) {
+void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number) {
   if (takes_receive(opcode)) ++next_receive_;
-  if (!is_placed) messages_until_ = number + 1;
+  if (hca::awaits_response(opcode)) reads_until_ = number + 1;
 }
 
 void DirectPath::publish_receive(std::uint64_t number, std::uint64_t completed,

@@ -42,18 +42,21 @@ class DirectPath {
   // being none that goes this way, or not done, or of a write or read only a part.
   bool carry_out(const hca::SendRequest& request, std::uint32_t length);
 
-  // A send that is well formed, when every request in the work queue from `completed` on was placed
-  // likewise. True: its payload lies in the peer's receive, and the peer has to be told.
+  // A send that is well formed, while all requests before `completed` are over. True: its payload lies in the peer's
+  // receive, and the peer has to be told.
   bool place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed);
   // Request `number` has been queued, placed or not.
-  void note_queued(hca::SendOpcode opcode, std::uint64_t number, bool is_placed);
+  void note_queued(hca::SendOpcode opcode, std::uint64_t number);
 
-  // Whether publish_receive() may have somebody to tell.
-  bool has_gate() const { return gate_.has_value(); }
+  // Whether publish_receive() may have somebody to tell of a receive of so many bytes.
+  bool publishes(std::uint64_t length) const { return gate_.has_value() && length >= kLeastPlaced; }
   // Receive `number` has been posted, while all before `completed` are used up.
   void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);
 
  private:
+  // Shorter sends travel faster within the message that tells of them.
+  static constexpr std::uint32_t kLeastPlaced = 8192;
+
   bool carry_out_atomic(const hca::SendRequest& request);
   bool move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
   bool place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
@@ -69,8 +72,8 @@ class DirectPath {
   std::uint32_t peer_gate_ = 0;
   std::uint64_t peer_connection_ = 0;
   bool may_read_ = false;
-  std::uint64_t next_receive_ = 0;    // of the peer's: the one that our next send takes
-  std::uint64_t messages_until_ = 0;  // requests before this one may be messages
+  std::uint64_t next_receive_ = 0;  // of the peer's: the one that our next send takes
+  std::uint64_t reads_until_ = 0;   // requests before this one may be reads or atomics
 };
 
 }  // namespace softdat::simnic

@@ -109,7 +109,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
                           .length = 0,
                           .segment_count = 0,
                           .opcode = hca::SendOpcode::kBind};
-    if (direct_.is_open()) direct_.note_queued(entry.opcode, requester_.queue().posted(), false);
+    if (direct_.is_open()) direct_.note_queued(entry.opcode, requester_.queue().posted());
     requester_.queue().push(entry, {});
   }
   nic_.engine.ring(*this);
@@ -132,7 +132,7 @@ void QueuePair::place_directly(const hca::SendRequest& request, SendEntry& entry
   const bool is_placed = entry.opcode == hca::SendOpcode::kSend && state() == hca::QueuePairState::kConnected &&
                          direct_.place(request, entry.length, queue.completed());
   if (is_placed) entry.flags |= kPlaced;
-  direct_.note_queued(entry.opcode, queue.posted(), is_placed);
+  direct_.note_queued(entry.opcode, queue.posted());
 }
 
 }  // namespace softdat::simnic

@@ -17,7 +17,7 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
     auto& queue = responder_.queue();
     queue.push(*entry, request.local);
     counters_.add(hca::Transfer::kPostRecv, entry->length);
-    if (direct_.has_gate()) [[unlikely]] {
+    if (direct_.publishes(entry->length)) [[unlikely]] {
       direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
     }
   }

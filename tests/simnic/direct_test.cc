@@ -194,6 +194,67 @@ TEST_F(DirectTest, ALargeSendLiesInItsReceiveBeforeTheTargetTurns) {
   EXPECT_EQ(await_completion(here_), "2:ok");
 }
 
+// One message that has to wait must not keep those behind it from going directly as long as anything is under way.
+TEST_F(DirectTest, ALargeSendIsPlacedBehindOneThatHasNoReceiveYet) {
+  constexpr std::size_t kSlot = 20'000;
+  Block from(here_, kSlot), to(there_, 3 * kSlot);
+  const auto receive = [&](std::uint64_t i) {
+    expect_ok(passive_->post_recv({.wr_id = i, .local = Segments{to.segment(i * kSlot, kSlot)}}));
+  };
+  const auto send = [&](std::uint64_t i, int value) {
+    from.fill(value);
+    expect_ok(active_->post_send({.wr_id = i, .flags = hca::kSignaled, .local = Segments{from.segment(0, kSlot)}}));
+  };
+  send(0, 1);  // finds no receive, and will be repeated
+  for (int i = 0; i < 10; ++i) {
+    here_.turn();
+    there_.turn();
+  }
+  receive(0);
+  receive(1);
+  receive(2);
+  send(1, 2);
+  send(2, 3);
+  EXPECT_EQ(to.data()[2 * kSlot - 1], std::byte{2});
+  EXPECT_EQ(to.data()[3 * kSlot - 1], std::byte{3});
+  EXPECT_EQ(there_.next(), "none");
+  // What is repeated is read anew.
+  from.fill(4);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(await_completion(there_), std::to_string(i) + ":ok");
+    EXPECT_EQ(await_completion(here_), std::to_string(i) + ":ok");
+  }
+  for (std::size_t i = 0; i < kSlot; ++i) {
+    ASSERT_EQ(to.data()[i], std::byte{4}) << i;
+    ASSERT_EQ(to.data()[kSlot + i], std::byte{2}) << i;
+    ASSERT_EQ(to.data()[2 * kSlot + i], std::byte{3}) << i;
+  }
+}
+
+// It sends what a read before it brings.
+TEST_F(DirectTest, AFencedLargeSendWaitsForReads) {
+  constexpr std::size_t kLength = 20'000;
+  Block local(here_, kLength), source(there_, kLength, kEverything | hca::kBindRemoteRead), to(there_, kLength);
+  local.fill(1);
+  source.fill(2);
+  expect_ok(passive_->post_recv({.wr_id = 7, .local = Segments{to.segment(0, kLength)}}));
+  const auto window = expect_ok(there_.nic.create_window(*there_.pd, hca::WindowScope::kDomain, 0));
+  const std::uint32_t key = bind_passively(*window, source, kLength, hca::kRemoteRead);  // by messages
+  expect_ok(active_->post_send({.wr_id = 1,
+                                .opcode = hca::SendOpcode::kRead,
+                                .flags = hca::kSignaled,
+                                .rkey = key,
+                                .remote_address = source.address(),
+                                .local = Segments{local.segment(0, kLength)}}));
+  expect_ok(active_->post_send(
+      {.wr_id = 2, .flags = hca::kSignaled | hca::kFence, .local = Segments{local.segment(0, kLength)}}));
+  EXPECT_EQ(to.data()[kLength - 1], std::byte{0});
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_EQ(await_completion(here_), "2:ok");
+  EXPECT_EQ(await_completion(there_), "7:ok");
+  EXPECT_TRUE(to.is_all(2));
+}
+
 TEST_F(DirectTest, SendsOfAllSizesTakeReceivesInOrder) {
   constexpr std::size_t kSlot = 32'768;
   constexpr std::size_t kSizes[] = {1, 100, 9000, kSlot};

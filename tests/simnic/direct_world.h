@@ -134,14 +134,15 @@ class DirectTest : public ::testing::Test {
                                .local = local});
   }
   // The key of a window that lets peers write into the first bytes of `block`.
-  std::uint32_t bind_passively(hca::MemoryWindow& window, const Block& block, std::uint64_t length) {
+  std::uint32_t bind_passively(hca::MemoryWindow& window, const Block& block, std::uint64_t length,
+                               hca::AccessMask access = hca::kRemoteWrite) {
     const std::uint32_t key = expect_ok(passive_->post_bind({.wr_id = 9,
                                                              .flags = hca::kSignaled,
                                                              .window = &window,
                                                              .lkey = block.key(),
                                                              .address = block.address(),
                                                              .length = length,
-                                                             .access = hca::kRemoteWrite,
+                                                             .access = access,
                                                              .note = 0}));
     EXPECT_EQ(await_completion(there_), "9:ok");
     return key;
