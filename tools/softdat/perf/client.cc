@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/figures.h"
 #include "tools/softdat/perf/churn.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/ping_pong.h"
@@ -44,6 +45,13 @@ std::uint64_t count_for(double seconds, double each, const Case& what) {
   const std::uint64_t most = takes_samples(what) ? kMostSamples : kMostMessages;
   const double count = std::ceil(seconds / std::max(each, 1e-9));
   return static_cast<std::uint64_t>(std::clamp(count, 16.0, static_cast<double>(most)));
+}
+
+// In order, one a line.
+std::string text_of(const Samples& samples, double unit_us) {
+  std::string text;
+  for (const std::uint32_t sample : samples) text += fmt::format("{:.3f}\n", sample * unit_us);
+  return text;
 }
 
 }  // namespace
@@ -169,7 +177,9 @@ void Client::measure_latency(const Case& what, Result& result) {
   }
   result.seconds = seconds_since(start);
   (void)end();
-  summarize(samples, Ticks::instance().unit_us() / (is_ping_pong ? 2 : 1), result);
+  const double unit_us = Ticks::instance().unit_us() / (is_ping_pong ? 2 : 1);
+  if (!job_.samples.empty()) write_file(job_.samples, text_of(samples, unit_us));
+  summarize(samples, unit_us, result);
 }
 
 void Client::measure_stream(const Case& what, Result& result) {

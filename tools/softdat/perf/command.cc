@@ -131,6 +131,9 @@ void Command::add_output() {
   app_->add_option("--json", json_, "Write the results to this file, as JSON (-: to standard output, and no table)")
       ->group("Output")
       ->type_name("FILE");
+  app_->add_option("--samples", samples_, "Write each latency of one case to this file, in order, in microseconds")
+      ->group("Output")
+      ->type_name("FILE");
   app_->add_option("--plot", plot_, "Draw the results into this SVG file")->group("Output")->type_name("FILE");
 }
 
@@ -139,7 +142,7 @@ void Command::check_options() const {
   if (is_server_) {
     for (const char* name : {"--measure", "--operation", "--size", "--duration", "--iterations", "--wait", "--target",
                              "--window", "--signal-every", "--pause", "--memory-only", "--verify", "--endpoints",
-                             "--active", "--depth", "--json", "--plot"}) {
+                             "--active", "--depth", "--json", "--samples", "--plot"}) {
       if (app_->count(name) != 0)
         throw Failure(fmt::format("{} is the client's to say; leave it out beside --server", name));
     }
@@ -193,6 +196,7 @@ RunPlan Command::plan() const {
   made.cpus = processors();
   if (is_server_) return made;
   add_cases(made);
+  set_samples(made);
   set_setup(made);
   return made;
 }
@@ -222,6 +226,16 @@ void Command::add_cases(RunPlan& made) const {
     for (const Case& what : cases_of(measure, operations)) made.cases.push_back(what);
   }
   if (made.cases.empty()) throw Failure("completion is measured of one-sided operations, not of send");
+}
+
+void Command::set_samples(RunPlan& made) const {
+  made.samples = samples_;
+  if (samples_.empty()) return;
+  const Measure measure = made.cases.front().measure;
+  const bool is_latency = measure == Measure::kLatency || measure == Measure::kCompletion;
+  if (made.cases.size() != 1 || !is_latency || processes_ != 1) {
+    throw Failure("--samples goes with one latency or completion of one operation and size, and one pair of processes");
+  }
 }
 
 std::vector<Case> Command::cases_of(Measure measure, const std::vector<Operation>& operations) const {

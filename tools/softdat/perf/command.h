@@ -31,6 +31,7 @@ class Command {
   void add_cases(RunPlan& plan) const;
   std::vector<Case> cases_of(Measure measure, const std::vector<Operation>& operations) const;
   Case case_of(Measure measure) const;
+  void set_samples(RunPlan& plan) const;
   void set_setup(RunPlan& plan) const;
   void set_sides(RunPlan& plan) const;
   std::vector<int> processors() const;
@@ -61,6 +62,7 @@ class Command {
   std::string host_;
   std::uint64_t port_ = 18515;
   std::string json_;
+  std::string samples_;
   std::string plot_;
 };
 

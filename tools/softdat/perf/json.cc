@@ -141,7 +141,8 @@ std::string encode(const Job& job) {
                  {"qual", job.qual},
                  {"cpu", job.cpu},
                  {"setup", to_json(job.setup)},
-                 {"cases", cases}});
+                 {"cases", cases},
+                 {"samples", job.samples}});
 }
 
 Job decode_job(const std::string& text) {
@@ -154,6 +155,7 @@ Job decode_job(const std::string& text) {
     json.at("cpu").get_to(job.cpu);
     job.setup = setup_of(json.at("setup"));
     for (const Json& what : json.at("cases")) job.cases.push_back(case_of(what));
+    json.at("samples").get_to(job.samples);
     return job;
   });
 }

@@ -54,6 +54,7 @@ Job Pairs::job_of(std::uint32_t index, bool is_server) const {
   job.host = plan_.host;
   job.qual = plan_.qual + index;
   job.setup = plan_.setup;
+  job.samples = plan_.samples;
   job.cases = is_server ? std::vector<Case>{} : plan_.cases;
   const bool takes_turns = plan_.sides == RunPlan::Sides::kBoth;
   const std::size_t place = takes_turns ? 2 * index + (is_server ? 0 : 1) : index;

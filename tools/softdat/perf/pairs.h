@@ -26,6 +26,7 @@ struct RunPlan {
   std::vector<int> cpus;  // in turns: server, client, server, ... ; empty: not pinned
   Setup setup;
   std::vector<Case> cases;
+  std::string samples;  // where the client's latencies go, one by one; empty: nowhere
 };
 
 class Pairs {

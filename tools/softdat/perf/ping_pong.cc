@@ -96,8 +96,9 @@ void PingPong::watch_memory(std::uint64_t number) {
   constexpr std::uint64_t kLooksBetweenPolls = 64;
   constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
   const std::uint8_t* const tail = lanes_.incoming(number) + what_.size - 1;
+  const std::uint8_t mark = mark_of(number);
   const bool polls = !lanes_.setup().memory_only;
-  for (std::uint64_t looks = 1; foreign_byte(tail) != mark_of(number); ++looks) {
+  for (std::uint64_t looks = 1; foreign_byte(tail) != mark; ++looks) {
     if (polls && looks % kLooksBetweenPolls == 0) reap();
     if (looks % kLooksBetweenChecks == 0) check_();
   }

@@ -99,6 +99,7 @@ struct Job {
   int cpu = -1;  // to pin to; -1: not
   Setup setup;   // of a client; a server hears it from the client
   std::vector<Case> cases;
+  std::string samples;  // where a client writes its latencies in order; empty: nowhere
 };
 
 }  // namespace softdat::tools::perf
