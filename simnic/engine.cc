@@ -52,20 +52,30 @@ bool Engine::is_polled_in_vain(std::size_t done) {
   return has_looked_at_clock && now_ - last_done_ > kPatience;
 }
 
+// Something may be put off only while the engine thread is sure to look again soon: while it stands aside. It cannot
+// come back to waiting without a turn of its own after ours.
+Haste Engine::poll_haste() const {
+  return thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
+}
+
 bool Engine::progress() {
   std::size_t done = 0;
   bool should_yield = false;
   if (baton_.try_take()) {
-    // Something may be put off only while the engine thread is sure to look again soon: while it
-    // stands aside. It cannot come back to waiting without a turn of its own after ours.
-    const Haste haste = thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
-    done = turn_with_baton(poll_time(), haste);
+    done = turn_with_baton(poll_time(), poll_haste());
     should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
     leave();
     if (thread_) thread_->note_polls();
   }
   if (should_yield) std::this_thread::yield();
   return (upward_.has_news() && upward_.deliver()) || done > 0;
+}
+
+void Engine::catch_up() {
+  if (drive_ == Drive::kByHand || !baton_.try_take()) return;
+  static_cast<void>(turn_with_baton(poll_time(), poll_haste()));
+  let_go();
+  if (thread_) thread_->note_polls();
 }
 
 std::size_t Engine::turn(base::Time now, Haste haste) {

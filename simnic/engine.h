@@ -66,6 +66,11 @@ class Engine {
   // whoever holds it. Calls no sink.
   void ring(Task& task);
 
+  // Any thread that has been busy for the NIC for a while (it copied a large send), without the baton: sees to what has
+  // come meanwhile, as a poll does, but calls no sink. The engine thread would wake for it, on the very processor where
+  // this thread copies.
+  void catch_up();
+
   // Any thread, with any lock: has somebody tell what the caller has left in the upward queue.
   void have_news_told();
 
@@ -100,6 +105,7 @@ class Engine {
   void serve_late_ringers();
   void let_go();  // leave(), and see that sinks and timers are served by somebody
   base::Time poll_time();
+  Haste poll_haste() const;
   bool is_polled_in_vain(std::size_t done);
 
   // Fixed after construction.

@@ -56,6 +56,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   }
   if (is_done) return tell_of_done();
   nic_.engine.ring(*this);
+  if ((entry.flags & kPlaced) != 0) nic_.engine.catch_up();
   return hca::Done{};
 }
 
