@@ -87,6 +87,7 @@ class QueuePair final : public hca::QueuePair,
   // _post
   bool post_directly(const hca::SendRequest& request, std::uint32_t length);
   void place_directly(const hca::SendRequest& request, SendEntry& entry);
+  bool has_copied_for_long(std::uint64_t length);
   hca::Done tell_of_done();
 
   // _connection
@@ -143,6 +144,7 @@ class QueuePair final : public hca::QueuePair,
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;
+  std::uint64_t copied_ = 0;        // in sends, since catch_up(); guarded by send_mutex_
   DirectPath direct_;               // its own header says what takes which lock
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // Owned by the baton.

@@ -8,6 +8,9 @@
 namespace softdat::simnic {
 namespace {
 
+// Copied in some microseconds, in which something may have come.
+constexpr std::uint64_t kLongCopies = std::uint64_t{256} << 10;
+
 // A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
 // carried out meanwhile has then published its key by the time of the check.
 KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request, Located& found) {
@@ -42,6 +45,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
                   .opcode = request.opcode,
                   .found = found};
   bool is_done = false;
+  bool is_late = false;
   {
     const std::lock_guard lock(send_mutex_);
     // Again: reset() changes the state under this lock, so nothing slips into a new life.
@@ -53,10 +57,11 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
       requester_.queue().push(entry, request.local, std::memory_order_release);
     }
     counters_.add(transfer_of(request.opcode), length);
+    is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(entry.length);
   }
   if (is_done) return tell_of_done();
   nic_.engine.ring(*this);
-  if ((entry.flags & kPlaced) != 0) nic_.engine.catch_up();
+  if (is_late) nic_.engine.catch_up();
   return hca::Done{};
 }
 
@@ -123,6 +128,14 @@ bool QueuePair::post_directly(const hca::SendRequest& request, std::uint32_t len
   if (!requester_.is_settled() || state() != hca::QueuePairState::kConnected) return false;
   if (!requester_.has_room_for(request) || !direct_.carry_out(request, length)) return false;
   requester_.complete_directly(request, length);
+  return true;
+}
+
+// With the posting lock: whether it is time to look at what has come meanwhile.
+bool QueuePair::has_copied_for_long(std::uint64_t length) {
+  copied_ += length;
+  if (copied_ < kLongCopies) return false;
+  copied_ = 0;
   return true;
 }
 
