@@ -9,8 +9,9 @@ target_compile_options(softdat_options INTERFACE -Wall -Wextra -Wpedantic -Wshad
   $<$<BOOL:${SOFTDAT_WERROR}>:-Werror>)
 # Heads of messages are some hundred bytes that begin as zeros, for which GCC would take `rep stos`: that takes longer to
 # begin than seven stores take.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-  target_compile_options(softdat_options INTERFACE -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  target_compile_options(softdat_options INTERFACE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign>")
 endif()
 target_link_libraries(softdat_options INTERFACE Threads::Threads)
 if(SOFTDAT_SANITIZE)
@@ -21,11 +22,14 @@ endif()
 
 # A message passes through a hundred small functions in several rooms. The libraries that are installed are therefore
 # optimised as a whole, which spares a sixth of its time; test programs take the rooms as they were compiled, since to do so
-# for each of them would take longer than all of their tests.
+# for each of them would take longer than all of their tests. Whoever says himself how to optimise across files has it so.
+option(SOFTDAT_LTO "Optimise the installed libraries as a whole (GCC)" ON)
 set(SOFTDAT_COMPILE_FOR_WHOLE "")
 set(SOFTDAT_LINK_AS_WHOLE "")
 set(SOFTDAT_LINK_IN_PARTS "")
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_BUILD_TYPE STREQUAL Debug AND NOT SOFTDAT_SANITIZE)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+if(SOFTDAT_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT build_type STREQUAL "DEBUG" AND NOT SOFTDAT_SANITIZE
+    AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATCHES "lto")
   set(SOFTDAT_COMPILE_FOR_WHOLE -flto=auto -ffat-lto-objects)
   set(SOFTDAT_LINK_AS_WHOLE -flto=auto)
   set(SOFTDAT_LINK_IN_PARTS -fno-lto)

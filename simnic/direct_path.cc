@@ -97,7 +97,7 @@ void DirectPath::begin(std::shared_ptr<transport::direct::Peer> peer, const tran
   peer_connection_ = offer.direct_connection;
   may_read_ = may_read;
   next_receive_ = offer.direct_receives;
-  reads_until_ = 0;
+  reads_until_ = writes_until_ = 0;
   if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
 }
 
@@ -161,10 +161,11 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
   return copy_runs(runs, is_read ? Way::kHere : Way::kThere, remote + done, end, done);
 }
 
-// What is still under way before it may be messages, and may even have to be repeated for want of a receive: this one's
-// receive was posted behind theirs, so that they find one then. Of what it reads, a fenced send must wait for reads.
+// Sends that are still under way before it may be messages, and may even have to be repeated for want of a receive:
+// this one's receive was posted behind theirs, so that they find one then. A write may be meant for the very bytes of
+// the receive, and comes first; of what it reads, a fenced send must wait for reads.
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
-  if (peer_ == nullptr || length < kLeastPlaced || !home_->is_usable()) return false;
+  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !home_->is_usable()) return false;
   if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;
   for (std::uint64_t done = 0; done < length;) {
     if (!place_piece(request, length, done)) return false;
@@ -201,6 +202,7 @@ bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t leng
 void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number) {
   if (takes_receive(opcode)) ++next_receive_;
   if (hca::awaits_response(opcode)) reads_until_ = number + 1;
+  if (opcode == hca::SendOpcode::kWrite || opcode == hca::SendOpcode::kWriteWithImmediate) writes_until_ = number + 1;
 }
 
 void DirectPath::publish_receive(std::uint64_t number, std::uint64_t completed,

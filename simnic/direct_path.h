@@ -74,6 +74,7 @@ class DirectPath {
   bool may_read_ = false;
   std::uint64_t next_receive_ = 0;  // of the peer's: the one that our next send takes
   std::uint64_t reads_until_ = 0;   // requests before this one may be reads or atomics
+  std::uint64_t writes_until_ = 0;  // requests before this one may be writes
 };
 
 }  // namespace softdat::simnic

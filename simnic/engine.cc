@@ -73,9 +73,8 @@ bool Engine::progress() {
 
 void Engine::catch_up() {
   if (drive_ == Drive::kByHand || !baton_.try_take()) return;
-  static_cast<void>(turn_with_baton(poll_time(), poll_haste()));
+  if (turn_with_baton(poll_time(), poll_haste()) > 0) last_done_ = now_;
   let_go();
-  if (thread_) thread_->note_polls();
 }
 
 std::size_t Engine::turn(base::Time now, Haste haste) {

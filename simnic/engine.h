@@ -68,7 +68,7 @@ class Engine {
 
   // Any thread that has been busy for the NIC for a while (it copied a large send), without the baton: sees to what has
   // come meanwhile, as a poll does, but calls no sink. The engine thread would wake for it, on the very processor where
-  // this thread copies.
+  // this thread copies; so it counts as a poll, for who decides whether to stand aside, but does not ask for that.
   void catch_up();
 
   // Any thread, with any lock: has somebody tell what the caller has left in the upward queue.

@@ -255,6 +255,28 @@ TEST_F(DirectTest, AFencedLargeSendWaitsForReads) {
   EXPECT_TRUE(to.is_all(2));
 }
 
+// A write into the very bytes that the send will lie in: what was posted last is what is there in the end.
+TEST_F(DirectTest, ALargeSendIsNotOvertakenByAWriteBeforeIt) {
+  constexpr std::size_t kLength = 20'000;
+  Block first(here_, kLength), second(here_, kLength), to(there_, kLength);
+  first.fill(1);
+  second.fill(2);
+  const auto window = expect_ok(there_.nic.create_window(*there_.pd, hca::WindowScope::kDomain, 0));
+  const std::uint32_t key = bind_passively(*window, to, kLength);  // by messages
+  expect_ok(passive_->post_recv({.wr_id = 7, .local = Segments{to.segment(0, kLength)}}));
+  expect_ok(active_->post_send({.wr_id = 1,
+                                .opcode = hca::SendOpcode::kWrite,
+                                .flags = hca::kSignaled,
+                                .rkey = key,
+                                .remote_address = to.address(),
+                                .local = Segments{first.segment(0, kLength)}}));
+  expect_ok(active_->post_send({.wr_id = 2, .flags = hca::kSignaled, .local = Segments{second.segment(0, kLength)}}));
+  EXPECT_EQ(await_completion(there_), "7:ok");
+  EXPECT_TRUE(to.is_all(2));
+  EXPECT_EQ(await_completion(here_), "1:ok");
+  EXPECT_EQ(await_completion(here_), "2:ok");
+}
+
 TEST_F(DirectTest, SendsOfAllSizesTakeReceivesInOrder) {
   constexpr std::size_t kSlot = 32'768;
   constexpr std::size_t kSizes[] = {1, 100, 9000, kSlot};
