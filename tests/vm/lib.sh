@@ -4,7 +4,7 @@
 vm_directory=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project_directory=$(cd "$vm_directory/../.." && pwd)
 # One guest serves every build directory of this tree.
-cache_directory=${SOFTDAT_VM_CACHE:-$project_directory/build/vm}
+cache_directory=${SOFTDAT_TEST_VM_CACHE:-$project_directory/build/vm}
 
 skip() { echo "SKIPPED: $*" >&2; exit 77; }
 
