@@ -94,6 +94,65 @@ Status bind_failure(hca::Error error, std::uint32_t privileges, StatusDetail arg
   return internal_error();
 }
 
+DtoStatus dto_status(hca::CompletionStatus status) {
+  using enum hca::CompletionStatus;
+  switch (status) {
+    case kSuccess:
+      return DtoStatus::kSuccess;
+    case kLocalLength:
+      return DtoStatus::kLocalLength;
+    case kLocalProtection:
+      return DtoStatus::kLocalProtection;
+    case kFlushed:
+      return DtoStatus::kFlushed;
+    case kRemoteAccess:
+      return DtoStatus::kRemoteAccess;
+    case kRemoteOperation:
+      return DtoStatus::kRemoteResponder;
+    case kRetryExceeded:
+      return DtoStatus::kTransport;
+    case kRnrRetryExceeded:
+      return DtoStatus::kReceiverNotReady;
+    case kBadResponse:
+      return DtoStatus::kBadResponse;
+    case kBindFailed:
+      return DtoStatus::kRmrOperationFailed;
+  }
+  return DtoStatus::kLocalEp;
+}
+
+DtoOperation dto_operation(hca::CompletionOpcode opcode) {
+  using enum hca::CompletionOpcode;
+  switch (opcode) {
+    case kSend:
+      return DtoOperation::kSend;
+    case kWrite:
+      return DtoOperation::kRdmaWrite;
+    case kRead:
+      return DtoOperation::kRdmaRead;
+    case kRecv:
+    case kBind:  // which is no DTO
+      return DtoOperation::kReceive;
+    case kRecvInvalidate:
+      return DtoOperation::kReceiveWithInvalidate;
+    case kWriteWithImmediate:
+      return DtoOperation::kRdmaWriteImmediate;
+    case kFetchAdd:
+      return DtoOperation::kFetchAdd;
+    case kCompareSwap:
+      return DtoOperation::kCompareSwap;
+    case kRecvWriteImmediate:
+      return DtoOperation::kReceiveRdmaImmediate;
+    case kRecvImmediate:
+      return DtoOperation::kReceiveImmediate;
+    case kSendDatagram:
+      return DtoOperation::kSendDatagram;
+    case kRecvDatagram:
+      return DtoOperation::kReceiveDatagram;
+  }
+  return DtoOperation::kSend;
+}
+
 ConnectionResult connection_result(hca::ConnectionEventType type) {
   using enum hca::ConnectionEventType;
   switch (type) {
