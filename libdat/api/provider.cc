@@ -69,6 +69,6 @@ SOFTDAT_EXPORT void dat_provider_fini(const softdat::api::ProviderInfo* info) {
   if (softdat::is_usable(info)) softdat::fini(*info, registry);
 }
 
-SOFTDAT_EXPORT int softdat_owns_handle(const void* handle) {
-  return softdat::object::HandleTable::instance().owns(handle) ? 1 : 0;
+SOFTDAT_EXPORT const softdat::base::HandleRange* softdat_handle_range() {
+  return &softdat::object::HandleTable::instance().range();
 }

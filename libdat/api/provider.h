@@ -2,6 +2,7 @@
 // What libsoftdat.so exports. A registry finds these by name; see docs/ARCHITECTURE.md.
 #pragma once
 
+#include "base/handle_range.h"
 #include "libdat/api/provider_info.h"
 
 extern "C" {
@@ -13,8 +14,7 @@ void dat_provider_init(const softdat::api::ProviderInfo* info, const char* insta
 // Removes it again.
 void dat_provider_fini(const softdat::api::ProviderInfo* info);
 
-// Not zero for every address that is, or ever was, a handle of this provider. Constant time, any
-// thread; reads nothing through the pointer.
-int softdat_owns_handle(const void* handle);
+// Where this provider's handles lie. Never null, and the same for as long as the process lives.
+const softdat::base::HandleRange* softdat_handle_range();
 
 }  // extern "C"

@@ -139,7 +139,7 @@ void HandleTable::reserve_locked() {
   for (std::size_t cells = kMostCells; cells >= kFewestCells; cells /= 2) {
     void* range = ::mmap(nullptr, cells * sizeof(Cell), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) continue;
-    base_.store(static_cast<std::byte*>(range), std::memory_order_release);
+    range_.begin.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_relaxed);
     reserved_ = cells * sizeof(Cell);
     [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, start_afresh_in_child);
     return;
@@ -147,14 +147,15 @@ void HandleTable::reserve_locked() {
 }
 
 bool HandleTable::commit_chunk_locked() {
-  const std::size_t committed = committed_.load(std::memory_order_relaxed);
+  const std::size_t committed = range_.size.load(std::memory_order_relaxed);
   if (committed + kChunkBytes > reserved_) return false;
-  std::byte* chunk = base_.load(std::memory_order_relaxed) + committed;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the range's own bytes.
+  auto* chunk = reinterpret_cast<std::byte*>(range_.begin.load(std::memory_order_relaxed)) + committed;
   if (::mprotect(chunk, kChunkBytes, PROT_READ | PROT_WRITE) != 0) return false;
   for (std::size_t at = 0; at < kChunkBytes; at += sizeof(Cell)) {
     put_free_locked(*new (chunk + at) Cell);
   }
-  committed_.store(committed + kChunkBytes, std::memory_order_release);
+  range_.size.store(committed + kChunkBytes, std::memory_order_release);
   return true;
 }
 

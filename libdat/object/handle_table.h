@@ -18,6 +18,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/handle_range.h"
 #include "libdat/object/object.h"
 
 namespace softdat::object {
@@ -91,9 +92,8 @@ class HandleTable {
  public:
   static HandleTable& instance() { return table_; }
 
-  // True for every address that is or ever was a handle: its first word may be read for as long as
-  // the process lives. Constant time; reads nothing behind `handle`.
-  bool owns(const void* handle) const { return find(handle) != nullptr; }
+  // Every address that is or ever was a handle: its first word may be read for as long as the process lives.
+  const base::HandleRange& range() const { return range_; }
 
   // An empty Pin for null, misaligned, foreign, never used, freed, closing and wrong-kind handles.
   template <typename T>
@@ -120,12 +120,8 @@ class HandleTable {
  private:
   constexpr HandleTable() = default;
   Cell* find(const void* handle) const {
-    const auto offset = reinterpret_cast<std::uintptr_t>(handle) -
-                        reinterpret_cast<std::uintptr_t>(base_.load(std::memory_order_acquire));
-    if (offset >= committed_.load(std::memory_order_acquire) || offset % sizeof(Cell) != 0) {
-      return nullptr;
-    }
-    return reinterpret_cast<Cell*>(base_.load(std::memory_order_relaxed) + offset);
+    if (!range_.holds(handle)) return nullptr;
+    return static_cast<Cell*>(const_cast<void*>(handle));
   }
   Cell* take_free_locked();
   void reserve_locked();
@@ -136,10 +132,9 @@ class HandleTable {
 
   static HandleTable table_;
 
-  // One range of addresses, reserved by the first add() for good; bytes [0, committed_) of it are
-  // cells. Written under mutex_, committed_ last (release); read by anyone.
-  std::atomic<std::byte*> base_{nullptr};
-  std::atomic<std::size_t> committed_{0};
+  // A range of addresses, reserved by the first add() for good, as far as there are cells. Written under mutex_; read
+  // by anyone, registries too.
+  base::HandleRange range_{.step = sizeof(Cell)};
   std::atomic<std::size_t> in_use_{0};
 
   // Guarded by mutex_: free cells, longest free first.

@@ -58,6 +58,12 @@ Function find_function(void* library, const char* name) {
   return reinterpret_cast<Function>(::dlsym(library, name));
 }
 
+const base::HandleRange* find_handle_range(void* library) {
+  using Tell = const base::HandleRange* (*)();
+  const auto tell = find_function<Tell>(library, "softdat_handle_range");
+  return tell == nullptr ? nullptr : tell();
+}
+
 }  // namespace
 
 std::unique_ptr<ProviderLibrary> ProviderLibrary::load(const std::string& path, std::string& reason) {
@@ -74,10 +80,10 @@ ProviderLibrary::ProviderLibrary(void* library)
     : library_(library),
       init_(find_function<Init>(library, "dat_provider_init")),
       fini_(find_function<Fini>(library, "dat_provider_fini")),
-      owns_handle_(find_function<OwnsHandle>(library, "softdat_owns_handle")) {}
+      handle_range_(find_handle_range(library)) {}
 
 ProviderLibrary::~ProviderLibrary() {
-  if (owns_handle_ == nullptr) ::dlclose(library_);
+  if (handle_range_ == nullptr) ::dlclose(library_);
 }
 
 void ProviderLibrary::call_init(const ProviderInfo& info, const std::string& instance_data) const {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "base/handle_range.h"
+
 namespace softdat::registry {
 
 // DAT_PROVIDER_INFO, which has one layout in DAT 1.2 and 2.0; the entry points assert that.
@@ -16,11 +18,6 @@ struct ProviderInfo {
   std::uint32_t is_thread_safe;
 };
 
-// True for every address that is, or ever was, a handle of the provider; the first word of such an
-// address can be read for as long as the process lives. A provider that exports this under the name
-// `softdat_owns_handle` has its handles checked without a system call. Constant time, any thread.
-using OwnsHandle = int (*)(const void* handle);
-
 // Our own provider library, found beside the registry library or by its bare name.
 inline constexpr const char* kSimulatorLibrary = "libsoftdat.so";
 
@@ -30,8 +27,8 @@ class ProviderLibrary {
   // dat_provider_init. Library constructors run inside: hold no lock.
   [[nodiscard]] static std::unique_ptr<ProviderLibrary> load(const std::string& path, std::string& reason);
 
-  // Unloads the library, unless it exports softdat_owns_handle: such a library stays for good,
-  // because another thread may be asking it about a handle at this moment.
+  // Unloads the library, unless it tells where its handles lie: such a library stays for good,
+  // because another thread may be looking there at this moment.
   ~ProviderLibrary();
 
   ProviderLibrary(const ProviderLibrary&) = delete;
@@ -42,8 +39,9 @@ class ProviderLibrary {
   void call_init(const ProviderInfo& info, const std::string& instance_data) const;
   void call_fini(const ProviderInfo& info) const;
 
-  // Null when the provider does not offer it.
-  OwnsHandle owns_handle() const { return owns_handle_; }
+  // Where the provider's handles lie, if it exports softdat_handle_range() to say so: they are then checked without a
+  // system call. Else null.
+  const base::HandleRange* handle_range() const { return handle_range_; }
 
  private:
   using Init = void (*)(const ProviderInfo*, const char*);
@@ -55,7 +53,7 @@ class ProviderLibrary {
   void* library_;
   Init init_;
   Fini fini_;
-  OwnsHandle owns_handle_;
+  const base::HandleRange* handle_range_;
 };
 
 }  // namespace softdat::registry

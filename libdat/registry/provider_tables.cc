@@ -19,7 +19,7 @@ ProviderTables::Node* ProviderTables::find_node_locked(const void* table) const 
   return node;
 }
 
-void ProviderTables::acquire(const void* table, OwnsHandle owns) {
+void ProviderTables::acquire(const void* table, const base::HandleRange* range) {
   const std::lock_guard lock(mutex_);
   if (Node* known = find_node_locked(table)) {
     ++known->users;
@@ -29,9 +29,9 @@ void ProviderTables::acquire(const void* table, OwnsHandle owns) {
   const bool is_new = node == nullptr;
   if (is_new) node = new Node;
   node->users = 1;
-  node->owns.store(owns, std::memory_order_release);
+  node->range.store(range, std::memory_order_release);
   node->table.store(table, std::memory_order_release);
-  if (owns == nullptr) foreign_count_.fetch_add(1, std::memory_order_release);
+  if (range == nullptr) foreign_count_.fetch_add(1, std::memory_order_release);
   if (!is_new) return;
   node->next = head_.load(std::memory_order_relaxed);
   head_.store(node, std::memory_order_release);
@@ -41,16 +41,33 @@ void ProviderTables::release(const void* table) {
   const std::lock_guard lock(mutex_);
   Node* node = find_node_locked(table);
   if (node == nullptr || --node->users != 0) return;
-  const bool is_foreign = node->owns.load(std::memory_order_relaxed) == nullptr;
+  const bool is_foreign = node->range.load(std::memory_order_relaxed) == nullptr;
   node->table.store(nullptr, std::memory_order_release);
-  node->owns.store(nullptr, std::memory_order_release);
+  node->range.store(nullptr, std::memory_order_release);
   if (is_foreign) foreign_count_.fetch_sub(1, std::memory_order_release);
+}
+
+const void* ProviderTables::find_table(const Node* nodes, const void* word) {
+  const Node* node = nodes;
+  while (node != nullptr && node->table.load(std::memory_order_acquire) != word) node = node->next;
+  return node == nullptr ? nullptr : word;
+}
+
+const void* ProviderTables::find(const void* handle) const {
+  const Node* const nodes = head_.load(std::memory_order_acquire);
+  for (const Node* node = nodes; node != nullptr; node = node->next) {
+    const base::HandleRange* const range = node->range.load(std::memory_order_acquire);
+    if (range == nullptr || !range->holds(handle)) continue;
+    return find_table(nodes, __atomic_load_n(static_cast<const void* const*>(handle), __ATOMIC_RELAXED));
+  }
+  return foreign_count_.load(std::memory_order_acquire) == 0 ? nullptr : find_foreign(handle);
 }
 
 // Every look at a foreign handle would cost a system call, on the data path too. A live handle stays
 // readable, so the first look is remembered until something may have ended its life.
 const void* ProviderTables::find_foreign(const void* handle) const {
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  if (handle == nullptr || number % alignof(void*) != 0) return nullptr;
   if (number >> kEpochShift != 0) return nullptr;  // no address that a process can have
   const std::uintptr_t stamp = number | epoch_.load(std::memory_order_acquire) << kEpochShift;
   std::atomic<std::uintptr_t>& remembered = readable_[number / 16 % kReadable];

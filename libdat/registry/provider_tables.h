@@ -15,10 +15,10 @@
 namespace softdat::registry {
 
 // Lock-free reading. Who writes: acquire() and release(), under mutex_. acquire() stores a node's
-// `owns`, then its `table`, and prepends a new node to `head_`; release() stores null into `table`,
-// then into `owns`. All are release stores, and readers load with acquire. A null table is an unused
-// node; nodes are reused but never freed, so a reader may walk at any time. Functions in `owns` stay
-// callable for good (ProviderLibrary). What a reader may miss is only a provider whose first IA is
+// `range`, then its `table`, and prepends a new node to `head_`; release() stores null into `table`,
+// then into `range`. All are release stores, and readers load with acquire. A null table is an unused
+// node; nodes are reused but never freed, so a reader may walk at any time. What `range` points at
+// stays readable for good (ProviderLibrary). What a reader may miss is only a provider whose first IA is
 // being opened, or whose last is being closed, at that very moment.
 class ProviderTables {
  public:
@@ -27,48 +27,43 @@ class ProviderTables {
   ProviderTables(const ProviderTables&) = delete;
   ProviderTables& operator=(const ProviderTables&) = delete;
 
-  // Counts one more user (an open IA) of `table`. `owns` may be null.
-  void acquire(const void* table, OwnsHandle owns);
+  // Counts one more user (an open IA) of `table`. `range` may be null.
+  void acquire(const void* table, const base::HandleRange* range);
 
   // Ends one acquire() of the same table. At the last one its handles become invalid.
   void release(const void* table);
 
   // To be called before and after a call that may end the life of a handle. Between two of these,
-  // a handle of a provider without OwnsHandle that was readable once is taken to be so still.
+  // a handle of a provider without HandleRange that was readable once is taken to be so still.
   void forget_readable() {
     if (foreign_count_.load(std::memory_order_relaxed) != 0) begin_epoch();
   }
 
   // The table of the provider that `handle` belongs to, or null when it belongs to none.
-  const void* find(const void* handle) const {
-    if (handle == nullptr || reinterpret_cast<std::uintptr_t>(handle) % alignof(void*) != 0) {
-      return nullptr;
-    }
-    const Node* const nodes = head_.load(std::memory_order_acquire);
-    for (const Node* node = nodes; node != nullptr; node = node->next) {
-      const OwnsHandle owns = node->owns.load(std::memory_order_acquire);
-      if (owns == nullptr || owns(handle) == 0) continue;
+  const void* find(const void* handle) const;
+
+  // The same, where that can be told without a call: null says nothing. Every call that a consumer makes passes through
+  // it.
+  [[gnu::always_inline]] const void* find_at_once(const void* handle) const {
+    for (const Node* node = head_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
+      const base::HandleRange* const range = node->range.load(std::memory_order_acquire);
+      if (range == nullptr || !range->holds(handle)) continue;
       const void* word = __atomic_load_n(static_cast<const void* const*>(handle), __ATOMIC_RELAXED);
-      return find_table(nodes, word);
+      if (word != nullptr && word == node->table.load(std::memory_order_acquire)) return word;
     }
-    return foreign_count_.load(std::memory_order_acquire) == 0 ? nullptr : find_foreign(handle);
+    return nullptr;
   }
 
  private:
   struct Node {
     std::atomic<const void*> table{nullptr};
-    std::atomic<OwnsHandle> owns{nullptr};
+    std::atomic<const base::HandleRange*> range{nullptr};
     unsigned users = 0;    // guarded by mutex_
     Node* next = nullptr;  // fixed once the node is reachable
   };
 
   // `word` if it is a table in use, otherwise null.
-  static const void* find_table(const Node* nodes, const void* word) {
-    const Node* node = nodes;
-    while (node != nullptr && node->table.load(std::memory_order_acquire) != word) node = node->next;
-    return node == nullptr ? nullptr : word;
-  }
-
+  static const void* find_table(const Node* nodes, const void* word);
   const void* find_foreign(const void* handle) const;
   void begin_epoch();
   Node* find_node_locked(const void* table) const;
@@ -77,7 +72,7 @@ class ProviderTables {
 
   // Written under mutex_, read by anyone (see above).
   std::atomic<Node*> head_{nullptr};
-  std::atomic<unsigned> foreign_count_{0};  // tables in use whose provider has no OwnsHandle
+  std::atomic<unsigned> foreign_count_{0};  // tables in use whose provider has no HandleRange
 
   // Handles known to be readable, each stamped with the epoch in the bits that addresses leave free.
   // Written by any thread; an entry is right or absent, so relaxed order does.

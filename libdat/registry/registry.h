@@ -25,7 +25,7 @@ struct Lease {
   Slot* slot = nullptr;                      // null for a provider that a program declared by itself
   std::shared_ptr<ProviderLibrary> library;  // null likewise
 
-  OwnsHandle owns_handle() const { return library == nullptr ? nullptr : library->owns_handle(); }
+  const base::HandleRange* handle_range() const { return library == nullptr ? nullptr : library->handle_range(); }
 };
 
 enum class AddResult { kAdded, kAlreadyRegistered };

@@ -101,9 +101,8 @@ struct Cell {
   const void* table;
 };
 Cell cells[4];
-int owns_cells(const void* handle) {
-  return handle >= cells && handle < cells + 4 ? 1 : 0;
-}
+const base::HandleRange range_of_cells{
+    .begin = reinterpret_cast<std::uintptr_t>(cells), .size = sizeof cells, .step = sizeof(Cell)};
 
 TEST(ProviderTables, KnowsHandlesOfTablesInUse) {
   ProviderTables tables;
@@ -126,13 +125,13 @@ TEST(ProviderTables, AsksTheOwnerBeforeReading) {
   cells[0].table = &table;
   cells[1].table = &other;
   cells[2].table = nullptr;
-  tables.acquire(&table, owns_cells);
+  tables.acquire(&table, &range_of_cells);
   EXPECT_EQ(tables.find(&cells[0]), &table);
   EXPECT_EQ(tables.find(&cells[1]), nullptr);
   EXPECT_EQ(tables.find(&cells[2]), nullptr);
   const Cell elsewhere{&table};
   EXPECT_EQ(tables.find(&elsewhere), nullptr);
-  tables.acquire(&other, owns_cells);
+  tables.acquire(&other, &range_of_cells);
   EXPECT_EQ(tables.find(&cells[1]), &other);
   tables.release(&table);
   EXPECT_EQ(tables.find(&cells[0]), nullptr);
@@ -145,7 +144,7 @@ TEST(ProviderTables, RefusesWildHandles) {
     ProviderTables tables;
     const int table = 0;
     if (is_foreign) tables.acquire(&table, nullptr);
-    tables.acquire(&cells, owns_cells);
+    tables.acquire(&cells, &range_of_cells);
     for (const auto number : {std::uintptr_t{0}, std::uintptr_t{1}, std::uintptr_t{3}, std::uintptr_t{8},
                               std::uintptr_t{0xfff8}, std::uintptr_t{0xdeadbeefdeadbee8}, ~std::uintptr_t{7}}) {
       EXPECT_EQ(tables.find(address(number)), nullptr) << std::hex << number;
@@ -177,11 +176,11 @@ TEST(ProviderTables, CanBeReadWhileTablesComeAndGo) {
   const int lasting = 0;
   const int passing[3] = {};
   cells[3].table = &lasting;
-  tables.acquire(&lasting, owns_cells);
+  tables.acquire(&lasting, &range_of_cells);
   std::atomic<bool> is_over{false};
   std::thread writer([&] {
     for (int round = 0; round < 3000; ++round) {
-      tables.acquire(&passing[round % 3], round % 2 == 0 ? owns_cells : nullptr);
+      tables.acquire(&passing[round % 3], round % 2 == 0 ? &range_of_cells : nullptr);
       if (round >= 1) tables.release(&passing[(round - 1) % 3]);
     }
     is_over = true;

@@ -203,8 +203,9 @@ void dat_provider_fini(const DAT_PROVIDER_INFO* info) {
 }
 
 #if SCRATCH_OWNS_HANDLES
-int softdat_owns_handle(const void* handle) {
-  return handle >= objects && handle < objects + std::size(objects) ? 1 : 0;
+const void* softdat_handle_range() {
+  static const std::uintptr_t range[] = {reinterpret_cast<std::uintptr_t>(objects), sizeof objects, sizeof(Object)};
+  return range;
 }
 #endif
 

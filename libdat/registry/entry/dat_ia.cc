@@ -47,7 +47,7 @@ void* add(OpenIa& ia) {
   void* handle = nullptr;
   bool is_table_known = false;
   try {
-    process_tables().acquire(ia.table, ia.lease.owns_handle());
+    process_tables().acquire(ia.table, ia.lease.handle_range());
     is_table_known = true;
     handle = process_ias().add(std::move(ia));
   } catch (const std::bad_alloc&) {

@@ -80,9 +80,10 @@ TEST(Provider, OtherVersionsAndUnterminatedNamesAreNotAdded) {
 
 TEST(Provider, OwnsNothingThatIsNoHandle) {
   int local = 0;
-  EXPECT_EQ(::softdat_owns_handle(nullptr), 0);
-  EXPECT_EQ(::softdat_owns_handle(&local), 0);
-  EXPECT_EQ(::softdat_owns_handle(reinterpret_cast<void*>(~std::uintptr_t{0})), 0);
+  const base::HandleRange& range = *::softdat_handle_range();
+  EXPECT_FALSE(range.holds(nullptr));
+  EXPECT_FALSE(range.holds(&local));
+  EXPECT_FALSE(range.holds(reinterpret_cast<void*>(~std::uintptr_t{0})));
 }
 
 class OpenIa : public testing::Test {
@@ -113,7 +114,8 @@ class OpenIa : public testing::Test {
 TEST_F(OpenIa, ItsHandlesStartWithTheTable) {
   EXPECT_EQ(*static_cast<const void* const*>(ia_), table_);
   EXPECT_EQ(*static_cast<const void* const*>(async_evd_), table_);
-  EXPECT_NE(::softdat_owns_handle(ia_), 0);
+  EXPECT_TRUE(::softdat_handle_range()->holds(ia_));
+  EXPECT_FALSE(::softdat_handle_range()->holds(static_cast<char*>(ia_) + sizeof(void*)));
 }
 
 TEST_F(OpenIa, LimitsSufficeForStockPrograms) {

@@ -21,12 +21,12 @@ class HandleTableTest : public testing::Test {
 TEST_F(HandleTableTest, FirstWordIsTheProvidersTable) {
   const Handle pz = world_.make_pz();
   EXPECT_EQ(*static_cast<const void* const*>(pz), &World::kTable);
-  EXPECT_TRUE(table_.owns(pz));
+  EXPECT_TRUE(table_.range().holds(pz));
 }
 
 TEST_F(HandleTableTest, NullAndSmallNumbersAreRefused) {
   for (std::uintptr_t value = 0; value < 4096; ++value) {
-    EXPECT_FALSE(table_.owns(reinterpret_cast<void*>(value)));
+    EXPECT_FALSE(table_.range().holds(reinterpret_cast<void*>(value)));
     EXPECT_FALSE(table_.pin_any(reinterpret_cast<void*>(value)));
   }
 }
@@ -54,15 +54,15 @@ TEST_F(HandleTableTest, RandomAddressesAreRefused) {
     EXPECT_FALSE(table_.pin_any(reinterpret_cast<void*>(random() | (std::uint64_t{1} << 63))));
   }
   int on_stack = 0;
-  EXPECT_FALSE(table_.owns(&on_stack));
-  EXPECT_FALSE(table_.owns(&table_));
+  EXPECT_FALSE(table_.range().holds(&on_stack));
+  EXPECT_FALSE(table_.range().holds(&table_));
 }
 
 TEST_F(HandleTableTest, FreedHandleIsRefusedAndStaysReadable) {
   const Handle pz = world_.make_pz();
   ASSERT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz)), kOk);
   EXPECT_FALSE(pin_handle<ProtectionZone>(pz));
-  EXPECT_TRUE(table_.owns(pz));
+  EXPECT_TRUE(table_.range().holds(pz));
   EXPECT_EQ(*static_cast<const void* const*>(pz), &World::kTable);
 }
 
