@@ -3,24 +3,36 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include <fstream>
+#include <string>
 #endif
 
 namespace softdat::tools::perf {
 namespace {
 
-bool has_even_stamp() {
 #if defined(__x86_64__)
+// Whether the kernel takes its own time from it. Virtual processors may have an even stamp and not say so.
+bool is_kernels_clock() {
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string name;
+  return file >> name && name == "tsc";
+}
+
+bool has_even_stamp() {
   constexpr unsigned kPowerLeaf = 0x80000007;
   constexpr unsigned kInvariant = 1u << 8;
   unsigned a = 0;
   unsigned b = 0;
   unsigned c = 0;
   unsigned d = 0;
-  return __get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariant) != 0;
-#else
-  return false;
-#endif
+  return (__get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariant) != 0) || is_kernels_clock();
 }
+#else
+bool has_even_stamp() {
+  return false;
+}
+#endif
 
 }  // namespace
 
