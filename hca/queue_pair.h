@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <atomic>
+
 #include "hca/connection.h"
 #include "hca/result.h"
 #include "hca/types.h"
@@ -16,7 +18,8 @@ class QueuePair {
  public:
   virtual ~QueuePair() = default;
 
-  virtual QueuePairState state() const = 0;
+  // Every post asks, so it is no call into the backend.
+  QueuePairState state() const { return state_.load(std::memory_order_seq_cst); }
   virtual const QueuePairLimits& limits() const = 0;
 
   // Valid in kConnected, kDisconnecting and kError (flushed at once in the latter two). Errors:
@@ -68,6 +71,10 @@ class QueuePair {
   // number of segments or fewer. Both idle. Afterwards `from` is of no use: everything but its destructor fails there
   // with kInvalidState. Failure (kInvalidState, kLimitReached: no room for all of them) changes nothing.
   virtual Outcome inherit_recvs(QueuePair& from) = 0;
+
+ protected:
+  // Written by the backend, which says under which locks.
+  std::atomic<QueuePairState> state_{QueuePairState::kIdle};
 };
 
 }  // namespace softdat::hca

@@ -28,6 +28,7 @@ constexpr bool takes_sends(QueuePairState state) {
 }
 
 constexpr std::uint64_t total_length(std::span<const Segment> segments) {
+  if (segments.size() == 1) return segments.front().length;  // nearly always
   std::uint64_t total = 0;
   for (const Segment& segment : segments) total += segment.length;
   return total;

@@ -59,7 +59,6 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   DatagramQueuePair(const DatagramNicView& nic, const hca::QueuePairConfig& config, hca::DatagramSink& sink);
   ~DatagramQueuePair() override;
 
-  hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
   const hca::QueuePairLimits& limits() const override { return limits_; }
   hca::Outcome post_send(const hca::SendRequest&) override { return hca::fail(hca::Error::kUnsupported); }
   hca::Result<std::uint32_t> post_bind(const hca::BindRequest&) override { return hca::fail(hca::Error::kUnsupported); }
@@ -122,8 +121,7 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   std::mutex send_mutex_;           // guards the posting side of sends_
   std::mutex recv_mutex_;           // guards the posting side of recvs_
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
-  // Written with the baton, and with both mutexes when it leaves kError; read by anybody.
-  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+  // state_ is written with the baton, and with both mutexes when it leaves kError.
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Owned by the baton.
   WorkQueue<SendEntry> sends_;

@@ -50,7 +50,6 @@ class QueuePair final : public hca::QueuePair,
   QueuePair(const NicView& nic, const hca::QueuePairConfig& config);
   ~QueuePair() override;
 
-  hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
   const hca::QueuePairLimits& limits() const override { return limits_; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
   hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
@@ -137,9 +136,7 @@ class QueuePair final : public hca::QueuePair,
   // Lock order: the baton, send_mutex_, recv_mutex_.
   base::BriefLock send_mutex_;  // guards the posting side of requester_.queue()
   base::BriefLock recv_mutex_;  // guards the posting side of responder_.queue()
-  // Written with the baton by advance() alone, and with both mutexes when it leaves kError; read by
-  // anybody.
-  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+  // state_ is written with the baton by advance() alone, and with both mutexes when it leaves kError.
   mutable base::Guarded<hca::Address> remote_;  // set with the baton
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.

@@ -78,22 +78,26 @@ CompletionQueue::~CompletionQueue() {
   adapter_.library().destroy_cq(cq_);
 }
 
-// Of one piece: see QueuePair::post_send().
-[[gnu::flatten]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+[[gnu::flatten, gnu::hot]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::lock_guard lock(mutex_);
   was_polled_ = true;
-  const std::size_t staged = std::min(out.size(), staged_.size());
-  for (std::size_t i = 0; i < staged; ++i) {
-    out[i] = staged_.front();
-    staged_.pop_front();
-  }
+  const std::size_t staged = staged_.empty() ? 0 : take_staged_locked(out);
   const std::size_t count = staged + take_from_device_locked(out.subspan(staged));
   SharedReceiveQueue::settle(out.first(count));
   return count;
 }
 
+[[gnu::noinline]] std::size_t CompletionQueue::take_staged_locked(std::span<hca::Completion> out) {
+  const std::size_t count = std::min(out.size(), staged_.size());
+  for (hca::Completion& completion : out.first(count)) {
+    completion = staged_.front();
+    staged_.pop_front();
+  }
+  return count;
+}
+
 // Nothing is staged when anything is asked for. Not more than fits is taken from the device.
-std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
+[[gnu::hot]] std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
   std::array<ibv_wc, kBatch> wcs;
   std::size_t count = 0;
   while (count < out.size()) {
@@ -220,7 +224,7 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
   }
 }
 
-bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
+[[gnu::hot]] bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs gives back the number that was posted.
   auto& entry = *reinterpret_cast<WorkEntry*>(wc.wr_id);
   QueuePair* queue_pair = entry.queue_pair;

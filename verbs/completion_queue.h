@@ -76,6 +76,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void hear(bool has_fired);
   bool takes_sink_locked(bool has_fired);
   void drain_locked(const QueuePair* dying = nullptr);
+  std::size_t take_staged_locked(std::span<hca::Completion> out);
   std::size_t take_from_device_locked(std::span<hca::Completion> out);
   // False when its consumer does not want to hear of it.
   bool take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken);

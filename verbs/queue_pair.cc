@@ -30,6 +30,7 @@ QueuePair::QueuePair(const DeviceView& device, const hca::QueuePairConfig& confi
       context_(config.context),
       sink_(config.sink),
       domain_(static_cast<ProtectionDomain&>(*config.pd)),
+      domain_id_(domain_.id()),
       send_queue_(static_cast<CompletionQueue&>(*config.send_cq)),
       recv_queue_(static_cast<CompletionQueue&>(*config.recv_cq)),
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),

@@ -44,7 +44,6 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
                                                              const hca::QueuePairConfig& config);
   ~QueuePair() override;
 
-  hca::QueuePairState state() const override { return state_.load(std::memory_order_seq_cst); }
   const hca::QueuePairLimits& limits() const override { return limits_; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
   hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
@@ -104,7 +103,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry);
   hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
-  void make_room_locked();
+  bool makes_room_locked();
   bool count_locked(WorkEntry& entry);
   void retract_locked(WorkEntry& entry);
   void discount(WorkEntry& entry);
@@ -149,6 +148,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   const std::uint64_t context_;
   hca::QueuePairSink* const sink_;
   ProtectionDomain& domain_;
+  const std::uint32_t domain_id_;
   CompletionQueue& send_queue_;
   CompletionQueue& recv_queue_;
   SharedReceiveQueue* const shared_;  // null: receives are posted here
@@ -158,8 +158,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   base::BriefLock send_mutex_;
   base::BriefLock recv_mutex_;
 
-  // Written under mutex_ by advance_locked() alone, and under all three when it leaves kError.
-  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
+  // state_ is written under mutex_ by advance_locked() alone, and under all three when it leaves kError.
   std::atomic<std::uint32_t> number_{0};      // of the device's queue pair
   std::atomic<bool> is_retired_{false};       // another has inherited the receives; set under all three
   std::atomic<bool> is_dying_{false};         // the destructor runs: events are no longer heard
@@ -190,6 +189,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // Guarded by send_mutex_.
   WorkRing sends_;
+  ibv_send_wr send_work_{};  // what the device was last given
   LastGrant last_send_;
   std::uint32_t max_inline_ = 0;
 

@@ -83,8 +83,9 @@ void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
 
 }  // namespace
 
-// Every check that needs no lock but the memory's.
-hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_t& length) const {
+// All that does not depend on what else is posted.
+[[gnu::always_inline]] inline hca::Outcome QueuePair::check_send(const hca::SendRequest& request,
+                                                                 std::uint32_t& length) const {
   const std::uint64_t total = hca::total_length(request.local);
   if (!hca::is_well_formed(request, total) || request.local.size() > std::min(limits_.send_sge, kMostSegments)) {
     return hca::fail(hca::Error::kInvalidArgument);
@@ -101,85 +102,24 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
   return hca::Done{};
 }
 
-// Of one piece: on emulated processors, and on those that have much else to do, calls and returns are what costs.
-[[gnu::flatten]] hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
-  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  std::uint32_t length = 0;
-  if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
-  const std::lock_guard lock(send_mutex_);
-  // Again: reset() changes the state under this lock, so nothing slips into a new life.
-  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  make_room_locked();
-  if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);
-  WorkEntry& entry = sends_.next();
-  entry.queue_pair = this;
-  entry.cookie = request.wr_id;
-  entry.length = length;
-  entry.flags = request.flags;
-  entry.opcode = hca::completion_opcode(request.opcode);
-  entry.is_receive = false;
-  if (request.opcode == SendOpcode::kReadToWindow) [[unlikely]]
-    return read_to_window_locked(request, entry);
-  return hand_over_locked(request, entry);
-}
-
-// A device reads into what it knows by a local key; a window has none.
-[[gnu::noinline]] hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry) {
-  if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
-  const auto grant = device_.memory.find_remote(request.local.front().lkey);
-  if (!grant) return hca::fail(hca::Error::kUnsupported);
-  if ((grant->access & hca::kRemoteWrite) == 0) return hca::fail(hca::Error::kMissingRight);
-  hca::Segment sink = request.local.front();
-  sink.lkey = grant->lkey;
-  hca::SendRequest read = request;
-  read.local = {&sink, 1};
-  return hand_over_locked(read, entry);
-}
-
 // Every request is signaled to us, wanted or not: so our record is exact, and the device's queue never
 // fills up with what it does not tell of.
-void QueuePair::make_room_locked() {
-  if (sends_.is_full()) send_queue_.drain();
+[[gnu::noinline]] bool QueuePair::makes_room_locked() {
+  send_queue_.drain();
+  return !sends_.is_full();
 }
 
+// False: there are too many that nobody will ask for.
 bool QueuePair::count_locked(WorkEntry& entry) {
-  entry.is_counted = (entry.flags & hca::kSignaled) == 0 && send_queue_.count_unwanted();
-  return entry.is_counted || (entry.flags & hca::kSignaled) != 0;
+  const bool is_wanted = (entry.flags & hca::kSignaled) != 0;
+  entry.is_counted = !is_wanted && send_queue_.count_unwanted();
+  return entry.is_counted || is_wanted;
 }
 
-// The device has not taken it.
-void QueuePair::retract_locked(WorkEntry& entry) {
-  sends_.retract();
-  if (entry.is_counted) discount(entry);
-}
-
-void QueuePair::discount(WorkEntry& entry) {
-  entry.is_counted = false;
-  send_queue_.discount_unwanted();
-}
-
-hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
-  const hca::AccessMask rights = hca::written_right(request.opcode);
-  if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_.id(), last_send_); !fit) return fit;
-  entry.is_with_device = state() == QueuePairState::kConnected;
-  if (entry.is_with_device && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
-  sends_.commit();
-  if (entry.is_with_device) {
-    const hca::Outcome posted = post_to_device_locked(request, entry);
-    if (!posted) [[unlikely]] {
-      retract_locked(entry);
-      return posted;
-    }
-    counters_.add(transfer_of(request.opcode), entry.length);
-    return posted;
-  }
-  if (is_flushed_) flush_ring_locked(sends_, send_queue_);
-  return hca::Done{};
-}
-
-hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry) {
+[[gnu::always_inline]] inline hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request,
+                                                                            const WorkEntry& entry) {
   ScatterList list(request.local);
-  ibv_send_wr work{};
+  ibv_send_wr& work = send_work_;  // fill_remote() sets what its opcode makes the device look at
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   work.sg_list = list.data();
   work.num_sge = list.size();
@@ -200,7 +140,75 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
   return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
 }
 
-[[gnu::flatten]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
+[[gnu::always_inline]] inline hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request,
+                                                                       WorkEntry& entry) {
+  const hca::AccessMask rights = hca::written_right(request.opcode);
+  if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_send_); !fit) return fit;
+  entry.is_counted = false;
+  const bool is_unwanted = (entry.flags & hca::kSignaled) == 0;
+  if (entry.is_with_device && is_unwanted && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
+  sends_.commit();
+  if (entry.is_with_device) {
+    const hca::Outcome posted = post_to_device_locked(request, entry);
+    if (!posted) [[unlikely]] {
+      retract_locked(entry);
+      return posted;
+    }
+    counters_.add(transfer_of(request.opcode), entry.length);
+    return posted;
+  }
+  if (is_flushed_) flush_ring_locked(sends_, send_queue_);
+  return hca::Done{};
+}
+
+// What is usual, of one piece: on processors that have much else to do, calls and far jumps are what costs.
+[[gnu::flatten, gnu::hot]] hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+  // reset() changes the state under this lock, so nothing slips into a new life.
+  const std::lock_guard lock(send_mutex_);
+  const QueuePairState now = state();
+  if (!hca::takes_sends(now)) return hca::fail(hca::Error::kInvalidState);
+  std::uint32_t length = 0;
+  if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
+  if (sends_.is_full() && !makes_room_locked()) [[unlikely]]
+    return hca::fail(hca::Error::kLimitReached);
+  WorkEntry& entry = sends_.next();
+  entry.queue_pair = this;
+  entry.cookie = request.wr_id;
+  entry.length = length;
+  entry.flags = request.flags;
+  entry.opcode = hca::completion_opcode(request.opcode);
+  entry.is_receive = false;
+  entry.is_with_device = now == QueuePairState::kConnected;
+  if (request.opcode == SendOpcode::kReadToWindow) [[unlikely]]
+    return read_to_window_locked(request, entry);
+  return hand_over_locked(request, entry);
+}
+
+// A device reads into what it knows by a local key; a window has none.
+[[gnu::noinline]] hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry) {
+  if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
+  const auto grant = device_.memory.find_remote(request.local.front().lkey);
+  if (!grant) return hca::fail(hca::Error::kUnsupported);
+  if ((grant->access & hca::kRemoteWrite) == 0) return hca::fail(hca::Error::kMissingRight);
+  hca::Segment sink = request.local.front();
+  sink.lkey = grant->lkey;
+  hca::SendRequest read = request;
+  read.local = {&sink, 1};
+  return hand_over_locked(read, entry);
+}
+
+// The device has not taken it.
+void QueuePair::retract_locked(WorkEntry& entry) {
+  sends_.retract();
+  if (entry.is_counted) discount(entry);
+}
+
+void QueuePair::discount(WorkEntry& entry) {
+  entry.is_counted = false;
+  send_queue_.discount_unwanted();
+}
+
+[[gnu::flatten, gnu::hot]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::uint64_t length = hca::total_length(request.local);
   if (!hca::is_well_formed(request, length) || request.local.size() > limits_.recv_sge) {
@@ -211,7 +219,7 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
     if (is_retired()) return hca::fail(hca::Error::kInvalidState);
     if (recvs_.is_full()) recv_queue_.drain();
     if (recvs_.outstanding() >= limits_.recv_wr) return hca::fail(hca::Error::kLimitReached);
-    const hca::Outcome fit = device_.memory.check(request.local, hca::kLocalWrite, domain_.id(), last_recv_);
+    const hca::Outcome fit = device_.memory.check(request.local, hca::kLocalWrite, domain_id_, last_recv_);
     if (!fit) return fit;
     const hca::Outcome posted = post_recv_locked(request, static_cast<std::uint32_t>(length));
     if (!posted) return posted;
@@ -221,14 +229,15 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
   return hca::Done{};
 }
 
-void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments) {
+[[gnu::always_inline]] inline void QueuePair::remember_segments(const WorkEntry& entry,
+                                                                std::span<const hca::Segment> segments) {
   const std::size_t index = recvs_.place_of(entry);
   const auto place = recv_segments_.begin() + static_cast<std::ptrdiff_t>(index * limits_.recv_sge);
   std::copy(segments.begin(), segments.end(), place);
   recv_counts_[index] = static_cast<std::uint16_t>(segments.size());
 }
 
-hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
+[[gnu::hot]] hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
   WorkEntry& entry = recvs_.next();
   entry.queue_pair = this;
   entry.cookie = request.wr_id;

@@ -145,6 +145,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // endpoint_post.cc
   Status check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
                        StatusDetail flags_argument) const;
+  Status post_inline(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
+                     StatusDetail flags_argument);
   Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                       StatusDetail flags_argument);
   Status post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote, std::uint32_t flags,

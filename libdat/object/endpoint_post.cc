@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hca/request_rules.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/memory_region.h"
@@ -16,12 +17,6 @@ constexpr std::uint32_t kRdmaFlags = kSuppressFlag | kUnsignalledFlag | kBarrier
 constexpr std::uint32_t kRecvFlags = kUnsignalledFlag;
 
 constexpr std::size_t kMostSegments = 256;
-
-std::uint64_t length_of(std::span<const Segment> segments) {
-  std::uint64_t sum = 0;
-  for (const Segment& segment : segments) sum += segment.length;
-  return sum;
-}
 
 // Copies the leading segments that take `length` bytes, the last one shortened.
 std::span<const Segment> trim(std::span<const Segment> segments, std::uint64_t length, std::span<Segment> room) {
@@ -41,6 +36,7 @@ bool are_flags_good(std::uint32_t flags, std::uint32_t known, bool may_be_unsign
 }
 
 std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
+  if (flags == 0) return binding.reports_requests() ? hca::kSignaled : 0u;  // nearly always
   std::uint32_t result = 0;
   if ((flags & kSuppressFlag) == 0 && binding.reports_requests()) result |= hca::kSignaled;
   if ((flags & kSolicitedWaitFlag) != 0) result |= hca::kSolicited;
@@ -53,8 +49,8 @@ std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
 
 }  // namespace
 
-Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
-                               StatusDetail flags_argument) const {
+[[gnu::always_inline]] inline Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags,
+                                                             std::uint32_t known, StatusDetail flags_argument) const {
   if (!are_flags_good(flags, known, binding.may_post_unsignalled_request())) return invalid_parameter(flags_argument);
   const hca::QueuePair* queue_pair = binding.queue_pair();
   if (queue_pair == nullptr) return refusal();
@@ -63,8 +59,9 @@ Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t fla
   return is_possible ? kOk : refusal();
 }
 
-Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
-                              StatusDetail flags_argument) {
+// Inline: each post is left with the checks of its own opcode.
+[[gnu::always_inline]] inline Status Endpoint::post_inline(const EndpointBinding& binding, hca::SendRequest& request,
+                                                           std::uint32_t flags, StatusDetail flags_argument) {
   const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate ||
                        request.opcode == hca::SendOpcode::kWriteWithImmediate;
   const Status check = check_request(binding, flags, is_send ? kSendFlags : kRdmaFlags, flags_argument);
@@ -79,25 +76,30 @@ Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& 
   return post_failure(outcome.reason(), hca::awaits_response(request.opcode));
 }
 
-Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
-  hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
-  return post_request(binding(), request, flags, StatusDetail::kInvalidArg5);
+Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
+                              StatusDetail flags_argument) {
+  return post_inline(binding, request, flags, flags_argument);
 }
 
-Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                                 std::uint32_t flags) {
-  if (length_of(local) > remote.length) return length_error();
+[[gnu::hot]] Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+  hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
+  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
+}
+
+[[gnu::hot]] Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie,
+                                              const RemoteBuffer& remote, std::uint32_t flags) {
+  if (hca::total_length(local) > remote.length) return length_error();
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWrite,
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = local};
-  return post_request(binding(), request, flags, StatusDetail::kInvalidArg6);
+  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg6);
 }
 
-Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                                std::uint32_t flags) {
-  const std::uint64_t room = length_of(local);
+[[gnu::hot]] Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie,
+                                             const RemoteBuffer& remote, std::uint32_t flags) {
+  const std::uint64_t room = hca::total_length(local);
   if (remote.length > room) return length_error();
   if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
   std::array<Segment, kMostSegments> trimmed;
@@ -106,14 +108,14 @@ Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t co
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = remote.length == room ? local : trim(local, remote.length, trimmed)};
-  return post_request(binding(), request, flags, StatusDetail::kInvalidArg6);
+  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg6);
 }
 
 Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
                                            std::uint32_t invalidated) {
   hca::SendRequest request{
       .wr_id = cookie, .opcode = hca::SendOpcode::kSendInvalidate, .rkey = invalidated, .local = local};
-  return post_request(binding(), request, flags, StatusDetail::kInvalidArg5);
+  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -125,7 +127,7 @@ Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t 
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = {&sink, 1}};
-  return post_request(binding(), request, flags, StatusDetail::kInvalidArg5);
+  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
@@ -151,7 +153,7 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
   return bind_failure(key.reason(), bind.privileges, triplet);
 }
 
-Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+[[gnu::hot]] Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   const EndpointBinding& now = binding();
   if (now.config().srq != nullptr) return invalid_state(StatusDetail::kNoSubtype);
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {

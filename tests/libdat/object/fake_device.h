@@ -77,7 +77,6 @@ class FakeQueuePair final : public hca::QueuePair {
   hca::QueuePairSink& sink() { return *config_.sink; }
 
   // --- hca::QueuePair ---
-  hca::QueuePairState state() const override { return state_.load(); }
   const hca::QueuePairLimits& limits() const override { return config_.limits; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
   hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
@@ -101,7 +100,6 @@ class FakeQueuePair final : public hca::QueuePair {
 
   hca::QueuePairConfig config_;
   bool is_retired_ = false;
-  std::atomic<hca::QueuePairState> state_{hca::QueuePairState::kIdle};
 };
 
 // Counts and remembers; takers are played by the test.
