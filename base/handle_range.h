@@ -18,8 +18,7 @@ struct HandleRange {
 
   bool holds(const void* handle) const {
     const std::size_t in_range = size.load(std::memory_order_acquire);
-    const std::uintptr_t offset =
-        reinterpret_cast<std::uintptr_t>(handle) - begin.load(std::memory_order_relaxed);
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(handle) - begin.load(std::memory_order_relaxed);
     return offset < in_range && (offset & (step - 1)) == 0;
   }
 };
