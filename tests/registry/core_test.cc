@@ -127,14 +127,19 @@ TEST(ProviderTables, AsksTheOwnerBeforeReading) {
   cells[2].table = nullptr;
   tables.acquire(&table, &range_of_cells);
   EXPECT_EQ(tables.find(&cells[0]), &table);
+  EXPECT_EQ(tables.find_at_once(&cells[0]), &table);
+  EXPECT_EQ(tables.find_at_once(&cells[1]), nullptr);
+  EXPECT_EQ(tables.find_at_once(&cells[2]), nullptr);
   EXPECT_EQ(tables.find(&cells[1]), nullptr);
   EXPECT_EQ(tables.find(&cells[2]), nullptr);
   const Cell elsewhere{&table};
   EXPECT_EQ(tables.find(&elsewhere), nullptr);
   tables.acquire(&other, &range_of_cells);
   EXPECT_EQ(tables.find(&cells[1]), &other);
+  EXPECT_EQ(tables.find_at_once(&cells[1]), &other);
   tables.release(&table);
   EXPECT_EQ(tables.find(&cells[0]), nullptr);
+  EXPECT_EQ(tables.find_at_once(&cells[0]), nullptr);
   tables.release(&other);
 }
 
@@ -148,6 +153,7 @@ TEST(ProviderTables, RefusesWildHandles) {
     for (const auto number : {std::uintptr_t{0}, std::uintptr_t{1}, std::uintptr_t{3}, std::uintptr_t{8},
                               std::uintptr_t{0xfff8}, std::uintptr_t{0xdeadbeefdeadbee8}, ~std::uintptr_t{7}}) {
       EXPECT_EQ(tables.find(address(number)), nullptr) << std::hex << number;
+      EXPECT_EQ(tables.find_at_once(address(number)), nullptr) << std::hex << number;
     }
     EXPECT_EQ(tables.find(memory.edge()), nullptr);
     EXPECT_EQ(tables.find(memory.edge() - 8), nullptr);
@@ -188,6 +194,8 @@ TEST(ProviderTables, CanBeReadWhileTablesComeAndGo) {
   const Cell stale{&cells};
   while (!is_over) {
     ASSERT_EQ(tables.find(&cells[3]), &lasting);
+    ASSERT_EQ(tables.find_at_once(&cells[3]), &lasting);
+    ASSERT_EQ(tables.find_at_once(&stale), nullptr);
     ASSERT_EQ(tables.find(&stale), nullptr);
   }
   writer.join();

@@ -38,17 +38,18 @@ void PingPong::prepare() {
   for (std::uint64_t slot = 0; slot < lanes_.place_count(); ++slot) lanes_.incoming_slot(slot)[what_.size - 1] = 0;
 }
 
-// A round trip lasts from one post to the next: so the clock is read, and all else done, while a message travels.
+// A round trip lasts from an arrival to the next. All that need not stand between that and the answer waits until it
+// has been posted.
 void PingPong::lead(Samples& samples) {
   if (lanes_.setup().pause_us != 0) return lead_with_pauses(samples);
   const Ticks& ticks = Ticks::instance();
-  post(0);
   std::uint64_t start = ticks.now();
+  post(0);
   for (std::uint64_t i = 0; i < what_.iterations; ++i) {
     tend();
     await_arrival(i);
-    if (i + 1 < what_.iterations) post(i + 1);
     const std::uint64_t end = ticks.now();
+    if (i + 1 < what_.iterations) post(i + 1);
     samples.push_back(sample_of(end - start));
     start = end;
   }
