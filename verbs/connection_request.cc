@@ -38,9 +38,7 @@ ConnectionRequest::~ConnectionRequest() {
 hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::byte> private_data) {
   if (private_data.size() > traits_.max_private_data) return hca::fail(hca::Error::kInvalidArgument);
   if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
-  const hca::Outcome outcome = static_cast<QueuePair&>(qp).accept(event_, private_data);
-  if (outcome) event_.id = nullptr;
-  return outcome;
+  return static_cast<QueuePair&>(qp).accept(event_, private_data);
 }
 
 hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) {

@@ -59,8 +59,9 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
   hca::TransferCounts transfer_counts() const override { return counters_.read(); }
 
-  // Answers the peer of that id yes. Takes the id over unless it fails.
-  hca::Outcome accept(const CmEvent& request, std::span<const std::byte> private_data);
+  // Answers the peer of request.id yes. Takes the id over, which is null afterwards, unless it fails or throws
+  // std::bad_alloc.
+  hca::Outcome accept(CmEvent& request, std::span<const std::byte> private_data);
 
   // --- For completion queues, which hold their own lock ---
   std::uint64_t context() const { return context_; }

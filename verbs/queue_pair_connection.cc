@@ -139,12 +139,12 @@ void QueuePair::send_request_locked() {
                                           : ConnectionEventType::kUnreachable);
 }
 
-hca::Outcome QueuePair::accept(const CmEvent& request, std::span<const std::byte> private_data) {
+hca::Outcome QueuePair::accept(CmEvent& request, std::span<const std::byte> private_data) {
   const std::lock_guard lock(mutex_);
   if (is_retired() || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
-  id_ = request.id;
+  device_.events.add(key_of(request.id), *this);  // the last thing for which memory may be lacking
+  id_ = std::exchange(request.id, nullptr);
   remote_ = address_of(*rdma_get_peer_addr(id_));
-  device_.events.add(key_of(id_), *this);
   advance_locked(QueuePairEvent::kAccept);
   note_port_locked();
   if (!accept_locked(request, private_data)) end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kAcceptFailed);

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <deque>
@@ -40,6 +41,8 @@ struct State {
   std::deque<rdma_cm_event*> said;
   rdma_event_channel* channel = nullptr;
 };
+
+std::atomic<int> living_ids{0};
 
 State& state() {
   static State one;
@@ -167,8 +170,13 @@ void say(rdma_cm_id* id, rdma_cm_event_type type) {
   ring(id->channel->fd);
 }
 
+int ids_alive() {
+  return living_ids;
+}
+
 rdma_cm_id* make_id() {
   auto* const id = new rdma_cm_id{};
+  ++living_ids;
   id->channel = state().channel;
   id->route.addr.src_addr.sa_family = AF_INET;
   id->route.addr.dst_addr.sa_family = AF_INET;
@@ -335,6 +343,7 @@ int rdma_create_id(rdma_event_channel*, rdma_cm_id** id, void*, rdma_port_space)
   return 0;
 }
 int rdma_destroy_id(rdma_cm_id* id) {
+  --living_ids;
   delete id;
   return 0;
 }

@@ -33,6 +33,8 @@ FAKE_API bool has_overflowed(const ibv_cq* cq);
 // The connection manager says so of an id.
 FAKE_API void say(rdma_cm_id* id, rdma_cm_event_type type);
 FAKE_API rdma_cm_id* make_id();
+// Made and not destroyed.
+FAKE_API int ids_alive();
 // What the last rdma_accept() granted.
 FAKE_API rdma_conn_param last_answer();
 

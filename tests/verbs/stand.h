@@ -78,7 +78,7 @@ class Stand {
 
   // As one that answers. The connection manager says at once that the connection stands.
   static void accept(QueuePair& queue_pair, std::uint32_t reads_in = 0, std::uint32_t reads_out = 0) {
-    const CmEvent request{
+    CmEvent request{
         .type = RDMA_CM_EVENT_CONNECT_REQUEST, .id = fake::make_id(), .reads_in = reads_in, .reads_out = reads_out};
     ASSERT_TRUE(queue_pair.accept(request, {}));
   }
