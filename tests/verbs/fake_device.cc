@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -160,13 +161,14 @@ bool has_overflowed(const ibv_cq* cq) {
 }
 
 void say(rdma_cm_id* id, rdma_cm_event_type type) {
-  auto* const event = new rdma_cm_event{};
+  auto event = std::make_unique<rdma_cm_event>();
   event->id = id;
   event->event = type;
   {
     const std::lock_guard lock(state().mutex);
-    state().said.push_back(event);
+    state().said.push_back(event.get());
   }
+  static_cast<void>(event.release());
   ring(id->channel->fd);
 }
 
