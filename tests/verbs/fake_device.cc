@@ -324,6 +324,8 @@ rdma_event_channel* rdma_create_event_channel(void) {
   return state().channel;
 }
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  for (const rdma_cm_event* unheard : state().said) delete unheard;
+  state().said.clear();
   ::close(channel->fd);
   delete channel;
 }
