@@ -33,7 +33,7 @@ CompletionQueue::~CompletionQueue() {
   engine_.upward().release(kKindsOfNews);
 }
 
-[[gnu::hot]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
   std::size_t count = ring().pop(out);
   const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;

@@ -22,7 +22,7 @@ KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request, 
 
 }  // namespace
 
-[[gnu::hot]] hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   const std::uint64_t length = hca::total_length(request.local);
   if (!hca::is_well_formed(request, length) || request.local.size() > limits_.send_sge) {

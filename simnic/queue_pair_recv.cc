@@ -6,7 +6,7 @@
 
 namespace softdat::simnic {
 
-[[gnu::hot]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
+hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   auto entry = make_recv_entry(memory_, request, limits_.recv_sge);
   if (!entry) return hca::fail(entry.reason());

@@ -78,7 +78,7 @@ CompletionQueue::~CompletionQueue() {
   adapter_.library().destroy_cq(cq_);
 }
 
-[[gnu::flatten, gnu::hot]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
+[[gnu::flatten]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::lock_guard lock(mutex_);
   was_polled_ = true;
   const std::size_t staged = staged_.empty() ? 0 : take_staged_locked(out);
@@ -97,7 +97,7 @@ CompletionQueue::~CompletionQueue() {
 }
 
 // Nothing is staged when anything is asked for. Not more than fits is taken from the device.
-[[gnu::hot]] std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
+std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
   std::array<ibv_wc, kBatch> wcs;
   std::size_t count = 0;
   while (count < out.size()) {
@@ -207,7 +207,8 @@ void CompletionQueue::arm_device_locked(Armed how) {
   ibv_req_notify_cq(cq_, how == Armed::kSolicited ? 1 : 0);
 }
 
-void CompletionQueue::drain() {
+// Apart, so that what is usual of a post stays small.
+[[gnu::noinline]] void CompletionQueue::drain() {
   const std::lock_guard lock(mutex_);
   drain_locked();
 }
@@ -224,7 +225,7 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
   }
 }
 
-[[gnu::hot]] bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
+bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs gives back the number that was posted.
   auto& entry = *reinterpret_cast<WorkEntry*>(wc.wr_id);
   QueuePair* queue_pair = entry.queue_pair;

@@ -104,7 +104,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry);
   hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
-  bool makes_room_locked();
+  void make_room_locked();
   bool count_locked(WorkEntry& entry);
   void retract_locked(WorkEntry& entry);
   void discount(WorkEntry& entry);

@@ -68,7 +68,7 @@ hca::Result<std::uint32_t> QueuePair::bind_to(ibv_mr* mr, const hca::BindRequest
   if ((request.access & hca::kZeroBased) != 0 && !window.is_narrow()) return hca::fail(hca::Error::kUnsupported);
   const std::lock_guard lock(send_mutex_);
   if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  if (sends_.is_full()) static_cast<void>(makes_room_locked());
+  make_room_locked();
   return bind_locked(request, window, mr);
 }
 

@@ -84,8 +84,7 @@ void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
 }  // namespace
 
 // All that does not depend on what else is posted.
-[[gnu::always_inline]] inline hca::Outcome QueuePair::check_send(const hca::SendRequest& request,
-                                                                 std::uint32_t& length) const {
+hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_t& length) const {
   const std::uint64_t total = hca::total_length(request.local);
   if (!hca::is_well_formed(request, total) || request.local.size() > std::min(limits_.send_sge, kMostSegments)) {
     return hca::fail(hca::Error::kInvalidArgument);
@@ -102,75 +101,16 @@ void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
   return hca::Done{};
 }
 
-// Every request is signaled to us, wanted or not: so our record is exact, and the device's queue never
-// fills up with what it does not tell of.
-[[gnu::noinline]] bool QueuePair::makes_room_locked() {
-  send_queue_.drain();
-  return !sends_.is_full();
-}
-
-// False: there are too many that nobody will ask for.
-bool QueuePair::count_locked(WorkEntry& entry) {
-  const bool is_wanted = (entry.flags & hca::kSignaled) != 0;
-  entry.is_counted = !is_wanted && send_queue_.count_unwanted();
-  return entry.is_counted || is_wanted;
-}
-
-[[gnu::always_inline]] inline hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request,
-                                                                            const WorkEntry& entry) {
-  ScatterList list(request.local);
-  ibv_send_wr& work = send_work_;  // fill_remote() sets what its opcode makes the device look at
-  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
-  work.sg_list = list.data();
-  work.num_sge = list.size();
-  work.opcode = opcode_of(request.opcode);
-  work.send_flags = IBV_SEND_SIGNALED;
-  if ((request.flags & hca::kSolicited) != 0) work.send_flags |= IBV_SEND_SOLICITED;
-  if ((request.flags & hca::kFence) != 0) work.send_flags |= IBV_SEND_FENCE;
-  const bool is_inline =
-      !hca::awaits_response(request.opcode) && entry.length != 0 && entry.length <= max_inline_ && work.num_sge == 1;
-  if (is_inline) work.send_flags |= IBV_SEND_INLINE;
-  fill_remote(request, work);
-  ibv_send_wr* bad = nullptr;
-  const base::Uncancelled guard;
-  const int error = ibv_post_send(qp_, &work, &bad);
-  // siw says so of a connection that is ending right now, but has taken the request and will flush it.
-  if (error == 0 || is_disconnected(error)) [[likely]]
-    return hca::Done{};
-  return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
-}
-
-[[gnu::always_inline]] inline hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request,
-                                                                       WorkEntry& entry) {
-  const hca::AccessMask rights = hca::written_right(request.opcode);
-  if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_send_); !fit) return fit;
-  entry.is_counted = false;
-  const bool is_unwanted = (entry.flags & hca::kSignaled) == 0;
-  if (entry.is_with_device && is_unwanted && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
-  sends_.commit();
-  if (entry.is_with_device) {
-    const hca::Outcome posted = post_to_device_locked(request, entry);
-    if (!posted) [[unlikely]] {
-      retract_locked(entry);
-      return posted;
-    }
-    counters_.add(transfer_of(request.opcode), entry.length);
-    return posted;
-  }
-  if (is_flushed_) flush_ring_locked(sends_, send_queue_);
-  return hca::Done{};
-}
-
-// What is usual, of one piece: on processors that have much else to do, calls and far jumps are what costs.
-[[gnu::flatten, gnu::hot]] hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+// Of one piece: on emulated processors, and on those that have much else to do, calls and returns are what costs.
+[[gnu::flatten]] hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   // reset() changes the state under this lock, so nothing slips into a new life.
   const std::lock_guard lock(send_mutex_);
   const QueuePairState now = state();
   if (!hca::takes_sends(now)) return hca::fail(hca::Error::kInvalidState);
   std::uint32_t length = 0;
   if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
-  if (sends_.is_full() && !makes_room_locked()) [[unlikely]]
-    return hca::fail(hca::Error::kLimitReached);
+  make_room_locked();
+  if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);
   WorkEntry& entry = sends_.next();
   entry.queue_pair = this;
   entry.cookie = request.wr_id;
@@ -197,6 +137,17 @@ bool QueuePair::count_locked(WorkEntry& entry) {
   return hand_over_locked(read, entry);
 }
 
+// Every request is signaled to us, wanted or not: so our record is exact, and the device's queue never
+// fills up with what it does not tell of.
+void QueuePair::make_room_locked() {
+  if (sends_.is_full()) send_queue_.drain();
+}
+
+bool QueuePair::count_locked(WorkEntry& entry) {
+  entry.is_counted = (entry.flags & hca::kSignaled) == 0 && send_queue_.count_unwanted();
+  return entry.is_counted || (entry.flags & hca::kSignaled) != 0;
+}
+
 // The device has not taken it.
 void QueuePair::retract_locked(WorkEntry& entry) {
   sends_.retract();
@@ -208,7 +159,48 @@ void QueuePair::discount(WorkEntry& entry) {
   send_queue_.discount_unwanted();
 }
 
-[[gnu::flatten, gnu::hot]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
+hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
+  const hca::AccessMask rights = hca::written_right(request.opcode);
+  if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_send_); !fit) return fit;
+  if (entry.is_with_device && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
+  sends_.commit();
+  if (entry.is_with_device) {
+    const hca::Outcome posted = post_to_device_locked(request, entry);
+    if (!posted) [[unlikely]] {
+      retract_locked(entry);
+      return posted;
+    }
+    counters_.add(transfer_of(request.opcode), entry.length);
+    return posted;
+  }
+  if (is_flushed_) flush_ring_locked(sends_, send_queue_);
+  return hca::Done{};
+}
+
+hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry) {
+  ScatterList list(request.local);
+  ibv_send_wr& work = send_work_;  // fill_remote() sets what its opcode makes the device look at
+  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
+  work.sg_list = list.data();
+  work.num_sge = list.size();
+  work.opcode = opcode_of(request.opcode);
+  work.send_flags = IBV_SEND_SIGNALED;
+  if ((request.flags & hca::kSolicited) != 0) work.send_flags |= IBV_SEND_SOLICITED;
+  if ((request.flags & hca::kFence) != 0) work.send_flags |= IBV_SEND_FENCE;
+  const bool is_inline =
+      !hca::awaits_response(request.opcode) && entry.length != 0 && entry.length <= max_inline_ && work.num_sge == 1;
+  if (is_inline) work.send_flags |= IBV_SEND_INLINE;
+  fill_remote(request, work);
+  ibv_send_wr* bad = nullptr;
+  const base::Uncancelled guard;
+  const int error = ibv_post_send(qp_, &work, &bad);
+  // siw says so of a connection that is ending right now, but has taken the request and will flush it.
+  if (error == 0 || is_disconnected(error)) [[likely]]
+    return hca::Done{};
+  return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
+}
+
+[[gnu::flatten]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::uint64_t length = hca::total_length(request.local);
   if (!hca::is_well_formed(request, length) || request.local.size() > limits_.recv_sge) {
@@ -229,15 +221,14 @@ void QueuePair::discount(WorkEntry& entry) {
   return hca::Done{};
 }
 
-[[gnu::always_inline]] inline void QueuePair::remember_segments(const WorkEntry& entry,
-                                                                std::span<const hca::Segment> segments) {
+void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments) {
   const std::size_t index = recvs_.place_of(entry);
   const auto place = recv_segments_.begin() + static_cast<std::ptrdiff_t>(index * limits_.recv_sge);
   std::copy(segments.begin(), segments.end(), place);
   recv_counts_[index] = static_cast<std::uint16_t>(segments.size());
 }
 
-[[gnu::hot]] hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
+hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
   WorkEntry& entry = recvs_.next();
   entry.queue_pair = this;
   entry.cookie = request.wr_id;

@@ -16,8 +16,8 @@ using object::Endpoint;
 
 }  // namespace
 
-[[gnu::hot]] DAT_RETURN ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
-                                     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie,
+                        DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
@@ -26,8 +26,8 @@ using object::Endpoint;
   return return_code(ep->post_send(local.segments(), cookie.as_64, number_of(flags)));
 }
 
-[[gnu::hot]] DAT_RETURN ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
-                                     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie,
+                        DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
@@ -36,9 +36,8 @@ using object::Endpoint;
   return return_code(ep->post_recv(local.segments(), cookie.as_64, number_of(flags)));
 }
 
-[[gnu::hot]] DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
-                                          DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote,
-                                          DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
+                             DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
@@ -48,9 +47,8 @@ using object::Endpoint;
   return return_code(ep->post_rdma_read(local.segments(), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
 }
 
-[[gnu::hot]] DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
-                                           DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote,
-                                           DAT_COMPLETION_FLAGS flags) {
+DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
+                              DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;

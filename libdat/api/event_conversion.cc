@@ -237,7 +237,7 @@ void write_body(const RmrBindCompletion& from, DAT_EVENT& to) {
 
 }  // namespace
 
-[[gnu::hot]] void write_event(const object::Event& from, DAT_EVENT& to) {
+void write_event(const object::Event& from, DAT_EVENT& to) {
   to.evd_handle = from.evd;
   // What there is most of, without the detour by a table.
   if (const auto* completion = std::get_if<DtoCompletion>(&from.body)) [[likely]]

@@ -81,13 +81,13 @@ Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& 
   return post_inline(binding, request, flags, flags_argument);
 }
 
-[[gnu::hot]] Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
   return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
 }
 
-[[gnu::hot]] Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie,
-                                              const RemoteBuffer& remote, std::uint32_t flags) {
+Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                 std::uint32_t flags) {
   if (hca::total_length(local) > remote.length) return length_error();
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWrite,
@@ -97,8 +97,8 @@ Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& 
   return post_inline(binding(), request, flags, StatusDetail::kInvalidArg6);
 }
 
-[[gnu::hot]] Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie,
-                                             const RemoteBuffer& remote, std::uint32_t flags) {
+Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                std::uint32_t flags) {
   const std::uint64_t room = hca::total_length(local);
   if (remote.length > room) return length_error();
   if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
@@ -153,7 +153,7 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
   return bind_failure(key.reason(), bind.privileges, triplet);
 }
 
-[[gnu::hot]] Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   const EndpointBinding& now = binding();
   if (now.config().srq != nullptr) return invalid_state(StatusDetail::kNoSubtype);
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {

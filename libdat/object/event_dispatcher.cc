@@ -118,7 +118,7 @@ void EventDispatcher::discard_events() {
 }
 
 // Of one piece: who polls for a message hears of it the later, the longer a look at an empty queue takes.
-[[gnu::flatten, gnu::hot]] Status EventDispatcher::dequeue(Event& event) {
+[[gnu::flatten]] Status EventDispatcher::dequeue(Event& event) {
   if (has_waiter_.load(std::memory_order_relaxed)) [[unlikely]] {
     return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
   }

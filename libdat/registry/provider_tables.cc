@@ -47,19 +47,14 @@ void ProviderTables::release(const void* table) {
   if (is_foreign) foreign_count_.fetch_sub(1, std::memory_order_release);
 }
 
-const void* ProviderTables::find_table(const Node* nodes, const void* word) {
-  const Node* node = nodes;
+const void* ProviderTables::find_table(const void* word) const {
+  const Node* node = head_.load(std::memory_order_acquire);
   while (node != nullptr && node->table.load(std::memory_order_acquire) != word) node = node->next;
   return node == nullptr ? nullptr : word;
 }
 
 const void* ProviderTables::find(const void* handle) const {
-  const Node* const nodes = head_.load(std::memory_order_acquire);
-  for (const Node* node = nodes; node != nullptr; node = node->next) {
-    const base::HandleRange* const range = node->range.load(std::memory_order_acquire);
-    if (range == nullptr || !range->holds(handle)) continue;
-    return find_table(nodes, __atomic_load_n(static_cast<const void* const*>(handle), __ATOMIC_RELAXED));
-  }
+  if (const void* table = find_at_once(handle)) return table;
   return foreign_count_.load(std::memory_order_acquire) == 0 ? nullptr : find_foreign(handle);
 }
 
@@ -79,7 +74,7 @@ const void* ProviderTables::find_foreign(const void* handle) const {
     return nullptr;
   }
   if (word == nullptr) return nullptr;
-  const void* table = find_table(head_.load(std::memory_order_acquire), word);
+  const void* table = find_table(word);
   if (table != nullptr && !is_known) remembered.store(stamp, std::memory_order_relaxed);
   return table;
 }

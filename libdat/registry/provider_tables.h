@@ -63,7 +63,7 @@ class ProviderTables {
   };
 
   // `word` if it is a table in use, otherwise null.
-  static const void* find_table(const Node* nodes, const void* word);
+  const void* find_table(const void* word) const;
   const void* find_foreign(const void* handle) const;
   void begin_epoch();
   Node* find_node_locked(const void* table) const;

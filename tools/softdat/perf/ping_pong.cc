@@ -38,37 +38,22 @@ void PingPong::prepare() {
   for (std::uint64_t slot = 0; slot < lanes_.place_count(); ++slot) lanes_.incoming_slot(slot)[what_.size - 1] = 0;
 }
 
-// A round trip lasts from an arrival to the next. All that need not stand between that and the answer waits until it
-// has been posted.
 void PingPong::lead(Samples& samples) {
-  if (lanes_.setup().pause_us != 0) return lead_with_pauses(samples);
-  const Ticks& ticks = Ticks::instance();
-  std::uint64_t start = ticks.now();
-  post(0);
-  for (std::uint64_t i = 0; i < what_.iterations; ++i) {
-    tend();
-    await_arrival(i);
-    const std::uint64_t end = ticks.now();
-    if (i + 1 < what_.iterations) post(i + 1);
-    samples.push_back(sample_of(end - start));
-    start = end;
-  }
-  finish();
-}
-
-void PingPong::lead_with_pauses(Samples& samples) {
   const Ticks& ticks = Ticks::instance();
   const auto unit = ticks.unit_us();
   // Both sides' pauses; only the other's lies between a post and its answer.
   const auto pause_ticks = static_cast<std::uint64_t>(lanes_.setup().pause_us / unit);
+  std::uint64_t start = ticks.now();
   for (std::uint64_t i = 0; i < what_.iterations; ++i) {
-    pause();
-    const std::uint64_t start = ticks.now();
+    if (pause_ticks != 0) {
+      pause();
+      start = ticks.now();
+    }
     post(i);
-    tend();
     await_arrival(i);
     const std::uint64_t end = ticks.now();
     samples.push_back(sample_of(end - start - std::min(pause_ticks, end - start)));
+    start = end;
   }
   finish();
 }
@@ -78,20 +63,16 @@ void PingPong::follow() {
     await_arrival(i);
     pause();
     post(i);
-    tend();
   }
   finish();
 }
 
+// What has to be done besides is done while the message travels.
 void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
   if (!receives_) set_foreign_byte(lanes_.outgoing(number) + what_.size - 1, mark_of(number));
   lanes_.post(what_.operation, number, what_.size, 1);
   ++outstanding_;
-}
-
-// What has to be done besides.
-void PingPong::tend() {
   refill_receives();
   reap();
 }

@@ -25,9 +25,7 @@ class PingPong {
   void follow();
 
  private:
-  void lead_with_pauses(Samples& samples);
   void post(std::uint64_t number);
-  void tend();
   void await_arrival(std::uint64_t number);
   void watch_memory(std::uint64_t number);
   void refill_receives();
