@@ -107,7 +107,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Device::create_qp(const hca::QueueP
   }
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
   try {
-    return QueuePair::create({events_, *adapter_, memory_, traits_}, config);
+    return QueuePair::create({events_, *adapter_, memory_, beginnings_, traits_}, config);
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "hca/device.h"
+#include "verbs/beginnings.h"
 #include "verbs/event_thread.h"
 #include "verbs/listener.h"
 #include "verbs/memory_table.h"
@@ -58,6 +59,7 @@ class Device final : public hca::Device, private EventTarget {
   EventThread events_;
 
   MemoryTable memory_;
+  Beginnings beginnings_;
   ListenerTable listeners_;
   std::atomic<std::uint32_t> last_domain_{0};
 

@@ -91,7 +91,11 @@ struct EventThread::Core {
   std::condition_variable fell_silent;
   std::map<EventKey, EventTarget*> targets;
   std::vector<EventTarget*> tasks;  // in order, each once
-  std::map<EventTarget*, base::Time> wakes;
+  struct Wake {
+    EventTarget* target;
+    base::Time time;
+  };
+  std::vector<Wake> wakes;  // each target once
   std::vector<rdma_cm_id*> graves;
   std::uint64_t dug = 0;     // ids put into graves, ever
   std::uint64_t buried = 0;  // of those the ones that are destroyed
@@ -137,9 +141,9 @@ bool EventThread::Core::do_one_task() {
 bool EventThread::Core::do_due_wakes() {
   std::unique_lock lock(mutex);
   const base::Time now = base::Clock::now();
-  const auto due = std::find_if(wakes.begin(), wakes.end(), [&](const auto& wake) { return wake.second <= now; });
+  const auto due = std::find_if(wakes.begin(), wakes.end(), [&](const Wake& wake) { return wake.time <= now; });
   if (due == wakes.end()) return false;
-  EventTarget* const target = due->first;
+  EventTarget* const target = due->target;
   wakes.erase(due);
   call(lock, target, [](EventTarget& self) { self.on_wake(); });
   return true;
@@ -149,7 +153,7 @@ int EventThread::Core::due_in_ms() {
   const std::lock_guard lock(mutex);
   if (!tasks.empty() || !graves.empty() || is_ending) return 0;
   base::Time next = base::kNever;
-  for (const auto& [target, time] : wakes) next = std::min(next, time);
+  for (const Wake& wake : wakes) next = std::min(next, wake.time);
   if (next == base::kNever) return -1;
   const auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - base::Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(rest, 0, 60'000));
@@ -287,6 +291,7 @@ void EventThread::add(EventKey key, EventTarget& target) {
   const std::size_t most = 2 * (core_->targets.size() + core_->graves.size() + kSpare);
   if (core_->graves.capacity() < most / 2) core_->graves.reserve(most);
   if (core_->tasks.capacity() < most / 2) core_->tasks.reserve(most);
+  if (core_->wakes.capacity() < most / 2) core_->wakes.reserve(most);
   core_->targets[key] = &target;
 }
 
@@ -309,7 +314,14 @@ void EventThread::post(EventTarget& target) {
 void EventThread::wake_at(EventTarget& target, base::Time time) {
   {
     const std::lock_guard lock(core_->mutex);
-    core_->wakes[&target] = time;
+    auto& wakes = core_->wakes;
+    const auto found =
+        std::find_if(wakes.begin(), wakes.end(), [&](const auto& wake) { return wake.target == &target; });
+    if (found == wakes.end()) {
+      wakes.push_back({&target, time});
+    } else {
+      found->time = time;
+    }
     if (core_->thread == std::this_thread::get_id()) return;
   }
   core_->ring();
@@ -321,7 +333,7 @@ void EventThread::forget(EventTarget& target) {
   std::erase_if(core_->targets, [&](const auto& entry) { return entry.second == &target; });
   const auto cancel = [&] {
     std::erase(core_->tasks, &target);
-    core_->wakes.erase(&target);
+    std::erase_if(core_->wakes, [&](const auto& wake) { return wake.target == &target; });
   };
   cancel();
   if (core_->thread == std::this_thread::get_id()) return;

@@ -2,6 +2,7 @@
 #include "verbs/listener.h"
 
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "base/uncancelled.h"
@@ -89,16 +90,25 @@ void Listener::on_cm_event(const CmEvent& event) {
   if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST) sink_.on_request(request_of(event));
 }
 
-void Listener::on_wake() {
+// Nobody is there to hear that memory is lacking: the peer is refused then, by us or by the request's own end.
+void Listener::on_wake() try {
   std::unique_ptr<hca::ConnectionRequest> request;
   {
     const std::lock_guard lock(mutex_);
     if (handed_on_.empty()) return;
-    request = request_of(handed_on_.front());
+    const CmEvent event = std::move(handed_on_.front());
     handed_on_.pop_front();
     if (!handed_on_.empty()) events_.post(*this);
+    try {
+      request = request_of(event);
+    } catch (const std::bad_alloc&) {
+      refuse(adapter_.library(), traits_, event.id);
+      events_.bury(event.id);
+      return;
+    }
   }
   sink_.on_request(std::move(request));
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace softdat::verbs

@@ -18,6 +18,7 @@
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
+#include "verbs/beginnings.h"
 #include "verbs/event_thread.h"
 #include "verbs/memory_table.h"
 #include "verbs/queue_pair_state.h"
@@ -35,6 +36,7 @@ struct DeviceView {
   EventThread& events;
   Adapter& adapter;
   MemoryTable& memory;
+  Beginnings& beginnings;
   const Traits& traits;
 };
 
@@ -83,7 +85,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   // What is to be told once everything has been flushed.
   struct Ending {
     hca::ConnectionEvent news;
-    base::Time patience;  // with the device's own flushing
+    base::Time patience;           // with the device's own flushing
+    std::uint64_t beginnings = 0;  // of other connections, up to this one, that are to be told before it
     bool is_flushed = false;
   };
 
@@ -184,6 +187,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   base::Time deadline_ = base::kNever;  // of connect()
   base::Duration drain_pause_{};
   std::optional<Held> held_;
+  Beginning beginning_;  // among the device's while there is one held
   std::optional<Ending> ending_;
   hca::Address remote_{};
   std::uint16_t port_ = 0;

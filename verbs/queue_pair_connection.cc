@@ -46,6 +46,14 @@ bool is_unreachable(int number) {
          number == EINVAL;
 }
 
+// False: there is no memory for it.
+bool keep(const CmEvent& event, bool is_iwarp, hca::Bytes& into) try {
+  into = incoming_private_data(event.private_data, is_iwarp);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 }  // namespace
 
 bool QueuePair::advance_locked(QueuePairEvent event) {
@@ -251,6 +259,9 @@ void QueuePair::on_established(const CmEvent& event) {
     const std::lock_guard lock(mutex_);
     const bool is_connector = state() == QueuePairState::kConnecting;
     if (id_ != event.id || !next_state(state(), QueuePairEvent::kEstablish)) return;
+    if (is_connector && !keep(event, device_.traits.is_iwarp, news.private_data)) {
+      return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
+    }
     if (event.type == RDMA_CM_EVENT_CONNECT_RESPONSE) {
       const std::uint32_t reads_in = std::min(limits_.reads_in, event.reads_out);
       const std::uint32_t reads_out = std::min(limits_.reads_out, event.reads_in);
@@ -261,10 +272,7 @@ void QueuePair::on_established(const CmEvent& event) {
     note_port_locked();
     deadline_ = base::kNever;
     advance_locked(QueuePairEvent::kEstablish);
-    if (is_connector) {
-      news.private_data = incoming_private_data(event.private_data, device_.traits.is_iwarp);
-      news.service_id = service_asked_;
-    }
+    if (is_connector) news.service_id = service_asked_;
     device_.events.post(*this);  // for limits that were set before
     const base::Duration pause = is_connector ? device_.traits.pause_of_initiator : device_.traits.pause_of_responder;
     if (pause > base::Duration::zero()) return hold_locked(std::move(news), base::Clock::now() + pause);
@@ -275,6 +283,7 @@ void QueuePair::on_established(const CmEvent& event) {
 // What the peer sends meanwhile is received, and ends it.
 void QueuePair::hold_locked(hca::ConnectionEvent news, base::Time until) {
   held_ = Held{std::move(news), until};
+  device_.beginnings.add(beginning_);
   is_holding_.store(true, std::memory_order_seq_cst);
   device_.events.wake_at(*this, until);
 }
@@ -296,6 +305,7 @@ std::optional<hca::ConnectionEvent> QueuePair::take_held() {
   }
   std::optional<hca::ConnectionEvent> news(std::move(held_->news));
   held_.reset();
+  device_.beginnings.remove(beginning_);
   is_holding_.store(false, std::memory_order_seq_cst);
   device_.events.post(*this);  // for whatever else there is to do
   return news;
@@ -311,8 +321,10 @@ void QueuePair::on_rejected(const CmEvent& event) {
                                 ? event.status == -ECONNRESET && !is_refusal_mark(event.private_data)
                                 : event.status == kInfiniBandConsumerReject;
   if (!is_consumers) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
-  end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kPeerRejected,
-             incoming_private_data(event.private_data, device_.traits.is_iwarp));
+  hca::Bytes private_data;
+  static_cast<void>(
+      keep(event, device_.traits.is_iwarp, private_data));  // a refusal counts for more than what came with it
+  end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kPeerRejected, std::move(private_data));
 }
 
 }  // namespace softdat::verbs

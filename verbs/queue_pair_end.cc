@@ -57,8 +57,9 @@ void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::
     if (event == QueuePairEvent::kCut) was_cut_.store(true, std::memory_order_seq_cst);
     is_flushed_ = false;
   }
-  ending_ =
-      Ending{{news, std::move(private_data), std::nullopt, is_peers_fault}, base::Clock::now() + kPatience, false};
+  ending_ = Ending{.news = {news, std::move(private_data), std::nullopt, is_peers_fault},
+                   .patience = base::Clock::now() + kPatience,
+                   .beginnings = device_.beginnings.last()};
   const bool was_up = before == QueuePairState::kConnected || before == QueuePairState::kDisconnecting ||
                       before == QueuePairState::kAccepting;
   if (was_up) library().disconnect(id_);
@@ -178,6 +179,10 @@ void QueuePair::finish_end() {
         return device_.events.wake_at(*this, base::Clock::now() + kLook);
       }
       flush();
+      ending_->is_flushed = true;
+    }
+    if (device_.beginnings.has_any_until(ending_->beginnings)) {
+      return device_.events.wake_at(*this, base::Clock::now() + kLook);
     }
     news = std::move(ending_->news);
     ending_.reset();

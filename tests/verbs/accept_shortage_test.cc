@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An answer for which there is no memory leaves the request with whoever had it.
+// What there is no memory for: an answer then leaves the request with whoever had it; a call at a later time, which the
+// event thread asks for where nobody could help it, takes none.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -62,6 +63,38 @@ TEST(AcceptShortageTest, RequestBelongsToOneOfTheTwo) {
     if (request.id != nullptr) Stand::library().destroy_id(request.id);
   }
   EXPECT_EQ(fake::ids_alive(), 0);
+}
+
+class Sleeper final : public EventTarget {
+ public:
+  bool await() {
+    std::unique_lock lock(mutex_);
+    return woken_.wait_for(lock, std::chrono::seconds(30), [&] { return is_awake_; });
+  }
+
+ private:
+  void on_wake() override {
+    const std::lock_guard lock(mutex_);
+    is_awake_ = true;
+    woken_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  bool is_awake_ = false;
+};
+
+TEST(WakeShortageTest, AskingForACallTakesNoMemory) {
+  Stand stand;
+  Sleeper sleepers[3];
+  for (Sleeper& sleeper : sleepers)
+    stand.events().add(key_of_qp(static_cast<std::uint32_t>(&sleeper - sleepers)), sleeper);
+  allocations_left = 0;
+  for (Sleeper& sleeper : sleepers) stand.events().wake_at(sleeper, base::Clock::now() + std::chrono::hours(1));
+  for (Sleeper& sleeper : sleepers) stand.events().wake_at(sleeper, base::Clock::now() + std::chrono::milliseconds(1));
+  allocations_left = -1;
+  for (Sleeper& sleeper : sleepers) EXPECT_TRUE(sleeper.await());
+  for (Sleeper& sleeper : sleepers) stand.events().forget(sleeper);
 }
 
 }  // namespace

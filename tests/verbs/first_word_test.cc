@@ -23,17 +23,26 @@ Traits pausing(base::Duration initiator, base::Duration responder) {
   return traits;
 }
 
+// As the device has it.
+void await_connected(const QueuePair& queue_pair) {
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+  while (queue_pair.state() != hca::QueuePairState::kConnected && base::Clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  ASSERT_EQ(queue_pair.state(), hca::QueuePairState::kConnected);
+}
+
 class FirstWord {
  public:
   explicit FirstWord(const Traits& traits) : stand_(traits) {}
 
   void accept() {
     Stand::accept(*queue_pair_);
-    await_connected();
+    await_connected(*queue_pair_);
   }
   void connect() {
     ASSERT_TRUE(queue_pair_->connect({.remote = {}, .private_data = {}}));
-    await_connected();
+    await_connected(*queue_pair_);
   }
   void hear_peer() {
     ASSERT_TRUE(queue_pair_->post_recv({.wr_id = 1, .flags = 0, .local = {}}));
@@ -45,15 +54,6 @@ class FirstWord {
   Hearer& consumer() { return consumer_; }
 
  private:
-  // As the device has it.
-  void await_connected() {
-    const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
-    while (queue_pair_->state() != hca::QueuePairState::kConnected && base::Clock::now() < deadline) {
-      std::this_thread::yield();
-    }
-    ASSERT_EQ(queue_pair_->state(), hca::QueuePairState::kConnected);
-  }
-
   Stand stand_;
   Hearer consumer_;
   std::unique_ptr<CompletionQueue> queue_ = stand_.make_cq(8);
@@ -101,6 +101,27 @@ TEST(FirstWordTest, EveryLifeOfAQueuePairIsHeldBack) {
   EXPECT_THAT(side.consumer().await(2), ElementsAre(kEstablished, kDisconnected));
   side.hear_peer();
   EXPECT_THAT(side.consumer().await(3), ElementsAre(kEstablished, kDisconnected, kEstablished));
+}
+
+// Who awaits as many beginnings as he has peers would take an end for one.
+TEST(FirstWordTest, EndOfAConnectionComesAfterTheBeginningsOfOthersBeforeIt) {
+  Stand stand(pausing({}, std::chrono::milliseconds(50)));
+  Hearer consumer;
+  const auto queue = stand.make_cq(8);
+  const auto first = stand.make_qp(*queue, 4, &consumer);
+  ibv_qp* const device_queue_pair = fake::last_queue_pair();
+  const auto second = stand.make_qp(*queue, 4, &consumer);
+  Stand::accept(*first);
+  ASSERT_TRUE(first->post_recv({.wr_id = 1, .flags = 0, .local = {}}));
+  await_connected(*first);
+  fake::receive(device_queue_pair, 0);
+  hca::Completion completion;
+  ASSERT_EQ(queue->poll({&completion, 1}), 1u);
+  EXPECT_THAT(consumer.await(1), ElementsAre(kEstablished));
+  Stand::accept(*second);
+  await_connected(*second);
+  ASSERT_TRUE(first->disconnect(false));
+  EXPECT_THAT(consumer.await(3), ElementsAre(kEstablished, kEstablished, kDisconnected));
 }
 
 TEST(FirstWordTest, DevicesWithoutAPauseTellAtOnce) {

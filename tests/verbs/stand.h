@@ -70,11 +70,12 @@ class Stand {
     config.send_cq = config.recv_cq = &queue;
     config.limits = {.send_wr = wr, .recv_wr = wr, .send_sge = 1, .recv_sge = 1, .reads_in = 4, .reads_out = 4};
     config.sink = sink;
-    auto made = QueuePair::create({*events_, *adapter_, memory_, traits_}, config);
+    auto made = QueuePair::create({*events_, *adapter_, memory_, beginnings_, traits_}, config);
     return std::unique_ptr<QueuePair>(static_cast<QueuePair*>(std::move(made).value().release()));
   }
 
   MemoryTable& memory() { return memory_; }
+  EventThread& events() { return *events_; }
 
   // As one that answers. The connection manager says at once that the connection stands.
   static void accept(QueuePair& queue_pair, std::uint32_t reads_in = 0, std::uint32_t reads_out = 0) {
@@ -87,6 +88,7 @@ class Stand {
   const Traits traits_;
   std::shared_ptr<Adapter> adapter_ = std::make_shared<Adapter>(library());
   MemoryTable memory_;
+  Beginnings beginnings_;
   QuietSink sink_;
   std::unique_ptr<EventThread> events_;
   std::unique_ptr<ProtectionDomain> domain_;
