@@ -63,6 +63,8 @@ class MemoryTable {
   // kMissingRight, kOutOfRange, the first fault of the first bad segment. Empty ones are not looked at.
   hca::Outcome check(std::span<const hca::Segment> segments, hca::AccessMask rights, std::uint32_t domain,
                      LastGrant& last) const;
+  // Whether check() would say yes to reading this segment, at the first look; empty ones it leaves to that.
+  bool remembers(const hca::Segment& segment, std::uint32_t domain, const LastGrant& last) const;
 
  private:
   // False: there is no such key.
@@ -82,7 +84,14 @@ inline bool holds(const MemoryGrant& grant, std::uint64_t address, std::uint64_t
   return length == 0 || (address >= grant.address && offset <= grant.length && length <= grant.length - offset);
 }
 
-// Inline, because every post passes through it.
+// Inline, because every post passes through them.
+inline bool MemoryTable::remembers(const hca::Segment& segment, std::uint32_t domain, const LastGrant& last) const {
+  const MemoryGrant& grant = last.grant;
+  const bool is_known = last.generation == generation_.load(std::memory_order_seq_cst) && grant.lkey == segment.lkey;
+  const bool may_read = grant.domain == domain && (grant.access & hca::kNoLocalRead) == 0;
+  return is_known && may_read && segment.length != 0 && holds(grant, segment.address, segment.length);
+}
+
 inline hca::Outcome MemoryTable::check(std::span<const hca::Segment> segments, hca::AccessMask rights,
                                        std::uint32_t domain, LastGrant& last) const {
   for (const hca::Segment& segment : segments) {

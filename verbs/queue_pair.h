@@ -103,9 +103,14 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // _post
   hca::Outcome check_send(const hca::SendRequest& request, std::uint32_t& length) const;
+  bool is_usual_locked(const hca::SendRequest& request) const;
+  hca::Outcome post_usual_locked(const hca::SendRequest& request);
+  hca::Outcome post_any_locked(const hca::SendRequest& request, hca::QueuePairState now);
+  WorkEntry& next_entry(const hca::SendRequest& request, std::uint32_t length);
   hca::Outcome read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
-  hca::Outcome post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry);
+  hca::Outcome post_to_device_locked(const hca::SendRequest& request, WorkEntry& entry);
+  hca::Outcome give_to_device_locked(WorkEntry& entry, hca::Transfer transfer);
   hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
   void make_room_locked();
   bool count_locked(WorkEntry& entry);

@@ -106,26 +106,62 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
   // reset() changes the state under this lock, so nothing slips into a new life.
   const std::lock_guard lock(send_mutex_);
   const QueuePairState now = state();
+  if (now == QueuePairState::kConnected && is_usual_locked(request)) [[likely]]
+    return post_usual_locked(request);
+  return post_any_locked(request, now);
+}
+
+// What nearly every request is, so that it passes all the looks that the others need: a send or write of one segment,
+// in the region that was used last, while there is room, and whose completion is wanted.
+inline bool QueuePair::is_usual_locked(const hca::SendRequest& request) const {
+  const bool is_plain = (request.opcode == SendOpcode::kSend || request.opcode == SendOpcode::kWrite) &&
+                        request.flags == hca::kSignaled && request.local.size() == 1 && limits_.send_sge != 0;
+  return is_plain && !sends_.is_full() && device_.memory.remembers(request.local.front(), domain_id_, last_send_);
+}
+
+inline hca::Outcome QueuePair::post_usual_locked(const hca::SendRequest& request) {
+  const hca::Segment& segment = request.local.front();
+  const bool is_send = request.opcode == SendOpcode::kSend;
+  WorkEntry& entry = next_entry(request, segment.length);
+  entry.opcode = is_send ? hca::CompletionOpcode::kSend : hca::CompletionOpcode::kWrite;
+  entry.is_with_device = true;
+  entry.is_counted = false;
+  ibv_sge sge{segment.address, segment.length, segment.lkey};
+  ibv_send_wr& work = send_work_;
+  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
+  work.sg_list = &sge;
+  work.num_sge = 1;
+  work.opcode = is_send ? IBV_WR_SEND : IBV_WR_RDMA_WRITE;
+  work.send_flags = segment.length <= max_inline_ ? IBV_SEND_SIGNALED | IBV_SEND_INLINE : IBV_SEND_SIGNALED;
+  work.wr.rdma = {.remote_addr = request.remote_address, .rkey = request.rkey};
+  return give_to_device_locked(entry, is_send ? hca::Transfer::kPostSend : hca::Transfer::kPostWrite);
+}
+
+[[gnu::noinline]] hca::Outcome QueuePair::post_any_locked(const hca::SendRequest& request, QueuePairState now) {
   if (!hca::takes_sends(now)) return hca::fail(hca::Error::kInvalidState);
   std::uint32_t length = 0;
   if (const hca::Outcome fit = check_send(request, length); !fit) return fit;
   make_room_locked();
   if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);
+  WorkEntry& entry = next_entry(request, length);
+  entry.opcode = hca::completion_opcode(request.opcode);
+  entry.is_with_device = now == QueuePairState::kConnected;
+  if (request.opcode == SendOpcode::kReadToWindow) return read_to_window_locked(request, entry);
+  return hand_over_locked(request, entry);
+}
+
+inline WorkEntry& QueuePair::next_entry(const hca::SendRequest& request, std::uint32_t length) {
   WorkEntry& entry = sends_.next();
   entry.queue_pair = this;
   entry.cookie = request.wr_id;
   entry.length = length;
   entry.flags = request.flags;
-  entry.opcode = hca::completion_opcode(request.opcode);
   entry.is_receive = false;
-  entry.is_with_device = now == QueuePairState::kConnected;
-  if (request.opcode == SendOpcode::kReadToWindow) [[unlikely]]
-    return read_to_window_locked(request, entry);
-  return hand_over_locked(request, entry);
+  return entry;
 }
 
 // A device reads into what it knows by a local key; a window has none.
-[[gnu::noinline]] hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry) {
+hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry) {
   if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
   const auto grant = device_.memory.find_remote(request.local.front().lkey);
   if (!grant) return hca::fail(hca::Error::kUnsupported);
@@ -162,22 +198,16 @@ void QueuePair::discount(WorkEntry& entry) {
 hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
   const hca::AccessMask rights = hca::written_right(request.opcode);
   if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_send_); !fit) return fit;
-  if (entry.is_with_device && !count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
-  sends_.commit();
   if (entry.is_with_device) {
-    const hca::Outcome posted = post_to_device_locked(request, entry);
-    if (!posted) [[unlikely]] {
-      retract_locked(entry);
-      return posted;
-    }
-    counters_.add(transfer_of(request.opcode), entry.length);
-    return posted;
+    if (!count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
+    return post_to_device_locked(request, entry);
   }
+  sends_.commit();
   if (is_flushed_) flush_ring_locked(sends_, send_queue_);
   return hca::Done{};
 }
 
-hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, const WorkEntry& entry) {
+hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, WorkEntry& entry) {
   ScatterList list(request.local);
   ibv_send_wr& work = send_work_;  // fill_remote() sets what its opcode makes the device look at
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
@@ -191,13 +221,22 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, c
       !hca::awaits_response(request.opcode) && entry.length != 0 && entry.length <= max_inline_ && work.num_sge == 1;
   if (is_inline) work.send_flags |= IBV_SEND_INLINE;
   fill_remote(request, work);
+  return give_to_device_locked(entry, transfer_of(request.opcode));
+}
+
+// The entry counts before the device has it, whose completion somebody may take at once.
+inline hca::Outcome QueuePair::give_to_device_locked(WorkEntry& entry, hca::Transfer transfer) {
+  sends_.commit();
   ibv_send_wr* bad = nullptr;
   const base::Uncancelled guard;
-  const int error = ibv_post_send(qp_, &work, &bad);
+  const int error = ibv_post_send(qp_, &send_work_, &bad);
   // siw says so of a connection that is ending right now, but has taken the request and will flush it.
-  if (error == 0 || is_disconnected(error)) [[likely]]
-    return hca::Done{};
-  return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
+  if (error != 0 && !is_disconnected(error)) [[unlikely]] {
+    retract_locked(entry);
+    return hca::fail(error == ENOMEM ? hca::Error::kLimitReached : error_of(error));
+  }
+  counters_.add(transfer, entry.length);
+  return hca::Done{};
 }
 
 [[gnu::flatten]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
