@@ -143,16 +143,28 @@ void Lanes::post_receive(std::uint64_t number, std::uint64_t size) {
 }
 
 void Lanes::post(Operation operation, std::uint64_t number, std::uint64_t size, std::uint32_t credits) {
+  Post request = prepare(operation, number, size, credits);
+  post(request);
+}
+
+Post Lanes::prepare(Operation operation, std::uint64_t number, std::uint64_t size, std::uint32_t credits) const {
   const std::uint32_t lane = lane_of(number);
-  const auto flags = credits == 0 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG;
-  const DAT_EP_HANDLE ep = endpoints_[lane];
-  DAT_DTO_COOKIE cookie;
-  cookie.as_64 = std::uint64_t{lane} << 32 | credits;
   const bool in = fetches(operation);
-  DAT_LMR_TRIPLET segment = memory_.local(in ? incoming_offset(number) : outgoing_offset(number), size);
-  DAT_RMR_TRIPLET remote = remote_;
-  remote.virtual_address += in ? outgoing_offset(number) : incoming_offset(number);
-  remote.segment_length = static_cast<DAT_SEG_LENGTH>(size);
+  Post request{.operation = operation,
+               .ep = endpoints_[lane],
+               .segment = memory_.local(in ? incoming_offset(number) : outgoing_offset(number), size),
+               .remote = remote_,
+               .cookie = {},
+               .flags = credits == 0 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG,
+               .number = number};
+  request.cookie.as_64 = std::uint64_t{lane} << 32 | credits;
+  request.remote.virtual_address += in ? outgoing_offset(number) : incoming_offset(number);
+  request.remote.segment_length = static_cast<DAT_SEG_LENGTH>(size);
+  return request;
+}
+
+void Lanes::post(Post& request) const {
+  auto& [operation, ep, segment, remote, cookie, flags, number] = request;
   switch (operation) {
     case Operation::kSend:
       return require(dat_ep_post_send(ep, 1, &segment, cookie, flags), "dat_ep_post_send");
@@ -166,23 +178,24 @@ void Lanes::post(Operation operation, std::uint64_t number, std::uint64_t size, 
           "dat_ib_post_rdma_write_immed");
     case Operation::kFetchAdd:
     case Operation::kCompareSwap:
-      return post_atomic(operation, number, cookie, flags);
+      return post_atomic(request);
   }
 }
 
 // The words count up by one from 0, so the n-th operation on one finds n.
-void Lanes::post_atomic(Operation operation, std::uint64_t number, DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-  const std::uint32_t lane = lane_of(number);
-  const DAT_EP_HANDLE ep = endpoints_[lane];
-  DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(number), sizeof(std::uint64_t));
+void Lanes::post_atomic(const Post& request) const {
+  const std::uint32_t lane = lane_of(request.number);
+  DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(request.number), sizeof(std::uint64_t));
   DAT_RMR_TRIPLET remote = remote_;
   remote.virtual_address += word_offset(lane);
   remote.segment_length = sizeof(std::uint64_t);
-  if (operation == Operation::kFetchAdd) {
-    return require(dat_ib_post_fetch_and_add(ep, 1, &segment, cookie, &remote, flags), "dat_ib_post_fetch_and_add");
+  if (request.operation == Operation::kFetchAdd) {
+    return require(dat_ib_post_fetch_and_add(request.ep, 1, &segment, request.cookie, &remote, request.flags),
+                   "dat_ib_post_fetch_and_add");
   }
-  const std::uint64_t found = turn_of(number);
-  require(dat_ib_post_cmp_and_swap(ep, found, found + 1, &segment, cookie, &remote, flags), "dat_ib_post_cmp_and_swap");
+  const std::uint64_t found = turn_of(request.number);
+  require(dat_ib_post_cmp_and_swap(request.ep, found, found + 1, &segment, request.cookie, &remote, request.flags),
+          "dat_ib_post_cmp_and_swap");
 }
 
 }  // namespace softdat::tools::perf

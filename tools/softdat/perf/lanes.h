@@ -23,6 +23,17 @@ struct Credit {
   std::uint32_t requests;
 };
 
+// A request, ready to be posted.
+struct Post {
+  Operation operation;
+  DAT_EP_HANDLE ep;
+  DAT_LMR_TRIPLET segment;
+  DAT_RMR_TRIPLET remote;
+  DAT_DTO_COOKIE cookie;
+  DAT_COMPLETION_FLAGS flags;
+  std::uint64_t number;
+};
+
 class Lanes {
  public:
   Lanes(const Adapter& adapter, const Setup& setup);
@@ -46,6 +57,9 @@ class Lanes {
   void post_receive(std::uint64_t number, std::uint64_t size);
   // `credits` 0: a success adds no completion. Failure if it is refused.
   void post(Operation operation, std::uint64_t number, std::uint64_t size, std::uint32_t credits);
+  // The same in two steps, the first of which may be taken ahead of time.
+  Post prepare(Operation operation, std::uint64_t number, std::uint64_t size, std::uint32_t credits) const;
+  void post(Post& request) const;
   static Credit credit_of(const DAT_DTO_COMPLETION_EVENT_DATA& completion) {
     return {static_cast<std::uint32_t>(completion.user_cookie.as_64 >> 32),
             static_cast<std::uint32_t>(completion.user_cookie.as_64)};
@@ -66,7 +80,7 @@ class Lanes {
  private:
   void create_endpoints(const Adapter& adapter);
   void await_established(const LivenessCheck& check);
-  void post_atomic(Operation operation, std::uint64_t number, DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
+  void post_atomic(const Post& request) const;
   std::size_t outgoing_offset(std::uint64_t number) const { return slot_of(number) * slot_size_; }
   std::size_t incoming_offset(std::uint64_t number) const { return (places_ + slot_of(number)) * slot_size_; }
   std::size_t word_offset(std::uint32_t lane) const;

@@ -34,6 +34,7 @@ PingPong::PingPong(Lanes& lanes, const Case& what, LivenessCheck check)
       ahead_(std::min<std::uint64_t>(kReceivesAhead, lanes.largest_receives()) * lanes.setup().active) {}
 
 void PingPong::prepare() {
+  next_ = lanes_.prepare(what_.operation, 0, what_.size, 1);
   refill_receives();
   for (std::uint64_t slot = 0; slot < lanes_.place_count(); ++slot) lanes_.incoming_slot(slot)[what_.size - 1] = 0;
 }
@@ -71,10 +72,11 @@ void PingPong::follow() {
 void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
   if (!receives_) set_foreign_byte(lanes_.outgoing(number) + what_.size - 1, mark_of(number));
-  lanes_.post(what_.operation, number, what_.size, 1);
+  lanes_.post(next_);
   ++outstanding_;
   refill_receives();
   reap();
+  next_ = lanes_.prepare(what_.operation, number + 1, what_.size, 1);
 }
 
 void PingPong::await_arrival(std::uint64_t number) {

@@ -42,6 +42,7 @@ class PingPong {
   std::uint64_t posted_receives_ = 0;
   std::uint64_t arrived_ = 0;
   std::uint32_t outstanding_ = 0;
+  Post next_{};
 };
 
 // From each post to its completion, one at a time.
