@@ -76,7 +76,7 @@ inline void copy_bulk(std::byte*& to, const std::byte*& from, std::size_t& lengt
 
 }  // namespace
 
-void copy_ordered(std::byte* to, const std::byte* from, std::size_t length) {
+void copy_ordered_at_length(std::byte* to, const std::byte* from, std::size_t length) {
   if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Vector) != 0) align_target(to, from, length);
 #if defined(__x86_64__)
   if (length >= kWorthWide && has_wide_stores()) copy_bulk(to, from, length);

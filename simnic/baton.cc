@@ -14,7 +14,7 @@ void Baton::take() {
     }
   }
   wanted_.fetch_sub(1, std::memory_order_seq_cst);
-  postpone_cancellation();
+  stay();
 }
 
 }  // namespace softdat::simnic

@@ -23,10 +23,21 @@ class Baton {
   // Never waits. Also false while a thread insists in take(), so that a polling loop cannot starve
   // it.
   bool try_take() {
-    const bool is_free = wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst);
-    if (!is_free || held_.exchange(true, std::memory_order_seq_cst)) return false;
-    postpone_cancellation();
+    if (!try_take_briefly()) return false;
+    stay();
     return true;
+  }
+
+  // The same for a section so brief that it calls nothing in which its thread could be cancelled. Then stay() makes one
+  // like the others of it, or leave_briefly() ends it.
+  bool try_take_briefly() {
+    const bool is_free = wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst);
+    return is_free && !held_.exchange(true, std::memory_order_seq_cst);
+  }
+  void stay() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
+  void leave_briefly() {
+    held_.store(false, std::memory_order_seq_cst);
+    released_.notify();
   }
 
   // Waits for it. Not from within a section that holds it.
@@ -34,16 +45,13 @@ class Baton {
 
   void leave() {
     const int cancel_state = cancel_state_;
-    held_.store(false, std::memory_order_seq_cst);
-    released_.notify();
+    leave_briefly();
     pthread_setcancelstate(cancel_state, nullptr);
   }
 
   bool is_held() const { return held_.load(std::memory_order_seq_cst); }
 
  private:
-  void postpone_cancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
-
   int cancel_state_ = PTHREAD_CANCEL_ENABLE;  // the holder's own, owned by the holder
   std::atomic<bool> held_{false};
   std::atomic<std::uint32_t> wanted_{0};

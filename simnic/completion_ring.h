@@ -13,6 +13,7 @@
 // `tail` that no position reaches, with which it is too far from the head for any producer's claim.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -53,6 +54,14 @@ class CompletionRing {
 
   // Takes up to out.size(), oldest first.
   std::size_t pop(std::span<hca::Completion> out);
+
+  // Nothing, at some moment of the call, could be taken.
+  bool looks_empty() const {
+    using Word = std::atomic_ref<std::uint64_t>;
+    const std::uint64_t position = Word(header_->head).load(std::memory_order_acquire);
+    return Word(cell(position).number).load(std::memory_order_seq_cst) != position + 1 &&
+           Word(header_->head).load(std::memory_order_acquire) == position;
+  }
 
   bool is_half_full() const { return size() > capacity() / 2; }
 

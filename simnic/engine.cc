@@ -58,13 +58,28 @@ Haste Engine::poll_haste() const {
   return thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
 }
 
+// Whether this poll may do without a turn: nothing is to be done, and it is not its turn to look at the clock.
+bool Engine::is_quiet_with_baton() const {
+  const bool is_idle =
+      due_now_.empty() && due_later_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty();
+  return is_idle && polls_.load(std::memory_order_relaxed) % kPollsPerClock != 0 && carrier_->is_quiet();
+}
+
 bool Engine::progress() {
   std::size_t done = 0;
   bool should_yield = false;
-  if (baton_.try_take()) {
-    done = turn_with_baton(poll_time(), poll_haste());
-    should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
-    leave();
+  if (baton_.try_take_briefly()) {
+    if (is_quiet_with_baton()) {
+      polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      baton_.leave_briefly();
+      if (!doorbells_.is_empty()) [[unlikely]]
+        serve_late_ringers();
+    } else {
+      baton_.stay();
+      done = turn_with_baton(poll_time(), poll_haste());
+      should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
+      leave();
+    }
     if (thread_) thread_->note_polls();
   }
   if (should_yield) std::this_thread::yield();

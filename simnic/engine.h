@@ -96,6 +96,7 @@ class Engine {
  private:
   friend class EngineThread;
 
+  bool is_quiet_with_baton() const;
   std::size_t turn_with_baton(base::Time now, Haste haste);
   bool finish_section_with_baton();  // true when something was done
   void empty_graveyard();

@@ -78,6 +78,7 @@ class QueuePair final : public hca::QueuePair,
   void on_timer_with_baton() override;
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
   void on_message(const transport::Message& message) override;
+  bool on_brief(const transport::Brief& brief) override;
   void on_writable() override;
   void on_established(const transport::Offer& peer) override;
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;
@@ -115,6 +116,7 @@ class QueuePair final : public hca::QueuePair,
   void object(const Fault& fault);
   void terminate(const Fault& fault, std::optional<std::uint64_t> culprit = std::nullopt);
   void pump();
+  bool send_brief();
   bool choose_outgoing();
   bool choose_owed();
   bool choose_response();
@@ -150,6 +152,7 @@ class QueuePair final : public hca::QueuePair,
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
   transport::Message message_{};            // the same, kept for when it blocks
+  bool takes_briefs_ = false;               // the channel
   bool is_blocked_ = false;                 // until on_writable()
   bool was_response_ = false;               // the last payload sent, for fairness
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed

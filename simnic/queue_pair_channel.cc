@@ -46,6 +46,19 @@ void QueuePair::on_message(const transport::Message& message) {
   nic_.engine.run_next_turn(*this);
 }
 
+// place() and on_message() in one, of what is usual. What an ack brings about closes nothing.
+bool QueuePair::on_brief(const transport::Brief& brief) {
+  if (!is_open() || recv_limits_.is_set() || !responder_.may_take(brief)) return false;
+  if (brief.acked) {
+    if (!takes_notes() || !requester_.on_ack(*brief.acked, is_request_half_sent())) return false;
+    if (requester_.is_waiting()) nic_.engine.run_at_end(*this);
+  }
+  responder_.take(brief);
+  if (responder_.has_responses()) nic_.engine.run_at_end(*this);
+  nic_.engine.run_next_turn(*this);
+  return true;
+}
+
 void QueuePair::on_note(const transport::Message& message) {
   bool is_sound = takes_notes();
   switch (message.note) {
@@ -90,6 +103,11 @@ void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culpr
 void QueuePair::pump() {
   bool has_sent = false;
   while (is_open() && !is_blocked_) {
+    if (outgoing_ == Outgoing::kNothing && send_brief()) {
+      has_sent = true;
+      if (requester_.is_waiting() || responder_.is_waiting()) continue;
+      break;
+    }
     if (outgoing_ == Outgoing::kNothing ? !choose_outgoing() : !may_resume()) break;
     has_sent = true;
     if (channel_->send(message_, outgoing_payload()) == SendResult::kDone) {
@@ -99,6 +117,24 @@ void QueuePair::pump() {
     }
   }
   if (has_sent && channel_) channel_->flush();
+}
+
+// A request that is usual, while nothing but an ack is owed. False: whatever goes next, if anything, goes the other
+// way.
+bool QueuePair::send_brief() {
+  transport::Brief brief;
+  if (!takes_briefs_ || objection_ || responder_.has_responses() || responder_.wanted_again() ||
+      !requester_.next_brief(brief))
+    return false;
+  brief.acked = responder_.unacknowledged();
+  if (!channel_->send_brief(brief)) return false;
+  if (brief.acked) {
+    nic_.engine.forgo_next_turn(*this);
+    responder_.on_acknowledged(*brief.acked);
+  }
+  was_response_ = false;
+  requester_.on_taken();
+  return true;
 }
 
 bool QueuePair::choose_note(Outgoing kind, NoteKind note, std::uint64_t value) {

@@ -114,6 +114,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   const bool is_unsaid = peer.features == 0 && peer.reads_in == 0 && peer.reads_out == 0;
   requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
   responder_.begin(takes_notes(), nic_.rnr);
+  takes_briefs_ = channel_->takes_briefs();
   nic_.engine.timers().cancel(*this);
   {
     const std::lock_guard lock(send_mutex_);

@@ -74,6 +74,16 @@ bool Requester::next(transport::Message& message) {
   return true;
 }
 
+bool Requester::next_brief(transport::Brief& brief) const {
+  if (is_stalled() || must_announce_ || sent_ >= std::min(queue_.posted(), limit_)) return false;
+  const SendEntry& entry = queue_.at(sent_);
+  const bool is_brief = entry.opcode == SendOpcode::kSend && (entry.flags & (hca::kFence | kPlaced)) == 0;
+  if (!is_brief || !still_holds(memory_, entry.found)) return false;
+  brief.opcode = send_opcode(entry.flags);
+  brief.payload = {entry.found.place, entry.length};
+  return true;
+}
+
 // Whether its turn has come, as far as the peer and what is under way are concerned.
 bool Requester::may_follow(const SendEntry& entry) {
   if (!can_peer_do(entry.opcode)) {

@@ -38,6 +38,8 @@ class Requester final : public transport::PayloadSource {
   // The next request as a message. False: none waits, or it has to (fence, reads outstanding, a rewind
   // to be announced, an earlier failure). The same until on_taken().
   [[nodiscard]] bool next(transport::Message& message);
+  // The same, if it is one that may go as a Brief (of which `acked` is left alone).
+  [[nodiscard]] bool next_brief(transport::Brief& brief) const;
   // Whether the local memory of the request under way is still ours to touch.
   bool is_payload_valid() const;
   // The channel took the request whole.

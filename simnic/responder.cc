@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ordered_copy.h"
 #include "simnic/atomic_operation.h"
 
 namespace softdat::simnic {
@@ -82,6 +83,20 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
     return refuse({.code = kCannotCarryOut, .blamed_recv = CompletionStatus::kLocalProtection});
   }
   return Placement::kPlace;
+}
+
+bool Responder::may_take(const transport::Brief& brief) const {
+  if (is_deaf_ || is_dropping_ || queue_.is_empty()) return false;
+  const RecvEntry& entry = queue_.at(queue_.completed());
+  return brief.payload.size() <= entry.length && still_holds(recv_memory_, entry.found);
+}
+
+void Responder::take(const transport::Brief& brief) {
+  const auto length = static_cast<std::uint32_t>(brief.payload.size());
+  if (length > 0) base::copy_ordered(queue_.at(queue_.completed()).found.place, brief.payload.data(), length);
+  ack_wanted_ = ++carried_out_;
+  written_.reset();
+  complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(brief.opcode));
 }
 
 std::optional<Fault> Responder::on_request(const transport::Message& message) {

@@ -116,6 +116,12 @@ std::size_t AutoCarrier::turn(base::Time now) {
   return count + by_tcp;
 }
 
+// What has only TCP asks the kernel in every turn.
+bool AutoCarrier::is_quiet() const {
+  if (!shm_ || !shm_->is_still() || has_waited_.load(std::memory_order_relaxed)) return false;
+  return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still());
+}
+
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A
 // peer in shared memory does not wait for that: then TCP's wish counts only while it is busy.
 bool AutoCarrier::wants_look(base::Time now) {

@@ -31,6 +31,7 @@ class AutoCarrier final : public Carrier {
   // of this user; else by TCP.
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
+  bool is_quiet() const override;
   void wait(base::Time deadline) override;
   void interrupt() override;
   bool has_failed() const override;

@@ -67,6 +67,10 @@ class Carrier {
   // Moves what can be moved, calling sinks; never blocks. Returns how many things it did (0: idle).
   virtual std::size_t turn(base::Time now) = 0;
 
+  // Whether a turn() would find nothing to do, as far as can be seen without asking the kernel or the clock: who polls
+  // may then leave out most of his turns. `false` is always right.
+  virtual bool is_quiet() const { return false; }
+
   // Whether the carrier cannot go on: what it stands on has been taken away. Becomes true only in a turn() that did
   // something; by then, or in the turns that follow, every channel has heard kLost or been refused as kUnreachable, and
   // nothing new comes about. All calls stay allowed.

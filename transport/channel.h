@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -37,6 +38,14 @@ class PayloadSource {
 
  protected:
   ~PayloadSource() = default;
+};
+
+// A kSend or kSendSolicited whose payload lies in one piece, which is what most messages are: carriers and sinks may
+// have a shorter way for it.
+struct Brief {
+  Opcode opcode = Opcode::kSend;
+  std::span<const std::byte> payload{};
+  std::optional<std::uint64_t> acked{};  // said before it: what a NoteKind::kAck says
 };
 
 enum class CloseReason {
@@ -75,6 +84,10 @@ class ChannelSink {
   // total; tagged messages tell stag and offset of their first byte.
   virtual void on_message(const Message& message) = 0;
 
+  // The same as all of this for a message that is here whole. False: nothing has been done, so it comes in the other
+  // way. Neither closes the channel nor lets it die. The payload may change while it is read.
+  virtual bool on_brief(const Brief&) { return false; }
+
   // kBlocked is over; or room came free in general.
   virtual void on_writable() = 0;
 
@@ -110,6 +123,11 @@ class Channel {
 
   // Takes a message. Messages leave in the order of calls; small ones may wait for flush().
   virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
+
+  // Whether there is a shorter way for a Brief...
+  virtual bool takes_briefs() const { return false; }
+  // ...which is the same as send() for it, while no message is blocked. False: nothing has been done, so send() it.
+  virtual bool send_brief(const Brief&) { return false; }
 
   // Everything taken goes out now (as far as the carrier takes it).
   virtual void flush() = 0;

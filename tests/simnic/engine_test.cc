@@ -25,6 +25,7 @@ class StillCarrier final : public transport::Carrier {
     turns.fetch_add(1);
     return 0;
   }
+  bool is_quiet() const override { return says_quiet; }
   void wait(base::Time deadline) override {
     last_deadline.store(deadline.time_since_epoch().count());
     waits.fetch_add(1);
@@ -47,6 +48,7 @@ class StillCarrier final : public transport::Carrier {
   std::atomic<int> turns{0}, waits{0}, returns{0}, interrupts{0};
   std::atomic<base::Time::rep> last_deadline{0};
   std::atomic<bool> interrupted{false};
+  bool says_quiet = false;
   base::EventCount count;
 };
 
@@ -170,6 +172,41 @@ TEST(EngineByHandTest, WhatIsPutOffRunsInTheNextTurnOrAtOnceWhenInHaste) {
   EXPECT_EQ(task.runs, 1);
   engine.turn({}, Haste::kPatient);
   EXPECT_EQ(task.runs, 1);
+}
+
+// Polls of an engine whose carrier has nothing to do are mostly no turns; but nothing that is due waits for one.
+TEST(EngineByHandTest, QuietPollsLeaveTurnsOut) {
+  auto owned = std::make_unique<StillCarrier>();
+  StillCarrier& carrier = *owned;
+  Engine engine(std::move(owned), Drive::kByHand);
+  const auto turns_of = [&](int polls) {
+    const int before = carrier.turns.load();
+    for (int i = 0; i < polls; ++i) engine.progress();
+    return carrier.turns.load() - before;
+  };
+  EXPECT_EQ(turns_of(160), 160);
+  carrier.says_quiet = true;
+  EXPECT_EQ(turns_of(160), 10);
+  CountingTask task;
+  for (int i = 0; i < 3; ++i) {
+    {
+      const Engine::Hold hold(engine);
+      engine.run_next_turn(task);
+    }
+    engine.progress();
+    EXPECT_EQ(task.runs, i + 1);
+  }
+  CountingTimer timer;
+  {
+    const Engine::Hold hold(engine);
+    engine.timers().set(timer, base::Time{} + std::chrono::hours(1));
+  }
+  EXPECT_EQ(turns_of(160), 160);
+  {
+    const Engine::Hold hold(engine);
+    engine.timers().cancel(timer);
+  }
+  EXPECT_EQ(turns_of(160), 10);
 }
 
 TEST(EngineByHandTest, AForgottenTaskDoesNotRun) {

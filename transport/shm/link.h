@@ -68,6 +68,8 @@ class Link final : public ReadinessSink {
 
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
   std::size_t poll() { return is_quiet() ? count_idle_poll() : poll_in_earnest(); }
+  // Nothing has arrived, and nothing is to be written or told.
+  bool is_quiet() const { return !reader_.has_record() && !has_written_ && blocked_.empty() && outbox_.empty(); }
   // How many polls in a row found nothing to do, nor to wait for.
   std::uint32_t idle_polls() const { return idle_polls_; }
   bool is_hot() const { return is_hot_; }
@@ -95,8 +97,6 @@ class Link final : public ReadinessSink {
   // Tells when the peer's process ends even if a child of it has inherited its socket.
   class DeathWatch;
 
-  // Nothing has arrived, and nothing is to be written or told.
-  bool is_quiet() const { return !reader_.has_record() && !has_written_ && blocked_.empty() && outbox_.empty(); }
   std::size_t count_idle_poll() {
     ++idle_polls_;
     return 0;

@@ -193,9 +193,7 @@ MessageHead encode_head(const Message& message, std::uint16_t acks) {
   base::check(extra.has_value(), "this opcode travels as a message", static_cast<std::uint64_t>(message.opcode));
   MessageHead head;
   head.count = 1 + *extra;
-  head.words[0] = two(static_cast<std::uint32_t>(message.opcode) | static_cast<std::uint32_t>(message.note) << 8 |
-                          std::uint32_t{acks} << 16,
-                      message.length);
+  head.words[0] = head_word(message.opcode, message.note, acks, message.length);
   encode_extra(message, head.words);
   return head;
 }

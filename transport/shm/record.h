@@ -58,6 +58,12 @@ struct MessageHead {
   std::size_t bytes() const { return count * kWordBytes; }
 };
 
+// The first word of a message's head.
+constexpr std::uint64_t head_word(Opcode opcode, NoteKind note, std::uint16_t acks, std::uint32_t length) {
+  return static_cast<std::uint64_t>(opcode) | static_cast<std::uint64_t>(note) << 8 | std::uint64_t{acks} << 16 |
+         std::uint64_t{length} << 32;
+}
+
 // Requires an opcode that travels as a message. `acks`: as many requests more have been carried out than the peer was
 // told last, so that an ack need not have a record of its own.
 MessageHead encode_head(const Message& message, std::uint16_t acks = 0);

@@ -56,6 +56,8 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   // ask wants_look(), dispatch the reactor if so or if finish_wait() was called since, move().
   std::size_t move(base::Time now);
   bool wants_look(base::Time now);
+  // move() would find nothing.
+  bool is_still() const;
   // Whether there are peers, whose rings a turn should not keep waiting for the kernel.
   bool has_links() const { return !links_.empty(); }
   // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or

@@ -32,6 +32,14 @@ std::size_t ShmCarrier::turn(base::Time now) {
   return told + move(now);
 }
 
+// Links that are not hot have to be looked at in turns.
+bool ShmCarrier::is_still() const {
+  const bool is_told = must_poll_all_.load(std::memory_order_relaxed) || !news_.empty();
+  if (is_told || is_meeting() || !resting_ports_.empty() || links_.empty() || hot_.size() != links_.size())
+    return false;
+  return std::all_of(hot_.begin(), hot_.end(), [](const Link* link) { return link->is_quiet(); });
+}
+
 // Often while a peer is being met, else now and then: everything that matters to an established
 // link is in memory, but for its peer's death.
 bool ShmCarrier::wants_look(base::Time now) {

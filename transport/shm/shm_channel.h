@@ -47,6 +47,8 @@ class ShmChannel final : public Channel, public QueueHook {
   ~ShmChannel() override;
 
   SendResult send(const Message& message, PayloadSource* payload) override;
+  bool takes_briefs() const override { return true; }
+  bool send_brief(const Brief& brief) override;
   void flush() override;
   void terminate(const TerminateCode& code) override;
   void close(CloseMode mode) override;
@@ -84,7 +86,10 @@ class ShmChannel final : public Channel, public QueueHook {
    public:
     bool is_there() const { return is_there_; }
     std::uint64_t value() const { return value_; }
-    bool may_ride() const { return value_ > told_ && value_ - told_ <= std::numeric_limits<std::uint16_t>::max(); }
+    bool may_ride() const { return may_ride(value_); }
+    bool may_ride(std::uint64_t value) const {
+      return value > told_ && value - told_ <= std::numeric_limits<std::uint16_t>::max();
+    }
     std::uint16_t as_acks() const { return is_there_ ? static_cast<std::uint16_t>(value_ - told_) : std::uint16_t{0}; }
     void hold(std::uint64_t value) {
       value_ = value;
@@ -109,6 +114,7 @@ class ShmChannel final : public Channel, public QueueHook {
   Piece write_piece(const Message& message, PayloadSource* payload);
   bool fill(PayloadSource* payload, std::byte* to, std::size_t length) const;
   void tell_ack();
+  bool on_brief(std::span<const std::byte> bytes);
   bool begin_message(std::span<const std::byte>& bytes, std::uint16_t& acks);
   bool hear_acks(std::uint16_t acks);
   bool place(std::span<const std::byte> bytes);

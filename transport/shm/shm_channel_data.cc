@@ -74,6 +74,27 @@ SendResult ShmChannel::send(const Message& message, PayloadSource* payload) {
   return SendResult::kDone;
 }
 
+// A record of its own, with whatever there is to acknowledge.
+bool ShmChannel::send_brief(const Brief& brief) {
+  if (state_ != ChannelState::kOpen || brief.payload.size() > kMostPayload || link_->is_congested()) return false;
+  const bool has_ack = brief.acked.has_value() || ack_.is_there();
+  const std::uint64_t acked = brief.acked ? *brief.acked : ack_.value();
+  if (has_ack && !ack_.may_ride(acked)) return false;
+  RingWriter& writer = link_->writer();
+  const auto bytes = static_cast<std::uint32_t>(2 * kWordBytes + brief.payload.size());
+  if (!writer.has_room(bytes)) return false;
+  if (has_ack) ack_.hold(acked);
+  const std::uint64_t head =
+      head_word(brief.opcode, {}, ack_.as_acks(), static_cast<std::uint32_t>(brief.payload.size()));
+  std::byte* const to = writer.place();
+  std::memcpy(to + kWordBytes, &head, sizeof head);
+  if (!brief.payload.empty()) base::copy_ordered(to + 2 * kWordBytes, brief.payload.data(), brief.payload.size());
+  writer.publish(pack({.bytes = bytes, .kind = RecordKind::kMessage, .channel = number_}), bytes);
+  link_->mark_written();
+  if (has_ack) ack_.note_told();
+  return true;
+}
+
 ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource* payload) {
   RingWriter& writer = link_->writer();
   const std::size_t left = payload_length(message) - taken_;
@@ -135,6 +156,7 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   if (state_ != ChannelState::kOpen) return false;
   const bool is_first = kind == RecordKind::kMessage;
   if (is_first == is_mid_message_) return false;
+  if (is_first && on_brief(bytes)) return true;
   std::uint16_t acks = 0;
   if (is_first && !begin_message(bytes, acks)) return false;
   if (acks != 0 && !hear_acks(acks)) return true;
@@ -145,6 +167,22 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   is_mid_message_ = false;
   if (current_.opcode == Opcode::kNote && current_.note == NoteKind::kAck) heard_ = current_.note_value;
   sink_->on_message(current_);
+  return true;
+}
+
+// False: it is none, or not now.
+bool ShmChannel::on_brief(std::span<const std::byte> bytes) {
+  if (bytes.size() < kWordBytes) return false;
+  std::uint64_t head = 0;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto opcode = static_cast<Opcode>(head & 0xff);
+  bytes = bytes.subspan(kWordBytes);
+  if ((opcode != Opcode::kSend && opcode != Opcode::kSendSolicited) || head >> 32 != bytes.size()) return false;
+  Brief brief{.opcode = opcode, .payload = bytes};
+  const auto acks = static_cast<std::uint16_t>(head >> 16);
+  if (acks != 0) brief.acked = heard_ + acks;
+  if (!sink_->on_brief(brief)) return false;
+  heard_ += acks;
   return true;
 }
 

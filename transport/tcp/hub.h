@@ -68,6 +68,7 @@ class Hub {
   // if anybody wants it to. Each returns how many things were done; settle() counts the dispatch.
   std::size_t move(base::Time now);
   bool wants_look();
+  bool is_still() const { return due_.empty() && unarmed_.empty() && !has_active(); }
   std::size_t settle(base::Time now);
   // When a wait must end at the latest; the epoch when there is work. Any thread.
   base::Time wait_until();

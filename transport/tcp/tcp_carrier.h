@@ -36,6 +36,8 @@ class TcpCarrier final : public Carrier {
   // Time::min() when there is work; any thread may ask it.
   void move(base::Time now) { hub_.move(now); }
   bool wants_look() { return hub_.wants_look(); }
+  // Nothing is to be done but perhaps what the kernel or the clock would tell of.
+  bool is_still() const { return hub_.is_still(); }
   std::size_t settle(base::Time now);
   base::Time wait_until() { return hub_.wait_until(); }
 

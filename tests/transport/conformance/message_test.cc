@@ -145,6 +145,47 @@ TEST_P(MessageTest, AcksKeepTheirPlaceBetweenOtherMessages) {
   }
 }
 
+// Whether the sender goes the short way or not, and the sink or not: what arrives is the same, in the same order.
+TEST_P(MessageTest, BriefsArriveAsOtherSendsDo) {
+  const std::vector<std::string> texts{"brief", "", "another", std::string(5000, 'x'), "last"};
+  for (const bool is_taken : {true, false}) {
+    passive_.takes_briefs = is_taken;
+    passive_.messages.clear();
+    for (const std::string& text : texts) {
+      active_.send_brief(text);
+      active_.queue_send("other");
+    }
+    ASSERT_TRUE(reach_messages(passive_, 2 * texts.size()));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(passive_.messages[2 * i].message.opcode, Opcode::kSend);
+      EXPECT_EQ(passive_.messages[2 * i].text(), texts[i]);
+      EXPECT_EQ(passive_.messages[2 * i + 1].text(), "other");
+    }
+  }
+  // The other sends, too, come in whole.
+  EXPECT_EQ(passive_.brief_count, active_.channel->takes_briefs() ? 2 * static_cast<int>(texts.size()) : 0);
+}
+
+TEST_P(MessageTest, WhatABriefAcknowledgesIsHeardBeforeIt) {
+  const std::vector<std::uint64_t> acks{3, 3, 5, 0x2'0000, 4, 9};
+  for (const bool is_taken : {true, false}) {
+    passive_.takes_briefs = is_taken;
+    passive_.messages.clear();
+    for (const std::uint64_t value : acks) {
+      active_.send_brief("brief", value);
+      ASSERT_EQ(active_.channel->send({.opcode = Opcode::kNote, .note_value = value + 1}, nullptr), SendResult::kDone);
+      active_.send_brief("behind");
+    }
+    ASSERT_TRUE(reach_messages(passive_, 4 * acks.size()));
+    for (std::size_t i = 0; i < acks.size(); ++i) {
+      EXPECT_EQ(passive_.messages[4 * i].message.note_value, acks[i]);
+      EXPECT_EQ(passive_.messages[4 * i + 1].text(), "brief");
+      EXPECT_EQ(passive_.messages[4 * i + 2].message.note_value, acks[i] + 1);
+      EXPECT_EQ(passive_.messages[4 * i + 3].text(), "behind");
+    }
+  }
+}
+
 TEST_P(MessageTest, AnEmptyMessageAsksForAPlaceOnce) {
   passive_.before_place = [&](const Arrival& arrival) {
     EXPECT_EQ(arrival.length, 0u);

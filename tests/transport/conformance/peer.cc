@@ -51,6 +51,13 @@ void Peer::queue_send(std::string_view text) {
   queue({.opcode = Opcode::kSend, .length = static_cast<std::uint32_t>(text.size())}, to_bytes(text));
 }
 
+void Peer::send_brief(std::string_view text, std::optional<std::uint64_t> acked) {
+  const Bytes bytes = to_bytes(text);
+  if (is_drained() && channel->send_brief({.opcode = Opcode::kSend, .payload = bytes, .acked = acked})) return;
+  if (acked) queue({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = *acked});
+  queue_send(text);
+}
+
 void Peer::pump() {
   while (!waiting_.empty() && channel) {
     Waiting& next = waiting_.front();
@@ -122,6 +129,17 @@ void Peer::on_message(const Message& message) {
     const auto hook = after_message;
     hook();
   }
+}
+
+bool Peer::on_brief(const Brief& brief) {
+  EXPECT_TRUE(is_established && !is_closed_);
+  EXPECT_EQ(place_count, 0) << "in the middle of another message";
+  if (!takes_briefs) return false;
+  ++brief_count;
+  if (brief.acked) messages.push_back({{.opcode = Opcode::kNote, .note_value = *brief.acked}, {}});
+  const auto length = static_cast<std::uint32_t>(brief.payload.size());
+  messages.push_back({{.opcode = brief.opcode, .length = length}, {brief.payload.begin(), brief.payload.end()}});
+  return true;
 }
 
 void Peer::on_writable() {

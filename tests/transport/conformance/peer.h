@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ class Peer final : public ChannelSink, public PayloadSource {
   // Sends now if it can, else from on_writable().
   void queue(const Message& message, Bytes bytes = {});
   void queue_send(std::string_view text);
+  // By the short way, where there is one.
+  void send_brief(std::string_view text, std::optional<std::uint64_t> acked = {});
   bool is_drained() const { return waiting_.empty(); }
 
   std::unique_ptr<Channel> channel;
@@ -54,6 +57,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   std::vector<Received> messages;
   std::uint64_t placed = 0;  // bytes asked a place for
   int place_count = 0;
+  int brief_count = 0;
   int blocked_count = 0;
   int writable_count = 0;
   SendResult last_result = SendResult::kDone;
@@ -63,6 +67,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   std::size_t max_slices = 4;              // most slices per gather or placement
   std::uint64_t revoke_from = UINT64_MAX;  // gathers at or past this offset fail
   bool discards = false;
+  bool takes_briefs = false;
   std::vector<std::string>* log = nullptr;  // gets the text of each message
   std::function<void(const Arrival&)> before_place;
   std::function<void()> before_message;
@@ -75,6 +80,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   // ChannelSink
   Placement place(const Arrival& arrival, SliceList& out) override;
   void on_message(const Message& message) override;
+  bool on_brief(const Brief& brief) override;
   void on_writable() override;
   void on_established(const Offer& peer) override;
   void on_refused(Refusal reason, std::span<const std::byte> private_data) override;
