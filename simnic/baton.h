@@ -28,8 +28,9 @@ class Baton {
     return true;
   }
 
-  // The same for a section so brief that it calls nothing in which its thread could be cancelled. Then stay() makes one
-  // like the others of it, or leave_briefly() ends it.
+  // The same for a section so brief that it calls no cancellation point (nor is safe for a thread that may be cancelled
+  // anywhere, as little as the rest of a poll is). Then stay() makes one like the others of it, or leave_briefly() ends
+  // it.
   bool try_take_briefly() {
     const bool is_free = wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst);
     return is_free && !held_.exchange(true, std::memory_order_seq_cst);

@@ -53,7 +53,8 @@ class Engine {
     Engine& engine_;
   };
 
-  // Any thread. Turns if nobody else does, then calls sinks. True when something was done.
+  // Any thread. Turns if nobody else does and there may be something to do, then calls sinks. True when something was
+  // done.
   bool progress();
 
   // Any thread; drives time by hand. Returns how many things were done.

@@ -56,7 +56,8 @@ class Responder final : public transport::PayloadSource {
   // A whole send or write, immediate data, or a read or atomic request has arrived. An atomic is
   // carried out here, so that what the peer sends behind it finds it done.
   std::optional<Fault> on_request(const transport::Message& message);
-  // The same, both at once, of a send that is here whole. Whether it is possible; then it is to be done.
+  // The same, both at once, of a send that is here whole: may_take() says whether it is possible, and take(), which
+  // requires that, does it.
   bool may_take(const transport::Brief& brief) const;
   void take(const transport::Brief& brief);
   // The peer goes back to this request. False: the number is wrong.

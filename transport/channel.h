@@ -85,7 +85,8 @@ class ChannelSink {
   virtual void on_message(const Message& message) = 0;
 
   // The same as all of this for a message that is here whole. False: nothing has been done, so it comes in the other
-  // way. Neither closes the channel nor lets it die. The payload may change while it is read.
+  // way. Whichever it answers, the channel is neither closed nor destroyed by it. The payload may change while it is
+  // read.
   virtual bool on_brief(const Brief&) { return false; }
 
   // kBlocked is over; or room came free in general.

@@ -26,22 +26,25 @@ void make_nonblocking(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-// The event counts for more than what came with it.
-hca::Bytes copy_of(const void* data, std::uint8_t length) try {
-  const auto* const bytes = static_cast<const std::byte*>(data);
-  return bytes == nullptr ? hca::Bytes() : hca::Bytes(bytes, bytes + length);
+// False: there is no memory for it.
+bool copy(const rdma_conn_param& said, hca::Bytes& into) try {
+  const auto* const bytes = static_cast<const std::byte*>(said.private_data);
+  if (bytes != nullptr) into.assign(bytes, bytes + said.private_data_len);
+  return true;
 } catch (const std::bad_alloc&) {
-  return {};
+  return false;
 }
 
+// The event counts for more than what came with it.
 CmEvent copy_of(const rdma_cm_event& event) {
   const rdma_conn_param& said = event.param.conn;
-  return {.type = event.event,
-          .status = event.status,
-          .id = event.id,
-          .private_data = copy_of(said.private_data, said.private_data_len),
-          .reads_in = said.initiator_depth,
-          .reads_out = said.responder_resources};
+  CmEvent result{.type = event.event,
+                 .status = event.status,
+                 .id = event.id,
+                 .reads_in = said.initiator_depth,
+                 .reads_out = said.responder_resources};
+  result.has_lost_data = !copy(said, result.private_data);
+  return result;
 }
 
 // Without memory for it a request cannot be handed over: then nobody has taken it.

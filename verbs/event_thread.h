@@ -26,6 +26,7 @@ struct CmEvent {
   int status = 0;
   rdma_cm_id* id = nullptr;
   hca::Bytes private_data{};
+  bool has_lost_data = false;   // there was no memory for it
   std::uint32_t reads_in = 0;   // that the peer takes
   std::uint32_t reads_out = 0;  // that the peer wishes to have outstanding
 };

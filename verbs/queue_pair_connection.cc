@@ -48,6 +48,7 @@ bool is_unreachable(int number) {
 
 // False: there is no memory for it.
 bool keep(const CmEvent& event, bool is_iwarp, hca::Bytes& into) try {
+  if (event.has_lost_data) return false;
   into = incoming_private_data(event.private_data, is_iwarp);
   return true;
 } catch (const std::bad_alloc&) {
@@ -283,6 +284,7 @@ void QueuePair::on_established(const CmEvent& event) {
 // What the peer sends meanwhile is received, and ends it.
 void QueuePair::hold_locked(hca::ConnectionEvent news, base::Time until) {
   held_ = Held{std::move(news), until};
+  device_.beginnings.remove(beginning_);  // of a life before, which nobody has heard of
   device_.beginnings.add(beginning_);
   is_holding_.store(true, std::memory_order_seq_cst);
   device_.events.wake_at(*this, until);

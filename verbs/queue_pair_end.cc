@@ -17,6 +17,7 @@ namespace {
 // A device that has not flushed by then will not.
 constexpr base::Duration kPatience = std::chrono::milliseconds(200);
 constexpr base::Duration kLook = std::chrono::milliseconds(1);
+constexpr base::Duration kLookForBeginnings = std::chrono::milliseconds(10);
 constexpr base::Duration kLongestDrainPause = std::chrono::milliseconds(16);
 
 }  // namespace
@@ -57,11 +58,11 @@ void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::
     if (event == QueuePairEvent::kCut) was_cut_.store(true, std::memory_order_seq_cst);
     is_flushed_ = false;
   }
-  ending_ = Ending{.news = {news, std::move(private_data), std::nullopt, is_peers_fault},
-                   .patience = base::Clock::now() + kPatience,
-                   .beginnings = device_.beginnings.last()};
   const bool was_up = before == QueuePairState::kConnected || before == QueuePairState::kDisconnecting ||
                       before == QueuePairState::kAccepting;
+  ending_ = Ending{.news = {news, std::move(private_data), std::nullopt, is_peers_fault},
+                   .patience = base::Clock::now() + kPatience,
+                   .beginnings = was_up ? device_.beginnings.last() : 0};
   if (was_up) library().disconnect(id_);
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
@@ -182,7 +183,7 @@ void QueuePair::finish_end() {
       ending_->is_flushed = true;
     }
     if (device_.beginnings.has_any_until(ending_->beginnings)) {
-      return device_.events.wake_at(*this, base::Clock::now() + kLook);
+      return device_.events.wake_at(*this, base::Clock::now() + kLookForBeginnings);
     }
     news = std::move(ending_->news);
     ending_.reset();
@@ -200,6 +201,7 @@ hca::Outcome QueuePair::reset() {
     flush();
     ending_->is_flushed = true;
   }
+  if (ending_) ending_->beginnings = 0;  // the new life's beginning must not come before it
   const std::scoped_lock posters(send_mutex_, recv_mutex_);
   destroy_device_queue_pair(nullptr);
   if (const hca::Outcome made = make_device_queue_pair(); !made) return made;

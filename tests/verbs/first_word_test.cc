@@ -103,25 +103,49 @@ TEST(FirstWordTest, EveryLifeOfAQueuePairIsHeldBack) {
   EXPECT_THAT(side.consumer().await(3), ElementsAre(kEstablished, kDisconnected, kEstablished));
 }
 
+// Two connections over one device.
+class TwoOfThem {
+ public:
+  explicit TwoOfThem(const Traits& traits) : stand_(traits) {}
+
+  // The first one's peer speaks, the second one's does not.
+  void establish() {
+    Stand::accept(*first_);
+    await_connected(*first_);
+    ASSERT_TRUE(first_->post_recv({.wr_id = 1, .flags = 0, .local = {}}));
+    fake::receive(device_queue_pair_, 0);
+    hca::Completion completion;
+    ASSERT_EQ(queue_->poll({&completion, 1}), 1u);
+    EXPECT_THAT(consumer_.await(1), ElementsAre(kEstablished));
+    Stand::accept(*second_);
+    await_connected(*second_);
+  }
+  QueuePair& first() { return *first_; }
+  Hearer& consumer() { return consumer_; }
+
+ private:
+  Stand stand_;
+  Hearer consumer_;
+  std::unique_ptr<CompletionQueue> queue_ = stand_.make_cq(8);
+  std::unique_ptr<QueuePair> first_ = stand_.make_qp(*queue_, 4, &consumer_);
+  ibv_qp* const device_queue_pair_ = fake::last_queue_pair();
+  std::unique_ptr<QueuePair> second_ = stand_.make_qp(*queue_, 4, &consumer_);
+};
+
 // Who awaits as many beginnings as he has peers would take an end for one.
 TEST(FirstWordTest, EndOfAConnectionComesAfterTheBeginningsOfOthersBeforeIt) {
-  Stand stand(pausing({}, std::chrono::milliseconds(50)));
-  Hearer consumer;
-  const auto queue = stand.make_cq(8);
-  const auto first = stand.make_qp(*queue, 4, &consumer);
-  ibv_qp* const device_queue_pair = fake::last_queue_pair();
-  const auto second = stand.make_qp(*queue, 4, &consumer);
-  Stand::accept(*first);
-  ASSERT_TRUE(first->post_recv({.wr_id = 1, .flags = 0, .local = {}}));
-  await_connected(*first);
-  fake::receive(device_queue_pair, 0);
-  hca::Completion completion;
-  ASSERT_EQ(queue->poll({&completion, 1}), 1u);
-  EXPECT_THAT(consumer.await(1), ElementsAre(kEstablished));
-  Stand::accept(*second);
-  await_connected(*second);
-  ASSERT_TRUE(first->disconnect(false));
-  EXPECT_THAT(consumer.await(3), ElementsAre(kEstablished, kEstablished, kDisconnected));
+  TwoOfThem both(pausing({}, std::chrono::milliseconds(50)));
+  both.establish();
+  ASSERT_TRUE(both.first().disconnect(false));
+  EXPECT_THAT(both.consumer().await(3), ElementsAre(kEstablished, kEstablished, kDisconnected));
+}
+
+TEST(FirstWordTest, EndDoesNotWaitForOthersOnceItsQueuePairBeginsANewLife) {
+  TwoOfThem both(pausing({}, kForEver));
+  both.establish();
+  ASSERT_TRUE(both.first().disconnect(false));
+  ASSERT_TRUE(both.first().reset());
+  EXPECT_THAT(both.consumer().await(2), ElementsAre(kEstablished, kDisconnected));
 }
 
 TEST(FirstWordTest, DevicesWithoutAPauseTellAtOnce) {
