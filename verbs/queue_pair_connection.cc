@@ -272,11 +272,14 @@ void QueuePair::on_established(const CmEvent& event) {
     }
     note_port_locked();
     deadline_ = base::kNever;
-    advance_locked(QueuePairEvent::kEstablish);
     if (is_connector) news.service_id = service_asked_;
-    device_.events.post(*this);  // for limits that were set before
     const base::Duration pause = is_connector ? device_.traits.pause_of_initiator : device_.traits.pause_of_responder;
-    if (pause > base::Duration::zero()) return hold_locked(std::move(news), base::Clock::now() + pause);
+    const bool is_held = pause > base::Duration::zero();
+    // Whoever sees it connected finds it among those that are held.
+    if (is_held) hold_locked(std::move(news), base::Clock::now() + pause);
+    advance_locked(QueuePairEvent::kEstablish);
+    device_.events.post(*this);  // for limits that were set before
+    if (is_held) return;
   }
   if (sink_ != nullptr) sink_->on_connection_event(news);
 }
