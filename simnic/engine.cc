@@ -38,9 +38,14 @@ base::Time Engine::now() const {
   return drive_ == Drive::kByHand ? now_ : base::Clock::now();
 }
 
-base::Time Engine::poll_time() {
+std::uint64_t Engine::count_poll() {
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
   polls_.store(polls + 1, std::memory_order_relaxed);
+  return polls;
+}
+
+base::Time Engine::poll_time() {
+  const std::uint64_t polls = count_poll();
   return drive_ == Drive::kThread && polls % kPollsPerClock == 0 ? base::Clock::now() : now_;
 }
 
@@ -70,10 +75,9 @@ bool Engine::progress() {
   bool should_yield = false;
   if (baton_.try_take_briefly()) {
     if (is_quiet_with_baton()) {
-      polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      count_poll();
       baton_.leave_briefly();
-      if (!doorbells_.is_empty()) [[unlikely]]
-        serve_late_ringers();
+      look_for_late_ringers();
     } else {
       baton_.stay();
       done = turn_with_baton(poll_time(), poll_haste());
@@ -165,8 +169,7 @@ void Engine::empty_graveyard() {
 // look in turn.
 void Engine::leave() {
   baton_.leave();
-  if (!doorbells_.is_empty()) [[unlikely]]
-    serve_late_ringers();
+  look_for_late_ringers();
 }
 
 void Engine::serve_late_ringers() {

@@ -104,8 +104,13 @@ class Engine {
   void run_due_with_baton();
   void promote_with_baton();
   void leave();  // gives the baton away, and serves whoever rang at that very moment
+  void look_for_late_ringers() {
+    if (!doorbells_.is_empty()) [[unlikely]]
+      serve_late_ringers();
+  }
   void serve_late_ringers();
-  void let_go();  // leave(), and see that sinks and timers are served by somebody
+  void let_go();               // leave(), and see that sinks and timers are served by somebody
+  std::uint64_t count_poll();  // how many there were before
   base::Time poll_time();
   Haste poll_haste() const;
   bool is_polled_in_vain(std::size_t done);

@@ -85,6 +85,13 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
   return Placement::kPlace;
 }
 
+// A send that voids no key, and whose payload is in its place.
+void Responder::deliver(Opcode opcode, std::uint32_t length) {
+  ack_wanted_ = ++carried_out_;
+  written_.reset();
+  complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(opcode));
+}
+
 bool Responder::may_take(const transport::Brief& brief) const {
   if (is_deaf_ || is_dropping_ || queue_.is_empty()) return false;
   const RecvEntry& entry = queue_.at(queue_.completed());
@@ -94,9 +101,7 @@ bool Responder::may_take(const transport::Brief& brief) const {
 void Responder::take(const transport::Brief& brief) {
   const auto length = static_cast<std::uint32_t>(brief.payload.size());
   if (length > 0) base::copy_ordered(queue_.at(queue_.completed()).found.place, brief.payload.data(), length);
-  ack_wanted_ = ++carried_out_;
-  written_.reset();
-  complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(brief.opcode));
+  deliver(brief.opcode, length);
 }
 
 std::optional<Fault> Responder::on_request(const transport::Message& message) {
@@ -163,9 +168,7 @@ std::optional<Fault> Responder::on_immediate(const transport::Message& message) 
 // The sender knew this receive from our board; that it is there and long enough he cannot make us believe.
 std::optional<Fault> Responder::on_placed(const transport::Message& message) {
   if (queue_.is_empty() || message.length > queue_.at(queue_.completed()).length) return unexpected_opcode();
-  ack_wanted_ = ++carried_out_;
-  written_.reset();
-  complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode));
+  deliver(message.opcode, message.length);
   return std::nullopt;
 }
 

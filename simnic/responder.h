@@ -120,6 +120,7 @@ class Responder final : public transport::PayloadSource {
   bool has_prospect() const { return !queue_.is_empty() || (source_.shared != nullptr && !source_.shared->is_empty()); }
   Verdict place_send(const transport::Arrival& arrival, transport::SliceList& out);
   Verdict place_write(const transport::Arrival& arrival, transport::SliceList& out);
+  void deliver(transport::Opcode opcode, std::uint32_t length);
   std::optional<Fault> on_send(const transport::Message& message);
   std::optional<Fault> on_write(const transport::Message& message);
   std::optional<Fault> on_immediate(const transport::Message& message);

@@ -327,8 +327,8 @@ void QueuePair::on_rejected(const CmEvent& event) {
                                 : event.status == kInfiniBandConsumerReject;
   if (!is_consumers) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
   hca::Bytes private_data;
-  static_cast<void>(
-      keep(event, device_.traits.is_iwarp, private_data));  // a refusal counts for more than what came with it
+  // A refusal counts for more than what came with it.
+  static_cast<void>(keep(event, device_.traits.is_iwarp, private_data));
   end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kPeerRejected, std::move(private_data));
 }
 

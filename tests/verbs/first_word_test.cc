@@ -32,6 +32,14 @@ void await_connected(const QueuePair& queue_pair) {
   ASSERT_EQ(queue_pair.state(), hca::QueuePairState::kConnected);
 }
 
+// The first message of the peer's comes, and is taken.
+void hear_peer(QueuePair& queue_pair, ibv_qp* device_queue_pair, CompletionQueue& queue) {
+  ASSERT_TRUE(queue_pair.post_recv({.wr_id = 1, .flags = 0, .local = {}}));
+  fake::receive(device_queue_pair, 0);
+  hca::Completion completion;
+  ASSERT_EQ(queue.poll({&completion, 1}), 1u);
+}
+
 class FirstWord {
  public:
   explicit FirstWord(const Traits& traits) : stand_(traits) {}
@@ -44,12 +52,7 @@ class FirstWord {
     ASSERT_TRUE(queue_pair_->connect({.remote = {}, .private_data = {}}));
     await_connected(*queue_pair_);
   }
-  void hear_peer() {
-    ASSERT_TRUE(queue_pair_->post_recv({.wr_id = 1, .flags = 0, .local = {}}));
-    fake::receive(fake::last_queue_pair(), 0);
-    hca::Completion completion;
-    ASSERT_EQ(queue_->poll({&completion, 1}), 1u);
-  }
+  void hear_peer() { verbs::hear_peer(*queue_pair_, fake::last_queue_pair(), *queue_); }
   QueuePair& queue_pair() { return *queue_pair_; }
   Hearer& consumer() { return consumer_; }
 
@@ -112,10 +115,7 @@ class TwoOfThem {
   void establish() {
     Stand::accept(*first_);
     await_connected(*first_);
-    ASSERT_TRUE(first_->post_recv({.wr_id = 1, .flags = 0, .local = {}}));
-    fake::receive(device_queue_pair_, 0);
-    hca::Completion completion;
-    ASSERT_EQ(queue_->poll({&completion, 1}), 1u);
+    verbs::hear_peer(*first_, device_queue_pair_, *queue_);
     EXPECT_THAT(consumer_.await(1), ElementsAre(kEstablished));
     Stand::accept(*second_);
     await_connected(*second_);

@@ -193,7 +193,8 @@ MessageHead encode_head(const Message& message, std::uint16_t acks) {
   base::check(extra.has_value(), "this opcode travels as a message", static_cast<std::uint64_t>(message.opcode));
   MessageHead head;
   head.count = 1 + *extra;
-  head.words[0] = head_word(message.opcode, message.note, acks, message.length);
+  head.words[0] =
+      pack(HeadWord{.opcode = message.opcode, .note = message.note, .acks = acks, .length = message.length});
   encode_extra(message, head.words);
   return head;
 }
@@ -202,10 +203,11 @@ std::optional<HeadNotes> decode_head(std::span<const std::byte> from, Message& m
   if (from.size() < kWordBytes) return std::nullopt;
   std::uint64_t first = 0;
   std::memcpy(&first, from.data(), sizeof first);
-  message.begin(static_cast<Opcode>(first & 0xff), high(first));
-  message.note = static_cast<NoteKind>(first >> 8 & 0xff);
+  const HeadWord word = unpack_head(first);
+  message.begin(word.opcode, word.length);
+  message.note = word.note;
   const auto extra = extra_words(message.opcode);
-  const HeadNotes notes{.acks = static_cast<std::uint16_t>(first >> 16), .bytes = (1 + extra.value_or(0)) * kWordBytes};
+  const HeadNotes notes{.acks = word.acks, .bytes = (1 + extra.value_or(0)) * kWordBytes};
   if (!extra || !is_known_note(message) || from.size() < notes.bytes) return std::nullopt;
   if (*extra > 0) {
     std::array<std::uint64_t, MessageHead::kMostWords> words{first};

@@ -58,10 +58,24 @@ struct MessageHead {
   std::size_t bytes() const { return count * kWordBytes; }
 };
 
-// The first word of a message's head.
-constexpr std::uint64_t head_word(Opcode opcode, NoteKind note, std::uint16_t acks, std::uint32_t length) {
-  return static_cast<std::uint64_t>(opcode) | static_cast<std::uint64_t>(note) << 8 | std::uint64_t{acks} << 16 |
-         std::uint64_t{length} << 32;
+// The first of them: bits 0-7 opcode, 8-15 note, 16-31 acks, 32-63 length of the payload.
+struct HeadWord {
+  Opcode opcode = Opcode::kSend;
+  NoteKind note{};
+  std::uint16_t acks = 0;
+  std::uint32_t length = 0;
+};
+
+constexpr std::uint64_t pack(const HeadWord& word) {
+  return static_cast<std::uint64_t>(word.opcode) | static_cast<std::uint64_t>(word.note) << 8 |
+         std::uint64_t{word.acks} << 16 | std::uint64_t{word.length} << 32;
+}
+
+constexpr HeadWord unpack_head(std::uint64_t word) {
+  return {.opcode = static_cast<Opcode>(word & 0xff),
+          .note = static_cast<NoteKind>(word >> 8 & 0xff),
+          .acks = static_cast<std::uint16_t>(word >> 16),
+          .length = static_cast<std::uint32_t>(word >> 32)};
 }
 
 // Requires an opcode that travels as a message. `acks`: as many requests more have been carried out than the peer was

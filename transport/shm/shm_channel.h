@@ -113,6 +113,7 @@ class ShmChannel final : public Channel, public QueueHook {
 
   Piece write_piece(const Message& message, PayloadSource* payload);
   bool fill(PayloadSource* payload, std::byte* to, std::size_t length) const;
+  void publish(RecordKind kind, std::uint32_t bytes);
   void tell_ack();
   bool on_brief(std::span<const std::byte> bytes);
   bool begin_message(std::span<const std::byte>& bytes, std::uint16_t& acks);

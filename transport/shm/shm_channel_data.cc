@@ -84,15 +84,20 @@ bool ShmChannel::send_brief(const Brief& brief) {
   const auto bytes = static_cast<std::uint32_t>(2 * kWordBytes + brief.payload.size());
   if (!writer.has_room(bytes)) return false;
   if (has_ack) ack_.hold(acked);
-  const std::uint64_t head =
-      head_word(brief.opcode, {}, ack_.as_acks(), static_cast<std::uint32_t>(brief.payload.size()));
+  const std::uint64_t head = pack(HeadWord{
+      .opcode = brief.opcode, .acks = ack_.as_acks(), .length = static_cast<std::uint32_t>(brief.payload.size())});
   std::byte* const to = writer.place();
   std::memcpy(to + kWordBytes, &head, sizeof head);
   if (!brief.payload.empty()) base::copy_ordered(to + 2 * kWordBytes, brief.payload.data(), brief.payload.size());
-  writer.publish(pack({.bytes = bytes, .kind = RecordKind::kMessage, .channel = number_}), bytes);
-  link_->mark_written();
-  if (has_ack) ack_.note_told();
+  publish(RecordKind::kMessage, bytes);
   return true;
+}
+
+// A record that has been put where the next one goes, and with it what is to be acknowledged.
+void ShmChannel::publish(RecordKind kind, std::uint32_t bytes) {
+  link_->writer().publish(pack(RecordWord{.bytes = bytes, .kind = kind, .channel = number_}), bytes);
+  link_->mark_written();
+  if (ack_.is_there()) ack_.note_told();
 }
 
 ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource* payload) {
@@ -108,9 +113,7 @@ ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource*
   if (length > 0 && !fill(payload, to + before, length)) return Piece::kRevoked;
   const RecordKind kind = is_first ? RecordKind::kMessage : RecordKind::kMore;
   const auto bytes = static_cast<std::uint32_t>(before + length);
-  writer.publish(pack({.bytes = bytes, .kind = kind, .channel = number_}), bytes);
-  link_->mark_written();
-  if (ack_.is_there()) ack_.note_told();
+  publish(kind, bytes);
   taken_ += length;
   return Piece::kTaken;
 }
@@ -173,16 +176,16 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
 // False: it is none, or not now.
 bool ShmChannel::on_brief(std::span<const std::byte> bytes) {
   if (bytes.size() < kWordBytes) return false;
-  std::uint64_t head = 0;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  const auto opcode = static_cast<Opcode>(head & 0xff);
+  std::uint64_t first = 0;
+  std::memcpy(&first, bytes.data(), sizeof first);
+  const HeadWord head = unpack_head(first);
   bytes = bytes.subspan(kWordBytes);
-  if ((opcode != Opcode::kSend && opcode != Opcode::kSendSolicited) || head >> 32 != bytes.size()) return false;
-  Brief brief{.opcode = opcode, .payload = bytes};
-  const auto acks = static_cast<std::uint16_t>(head >> 16);
-  if (acks != 0) brief.acked = heard_ + acks;
+  const bool is_send = head.opcode == Opcode::kSend || head.opcode == Opcode::kSendSolicited;
+  if (!is_send || head.length != bytes.size()) return false;
+  Brief brief{.opcode = head.opcode, .payload = bytes};
+  if (head.acks != 0) brief.acked = heard_ + head.acks;
   if (!sink_->on_brief(brief)) return false;
-  heard_ += acks;
+  heard_ += head.acks;
   return true;
 }
 
