@@ -132,16 +132,16 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
 std::optional<Fault> Responder::on_send(const transport::Message& message) {
   // place() has seen every byte of it, so the buffer is there and long enough.
   if (queue_.is_empty() || message.length > queue_.at(queue_.completed()).length) return unexpected_opcode();
-  const bool is_invalidating = invalidates(message.opcode);
-  // RFC 5040 section 5.1: the key is void before the message is delivered.
-  if (is_invalidating && memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) {
-    return Fault{.code = kCannotInvalidate};
+  if (!invalidates(message.opcode)) {
+    deliver(message.opcode, message.length);
+    return std::nullopt;
   }
+  // RFC 5040 section 5.1: the key is void before the message is delivered.
+  if (memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) return Fault{.code = kCannotInvalidate};
   ack_wanted_ = ++carried_out_;
   written_.reset();
   complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode),
-                  is_invalidating ? hca::CompletionOpcode::kRecvInvalidate : hca::CompletionOpcode::kRecv,
-                  is_invalidating ? message.stag : 0);
+                  hca::CompletionOpcode::kRecvInvalidate, message.stag);
   return std::nullopt;
 }
 
