@@ -13,6 +13,11 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   target_compile_options(softdat_options INTERFACE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign>")
 endif()
+# Functions of other libraries are called through the table alone, without a jump through another. And pairs of numbers
+# that lie side by side are stored one by one: GCC would put two together in a vector first, which takes longer, above all
+# where whoever reads them reads one.
+target_compile_options(softdat_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-plt>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-tree-slp-vectorize>)
 target_link_libraries(softdat_options INTERFACE Threads::Threads)
 if(SOFTDAT_SANITIZE)
   target_compile_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE}

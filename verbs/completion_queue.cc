@@ -24,12 +24,9 @@ std::size_t staged_capacity(std::size_t capacity) {
   return std::bit_ceil(std::max<std::size_t>(capacity, 2));
 }
 
-hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
-  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;
-  // Soft-RoCE tells by the kernel's own number, which here means what no connected queue pair has.
-  constexpr unsigned kInvalidate = IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK;
-  if ((wc.wc_flags & kInvalidate) != 0) return hca::CompletionOpcode::kRecvInvalidate;
-  return hca::CompletionOpcode::kRecv;
+WorkEntry& entry_of(const ibv_wc& wc) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs gives back the number that was posted.
+  return *reinterpret_cast<WorkEntry*>(wc.wr_id);
 }
 
 // Of a failed one only number and status mean anything.
@@ -82,9 +79,7 @@ CompletionQueue::~CompletionQueue() {
   const std::lock_guard lock(mutex_);
   was_polled_ = true;
   const std::size_t staged = staged_.empty() ? 0 : take_staged_locked(out);
-  const std::size_t count = staged + take_from_device_locked(out.subspan(staged));
-  SharedReceiveQueue::settle(out.first(count));
-  return count;
+  return staged + take_from_device_locked(out.subspan(staged));
 }
 
 [[gnu::noinline]] std::size_t CompletionQueue::take_staged_locked(std::span<hca::Completion> out) {
@@ -93,25 +88,43 @@ CompletionQueue::~CompletionQueue() {
     completion = staged_.front();
     staged_.pop_front();
   }
+  SharedReceiveQueue::settle(out.first(count));
   return count;
 }
 
-// Nothing is staged when anything is asked for. Not more than fits is taken from the device.
+// Nothing is staged when anything is asked for. One by one, since hardly anybody asks for more than one.
 std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
-  std::array<ibv_wc, kBatch> wcs;
   std::size_t count = 0;
-  while (count < out.size()) {
-    const int wanted = static_cast<int>(std::min<std::size_t>(out.size() - count, kBatch));
-    const int found = ibv_poll_cq(cq_, wanted, wcs.data());
-    for (int i = 0; i < found; ++i) {
-      Taken taken;
-      if (!take_locked(wcs[static_cast<std::size_t>(i)], nullptr, taken)) continue;
-      note_locked(taken);
-      out[count++] = taken.completion;
-    }
-    if (found < wanted) break;
+  ibv_wc wc;
+  while (count < out.size() && ibv_poll_cq(cq_, 1, &wc) > 0) {
+    if (take_usual_locked(wc, out[count]) || take_any_locked(wc, out[count])) ++count;
   }
   return count;
+}
+
+// What nearly every completion is, so that it passes all the looks that the others need.
+inline bool CompletionQueue::take_usual_locked(const ibv_wc& wc, hca::Completion& out) {
+  WorkEntry& entry = entry_of(wc);
+  const bool is_usual = wc.status == IBV_WC_SUCCESS && entry.is_usual && entry.queue_pair->is_usual(entry, wc);
+  if (!is_usual) return false;
+  out = {.wr_id = entry.cookie,
+         .qp_context = entry.queue_pair->context(),
+         .length = entry.is_receive ? wc.byte_len : entry.length,
+         .status = hca::CompletionStatus::kSuccess,
+         .opcode = entry.opcode,
+         .solicited = false};
+  entry.queue_pair->complete_usual(entry, out.length);
+  has_news_ = is_unheard_ = true;
+  return true;
+}
+
+[[gnu::noinline]] bool CompletionQueue::take_any_locked(const ibv_wc& wc, hca::Completion& out) {
+  Taken taken;
+  if (!take_locked(wc, nullptr, taken)) return false;
+  note_locked(taken);
+  out = taken.completion;
+  SharedReceiveQueue::settle({&out, 1});
+  return true;
 }
 
 // Whoever is about to sleep looks here after it has announced itself: so this is where the channel
@@ -226,8 +239,7 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
 }
 
 bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs gives back the number that was posted.
-  auto& entry = *reinterpret_cast<WorkEntry*>(wc.wr_id);
+  WorkEntry& entry = entry_of(wc);
   QueuePair* queue_pair = entry.queue_pair;
   if (queue_pair == nullptr) {
     const auto found = queue_pairs_.find(wc.qp_num);

@@ -78,7 +78,10 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void drain_locked(const QueuePair* dying = nullptr);
   std::size_t take_staged_locked(std::span<hca::Completion> out);
   std::size_t take_from_device_locked(std::span<hca::Completion> out);
+  // False when it is none of the usual ones.
+  bool take_usual_locked(const ibv_wc& wc, hca::Completion& out);
   // False when its consumer does not want to hear of it.
+  bool take_any_locked(const ibv_wc& wc, hca::Completion& out);
   bool take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken);
   void stage_locked(const Taken& taken);
   void note_locked(const Taken& taken);

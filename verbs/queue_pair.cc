@@ -37,7 +37,10 @@ QueuePair::QueuePair(const DeviceView& device, const hca::QueuePairConfig& confi
       sends_(std::max(config.limits.send_wr, 1u)),
       recvs_(std::max(config.limits.recv_wr, 1u)),
       recv_segments_(recvs_.places() * config.limits.recv_sge),
-      recv_counts_(recvs_.places()) {}
+      recv_counts_(recvs_.places()) {
+  usual_work_.sg_list = &usual_segment_;
+  usual_work_.num_sge = 1;
+}
 
 hca::Result<std::unique_ptr<hca::QueuePair>> QueuePair::create(const DeviceView& device,
                                                                const hca::QueuePairConfig& config) {

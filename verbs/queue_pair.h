@@ -67,6 +67,10 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // --- For completion queues, which hold their own lock ---
   std::uint64_t context() const { return context_; }
+  // What nearly every success is: of a plain send or write whose completion is wanted, or of a plain receive, and not
+  // the first. The entry knows what it was posted as; complete_usual() is all that such a one needs.
+  bool is_usual(const WorkEntry& entry, const ibv_wc& wc) const;
+  void complete_usual(WorkEntry& entry, std::uint32_t length);
   void on_complete(WorkEntry& entry, hca::CompletionStatus status);
   void on_received(const hca::Completion& completion);
   void on_work_failed(hca::CompletionStatus status, bool is_receive);
@@ -110,7 +114,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   hca::Outcome read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome hand_over_locked(const hca::SendRequest& request, WorkEntry& entry);
   hca::Outcome post_to_device_locked(const hca::SendRequest& request, WorkEntry& entry);
-  hca::Outcome give_to_device_locked(WorkEntry& entry, hca::Transfer transfer);
+  hca::Outcome give_to_device_locked(ibv_send_wr& work, WorkEntry& entry, hca::Transfer transfer);
   hca::Outcome post_recv_locked(const hca::RecvRequest& request, std::uint32_t length);
   void make_room_locked();
   bool count_locked(WorkEntry& entry);
@@ -199,7 +203,9 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // Guarded by send_mutex_.
   WorkRing sends_;
-  ibv_send_wr send_work_{};  // what the device was last given
+  ibv_sge usual_segment_{};
+  ibv_send_wr usual_work_{};  // what the device was last given of requests as nearly all are; refers to that segment
+  ibv_send_wr send_work_{};   // ... and of others
   LastGrant last_send_;
   std::uint32_t max_inline_ = 0;
 
@@ -210,7 +216,27 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::vector<std::uint16_t> recv_counts_;
 };
 
-// Inline, because every completion passes through them.
+inline hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
+  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;
+  // Soft-RoCE tells by the kernel's own number, which here means what no connected queue pair has.
+  constexpr unsigned kInvalidate = IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK;
+  if ((wc.wc_flags & kInvalidate) != 0) return hca::CompletionOpcode::kRecvInvalidate;
+  return hca::CompletionOpcode::kRecv;
+}
+
+// Inline, because every completion passes through some of them.
+inline bool QueuePair::is_usual(const WorkEntry& entry, const ibv_wc& wc) const {
+  const bool is_plain = !entry.is_receive || (opcode_of_receive(wc) == hca::CompletionOpcode::kRecv &&
+                                              has_heard_.load(std::memory_order_relaxed));
+  return is_plain && !is_discarding();
+}
+
+inline void QueuePair::complete_usual(WorkEntry& entry, std::uint32_t length) {
+  if (!entry.is_receive) return sends_.complete(entry);
+  recvs_.complete(entry);
+  counters_.add(hca::Transfer::kRecv, length);
+}
+
 inline void QueuePair::on_complete(WorkEntry& entry, hca::CompletionStatus status) {
   if (entry.window != nullptr) [[unlikely]] {
     entry.window->on_done(entry.binding, status == hca::CompletionStatus::kSuccess);

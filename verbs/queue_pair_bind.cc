@@ -103,7 +103,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
   auto hold = window.state()->hold();
   if (is_with_device) {
-    sends_.commit();
+    sends_.commit(entry);
     const int error = window.is_narrow() ? bind_narrow_locked(request, window, mr, entry)
                                          : bind_wide_locked(request, window, mr, entry);
     if (error != 0) {
@@ -118,7 +118,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
   entry.binding = binding_of(request, key);
   hold.unlock();
   if (!is_with_device) {
-    sends_.commit();
+    sends_.commit(entry);
     if (is_flushed_) flush_ring_locked(sends_, send_queue_);
   }
   return request.length == 0 ? 0 : key;
@@ -167,7 +167,7 @@ hca::Outcome QueuePair::void_key_locked(std::uint32_t rkey) {
   work.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
   work.opcode = IBV_WR_LOCAL_INV;
   work.invalidate_rkey = rkey;
-  sends_.commit();
+  sends_.commit(entry);
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(qp_, &work, &bad);
   if (error == 0) return hca::Done{};

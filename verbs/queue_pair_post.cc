@@ -126,15 +126,15 @@ inline hca::Outcome QueuePair::post_usual_locked(const hca::SendRequest& request
   entry.opcode = is_send ? hca::CompletionOpcode::kSend : hca::CompletionOpcode::kWrite;
   entry.is_with_device = true;
   entry.is_counted = false;
-  ibv_sge sge{segment.address, segment.length, segment.lkey};
-  ibv_send_wr& work = send_work_;
+  entry.is_usual = true;
+  usual_segment_ = {segment.address, segment.length, segment.lkey};
+  ibv_send_wr& work = usual_work_;
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
-  work.sg_list = &sge;
-  work.num_sge = 1;
   work.opcode = is_send ? IBV_WR_SEND : IBV_WR_RDMA_WRITE;
   work.send_flags = segment.length <= max_inline_ ? IBV_SEND_SIGNALED | IBV_SEND_INLINE : IBV_SEND_SIGNALED;
-  work.wr.rdma = {.remote_addr = request.remote_address, .rkey = request.rkey};
-  return give_to_device_locked(entry, is_send ? hca::Transfer::kPostSend : hca::Transfer::kPostWrite);
+  work.wr.rdma.remote_addr = request.remote_address;
+  work.wr.rdma.rkey = request.rkey;
+  return give_to_device_locked(work, entry, is_send ? hca::Transfer::kPostSend : hca::Transfer::kPostWrite);
 }
 
 [[gnu::noinline]] hca::Outcome QueuePair::post_any_locked(const hca::SendRequest& request, QueuePairState now) {
@@ -202,7 +202,7 @@ hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEn
     if (!count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
     return post_to_device_locked(request, entry);
   }
-  sends_.commit();
+  sends_.commit(entry);
   if (is_flushed_) flush_ring_locked(sends_, send_queue_);
   return hca::Done{};
 }
@@ -221,15 +221,15 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, W
       !hca::awaits_response(request.opcode) && entry.length != 0 && entry.length <= max_inline_ && work.num_sge == 1;
   if (is_inline) work.send_flags |= IBV_SEND_INLINE;
   fill_remote(request, work);
-  return give_to_device_locked(entry, transfer_of(request.opcode));
+  return give_to_device_locked(work, entry, transfer_of(request.opcode));
 }
 
 // The entry counts before the device has it, whose completion somebody may take at once.
-inline hca::Outcome QueuePair::give_to_device_locked(WorkEntry& entry, hca::Transfer transfer) {
-  sends_.commit();
+inline hca::Outcome QueuePair::give_to_device_locked(ibv_send_wr& work, WorkEntry& entry, hca::Transfer transfer) {
+  sends_.commit(entry);
   ibv_send_wr* bad = nullptr;
   const base::Uncancelled guard;
-  const int error = ibv_post_send(qp_, &send_work_, &bad);
+  const int error = ibv_post_send(qp_, &work, &bad);
   // siw says so of a connection that is ending right now, but has taken the request and will flush it.
   if (error != 0 && !is_disconnected(error)) [[unlikely]] {
     retract_locked(entry);
@@ -276,8 +276,9 @@ hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::u
   entry.opcode = hca::CompletionOpcode::kRecv;
   entry.is_receive = true;
   entry.is_with_device = state() != QueuePairState::kError;
+  entry.is_usual = request.flags == 0;
   remember_segments(entry, request.local);
-  recvs_.commit(std::memory_order_seq_cst);  // before the look at the limits
+  recvs_.commit(entry, std::memory_order_seq_cst);  // before the look at the limits
   if (!entry.is_with_device) {
     if (is_flushed_) flush_ring_locked(recvs_, recv_queue_);
     return hca::Done{};

@@ -31,6 +31,7 @@ struct WorkEntry {
   hca::CompletionOpcode opcode = hca::CompletionOpcode::kSend;
   bool is_receive = false;
   bool is_counted = false;                // among its completion queue's requests that nobody will ask for
+  bool is_usual = false;                  // see QueuePair::is_usual()
   std::shared_ptr<WindowState> window{};  // kBind: of this window ... (null in an entry that is free)
   hca::WindowBinding binding{};           // ... to this
   bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
@@ -53,12 +54,13 @@ class WorkRing {
     const std::uint64_t position = tail_.load(std::memory_order_relaxed);
     WorkEntry& entry = entries_[position & mask_];
     entry.position = position;
+    entry.is_usual = false;
     return entry;
   }
-  // Nobody else writes tail_, so neither needs a locked instruction, unless the poster goes on to look at something
-  // whose writer looks at outstanding().
-  void commit(std::memory_order order = std::memory_order_release) {
-    tail_.store(tail_.load(std::memory_order_relaxed) + 1, order);
+  // The entry that next() gave last. Nobody else writes tail_, so neither needs a locked instruction, unless the poster
+  // goes on to look at something whose writer looks at outstanding().
+  void commit(const WorkEntry& entry, std::memory_order order = std::memory_order_release) {
+    tail_.store(entry.position + 1, order);
   }
   // Takes the last one back that was committed and that nobody has seen.
   void retract() { tail_.store(tail_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }

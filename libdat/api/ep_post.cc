@@ -16,8 +16,8 @@ using object::Endpoint;
 
 }  // namespace
 
-DAT_RETURN ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie,
-                        DAT_COMPLETION_FLAGS flags) {
+[[gnu::flatten]] DAT_RETURN ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
+                                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
@@ -26,8 +26,8 @@ DAT_RETURN ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR
   return return_code(ep->post_send(local.segments(), cookie.as_64, number_of(flags)));
 }
 
-DAT_RETURN ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie,
-                        DAT_COMPLETION_FLAGS flags) {
+[[gnu::flatten]] DAT_RETURN ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
+                                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
@@ -47,8 +47,9 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DA
   return return_code(ep->post_rdma_read(local.segments(), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
 }
 
-DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
-                              DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
+[[gnu::flatten]] DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
+                                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote,
+                                               DAT_COMPLETION_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;

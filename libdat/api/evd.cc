@@ -144,7 +144,7 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
   return evd_return_code(evd->post_software(event->event_data.software_event_data.pointer));
 }
 
-DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
+[[gnu::flatten]] DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
   if (event == nullptr) return refuse_argument(2);

@@ -80,7 +80,7 @@ void write_extension(const DAT_IB_EXTENSION_EVENT_DATA& data, DAT_EVENT& to) {
   std::memcpy(to.event_extension_data, &data, sizeof(data));
 }
 
-void write_extension(const DtoCompletion& from, DAT_IB_EXT_TYPE type, DAT_EVENT& to) {
+[[gnu::noinline]] void write_extension(const DtoCompletion& from, DAT_IB_EXT_TYPE type, DAT_EVENT& to) {
   DAT_IB_EXTENSION_EVENT_DATA data{};
   data.type = type;
   data.status = from.status == DtoStatus::kSuccess ? DAT_OP_SUCCESS : DAT_IB_OP_ERR;
@@ -235,6 +235,10 @@ void write_body(const RmrBindCompletion& from, DAT_EVENT& to) {
   data.status = status_of(from.status);
 }
 
+[[gnu::noinline]] void write_any_body(const object::Event& from, DAT_EVENT& to) {
+  std::visit([&](const auto& body) { write_body(body, to); }, from.body);
+}
+
 }  // namespace
 
 void write_event(const object::Event& from, DAT_EVENT& to) {
@@ -242,7 +246,7 @@ void write_event(const object::Event& from, DAT_EVENT& to) {
   // What there is most of, without the detour by a table.
   if (const auto* completion = std::get_if<DtoCompletion>(&from.body)) [[likely]]
     return write_body(*completion, to);
-  std::visit([&](const auto& body) { write_body(body, to); }, from.body);
+  write_any_body(from, to);
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -134,7 +134,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // An EP for datagrams may exchange address handles again and again.
   bool may_exchange() const { return is_datagram() && state() == EndpointState::kConnected; }
   bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
-  Status refusal() const { return wrong_state(state()); }
+  [[gnu::cold, gnu::noinline]] Status refusal() const;
   void count_ending(ConnectionResult result);
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
   const hca::Bytes* keep_locked(const hca::Bytes& private_data);
@@ -146,7 +146,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
                        StatusDetail flags_argument) const;
   Status post_inline(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
-                     StatusDetail flags_argument);
+                     std::uint32_t known_flags, StatusDetail flags_argument);
   Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                       StatusDetail flags_argument);
   Status post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote, std::uint32_t flags,

@@ -35,8 +35,7 @@ bool are_flags_good(std::uint32_t flags, std::uint32_t known, bool may_be_unsign
   return (flags & kUnsignalledFlag) == 0 || may_be_unsignalled || (flags & kSuppressFlag) != 0;
 }
 
-std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
-  if (flags == 0) return binding.reports_requests() ? hca::kSignaled : 0u;  // nearly always
+[[gnu::noinline]] std::uint32_t any_send_flags(std::uint32_t flags, const EndpointBinding& binding) {
   std::uint32_t result = 0;
   if ((flags & kSuppressFlag) == 0 && binding.reports_requests()) result |= hca::kSignaled;
   if ((flags & kSolicitedWaitFlag) != 0) result |= hca::kSolicited;
@@ -47,7 +46,19 @@ std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
   return result;
 }
 
+// Inline: nearly always there are none.
+inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
+  if (flags != 0) [[unlikely]]
+    return any_send_flags(flags, binding);
+  return binding.reports_requests() ? hca::kSignaled : 0u;
+}
+
 }  // namespace
+
+// Apart: posts, which are of one piece, would contain it otherwise.
+Status Endpoint::refusal() const {
+  return wrong_state(state());
+}
 
 [[gnu::always_inline]] inline Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags,
                                                              std::uint32_t known, StatusDetail flags_argument) const {
@@ -61,10 +72,9 @@ std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
 
 // Inline: each post is left with the checks of its own opcode.
 [[gnu::always_inline]] inline Status Endpoint::post_inline(const EndpointBinding& binding, hca::SendRequest& request,
-                                                           std::uint32_t flags, StatusDetail flags_argument) {
-  const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate ||
-                       request.opcode == hca::SendOpcode::kWriteWithImmediate;
-  const Status check = check_request(binding, flags, is_send ? kSendFlags : kRdmaFlags, flags_argument);
+                                                           std::uint32_t flags, std::uint32_t known_flags,
+                                                           StatusDetail flags_argument) {
+  const Status check = check_request(binding, flags, known_flags, flags_argument);
   if (!check.ok()) [[unlikely]]
     return check;
   request.flags = send_flags(flags, binding);
@@ -78,12 +88,14 @@ std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& binding) {
 
 Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
                               StatusDetail flags_argument) {
-  return post_inline(binding, request, flags, flags_argument);
+  const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate ||
+                       request.opcode == hca::SendOpcode::kWriteWithImmediate;
+  return post_inline(binding, request, flags, is_send ? kSendFlags : kRdmaFlags, flags_argument);
 }
 
 Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
-  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
+  return post_inline(binding(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -94,7 +106,7 @@ Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t c
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = local};
-  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg6);
+  return post_inline(binding(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
 Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -108,14 +120,14 @@ Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t co
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = remote.length == room ? local : trim(local, remote.length, trimmed)};
-  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg6);
+  return post_inline(binding(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
 Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
                                            std::uint32_t invalidated) {
   hca::SendRequest request{
       .wr_id = cookie, .opcode = hca::SendOpcode::kSendInvalidate, .rkey = invalidated, .local = local};
-  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
+  return post_inline(binding(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -127,7 +139,7 @@ Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t 
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = {&sink, 1}};
-  return post_inline(binding(), request, flags, StatusDetail::kInvalidArg5);
+  return post_inline(binding(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,

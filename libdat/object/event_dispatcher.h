@@ -104,6 +104,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // event_dispatcher.cc
   bool take(Event& event);
   bool progress_and_take(Event& event);
+  bool take_after_progress(Event& event);
   bool take_completion(Event& event);
   bool take_in_order(Event& event);
   std::int32_t count() const;

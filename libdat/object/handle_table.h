@@ -46,7 +46,7 @@ class alignas(64) Cell {
   static constexpr std::uint64_t kPins = 0xffffffff;
   static constexpr std::uint64_t bits_of(Kind kind) { return kLive | (static_cast<std::uint64_t>(kind) << 32); }
   static bool is_live_as(std::uint64_t word, Kind kind) { return (word & ~kPins) == bits_of(kind); }
-  void tell_closer();
+  [[gnu::cold, gnu::noinline]] void tell_closer();
   void wait_for_last_pin();
   bool begin_closing();
 

@@ -17,7 +17,7 @@ Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail ar
 Status opening_failure(hca::Error error);
 
 // A refused post. `is_write`: the device would have written into the local segments.
-Status post_failure(hca::Error error, bool is_write);
+[[gnu::cold, gnu::noinline]] Status post_failure(hca::Error error, bool is_write);
 
 DtoStatus dto_status(hca::CompletionStatus status);
 DtoOperation dto_operation(hca::CompletionOpcode opcode);

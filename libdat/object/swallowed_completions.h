@@ -18,7 +18,7 @@ class SwallowedCompletions final : private hca::CompletionSink {
   ~SwallowedCompletions() { queue_.reset(); }
 
   hca::CompletionQueue& queue() const { return *queue_; }
-  void swallow() const;  // any thread
+  [[gnu::noinline]] void swallow() const;  // any thread
 
  private:
   SwallowedCompletions() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/verbs/fake_device.h"
 
+#include <endian.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ struct State {
   std::uint32_t last_number = 0;
   ibv_qp* last_pair = nullptr;
   rdma_conn_param last_answer{};
+  Given last_send{};
   std::deque<rdma_cm_event*> said;
   rdma_event_channel* channel = nullptr;
 };
@@ -110,6 +112,7 @@ int req_notify_cq(ibv_cq*, int) {
 int post_send(ibv_qp* qp, ibv_send_wr* work, ibv_send_wr**) {
   const std::lock_guard lock(state().mutex);
   whole(qp).sends.push_back(work->wr_id);
+  state().last_send = {*work, work->num_sge == 1 ? *work->sg_list : ibv_sge{}};
   if (qp->state == IBV_QPS_ERR) flush(whole(qp));
   return 0;
 }
@@ -149,6 +152,22 @@ void receive(ibv_qp* qp, std::uint32_t length) {
   Pair& pair = whole(qp);
   push(qp->recv_cq, completion(*qp, pair.recvs.front(), IBV_WC_SUCCESS, IBV_WC_RECV, length));
   pair.recvs.pop_front();
+}
+
+void receive(ibv_qp* qp, ibv_wc_opcode opcode, unsigned flags, std::uint32_t value) {
+  const std::lock_guard lock(state().mutex);
+  Pair& pair = whole(qp);
+  ibv_wc wc = completion(*qp, pair.recvs.front(), IBV_WC_SUCCESS, opcode, 0);
+  wc.wc_flags = flags;
+  wc.imm_data = htobe32(value);
+  if ((flags & IBV_WC_WITH_INV) != 0) wc.invalidated_rkey = value;  // in the same place
+  push(qp->recv_cq, wc);
+  pair.recvs.pop_front();
+}
+
+Given last_send() {
+  const std::lock_guard lock(state().mutex);
+  return state().last_send;
 }
 
 ibv_qp* last_queue_pair() {

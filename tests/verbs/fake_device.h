@@ -22,8 +22,16 @@ FAKE_API void allow_resizing(bool is_allowed);
 FAKE_API std::size_t sends_pending(const ibv_qp* qp);
 // Completes the oldest ones, successfully. Requires that there are so many.
 FAKE_API void complete_sends(ibv_qp* qp, std::size_t count);
+// What the device was given last. Of one segment.
+struct Given {
+  ibv_send_wr work;  // its pointers are of no use any more
+  ibv_sge segment;
+};
+FAKE_API Given last_send();
 // A message comes into the oldest receive, which must be there.
 FAKE_API void receive(ibv_qp* qp, std::uint32_t length);
+// The same of one that brings `value`, an immediate or the key that it has voided, as the opcode and flags say.
+FAKE_API void receive(ibv_qp* qp, ibv_wc_opcode opcode, unsigned flags, std::uint32_t value);
 // The queue pair made last.
 FAKE_API ibv_qp* last_queue_pair();
 

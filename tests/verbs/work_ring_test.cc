@@ -9,7 +9,7 @@ namespace {
 WorkEntry& push(WorkRing& ring, std::uint64_t cookie) {
   WorkEntry& entry = ring.next();
   entry.cookie = cookie;
-  ring.commit();
+  ring.commit(entry);
   return entry;
 }
 
@@ -39,6 +39,15 @@ TEST(WorkRingTest, RetractedEntryIsGivenOutAgain) {
   ring.retract();
   EXPECT_EQ(ring.outstanding(), 1u);
   EXPECT_EQ(&ring.next(), refused);
+}
+
+// Else what has to be seen to of a bind would be passed over where a send was before.
+TEST(WorkRingTest, EntryIsNotTakenForAUsualOneSinceTheOneBeforeItWas) {
+  WorkRing ring(1);
+  WorkEntry& usual = push(ring, 1);
+  usual.is_usual = true;
+  ring.complete(usual);
+  EXPECT_FALSE(ring.next().is_usual);
 }
 
 }  // namespace

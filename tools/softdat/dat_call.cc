@@ -14,8 +14,8 @@ std::string describe(DAT_RETURN result) {
   return minor == nullptr || *minor == '\0' ? std::string(major) : fmt::format("{}, {}", major, minor);
 }
 
-void require(DAT_RETURN result, const char* call) {
-  if (result != DAT_SUCCESS) throw Failure(fmt::format("{} answered {}", call, describe(result)));
+[[gnu::noinline]] void throw_failure_of(DAT_RETURN result, const char* call) {
+  throw Failure(fmt::format("{} answered {}", call, describe(result)));
 }
 
 }  // namespace softdat::tools

@@ -14,8 +14,13 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+[[noreturn]] void throw_failure_of(DAT_RETURN result, const char* call);
+
 // Throws Failure unless `result` is DAT_SUCCESS.
-void require(DAT_RETURN result, const char* call);
+inline void require(DAT_RETURN result, const char* call) {
+  if (result != DAT_SUCCESS) [[unlikely]]
+    throw_failure_of(result, call);
+}
 
 // "DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED" or so.
 std::string describe(DAT_RETURN result);

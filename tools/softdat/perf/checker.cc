@@ -12,7 +12,7 @@
 
 namespace softdat::tools::perf {
 
-void Checker::write(std::uint64_t number, std::uint64_t size) {
+[[gnu::noinline]] void Checker::write(std::uint64_t number, std::uint64_t size) {
   fill_pattern(lanes_.outgoing(number), size - 1, number);
 }
 
@@ -24,14 +24,14 @@ void Checker::write_all_outgoing(std::uint64_t size) {
   }
 }
 
-void Checker::look(std::uint64_t number, std::uint64_t seed, std::uint64_t size) {
+[[gnu::noinline]] void Checker::look(std::uint64_t number, std::uint64_t seed, std::uint64_t size) {
   const auto difference = find_difference(lanes_.incoming(number), size - 1, seed);
   if (!difference) return;
   throw Failure(fmt::format("message {} (endpoint {}, {} bytes) is wrong from byte {} on", number,
                             lanes_.lane_of(number), size, *difference));
 }
 
-void Checker::look_at_immediate(const DAT_EVENT& event, std::uint64_t number) {
+[[gnu::noinline]] void Checker::look_at_immediate(const DAT_EVENT& event, std::uint64_t number) {
   DAT_IB_EXTENSION_EVENT_DATA data;
   std::memcpy(&data, event.event_extension_data, sizeof data);
   const auto expected = static_cast<DAT_UINT32>(number);

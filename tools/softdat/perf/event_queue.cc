@@ -10,6 +10,21 @@ namespace {
 constexpr DAT_TIMEOUT kBetweenChecks = 1'000'000;  // us
 constexpr DAT_TIMEOUT kPatience = 30'000'000;      // us
 
+bool is_completion(const DAT_EVENT& event) {
+  const auto number = static_cast<unsigned>(event.event_number);
+  return number == DAT_DTO_COMPLETION_EVENT || number == DAT_IB_DTO_EVENT;
+}
+
+// Of one that is no completion, or of a DTO that failed.
+[[noreturn, gnu::noinline]] void throw_failure_in(const DAT_EVENT& event) {
+  if (!is_completion(event)) {
+    throw Failure(fmt::format("event {:#x} came instead of a completion", static_cast<unsigned>(event.event_number)));
+  }
+  const DAT_DTO_COMPLETION_STATUS status = event.event_data.dto_completion_event_data.status;
+  if (status == DAT_DTO_ERR_FLUSHED) throw Failure("the other side is gone");
+  throw Failure(fmt::format("an operation completed with status {}", static_cast<int>(status)));
+}
+
 }  // namespace
 
 EventQueue::EventQueue(const Adapter& adapter, DAT_COUNT length, int flags) {
@@ -25,7 +40,7 @@ void EventQueue::take(Waiting waiting, const LivenessCheck& check, DAT_EVENT& ev
   }
 }
 
-void EventQueue::take_blocking(const LivenessCheck& check, DAT_EVENT& event) {
+[[gnu::noinline]] void EventQueue::take_blocking(const LivenessCheck& check, DAT_EVENT& event) {
   DAT_COUNT more = 0;
   for (;;) {
     const DAT_RETURN result = dat_evd_wait(evd_, kBetweenChecks, 1, &event, &more);
@@ -45,15 +60,9 @@ DAT_EVENT EventQueue::await(const char* what) {
 }
 
 const DAT_DTO_COMPLETION_EVENT_DATA& completion_of(const DAT_EVENT& event) {
-  const auto number = static_cast<unsigned>(event.event_number);
-  if (number != DAT_DTO_COMPLETION_EVENT && number != DAT_IB_DTO_EVENT) {
-    throw Failure(fmt::format("event {:#x} came instead of a completion", number));
-  }
   const DAT_DTO_COMPLETION_EVENT_DATA& completion = event.event_data.dto_completion_event_data;
-  if (completion.status == DAT_DTO_ERR_FLUSHED) throw Failure("the other side is gone");
-  if (completion.status != DAT_DTO_SUCCESS) {
-    throw Failure(fmt::format("an operation completed with status {}", static_cast<int>(completion.status)));
-  }
+  if (!is_completion(event) || completion.status != DAT_DTO_SUCCESS) [[unlikely]]
+    throw_failure_in(event);
   return completion;
 }
 

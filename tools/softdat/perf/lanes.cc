@@ -183,7 +183,7 @@ void Lanes::post(Post& request) const {
 }
 
 // The words count up by one from 0, so the n-th operation on one finds n.
-void Lanes::post_atomic(const Post& request) const {
+[[gnu::noinline]] void Lanes::post_atomic(const Post& request) const {
   const std::uint32_t lane = lane_of(request.number);
   DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(request.number), sizeof(std::uint64_t));
   DAT_RMR_TRIPLET remote = remote_;

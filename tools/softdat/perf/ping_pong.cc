@@ -68,8 +68,9 @@ void PingPong::follow() {
   finish();
 }
 
-// What has to be done besides is done while the message travels.
-void PingPong::post(std::uint64_t number) {
+// What has to be done besides is done while the message travels. Of one piece, as is the next: what is done between a
+// message's arrival and its answer, the other side waits for.
+[[gnu::flatten]] void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
   if (!receives_) set_foreign_byte(lanes_.outgoing(number) + what_.size - 1, mark_of(number));
   lanes_.post(next_);
@@ -79,7 +80,7 @@ void PingPong::post(std::uint64_t number) {
   next_ = lanes_.prepare(what_.operation, number + 1, what_.size, 1);
 }
 
-void PingPong::await_arrival(std::uint64_t number) {
+[[gnu::flatten]] void PingPong::await_arrival(std::uint64_t number) {
   if (!receives_) {
     watch_memory(number);
     checker_.look_at_incoming(number, what_.size);
