@@ -22,6 +22,7 @@
 #include "verbs/event_thread.h"
 #include "verbs/memory_table.h"
 #include "verbs/queue_pair_state.h"
+#include "verbs/status.h"
 #include "verbs/traits.h"
 #include "verbs/work_ring.h"
 
@@ -215,14 +216,6 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::vector<hca::Segment> recv_segments_;  // limits_.recv_sge for each entry, for inherit_recvs()
   std::vector<std::uint16_t> recv_counts_;
 };
-
-inline hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
-  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;
-  // Soft-RoCE tells by the kernel's own number, which here means what no connected queue pair has.
-  constexpr unsigned kInvalidate = IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK;
-  if ((wc.wc_flags & kInvalidate) != 0) return hca::CompletionOpcode::kRecvInvalidate;
-  return hca::CompletionOpcode::kRecv;
-}
 
 // Inline, because every completion passes through some of them.
 inline bool QueuePair::is_usual(const WorkEntry& entry, const ibv_wc& wc) const {

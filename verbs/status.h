@@ -18,4 +18,13 @@ bool is_disconnected(int number);
 
 hca::CompletionStatus status_of(ibv_wc_status status);
 
+// Of a receive that succeeded. Inline, because every message passes through it.
+inline hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
+  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;
+  // Soft-RoCE tells by the kernel's own number, which here means what no connected queue pair has.
+  constexpr unsigned kInvalidate = IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK;
+  if ((wc.wc_flags & kInvalidate) != 0) return hca::CompletionOpcode::kRecvInvalidate;
+  return hca::CompletionOpcode::kRecv;
+}
+
 }  // namespace softdat::verbs

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data path: a post pins its endpoint, looks at its arguments, and is in the object.
+// The data path: a post pins its endpoint, looks at its arguments, and is in the object. The three that programs live
+// on are of one piece down to the queue pair (flatten); what is rare in them keeps out of it (noinline, where it is
+// defined).
 #include <array>
 #include <cstddef>
 

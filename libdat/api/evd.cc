@@ -144,6 +144,7 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
   return evd_return_code(evd->post_software(event->event_data.software_event_data.pointer));
 }
 
+// Of one piece, as posts are: see ep_post.cc.
 [[gnu::flatten]] DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);

@@ -55,11 +55,6 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
 
 }  // namespace
 
-// Apart: posts, which are of one piece, would contain it otherwise.
-Status Endpoint::refusal() const {
-  return wrong_state(state());
-}
-
 [[gnu::always_inline]] inline Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags,
                                                              std::uint32_t known, StatusDetail flags_argument) const {
   if (!are_flags_good(flags, known, binding.may_post_unsignalled_request())) return invalid_parameter(flags_argument);

@@ -84,6 +84,12 @@ ibv_wc completion(const ibv_qp& qp, std::uint64_t number, ibv_wc_status status, 
   return wc;
 }
 
+std::uint64_t take_oldest(std::deque<std::uint64_t>& numbers) {
+  const std::uint64_t oldest = numbers.front();
+  numbers.pop_front();
+  return oldest;
+}
+
 void flush(Pair& pair) {
   for (; !pair.sends.empty(); pair.sends.pop_front()) {
     push(pair.base.send_cq, completion(pair.base, pair.sends.front(), IBV_WC_WR_FLUSH_ERR, IBV_WC_SEND, 0));
@@ -149,20 +155,16 @@ void complete_sends(ibv_qp* qp, std::size_t count) {
 
 void receive(ibv_qp* qp, std::uint32_t length) {
   const std::lock_guard lock(state().mutex);
-  Pair& pair = whole(qp);
-  push(qp->recv_cq, completion(*qp, pair.recvs.front(), IBV_WC_SUCCESS, IBV_WC_RECV, length));
-  pair.recvs.pop_front();
+  push(qp->recv_cq, completion(*qp, take_oldest(whole(qp).recvs), IBV_WC_SUCCESS, IBV_WC_RECV, length));
 }
 
 void receive(ibv_qp* qp, ibv_wc_opcode opcode, unsigned flags, std::uint32_t value) {
   const std::lock_guard lock(state().mutex);
-  Pair& pair = whole(qp);
-  ibv_wc wc = completion(*qp, pair.recvs.front(), IBV_WC_SUCCESS, opcode, 0);
+  ibv_wc wc = completion(*qp, take_oldest(whole(qp).recvs), IBV_WC_SUCCESS, opcode, 0);
   wc.wc_flags = flags;
   wc.imm_data = htobe32(value);
   if ((flags & IBV_WC_WITH_INV) != 0) wc.invalidated_rkey = value;  // in the same place
   push(qp->recv_cq, wc);
-  pair.recvs.pop_front();
 }
 
 Given last_send() {
