@@ -44,6 +44,7 @@ TEST_PACKAGES=(
   dapl2-utils         # 2.1.10 (stock dtest, dapltest)
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
   tshark              # 4.0
+  mandoc              # 1.14 (checks the manual pages)
   pkgconf             # 1.8
 )
 # What tools/bench/versus compares with.
