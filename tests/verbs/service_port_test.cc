@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <set>
+
 namespace softdat::verbs {
 namespace {
 
@@ -18,11 +21,20 @@ TEST(ServicePortTest, OthersKeepAwayFromPortsThatSystemsUse) {
   EXPECT_GE(port_of_service(0), 16384);
 }
 
-// Neighbours, which programs count up, do not meet.
-TEST(ServicePortTest, NeighboursDiffer) {
-  for (std::uint64_t service = std::uint64_t{1234} << 24; service < (std::uint64_t{1234} << 24) + 8; ++service) {
-    EXPECT_NE(port_of_service(service), port_of_service(service + 1));
-  }
+// Programs count their services up.
+TEST(ServicePortTest, NeighboursOfOneBlockNeverMeet) {
+  constexpr std::uint64_t kBlock = 16384;
+  const std::uint64_t first = std::uint64_t{6754} << 24;
+  std::set<std::uint16_t> ports;
+  for (std::uint64_t service = first; service < first + kBlock; ++service) ports.insert(port_of_service(service));
+  EXPECT_EQ(ports.size(), kBlock);
+}
+
+// Blocks lie anywhere: equal places in them are spread over all ports.
+TEST(ServicePortTest, BlocksAreSpread) {
+  std::set<std::uint16_t> ports;
+  for (std::uint64_t block = 1; block <= 64; ++block) ports.insert(port_of_service(block << 24));
+  EXPECT_GE(ports.size(), 60u);
 }
 
 }  // namespace
