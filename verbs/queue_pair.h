@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QueuePair: a queue pair of the device, the id under which the connection manager knows its
 // connection, and our record of what has been posted. Its .cc is cut by concern: _post (the
-// consumer's way in), _bind, _connection (how connections come about), _end (how they go, and what is flushed).
+// consumer's way in), _bind, _request (how connections are asked for), _connection (how they come about), _end (how
+// they go, and what is flushed).
 //
 // A broken connection's requests are flushed by the device if it does so in good time, otherwise,
 // after its queue pair has been destroyed, by us; requests posted later always by us. So all of them
@@ -29,6 +30,7 @@
 namespace softdat::verbs {
 
 class CompletionQueue;
+class OutgoingPrivateData;
 class ProtectionDomain;
 class SharedReceiveQueue;
 
@@ -131,11 +133,19 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   int bind_narrow_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr, const WorkEntry& entry);
   hca::Outcome void_key_locked(std::uint32_t rkey);
 
+  // _request
+  hca::Outcome ask_locked(const hca::ConnectParameters& parameters);
+  hca::Result<rdma_cm_id*> make_id();
+  int milliseconds_left() const;
+  void resolve_address_locked();
+  void resolve_route_locked();
+  void send_request_locked();
+  bool take_another_port_locked();
+
   // _connection
   bool advance_locked(QueuePairEvent event);
-  hca::Outcome open_id_locked(const hca::ConnectParameters& parameters);
   bool move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out);
-  void send_request_locked();
+  rdma_conn_param say_locked(const OutgoingPrivateData& data, std::uint32_t reads_in, std::uint32_t reads_out) const;
   bool accept_locked(const CmEvent& request, std::span<const std::byte> private_data);
   void note_port_locked();
   void on_established(const CmEvent& event);
@@ -195,6 +205,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   hca::Bytes private_data_;  // of connect(), until it is sent
   std::uint64_t service_asked_ = 0;
   base::Time deadline_ = base::kNever;  // of connect()
+  int ports_left_ = 0;                  // that connect() may try yet
   base::Duration drain_pause_{};
   std::optional<Held> held_;
   Beginning beginning_;  // among the device's while there is one held

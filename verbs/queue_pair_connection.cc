@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How connections come about. Every event of the connection manager arrives on the event thread.
-#include <arpa/inet.h>
-
+// How connections come about once they have been asked for (queue_pair_request.cc), or are answered. Every event of the
+// connection manager arrives on the event thread.
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <new>
 #include <utility>
 
-#include "base/log.h"
 #include "verbs/address.h"
 #include "verbs/completion_queue.h"
 #include "verbs/private_data.h"
 #include "verbs/queue_pair.h"
-#include "verbs/service_port.h"
 #include "verbs/shared_receive_queue.h"
-#include "verbs/status.h"
 
 namespace softdat::verbs {
 
@@ -24,26 +19,13 @@ using hca::QueuePairState;
 
 namespace {
 
-constexpr std::uint8_t kRetries = 7;
 constexpr std::uint8_t kRetriesForEver = 7;  // of a peer that has no receive posted
 constexpr int kInfiniBandConsumerReject = 28;
 // Set by the kernel for Ethernet, and not for us to modify.
 constexpr int kEthernetBits = 0xe0'0000;
-// A neighbour that does not answer by then is not there.
-constexpr base::Duration kLongestResolution = std::chrono::seconds(4);
 
 std::uint8_t to_count(std::uint32_t reads) {
   return static_cast<std::uint8_t>(std::min<std::uint32_t>(reads, 255));
-}
-
-int milliseconds(base::Duration timeout) {
-  const auto bounded = std::clamp<base::Duration>(timeout, std::chrono::milliseconds(1), kLongestResolution);
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(bounded).count());
-}
-
-bool is_unreachable(int number) {
-  return number == ENETUNREACH || number == EHOSTUNREACH || number == ENODEV || number == EADDRNOTAVAIL ||
-         number == EINVAL;
 }
 
 // False: there is no memory for it.
@@ -64,52 +46,6 @@ bool QueuePair::advance_locked(QueuePairEvent event) {
   return true;
 }
 
-hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
-  if (!is_single_host(parameters.remote)) return hca::fail(hca::Error::kBadAddress);
-  if (parameters.private_data.size() > device_.traits.max_private_data) {
-    return hca::fail(hca::Error::kInvalidArgument);
-  }
-  const std::lock_guard lock(mutex_);
-  if (is_retired() || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
-  return open_id_locked(parameters);
-}
-
-// A host that cannot be reached is told of as one that does not answer: by an event.
-hca::Outcome QueuePair::open_id_locked(const hca::ConnectParameters& parameters) {
-  rdma_cm_id* id = nullptr;
-  if (library().create_id(device_.adapter.connections, &id, nullptr, RDMA_PS_TCP) != 0) {
-    return hca::fail(error_of(errno));
-  }
-  const base::Time deadline = base::deadline_after(base::Clock::now(), parameters.timeout);
-  try {
-    private_data_.assign(parameters.private_data.begin(), parameters.private_data.end());
-    device_.events.add(key_of(id), *this);
-    if (deadline != base::kNever) device_.events.wake_at(*this, deadline);
-  } catch (const std::bad_alloc&) {
-    device_.events.remove(key_of(id));
-    library().destroy_id(id);  // of which nobody has heard yet
-    return hca::fail(hca::Error::kNoMemory);
-  }
-  id_ = id;
-  remote_ = parameters.remote;
-  service_asked_ = parameters.service_id;
-  deadline_ = deadline;
-  advance_locked(QueuePairEvent::kConnect);
-  sockaddr_storage source = device_.traits.place.address;
-  sockaddr_storage target = socket_address(parameters.remote, port_of_service(service_asked_));
-  if (is_loopback(parameters.remote) && !is_loopback(address_of(reinterpret_cast<const sockaddr&>(source)))) {
-    end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
-    return hca::Done{};
-  }
-  const int failed = library().resolve_addr(id, reinterpret_cast<sockaddr*>(&source),
-                                            reinterpret_cast<sockaddr*>(&target), milliseconds(parameters.timeout));
-  if (failed != 0) {
-    const auto news = is_unreachable(errno) ? ConnectionEventType::kUnreachable : ConnectionEventType::kTimedOut;
-    end_locked(QueuePairEvent::kRefuse, news);
-  }
-  return hca::Done{};
-}
-
 // The connection manager knows what a state needs: addresses, numbers, times.
 bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out) {
   ibv_qp_attr attributes{};
@@ -127,25 +63,18 @@ bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_
   return qp_ != nullptr && library().modify_qp(qp_, &attributes, mask) == 0;
 }
 
-void QueuePair::send_request_locked() {
-  const OutgoingPrivateData data(private_data_, device_.traits.is_iwarp);
-  rdma_conn_param wish{};
-  wish.private_data = data.data();
-  wish.private_data_len = data.size();
-  wish.responder_resources = to_count(limits_.reads_in);
-  wish.initiator_depth = to_count(limits_.reads_out);
-  wish.retry_count = kRetries;
-  wish.rnr_retry_count = kRetriesForEver;
-  wish.srq = shared_ == nullptr ? 0 : 1;
-  wish.qp_num = number_.load(std::memory_order_relaxed);
-  note_port_locked();
-  if (move_to(IBV_QPS_INIT, 0, 0) && library().connect(id_, &wish) == 0) return;
-  const int error = errno;  // of TCP, where the device connects before it returns
-  base::log(base::LogLevel::kNotice, "verbs:%s cannot ask for a connection: %s", device_.traits.place.device.c_str(),
-            std::strerror(error));
-  end_locked(QueuePairEvent::kRefuse, error == ECONNREFUSED || error == ECONNRESET
-                                          ? ConnectionEventType::kNonPeerRejected
-                                          : ConnectionEventType::kUnreachable);
+// What either side says of itself. Refers to the data.
+rdma_conn_param QueuePair::say_locked(const OutgoingPrivateData& data, std::uint32_t reads_in,
+                                      std::uint32_t reads_out) const {
+  rdma_conn_param words{};
+  words.private_data = data.data();
+  words.private_data_len = data.size();
+  words.responder_resources = to_count(reads_in);
+  words.initiator_depth = to_count(reads_out);
+  words.rnr_retry_count = kRetriesForEver;
+  words.srq = shared_ == nullptr ? 0 : 1;
+  words.qp_num = number_.load(std::memory_order_relaxed);
+  return words;
 }
 
 hca::Outcome QueuePair::accept(CmEvent& request, std::span<const std::byte> private_data) {
@@ -167,14 +96,7 @@ bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte>
   const std::uint32_t reads_in = std::min(limits_.reads_in, is_silent ? limits_.reads_in : request.reads_out);
   const std::uint32_t reads_out = std::min(limits_.reads_out, is_silent ? 1 : request.reads_in);
   const OutgoingPrivateData data(private_data, device_.traits.is_iwarp);
-  rdma_conn_param answer{};
-  answer.private_data = data.data();
-  answer.private_data_len = data.size();
-  answer.responder_resources = to_count(reads_in);
-  answer.initiator_depth = to_count(reads_out);
-  answer.rnr_retry_count = kRetriesForEver;
-  answer.srq = shared_ == nullptr ? 0 : 1;
-  answer.qp_num = number_.load(std::memory_order_relaxed);
+  rdma_conn_param answer = say_locked(data, reads_in, reads_out);
   if (!move_to(IBV_QPS_INIT, 0, 0)) return false;
   const bool is_ready =
       device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out));
@@ -194,10 +116,8 @@ void QueuePair::on_cm_event(const CmEvent& event) {
   switch (event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED: {
       const std::lock_guard lock(mutex_);
-      if (id_ != event.id || state() != QueuePairState::kConnecting) return;
-      const int timeout = milliseconds(deadline_ == base::kNever ? kLongestResolution : deadline_ - base::Clock::now());
-      if (library().resolve_route(id_, timeout) == 0) return;
-      return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
+      if (id_ == event.id && state() == QueuePairState::kConnecting) resolve_route_locked();
+      return;
     }
     case RDMA_CM_EVENT_ROUTE_RESOLVED: {
       const std::lock_guard lock(mutex_);

@@ -46,6 +46,7 @@ struct State {
 };
 
 std::atomic<int> living_ids{0};
+std::atomic<int> taken_ports{0};
 
 State& state() {
   static State one;
@@ -191,6 +192,14 @@ void say(rdma_cm_id* id, rdma_cm_event_type type) {
   }
   static_cast<void>(event.release());
   ring(id->channel->fd);
+}
+
+void take_ports(int count) {
+  taken_ports = count;
+}
+
+int ports_taken() {
+  return taken_ports;
 }
 
 int ids_alive() {
@@ -388,6 +397,11 @@ int rdma_listen(rdma_cm_id*, int) {
 }
 // The peer is always there.
 int rdma_connect(rdma_cm_id* id, rdma_conn_param*) {
+  if (taken_ports > 0) {
+    --taken_ports;
+    errno = EADDRINUSE;
+    return -1;
+  }
   say(id, RDMA_CM_EVENT_ESTABLISHED);
   return 0;
 }

@@ -41,6 +41,10 @@ FAKE_API bool has_overflowed(const ibv_cq* cq);
 // The connection manager says so of an id.
 FAKE_API void say(rdma_cm_id* id, rdma_cm_event_type type);
 FAKE_API rdma_cm_id* make_id();
+// TCP has the ports of the next ids that connect, so many of them.
+FAKE_API void take_ports(int count);
+// Of those the ones that nobody has tried.
+FAKE_API int ports_taken();
 // Made and not destroyed.
 FAKE_API int ids_alive();
 // What the last rdma_accept() granted.

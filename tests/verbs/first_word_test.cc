@@ -48,10 +48,6 @@ class FirstWord {
     Stand::accept(*queue_pair_);
     await_connected(*queue_pair_);
   }
-  void connect() {
-    ASSERT_TRUE(queue_pair_->connect({.remote = {}, .private_data = {}}));
-    await_connected(*queue_pair_);
-  }
   void hear_peer() { verbs::hear_peer(*queue_pair_, fake::last_queue_pair(), *queue_); }
   QueuePair& queue_pair() { return *queue_pair_; }
   Hearer& consumer() { return consumer_; }
