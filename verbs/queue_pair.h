@@ -145,7 +145,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   // _connection
   bool advance_locked(QueuePairEvent event);
   bool move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out);
-  rdma_conn_param say_locked(const OutgoingPrivateData& data, std::uint32_t reads_in, std::uint32_t reads_out) const;
+  rdma_conn_param conn_param(const OutgoingPrivateData& data, std::uint32_t reads_in, std::uint32_t reads_out) const;
   bool accept_locked(const CmEvent& request, std::span<const std::byte> private_data);
   void note_port_locked();
   void on_established(const CmEvent& event);

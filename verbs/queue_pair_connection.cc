@@ -64,17 +64,17 @@ bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_
 }
 
 // What either side says of itself. Refers to the data.
-rdma_conn_param QueuePair::say_locked(const OutgoingPrivateData& data, std::uint32_t reads_in,
+rdma_conn_param QueuePair::conn_param(const OutgoingPrivateData& data, std::uint32_t reads_in,
                                       std::uint32_t reads_out) const {
-  rdma_conn_param words{};
-  words.private_data = data.data();
-  words.private_data_len = data.size();
-  words.responder_resources = to_count(reads_in);
-  words.initiator_depth = to_count(reads_out);
-  words.rnr_retry_count = kRetriesForEver;
-  words.srq = shared_ == nullptr ? 0 : 1;
-  words.qp_num = number_.load(std::memory_order_relaxed);
-  return words;
+  rdma_conn_param result{};
+  result.private_data = data.data();
+  result.private_data_len = data.size();
+  result.responder_resources = to_count(reads_in);
+  result.initiator_depth = to_count(reads_out);
+  result.rnr_retry_count = kRetriesForEver;
+  result.srq = shared_ == nullptr ? 0 : 1;
+  result.qp_num = number_.load(std::memory_order_relaxed);
+  return result;
 }
 
 hca::Outcome QueuePair::accept(CmEvent& request, std::span<const std::byte> private_data) {
@@ -96,7 +96,7 @@ bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte>
   const std::uint32_t reads_in = std::min(limits_.reads_in, is_silent ? limits_.reads_in : request.reads_out);
   const std::uint32_t reads_out = std::min(limits_.reads_out, is_silent ? 1 : request.reads_in);
   const OutgoingPrivateData data(private_data, device_.traits.is_iwarp);
-  rdma_conn_param answer = say_locked(data, reads_in, reads_out);
+  rdma_conn_param answer = conn_param(data, reads_in, reads_out);
   if (!move_to(IBV_QPS_INIT, 0, 0)) return false;
   const bool is_ready =
       device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out));
