@@ -62,6 +62,10 @@ class MemoryWindow {
   virtual WindowBinding binding() const = 0;
 };
 
+// Which successful receives wake and notify; failures always do. A device that cannot tell whether a receive was
+// solicited takes kIfSolicited for kAlways, unless its completion queue is armed for solicited completions alone.
+enum class RecvWakes : std::uint8_t { kAlways, kIfSolicited };
+
 struct QueuePairConfig {
   ProtectionDomain* pd = nullptr;
   CompletionQueue* send_cq = nullptr;
@@ -70,6 +74,7 @@ struct QueuePairConfig {
   std::uint64_t context = 0;  // comes back in every completion
   QueuePairSink* sink = nullptr;
   SharedReceiveQueue* srq = nullptr;  // where receives come from instead of the queue pair's own queue
+  RecvWakes recv_wakes = RecvWakes::kAlways;
 };
 
 struct SharedReceiveQueueConfig {

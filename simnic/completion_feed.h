@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hca/device.h"
 #include "simnic/completion_queue.h"
 
 namespace softdat::simnic {
@@ -11,8 +12,10 @@ namespace softdat::simnic {
 // One queue pair's way into a completion queue. push() from any thread, the rest is the baton's.
 class CompletionFeed {
  public:
-  CompletionFeed(CompletionQueue& queue, std::uint64_t context) : queue_(queue), context_(context) {}
-  CompletionFeed(const CompletionFeed& other) : queue_(other.queue_), context_(other.context_) {}
+  CompletionFeed(CompletionQueue& queue, std::uint64_t context, bool wakes_if_solicited)
+      : queue_(queue), context_(context), wakes_if_solicited_(wakes_if_solicited) {}
+  CompletionFeed(const CompletionFeed& other)
+      : CompletionFeed(other.queue_, other.context_, other.wakes_if_solicited_) {}
 
   void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
             bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0, std::uint32_t extra = 0) {
@@ -47,17 +50,24 @@ class CompletionFeed {
 
  private:
   void push(const hca::Completion& completion, bool is_quiet) {
-    if (!queue_.push(completion, is_quiet)) has_lost_.store(true, std::memory_order_release);
+    const bool is_unwanted =
+        wakes_if_solicited_ && !completion.solicited && completion.status == hca::CompletionStatus::kSuccess;
+    if (!queue_.push(completion, is_quiet || is_unwanted)) has_lost_.store(true, std::memory_order_release);
   }
 
   CompletionQueue& queue_;
   const std::uint64_t context_;
+  const bool wakes_if_solicited_;      // and if failed
   std::atomic<bool> has_lost_{false};  // set by whoever pushes, cleared with the baton
 };
 
-// Of a queue that the device made, as every one that is named to it.
-inline CompletionFeed feed_of(hca::CompletionQueue& queue, std::uint64_t context) {
-  return CompletionFeed(static_cast<CompletionQueue&>(queue), context);
+// Of queues that the device made, as every one that is named to it.
+inline CompletionFeed send_feed_of(const hca::QueuePairConfig& config) {
+  return CompletionFeed(static_cast<CompletionQueue&>(*config.send_cq), config.context, false);
+}
+inline CompletionFeed recv_feed_of(const hca::QueuePairConfig& config) {
+  return CompletionFeed(static_cast<CompletionQueue&>(*config.recv_cq), config.context,
+                        config.recv_wakes == hca::RecvWakes::kIfSolicited);
 }
 
 }  // namespace softdat::simnic

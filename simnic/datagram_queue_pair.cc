@@ -73,8 +73,8 @@ DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::Queu
       recv_memory_(shared_ == nullptr ? memory_ : shared_->memory()),
       sends_(limits_.send_wr, limits_.send_sge),
       recvs_(limits_.recv_wr, limits_.recv_sge),
-      send_feed_(feed_of(*config.send_cq, config.context)),
-      recv_feed_(feed_of(*config.recv_cq, config.context)) {
+      send_feed_(send_feed_of(config)),
+      recv_feed_(recv_feed_of(config)) {
   nic_.engine.upward().promise(kStandingNews);
   const Engine::Hold hold(nic_.engine);
   try {

@@ -23,9 +23,8 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
       direct_(nic.home, memory_),
-      requester_(memory_, feed_of(*config.send_cq, config.context), limits_.send_wr, limits_.send_sge),
-      responder_(memory_, feed_of(*config.recv_cq, config.context), limits_, {.shared = shared_, .starving = this},
-                 counters_) {
+      requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge),
+      responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_) {
   nic_.engine.upward().promise(kOfReceives);
   if (shared_ == nullptr) return;
   const Engine::Hold hold(nic_.engine);

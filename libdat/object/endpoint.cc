@@ -101,10 +101,9 @@ Status Endpoint::set_up(const EndpointConfig& config) {
   attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
   const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
                               config.srq == nullptr ? nullptr : &config.srq->queue()};
-  const StatusDetail argument = config.srq == nullptr ? StatusDetail::kInvalidArg6 : StatusDetail::kInvalidArg7;
   bindings_.reserve(1);
   std::unique_ptr<EndpointBinding> made;
-  const Status status = EndpointBinding::create(device_, binding, handle(), {*this, *this}, argument, made);
+  const Status status = EndpointBinding::create(device_, binding, handle(), {*this, *this}, made);
   if (!status.ok()) return status;
   const Status connect_status = set_connect_evd_locked(config.connect_evd);
   if (!connect_status.ok()) return connect_status;

@@ -21,10 +21,9 @@ EndpointBinding::~EndpointBinding() {
 }
 
 Status EndpointBinding::create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
-                               const EndpointSinks& sinks, StatusDetail argument,
-                               std::unique_ptr<EndpointBinding>& out) {
+                               const EndpointSinks& sinks, std::unique_ptr<EndpointBinding>& out) {
   std::unique_ptr<EndpointBinding> self(new EndpointBinding(device, config));
-  if (const Status status = self->join(argument); !status.ok()) return status;
+  if (const Status status = self->join(); !status.ok()) return status;
   if (config.pz != nullptr) {
     if (const Status status = self->make_queue_pair(ep, sinks); !status.ok()) return status;
   }
@@ -32,15 +31,15 @@ Status EndpointBinding::create(const std::shared_ptr<hca::Device>& device, const
   return kOk;
 }
 
-Status EndpointBinding::join(StatusDetail argument) {
-  if (config_.pz != nullptr && !is_in_pz_) {
+Status EndpointBinding::join() {
+  if (config_.pz != nullptr) {
     is_in_pz_ = &config_.pz->device() == device_.get() && config_.pz->add_user();
     if (!is_in_pz_) return invalid_handle(StatusDetail::kInvalidHandlePz);
   }
   const auto join_evd = [&](EventDispatcher* evd, bool& is_in, NotifyMode mode, StatusDetail handle) -> Status {
-    if (evd == nullptr || is_in) return kOk;
+    if (evd == nullptr) return kOk;
     if (&evd->device() != device_.get()) return invalid_handle(handle);
-    const Status status = evd->add_dto_stream(mode, handle, argument);
+    const Status status = evd->add_dto_stream(mode, handle);
     is_in = status.ok();
     return status;
   };
@@ -55,8 +54,12 @@ Status EndpointBinding::join(StatusDetail argument) {
 }
 
 void EndpointBinding::leave() {
-  if (std::exchange(is_in_request_evd_, false)) config_.request_evd->remove_dto_stream();
-  if (std::exchange(is_in_recv_evd_, false)) config_.recv_evd->remove_dto_stream();
+  if (std::exchange(is_in_request_evd_, false)) {
+    config_.request_evd->remove_dto_stream(request_mode_of(config_.attributes));
+  }
+  if (std::exchange(is_in_recv_evd_, false)) {
+    config_.recv_evd->remove_dto_stream(recv_mode_of(config_.attributes));
+  }
   if (std::exchange(is_in_pz_, false)) config_.pz->remove_user();
 }
 
@@ -88,7 +91,10 @@ Status EndpointBinding::make_queue_pair(Handle ep, const EndpointSinks& sinks) {
                                     .limits = limits_of(config_.attributes),
                                     .context = reinterpret_cast<std::uint64_t>(ep),
                                     .sink = &sinks.connected,
-                                    .srq = config_.srq};
+                                    .srq = config_.srq,
+                                    .recv_wakes = recv_mode_of(config_.attributes) == NotifyMode::kSolicited
+                                                      ? hca::RecvWakes::kIfSolicited
+                                                      : hca::RecvWakes::kAlways};
   if (config_.attributes.service_type == kDatagramService) return make_datagram_queue_pair(config, sinks.datagram);
   auto queue_pair = device_->create_qp(config);
   if (!queue_pair) {

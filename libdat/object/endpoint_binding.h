@@ -36,11 +36,9 @@ struct EndpointSinks {
 class EndpointBinding {
  public:
   // Joins the PZ and the EVDs' streams and makes the queue pair. INVALID_HANDLE for an EVD of
-  // another device or without DTO stream, INVALID_PARAMETER with `argument` for completion flags
-  // that do not go with an EVD's other streams, INSUFFICIENT_RESOURCES. On failure nothing is
-  // joined.
+  // another device or without DTO stream, INSUFFICIENT_RESOURCES. On failure nothing is joined.
   static Status create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
-                       const EndpointSinks& sinks, StatusDetail argument, std::unique_ptr<EndpointBinding>& out);
+                       const EndpointSinks& sinks, std::unique_ptr<EndpointBinding>& out);
   ~EndpointBinding();
 
   EndpointBinding(const EndpointBinding&) = delete;
@@ -60,17 +58,16 @@ class EndpointBinding {
     if (swallowed_ != nullptr) swallowed_->swallow();
   }
 
-  // Leaves the PZ and the streams, so that they may be freed or joined by another binding; and comes
-  // back, which only fails when one of them has been freed. The queue pair is untouched. Under the
-  // EP's lock.
+  // Leaves the PZ and the streams for good, so that they may be freed. The queue pair is untouched. Under the EP's
+  // lock.
   void leave();
-  Status join(StatusDetail argument);
 
   // Destroys the queue pair. No post may be under way; sinks may be called until it returns.
   void destroy_queue_pair() { queue_pair_.reset(); }
 
  private:
   EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config);
+  Status join();
   Status make_queue_pair(Handle ep, const EndpointSinks& sinks);
   Status make_datagram_queue_pair(const hca::QueuePairConfig& config, hca::DatagramSink& sink);
   Status make_swallowed();

@@ -115,14 +115,9 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   const bool is_told_alike = recv_mode_of(config.attributes) == recv_mode_of(old.config().attributes);
   if (posted > 0 && (config.pz == nullptr || !is_told_alike)) return refusal();
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
-  // The old binding leaves the EVDs first: its own mode must not stand against the new one's.
-  old.leave();
   std::unique_ptr<EndpointBinding> made;
-  if (const Status status = succeed_binding(heritage, config, made); !status.ok()) {
-    made.reset();
-    static_cast<void>(old.join(kParameters));
-    return status;
-  }
+  if (const Status status = succeed_binding(heritage, config, made); !status.ok()) return status;
+  old.leave();
   std::lock_guard lock(mutex_);
   binding_.store(made.get(), std::memory_order_release);
   bindings_.push_back(std::move(made));
@@ -132,7 +127,7 @@ Status Endpoint::rebind_locked(BindingConfig config) {
 // A binding that has the posted receives of `heritage`, which may be null.
 Status Endpoint::succeed_binding(hca::QueuePair* heritage, const BindingConfig& config,
                                  std::unique_ptr<EndpointBinding>& made) try {
-  const Status status = EndpointBinding::create(device_, config, handle(), {*this, *this}, kParameters, made);
+  const Status status = EndpointBinding::create(device_, config, handle(), {*this, *this}, made);
   if (!status.ok() || heritage == nullptr || made->queue_pair() == nullptr) return status;
   const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
   return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);

@@ -220,7 +220,7 @@ void EventDispatcher::trigger_cno() {
 }
 
 void EventDispatcher::arm() {
-  if (cq_ != nullptr) cq_->arm(mode_.load() == NotifyMode::kSolicited);
+  if (cq_ != nullptr) cq_->arm(is_solicited_only_.load());
 }
 
 // Armed again before the CNO is told: what comes in between is covered by that telling.
@@ -320,28 +320,37 @@ EventDispatcherParameters EventDispatcher::query() const {
           .is_waitable = !is_unwaitable_.load()};
 }
 
-Status EventDispatcher::add_dto_stream(NotifyMode mode, StatusDetail handle_detail, StatusDetail argument) {
-  const bool is_only_dto = (streams_ & ~kCompletionStreams) == 0;
+Status EventDispatcher::add_dto_stream(NotifyMode mode, StatusDetail handle_detail) {
   if (!takes(kDtoStream)) return invalid_handle(handle_detail);
+  bool must_arm = false;
   {
     std::lock_guard lock(mutex_);
-    if (mode != NotifyMode::kThreshold && !is_only_dto) return invalid_parameter(argument);
-    if (dto_streams_ > 0 && mode != mode_.load()) return invalid_parameter(argument);
     if (!add_stream()) return invalid_handle(handle_detail);
-    mode_.store(mode);
-    ++dto_streams_;
+    modes_.add(mode);
+    must_arm = note_modes_locked();
   }
-  // A device that was once asked to tell of every completion cannot be asked for less until it has told of one.
-  if (mode == NotifyMode::kSolicited) arm();
+  if (must_arm) arm();
   return kOk;
 }
 
-void EventDispatcher::remove_dto_stream() {
+void EventDispatcher::remove_dto_stream(NotifyMode mode) {
+  bool must_arm = false;
   {
     std::lock_guard lock(mutex_);
-    if (--dto_streams_ == 0) mode_.store(NotifyMode::kThreshold);
+    modes_.remove(mode);
+    must_arm = note_modes_locked();
   }
+  if (must_arm) arm();
   remove_stream();
+}
+
+// True when the queue must be armed anew: a thread that already waits may have armed it for other completions, or not
+// at all if every completion notified until now.
+bool EventDispatcher::note_modes_locked() {
+  const NotifyMode mode = modes_.strictest();
+  const bool is_solicited_only = modes_.are_all_solicited();
+  const bool is_other_scope = is_solicited_only_.exchange(is_solicited_only) != is_solicited_only;
+  return mode_.exchange(mode) != mode || is_other_scope;
 }
 
 }  // namespace softdat::object

@@ -78,11 +78,10 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   [[nodiscard]] bool add_stream() { return streams_in_use_.try_acquire(); }
   void remove_stream() { streams_in_use_.release(); }
 
-  // The same for a completion stream of an endpoint. INVALID_PARAMETER with `argument` when its mode
-  // does not go with the EVD's other streams, INVALID_HANDLE with `handle` when the EVD is being
-  // freed or takes no DTO stream.
-  Status add_dto_stream(NotifyMode mode, StatusDetail handle, StatusDetail argument);
-  void remove_dto_stream();
+  // The same for a completion stream of an endpoint. INVALID_HANDLE with `handle` when the EVD is being freed or takes
+  // no DTO stream.
+  Status add_dto_stream(NotifyMode mode, StatusDetail handle);
+  void remove_dto_stream(NotifyMode mode);
 
   // An event of a stream that is not DTO arrives; `event.evd` is filled in here. False when the ring
   // is full: the event is lost, and unless it was a connection request the IA's asynchronous EVD is
@@ -110,6 +109,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   std::int32_t count() const;
   Status empty_status() const;
   void arm();
+  bool note_modes_locked();
   void notify_arrival();
   void trigger_cno();
   void report_overflow();
@@ -138,7 +138,8 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   std::atomic<bool> is_closing_{false};
   std::atomic<bool> was_notified_{false};  // a notifying event came since the waiter began
   std::atomic<bool> has_overflowed_{false};
-  std::atomic<NotifyMode> mode_{NotifyMode::kThreshold};
+  std::atomic<NotifyMode> mode_{NotifyMode::kThreshold};  // modes_.strictest()
+  std::atomic<bool> is_solicited_only_{false};            // modes_.are_all_solicited()
   std::atomic<std::uint32_t> spin_ns_{20'000};
   UseCount streams_in_use_;
   CounterSet<evd_counter::kCount> counters_;
@@ -153,7 +154,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   mutable std::mutex mutex_;
   std::shared_ptr<ConsumerNotification> cno_;
   bool is_enabled_ = true;
-  std::int32_t dto_streams_ = 0;
+  StreamModes modes_;
 };
 
 }  // namespace softdat::object

@@ -2,6 +2,8 @@
 // The streams that may feed an EVD, and what an EVD tells of itself.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "libdat/object/object.h"
@@ -20,12 +22,33 @@ enum Stream : std::uint32_t {
   kAllStreams = 0x3f1,
 };
 
-// Which completions unblock a waiter or trigger the CNO. Every endpoint stream that feeds an EVD has
-// the same.
+// Which completions of an endpoint's stream unblock a waiter or trigger the CNO. Streams with different modes may feed
+// one EVD.
 enum class NotifyMode : std::uint8_t {
   kThreshold,    // all
   kUnsignalled,  // all but those posted with the UNSIGNALLED flag
   kSolicited,    // receives whose sender asked for it, and failures
+};
+
+// How many endpoint streams of each mode feed an EVD.
+class StreamModes {
+ public:
+  void add(NotifyMode mode) { ++count_[static_cast<std::size_t>(mode)]; }
+  void remove(NotifyMode mode) { --count_[static_cast<std::size_t>(mode)]; }
+
+  // The mode that the EVD reports: kThreshold only if every completion of every stream notifies.
+  NotifyMode strictest() const {
+    if (has(NotifyMode::kUnsignalled)) return NotifyMode::kUnsignalled;
+    return has(NotifyMode::kSolicited) ? NotifyMode::kSolicited : NotifyMode::kThreshold;
+  }
+  bool are_all_solicited() const {
+    return has(NotifyMode::kSolicited) && !has(NotifyMode::kUnsignalled) && !has(NotifyMode::kThreshold);
+  }
+
+ private:
+  bool has(NotifyMode mode) const { return count_[static_cast<std::size_t>(mode)] > 0; }
+
+  std::array<std::int32_t, 3> count_{};
 };
 
 struct EventDispatcherParameters {
@@ -33,7 +56,7 @@ struct EventDispatcherParameters {
   Handle cno;  // null when there is none
   std::int32_t qlen;
   std::uint32_t streams;  // Stream
-  NotifyMode mode;
+  NotifyMode mode;        // the strictest of its endpoint streams
   bool is_enabled;
   bool is_waitable;
 };

@@ -131,15 +131,5 @@ TEST(EvdWaitNotification, UnsignalledBesideSuppressedNeedsNoEndpointThatAllowsIt
   expect_conversation(pair.server, pair.client);
 }
 
-// One dispatcher serves completion streams of one kind of notification only.
-TEST(EvdWaitNotification, StreamsOnOneDispatcherMustAgreeOnNotification) {
-  Peer peer(kServerName, with_recv_flags(DAT_COMPLETION_SOLICITED_WAIT_FLAG));
-  const DAT_EP_ATTR other = default_attributes();
-  DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
-  EXPECT_THAT(
-      dat_ep_create(peer.adapter.handle(), peer.pz, peer.recv_evd, peer.request_evd, peer.connect_evd, &other, &ep),
-      fails_with(DAT_INVALID_PARAMETER));
-}
-
 }  // namespace
 }  // namespace softdat::conformance

@@ -91,13 +91,15 @@ TEST_F(EndpointModifyTest, NotificationOfItsOnlyStreamCanChange) {
   EXPECT_EQ(evd_of(recv_)->query().mode, NotifyMode::kThreshold);
 }
 
-TEST_F(EndpointModifyTest, NotificationThatOthersDoNotShareIsRefused) {
+TEST_F(EndpointModifyTest, NotificationChangesBesideOtherStreams) {
   const Handle other = world_.make_ep(pz_, recv_, request_, connect_);
-  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kSolicitedWaitFlag; }),
-            invalid_parameter(StatusDetail::kInvalidArg3));
-  EXPECT_EQ(ep()->query().attributes.recv_completion_flags, 0u);
+  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kSolicitedWaitFlag; }), kOk);
+  EXPECT_EQ(ep()->query().attributes.recv_completion_flags, kSolicitedWaitFlag);
+  EXPECT_EQ(ep_of(other)->query().attributes.recv_completion_flags, 0u);
+  EXPECT_EQ(evd_of(recv_)->query().mode, NotifyMode::kSolicited);
+  EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = 0; }), kOk);
+  EXPECT_EQ(evd_of(recv_)->query().mode, NotifyMode::kThreshold);
   ASSERT_EQ(Endpoint::free(ep_of(other)), kOk);
-  // Still fed by the EP whose change was refused.
   EXPECT_EQ(EventDispatcher::free(evd_of(recv_)), invalid_state(StatusDetail::kInvalidStateEvdInUse));
 }
 

@@ -227,34 +227,25 @@ TEST_F(EventDispatcherTest, AsynchronousDispatcherBelongsToItsAdapter) {
   EXPECT_EQ(EventDispatcher::free(evd_of(world_.async_evd)), invalid_state(StatusDetail::kInvalidStateEvdInUse));
 }
 
-TEST_F(EventDispatcherTest, StreamsOfOneDispatcherAgreeOnNotification) {
+TEST_F(EventDispatcherTest, ReportsTheStrictestModeOfItsStreams) {
   constexpr auto kHandle = StatusDetail::kInvalidHandleEvdRecv;
-  constexpr auto kArgument = StatusDetail::kInvalidArg6;
-  auto evd = evd_of(world_.make_evd(kDtoStream));
-  EXPECT_EQ(evd->add_dto_stream(NotifyMode::kSolicited, kHandle, kArgument), kOk);
-  EXPECT_EQ(evd->add_dto_stream(NotifyMode::kSolicited, kHandle, kArgument), kOk);
-  for (const NotifyMode other : {NotifyMode::kThreshold, NotifyMode::kUnsignalled}) {
-    EXPECT_EQ(evd->add_dto_stream(other, kHandle, kArgument), invalid_parameter(kArgument));
+  auto evd = evd_of(world_.make_evd(kDtoStream | kConnectionStream));
+  EXPECT_EQ(evd->query().mode, NotifyMode::kThreshold);
+  for (const NotifyMode mode : {NotifyMode::kThreshold, NotifyMode::kSolicited, NotifyMode::kUnsignalled}) {
+    EXPECT_EQ(evd->add_dto_stream(mode, kHandle), kOk);
+    EXPECT_EQ(evd->query().mode, mode);
   }
-  evd->remove_dto_stream();
-  evd->remove_dto_stream();
-  EXPECT_EQ(evd->add_dto_stream(NotifyMode::kUnsignalled, kHandle, kArgument), kOk);
-  evd->remove_dto_stream();
+  evd->remove_dto_stream(NotifyMode::kUnsignalled);
+  EXPECT_EQ(evd->query().mode, NotifyMode::kSolicited);
+  evd->remove_dto_stream(NotifyMode::kSolicited);
+  EXPECT_EQ(evd->query().mode, NotifyMode::kThreshold);
+  evd->remove_dto_stream(NotifyMode::kThreshold);
 }
 
-TEST_F(EventDispatcherTest, OnlyThresholdGoesWithOtherStreams) {
-  auto evd = evd_of(world_.make_evd(kDtoStream | kConnectionStream));
-  const auto add = [&](NotifyMode mode) {
-    return evd->add_dto_stream(mode, StatusDetail::kInvalidHandleEvdRecv, StatusDetail::kInvalidArg6);
-  };
-  EXPECT_EQ(add(NotifyMode::kUnsignalled).type, StatusType::kInvalidParameter);
-  EXPECT_EQ(add(NotifyMode::kSolicited).type, StatusType::kInvalidParameter);
-  EXPECT_EQ(add(NotifyMode::kThreshold), kOk);
-  evd->remove_dto_stream();
-  auto other = evd_of(world_.make_evd(kConnectionStream));
-  EXPECT_EQ(
-      other->add_dto_stream(NotifyMode::kThreshold, StatusDetail::kInvalidHandleEvdRecv, StatusDetail::kInvalidArg6),
-      invalid_handle(StatusDetail::kInvalidHandleEvdRecv));
+TEST_F(EventDispatcherTest, OnlyDispatchersOfCompletionsTakeThem) {
+  auto evd = evd_of(world_.make_evd(kConnectionStream));
+  EXPECT_EQ(evd->add_dto_stream(NotifyMode::kThreshold, StatusDetail::kInvalidHandleEvdRecv),
+            invalid_handle(StatusDetail::kInvalidHandleEvdRecv));
 }
 
 }  // namespace

@@ -18,10 +18,16 @@ class EventWaitTest : public testing::Test {
     return evd_of(evd)->wait(timeout_us, threshold, false, event_, nmore_);
   }
   void add_stream(NotifyMode mode) {
-    ASSERT_EQ(evd_of(dto_)->add_dto_stream(mode, StatusDetail::kNoSubtype, StatusDetail::kNoSubtype), kOk);
+    ASSERT_EQ(evd_of(dto_)->add_dto_stream(mode, StatusDetail::kNoSubtype), kOk);
+    modes_.push_back(mode);
   }
   void TearDown() override {
-    if (has_stream_) evd_of(dto_)->remove_dto_stream();
+    while (!modes_.empty()) remove_stream();
+  }
+  // The one that was added last.
+  void remove_stream() {
+    evd_of(dto_)->remove_dto_stream(modes_.back());
+    modes_.pop_back();
   }
   FakeCompletionQueue& queue() { return *world_.device->queues.front(); }
 
@@ -30,7 +36,7 @@ class EventWaitTest : public testing::Test {
   Handle dto_ = world_.make_evd(kDtoStream, 8);
   Event event_;
   std::int32_t nmore_ = -1;
-  bool has_stream_ = false;
+  std::vector<NotifyMode> modes_;
 };
 
 // "removes the first event from the Event Dispatcher event queue"
@@ -209,14 +215,58 @@ TEST_F(EventWaitTest, ThresholdMustBeOneWithControlledNotification) {
     add_stream(mode);
     EXPECT_EQ(wait(dto_, 0, 2).type, StatusType::kInvalidState);
     EXPECT_EQ(wait(dto_, 0, 1), kTimedOut);
-    evd_of(dto_)->remove_dto_stream();
+    remove_stream();
     EXPECT_EQ(wait(dto_, 0, 2), kTimedOut);
   }
 }
 
+TEST_F(EventWaitTest, ThresholdMustBeOneWhileAnyStreamIsControlled) {
+  add_stream(NotifyMode::kThreshold);
+  add_stream(NotifyMode::kSolicited);
+  EXPECT_EQ(wait(dto_, 0, 2), invalid_state(StatusDetail::kInvalidStateEvdConfigSolicited));
+  add_stream(NotifyMode::kUnsignalled);
+  EXPECT_EQ(wait(dto_, 0, 2), invalid_state(StatusDetail::kInvalidStateEvdConfigNotify));
+  EXPECT_EQ(wait(dto_, 0, 1), kTimedOut);
+  remove_stream();
+  remove_stream();
+  EXPECT_EQ(wait(dto_, 0, 2), kTimedOut);
+}
+
+// The queue is armed for all completions: those of the solicited stream that ask for no attention come as quiet ones.
+TEST_F(EventWaitTest, EachCompletionOfMixedStreamsWakesOrNot) {
+  add_stream(NotifyMode::kSolicited);
+  add_stream(NotifyMode::kThreshold);
+  EvdWaiter waiter(dto_);
+  waiter.await_blocked();
+  queue().add(completion(1), true);
+  EXPECT_EQ(evd_of(dto_)->dequeue(event_), kWaited);
+  queue().add(completion(2));
+  EXPECT_EQ(waiter.join(), kOk);
+  EXPECT_EQ(std::get<DtoCompletion>(waiter.event.body).cookie, 1u);
+  EXPECT_EQ(waiter.nmore, 1);
+}
+
+TEST_F(EventWaitTest, StreamThatJoinsMeanwhileWakesTheWaiter) {
+  for (const NotifyMode mode : {NotifyMode::kUnsignalled, NotifyMode::kSolicited}) {
+    add_stream(NotifyMode::kThreshold);
+    EvdWaiter waiter(dto_);
+    waiter.await_blocked();
+    add_stream(mode);
+    queue().add(completion(1));
+    EXPECT_EQ(waiter.join(), kOk);
+    remove_stream();
+    remove_stream();
+  }
+  add_stream(NotifyMode::kSolicited);
+  EvdWaiter waiter(dto_);
+  waiter.await_blocked();
+  add_stream(NotifyMode::kThreshold);
+  queue().add(completion(2));
+  EXPECT_EQ(waiter.join(), kOk);
+}
+
 TEST_F(EventWaitTest, QuietCompletionsWakeNobody) {
   add_stream(NotifyMode::kUnsignalled);
-  has_stream_ = true;
   EvdWaiter waiter(dto_);
   waiter.await_blocked();
   queue().add(completion(1), true);
@@ -229,7 +279,6 @@ TEST_F(EventWaitTest, QuietCompletionsWakeNobody) {
 
 TEST_F(EventWaitTest, OnlySolicitedCompletionsWakeASolicitedWaiter) {
   add_stream(NotifyMode::kSolicited);
-  has_stream_ = true;
   EvdWaiter waiter(dto_);
   waiter.await_blocked();
   queue().add(completion(1));
@@ -243,7 +292,6 @@ TEST_F(EventWaitTest, OnlySolicitedCompletionsWakeASolicitedWaiter) {
 // When the time is up the queue is not below the threshold: the event counts although it woke nobody.
 TEST_F(EventWaitTest, QuietCompletionIsFoundAtTheTimeout) {
   add_stream(NotifyMode::kUnsignalled);
-  has_stream_ = true;
   EvdWaiter waiter(dto_, 300'000);
   waiter.await_blocked();
   queue().add(completion(1), true);

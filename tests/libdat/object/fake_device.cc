@@ -197,7 +197,10 @@ void FakeQueuePair::establish(hca::Bytes private_data) {
 
 void FakeQueuePair::complete(hca::CompletionQueue& queue, const Posted& posted, hca::CompletionOpcode opcode,
                              hca::CompletionStatus status, std::uint32_t length, bool solicited) {
-  const bool is_quiet = (posted.flags & hca::kQuiet) != 0;
+  const bool is_unwanted = opcode == hca::CompletionOpcode::kRecv && !solicited &&
+                           config_.recv_wakes == hca::RecvWakes::kIfSolicited &&
+                           status == hca::CompletionStatus::kSuccess;
+  const bool is_quiet = (posted.flags & hca::kQuiet) != 0 || is_unwanted;
   dynamic_cast<FakeCompletionQueue&>(queue).add({posted.wr_id, config_.context, length, status, opcode, solicited},
                                                 is_quiet);
 }
