@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -17,11 +18,13 @@ namespace {
 
 struct Row {
   const char* name;
-  std::string_view choices;  // blank separated; empty: free text
+  std::string_view choices;  // blank separated; empty: free text, or a number
+  unsigned least = 0;        // of a number
+  unsigned most = 0;         // 0: no number
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 9> kRows{{
+constexpr std::array<Row, 10> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -31,6 +34,7 @@ constexpr std::array<Row, 9> kRows{{
     {"SOFTDAT_DIRECT", "auto on off 1 0"},
     {"SOFTDAT_LOG", "error warning notice trace"},
     {"SOFTDAT_ANY_IA", "1 0"},
+    {"SOFTDAT_TCP_TIMEOUT", "", 2, 600},
 }};
 
 const Row& row_of(Variable variable) {
@@ -60,12 +64,20 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
+bool is_understood(const Row& row, std::string_view value) {
+  if (row.most != 0) return read_number(value, row.least, row.most).has_value();
+  return row.choices.empty() || has_word(row.choices, value);
+}
+
+std::string allowed_by(const Row& row) {
+  if (row.most == 0) return "one of: " + std::string(row.choices);
+  return "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
+}
+
 void check_value(const Row& row) {
   const char* value = std::getenv(row.name);
-  if (value == nullptr || row.choices.empty() || *value == '\0') return;
-  if (has_word(row.choices, value)) return;
-  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes one of: %s", row.name, value,
-      std::string(row.choices).c_str());
+  if (value == nullptr || *value == '\0' || is_understood(row, value)) return;
+  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes %s", row.name, value, allowed_by(row).c_str());
 }
 
 // Of every variable that is ours.
@@ -93,12 +105,19 @@ void report_all() {
 
 }  // namespace
 
+std::optional<unsigned> read_number(std::string_view text, unsigned least, unsigned most) {
+  unsigned number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < least || number > most) return std::nullopt;
+  return number;
+}
+
 std::string_view environment(Variable variable) {
   const Row& row = row_of(variable);
   const char* value = std::getenv(row.name);
   if (value == nullptr) return {};
-  if (!row.choices.empty() && !has_word(row.choices, value)) return {};
-  return value;
+  return is_understood(row, value) ? value : std::string_view{};
 }
 
 void report_environment_mistakes() {

@@ -26,8 +26,12 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
   const auto home = has_shm ? make_home(options.direct) : nullptr;
-  auto carrier = transport::open_carrier(
-      {.kind = options.carrier, .address = options.address, .crc = options.crc, .mpa = options.mpa, .home = home});
+  auto carrier = transport::open_carrier({.kind = options.carrier,
+                                          .address = options.address,
+                                          .crc = options.crc,
+                                          .mpa = options.mpa,
+                                          .tcp_timeout = options.tcp_timeout,
+                                          .home = home});
   return std::make_unique<Nic>(std::move(carrier), NicConfig{.name = options.name,
                                                              .address = options.address,
                                                              .rnr = options.rnr,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "hca/device.h"
 #include "simnic/rnr_policy.h"
 #include "transport/open_carrier.h"
@@ -18,6 +19,7 @@ struct NicOptions {
   transport::CarrierKind carrier = transport::CarrierKind::kAuto;
   bool crc = false;  // asks for CRC32C on the TCP wire
   transport::MpaStyle mpa = transport::MpaStyle::kPeerToPeer;
+  base::Duration tcp_timeout = std::chrono::seconds(60);  // see transport::CarrierOptions
   RnrPolicy rnr = RnrPolicy::kWait;
   hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can
 };

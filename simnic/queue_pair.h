@@ -99,6 +99,7 @@ class QueuePair final : public hca::QueuePair,
   void tell(hca::ConnectionEvent event);
   void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
+  transport::CloseMode farewell_of(QueuePairEvent event);
   transport::CloseMode say_farewell();
   void abandon_channel(transport::CloseMode mode);
 

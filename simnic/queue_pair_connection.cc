@@ -190,8 +190,7 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
 // The one way into kError. Flushed work is in the completion queues before the event is told.
 void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventType news,
                     std::span<const std::byte> private_data, std::optional<std::uint64_t> culprit) {
-  const CloseMode mode =
-      event == QueuePairEvent::kCut || event == QueuePairEvent::kDrained ? say_farewell() : CloseMode::kAbrupt;
+  const CloseMode mode = farewell_of(event);
   if (!advance(event)) return;
   nic_.engine.timers().cancel(*this);
   direct_.end();
@@ -207,6 +206,12 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
 
 // Acknowledges what has been carried out, so that the peer's requests complete although we leave.
 // An orderly close then carries it; half a message can only be dropped.
+CloseMode QueuePair::farewell_of(QueuePairEvent event) {
+  if (event != QueuePairEvent::kCut && event != QueuePairEvent::kDrained) return CloseMode::kAbrupt;
+  const CloseMode mode = say_farewell();
+  return mode == CloseMode::kOrderly && event == QueuePairEvent::kCut ? CloseMode::kPrompt : mode;
+}
+
 CloseMode QueuePair::say_farewell() {
   if (!is_open() || outgoing_ != Outgoing::kNothing) return CloseMode::kAbrupt;
   const auto count = responder_.unacknowledged();

@@ -109,6 +109,7 @@ class ChannelSink {
 
 enum class CloseMode {
   kOrderly,  // everything taken by send() reaches the peer, then a bye
+  kPrompt,   // the same, but the carrier's destructor does not wait for a peer that takes nothing
   kAbrupt,   // what can be dropped is dropped; the peer still sees a bye where possible
 };
 

@@ -14,6 +14,7 @@ std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options) {
   tcp_options.crc = options.crc;
   tcp_options.mpa_revision = options.mpa == MpaStyle::kPlain ? 1 : 2;
   tcp_options.is_peer_to_peer = options.mpa == MpaStyle::kPeerToPeer;
+  tcp_options.peer_timeout = options.tcp_timeout;
   if (options.kind == CarrierKind::kLoop) {
     return std::make_unique<loop::LoopCarrier>(loop::process_network(), options.address);
   }

@@ -29,6 +29,7 @@ struct CarrierOptions {
   Address address{.ipv4 = 0x7f000001};  // this carrier's own
   bool crc = false;                     // asks for CRC32C on TCP
   MpaStyle mpa = MpaStyle::kPeerToPeer;
+  base::Duration tcp_timeout = std::chrono::seconds(60);  // a peer whose host is silent for so long is lost
   std::shared_ptr<direct::Home> home = nullptr;  // what peers over shared memory may reach directly; null: nothing
 };
 

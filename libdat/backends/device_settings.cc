@@ -64,6 +64,13 @@ bool set_direct(simnic::NicOptions& options, std::string_view value) {
   return value == "off" || value == "0" || value == "auto" || value == "on" || value == "1";
 }
 
+// The same limits as SOFTDAT_TCP_TIMEOUT has (base/environment.cc).
+bool set_tcp_timeout(simnic::NicOptions& options, std::string_view value) {
+  const auto seconds = base::read_number(value, 2, 600);
+  if (seconds) options.tcp_timeout = std::chrono::seconds(*seconds);
+  return seconds.has_value();
+}
+
 bool apply(simnic::NicOptions& options, std::string_view key, const std::string& value) {
   if (key == "address") return set_address(options, value);
   if (key == "transport") return set_transport(options, value);
@@ -71,6 +78,7 @@ bool apply(simnic::NicOptions& options, std::string_view key, const std::string&
   if (key == "mpa") return set_mpa(options, value);
   if (key == "rnr") return set_rnr(options, value);
   if (key == "direct") return set_direct(options, value);
+  if (key == "tcp_timeout") return set_tcp_timeout(options, value);
   return false;
 }
 
@@ -83,7 +91,7 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     base::log(
         base::LogLevel::kError,
         "IA %s: instance data \"%s\" is not understood; known are address=IP|INTERFACE, transport=auto|shm|tcp|loop, "
-        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off",
+        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off, tcp_timeout=2...600",
         choice.name.c_str(), word.c_str());
     return false;
   }
@@ -101,6 +109,7 @@ bool apply_environment(simnic::NicOptions& options) {
   apply_variable(Variable::kMpa, "mpa");
   apply_variable(Variable::kRnr, "rnr");
   apply_variable(Variable::kDirect, "direct");
+  apply_variable(Variable::kTcpTimeout, "tcp_timeout");
   // The address of the host belongs to one adapter; the others stay where they are.
   if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;
   base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IP address nor an interface that has one",

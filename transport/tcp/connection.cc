@@ -48,6 +48,17 @@ void Connection::abandon() {
   end();
 }
 
+void Connection::on_peer_dead() {
+  const bool is_connecting = state_ == State::kDialing || state_ == State::kAwaitingReply;
+  if (!is_connecting) return lose();
+  try {
+    ports_.clear();
+    try_elsewhere(Refusal::kUnreachable);
+  } catch (const std::bad_alloc&) {
+    lose();
+  }
+}
+
 void Connection::arm() {
   if (!watch_ || state_ == State::kDialing || has_peer_ended_) return;
   watch_->want(kReadable);
@@ -148,7 +159,9 @@ void Connection::heed_deadline() {
       return end_with(CloseReason::kLost, {});
     case State::kOpen:
       return nudge();
-    default:  // a peer that says nothing, or takes nothing
+    case State::kDraining:
+      return end_with_reset();
+    default:  // a peer that says nothing
       return end();
   }
 }

@@ -24,6 +24,8 @@
 namespace softdat::transport::tcp {
 
 class Connection final : public std::enable_shared_from_this<Connection>,
+                         public HubEntry,
+                         public HalfOpen::Entry,
                          private ReadinessSink,
                          private InboundSink,
                          private TimerSink {
@@ -41,7 +43,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   SendResult send(const Message& message, PayloadSource* payload);
   void flush();
   void terminate(const TerminateCode& code);
-  void close();
+  void close(CloseMode mode);
   Features features() const { return agreement_.features; }
 
   // What transport::InboundRequest promises.
@@ -61,8 +63,11 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void abandon();
   // The same, and whoever has the channel hears that it is lost.
   void lose() { end_with(CloseReason::kLost, {}); }
-  // Brings the last bytes out, blocking until the deadline: the carrier is about to go.
-  void finish(base::Time deadline);
+  // The host of the peer is silent: ends as an error of the socket would.
+  void on_peer_dead();
+  // Closes the socket, because the carrier is about to go. Blocks for what was sent before: until `orderly` after a
+  // close of that mode, else until `prompt`.
+  void finish(base::Time orderly, base::Time prompt);
 
  private:
   enum class Side { kInitiator, kResponder };
@@ -126,6 +131,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void continue_draining();
   bool read_and_drop();
   void bring_out(base::Time deadline);
+  bool has_unsent() const;
+  void end_with_reset();
 
   // Fixed after construction.
   Hub& hub_;
@@ -145,6 +152,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool is_listed_unarmed_ = false;
   bool is_deferred_ = false;
   bool is_write_wanted_ = false;        // the reactor will tell when there is room to write
+  bool is_prompt_ = false;              // nobody waits for its last bytes
   bool is_blocked_ = false;             // owes its sink an on_writable()
   bool is_established_ = false;         // its sink has heard on_established()
   bool has_peer_ended_ = false;         // its FIN has come while we still have something to say
@@ -161,7 +169,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   Inbound inbound_;
   Outbound outbound_;
 
-  friend class Hub;  // is_listed_unarmed_, is_deferred_
+  friend class Hub;  // is_listed_unarmed_, is_deferred_, fd_
 };
 
 }  // namespace softdat::transport::tcp

@@ -31,14 +31,14 @@ void Connection::await_request(base::UniqueFd fd, const SharedPort& port) {
   fd_ = std::move(fd);
   if (!open_watch()) return;
   hub_.enlist(self);
-  hub_.enlist_newcomer(self);
+  hub_.enlist_half_open(*this, remote_address(fd_.get()));
   timer_.set(hub_.options().request_timeout);
   hub_.note_unarmed(self);
   try_read();
 }
 
 void Connection::on_request(const MpaFrame& request) {
-  hub_.forget_newcomer(shared_from_this());
+  hub_.forget_half_open(*this);
   timer_.clear();
   hub_.note_done();
   request_ = request;

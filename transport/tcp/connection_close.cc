@@ -13,9 +13,10 @@
 
 namespace softdat::transport::tcp {
 
-void Connection::close() {
+void Connection::close(CloseMode mode) {
   const SharedConnection self = shared_from_this();
   if (state_ == State::kDraining) return;
+  is_prompt_ = mode != CloseMode::kOrderly;
   sink_ = nullptr;
   if (!is_receiving()) return end();
   if (verdict_) return pronounce(*verdict_);
@@ -25,7 +26,7 @@ void Connection::close() {
 }
 
 void Connection::terminate(const TerminateCode& code) {
-  if (state_ != State::kOpen || verdict_) return close();
+  if (state_ != State::kOpen || verdict_) return close(CloseMode::kAbrupt);
   const SharedConnection self = shared_from_this();
   sink_ = nullptr;
   terminate_with(code, CloseReason::kProtocolError);
@@ -33,6 +34,7 @@ void Connection::terminate(const TerminateCode& code) {
 
 void Connection::terminate_with(const TerminateCode& code, CloseReason reason) {
   const SharedConnection self = shared_from_this();
+  is_prompt_ = true;
   ChannelSink* const sink = std::exchange(sink_, nullptr);
   if (outbound_.is_at_border()) {
     outbound_.append_terminate(make_terminate(code, inbound_.segment_length(), inbound_.segment_head()));
@@ -68,7 +70,7 @@ void Connection::drain() {
   sink_ = nullptr;
   is_blocked_ = false;
   advance(Event::kDrain);
-  hub_.forget_newcomer(shared_from_this());
+  hub_.forget_half_open(*this);
   timer_.set(hub_.options().linger);
   hub_.note_work();
   continue_draining();
@@ -105,9 +107,21 @@ bool Connection::read_and_drop() {
   return true;
 }
 
-void Connection::finish(base::Time deadline) {
+void Connection::finish(base::Time orderly, base::Time prompt) {
   const SharedConnection self = shared_from_this();
-  if (state_ == State::kDraining) bring_out(deadline);
+  if (state_ == State::kDraining) bring_out(is_prompt_ ? prompt : orderly);
+  end_with_reset();
+}
+
+bool Connection::has_unsent() const {
+  return state_ == State::kDraining && !(outbound_.is_flushed() && outbound_.is_at_border());
+}
+
+// A stream that lacks its end is of no use to the peer. The reset frees what the kernel would keep for it, for as long
+// as a stopped peer takes nothing. A stream that the kernel has whole it delivers without us.
+void Connection::end_with_reset() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  if (has_unsent()) static_cast<void>(::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
   end();
 }
 

@@ -87,9 +87,11 @@ void Connection::heed(const ReadOutcome& outcome) {
   }
 }
 
-// Our own peers say bye first; of others the end of the stream is all there is.
+// Our own peers say bye first; of others the end of the stream is all there is. It is also what the socket reports
+// after a write has taken the error of a network that failed.
 void Connection::on_stream_end() {
-  const bool is_orderly = !agreement_.is_own && inbound_.is_at_border();
+  const bool has_failed = verdict_ == CloseReason::kLost && !outbound_.is_ended_by_peer();
+  const bool is_orderly = !agreement_.is_own && inbound_.is_at_border() && !has_failed;
   end_with(is_orderly ? CloseReason::kBye : CloseReason::kLost, {});
 }
 

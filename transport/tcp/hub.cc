@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport/tcp/connection.h"
+#include "transport/tcp/peer_signs.h"
 
 namespace softdat::transport::tcp {
 namespace {
@@ -21,6 +22,13 @@ constexpr unsigned kTurnsPerLook = 256;
 // directly.
 constexpr unsigned kEagerLooks = 128;
 constexpr std::size_t kUsualDue = 64;
+// A dead peer is found by asking the kernel eight times within the timeout. Silence at six looks in a row is death: the
+// first may come an eighth late, so all is over after seven eighths. Looks are counted, not seconds: a process that has
+// been stopped itself does not blame its peers.
+constexpr int kLooksPerTimeout = 8;
+constexpr unsigned kMostSilentLooks = 6;
+// Connections looked at in one turn.
+constexpr std::size_t kLooksPerTurn = 256;
 
 base::UniqueFd open_spare() {
   return base::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -28,7 +36,11 @@ base::UniqueFd open_spare() {
 
 }  // namespace
 
-Hub::Hub(Reactor& reactor, const TcpOptions& options) : options_(options), reactor_(reactor), spare_(open_spare()) {
+Hub::Hub(Reactor& reactor, const TcpOptions& options)
+    : options_(options),
+      reactor_(reactor),
+      half_open_(options.max_half_open, options.max_half_open_per_source),
+      spare_(open_spare()) {
   due_.reserve(kUsualDue);
   running_.reserve(kUsualDue);
   unarmed_.reserve(kUsualDue);
@@ -73,28 +85,33 @@ void Hub::enlist(const SharedConnection& connection) {
   for (auto* const list : {&due_, &running_, &unarmed_}) {
     if (list->capacity() <= connections_.size()) list->reserve(2 * list->capacity());
   }
-  connections_.insert(connection);
+  HubEntry& entry = *connection;
+  if (connections_.empty()) {
+    look_.set(options_.peer_timeout / kLooksPerTimeout);
+    note_work();
+  }
+  entry.held_ = connection;
+  connections_.push_back(entry);
 }
 
 void Hub::forget(const SharedConnection& connection) {
-  connections_.erase(connection);
-  forget_newcomer(connection);
-  for (Active& entry : active_) {
-    if (entry.connection == connection) entry = {};
+  HubEntry& entry = *connection;
+  if (entry.is_linked()) connections_.erase(connections_.iterator_to(entry));
+  if (connections_.empty()) look_.clear();
+  entry.held_.reset();
+  forget_half_open(*connection);
+  for (Active& active : active_) {
+    if (active.connection == connection) active = {};
   }
 }
 
-void Hub::enlist_newcomer(const SharedConnection& connection) {
-  if (newcomers_.size() >= options_.max_newcomers) {
-    const SharedConnection oldest = newcomers_.front();
-    oldest->abandon();
-  }
-  newcomers_.push_back(connection);
+void Hub::enlist_half_open(Connection& connection, const Address& source) {
+  if (HalfOpen::Entry* const oldest = half_open_.surplus(source)) static_cast<Connection*>(oldest)->abandon();
+  half_open_.add(connection, source);
 }
 
-void Hub::forget_newcomer(const SharedConnection& connection) {
-  const auto found = std::find(newcomers_.begin(), newcomers_.end(), connection);
-  if (found != newcomers_.end()) newcomers_.erase(found);
+void Hub::forget_half_open(Connection& connection) {
+  half_open_.remove(connection);
 }
 
 Hub::TurnedAway Hub::turn_away(int listener) {
@@ -124,6 +141,32 @@ std::size_t Hub::settle(base::Time now) {
   idle_turns_ = done_ == 0 ? idle_turns_ + 1 : 0;
   publish();
   return done_;
+}
+
+// All connections are looked at once in an eighth of the timeout, in turns that are spread over it when they are many.
+void Hub::schedule_look() {
+  const auto turns = static_cast<int>((connections_.size() + kLooksPerTurn - 1) / kLooksPerTurn);
+  if (turns > 0) look_.set(options_.peer_timeout / (kLooksPerTimeout * turns));
+}
+
+void Hub::on_deadline() {
+  for (std::size_t left = std::min(connections_.size(), kLooksPerTurn); left > 0 && !connections_.empty(); --left) {
+    HubEntry& entry = connections_.front();
+    connections_.splice(connections_.end(), connections_, connections_.begin());
+    look_at(entry);
+  }
+  schedule_look();
+}
+
+void Hub::look_at(HubEntry& entry) {
+  const SharedConnection connection = entry.held_;
+  const PeerSigns signs = peer_signs(connection->fd_.get());
+  if (!signs.is_awaited || signs.heard != std::exchange(entry.heard_, signs.heard)) {
+    entry.silent_looks_ = 0;
+  } else if (++entry.silent_looks_ >= kMostSilentLooks) {
+    entry.silent_looks_ = 0;
+    connection->on_peer_dead();
+  }
 }
 
 bool Hub::has_active() const {

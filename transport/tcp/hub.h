@@ -4,9 +4,10 @@
 #pragma once
 
 #include <array>
+#include <boost/intrusive/list.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "base/unique_fd.h"
 #include "transport/reactor.h"
 #include "transport/tcp/buffer_pool.h"
+#include "transport/tcp/half_open.h"
 #include "transport/tcp/tcp_options.h"
 #include "transport/tcp/timers.h"
 
@@ -22,7 +24,16 @@ namespace softdat::transport::tcp {
 class Connection;
 using SharedConnection = std::shared_ptr<Connection>;
 
-class Hub {
+// What the hub keeps in each connection that it holds.
+class HubEntry : public boost::intrusive::list_base_hook<> {
+ private:
+  friend class Hub;
+  SharedConnection held_;      // itself, while enlisted
+  std::uint32_t heard_ = 0;    // segments that had come from the peer at the last look
+  unsigned silent_looks_ = 0;  // looks in a row at which the peer owed an answer and had sent nothing
+};
+
+class Hub final : private TimerSink {
  public:
   // The reactor outlives the hub.
   Hub(Reactor& reactor, const TcpOptions& options);
@@ -50,14 +61,12 @@ class Hub {
   // enlisted connection takes no memory.
   void enlist(const SharedConnection& connection);
   void forget(const SharedConnection& connection);
-  // The same for sockets whose peer has not said yet what it wants; closes the oldest when there
-  // are too many.
-  void enlist_newcomer(const SharedConnection& connection);
-  void forget_newcomer(const SharedConnection& connection);
-  // All of them, which are the caller's from now on. Takes no memory.
-  std::unordered_set<SharedConnection> release_connections() { return std::exchange(connections_, {}); }
-  // Null when there is none. Takes no memory.
-  SharedConnection any_connection() const { return connections_.empty() ? nullptr : *connections_.begin(); }
+  // Counts a connection whose peer has not sent its whole request yet, and closes an older one when its source, or all
+  // sources together, have too many. Throws std::bad_alloc.
+  void enlist_half_open(Connection& connection, const Address& source);
+  void forget_half_open(Connection& connection);
+  // Null when there is none. Never allocates.
+  SharedConnection any_connection() const { return connections_.empty() ? nullptr : connections_.front().held_; }
 
   // accept() found no free descriptor: closes one that was kept for this, so that the peer can be
   // turned away, then keeps another.
@@ -68,6 +77,8 @@ class Hub {
   // if anybody wants it to. Each returns how many things were done; settle() counts the dispatch.
   std::size_t move(base::Time now);
   bool wants_look();
+  // Whether a connection has moved bytes lately.
+  bool has_active() const;
   bool is_still() const { return due_.empty() && unarmed_.empty() && !has_active(); }
   std::size_t settle(base::Time now);
   // When a wait must end at the latest; the epoch when there is work. Any thread.
@@ -84,11 +95,17 @@ class Hub {
     base::Time next = base::kNever;
   };
 
-  bool has_active() const;
+  // Looks for dead peers.
+  void on_deadline() override;
+  void look_at(HubEntry& entry);
+  void schedule_look();
+
   void run_due();
   void try_active();
   void arm_all();
   void publish();
+
+  using Entries = boost::intrusive::list<HubEntry, boost::intrusive::constant_time_size<true>>;
 
   // Fixed after construction.
   const TcpOptions options_;
@@ -97,8 +114,9 @@ class Hub {
   // Owned by the baton.
   BufferPool pool_;
   Timers timers_;
-  std::unordered_set<SharedConnection> connections_;
-  std::vector<SharedConnection> newcomers_;  // in the order of their coming
+  Timers::Timer look_{timers_, *this};
+  Entries connections_;  // the one looked at longest ago first
+  HalfOpen half_open_;
   std::vector<SharedConnection> due_;
   std::vector<SharedConnection> running_;  // kept for its memory
   std::vector<SharedConnection> unarmed_;

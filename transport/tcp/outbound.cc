@@ -120,6 +120,15 @@ WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payloa
   return goes_direct(message) ? send_direct(fd, message, payload) : send_copied(fd, message, payload);
 }
 
+WriteStatus Outbound::note_error(int error) {
+  error_ = error;
+  return WriteStatus::kLost;
+}
+
+bool Outbound::is_ended_by_peer() const {
+  return error_ == EPIPE || error_ == ECONNRESET;
+}
+
 WriteStatus Outbound::make_room(int fd, std::size_t size) {
   const auto has_room = [&] {
     if (rules_.is_one_by_one) return pending_.empty();
@@ -209,7 +218,7 @@ WriteStatus Outbound::flush(int fd) {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return WriteStatus::kBlocked;
     } else if (errno != EINTR) {
-      return WriteStatus::kLost;
+      return note_error(errno);
     }
   }
   pending_.release();

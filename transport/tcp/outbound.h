@@ -54,6 +54,9 @@ class Outbound {
   // Neither bytes nor a message on their way.
   bool is_idle() const { return is_flushed() && is_at_border() && !is_in_message_; }
 
+  // After kLost: the peer closed or reset the connection, as opposed to the network failing.
+  bool is_ended_by_peer() const;
+
   // Gives the buffer back; what was in it is lost. For a connection that has ended.
   void abandon() { pending_.release(); }
 
@@ -78,6 +81,7 @@ class Outbound {
   void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
   void seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc) const;
 
+  WriteStatus note_error(int error);
   WriteStatus send_direct(int fd, const Message& message, PayloadSource* payload);
   WriteStatus send_batch(int fd, const Message& message, PayloadSource* payload, std::size_t& budget);
   void account(const Message& message, std::size_t sent);
@@ -87,6 +91,7 @@ class Outbound {
   ByteBuffer pending_;  // whole FPDUs (the first perhaps without its front) on their way out
   OutboundRules rules_{};
   std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};
+  int error_ = 0;  // errno of the socket's failure
   // Of the message that was taken in part:
   bool is_in_message_ = false;
   Message message_{};

@@ -59,7 +59,10 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
     skip = 0;
   }
   const long sent = send_pieces(fd, batch.pieces());
-  if (sent < 0) return status_of_error();
+  if (sent < 0) {
+    const WriteStatus status = status_of_error();
+    return status == WriteStatus::kLost ? note_error(errno) : status;
+  }
   account(message, static_cast<std::size_t>(sent));
   budget -= std::min(budget, static_cast<std::size_t>(sent));
   return static_cast<std::size_t>(sent) < batch.bytes() ? WriteStatus::kBlocked : WriteStatus::kDone;

@@ -17,7 +17,7 @@ class TcpChannel final : public Channel {
  public:
   explicit TcpChannel(SharedConnection connection) : connection_(std::move(connection)) {}
   ~TcpChannel() override {
-    if (connection_) connection_->close();
+    if (connection_) connection_->close(CloseMode::kAbrupt);
   }
   void attach(const SharedConnection& connection) { connection_ = connection; }
 
@@ -26,8 +26,8 @@ class TcpChannel final : public Channel {
   }
   void flush() override { connection_->flush(); }
   void terminate(const TerminateCode& code) override { connection_->terminate(code); }
-  // What the socket has cannot be dropped, and what it has not is little: both modes are one.
-  void close(CloseMode) override { connection_->close(); }
+  // What the socket has cannot be dropped, so the modes differ only in how long the carrier's destructor waits.
+  void close(CloseMode mode) override { connection_->close(mode); }
   Features features() const override { return connection_->features(); }
   const char* carrier_name() const override { return "tcp"; }
 
@@ -42,7 +42,7 @@ class Request final : public InboundRequest {
     try {
       if (is_alive()) connection_->refuse(Verdict::kNoListener, {});
     } catch (const std::bad_alloc&) {
-      connection_->close();  // the peer may draw its own conclusions
+      connection_->close(CloseMode::kAbrupt);  // the peer may draw its own conclusions
     }
   }
 

@@ -26,8 +26,10 @@ class TcpCarrier::OwnedPort final : public Port {
 TcpCarrier::TcpCarrier(Reactor& reactor, const TcpOptions& options) : hub_(reactor, options) {}
 
 TcpCarrier::~TcpCarrier() {
-  const base::Time deadline = base::deadline_after(base::Clock::now(), hub_.options().linger);
-  for (const SharedConnection& connection : hub_.release_connections()) connection->finish(deadline);
+  const base::Time now = base::Clock::now();
+  const base::Time orderly = base::deadline_after(now, hub_.options().linger);
+  const base::Time prompt = base::deadline_after(now, hub_.options().prompt_linger);
+  while (const SharedConnection connection = hub_.any_connection()) connection->finish(orderly, prompt);
 }
 
 ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {

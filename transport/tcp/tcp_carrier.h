@@ -19,7 +19,8 @@ class TcpCarrier final : public Carrier {
  public:
   // The reactor outlives the carrier.
   TcpCarrier(Reactor& reactor, const TcpOptions& options);
-  // Brings out what closed channels still had to send, for options.linger at most.
+  // Brings out what closed channels still had to send: for options.linger at most after an orderly close, else for
+  // options.prompt_linger. What the peer has not taken by then is dropped by a reset.
   ~TcpCarrier() override;
 
   ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;

@@ -24,8 +24,12 @@ struct TcpOptions {
   base::Duration request_timeout = std::chrono::seconds(5);
   // An accepted peer that has not confirmed by then is lost.
   base::Duration confirm_timeout = std::chrono::seconds(10);
+  // A peer whose host is silent while an answer is due is lost within this time (docs/decisions/0017). At least 2 s.
+  base::Duration peer_timeout = std::chrono::seconds(60);
   // How long a closed connection may take to bring its last bytes out.
   base::Duration linger = std::chrono::seconds(5);
+  // How long the carrier's destructor waits for connections that were not closed in an orderly way.
+  base::Duration prompt_linger = std::chrono::milliseconds(50);
   // How long a foreign peer's first FPDU from us is held back (docs/WIRE.md, "Foreign peers").
   base::Duration responder_hold = std::chrono::milliseconds(100);
   base::Duration initiator_hold = std::chrono::milliseconds(5);
@@ -37,8 +41,10 @@ struct TcpOptions {
   // SO_SNDBUF and SO_RCVBUF; 0 leaves them to the kernel, which adapts them.
   int send_buffer = 0;
   int receive_buffer = 0;
-  // Sockets that have not sent their whole request yet; beyond it the oldest is closed.
-  std::size_t max_newcomers = 1024;
+  // Accepted sockets whose peers have not sent their whole request yet: of one source address, and of all. Beyond it
+  // the oldest is closed.
+  std::size_t max_half_open_per_source = 256;
+  std::size_t max_half_open = 1024;
 };
 
 }  // namespace softdat::transport::tcp

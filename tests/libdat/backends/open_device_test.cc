@@ -22,8 +22,9 @@ class OpenDeviceTest : public testing::Test {
   }
   void TearDown() override { SetUp(); }
 
-  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND", "SOFTDAT_TRANSPORT", "SOFTDAT_ADDRESS",
-                                               "SOFTDAT_CRC",     "SOFTDAT_MPA",       "SOFTDAT_RNR"};
+  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND",    "SOFTDAT_TRANSPORT", "SOFTDAT_ADDRESS",
+                                               "SOFTDAT_CRC",        "SOFTDAT_MPA",       "SOFTDAT_RNR",
+                                               "SOFTDAT_TCP_TIMEOUT"};
 };
 
 TEST_F(OpenDeviceTest, NobodyIsReachableWithoutBeingAsked) {
@@ -44,13 +45,27 @@ TEST_F(OpenDeviceTest, StockInstanceDataMeansNothing) {
 }
 
 TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
-  const auto options = settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on mpa=1 rnr=terminate"});
+  const auto options =
+      settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on mpa=1 rnr=terminate tcp_timeout=7"});
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(options->address.ipv4, 0x7f000009u);
   EXPECT_EQ(options->carrier, transport::CarrierKind::kTcp);
   EXPECT_TRUE(options->crc);
   EXPECT_EQ(options->mpa, transport::MpaStyle::kPlain);
   EXPECT_EQ(options->rnr, simnic::RnrPolicy::kTerminate);
+  EXPECT_EQ(options->tcp_timeout, std::chrono::seconds(7));
+}
+
+TEST_F(OpenDeviceTest, EnvironmentSetsTheTcpTimeoutWithinItsLimits) {
+  EXPECT_EQ(settle_options({"sim0", ""})->tcp_timeout, std::chrono::seconds(60));
+  for (const unsigned seconds : {2u, 600u}) {
+    ::setenv("SOFTDAT_TCP_TIMEOUT", std::to_string(seconds).c_str(), 1);
+    EXPECT_EQ(settle_options({"sim0", "tcp_timeout=7"})->tcp_timeout, std::chrono::seconds(seconds));
+  }
+  for (const char* value : {"", "1", "601", "-5", "5s", "0x10", "4294967298"}) {
+    ::setenv("SOFTDAT_TCP_TIMEOUT", value, 1);
+    EXPECT_EQ(settle_options({"sim0", "tcp_timeout=7"})->tcp_timeout, std::chrono::seconds(7)) << value;
+  }
 }
 
 TEST_F(OpenDeviceTest, EveryCarrierHasItsName) {
@@ -78,7 +93,8 @@ TEST_F(OpenDeviceTest, AddressOfAnotherHostIsRefused) {
 }
 
 TEST_F(OpenDeviceTest, WhatIsNotUnderstoodIsRefused) {
-  for (const char* data : {"adress=127.0.0.1", "transport=ib", "crc=maybe", "rnr=", "address=1.2.3", "=x"}) {
+  for (const char* data : {"adress=127.0.0.1", "transport=ib", "crc=maybe", "rnr=", "address=1.2.3", "=x",
+                           "tcp_timeout=1", "tcp_timeout=5s"}) {
     EXPECT_FALSE(settle_options({"sim0", data}).has_value()) << data;
   }
 }

@@ -141,7 +141,7 @@ TEST_F(HostileTest, SpoiledStreamsBreakOnceAndNothingElse) {
 
 TEST_F(HostileTest, AFloodOfConnectsLeavesRoomForTheHonest) {
   TcpOptions options;
-  options.max_newcomers = 16;
+  options.max_half_open = 16;
   start_with(options);
   std::vector<std::unique_ptr<RawPeer>> flood;
   for (int i = 0; i < 200; ++i) flood.push_back(std::make_unique<RawPeer>(address_, kPort));
@@ -210,6 +210,28 @@ TEST_F(HostileTest, AHalfClosedPeerThatDoesNotReadCostsNoProcessor) {
   EXPECT_LT(early, 10);
   pass(std::chrono::seconds(6));
   EXPECT_TRUE(reach([&] { return raw.is_ended(); }, &raw));
+}
+
+// The time that an orderly end may take is longer than any test.
+TEST_F(HostileTest, APeerThatTakesNothingDoesNotHoldUpTheEndOfTheCarrier) {
+  TcpOptions options;
+  options.linger = std::chrono::hours(24);
+  start_with(options);
+  RawPeer raw(address_, kPort);
+  Peer sender;
+  connect_raw(raw, sender, *port_);
+  pass(std::chrono::milliseconds(100));
+  ASSERT_TRUE(reach([&] { return sender.is_established; }));
+  const std::size_t big = 24u << 20;
+  sender.queue({.opcode = Opcode::kSend, .length = big}, conformance::make_pattern(big));
+  settle();
+  ASSERT_FALSE(sender.is_drained());
+  sender.channel->close(CloseMode::kPrompt);
+  port_.reset();
+  carrier_.reset();
+  raw.pump();
+  EXPECT_TRUE(raw.is_ended());
+  EXPECT_LT(raw.received().size(), big) << "what was lost was told by a reset";
 }
 
 TEST_F(HostileTest, WhatWasSentBeforeAResetArrivesHoweverMuchItIs) {

@@ -2,6 +2,7 @@
 #include "tests/transport/tcp/raw_peer.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -96,6 +97,23 @@ Bytes RawPeer::take(std::size_t length) {
 
 void RawPeer::shut_down() {
   ::shutdown(fd_.get(), SHUT_WR);
+}
+
+void RawPeer::cut() {
+  sock_filter drop_all{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+  const sock_fprog program{.len = 1, .filter = &drop_all};
+  for (const int fd : {listener_.get(), fd_.get()}) {
+    if (fd < 0) continue;
+    EXPECT_EQ(::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
+  }
+}
+
+void RawPeer::mend() {
+  const int ignored = 0;
+  for (const int fd : {listener_.get(), fd_.get()}) {
+    if (fd < 0) continue;
+    EXPECT_EQ(::setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &ignored, sizeof ignored), 0);
+  }
 }
 
 void RawPeer::reset() {

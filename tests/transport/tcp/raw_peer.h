@@ -44,6 +44,9 @@ class RawPeer {
   bool is_hung_up_within(base::Duration time) const;
   void shut_down();
   void reset();  // RST
+  // From now on every segment to this end is dropped before TCP sees it, as by a pulled cable; and no longer.
+  void cut();
+  void mend();
   void close() { fd_.reset(); }
 
  private:
