@@ -2,13 +2,19 @@
 #include "tools/softdat/figures.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/output.h"
 
 namespace softdat::tools {
+
+namespace fs = std::filesystem;
 
 std::string to_json(const Figures& figures) {
   std::string json;
@@ -18,16 +24,41 @@ std::string to_json(const Figures& figures) {
   return json + "\n}\n";
 }
 
+std::string json_quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(letter) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + '"';
+}
+
+void require_writable(const std::string& name) {
+  if (name.empty() || name == "-") return;
+  std::error_code ignored;
+  if (fs::is_directory(name, ignored)) throw Failure(fmt::format("cannot write \"{}\": it is a directory", name));
+  const fs::path parent = fs::path(name).has_parent_path() ? fs::path(name).parent_path() : ".";
+  const bool exists = fs::exists(name, ignored);
+  const char* const target = exists ? name.c_str() : parent.c_str();
+  if (::access(target, exists ? W_OK : W_OK | X_OK) == 0) return;
+  throw Failure(fmt::format("cannot write \"{}\": {}", name, std::strerror(errno)));
+}
+
 void write_file(const std::string& name, const std::string& text) {
+  errno = 0;
   std::ofstream file(name);
   file << text;
   file.close();
-  if (!file) throw Failure(fmt::format("cannot write the file \"{}\"", name));
+  if (!file) throw Failure(fmt::format("cannot write \"{}\": {}", name, std::strerror(errno)));
 }
 
 void write_output(const std::string& name, const std::string& text) {
   if (name == "-") {
-    std::cout << text;
+    print_out(text);
   } else if (!name.empty()) {
     write_file(name, text);
   }

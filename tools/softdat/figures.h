@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,14 @@ using Figures = std::vector<std::pair<std::string, double>>;
 
 // One flat JSON object, a line a figure.
 std::string to_json(const Figures& figures);
+
+// The text as a JSON string, with its quotation marks.
+std::string json_quoted(std::string_view text);
+
+// Failure when a file of that name could not be written now: told before the measuring. Creates nothing. Empty names
+// and
+// "-" are no files.
+void require_writable(const std::string& name);
 
 // Failure when it cannot be written.
 void write_file(const std::string& name, const std::string& text);

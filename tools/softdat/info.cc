@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/info.h"
 
-#include <arpa/inet.h>
 #include <dat2/udat.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tools/softdat/address.h"
+#include "tools/softdat/captured_output.h"
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/figures.h"
+#include "tools/softdat/output.h"
 #include "verbs/open.h"
 
 namespace softdat::tools {
@@ -22,28 +22,20 @@ namespace {
 
 constexpr DAT_COUNT kMostListed = 256;
 
+constexpr const char* kBuiltIn = "sim0";
+
 struct Row {
   std::string name;
-  std::string text;
-  bool is_open = false;
+  std::string problem;               // why it cannot be opened; empty if it can
+  std::vector<std::string> remarks;  // what the provider printed
+  std::string adapter;
+  std::string vendor;
+  std::string address;
+  std::string direct;  // direct access: "auto", "on" or "off"; empty where the adapter does not tell
+  DAT_COUNT max_eps = 0;
+  DAT_COUNT max_srqs = 0;
+  DAT_COUNT max_rmrs = 0;
 };
-
-std::string text_of(const DAT_IA_ATTR& attributes) {
-  char host[INET6_ADDRSTRLEN] = "no address";
-  const auto* const address = reinterpret_cast<const sockaddr*>(attributes.ia_address_ptr);
-  if (address != nullptr && address->sa_family == AF_INET) {
-    sockaddr_in inet;
-    std::memcpy(&inet, address, sizeof inet);
-    ::inet_ntop(AF_INET, &inet.sin_addr, host, sizeof host);
-  }
-  if (address != nullptr && address->sa_family == AF_INET6) {
-    sockaddr_in6 inet;
-    std::memcpy(&inet, address, sizeof inet);
-    ::inet_ntop(AF_INET6, &inet.sin6_addr, host, sizeof host);
-  }
-  return fmt::format("{}, {}, {}; {} endpoints, {} SRQs, {} windows", attributes.adapter_name, host,
-                     attributes.vendor_name, attributes.max_eps, attributes.max_srqs, attributes.max_rmrs);
-}
 
 // What the device says of itself by that name, if anything.
 std::string named_attribute(DAT_IA_HANDLE ia, std::string_view name) {
@@ -56,18 +48,37 @@ std::string named_attribute(DAT_IA_HANDLE ia, std::string_view name) {
   return {};
 }
 
+void query(DAT_IA_HANDLE ia, Row& row) {
+  DAT_IA_ATTR attributes{};
+  if (const DAT_RETURN result = dat_ia_query(ia, nullptr, DAT_IA_ALL, &attributes, 0, nullptr); result != DAT_SUCCESS) {
+    row.problem = describe(result);
+    return;
+  }
+  row.adapter = attributes.adapter_name;
+  row.vendor = attributes.vendor_name;
+  row.address = address_text(reinterpret_cast<const sockaddr*>(attributes.ia_address_ptr));
+  row.max_eps = attributes.max_eps;
+  row.max_srqs = attributes.max_srqs;
+  row.max_rmrs = attributes.max_rmrs;
+  row.direct = named_attribute(ia, "SOFTDAT_DIRECT");
+}
+
 Row open_and_describe(const std::string& name) {
+  constexpr DAT_COUNT kAsyncEvents = 8;
+  Row row;
+  row.name = name;
+  const CapturedOutput captured;
   DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
   DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
   std::string mutable_name = name;
-  const DAT_RETURN opened = dat_ia_open(mutable_name.data(), 8, &async_evd, &ia);
-  if (opened != DAT_SUCCESS) return {name, describe(opened)};
-  DAT_IA_ATTR attributes{};
-  const DAT_RETURN queried = dat_ia_query(ia, nullptr, DAT_IA_ALL, &attributes, 0, nullptr);
-  Row row = queried == DAT_SUCCESS ? Row{name, text_of(attributes), true} : Row{name, describe(queried)};
-  const std::string direct = named_attribute(ia, "SOFTDAT_DIRECT");
-  if (row.is_open && !direct.empty()) row.text += ", direct access " + direct;
-  dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+  if (const DAT_RETURN opened = dat_ia_open(mutable_name.data(), kAsyncEvents, &async_evd, &ia);
+      opened == DAT_SUCCESS) {
+    query(ia, row);
+    dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+  } else {
+    row.problem = describe(opened);
+  }
+  row.remarks = captured.lines();
   return row;
 }
 
@@ -86,27 +97,79 @@ std::vector<std::string> listed_names() {
   return names;
 }
 
-void print(const Row& row) {
-  fmt::print("{:<16} {} {}\n", row.name, row.is_open ? "  " : "no", row.text);
+// Every IA there is. sim0 needs no dat.conf, so that no registry of ours lists it beside one.
+std::vector<Row> all_rows() {
+  std::vector<std::string> names = listed_names();
+  if (std::find(names.begin(), names.end(), kBuiltIn) == names.end()) names.insert(names.begin(), kBuiltIn);
+  std::vector<Row> rows;
+  for (const std::string& name : names) rows.push_back(open_and_describe(name));
+  for (const verbs::Listing& device : verbs::list_devices()) {
+    if (device.problem.empty()) {
+      rows.push_back(open_and_describe(device.name));
+    } else {
+      rows.push_back({});
+      rows.back().name = device.name;
+      rows.back().problem = device.problem;
+    }
+  }
+  return rows;
+}
+
+bool is_usable(const Row& row) {
+  return row.problem.empty();
+}
+
+std::string text_of(const Row& row) {
+  if (!is_usable(row)) return fmt::format("{:<16} no {}\n", row.name, row.problem);
+  const std::string direct = row.direct.empty() ? "" : ", direct access " + row.direct;
+  return fmt::format("{:<16}    {}, {}, {}; {} endpoints, {} SRQs, {} windows{}\n", row.name, row.adapter, row.address,
+                     row.vendor, row.max_eps, row.max_srqs, row.max_rmrs, direct);
+}
+
+std::string json_of(const Row& row) {
+  std::vector<std::string> remarks;
+  for (const std::string& remark : row.remarks) remarks.push_back(json_quoted(remark));
+  return fmt::format(R"({{"name": {}, "usable": {}, "problem": {}, "remarks": [{}], "adapter": {}, "vendor": {}, )"
+                     R"("address": {}, "direct_access": {}, "max_endpoints": {}, "max_srqs": {}, "max_windows": {}}})",
+                     json_quoted(row.name), is_usable(row), json_quoted(row.problem), fmt::join(remarks, ", "),
+                     json_quoted(row.adapter), json_quoted(row.vendor), json_quoted(row.address),
+                     json_quoted(row.direct), row.max_eps, row.max_srqs, row.max_rmrs);
+}
+
+void print_json(const std::vector<Row>& rows) {
+  std::vector<std::string> texts;
+  for (const Row& row : rows) texts.push_back(json_of(row));
+  print_out(fmt::format("[\n  {}\n]\n", fmt::join(texts, ",\n  ")));
+}
+
+void print_text(const std::vector<Row>& rows, bool all) {
+  std::size_t left_out = 0;
+  for (const Row& row : rows) {
+    if (is_usable(row)) print_out(text_of(row));
+  }
+  for (const Row& row : rows) {
+    if (is_usable(row)) continue;
+    ++left_out;
+    if (!all) continue;
+    print_out(text_of(row));
+    for (const std::string& remark : row.remarks) print_out(fmt::format("{:<20}{}\n", "", remark));
+  }
+  if (left_out != 0 && !all)
+    print_out(fmt::format("{} more cannot be opened: softdat info --all says why\n", left_out));
 }
 
 }  // namespace
 
-int run_info() {
-  bool is_any_open = false;
-  const auto show = [&](const Row& row) {
-    print(row);
-    is_any_open = is_any_open || row.is_open;
-  };
-  for (const std::string& name : listed_names()) show(open_and_describe(name));
-  for (const verbs::Listing& device : verbs::list_devices()) {
-    if (!device.problem.empty()) {
-      show({device.name, device.problem});
-    } else {
-      show(open_and_describe(device.name));
-    }
+int run_info(const InfoOutput& output) {
+  const std::vector<Row> rows = all_rows();
+  if (output.json) {
+    print_json(rows);
+  } else {
+    print_text(rows, output.all);
   }
-  return is_any_open ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (std::any_of(rows.begin(), rows.end(), is_usable)) return EXIT_SUCCESS;
+  print_error("no adapter can be opened; softdat info --all says why");
+  return kExitFailure;
 }
 
 }  // namespace softdat::tools

@@ -3,8 +3,13 @@
 
 namespace softdat::tools {
 
-// Opens every IA that dat.conf and both backends offer and prints what it is, or why it cannot be opened. Returns the
-// exit status: 0 when at least one can.
-int run_info();
+struct InfoOutput {
+  bool all = false;   // list also the adapters that cannot be opened, and why
+  bool json = false;  // all of them, as JSON
+};
+
+// Opens every IA that dat.conf and both backends offer and prints it. Returns the exit status: success when at least
+// one can be opened.
+int run_info(const InfoOutput& output);
 
 }  // namespace softdat::tools

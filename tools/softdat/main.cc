@@ -1,44 +1,59 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // softdat: the command that a user runs.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 
+#include "tools/softdat/command_line.h"
 #include "tools/softdat/floor/command.h"
 #include "tools/softdat/info.h"
 #include "tools/softdat/mesh/command.h"
 #include "tools/softdat/mesh/worker.h"
+#include "tools/softdat/output.h"
 #include "tools/softdat/perf/command.h"
 #include "tools/softdat/perf/worker.h"
 #include "tools/softdat/quickstart.h"
+#include "tools/softdat/registry_library.h"
+
+namespace softdat::tools {
+namespace {
+
+int run(int argc, const char* const* argv) {
+  CommandLine line;
+  Subcommand quickstart = line.add("quickstart", "Let two processes of this machine do RDMA and show how fast it is");
+  QuickstartOutput output;
+  quickstart.add_flag("--plain", output.plain, "Only lines of: transport operation bytes microseconds MB/s");
+  quickstart.add_text("--json", "FILE", output.json,
+                      "Write the rows to this file, as JSON (-: to standard output, and no table)");
+  const perf::Command perf(line);
+  const floor::Command floor(line);
+  const mesh::Command mesh(line);
+  Subcommand info = line.add("info", "List the adapters that can be opened here");
+  InfoOutput listing;
+  info.add_flag("--all", listing.all, "List also the adapters that cannot be opened, and why");
+  info.add_flag("--json", listing.json, "All of them, as JSON on standard output");
+  const Subcommand perf_worker = line.add_hidden("perf-worker");
+  const Subcommand mesh_worker = line.add_hidden("mesh-worker");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (perf_worker.is_chosen()) return perf::run_worker();
+  if (mesh_worker.is_chosen()) return mesh::run_worker();
+  if (floor.is_chosen()) return floor.run();
+  warn_of_other_registry();
+  if (info.is_chosen()) return run_info(listing);
+  if (perf.is_chosen()) return perf.run();
+  if (mesh.is_chosen()) return mesh.run();
+  return run_quickstart(output);
+}
+
+}  // namespace
+}  // namespace softdat::tools
 
 int main(int argc, char** argv) {
-  CLI::App app("SoftDAT: uDAPL without the HCA");
-  app.require_subcommand(1);
-  CLI::App* quickstart =
-      app.add_subcommand("quickstart", "Let two processes of this machine do RDMA and show how fast it is");
-  bool plain = false;
-  quickstart->add_flag("--plain", plain, "Only lines of: transport operation bytes microseconds MB/s");
-  const softdat::tools::perf::Command perf(app);
-  const softdat::tools::floor::Command floor(app);
-  const softdat::tools::mesh::Command mesh(app);
-  const CLI::App* info = app.add_subcommand("info", "List every adapter that can be opened, and why others cannot");
-  // What perf, quickstart and mesh start.
-  CLI::App* worker = app.add_subcommand("perf-worker", "")->group("");
-  CLI::App* mesh_worker = app.add_subcommand("mesh-worker", "")->group("");
-  CLI11_PARSE(app, argc, argv);
   try {
-    if (*worker) return softdat::tools::perf::run_worker();
-    if (*mesh_worker) return softdat::tools::mesh::run_worker();
-    if (*info) return softdat::tools::run_info();
-    if (perf.is_chosen()) return perf.run();
-    if (floor.is_chosen()) return floor.run();
-    if (mesh.is_chosen()) return mesh.run();
-    return softdat::tools::run_quickstart(plain);
+    return softdat::tools::run(argc, argv);
+  } catch (const softdat::tools::UsageError& error) {
+    softdat::tools::print_error(error.what());
+    return softdat::tools::kExitUsage;
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "softdat: {}\n", failure.what());
-    return 1;
+    softdat::tools::print_error(failure.what());
+    return softdat::tools::kExitFailure;
   }
 }

@@ -3,13 +3,19 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/figures.h"
+#include "tools/softdat/output.h"
+#include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/pairs.h"
 #include "tools/softdat/perf/plan.h"
 #include "tools/softdat/perf/result.h"
 #include "tools/softdat/perf/table.h"
+#include "tools/softdat/registry_library.h"
 
 namespace softdat::tools {
 namespace {
@@ -17,22 +23,39 @@ namespace {
 constexpr std::uint32_t kWindow = 16;
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 20;
 
+struct Row {
+  const char* transport;
+  perf::Result latency;
+  perf::Result bandwidth;
+
+  double us() const { return latency.quantile(0.5); }
+};
+
 void print_heading() {
-  fmt::print("Two processes, one simulated adapter each (IA \"sim0\"), over shared memory and over TCP:\n\n");
-  fmt::print("{:<10} {:<10} {:>8} {:>14} {:>18}\n", "operation", "transport", "size", "latency (us)",
-             "bandwidth (MB/s)");
+  print_out(
+      fmt::format("Two processes, one simulated adapter each (IA \"sim0\"), over shared memory and over TCP:\n\n"
+                  "{:<10} {:<10} {:>8} {:>14} {:>14} {:>18}\n",
+                  "operation", "transport", "size", "latency (us)", "messages/s", "bandwidth (MB/s)"));
 }
 
-void print_row(const char* transport, const perf::Result& latency, const perf::Result& bandwidth, bool plain) {
-  const auto operation = perf::to_text(latency.what.operation);
-  const double us = latency.quantile(0.5);
-  if (plain) {
-    fmt::print("{} {} {} {:.3f} {:.6g}\n", transport, operation, latency.what.size, us, bandwidth.megabytes_per_s);
-  } else {
-    fmt::print("{:<10} {:<10} {:>8} {:>14.2f} {:>18.0f}\n", operation, transport, perf::size_text(latency.what.size),
-               us, bandwidth.megabytes_per_s);
-  }
-  std::fflush(stdout);
+void print_row(const Row& row) {
+  print_out(fmt::format("{:<10} {:<10} {:>8} {:>14.2f} {:>14} {:>18}\n", perf::to_text(row.latency.what.operation),
+                        row.transport, perf::size_text(row.latency.what.size), row.us(),
+                        perf::number_text(row.bandwidth.messages_per_s),
+                        perf::number_text(row.bandwidth.megabytes_per_s)));
+}
+
+void print_plain(const Row& row) {
+  print_out(fmt::format("{} {} {} {:.3f} {:.6g}\n", row.transport, perf::to_text(row.latency.what.operation),
+                        row.latency.what.size, row.us(), row.bandwidth.megabytes_per_s));
+}
+
+std::string json_of(const Row& row) {
+  return fmt::format(
+      R"({{"transport": "{}", "operation": "{}", "size": {}, "latency_us": {:.6g}, "messages_per_s": {:.6g}, )"
+      R"("megabytes_per_s": {:.6g}}})",
+      row.transport, perf::to_text(row.latency.what.operation), row.latency.what.size, row.us(),
+      row.bandwidth.messages_per_s, row.bandwidth.megabytes_per_s);
 }
 
 // Each latency is followed by the bandwidth of the same operation and size.
@@ -58,41 +81,64 @@ perf::RunPlan plan_of(const char* transport) {
   return plan;
 }
 
-void run_pair(const char* transport, bool plain) {
+void run_pair(const char* transport, const std::function<void(const Row&)>& on_row) {
   perf::Pairs pairs(plan_of(transport));
-  perf::Result latency;
+  Row row{transport, {}, {}};
   pairs.measure([&](const perf::Result& result) {
     if (result.what.measure == perf::Measure::kLatency) {
-      latency = result;
+      row.latency = result;
     } else {
-      print_row(transport, latency, result, plain);
+      row.bandwidth = result;
+      on_row(row);
     }
   });
   pairs.wait();
 }
 
 void print_next_step() {
-  fmt::print(
+  const std::string library = registry_library().path;
+  print_out(fmt::format(
       "\nTwo processes of this machine did RDMA through the DAT API; no adapter was needed.\n"
       "Latency is half a round trip (of a read: the whole), both sides polling. `softdat perf` measures more.\n\n"
       "Next: run a uDAPL program of your own. With the libraries on the loader's path it needs no\n"
       "configuration; open the IA \"sim0\", or let SoftDAT answer to the name it asks for:\n\n"
-      "    LD_LIBRARY_PATH=$PWD/build/quickstart/lib SOFTDAT_ANY_IA=1 ./your-program\n\n"
-      "README.md has a 20-line program to begin with.\n");
+      "    LD_LIBRARY_PATH={} SOFTDAT_ANY_IA=1 your-program\n\n"
+      "README.md has a 20-line program to begin with.\n",
+      library.substr(0, library.rfind('/'))));
 }
 
-}  // namespace
+void print_disturbance(const perf::OtherPrograms& others) {
+  constexpr std::uint32_t kBusy = 2;
+  const std::string text = others.disturbance(kBusy);
+  if (!text.empty()) print_warning(text);
+}
 
-int run_quickstart(bool plain) {
-  if (!plain) print_heading();
+void run_both(const std::function<void(const Row&)>& on_row) {
   for (const char* transport : {"shm", "tcp"}) {
     try {
-      run_pair(transport, plain);
+      run_pair(transport, on_row);
     } catch (const Failure& failure) {
       throw Failure(fmt::format("the two processes could not finish over {}: {}", transport, failure.what()));
     }
   }
-  if (!plain) print_next_step();
+}
+
+}  // namespace
+
+int run_quickstart(const QuickstartOutput& output) {
+  require_writable(output.json);
+  const bool has_table = !output.plain && output.json != "-";
+  const perf::OtherPrograms others;
+  if (has_table) print_heading();
+  std::vector<std::string> rows;
+  run_both([&](const Row& row) {
+    rows.push_back(json_of(row));
+    if (has_table) print_row(row);
+    if (output.plain) print_plain(row);
+  });
+  write_output(output.json, fmt::format("[\n  {}\n]\n", fmt::join(rows, ",\n  ")));
+  if (has_table) print_next_step();
+  print_disturbance(others);
   return 0;
 }
 

@@ -4,16 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <iterator>
 
-#include "tools/softdat/dat_call.h"
 #include "tools/softdat/figures.h"
 #include "tools/softdat/floor/memory.h"
 #include "tools/softdat/floor/tcp.h"
+#include "tools/softdat/output.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/sizes.h"
 #include "tools/softdat/perf/table.h"
+#include "tools/softdat/words.h"
 
 namespace softdat::tools::floor {
 namespace {
@@ -22,31 +21,25 @@ constexpr const char* kKinds = "cache-line,memcpy,futex,tcp,connect";
 
 }  // namespace
 
-Command::Command(CLI::App& app)
-    : app_(app.add_subcommand("floor", "Measure what the machine itself can do, for comparison")) {
-  app_->footer("Two processes, each on a processor of its own, without DAT. One way of a round trip where it is one.");
-  app_->add_option("--only", only_, "Of these")->type_name("LIST")->capture_default_str();
-  app_->add_option("-s,--size", sizes_, "Bytes of a memcpy and of a piece of a stream")
-      ->type_name("LIST")
-      ->capture_default_str();
-  app_->add_option("--pause", pause_us_,
-                   "Microseconds that a side waits before it wakes the other, outside the figure, so that it sleeps")
-      ->type_name("N")
-      ->capture_default_str();
-  app_->add_option("-d,--duration", duration_s_, "Seconds of each figure")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.001, 3600.0).description(""))
-      ->capture_default_str();
-  app_->add_option("--cpu", cpus_, "The two processors: auto, none, or as 0,1")
-      ->type_name("LIST")
-      ->capture_default_str();
-  app_->add_option("--json", json_, "Write the figures to this file, as JSON (-: to standard output, and no table)")
-      ->type_name("FILE");
+Command::Command(CommandLine& line)
+    : options_(line.add("floor", "Measure what the machine itself can do, for comparison")) {
+  options_.set_footer(
+      "Two processes, each on a processor of its own, without DAT. One way of a round trip where it is one.");
+  options_.add_text("--only", "LIST", only_, "Of these");
+  options_.add_text("-s,--size", "LIST", sizes_, "Bytes of a memcpy and of a piece of a stream");
+  options_.add_number(
+      "--pause", "N", pause_us_, 0, 1'000'000,
+      "Microseconds that a side waits before it wakes the other, outside the figure, so that it sleeps");
+  options_.add_number("-d,--duration", "SECONDS", duration_s_, 0.001, 3600, "Seconds of each figure");
+  options_.add_text("--cpu", "LIST", cpus_, "The two processors: auto, none, or as 0,1");
+  options_.add_text("--json", "FILE", json_,
+                    "Write the figures to this file, as JSON (-: to standard output, and no table)");
 }
 
 Processors Command::processors() const {
-  if (cpus_ == "none") return {-1, -1};
-  if (cpus_ != "auto") {
+  const std::string word = lower_case(cpus_);
+  if (word == "none") return {-1, -1};
+  if (word != "auto") {
     const std::vector<int> given = perf::parse_processors(cpus_);
     return {given.front(), given.back()};
   }
@@ -70,21 +63,26 @@ std::vector<Command::Floor> Command::floors() const {
   return made;
 }
 
-int Command::run() const {
-  const std::vector<std::string> kinds = perf::split_list(kKinds);
-  const std::vector<std::string> wanted = perf::split_list(only_);
+std::vector<std::string> Command::wanted_kinds() const {
+  const std::vector<std::string> kinds = split_list(kKinds);
+  std::vector<std::string> wanted = split_list(lower_case(only_));
   for (const std::string& word : wanted) {
-    if (std::find(kinds.begin(), kinds.end(), word) == kinds.end()) {
-      throw Failure(fmt::format("\"{}\" is no floor; there are {}", word, kKinds));
-    }
+    if (std::find(kinds.begin(), kinds.end(), word) != kinds.end()) continue;
+    throw UsageError(
+        fmt::format("--only \"{}\" is not a floor{}; allowed: {}", word, did_you_mean(word, kinds), join(kinds)));
   }
+  return wanted;
+}
+
+int Command::run() const {
+  const std::vector<std::string> wanted = wanted_kinds();
+  require_writable(json_);
   Figures figures;
   for (const Floor& floor : floors()) {
     if (std::find(wanted.begin(), wanted.end(), floor.kind) == wanted.end()) continue;
     const double value = floor.measure();
     figures.emplace_back(floor.name, value);
-    if (json_ != "-") fmt::print("{:<24}{:>12} {}\n", floor.name, perf::number_text(value), floor.unit);
-    std::fflush(stdout);
+    if (json_ != "-") print_out(fmt::format("{:<24}{:>12} {}\n", floor.name, perf::number_text(value), floor.unit));
   }
   write_output(json_, to_json(figures));
   return 0;

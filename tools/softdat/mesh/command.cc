@@ -10,6 +10,7 @@
 
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/mesh/worker.h"
+#include "tools/softdat/output.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/table.h"
 
@@ -46,29 +47,19 @@ std::uint64_t own_qual() {
 
 }  // namespace
 
-Command::Command(CLI::App& app)
-    : app_(app.add_subcommand("mesh", "Connect many processes of this machine, each with all others")) {
-  app_->footer(
+Command::Command(CommandLine& line)
+    : options_(line.add("mesh", "Connect many processes of this machine, each with all others")) {
+  options_.set_footer(
       "Each process registers memory many times, connects with every other, writes into one of its regions and sends\n"
       "to it, and looks at what comes. Then all are idle for a while.");
-  app_->add_option("-p,--processes", processes_, "How many")
-      ->type_name("N")
-      ->check(CLI::Range(2, 1024).description(""))
-      ->capture_default_str();
-  app_->add_option("-r,--registrations", registrations_, "Registered regions of each process")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000).description(""))
-      ->capture_default_str();
-  app_->add_option("--idle", idle_s_, "For how long all are idle, connected")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0).description(""))
-      ->capture_default_str();
-  app_->add_option("--ia", ia_, "The adapter of all")->type_name("NAME")->capture_default_str();
-  app_->add_option("--transport", transport_, "What carries it: auto, shm or tcp; else as SOFTDAT_TRANSPORT says")
-      ->type_name("WORD")
-      ->check(CLI::IsMember({"auto", "shm", "tcp"}).description(""));
-  app_->add_option("--json", json_, "Write the figures to this file, as JSON (-: to standard output, and no table)")
-      ->type_name("FILE");
+  options_.add_number("-p,--processes", "N", processes_, 2, 1024, "How many");
+  options_.add_number("-r,--registrations", "N", registrations_, 1, 1'000'000, "Registered regions of each process");
+  options_.add_number("--idle", "SECONDS", idle_s_, 0, 3600, "For how long all are idle, connected");
+  options_.add_text("--ia", "NAME", ia_, "The adapter of all");
+  options_.add_word("--transport", {"auto", "shm", "tcp"}, transport_,
+                    "What carries it: auto, shm or tcp; else as SOFTDAT_TRANSPORT says");
+  options_.add_text("--json", "FILE", json_,
+                    "Write the figures to this file, as JSON (-: to standard output, and no table)");
 }
 
 Command::Children Command::start() const {
@@ -123,12 +114,13 @@ Figures Command::measure(const Children& children) const {
 
 void Command::write(const Figures& figures) const {
   if (json_ != "-") {
-    for (const auto& [name, value] : figures) fmt::print("{:<28}{:>12}\n", name, perf::number_text(value));
+    for (const auto& [name, value] : figures) print_out(fmt::format("{:<28}{:>12}\n", name, perf::number_text(value)));
   }
   write_output(json_, to_json(figures));
 }
 
 int Command::run() const {
+  require_writable(json_);
   perf::raise_file_limit();
   const Children children = start();
   const Figures figures = measure(children);

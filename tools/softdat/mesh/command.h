@@ -2,23 +2,23 @@
 // `softdat mesh`: many processes of this machine, each connected with all others.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/softdat/child.h"
+#include "tools/softdat/command_line.h"
 #include "tools/softdat/figures.h"
 
 namespace softdat::tools::mesh {
 
 class Command {
  public:
-  // Adds the subcommand to `app`; lives as long.
-  explicit Command(CLI::App& app);
+  // Adds the command to `line`, which must live as long.
+  explicit Command(CommandLine& line);
 
-  bool is_chosen() const { return app_->parsed(); }
+  bool is_chosen() const { return options_.is_chosen(); }
   // Returns the exit status. Failure when a process fails.
   int run() const;
 
@@ -29,7 +29,7 @@ class Command {
   Figures measure(const Children& children) const;
   void write(const Figures& figures) const;
 
-  CLI::App* app_;
+  Subcommand options_;
   std::uint32_t processes_ = 64;
   std::uint32_t registrations_ = 4096;
   double idle_s_ = 1;

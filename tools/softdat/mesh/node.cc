@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/event_names.h"
 #include "tools/softdat/perf/foreign_memory.h"
 #include "tools/softdat/perf/lanes.h"
 
@@ -99,7 +100,7 @@ void Node::connect() {
       note_established(event.event_data.connect_event_data);
       ++established;
     } else {
-      throw Failure(fmt::format("a connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+      throw Failure(fmt::format("a connection failed: {}", event_text(event.event_number)));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/event_names.h"
 #include "tools/softdat/perf/lanes.h"
 
 namespace softdat::tools::perf {
@@ -49,7 +50,7 @@ void Churn::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, std::uint64_
       ++ended;
       if (begun < count) begin(address, qual), ++begun;
     } else {
-      throw Failure(fmt::format("a connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+      throw Failure(fmt::format("a connection failed: {}", event_text(event.event_number)));
     }
   }
 }
@@ -64,7 +65,7 @@ void Churn::accept(std::uint64_t count) {
       require(dat_ep_free(event.event_data.connect_event_data.ep_handle), "dat_ep_free");
       ++ended;
     } else if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
-      throw Failure(fmt::format("a connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+      throw Failure(fmt::format("a connection failed: {}", event_text(event.event_number)));
     }
   }
 }

@@ -121,13 +121,15 @@ Result Client::measure_long_enough(const Case& what) {
   trial.iterations = std::min(first_guess(what), what.iterations == 0 ? kMostMessages : what.iterations);
   Result result = measure_once(trial);
   if (what.iterations != 0) return measure_once(what);
-  // What disturbs a short trial makes the next too short, so the last one is looked at as well.
+  // The trial says how long a round takes. What disturbs a trial makes the next measurement too short, so that one is
+  // looked at as well.
   double share = 0.1;
-  for (int i = 0; i < kTries && result.seconds < what.duration_s / 2; ++i, share = 1) {
+  for (int i = 0; i < kTries && (i == 0 || result.seconds < what.duration_s / 2); ++i, share = 1) {
     const double each = result.seconds / static_cast<double>(trial.iterations);
-    trial.iterations = count_for(share * what.duration_s, each, what);
+    trial.iterations = std::max(first_guess(what), count_for(share * what.duration_s, each, what));
     result = measure_once(trial);
   }
+  result.what.iterations = what.iterations;
   return result;
 }
 

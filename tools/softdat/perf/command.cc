@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 
-#include "tools/softdat/dat_call.h"
+#include "tools/softdat/address.h"
 #include "tools/softdat/figures.h"
+#include "tools/softdat/output.h"
 #include "tools/softdat/perf/json.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/plot.h"
 #include "tools/softdat/perf/sizes.h"
 #include "tools/softdat/perf/table.h"
+#include "tools/softdat/words.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -38,11 +40,14 @@ template <typename Value, typename Find>
 std::vector<Value> parse_words(const std::string& text, const char* what, const std::string& names, Find find) {
   std::vector<Value> values;
   for (const std::string& word : split_list(text)) {
-    const auto value = find(word);
-    if (!value) throw Failure(fmt::format("\"{}\" is no {}; there are {}", word, what, names));
+    const auto value = find(lower_case(word));
+    if (!value) {
+      throw UsageError(fmt::format("--{} \"{}\" is unknown{}; allowed: {}", what, word,
+                                   did_you_mean(word, split_list(names)), names));
+    }
     values.push_back(*value);
   }
-  if (values.empty()) throw Failure(fmt::format("no {} is given; there are {}", what, names));
+  if (values.empty()) throw UsageError(fmt::format("--{} \"{}\" names none; allowed: {}", what, text, names));
   return values;
 }
 
@@ -53,19 +58,36 @@ std::vector<Operation> parse_operations(const std::string& text) {
   return parse_words<Operation>(text, "operation", operation_names(), operation_of);
 }
 
-// The limits are told when they are passed, not in the list of options.
-CLI::Validator between(double low, double high) {
-  return CLI::Range(low, high).description("");
+// "42 figures of 0.2 s, about 10 s"
+std::string outlook(const RunPlan& plan) {
+  constexpr double kWarmUp = 1.1;  // of the duration, with it
+  constexpr double kStart = 0.5;   // seconds
+  const Case& first = plan.cases.front();
+  const std::string count = fmt::format("{} figure{}", plan.cases.size(), plan.cases.size() == 1 ? "" : "s");
+  if (first.iterations != 0) return fmt::format("{} of {} messages", count, first.iterations);
+  double seconds = kStart;
+  for (const Case& what : plan.cases) {
+    const bool lasts = has_traffic(what.measure) || what.measure == Measure::kConnect || what.measure == Measure::kIdle;
+    if (lasts) seconds += kWarmUp * what.duration_s;
+  }
+  return fmt::format("{}, about {:.0f} s", count, std::ceil(seconds));
 }
-CLI::Validator one_of(const std::vector<std::string>& words) {
-  return CLI::IsMember(words).description("");
+
+// What makes the results worse than the machine.
+void warn_of_disturbance(const std::vector<Result>& results, const OtherPrograms& others, std::uint32_t busy) {
+  const auto few = std::count_if(results.begin(), results.end(), has_few_rounds);
+  if (few != 0) {
+    print_warning(
+        fmt::format("{} of {} figures rest on fewer than 100 rounds; give a longer --duration, or quiet the machine",
+                    few, results.size()));
+  }
+  if (const std::string text = others.disturbance(busy); !text.empty()) print_warning(text);
 }
 
 }  // namespace
 
-Command::Command(CLI::App& app)
-    : app_(app.add_subcommand("perf", "Measure latency, bandwidth, message rate and more")) {
-  app_->footer(kFooter);
+Command::Command(CommandLine& line) : options_(line.add("perf", "Measure latency, bandwidth, message rate and more")) {
+  options_.set_footer(kFooter);
   add_what();
   add_how();
   add_where();
@@ -73,106 +95,123 @@ Command::Command(CLI::App& app)
 }
 
 void Command::add_what() {
-  const auto add = [this](const char* name, auto& value, const std::string& text) {
-    return app_->add_option(name, value, text)->group("What is measured")->type_name("N")->capture_default_str();
-  };
-  add("-m,--measure", measures_, "Of " + measure_names())->type_name("LIST");
-  add("-o,--operation", operations_, "Of " + operation_names())->type_name("LIST");
-  add("-s,--size", sizes_, "Bytes of a message")->type_name("LIST");
-  add("-d,--duration", duration_s_, "Seconds of each figure, after warming up")
-      ->type_name("SECONDS")
-      ->check(between(0.001, 3600.0));
-  add("-n,--iterations", iterations_, "Messages of each figure, instead of --duration")->default_str("");
+  options_.set_group("What is measured");
+  options_.add_text("-m,--measure", "LIST", measures_, "Of " + measure_names());
+  options_.add_text("-o,--operation", "LIST", operations_, "Of " + operation_names());
+  options_.add_text("-s,--size", "LIST", sizes_, "Bytes of a message");
+  options_.add_number("-d,--duration", "SECONDS", duration_s_, 0.001, 3600, "Seconds of each figure, after warming up");
+  options_.add_number("-n,--iterations", "N", iterations_, 1, 200'000'000,
+                      "Messages of each figure, instead of --duration");
 }
 
 void Command::add_how() {
-  const auto add = [this](const char* name, auto& value, const char* text) {
-    return app_->add_option(name, value, text)->group("How")->type_name("N")->capture_default_str();
-  };
-  add("--wait", waiting_, "How completions are awaited: poll (dat_evd_dequeue) or block (dat_evd_wait)")
-      ->type_name("WORD")
-      ->check(one_of({"poll", "block"}));
-  add("--target", target_,
-      "What the target of one-sided operations does: poll, wait (in dat_evd_wait) or sleep (outside the library)")
-      ->type_name("WORD")
-      ->check(one_of({"poll", "wait", "sleep"}));
-  add("--window", window_, "Messages in flight on an endpoint; else 32, for rates 128, connections 16")
-      ->default_str("");
-  add("--signal-every", signal_every_, "Only every so many messages one completes; else 1, for rates 16")
-      ->default_str("");
-  add("--pause", pause_us_, "Microseconds that each side of a latency test waits before its turn, outside the figure")
-      ->check(between(0, 1'000'000));
-  app_->add_flag("--memory-only", memory_only_, "Who watches its memory for a write calls nothing meanwhile")
-      ->group("How");
-  app_->add_flag("--verify", verify_, "Check every byte and the order; figures then include the checking")
-      ->group("How");
-  add("-e,--endpoints", endpoints_, "Connections of each pair of processes")->check(between(1, 100'000));
-  add("--active", active_, "Endpoints that carry traffic, in turns; else all")->default_str("");
-  add("--depth", depth_, "Length of both queues of an endpoint")->check(between(1, 65'536));
+  options_.set_group("How");
+  options_.add_word("--wait", {"poll", "block"}, waiting_,
+                    "How completions are awaited: poll (dat_evd_dequeue) or block (dat_evd_wait)");
+  options_.add_word(
+      "--target", {"poll", "wait", "sleep"}, target_,
+      "What the target of one-sided operations does: poll, wait (in dat_evd_wait) or sleep (outside the library)");
+  options_.add_number("--window", "N", window_, 1, 65'536,
+                      "Messages in flight on an endpoint; else 32, for rates 128, connections 16");
+  options_.add_number("--signal-every", "N", signal_every_, 1, 65'536,
+                      "Only every so many messages one completes; else 1, for rates 16");
+  options_.add_number("--pause", "N", pause_us_, 0, 1'000'000,
+                      "Microseconds that each side of a latency test waits before its turn, outside the figure");
+  options_.add_flag("--memory-only", memory_only_,
+                    "The side that watches its memory for a write calls nothing meanwhile");
+  options_.add_flag("--verify", verify_, "Check every byte and the order; figures then include the checking");
+  options_.add_number("-e,--endpoints", "N", endpoints_, 1, 100'000, "Connections of each pair of processes");
+  options_.add_number("--active", "N", active_, 1, 100'000, "Endpoints that carry traffic, in turns; else all");
+  options_.add_number("--depth", "N", depth_, 1, 65'536, "Length of both queues of an endpoint");
 }
 
 void Command::add_where() {
-  const auto add = [this](const char* name, auto& value, const char* text) {
-    return app_->add_option(name, value, text)->group("Where")->type_name("N")->capture_default_str();
-  };
-  add("--ia", ia_, "The adapter of both sides")->type_name("NAME");
-  add("--transport", transport_, "What carries it: auto, shm or tcp; else as SOFTDAT_TRANSPORT says")
-      ->type_name("WORD")
-      ->check(one_of({"auto", "shm", "tcp"}));
-  add("-p,--processes", processes_, "Pairs of processes at the same time")->check(between(1, 256));
-  add("--cpu", cpus_, "Processors to pin to, server and client in turns: auto, none, or a list as 0,1 or 0-3")
-      ->type_name("LIST");
-  app_->add_flag("--server", is_server_, "Be the server of one client that is started elsewhere")->group("Where");
-  add("--connect", host_, "Be the client of a server on this host")->type_name("HOST");
-  add("--port", port_, "Where the server listens (a connection qualifier)");
+  options_.set_group("Where");
+  options_.add_text("--ia", "NAME", ia_, "The adapter of both sides");
+  options_.add_word("--transport", {"auto", "shm", "tcp"}, transport_,
+                    "What carries it: auto, shm or tcp; else as SOFTDAT_TRANSPORT says");
+  options_.add_number("-p,--processes", "N", processes_, 1, 256, "Pairs of processes at the same time");
+  options_.add_text("--cpu", "LIST", cpus_,
+                    "Processors to pin to, server and client in turns: auto, none, or a list as 0,1 or 0-3");
+  options_.add_flag("--server", is_server_,
+                    "Be the server of one client started elsewhere (of another host: set SOFTDAT_ADDRESS)");
+  options_.add_text("--connect", "HOST", host_, "Be the client of a server on this host");
+  options_.add_number("--port", "N", port_, 0, UINT64_MAX, "Where the server listens (a connection qualifier)");
 }
 
 void Command::add_output() {
-  app_->add_option("--json", json_, "Write the results to this file, as JSON (-: to standard output, and no table)")
-      ->group("Output")
-      ->type_name("FILE");
-  app_->add_option("--samples", samples_, "Write each latency of one case to this file, in order, in microseconds")
-      ->group("Output")
-      ->type_name("FILE");
-  app_->add_option("--plot", plot_, "Draw the results into this SVG file")->group("Output")->type_name("FILE");
+  options_.set_group("Output");
+  options_.add_text("--json", "FILE", json_,
+                    "Write the results to this file, as JSON (-: to standard output, and no table)");
+  options_.add_text("--samples", "FILE", samples_,
+                    "Write each latency of one case to this file, in order, in microseconds");
+  options_.add_text("--plot", "FILE", plot_, "Draw the results into this SVG file");
 }
 
-void Command::check_options() const {
-  if (is_server_ && !host_.empty()) throw Failure("--server and --connect exclude each other");
+void Command::check_sides() const {
+  if (is_server_ && !host_.empty()) throw UsageError("--server and --connect exclude each other; leave one out");
   if (is_server_) {
     for (const char* name : {"--measure", "--operation", "--size", "--duration", "--iterations", "--wait", "--target",
                              "--window", "--signal-every", "--pause", "--memory-only", "--verify", "--endpoints",
                              "--active", "--depth", "--json", "--samples", "--plot"}) {
-      if (app_->count(name) != 0)
-        throw Failure(fmt::format("{} is the client's to say; leave it out beside --server", name));
+      if (options_.has(name)) {
+        throw UsageError(fmt::format("{} does not go with --server; give it to the client (--connect)", name));
+      }
     }
   }
-  if (app_->count("--port") != 0 && !is_server_ && host_.empty()) {
-    throw Failure("--port goes with --server or --connect");
+  if (options_.has("--port") && !is_server_ && host_.empty()) {
+    throw UsageError("--port goes with --server or --connect only; leave it out, or give one of them");
   }
-  if (active_ > endpoints_) throw Failure(fmt::format("--active {} is more than --endpoints {}", active_, endpoints_));
-  if (window_ > depth_) throw Failure(fmt::format("--window {} is more than --depth {}", window_, depth_));
-  if (!plot_.empty() && !plot_.ends_with(".svg")) throw Failure("--plot writes SVG; let the file's name end in .svg");
+}
+
+void Command::check_options() const {
+  check_sides();
+  if (active_ > endpoints_) {
+    throw UsageError(
+        fmt::format("--active \"{}\" is more than --endpoints \"{}\"; raise --endpoints", active_, endpoints_));
+  }
+  if (window_ > depth_) {
+    throw UsageError(fmt::format("--window \"{}\" is more than --depth \"{}\"; raise --depth", window_, depth_));
+  }
+  if (!plot_.empty() && !plot_.ends_with(".svg")) {
+    throw UsageError(fmt::format("--plot \"{}\" does not end in .svg; the picture is SVG", plot_));
+  }
+  for (const std::string& file : {json_, samples_, plot_}) require_writable(file);
 }
 
 int Command::run() const {
   check_options();
   const RunPlan run_plan = plan();
+  return is_server_ ? serve(run_plan) : measure(run_plan);
+}
+
+int Command::serve(const RunPlan& run_plan) const {
   Pairs pairs(run_plan);
-  if (is_server_) {
-    fmt::print("{} waits for a client at port {}\n", run_plan.ia, run_plan.qual);
-    std::fflush(stdout);
-    pairs.wait();
-    return 0;
+  print_out(fmt::format("{} waits for a client at {}, port {}\n", run_plan.ia, pairs.address(), run_plan.qual));
+  if (is_loopback(pairs.address())) {
+    print_out(
+        "Only this host reaches that address. For clients of other hosts, start both sides with SOFTDAT_ADDRESS set "
+        "to\n"
+        "an address or interface of their host.\n");
   }
+  pairs.wait();
+  return 0;
+}
+
+int Command::measure(const RunPlan& run_plan) const {
+  const bool has_table = json_ != "-";
+  const OtherPrograms others;
+  Pairs pairs(run_plan);
   std::vector<Result> results;
   Table table;
+  if (has_table) print_out(fmt::format("{}: {}\n\n", run_plan.ia, outlook(run_plan)));
   pairs.measure([&](const Result& result) {
     results.push_back(result);
-    if (json_ != "-") table.print(result);
+    if (has_table) table.print(result);
   });
   pairs.wait();
   write_files(run_plan, results);
+  warn_of_disturbance(results, others, run_plan.sides == RunPlan::Sides::kBoth ? 2 * processes_ : processes_);
   return 0;
 }
 
@@ -210,8 +249,9 @@ void Command::set_sides(RunPlan& made) const {
 }
 
 std::vector<int> Command::processors() const {
-  if (cpus_ == "none") return {};
-  if (cpus_ != "auto") return parse_processors(cpus_);
+  const std::string word = lower_case(cpus_);
+  if (word == "none") return {};
+  if (word != "auto") return parse_processors(word);
   // Two sides on one processor, or sides in two shells: the system places them better than we would.
   const bool is_whole = !is_server_ && host_.empty();
   const std::vector<int> allowed = allowed_processors();
@@ -222,10 +262,13 @@ void Command::add_cases(RunPlan& made) const {
   const std::vector<Operation> operations = parse_operations(operations_);
   for (const Measure measure : parse_measures(measures_)) {
     const bool streams = measure == Measure::kBidirectional;
-    if (streams && waiting_ == "block") throw Failure("bidirectional is measured polling; leave out --wait block");
+    if (streams && waiting_ == "block")
+      throw UsageError("--wait \"block\" does not go with --measure bidirectional; leave it out");
     for (const Case& what : cases_of(measure, operations)) made.cases.push_back(what);
   }
-  if (made.cases.empty()) throw Failure("completion is measured of one-sided operations, not of send");
+  if (made.cases.empty()) {
+    throw UsageError("--measure completion needs a one-sided operation; add write or read to --operation");
+  }
 }
 
 void Command::set_samples(RunPlan& made) const {
@@ -234,7 +277,8 @@ void Command::set_samples(RunPlan& made) const {
   const Measure measure = made.cases.front().measure;
   const bool is_latency = measure == Measure::kLatency || measure == Measure::kCompletion;
   if (made.cases.size() != 1 || !is_latency || processes_ != 1) {
-    throw Failure("--samples goes with one latency or completion of one operation and size, and one pair of processes");
+    throw UsageError(
+        "--samples needs one --measure (latency or completion), one --operation, one --size and one pair of processes");
   }
 }
 
@@ -259,7 +303,7 @@ Case Command::case_of(Measure measure) const {
   Case what;
   what.measure = measure;
   what.iterations = iterations_;
-  what.duration_s = measure == Measure::kIdle && app_->count("--duration") == 0 ? kIdleSeconds : duration_s_;
+  what.duration_s = measure == Measure::kIdle && !options_.has("--duration") ? kIdleSeconds : duration_s_;
   const std::uint32_t usual = measure == Measure::kRate ? 128 : measure == Measure::kConnect ? 16 : 32;
   what.window = window_ != 0 ? window_ : std::min(usual, depth_);
   what.signal_every = signal_every_ != 0 ? signal_every_ : measure == Measure::kRate ? 16 : 1;

@@ -2,11 +2,11 @@
 // `softdat perf`: the command line, and what it means.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "tools/softdat/command_line.h"
 #include "tools/softdat/perf/pairs.h"
 #include "tools/softdat/perf/result.h"
 
@@ -14,11 +14,11 @@ namespace softdat::tools::perf {
 
 class Command {
  public:
-  // Adds the subcommand to `app`; lives as long.
-  explicit Command(CLI::App& app);
+  // Adds the command to `line`, which must live as long.
+  explicit Command(CommandLine& line);
 
-  bool is_chosen() const { return app_->parsed(); }
-  // Returns the exit status. Failure when an option is wrong or the run fails.
+  bool is_chosen() const { return options_.is_chosen(); }
+  // Returns the exit status. UsageError when an option is wrong, Failure when the run fails.
   int run() const;
 
  private:
@@ -36,9 +36,12 @@ class Command {
   void set_sides(RunPlan& plan) const;
   std::vector<int> processors() const;
   void check_options() const;
+  void check_sides() const;
+  int serve(const RunPlan& plan) const;
+  int measure(const RunPlan& plan) const;
   void write_files(const RunPlan& plan, const std::vector<Result>& results) const;
 
-  CLI::App* app_;
+  Subcommand options_;
   std::string measures_ = "latency,bandwidth";
   std::string operations_ = "send,write,read";
   std::string sizes_ = "8,64,512,4K,32K,256K,1M";

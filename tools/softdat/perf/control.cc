@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/event_names.h"
 #include "tools/softdat/perf/foreign_memory.h"
 #include "tools/softdat/perf/lanes.h"
 
@@ -49,9 +50,11 @@ void Control::await_established() {
   const DAT_EVENT event = connections_.await("the connection");
   if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED) return;
   if (event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED) {
-    throw Failure("nobody listens there: is `softdat perf --server` running, with the same --port and --transport?");
+    throw Failure(
+        "nobody listens there: is `softdat perf --server` running, with the same --port and --transport? A server for "
+        "other hosts needs SOFTDAT_ADDRESS, because the simulated adapter listens on loopback otherwise");
   }
-  throw Failure(fmt::format("the connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+  throw Failure(fmt::format("the connection failed: {}", event_text(event.event_number)));
 }
 
 void Control::send(const std::string& text) {

@@ -4,6 +4,8 @@
 #include <dat2/dat_ib_extensions.h>
 #include <fmt/format.h>
 
+#include "tools/softdat/event_names.h"
+
 namespace softdat::tools::perf {
 namespace {
 
@@ -18,11 +20,11 @@ bool is_completion(const DAT_EVENT& event) {
 // Of one that is no completion, or of a DTO that failed.
 [[noreturn, gnu::noinline]] void throw_failure_in(const DAT_EVENT& event) {
   if (!is_completion(event)) {
-    throw Failure(fmt::format("event {:#x} came instead of a completion", static_cast<unsigned>(event.event_number)));
+    throw Failure(fmt::format("instead of a completion came {}", event_text(event.event_number)));
   }
   const DAT_DTO_COMPLETION_STATUS status = event.event_data.dto_completion_event_data.status;
   if (status == DAT_DTO_ERR_FLUSHED) throw Failure("the other side is gone");
-  throw Failure(fmt::format("an operation completed with status {}", static_cast<int>(status)));
+  throw Failure(fmt::format("an operation failed: {}", completion_status_text(status)));
 }
 
 }  // namespace

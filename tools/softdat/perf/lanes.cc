@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/event_names.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -106,7 +107,7 @@ void Lanes::await_established(const LivenessCheck& check) {
   DAT_EVENT event;
   connections_.take(Waiting::kBlock, check, event);
   if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
-    throw Failure(fmt::format("a connection failed with event {:#x}", static_cast<unsigned>(event.event_number)));
+    throw Failure(fmt::format("a connection failed: {}", event_text(event.event_number)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -33,7 +34,49 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+// Processor time of the whole machine since its start, without interrupts; 0 where the system does not tell.
+double machine_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string cpu;
+  double user = 0;
+  double nice = 0;
+  double system = 0;
+  file >> cpu >> user >> nice >> system;
+  return (user + nice + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+double seconds_with_children() {
+  double sum = 0;
+  for (const int processes : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage use{};
+    ::getrusage(processes, &use);
+    sum += seconds_of(use.ru_utime) + seconds_of(use.ru_stime);
+  }
+  return sum;
+}
+
 }  // namespace
+
+OtherPrograms::OtherPrograms()
+    : start_(std::chrono::steady_clock::now()),
+      all_seconds_(machine_seconds()),
+      own_seconds_(seconds_with_children()) {}
+
+std::string OtherPrograms::disturbance(std::uint32_t busy) const {
+  constexpr double kTolerated = 0.25;  // processors
+  const auto processors = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  if (processors < busy) {
+    return fmt::format("{} busy threads shared {:.0f} processor{}: latencies include waiting for one", busy, processors,
+                       processors > 1 ? "s" : "");
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  const double own = seconds_with_children() - own_seconds_;
+  const double others = (machine_seconds() - all_seconds_ - own) / elapsed.count();
+  if (others + busy <= processors + kTolerated) return "";
+  return fmt::format(
+      "the machine is busy: other programs used {:.1f} of {:.0f} processors meanwhile; measure again on a quiet one",
+      others, processors);
+}
 
 std::vector<int> allowed_processors() {
   cpu_set_t set;

@@ -2,6 +2,7 @@
 // What the machine and the operating system say about themselves and about this process.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +23,22 @@ struct ProcessorUse {
   double context_switches = 0;
 };
 ProcessorUse processor_use();
+
+// The processor time that other programs use from the construction on.
+class OtherPrograms {
+ public:
+  OtherPrograms();
+
+  // What the user should know when `busy` threads of ours wanted a processor each all the time: that other programs
+  // left too few processors, or that the machine has too few. Empty if all had one. Our children must have been waited
+  // for.
+  std::string disturbance(std::uint32_t busy) const;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  double all_seconds_;
+  double own_seconds_;
+};
 
 // What this process alone holds: its own pages, and its share of those that others map too.
 double memory_bytes();

@@ -27,6 +27,14 @@ std::string next_line(Child& child) {
   return *line;
 }
 
+// What a server says behind kListening.
+std::string heard_address(Child& server) {
+  const std::string line = next_line(server);
+  const std::string listening = std::string(kListening) + " ";
+  if (!line.starts_with(listening)) throw Failure("unexpected output of a process: " + line.substr(0, 80));
+  return line.substr(listening.size());
+}
+
 void expect_line(Child& child, const char* expected) {
   if (const std::string line = next_line(child); line != expected) {
     throw Failure("unexpected output of a process: " + line.substr(0, 80));
@@ -66,7 +74,7 @@ void Pairs::start_servers() {
   for (std::uint32_t i = 0; i < plan_.processes; ++i) {
     servers_.push_back(start(plan_, job_of(i, true)));
   }
-  for (const auto& server : servers_) expect_line(*server, kListening);
+  for (const auto& server : servers_) address_ = heard_address(*server);
 }
 
 void Pairs::start_clients() {

@@ -34,6 +34,9 @@ class Pairs {
   // Starts the processes; the servers listen when it returns.
   explicit Pairs(const RunPlan& plan);
 
+  // The IP address that the servers listen at, as text; empty without servers.
+  const std::string& address() const { return address_; }
+
   // Measures case by case, all pairs at the same time. `on_result` hears each.
   void measure(const std::function<void(const Result&)>& on_result);
   // Waits until the processes have ended. Failure if one did not end well.
@@ -45,6 +48,7 @@ class Pairs {
   Job job_of(std::uint32_t index, bool is_server) const;
 
   const RunPlan plan_;
+  std::string address_;
   std::vector<std::unique_ptr<Child>> servers_;
   std::vector<std::unique_ptr<Child>> clients_;
 };

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "tools/softdat/address.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/perf/churn.h"
 #include "tools/softdat/perf/machine.h"
@@ -25,13 +26,13 @@ Server::Server(const Job& job)
   const DAT_RETURN listening =
       dat_psp_create(adapter_.ia(), job.qual, requests_.handle(), DAT_PSP_CONSUMER_FLAG, &psp_);
   if (DAT_GET_TYPE(listening) == DAT_CONN_QUAL_IN_USE) {
-    throw Failure(fmt::format("port {} is taken on \"{}\"; choose another with --port", job.qual, job.ia));
+    throw Failure(fmt::format("--port \"{}\" is taken on \"{}\"; choose another", job.qual, job.ia));
   }
   require(listening, "dat_psp_create");
 }
 
-void Server::serve(const std::function<void()>& on_listening) {
-  on_listening();
+void Server::serve(const std::function<void(const std::string& address)>& on_listening) {
+  on_listening(address_text(adapter_.address()));
   accept();
   accept_lanes();
   for (;;) {

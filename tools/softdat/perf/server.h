@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "tools/softdat/perf/adapter.h"
 #include "tools/softdat/perf/control.h"
@@ -17,8 +18,8 @@ class Server {
  public:
   explicit Server(const Job& job);
 
-  // Serves one client until it goes; `on_listening` is called as soon as it may come.
-  void serve(const std::function<void()>& on_listening);
+  // Serves one client until it goes. Calls `on_listening` with our IP address as soon as it may come.
+  void serve(const std::function<void(const std::string& address)>& on_listening);
 
  private:
   void accept();

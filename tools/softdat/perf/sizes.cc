@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <sstream>
 
-#include "tools/softdat/dat_call.h"
+#include "tools/softdat/command_line.h"
 #include "tools/softdat/perf/machine.h"
+#include "tools/softdat/words.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -27,14 +27,14 @@ std::optional<std::uint64_t> number_of(const std::string& text, std::string& res
 std::uint64_t parse_size(const std::string& word) {
   std::string unit;
   const auto number = number_of(word, unit);
-  const int shift = unit.empty() || unit == "B"  ? 0
-                    : unit == "K" || unit == "k" ? 10
-                    : unit == "M"                ? 20
-                    : unit == "G"                ? 30
-                                                 : -1;
-  if (!number || shift < 0) throw Failure(fmt::format("\"{}\" is no size; write 8, 4K, 1M or 1-8M", word));
+  const int shift = unit.empty() || unit == "B" || unit == "b" ? 0
+                    : unit == "K" || unit == "k"               ? 10
+                    : unit == "M" || unit == "m"               ? 20
+                    : unit == "G" || unit == "g"               ? 30
+                                                               : -1;
+  if (!number || shift < 0) throw UsageError(fmt::format("--size \"{}\" is not a size; write 8, 4K, 1M or 1-8M", word));
   if (*number == 0 || *number > kLargest >> shift) {
-    throw Failure(fmt::format("the size {} is out of range; sizes go from 1 to 1G", word));
+    throw UsageError(fmt::format("--size \"{}\" is out of range; allowed: 1 to 1G", word));
   }
   return *number << shift;
 }
@@ -49,20 +49,15 @@ int parse_processor(const std::string& word, const std::vector<int>& allowed) {
   std::string rest;
   const auto number = number_of(word, rest);
   if (!number || !rest.empty())
-    throw Failure(fmt::format("\"{}\" is no processor; write auto, none, 0,1 or 0-3", word));
+    throw UsageError(fmt::format("--cpu \"{}\" is not a processor; write auto, none, 0,1 or 0-3", word));
   const auto found = std::find(allowed.begin(), allowed.end(), static_cast<int>(*number));
-  if (found == allowed.end()) throw Failure(fmt::format("this process may not run on processor {}", word));
+  if (found == allowed.end())
+    throw UsageError(fmt::format("--cpu \"{}\" is not a processor of this process; allowed: {}", word,
+                                 fmt::format("{}", fmt::join(allowed, ","))));
   return *found;
 }
 
 }  // namespace
-
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
-  return words;
-}
 
 std::vector<std::uint64_t> parse_sizes(const std::string& text) {
   std::vector<std::uint64_t> sizes;
@@ -70,10 +65,10 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text) {
     const auto [first, last] = ends_of(word);
     const std::uint64_t from = parse_size(first);
     const std::uint64_t to = parse_size(last);
-    if (from > to) throw Failure(fmt::format("the range {} goes downward", word));
+    if (from > to) throw UsageError(fmt::format("--size \"{}\" goes downward; write the smaller size first", word));
     for (std::uint64_t size = from; size <= to; size *= 2) sizes.push_back(size);
   }
-  if (sizes.empty()) throw Failure("no size is given");
+  if (sizes.empty()) throw UsageError(fmt::format("--size \"{}\" names no size; write 8, 4K, 1M or 1-8M", text));
   return sizes;
 }
 
@@ -88,7 +83,8 @@ std::vector<int> parse_processors(const std::string& text) {
       processors.push_back(parse_processor(std::to_string(processor), allowed));
     }
   }
-  if (processors.empty()) throw Failure("no processor is given");
+  if (processors.empty())
+    throw UsageError(fmt::format("--cpu \"{}\" names no processor; write auto, none, 0,1 or 0-3", text));
   return processors;
 }
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include "tools/softdat/output.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -53,35 +53,49 @@ std::string number_text(double value) {
   return value >= 10 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
 }
 
+bool has_few_rounds(const Result& result) {
+  constexpr std::uint64_t kFew = 100;
+  // A user who asks for so few rounds knows it.
+  return has_traffic(result.what.measure) && result.unavailable.empty() && result.what.iterations == 0 &&
+         result.iterations < kFew;
+}
+
 void Table::print_heading(Measure measure) {
-  fmt::print("{}{}\n", has_heading_ ? "\n" : "", title_of(measure));
+  std::string text = fmt::format("{}{}\n", has_heading_ ? "\n" : "", title_of(measure));
   has_heading_ = true;
   heading_ = measure;
   if (has_samples(measure)) {
-    fmt::print("{:<16}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "operation", "size", "min", "median", "mean",
-               "p99", "p99.9", "max", "rounds");
+    text += fmt::format("{:<16}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "operation", "size", "min", "median",
+                        "mean", "p99", "p99.9", "max", "rounds");
   } else if (has_traffic(measure)) {
-    fmt::print("{:<16}{:>9}{:>10}{:>14}{:>14}{:>12}\n", "operation", "size", "window", "MB/s", "messages/s",
-               "messages");
+    text += fmt::format("{:<16}{:>9}{:>10}{:>14}{:>14}{:>12}\n", "operation", "size", "window", "MB/s", "messages/s",
+                        "messages");
   }
+  print_out(text);
+}
+
+std::string Table::figures_of(const Result& result) {
+  const Measure measure = result.what.measure;
+  if (!result.unavailable.empty()) return "  n/a: " + result.unavailable;
+  if (has_samples(measure)) {
+    return fmt::format("{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", number_text(result.quantile(0)),
+                       number_text(result.quantile(0.5)), number_text(result.mean_us),
+                       number_text(result.quantile(0.99)), number_text(result.quantile(0.999)),
+                       number_text(result.quantile(1)), result.iterations);
+  }
+  return fmt::format("{:>10}{:>14}{:>14}{:>12}", result.what.window, number_text(result.megabytes_per_s),
+                     number_text(result.messages_per_s), result.iterations);
 }
 
 void Table::print(const Result& result) {
   const Measure measure = result.what.measure;
   if (!has_heading_ || heading_ != measure) print_heading(measure);
-  const std::string row = fmt::format("{:<16}{:>9}", to_text(result.what.operation), size_text(result.what.size));
-  if (!result.unavailable.empty()) {
-    fmt::print("{}  n/a: {}\n", row, result.unavailable);
-  } else if (has_samples(measure)) {
-    fmt::print("{}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", row, number_text(result.quantile(0)),
-               number_text(result.quantile(0.5)), number_text(result.mean_us), number_text(result.quantile(0.99)),
-               number_text(result.quantile(0.999)), number_text(result.quantile(1)), result.iterations);
-  } else if (has_traffic(measure)) {
-    fmt::print("{}{:>10}{:>14}{:>14}{:>12}\n", row, result.what.window, number_text(result.megabytes_per_s),
-               number_text(result.messages_per_s), result.iterations);
+  if (has_traffic(measure) || !result.unavailable.empty()) {
+    const char* const mark = has_few_rounds(result) ? "  few" : "";
+    print_out(fmt::format("{:<16}{:>9}{}{}\n", to_text(result.what.operation), size_text(result.what.size),
+                          figures_of(result), mark));
   }
-  for (const auto& [name, value] : result.figures) fmt::print("{:<28}{:>12}\n", name, number_text(value));
-  std::fflush(stdout);
+  for (const auto& [name, value] : result.figures) print_out(fmt::format("{:<28}{:>12}\n", name, number_text(value)));
 }
 
 }  // namespace softdat::tools::perf

@@ -38,7 +38,7 @@ int run_worker() {
   if (job.cpu >= 0) pin_to(job.cpu);
   raise_file_limit();
   if (job.is_server) {
-    Server(job).serve([] { say(kListening); });
+    Server(job).serve([](const std::string& address) { say(fmt::format("{} {}", kListening, address)); });
     return 0;
   }
   Client client(job);

@@ -5,7 +5,8 @@
 
 namespace softdat::tools::perf {
 
-// What a server says when a client may come, and a client before each case; it then waits for a line.
+// A server says "listening ADDRESS" when a client may come. A client says "ready" before each case, then waits for
+// "go".
 inline constexpr const char* kListening = "listening";
 inline constexpr const char* kReady = "ready";
 inline constexpr const char* kGo = "go";
