@@ -1,38 +1,60 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one owner of a file descriptor.
+// UniqueFd: the owner of one file descriptor. Every descriptor that this library keeps is one.
+//
+// * Its number is 3 or higher. A program that runs with 0, 1 or 2 closed goes on writing to these numbers.
+// * A child made by fork() does not keep it: the child closes it before fork() returns, so that peers hear of the death
+//   of its parent. (O_CLOEXEC covers children that run another program. Numbers from 65536 on stay open in a child.)
+// * It closes its number only while that still names the file that was put there. A program that calls closefrom(3)
+//   and then opens files of its own keeps them. Files without an inode of their own (eventfd, epoll) look alike.
 #pragma once
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "base/uncancelled.h"
-
 namespace softdat::base {
 
+// One thread at a time.
 class UniqueFd {
  public:
   UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  // Takes over `fd`; a negative one means none. Empty, with errno set, when 0, 1 or 2 cannot be exchanged for a higher
+  // number.
+  explicit UniqueFd(int fd) { adopt(fd); }
+  UniqueFd(UniqueFd&& other) noexcept : held_(std::exchange(other.held_, {})) {}
   UniqueFd& operator=(UniqueFd&& other) noexcept {
-    if (this != &other) reset(std::exchange(other.fd_, -1));
+    if (this == &other) return *this;
+    reset();
+    held_ = std::exchange(other.held_, {});
     return *this;
   }
   ~UniqueFd() { reset(); }
 
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
-  void reset(int fd = -1) {
-    const int old = std::exchange(fd_, fd);
-    if (old < 0) return;
-    const Uncancelled guard;
-    ::close(old);
+  int get() const { return held_.fd; }
+  explicit operator bool() const { return held_.fd >= 0; }
+  // The caller owns the descriptor from now on; a child made by fork() keeps it.
+  [[nodiscard]] int release();
+  void reset() {
+    if (held_.fd >= 0) close_held();
   }
+  void reset(int fd) {
+    reset();
+    adopt(fd);
+  }
+  // Whether the number still names the file that was put there.
+  bool is_intact() const;
 
  private:
-  int fd_ = -1;
+  struct Held {
+    int fd = -1;
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+  void adopt(int fd);
+  void close_held();
+
+  Held held_;
 };
 
 }  // namespace softdat::base

@@ -2,7 +2,7 @@
 #include "transport/reactor.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +17,7 @@
 
 #include "base/event_count.h"
 #include "base/guarded.h"
+#include "base/standard_numbers.h"
 #include "base/uncancelled.h"
 #include "base/unique_fd.h"
 
@@ -30,20 +31,18 @@ using Descriptor = asio::posix::stream_descriptor;
 constexpr base::Duration kLongestSleep = std::chrono::seconds(2);
 constexpr std::uint32_t kLooksPerCheck = 1024;
 
-// A descriptor of no use but that nobody else has its file. Asio's own cannot be asked.
+// A descriptor whose only use is that its file has an inode of its own. Asio's own descriptors (epoll, eventfd,
+// timerfd) have none, so they cannot be told from files of the consumer that got their numbers.
 class Canary {
  public:
-  Canary() : fd_(::memfd_create("softdat-reactor", MFD_CLOEXEC)), file_(identify()) {}
-  bool is_alive() const { return identify() == file_; }
+  // A socket where memfd_create() is denied.
+  Canary() : fd_(::memfd_create("softdat-reactor", MFD_CLOEXEC)) {
+    if (!fd_) fd_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  }
+  bool is_alive() const { return !fd_ || fd_.is_intact(); }
 
  private:
-  using File = std::pair<dev_t, ino_t>;
-  File identify() const {
-    struct stat status = {};
-    return ::fstat(fd_.get(), &status) == 0 ? File(status.st_dev, status.st_ino) : File();
-  }
-  const base::UniqueFd fd_;
-  const File file_;
+  base::UniqueFd fd_;
 };
 
 // Where Asio keeps what it knows of one handler while that waits, so that waiting takes no memory that may be lacking.
@@ -118,6 +117,11 @@ class Nudge {
 // leave a mark. dispatch(), which has the baton, tells the sinks.
 class AsioReactor final : public Reactor {
  public:
+  AsioReactor() = default;
+  // Asio closes its descriptors by number, so it is left as it is once these numbers are the consumer's.
+  ~AsioReactor() override {
+    if (is_failing()) static_cast<void>(asio_.release());
+  }
   std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
   std::size_t dispatch(bool look) override;
   void wait(base::Time deadline) override;
@@ -134,12 +138,20 @@ class AsioReactor final : public Reactor {
   bool is_told();
   void wake_waiter();
 
-  // Fixed after construction; Asio's own locks make them safe for several threads. The second one
-  // has Asio open its descriptors now, where their lack can be answered, and not at the first watch.
+  // Fixed after construction; Asio's own locks make them safe for several threads. `first` has Asio open its
+  // descriptors now, where their lack can be answered, and not at the first watch.
   HandlerRoom nudge_room_;
-  asio::io_context context_;
-  const Descriptor first_{context_};
-  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  struct Asio {
+    asio::io_context context{};
+    const Descriptor first{context};
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  };
+  static std::unique_ptr<Asio> open_asio() {
+    const base::StandardNumbersTaken taken;
+    return std::make_unique<Asio>();
+  }
+  std::unique_ptr<Asio> asio_ = open_asio();
+  asio::io_context& context_ = asio_->context;
   const Canary canary_;
   base::Guarded<Inbox> inbox_;
   // Set for good by whoever finds out.
@@ -177,19 +189,25 @@ class ReadyHandler {
 class AsioWatch final : public Reactor::Watch {
  public:
   AsioWatch(AsioReactor& reactor, ReadinessSink& sink)
-      : reactor_(reactor), descriptor_(reactor.context_), record_(std::make_shared<Record>(sink)) {
+      : reactor_(reactor),
+        descriptor_(std::make_unique<Descriptor>(reactor.context_)),
+        record_(std::make_shared<Record>(sink)) {
     reactor_.make_room_for_marks(reactor_.watches_ + 1);
     ++reactor_.watches_;
   }
   ~AsioWatch() override {
     --reactor_.watches_;
     record_->sink = nullptr;
-    if (descriptor_.is_open()) descriptor_.release();
+    if (reactor_.is_failing()) {
+      static_cast<void>(descriptor_.release());
+    } else if (descriptor_->is_open()) {
+      descriptor_->release();
+    }
   }
 
   bool assign(int fd) {
     boost::system::error_code error;
-    descriptor_.assign(fd, error);
+    descriptor_->assign(fd, error);
     return !error;
   }
 
@@ -202,11 +220,11 @@ class AsioWatch final : public Reactor::Watch {
 
  private:
   void start(Descriptor::wait_type what, std::uint32_t readiness) {
-    descriptor_.async_wait(what, ReadyHandler(reactor_, record_, readiness));
+    descriptor_->async_wait(what, ReadyHandler(reactor_, record_, readiness));
   }
 
   AsioReactor& reactor_;
-  Descriptor descriptor_;
+  std::unique_ptr<Descriptor> descriptor_;
   const SharedRecord record_;
 };
 

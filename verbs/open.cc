@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/standard_numbers.h"
 #include "verbs/address.h"
 #include "verbs/device.h"
 #include "verbs/library.h"
@@ -36,6 +37,7 @@ ibv_context* open_context(const Library& library, const std::string& name) {
 }
 
 base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& library, const Place& place) {
+  const base::StandardNumbersTaken taken;
   auto adapter = std::make_shared<Adapter>(library);
   adapter->context = open_context(library, place.device);
   if (adapter->context == nullptr) return base::Failure{"RDMA device " + place.device + " cannot be opened" + cause()};

@@ -2,6 +2,7 @@
 // Binds, which travel among the sends.
 #include <cerrno>
 
+#include "base/uncancelled.h"
 #include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"

@@ -8,20 +8,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <utility>
+
+#include "base/uncancelled.h"
+
 namespace softdat::object {
 
 // A number that the consumer has closed may be somebody else's file by now.
 NotificationDescriptor::~NotificationDescriptor() {
-  if (is_open() && !is_still_shown()) static_cast<void>(shown_.release());
+  const base::Uncancelled guard;
+  if (is_open() && is_still_shown()) ::close(shown_);
 }
 
 Status NotificationDescriptor::open() {
   base::UniqueFd own(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!own) return insufficient_resources(StatusDetail::kResourceMemory);
-  base::UniqueFd shown(::fcntl(own.get(), F_DUPFD_CLOEXEC, 0));
-  if (!shown) return insufficient_resources(StatusDetail::kResourceMemory);
+  shown_ = ::fcntl(own.get(), F_DUPFD_CLOEXEC, 3);
+  if (shown_ < 0) return insufficient_resources(StatusDetail::kResourceMemory);
   own_ = std::move(own);
-  shown_ = std::move(shown);
   return kOk;
 }
 
@@ -38,7 +42,7 @@ void NotificationDescriptor::lower() const {
 // Where the kernel does not compare, the number is taken to be ours, as the specification has it.
 bool NotificationDescriptor::is_still_shown() const {
   const pid_t self = ::getpid();
-  const long order = ::syscall(SYS_kcmp, self, self, KCMP_FILE, own_.get(), shown_.get());
+  const long order = ::syscall(SYS_kcmp, self, self, KCMP_FILE, own_.get(), shown_);
   return order == 0 || (order < 0 && errno != EBADF);
 }
 

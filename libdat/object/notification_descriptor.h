@@ -21,7 +21,7 @@ class NotificationDescriptor {
   bool is_open() const { return static_cast<bool>(own_); }
 
   // What the consumer waits for; -1 when it is not open.
-  int number() const { return shown_.get(); }
+  int number() const { return shown_; }
 
   // Readable from now on, and an edge for those who wait for edges. Nothing when it is not open.
   void raise() const;
@@ -31,8 +31,8 @@ class NotificationDescriptor {
  private:
   bool is_still_shown() const;
 
-  base::UniqueFd own_;    // nobody else knows this number
-  base::UniqueFd shown_;  // the same eventfd, under the number that the consumer knows
+  base::UniqueFd own_;  // nobody else knows this number
+  int shown_ = -1;      // the same eventfd, under the number that the consumer knows; his children keep it
 };
 
 }  // namespace softdat::object

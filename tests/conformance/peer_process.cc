@@ -3,6 +3,7 @@
 // accepts one peer, gives it address and key of its memory, and then does what it is told on its
 // standard input. While it waits to be told, it sleeps in read(), outside of DAT.
 #include <arpa/inet.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -69,6 +70,7 @@ class Server {
     if (verb == "storm") storm();
     if (verb == "bombard") bombard(make_remote(offset, length, static_cast<DAT_RMR_CONTEXT>(value)));
     if (verb == "fire") fire(offset);
+    if (verb == "fork") leave_child();
     if (verb == "quit") return false;
     if (verb == "fill") peer_.memory->fill(offset, length, static_cast<unsigned>(value));
     if (verb == "recv") require(peer_.post_recv(offset, length, value), "dat_ep_post_recv");
@@ -87,6 +89,14 @@ class Server {
   }
 
  private:
+  // It lives until the other end of our standard input is closed.
+  static void leave_child() {
+    if (::fork() != 0) return;
+    pollfd input = {STDIN_FILENO, 0, 0};
+    ::poll(&input, 1, -1);
+    ::_exit(0);
+  }
+
   // From a new endpoint; await-connection tells what becomes of it.
   void connect(in_addr_t ipv4, DAT_CONN_QUAL qualifier) {
     peer_.ep = DAT_HANDLE_NULL;  // the old one stays connected

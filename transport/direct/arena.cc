@@ -232,6 +232,7 @@ void Arena::before_fork() {
 
 // With some room for what the consumer takes apart meanwhile.
 void Arena::plan_fork_locked() {
+  if (!file_) return;  // this process is a child itself, and its views are private already
   std::size_t views = 0;
   for_each_view([&views](const Mapping&) { ++views; });
   if (views == 0) return;
@@ -258,7 +259,7 @@ void Arena::after_fork_in_parent() {
 // the fork, and something else be there. Nothing here may store into memory that is being parted.
 void Arena::after_fork_in_child() {
   std::array<Mapping, 64> views;
-  for (std::size_t count = views.size(); count == views.size();) {
+  for (std::size_t count = views.size(); file_ && count == views.size();) {
     count = 0;
     for_each_view([&](const Mapping& view) {
       if (count < views.size()) views[count++] = view;
@@ -269,6 +270,7 @@ void Arena::after_fork_in_child() {
   forget_plan();
   moved_.clear();
   mover_ = PageMover();
+  file_.reset();
   mutex_.unlock();
 }
 

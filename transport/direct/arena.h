@@ -78,8 +78,8 @@ class Arena {
   void part_view(const Mapping& view) const;
   void forget_plan();
 
-  // Fixed after construction.
-  const base::UniqueFd file_;
+  // Fixed after construction; a child of fork() gives its parent's file up.
+  base::UniqueFd file_;
   const FileIdentity identity_;
   std::mutex mutex_;
   // Guarded by mutex_.

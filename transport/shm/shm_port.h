@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/private_fd.h"
 #include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
@@ -39,7 +38,7 @@ class ShmPort final : public Port, public ReadinessSink {
   const std::uint32_t backlog_;
   PortSink& sink_;
   const Unanswered unanswered_ = std::make_shared<std::size_t>(0);
-  const base::PrivateFd listener_;
+  const base::UniqueFd listener_;
   std::unique_ptr<Reactor::Watch> watch_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/tcp/hub.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -30,8 +29,9 @@ constexpr unsigned kMostSilentLooks = 6;
 // Connections looked at in one turn.
 constexpr std::size_t kLooksPerTurn = 256;
 
+// A file with an inode of its own, by which UniqueFd knows it again.
 base::UniqueFd open_spare() {
-  return base::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return base::UniqueFd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 }
 
 }  // namespace

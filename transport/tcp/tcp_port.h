@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "base/private_fd.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
 #include "transport/tcp/hub.h"
@@ -16,8 +16,8 @@ namespace softdat::transport::tcp {
 // Two sockets that make a port: the one that listens, and the one that keeps the service id
 // (claim_service; empty where the TCP port itself does).
 struct PortSockets {
-  base::PrivateFd listener{};
-  base::PrivateFd claim{};
+  base::UniqueFd listener{};
+  base::UniqueFd claim{};
   std::uint16_t port = 0;
 };
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/unique_fd.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/uncancelled.h"
+
+namespace softdat::base {
+namespace {
+
+constexpr int kFirstNumber = 3;
+constexpr int kMostNumbers = 65536;
+
+struct Identity {
+  dev_t device;
+  ino_t inode;
+};
+
+// What a UniqueFd keeps at each number: a hash of the file's identity; 0 means nothing. The owner of the descriptor
+// writes the word. A child of fork() reads them all while it has one thread.
+constinit std::array<std::atomic<std::uint32_t>, kMostNumbers> g_held{};
+// No number from here on was ever held.
+constinit std::atomic<int> g_end{0};
+
+std::uint32_t hash_of(const Identity& file) {
+  const std::uint64_t mixed = (file.inode * 31 + file.device) * 0x9e3779b97f4a7c15;
+  return static_cast<std::uint32_t>(mixed >> 32) | 1;
+}
+
+// A file that the system does not describe (a seccomp filter may forbid it) counts as the same as before.
+Identity identify(int fd) {
+  struct stat status = {};
+  const int error = errno;
+  const bool is_known = ::fstat(fd, &status) == 0;
+  errno = error;
+  return is_known ? Identity{status.st_dev, status.st_ino} : Identity{};
+}
+
+void note(int fd, std::uint32_t hash) {
+  if (fd >= kMostNumbers) return;
+  g_held[static_cast<std::size_t>(fd)].store(hash, std::memory_order_relaxed);
+  int end = g_end.load(std::memory_order_relaxed);
+  while (end <= fd && !g_end.compare_exchange_weak(end, fd + 1, std::memory_order_relaxed)) continue;
+}
+
+// False when a child of fork() was relieved of it, or another descriptor of ours has the number now.
+bool forget(int fd, std::uint32_t hash) {
+  if (fd >= kMostNumbers) return true;
+  return g_held[static_cast<std::size_t>(fd)].compare_exchange_strong(hash, 0, std::memory_order_relaxed);
+}
+
+void close_in_child() {
+  const int end = g_end.load(std::memory_order_relaxed);
+  for (int fd = kFirstNumber; fd < end; ++fd) {
+    const std::uint32_t hash = g_held[static_cast<std::size_t>(fd)].exchange(0, std::memory_order_relaxed);
+    if (hash != 0 && hash == hash_of(identify(fd))) ::close(fd);
+  }
+}
+
+// Leaves errno as it was.
+void close_number(int fd) {
+  const Uncancelled guard;
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+}
+
+int move_above_standard(int fd) {
+  if (fd < 0 || fd >= kFirstNumber) return fd;
+  const int higher = ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstNumber);
+  close_number(fd);
+  return higher;
+}
+
+}  // namespace
+
+void UniqueFd::adopt(int fd) {
+  fd = move_above_standard(fd);
+  if (fd < 0) return;
+  [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, close_in_child);
+  const Identity file = identify(fd);
+  held_ = {fd, file.device, file.inode};
+  note(fd, hash_of(file));
+}
+
+bool UniqueFd::is_intact() const {
+  const Identity file = identify(held_.fd);
+  return file.device == held_.device && file.inode == held_.inode;
+}
+
+int UniqueFd::release() {
+  const Held held = std::exchange(held_, {});
+  if (held.fd >= 0) static_cast<void>(forget(held.fd, hash_of({held.device, held.inode})));
+  return held.fd;
+}
+
+void UniqueFd::close_held() {
+  const bool is_intact_file = is_intact();
+  const Held held = std::exchange(held_, {});
+  const bool is_ours = forget(held.fd, hash_of({held.device, held.inode}));
+  if (is_ours && is_intact_file) close_number(held.fd);
+}
+
+}  // namespace softdat::base

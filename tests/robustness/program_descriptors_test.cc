@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What programs do to descriptors: they close all that they do not know, they run without 0, 1 and 2, they fork.
+// Each case runs in a process of its own.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <functional>
+
+#include "tests/conformance/remote_peer.h"
+
+namespace softdat::conformance {
+namespace {
+
+// Whether `claim` holds in a child; it says what failed on standard error.
+bool holds_in_child(const std::function<bool(int report)>& claim) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    const int report = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+    bool is_good = false;
+    try {
+      is_good = claim(report);
+    } catch (const std::exception& failure) {
+      ::dprintf(report, "threw: %s\n", failure.what());
+    }
+    ::_exit(is_good ? 0 : 1);
+  }
+  int status = -1;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
+
+TEST(DescriptorsOfAProgram, ThoseThatItOpensAfterCloseFromAreItsOwn) {
+  EXPECT_TRUE(holds_in_child([](int report) {
+    auto pair = std::make_unique<ConnectedPair>();
+    for (int fd = 3; fd < 1024; ++fd) {
+      if (fd != report) ::close(fd);
+    }
+    std::array<int, 64> files;
+    for (int& file : files) file = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    pair.reset();
+    int closed = 0;
+    for (const int file : files) closed += is_open(file) ? 0 : 1;
+    if (closed > 0) ::dprintf(report, "%d of %zu files of the program were closed\n", closed, files.size());
+    return closed == 0;
+  }));
+}
+
+TEST(DescriptorsOfAProgram, TheStandardNumbersAreLeftAlone) {
+  EXPECT_TRUE(holds_in_child([](int report) {
+    for (int fd = 0; fd < 3; ++fd) ::close(fd);
+    {
+      ConnectedPair pair;
+      expect_conversation(pair.server, pair.client);
+      for (int fd = 0; fd < 3; ++fd) {
+        if (is_open(fd)) ::dprintf(report, "number %d is ours while an adapter is open\n", fd);
+        if (is_open(fd)) return false;
+      }
+    }
+    return !is_open(0) && !is_open(1) && !is_open(2);
+  }));
+}
+
+TEST(DescriptorsOfAProgram, TheDeathOfAServerIsHeardWhileAChildOfItLives) {
+  RemotePeer victim;
+  Peer survivor(kClientName);
+  victim.connect(survivor);
+  ASSERT_EQ(victim.ask("fork"), "done");
+  victim.process().kill();
+  EXPECT_EQ(next_event(survivor.connect_evd).event_number, DAT_CONNECTION_EVENT_BROKEN);
+}
+
+}  // namespace
+}  // namespace softdat::conformance
