@@ -358,7 +358,7 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
   release_links();
   flush();
   if (sink_ == nullptr) return;
-  News end = ConnectionNews{sink_, {news, {}}};
+  News end = ConnectionNews{sink_, {news, {}}, nullptr};
   if (std::exchange(is_end_promised_, false)) return nic_.engine.upward().say(this, std::move(end));
   // Nobody has been reached since the end before; what was posted has been flushed.
   static_cast<void>(nic_.engine.upward().try_say(this, end));

@@ -11,13 +11,9 @@
 namespace softdat::simnic {
 namespace {
 
-using transport::direct::Pin;
+using transport::direct::Grip;
+using transport::direct::kMostPinned;
 using transport::direct::Target;
-
-// What is copied under one pin at most: who withdraws memory waits no longer than this takes.
-constexpr std::uint64_t kMostPinned = std::uint64_t{256} << 10;
-// How long a disconnect waits for a peer that is in the middle of such a copy and gets no processor.
-constexpr base::Duration kPatience = std::chrono::milliseconds(20);
 
 constexpr bool takes_receive(hca::SendOpcode opcode) {
   return opcode == hca::SendOpcode::kSend || opcode == hca::SendOpcode::kSendInvalidate ||
@@ -79,7 +75,8 @@ DirectPath::DirectPath(transport::direct::Home* home, const MemoryView& memory) 
 
 DirectPath::~DirectPath() {
   if (!gate_) return;
-  end();
+  close();
+  settle();
   home_->board().give_gate_back(*gate_);
 }
 
@@ -93,18 +90,29 @@ void DirectPath::describe(transport::Offer& offer, std::uint64_t first_receive) 
 
 void DirectPath::begin(std::shared_ptr<transport::direct::Peer> peer, const transport::Offer& offer, bool may_read) {
   peer_ = offer.direct_connection == 0 ? nullptr : std::move(peer);
-  peer_gate_ = offer.direct_gate;
-  peer_connection_ = offer.direct_connection;
+  door_ = {.gate = offer.direct_gate, .connection = offer.direct_connection};
   may_read_ = may_read;
   next_receive_ = offer.direct_receives;
   reads_until_ = writes_until_ = 0;
+  is_in_doubt_ = false;
+  is_closing_.store(false, std::memory_order_relaxed);
+  *last_peer_.lock() = peer_;
   if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
 }
 
-void DirectPath::end() {
-  if (!gate_ || !home_->is_usable()) return;
-  home_->board().close_gate(*gate_);
-  static_cast<void>(home_->await_gate(*gate_, base::Clock::now() + kPatience));
+void DirectPath::close() {
+  is_closing_.store(true, std::memory_order_relaxed);
+  if (gate_ && home_->is_usable()) home_->board().close_gate(*gate_);
+}
+
+void DirectPath::drop() {
+  peer_.reset();
+}
+
+void DirectPath::settle() {
+  if (!gate_) return;
+  const std::shared_ptr<transport::direct::Peer> peer = last_peer_.lock()->lock();
+  home_->await_gate(*gate_, peer);
 }
 
 bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length) {
@@ -113,21 +121,20 @@ bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length
   if (!is_read && request.opcode != hca::SendOpcode::kWrite) return false;
   if (length == 0 || (is_read && !may_read_) || !home_->is_usable()) return false;
   if (is_atomic) return carry_out_atomic(request);
-  for (std::uint64_t done = 0; done < length;) {
-    if (!move_piece(request, length, done)) return false;
+  for (std::uint64_t done = 0; move_piece(request, length, done);) {
+    if (done == length) return true;
+    if (is_closing_.load(std::memory_order_relaxed)) break;
   }
-  return true;
+  return false;
 }
 
 // Nothing is done before it is known where the answer goes.
 bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
   std::uint64_t original = 0;
-  const Pin pin = home_->board().pin(request.rkey, peer_gate_);
-  if (!pin) return false;
   const Target target{
       .key = request.rkey, .address = request.remote_address, .length = sizeof original, .rights = hca::kRemoteAtomic};
-  std::byte* const remote = peer_->find(target, peer_gate_, peer_connection_);
-  if (remote == nullptr || reinterpret_cast<std::uintptr_t>(remote) % sizeof original != 0) return false;
+  const Grip grip(*peer_, home_->board(), target, 0, sizeof original, door_);
+  if (!grip || reinterpret_cast<std::uintptr_t>(grip.data()) % sizeof original != 0) return false;
   std::array<std::span<std::byte>, sizeof original> sinks;
   Runs runs(memory_, local_rights(request.opcode), request.local, 0);
   std::size_t count = 0;
@@ -135,7 +142,11 @@ bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
     sinks[count] = runs.next(sizeof original - room);
     if (sinks[count].empty()) return false;
   }
-  original = simnic::carry_out_atomic(make_atomic(request.opcode, request.operand, request.compare), remote);
+  original = simnic::carry_out_atomic(make_atomic(request.opcode, request.operand, request.compare), grip.data());
+  if (grip.was_cut()) {
+    is_in_doubt_ = true;
+    return false;
+  }
   const auto* from = reinterpret_cast<const std::byte*>(&original);
   for (const std::span<std::byte> sink : std::span(sinks).first(count)) {
     base::copy_ordered(sink.data(), from, sink.size());
@@ -148,17 +159,15 @@ bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
 // and our own.
 bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done) {
   const bool is_read = request.opcode == hca::SendOpcode::kRead;
-  const Pin pin = home_->board().pin(request.rkey, peer_gate_);
-  if (!pin) return false;
   const Target target{.key = request.rkey,
                       .address = request.remote_address,
                       .length = length,
                       .rights = is_read ? hca::kRemoteRead : hca::kRemoteWrite};
-  std::byte* remote = peer_->find(target, peer_gate_, peer_connection_);
-  if (remote == nullptr) return false;
-  Runs runs(memory_, local_rights(request.opcode), request.local, done);
   const std::uint64_t end = std::min<std::uint64_t>(length, done + kMostPinned);
-  return copy_runs(runs, is_read ? Way::kHere : Way::kThere, remote + done, end, done);
+  const Grip grip(*peer_, home_->board(), target, done, end - done, door_);
+  if (!grip) return false;
+  Runs runs(memory_, local_rights(request.opcode), request.local, done);
+  return copy_runs(runs, is_read ? Way::kHere : Way::kThere, grip.data(), end, done) && !grip.was_cut();
 }
 
 // Sends that are still under way before it may be messages, and may even have to be repeated for want of a receive:
@@ -167,17 +176,18 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
   if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !home_->is_usable()) return false;
   if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;
-  for (std::uint64_t done = 0; done < length;) {
-    if (!place_piece(request, length, done)) return false;
+  for (std::uint64_t done = 0; place_piece(request, length, done);) {
+    if (done == length) return true;
+    if (is_closing_.load(std::memory_order_relaxed)) break;
   }
-  return true;
+  return false;
 }
 
-// A piece ends with the peer's segment, and is bounded as in move_piece().
+// A piece ends with the peer's segment, and is bounded as in move_piece(). What the receive says holds as long as the
+// gate is open for this connection, which is seen under the pin.
 bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done) {
-  const Pin pin = home_->board().pin(transport::direct::kAnyKey, peer_gate_);
   transport::direct::Receive receive;
-  if (!pin || !peer_->read_receive(peer_gate_, next_receive_, receive)) return false;
+  if (!peer_->read_receive(door_.gate, next_receive_, receive)) return false;
   std::uint64_t room = 0;
   std::uint64_t before = 0;  // of the segment that the piece begins in
   std::size_t at = 0;
@@ -193,10 +203,10 @@ bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t leng
   const std::uint64_t skip = done - before;
   const std::uint64_t piece = std::min({into.length - skip, length - done, kMostPinned});
   const Target target{.key = into.key, .address = into.address + skip, .length = piece, .rights = hca::kLocalWrite};
-  std::byte* remote = peer_->find(target, peer_gate_, peer_connection_);
-  if (remote == nullptr) return false;
+  const Grip grip(*peer_, home_->board(), target, 0, piece, door_);
+  if (!grip) return false;
   Runs runs(memory_, local_rights(request.opcode), request.local, done);
-  return copy_runs(runs, Way::kThere, remote, done + piece, done);
+  return copy_runs(runs, Way::kThere, grip.data(), done + piece, done) && !grip.was_cut();
 }
 
 void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number) {

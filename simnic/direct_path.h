@@ -3,14 +3,17 @@
 // both stand on one host (transport/direct; docs/decisions/0007-direct-access.md). It carries a request
 // out whole or declines it; it never refuses: whatever is amiss, the message path finds out and says.
 //
-// Who calls what: describe(), begin() and end() with the baton, begin() with the posting lock as well;
-// carry_out(), place() and note_queued() with the posting lock; publish_receive() with that of receives.
+// Who calls what: describe(), begin(), close() and drop() with the baton, begin() and drop() with the posting lock as
+// well; settle() with neither; carry_out(), place() and note_queued() with the posting lock; publish_receive() with
+// that of receives.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "base/guarded.h"
 #include "hca/types.h"
 #include "simnic/scatter_gather.h"
 #include "transport/direct/home.h"
@@ -33,14 +36,23 @@ class DirectPath {
   // The connection of the last describe() is established. `peer` may be null.
   void begin(std::shared_ptr<transport::direct::Peer> peer, const transport::Offer& offer, bool may_read);
 
-  // When it returns the peer no longer uses this connection to reach us, or is not running.
-  void end();
+  // The connection is over. The peer no longer begins to reach us through it, and a request of ours that is being
+  // carried out ends soon...
+  void close();
+  // ...and when this returns we hold nothing of the peer's.
+  void drop();
+  // When it returns, after a fraction of a second at most (transport/direct/home.h), nothing that the peer stores
+  // through a connection that was closed is seen here.
+  void settle();
 
   // Whether carry_out() may succeed.
   bool is_open() const { return peer_ != nullptr; }
   // A request that is well formed, its local segments adding up to `length`. False: it is to be done by messages,
   // being none that goes this way, or not done, or of a write or read only a part.
   bool carry_out(const hca::SendRequest& request, std::uint32_t length);
+  // After carry_out() has declined: whether the request may have been carried out all the same, so that to repeat it
+  // could do it twice.
+  bool is_in_doubt() const { return is_in_doubt_; }
 
   // A send that is well formed, while all requests before `completed` are over. True: its payload lies in the peer's
   // receive, and the peer has to be told.
@@ -65,13 +77,16 @@ class DirectPath {
   transport::direct::Home* const home_;
   const MemoryView memory_;
   std::optional<std::uint32_t> gate_;
+  std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
+  // The peer of the last connection, for as long as it lives.
+  base::Guarded<std::weak_ptr<transport::direct::Peer>> last_peer_;
   // Owned by the baton.
   std::uint64_t connection_ = 0;  // the gate's, once there is one
   // Guarded by the posting lock.
   std::shared_ptr<transport::direct::Peer> peer_;
-  std::uint32_t peer_gate_ = 0;
-  std::uint64_t peer_connection_ = 0;
+  transport::direct::Door door_;  // the peer's
   bool may_read_ = false;
+  bool is_in_doubt_ = false;
   std::uint64_t next_receive_ = 0;  // of the peer's: the one that our next send takes
   std::uint64_t reads_until_ = 0;   // requests before this one may be reads or atomics
   std::uint64_t writes_until_ = 0;  // requests before this one may be writes

@@ -30,12 +30,12 @@ hca::Outcome MemoryRegion::revoke() {
 
 // Before the baton is given away: no other region has been given this key's place by then.
 void MemoryRegion::withdraw_with_baton() {
-  if (home_ != nullptr) home_->withdraw(key_);
+  if (home_ != nullptr) withdrawn_ = home_->withdraw(key_);
 }
 
 // Without the baton, because a peer may take his time.
 void MemoryRegion::await_peers() {
-  if (home_ != nullptr) home_->await_key(key_);
+  if (home_ != nullptr) home_->await(withdrawn_);
 }
 
 }  // namespace softdat::simnic

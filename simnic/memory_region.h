@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "hca/device.h"
 #include "transport/direct/home.h"
@@ -43,6 +44,8 @@ class MemoryRegion final : public hca::MemoryRegion {
   transport::direct::Home* const home_;
   const std::uint32_t key_;
   bool is_revoked_ = false;  // owned by the baton
+  // Written with the baton, read by the thread that wrote it.
+  std::optional<transport::direct::Withdrawn> withdrawn_;
 };
 
 }  // namespace softdat::simnic

@@ -40,7 +40,7 @@ QueuePair::~QueuePair() {
   {
     const Engine::Hold hold(nic_.engine);
     nic_.engine.timers().cancel(*this);
-    direct_.end();
+    leave_peer();
     abandon_channel(say_farewell());
     requester_.discard();
     responder_.discard();

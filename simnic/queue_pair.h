@@ -91,6 +91,8 @@ class QueuePair final : public hca::QueuePair,
   hca::Done tell_of_done();
 
   // _connection
+  hca::Outcome begin_disconnect(bool graceful);
+  void leave_peer();
   bool advance(QueuePairEvent event);
   transport::Offer make_offer(std::span<const std::byte> private_data);
   void set_remote(const transport::Address& address);

@@ -51,7 +51,7 @@ void QueuePair::release_news() {
 void QueuePair::tell(hca::ConnectionEvent event) {
   if (sink_ == nullptr) return;
   --promised_news_;
-  nic_.engine.upward().say(this, ConnectionNews{sink_, std::move(event)});
+  nic_.engine.upward().say(this, ConnectionNews{sink_, std::move(event), &direct_});
 }
 
 hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
@@ -144,6 +144,12 @@ void QueuePair::on_timer_with_baton() {
 }
 
 hca::Outcome QueuePair::disconnect(bool graceful) {
+  const hca::Outcome outcome = begin_disconnect(graceful);
+  if (state() == QueuePairState::kError) direct_.settle();
+  return outcome;
+}
+
+hca::Outcome QueuePair::begin_disconnect(bool graceful) {
   const Engine::Hold hold(nic_.engine);
   switch (state()) {
     case QueuePairState::kIdle:
@@ -187,13 +193,20 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
   end(QueuePairEvent::kClose, blame, news, {}, culprit);
 }
 
+// A post that is being carried out goes on for one piece at most.
+void QueuePair::leave_peer() {
+  direct_.close();
+  const std::lock_guard lock(send_mutex_);
+  direct_.drop();
+}
+
 // The one way into kError. Flushed work is in the completion queues before the event is told.
 void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventType news,
                     std::span<const std::byte> private_data, std::optional<std::uint64_t> culprit) {
   const CloseMode mode = farewell_of(event);
   if (!advance(event)) return;
   nic_.engine.timers().cancel(*this);
-  direct_.end();
+  leave_peer();
   abandon_channel(mode);
   requester_.flush(blame.blamed_send, culprit);
   responder_.flush(blame.blamed_recv);

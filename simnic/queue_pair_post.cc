@@ -146,6 +146,9 @@ void QueuePair::place_directly(const hca::SendRequest& request, SendEntry& entry
   const bool is_placed = entry.opcode == hca::SendOpcode::kSend && state() == hca::QueuePairState::kConnected &&
                          direct_.place(request, entry.length, queue.completed());
   if (is_placed) entry.flags |= kPlaced;
+  // Key 0 opens nothing: the request fails, and is not carried out twice.
+  if (direct_.is_in_doubt()) [[unlikely]]
+    entry.rkey = 0;
   direct_.note_queued(entry.opcode, queue.posted());
 }
 

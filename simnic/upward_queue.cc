@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/uncancelled.h"
+#include "simnic/direct_path.h"
 
 namespace softdat::simnic {
 namespace {
@@ -14,7 +15,10 @@ namespace {
 struct Speak {
   void operator()(CompletionNews& news) const { news.sink->on_completion(); }
   void operator()(OverflowNews& news) const { news.sink->on_overflow(); }
-  void operator()(ConnectionNews& news) const { news.sink->on_connection_event(news.event); }
+  void operator()(ConnectionNews& news) const {
+    if (news.path != nullptr && news.event.type != hca::ConnectionEventType::kEstablished) news.path->settle();
+    news.sink->on_connection_event(news.event);
+  }
   void operator()(DatagramNews& news) const { news.sink->on_datagram_event(news.event); }
   void operator()(RequestNews& news) const { news.sink->on_request(std::move(news.request)); }
   void operator()(RecvLimitNews& news) const { news.sink->on_recv_limit(); }

@@ -25,6 +25,8 @@
 
 namespace softdat::simnic {
 
+class DirectPath;
+
 struct CompletionNews {
   hca::CompletionSink* sink;
 };
@@ -34,6 +36,7 @@ struct OverflowNews {
 struct ConnectionNews {
   hca::QueuePairSink* sink;
   hca::ConnectionEvent event;
+  DirectPath* path;  // the queue pair's: when the consumer hears of an end, the peer has ended; null: none
 };
 struct RequestNews {
   hca::ListenerSink* sink;

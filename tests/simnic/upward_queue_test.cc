@@ -175,11 +175,12 @@ TEST(UpwardQueueTest, PromisedPlacesAreThereWhateverElseIsSaid) {
     queue.promise(static_cast<std::size_t>(round) + 2);
     queue.promise(1);
     for (int i = 0; i < round; ++i) {
-      News news = ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}};
+      News news = ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}, nullptr};
       EXPECT_TRUE(queue.try_say(&sink, news));
     }
     queue.say_again(&counting, OverflowNews{&counting});
-    for (int i = 0; i < round; ++i) queue.say(&sink, ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}});
+    for (int i = 0; i < round; ++i)
+      queue.say(&sink, ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}, nullptr});
     queue.release(2);
     queue.deliver();
     queue.release(1);

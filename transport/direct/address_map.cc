@@ -60,7 +60,9 @@ int protection_of(std::string_view rights) {
 // reserve of addresses, as our own for handles, behind which the next mapping likes to come to lie.
 MappingKind kind_of(const MapLine& line, const FileIdentity& arena, std::uint64_t guard_end) {
   if (line.file.inode == arena.inode && line.file.device == arena.device && arena.inode != 0) {
-    return line.rights[3] == 's' ? MappingKind::kArena : MappingKind::kForeign;
+    if (line.rights[3] == 's') return MappingKind::kArena;
+    // Private pages that have taken the place of shared ones (Arena::retire).
+    return line.rights == "rw-p" ? MappingKind::kPlain : MappingKind::kForeign;
   }
   const bool is_plain = line.rights == "rw-p" && line.file.inode == 0 && has_plain_name(line.name);
   const bool looks_like_stack = guard_end == line.begin && line.begin % kHeapBlock != 0;

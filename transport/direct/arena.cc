@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
+#include <thread>
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/log.h"
 #include "base/moved_memory.h"
 #include "transport/direct/fork_handlers.h"
+#include "transport/direct/page_return.h"
 #include "transport/direct/shared_file.h"
 #include "transport/direct/thread_memory.h"
 
@@ -25,6 +29,8 @@ constexpr std::uint64_t kReclaimAfter = std::uint64_t{64} << 20;
 constexpr std::size_t kMostMappings = 30'000;
 // malloc gives blocks from this size on mappings of their own, which realloc may ask the kernel to grow.
 constexpr std::uint64_t kGrowable = std::uint64_t{128} << 10;
+// Far more than a processor takes to bring out what it has stored.
+constexpr auto kStoresSettled = std::chrono::microseconds(50);
 
 // Memory that is not malloc's; null when there is none.
 template <typename T>
@@ -102,6 +108,8 @@ bool Arena::is_in_place_locked(const Mapping& view) {
 }
 
 bool Arena::can_share_locked(const Range& range, const std::vector<Mapping>& map) {
+  const auto offset = offset_of_locked(range);
+  if (!offset || keys_.is_retired({*offset, *offset + (range.end - range.begin)})) return false;
   if (is_in_use_by_threads(range.begin, range.end)) return false;
   std::uint64_t known = range.begin;
   for (const Mapping& mapping : map) {
@@ -206,6 +214,44 @@ void Arena::reclaim_locked() {
   moved_.swap(kept);
 }
 
+bool Arena::is_same_file(int file) const {
+  const FileIdentity other = identify_file(file);
+  return other.inode == identity_.inode && other.device == identity_.device;
+}
+
+// A peer that was seen with a pin has stored before it looks whether the pages were cut off, or it sees that they were.
+// Between a processor's storing and its looking only what it has not brought out yet can come; hence the pause.
+void Arena::retire(const FileRange& pages, const StandingPin& pin) {
+  if (!keys_.retire(pages, pin)) return;
+  std::this_thread::sleep_for(kStoresSettled);
+  const std::lock_guard lock(mutex_);
+  if (return_locked(pages)) {
+    punch({pages.begin, pages.end});
+  } else {
+    base::log(
+        base::LogLevel::kError,
+        "no memory to take %llu bytes away from a peer that has stopped while it wrote there; what it writes when it "
+        "goes on will be seen",
+        static_cast<unsigned long long>(pages.end - pages.begin));
+  }
+}
+
+// Wherever the consumer has the views.
+bool Arena::return_locked(const FileRange& pages) {
+  std::vector<Mapping> views;
+  for_each_view([&](const Mapping& view) {
+    const std::uint64_t end = view.file_offset + (view.end - view.begin);
+    if (overlap(pages, {view.file_offset, end})) views.push_back(view);
+  });
+  for (const Mapping& view : views) {
+    const std::uint64_t from = std::max(pages.begin, view.file_offset);
+    const std::uint64_t until = std::min(pages.end, view.file_offset + (view.end - view.begin));
+    const std::uint64_t begin = view.begin + (from - view.file_offset);
+    if (!return_pages({begin, begin + (until - from), view.protection, from}, file_.get())) return false;
+  }
+  return true;
+}
+
 // Of the file.
 void Arena::punch(const Range& range) const {
   constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
@@ -217,6 +263,7 @@ void Arena::punch(const Range& range) const {
 // at this moment.
 void Arena::before_fork() {
   mutex_.lock();
+  keys_.lock();
   plan_fork_locked();
   for (std::size_t i = 0; i < snapshot_count_; ++i) {
     const Snapshot& snapshot = snapshots_[i];
@@ -252,6 +299,7 @@ void Arena::after_fork_in_parent() {
     if (snapshot.copy != nullptr) ::munmap(snapshot.copy, snapshot.range.end - snapshot.range.begin);
   }
   forget_plan();
+  keys_.unlock();
   mutex_.unlock();
 }
 
@@ -271,6 +319,7 @@ void Arena::after_fork_in_child() {
   moved_.clear();
   mover_ = PageMover();
   file_.reset();
+  keys_.unlock();
   mutex_.unlock();
 }
 

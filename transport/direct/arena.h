@@ -17,6 +17,7 @@
 #include "transport/direct/address_map.h"
 #include "transport/direct/layout.h"
 #include "transport/direct/page_mover.h"
+#include "transport/direct/published_keys.h"
 
 namespace softdat::transport::direct {
 
@@ -40,11 +41,21 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   int file() const { return file_.get(); }
+  // Tells it from other arenas, in other processes too; not 0.
+  std::uint64_t number() const { return identity_.inode; }
+  bool is_same_file(int file) const;
+  // What is published of it.
+  PublishedKeys& keys() { return keys_; }
 
   // Where [address, address + length) lies in the arena, moving there what does not yet. Nothing when
   // some of it is no memory that can be moved, or not now; then no byte has changed its value.
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
+
+  // A peer that stands still with a pin may still store into these pages of the file. Withdraws all keys that name them
+  // and gives this process's memory private pages in their place; when it returns nothing that the peer stores is seen
+  // here. They stay out of use until the pin is over. Throws std::bad_alloc.
+  void retire(const FileRange& pages, const StandingPin& pin);
 
   // A fork of this process is about to happen / has happened, on this thread.
   void before_fork();
@@ -71,6 +82,7 @@ class Arena {
   void look_around_locked();
   void add_moved_locked(const Range& range);
   void reclaim_locked();
+  bool return_locked(const FileRange& pages);
   void punch(const Range& range) const;
   template <typename Act>
   void for_each_view(const Act& act) const;
@@ -81,6 +93,7 @@ class Arena {
   // Fixed after construction; a child of fork() gives its parent's file up.
   base::UniqueFd file_;
   const FileIdentity identity_;
+  PublishedKeys keys_;
   std::mutex mutex_;
   // Guarded by mutex_.
   PageMover mover_;

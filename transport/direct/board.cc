@@ -41,6 +41,25 @@ bool Board::withdraw(std::uint32_t key) {
   return true;
 }
 
+void Board::mark_cut(std::uint32_t key) {
+  own().keys[(key >> kKeyTagBits) % kKeyEntries].cut.store(key, std::memory_order_seq_cst);
+}
+
+std::optional<std::uint32_t> Board::add_owner(std::uint64_t arena) {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t i = 0; i < kOwners; ++i) {
+    std::atomic<std::uint64_t>& owner = own().owners[i];
+    if (owner.load(std::memory_order_relaxed) != 0) continue;
+    owner.store(arena, std::memory_order_seq_cst);
+    return i;
+  }
+  return std::nullopt;
+}
+
+void Board::remove_owner(std::uint32_t owner) {
+  own().owners[owner].store(0, std::memory_order_seq_cst);
+}
+
 std::optional<std::uint32_t> Board::take_gate(std::uint32_t domain) {
   std::uint32_t gate = 0;
   bool is_used = false;
@@ -89,16 +108,14 @@ void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Rece
   entry.number.store(number + 1, std::memory_order_release);
 }
 
-Pin Board::pin(std::uint32_t key, std::uint32_t gate) {
+Pin Board::pin(std::uint64_t word) {
   const std::size_t first = first_slot();
   for (std::size_t i = 0; i < kPinSlots; ++i) {
-    std::atomic<std::uint64_t>& word = own().pins[(first + i) % kPinSlots].word;
-    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& slot = own().pins[(first + i) % kPinSlots].word;
+    std::uint64_t seen = slot.load(std::memory_order_relaxed);
     if (is_claimed(seen)) continue;
-    const std::uint64_t mine = pin_word(key, gate, seen + 1);
-    if (word.compare_exchange_strong(seen, mine, std::memory_order_seq_cst)) {
-      return Pin(word, pin_word(0, 0, seen + 1));
-    }
+    const std::uint64_t claims = claims_of(seen + 1);
+    if (slot.compare_exchange_strong(seen, word | claims, std::memory_order_seq_cst)) return Pin(slot, claims);
   }
   return {};
 }

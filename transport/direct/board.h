@@ -13,8 +13,8 @@
 
 namespace softdat::transport::direct {
 
-// One thread's announcement that it uses a foreign key through a foreign gate; while it lives the
-// peer waits with what it has withdrawn. Held for one bounded copy.
+// One thread's announcement that it uses pages of a peer's arena. The peer waits a moment for it with what it has
+// withdrawn, then takes the pages away. Held for one copy of at most kMostPinned bytes.
 class Pin {
  public:
   Pin() = default;
@@ -47,6 +47,13 @@ class Board {
   void publish(std::uint32_t key, const Grant& grant, std::uint64_t offset);
   // False when it was not published. Peers that pinned it before may still be at it.
   bool withdraw(std::uint32_t key);
+  // Tells peers that have pinned pages of the key that these may be taken away. Before it is withdrawn.
+  void mark_cut(std::uint32_t key);
+
+  // An index for pins into the arena of that number; nothing when there is none left.
+  std::optional<std::uint32_t> add_owner(std::uint64_t arena);
+  // No pin names it any more.
+  void remove_owner(std::uint32_t owner);
 
   // A gate for one queue pair, closed; nothing when there is none left. Throws std::bad_alloc.
   std::optional<std::uint32_t> take_gate(std::uint32_t domain);
@@ -58,8 +65,8 @@ class Board {
   // receive number - kReceives has been used up.
   void publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive);
 
-  // Empty when every slot is taken. Then look at the peer's board.
-  Pin pin(std::uint32_t key, std::uint32_t gate);
+  // `word`: of pin_word(). Empty when every slot is taken. Then look at the peer's board.
+  Pin pin(std::uint64_t word);
 
  private:
   BoardLayout& own() { return *reinterpret_cast<BoardLayout*>(view_.data()); }

@@ -15,13 +15,33 @@ namespace {
 
 using base::LogLevel;
 
-// Whoever copies is done in microseconds, if he has a processor.
+// How long a peer that is in the middle of a copy, and perhaps gets no processor, is waited for; and all of them
+// together. A peer that has taken longer gets no more than kLook for a while.
+constexpr base::Duration kPatience = std::chrono::milliseconds(20);
+constexpr base::Duration kPatienceWithAll = std::chrono::milliseconds(60);
+constexpr base::Duration kLook = std::chrono::microseconds(200);
+constexpr base::Duration kSlowFor = std::chrono::seconds(1);
+// How long a thread of our own is. It is in the middle of a copy as well; one that is not done by then has been stopped
+// by a debugger, or left by a jump out of a signal handler.
+constexpr base::Duration kPatienceWithOurselves = std::chrono::seconds(1);
+
+// A thread that copies is done in microseconds, if it has a processor.
 void pause(unsigned round) {
   if (round < 64) {
     std::this_thread::yield();
   } else {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+// False when the deadline came first.
+template <typename IsOver>
+bool wait_until(base::Time deadline, const IsOver& is_over) {
+  for (unsigned round = 0; !is_over(); ++round) {
+    if (base::Clock::now() >= deadline) return false;
+    pause(round);
+  }
+  return true;
 }
 
 std::shared_ptr<Home> refuse(const char* reason) {
@@ -56,21 +76,37 @@ std::shared_ptr<Home> Home::create(MoveWhen when) {
   return home->board_.is_open() ? home : refuse("no memfd for the board");
 }
 
-std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process) {
+// What regions have forgotten to withdraw goes with the board.
+Home::~Home() {
+  arena_.keys().forget(board_);
+}
+
+std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process) try {
+  const std::lock_guard lock(mutex_);
+  forget_gone_locked();
+  if (peers_.capacity() == peers_.size()) peers_.reserve(2 * peers_.size() + 8);
+  const std::uint64_t number = identify_file(arena.get()).inode;
+  const auto owner = number == 0 ? std::nullopt : board_.add_owner(number);
+  if (!owner) return nullptr;
+  const bool is_ours = arena_.is_same_file(arena.get());
+  std::shared_ptr<Peer> peer;
   try {
-    std::shared_ptr<Peer> peer = Peer::attach(std::move(board), std::move(arena), std::move(process));
-    if (peer == nullptr) return nullptr;
-    const std::lock_guard lock(mutex_);
-    peers_.push_back({.number = last_peer_ + 1, .peer = peer});
-    ++last_peer_;
-    return peer;
+    peer = Peer::attach({std::move(board), std::move(arena), std::move(process), *owner, is_ours});
   } catch (const std::bad_alloc&) {
+  }
+  if (peer == nullptr) {
+    board_.remove_owner(*owner);
     return nullptr;
   }
+  peers_.push_back({.number = ++last_peer_, .peer = peer});
+  return peer;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 // A peer that has merely hung up may still be in the middle of a copy.
-void Home::part(const std::shared_ptr<Peer>& peer) {
+void Home::part(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
+  if (has_hung_up && !peer->has_process() && !peer->is_ours()) peer->note_dead();
   const std::lock_guard lock(mutex_);
   for (Known& known : peers_) {
     if (known.peer == peer) known.is_leaving = true;
@@ -80,8 +116,10 @@ void Home::part(const std::shared_ptr<Peer>& peer) {
 
 void Home::forget_gone_locked() {
   const base::Uncancelled guard;
-  std::erase_if(peers_, [](const Known& known) {
-    return known.is_leaving && (!known.peer->has_pins() || known.peer->is_dead());
+  std::erase_if(peers_, [this](const Known& known) {
+    if (!known.is_leaving || (known.peer->has_pins_into(arena_.number()) && !known.peer->is_dead())) return false;
+    board_.remove_owner(known.peer->owner());
+    return true;
   });
 }
 
@@ -104,54 +142,81 @@ bool Home::publish(std::uint32_t key, const Grant& grant, std::uint64_t address)
   Refusal refusal = Refusal::kNotMovable;
   try {
     offset = arena_.share(address, grant.length, when_, &refusal);
+    if (offset && !arena_.keys().add(board_, key, grant, *offset)) offset.reset();
   } catch (const std::bad_alloc&) {
-    // Then by messages, which take none.
+    offset.reset();  // then by messages, which take none
   }
-  if (offset) board_.publish(key, grant, *offset);
   base::log(LogLevel::kTrace, "key %#x: %llu bytes at %#llx, %s", key, static_cast<unsigned long long>(grant.length),
             static_cast<unsigned long long>(address), offset ? "reached directly" : text_of(refusal));
   return offset.has_value();
 }
 
-void Home::withdraw(std::uint32_t key) {
-  if (is_usable()) static_cast<void>(board_.withdraw(key));
+std::optional<Withdrawn> Home::withdraw(std::uint32_t key) {
+  if (!is_usable()) return std::nullopt;
+  const auto pages = arena_.keys().remove(board_, key);
+  if (!pages) return std::nullopt;
+  return Withdrawn{key, *pages};
 }
 
-void Home::await_key(std::uint32_t key) {
+void Home::await(const std::optional<Withdrawn>& withdrawn) {
   if (!is_usable()) return;
-  const auto is_of_key = [key](std::uint64_t word) { return names_key(word, key); };
-  static_cast<void>(await_peers(is_of_key, base::kNever));
+  const base::Uncancelled guard;
+  if (withdrawn) {
+    const auto is_within = [&](std::uint64_t word) { return overlap(pages_of(word), withdrawn->pages); };
+    const auto cut = [&](const StandingPin& pin) {
+      board_.mark_cut(withdrawn->key);
+      cut_off(pin, common_part(pages_of(pin.word), withdrawn->pages));
+    };
+    const base::Time deadline = base::Clock::now() + kPatienceWithAll;
+    std::uint64_t number = 0;
+    while (const std::shared_ptr<Peer> peer = next_peer(number)) settle(peer, deadline, is_within, cut);
+  }
   await_own_pins();
 }
 
-bool Home::await_gate(std::uint32_t gate, base::Time deadline) {
-  return await_peers([gate](std::uint64_t word) { return names_gate(word, gate); }, deadline);
+void Home::await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer) {
+  if (!is_usable() || peer == nullptr) return;
+  const base::Uncancelled guard;
+  const auto is_of_gate = [gate](std::uint64_t word) { return names_gate(word, gate); };
+  settle(peer, base::kNever, is_of_gate, [this](const StandingPin& pin) { cut_off(pin, pages_of(pin.word)); });
 }
 
 // A pin that is claimed anew says that its thread has been elsewhere, and has seen what was withdrawn.
-template <typename Matches>
-bool Home::await_peers(const Matches& matches, base::Time deadline) {
-  const base::Uncancelled guard;
-  std::uint64_t number = 0;
-  while (const std::shared_ptr<Peer> peer = next_peer(number)) {
-    for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
-      const std::uint64_t word = peer->pin_word(slot);
-      if (!matches(word)) continue;
-      for (unsigned round = 0; peer->pin_word(slot) == word && !peer->is_dead(); ++round) {
-        if (base::Clock::now() >= deadline) return false;
-        pause(round);
-      }
-    }
+template <typename Matches, typename CutOff>
+void Home::settle(const std::shared_ptr<Peer>& peer, base::Time deadline, const Matches& matches,
+                  const CutOff& cut_off) {
+  const base::Time begin = base::Clock::now();
+  deadline = std::max(std::min(deadline, begin + (peer->is_slow(begin) ? kLook : kPatience)), begin + kLook);
+  for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
+    const StandingPin pin{peer, arena_.number(), slot, peer->pin_into(arena_.number(), slot)};
+    if (pin.word == 0 || !matches(pin.word)) continue;
+    if (!wait_until(deadline, [&] { return pin.is_over(); })) cut_off(pin);
   }
-  return true;
+}
+
+void Home::cut_off(const StandingPin& pin, const FileRange& pages) try {
+  pin.peer->note_slow(base::Clock::now() + kSlowFor);
+  arena_.retire(pages, pin);
+  base::log(LogLevel::kNotice, "a peer has stopped while it wrote: %llu bytes were taken away from it",
+            static_cast<unsigned long long>(pages.end - pages.begin));
+} catch (const std::bad_alloc&) {
+  base::log(LogLevel::kError,
+            "no memory to take registered memory away from a peer that has stopped while it wrote "
+            "there; what it writes when it goes on will be seen");
 }
 
 void Home::await_own_pins() {
-  const base::Uncancelled guard;
-  for (const PinSlot& slot : board_.layout().pins) {
+  const base::Time deadline = base::Clock::now() + kPatienceWithOurselves;
+  for (std::size_t i = 0; i < kPinSlots; ++i) {
+    const PinSlot& slot = board_.layout().pins[i];
     const std::uint64_t word = slot.word.load(std::memory_order_seq_cst);
-    if (!is_claimed(word)) continue;
-    for (unsigned round = 0; slot.word.load(std::memory_order_acquire) == word; ++round) pause(round);
+    if (!is_claimed(word) || given_up_[i].load(std::memory_order_relaxed) == word) continue;
+    if (wait_until(deadline, [&] { return slot.word.load(std::memory_order_acquire) != word; })) continue;
+    given_up_[i].store(word, std::memory_order_relaxed);
+    base::log(
+        LogLevel::kWarning,
+        "a thread of this process has stood still for a second in the middle of a transfer; memory is deregistered "
+        "without waiting for it any longer");
   }
 }
 

@@ -2,10 +2,12 @@
 // Home: all that one NIC shows to peers of the same user on the same host, and the peers it knows.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -16,11 +18,21 @@
 
 namespace softdat::transport::direct {
 
+// A key that peers no longer find, and the pages of the arena that they may have pinned through it.
+struct Withdrawn {
+  std::uint32_t key;
+  FileRange pages;
+};
+
 // Any thread. Outlives the carrier and everything of the NIC.
 class Home {
  public:
   // Null, with the reason said at trace level, when this system has not what it takes.
   static std::shared_ptr<Home> create(MoveWhen when = MoveWhen::kAlways);
+
+  ~Home();
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
 
   int board_file() const { return board_.file(); }
   int arena_file() const { return arena_.file(); }
@@ -30,20 +42,22 @@ class Home {
   // A child of the process that made it has none of this.
   bool is_usable() const { return fork_generation() == generation_; }
 
-  // A peer came (null: it is none, or there is no memory for it) / nobody uses it through a link any more.
+  // A peer came (null: it is none, or there is no memory or no place for it) / nobody uses it through a link any more,
+  // and no queue pair either. `has_hung_up`: the kernel has closed its end.
   std::shared_ptr<Peer> meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process);
-  void part(const std::shared_ptr<Peer>& peer);
+  void part(const std::shared_ptr<Peer>& peer, bool has_hung_up = false);
 
   // Memory that begins at `address` here, whatever the grant counts from. False when peers cannot
   // reach it directly.
   bool publish(std::uint32_t key, const Grant& grant, std::uint64_t address);
-  // No peer comes into the memory of that key any more, published or not...
-  void withdraw(std::uint32_t key);
-  // ...and when this returns, which may take as long as a peer stands still, none is in it, and no
-  // thread of ours in anybody's.
-  void await_key(std::uint32_t key);
-  // The gate is closed. False when peers were still using it at the deadline.
-  bool await_gate(std::uint32_t gate, base::Time deadline);
+  // No peer comes into the memory of that key any more. What peers may have pinned; nothing when it was not
+  // published...
+  std::optional<Withdrawn> withdraw(std::uint32_t key);
+  // ...and when this returns, none stores there, and no thread of ours is in anybody's memory. Waits for peers for a
+  // fraction of a second at most (kPatience), then takes away from them what they still hold. Not with the baton.
+  void await(const std::optional<Withdrawn>& withdrawn);
+  // The gate is closed: when this returns the peer no longer stores through it. Waits likewise. Not with the baton.
+  void await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer);
 
  private:
   Home(Arena& arena, MoveWhen when) : arena_(arena), when_(when), generation_(fork_generation()) {}
@@ -54,8 +68,9 @@ class Home {
   };
   std::shared_ptr<Peer> next_peer(std::uint64_t& number);
   void forget_gone_locked();
-  template <typename Matches>
-  bool await_peers(const Matches& matches, base::Time deadline);
+  template <typename Matches, typename CutOff>
+  void settle(const std::shared_ptr<Peer>& peer, base::Time deadline, const Matches& matches, const CutOff& cut_off);
+  void cut_off(const StandingPin& pin, const FileRange& pages);
   void await_own_pins();
 
   // Fixed after construction.
@@ -64,6 +79,8 @@ class Home {
   const MoveWhen when_;
   const unsigned generation_;
   std::atomic<std::uint64_t> last_connection_{0};
+  // Pins of our own that were not waited for to the end; 0: none. Written by whoever gave up, all the same.
+  std::array<std::atomic<std::uint64_t>, kPinSlots> given_up_{};
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Known> peers_;

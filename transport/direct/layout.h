@@ -2,21 +2,23 @@
 // What a process shows its peers: the board, one file that only its owner writes and every peer
 // reads, and the arena, one file that holds registered memory.
 //
-// The board (version 1): BoardHeader; the owner's pins; the gates of its queue pairs; its keys; the
-// receives posted behind each gate. The
+// The board (version 2): BoardHeader; the owner's pins; the arenas that these name; the gates of its queue
+// pairs; its keys; the receives posted behind each gate. The
 // arena: kWindows windows of kWindowBytes; a window stands for a run of the owner's addresses as
 // long as itself, so memory that is contiguous there is contiguous here.
 //
 // Who writes what, and what pairs with what:
 // - KeyEntry: the owner fills it, then publishes `key` (release); it withdraws by storing 0
-//   (sequentially consistent) and changes nothing else before every pin that names the key is gone.
+//   (sequentially consistent). When the owner takes pages of the key away from under a pin, it stores the key in
+//   `cut` first: the holder of the pin looks there after its copy, and does not rely on the copy then.
 // - Gate: likewise; its word names the connection for which it is open, 0: none.
 // - ReceiveEntry: the owner fills it, then publishes `number` (release). Nothing in it changes before
 //   that receive has been used up, which only the peer's own sends do while the gate is open.
-// - PinSlot: one thread of the owner at a time. It claims a free slot by a sequentially consistent
-//   compare-and-exchange that names the foreign key and gate it is about to use, then loads (seq_cst)
-//   that gate and key on the peer's board, uses the memory, and frees the slot (release). The peer
+// - PinSlot: one thread of the owner at a time. It reads the foreign key's place, claims a free slot by a sequentially
+//   consistent compare-and-exchange that names the foreign pages and the gate, then loads (seq_cst) gate and key on the
+//   peer's board, checks that the place is still the same, uses the memory, and frees the slot (release). The peer
 //   withdraws and then looks at our slots (seq_cst): either it sees our pin, or we see its withdrawal.
+// - owners: stored (seq_cst) before the first pin that has this index, zeroed after the last.
 #pragma once
 
 #include <atomic>
@@ -26,7 +28,7 @@
 namespace softdat::transport::direct {
 
 inline constexpr std::uint64_t kBoardMagic = 0x3130'4452'4142'4453;  // "SDBARD01"
-inline constexpr std::uint32_t kBoardVersion = 1;
+inline constexpr std::uint32_t kBoardVersion = 2;
 
 inline constexpr std::size_t kPinSlots = 64;
 inline constexpr std::size_t kGates = std::size_t{1} << 18;
@@ -36,28 +38,56 @@ inline constexpr unsigned kKeyTagBits = 8;
 
 inline constexpr std::size_t kWindows = 16;
 inline constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 30;
-inline constexpr std::uint64_t kArenaBytes = kWindows * kWindowBytes;
+inline constexpr std::uint64_t kArenaBytes = kWindows * kWindowBytes;  // 2^28 pages: pin_word()
 
-// Bits 32-63 the key (kAnyKey: several), 16-31 the gate's number modulo 2^16, never both zero while
-// claimed; 0-15 count the claims.
+// What one pin covers at most, so that nobody waits long for it, and little has to be taken away from under it.
+inline constexpr std::uint64_t kMostPinned = std::uint64_t{256} << 10;
+inline constexpr std::uint64_t kPageBytes = 4096;
+// Peers of one process at a time.
+inline constexpr std::size_t kOwners = 4096;
+
+// Bytes of an arena, whole pages where a name says so.
+struct FileRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+constexpr FileRange whole_pages(std::uint64_t offset, std::uint64_t length) {
+  return {offset / kPageBytes * kPageBytes, (offset + length + kPageBytes - 1) / kPageBytes * kPageBytes};
+}
+constexpr bool overlap(const FileRange& a, const FileRange& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+constexpr FileRange common_part(const FileRange& a, const FileRange& b) {
+  return {a.begin < b.begin ? b.begin : a.begin, a.end < b.end ? a.end : b.end};
+}
+
+// Bits 36-63 the first page of the arena, 29-35 how many pages (0: the slot is free), 17-28 whose arena (the index in
+// `owners`), 8-16 the gate modulo 2^9; 0-7 count the claims.
 struct alignas(64) PinSlot {
   std::atomic<std::uint64_t> word;
 };
-inline constexpr std::uint32_t kAnyKey = 0xffff'ffff;
-
-constexpr std::uint64_t pin_word(std::uint32_t key, std::uint32_t gate, std::uint64_t claims) {
-  return std::uint64_t{key} << 32 | std::uint64_t{gate & 0xffff} << 16 | (claims & 0xffff);
+constexpr std::uint64_t pin_word(std::uint64_t offset, std::uint64_t length, std::uint32_t owner, std::uint32_t gate) {
+  const std::uint64_t pages = (offset % kPageBytes + length + kPageBytes - 1) / kPageBytes;
+  return offset / kPageBytes << 36 | (pages & 0x7f) << 29 | std::uint64_t{owner & 0xfff} << 17 |
+         std::uint64_t{gate & 0x1ff} << 8;
+}
+constexpr std::uint64_t claims_of(std::uint64_t word) {
+  return word & 0xff;
 }
 constexpr bool is_claimed(std::uint64_t word) {
-  return word >> 16 != 0;
+  return (word >> 29 & 0x7f) != 0;
 }
-constexpr bool names_key(std::uint64_t word, std::uint32_t key) {
-  const auto named = static_cast<std::uint32_t>(word >> 32);
-  return is_claimed(word) && (named == key || named == kAnyKey);
+constexpr std::uint32_t owner_of(std::uint64_t word) {
+  return static_cast<std::uint32_t>(word >> 17 & 0xfff);
+}
+constexpr FileRange pages_of(std::uint64_t word) {
+  const std::uint64_t begin = (word >> 36) * kPageBytes;
+  return {begin, begin + (word >> 29 & 0x7f) * kPageBytes};
 }
 constexpr bool names_gate(std::uint64_t word, std::uint32_t gate) {
-  return is_claimed(word) && (word >> 16 & 0xffff) == (gate & 0xffff);
+  return (word >> 8 & 0x1ff) == (gate & 0x1ff);
 }
+static_assert(kMostPinned / kPageBytes + 1 <= 0x7f && kOwners == 0x1000);
 
 struct alignas(64) Gate {
   std::atomic<std::uint64_t> open_for;  // a connection's number, never the same twice; 0: closed
@@ -71,6 +101,7 @@ struct alignas(64) KeyEntry {
   std::atomic<std::uint64_t> address;
   std::atomic<std::uint64_t> length;
   std::atomic<std::uint64_t> offset;  // of its first byte in the arena
+  std::atomic<std::uint32_t> cut;     // the last key here that has lost pages under a pin
 };
 
 // The receives of a queue pair are numbered from 0; entry n % kReceives tells of receive n, if it is
@@ -95,6 +126,7 @@ struct alignas(64) BoardHeader {
 struct BoardLayout {
   BoardHeader header;
   PinSlot pins[kPinSlots];
+  std::atomic<std::uint64_t> owners[kOwners];  // the numbers of arenas; 0: none
   Gate gates[kGates];
   KeyEntry keys[kKeyEntries];
   ReceiveEntry receives[kGates][kReceives];

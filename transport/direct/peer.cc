@@ -3,37 +3,56 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace softdat::transport::direct {
+namespace {
 
-Peer::Peer(SharedView board, base::UniqueFd arena, base::UniqueFd process)
-    : board_(std::move(board)), arena_(std::move(arena)), process_(std::move(process)) {}
+// Where a byte lies, as the peer says at this moment.
+std::uint64_t place_of(const KeyEntry& entry, std::uint64_t address) {
+  return entry.offset.load(std::memory_order_relaxed) + (address - entry.address.load(std::memory_order_relaxed));
+}
 
-std::shared_ptr<Peer> Peer::attach(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process) {
-  if (!is_shared_file(board.get(), kBoardBytes) || !is_shared_file(arena.get(), kArenaBytes)) return nullptr;
-  SharedView view(board.get(), 0, kBoardBytes, SharedView::Rights::kRead);
+}  // namespace
+
+Peer::Peer(PeerParts parts, SharedView board)
+    : board_(std::move(board)),
+      arena_(std::move(parts.arena)),
+      process_(std::move(parts.process)),
+      owner_(parts.owner),
+      view_shift_(parts.is_ours ? kOwnViewShift : kViewShift) {}
+
+std::shared_ptr<Peer> Peer::attach(PeerParts parts) {
+  if (!is_shared_file(parts.board.get(), kBoardBytes) || !is_shared_file(parts.arena.get(), kArenaBytes))
+    return nullptr;
+  SharedView view(parts.board.get(), 0, kBoardBytes, SharedView::Rights::kRead);
   if (!view) return nullptr;
   const auto& header = reinterpret_cast<const BoardLayout*>(view.data())->header;
   if (header.magic != kBoardMagic || header.version != kBoardVersion) return nullptr;
-  return std::shared_ptr<Peer>(new Peer(std::move(view), std::move(arena), std::move(process)));
+  return std::shared_ptr<Peer>(new Peer(std::move(parts), std::move(view)));
 }
 
-std::byte* Peer::find(const Target& target, std::uint32_t gate, std::uint64_t connection) {
-  const Gate& through = board().gates[gate % kGates];
-  if (through.open_for.load(std::memory_order_seq_cst) != connection) return nullptr;
-  const KeyEntry& entry = board().keys[(target.key >> kKeyTagBits) % kKeyEntries];
-  if (target.key == 0 || entry.key.load(std::memory_order_seq_cst) != target.key) return nullptr;
-  if (entry.domain.load(std::memory_order_relaxed) != through.domain.load(std::memory_order_relaxed)) return nullptr;
-  if ((entry.access.load(std::memory_order_relaxed) & target.rights) != target.rights) return nullptr;
+// The place is read before the pin that has to name it, and again under the pin, when it is binding.
+Grip::Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door)
+    : entry_(peer.entry_of(target.key)),
+      key_(target.key),
+      offset_(place_of(entry_, target.address + skip)),
+      pin_(own.pin(pin_word(offset_, length, peer.owner_, door.gate))) {
+  if (!pin_ || !peer.admits(entry_, target, door) || place_of(entry_, target.address + skip) != offset_) return;
+  data_ = peer.view(offset_, length);
+}
+
+bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door) const {
+  const Gate& through = board().gates[door.gate % kGates];
+  if (through.open_for.load(std::memory_order_seq_cst) != door.connection) return false;
+  if (target.key == 0 || entry.key.load(std::memory_order_seq_cst) != target.key) return false;
+  if (entry.domain.load(std::memory_order_relaxed) != through.domain.load(std::memory_order_relaxed)) return false;
+  if ((entry.access.load(std::memory_order_relaxed) & target.rights) != target.rights) return false;
   const std::uint64_t length = entry.length.load(std::memory_order_relaxed);
   const std::uint64_t skip = target.address - entry.address.load(std::memory_order_relaxed);
-  if (target.length > length || skip > length - target.length) return nullptr;
-  // From here on it is about our own safety: within one window, whatever the board says.
-  const std::uint64_t offset = entry.offset.load(std::memory_order_relaxed) + skip;
-  if (offset >= kArenaBytes || target.length > kWindowBytes - offset % kWindowBytes) return nullptr;
-  std::byte* base = window(offset / kWindowBytes);
-  return base == nullptr ? nullptr : base + offset % kWindowBytes;
+  return target.length <= length && skip <= length - target.length;
 }
 
 bool Peer::read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) const {
@@ -49,33 +68,52 @@ bool Peer::read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) 
   return true;
 }
 
-std::byte* Peer::window(std::size_t index) {
-  std::byte* base = windows_[index].load(std::memory_order_acquire);
-  return base != nullptr ? base : map_window(index);
-}
-
-// Once per window of a peer, hence hardly ever.
-std::byte* Peer::map_window(std::size_t index) {
-  const std::lock_guard lock(mutex_);
-  if (!views_[index]) {
-    views_[index] = SharedView(arena_.get(), index * kWindowBytes, kWindowBytes, SharedView::Rights::kReadWrite);
-    if (!views_[index]) return nullptr;
-    views_[index].keep_from_children();
-    windows_[index].store(views_[index].data(), std::memory_order_release);
+// This is about our own safety: within the file and one view, whatever the board says. A view overlaps the next one by
+// as much as one pin may cover.
+std::byte* Peer::view(std::uint64_t offset, std::uint64_t length) {
+  if (length > kMostPinned || offset > kArenaBytes - length) return nullptr;
+  const std::size_t index = offset >> view_shift_;
+  std::byte* base = bases_[index].load(std::memory_order_acquire);
+  if (base == nullptr) [[unlikely]] {
+    base = map_view(index);
+    if (base == nullptr) return nullptr;
   }
-  return views_[index].data();
+  return base + (offset - (std::uint64_t{index} << view_shift_));
 }
 
-bool Peer::has_pins() const {
+// Once per view of a peer, hence hardly ever.
+std::byte* Peer::map_view(std::size_t index) try {
+  const std::lock_guard lock(mutex_);
+  if (std::byte* const base = bases_[index].load(std::memory_order_relaxed)) return base;
+  const std::uint64_t begin = std::uint64_t{index} << view_shift_;
+  const std::uint64_t length = std::min((std::uint64_t{1} << view_shift_) + kMostPinned, kArenaBytes - begin);
+  views_.reserve(views_.size() + 1);
+  SharedView view(arena_.get(), begin, length, SharedView::Rights::kReadWrite);
+  if (!view) return nullptr;
+  view.keep_from_children();
+  views_.push_back(std::move(view));
+  bases_[index].store(views_.back().data(), std::memory_order_release);
+  return views_.back().data();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::uint64_t Peer::pin_into(std::uint64_t arena, std::size_t slot) const {
+  const std::uint64_t word = board().pins[slot].word.load(std::memory_order_seq_cst);
+  if (!is_claimed(word)) return 0;
+  return board().owners[owner_of(word)].load(std::memory_order_seq_cst) == arena ? word : 0;
+}
+
+bool Peer::has_pins_into(std::uint64_t arena) const {
   for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
-    if (is_claimed(pin_word(slot))) return true;
+    if (pin_into(arena, slot) != 0) return true;
   }
   return false;
 }
 
 bool Peer::is_dead() const {
   pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
-  return process_ && ::poll(&process, 1, 0) == 1;
+  return is_dead_.load(std::memory_order_relaxed) || (process_ && ::poll(&process, 1, 0) == 1);
 }
 
 }  // namespace softdat::transport::direct

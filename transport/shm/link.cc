@@ -22,6 +22,11 @@ static_assert(kRoomToResume <= kSmallestRing - kSmallestRing / 8 - kLine);
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
 
+bool has_hung_up(int socket) {
+  std::byte byte;
+  return ::recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 }  // namespace
 
 class Link::DeathWatch final : public ReadinessSink {
@@ -61,7 +66,7 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
 }
 
 Link::~Link() {
-  if (memory_) carrier_.home()->part(memory_);
+  if (memory_) carrier_.home()->part(memory_, has_hung_up(socket_.get()));
 }
 
 void Link::on_ready(std::uint32_t) {
@@ -70,8 +75,7 @@ void Link::on_ready(std::uint32_t) {
 }
 
 bool Link::is_alive() {
-  std::byte byte;
-  if (::recv(socket_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0) lose_peer();
+  if (has_hung_up(socket_.get())) lose_peer();
   return !is_ending();
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PublishedKeys: which keys of this process's boards open which pages of its arena, and which of these pages are
+// retired: taken away from a peer that stood still with a pin on them. Retired pages are out of use (no key names them,
+// nothing is moved there) until that pin is gone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "transport/direct/board.h"
+#include "transport/direct/layout.h"
+#include "transport/direct/peer.h"
+
+namespace softdat::transport::direct {
+
+// Any thread.
+class PublishedKeys {
+ public:
+  // Publishes the key on that board, unless some of its pages are retired. Nobody else publishes or withdraws it
+  // meanwhile. Throws std::bad_alloc.
+  bool add(Board& board, std::uint32_t key, const Grant& grant, std::uint64_t offset);
+  // Withdraws it. The pages that peers may have pinned through it; nothing when it was not published.
+  std::optional<FileRange> remove(Board& board, std::uint32_t key);
+
+  // Withdraws every key that opens any of the pages, after telling the holders of pins. The pages are retired until the
+  // pin is over. False when they are already, for this pin. Throws std::bad_alloc, and nothing has happened then.
+  bool retire(const FileRange& pages, const StandingPin& pin);
+  // Whether any of the pages is retired.
+  bool is_retired(const FileRange& pages);
+  // The board goes, whatever is published on it.
+  void forget(Board& board);
+
+  // For forks: the child finds the lists whole.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  struct Retired {
+    FileRange pages;
+    StandingPin pin;
+  };
+  bool is_retired_locked(const FileRange& pages);
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::pair<Board*, std::uint32_t>, FileRange> published_;
+  std::vector<Retired> retired_;
+};
+
+}  // namespace softdat::transport::direct
