@@ -24,7 +24,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 10> kRows{{
+constexpr std::array<Row, 11> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -32,6 +32,7 @@ constexpr std::array<Row, 10> kRows{{
     {"SOFTDAT_MPA", "p2p 2 1"},
     {"SOFTDAT_RNR", "wait terminate"},
     {"SOFTDAT_DIRECT", "auto on off 1 0"},
+    {"SOFTDAT_CONNECT_GRACE", "", 0, 60000},
     {"SOFTDAT_LOG", "error warning notice trace"},
     {"SOFTDAT_ANY_IA", "1 0"},
     {"SOFTDAT_TCP_TIMEOUT", "", 2, 600},

@@ -23,10 +23,11 @@ DatagramLink::~DatagramLink() {
   engine_.forget(*this);
 }
 
-void DatagramLink::connect(const transport::Address& remote, const transport::Offer& request, base::Duration timeout) {
-  remote_ = remote;
-  channel_ = engine_.carrier().connect(remote, request, *this);
-  engine_.timers().set(*this, base::deadline_after(engine_.now(), timeout));
+void DatagramLink::connect(std::unique_ptr<ConnectAttempt> attempt) {
+  remote_ = attempt->remote();
+  channel_ = engine_.carrier().connect(remote_, attempt->request(), *this);
+  attempt_ = std::move(attempt);
+  engine_.timers().set(*this, attempt_->deadline());
 }
 
 bool DatagramLink::accept(transport::InboundRequest& request, const transport::Offer& reply) {
@@ -90,6 +91,7 @@ void DatagramLink::on_established(const transport::Offer& peer) {
     return conclude(ConnectionEventType::kNonPeerRejected);
   }
   is_established_ = true;
+  attempt_.reset();
   if (!is_passive_) peer_number_ = queue_pair_number(peer);
   engine_.run_at_end(*this);
   // Both sides are told what came with the other's word: one adapter may have many exchanges under way.
@@ -97,6 +99,7 @@ void DatagramLink::on_established(const transport::Offer& peer) {
 }
 
 void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
   hca::Bytes kept;
   static_cast<void>(keep(private_data, kept));  // the refusal counts for more than what came with it
   close();
@@ -117,7 +120,28 @@ void DatagramLink::on_closed(transport::CloseReason, const transport::TerminateC
   conclude(is_passive_ ? ConnectionEventType::kAcceptFailed : ConnectionEventType::kUnreachable);
 }
 
+bool DatagramLink::asks_again_later() {
+  const auto next = attempt_->next_try(engine_.now());
+  if (!next) return false;
+  drop_channel();
+  engine_.timers().set(*this, *next);
+  return true;
+}
+
+void DatagramLink::ask_again() try {
+  if (engine_.now() >= attempt_->deadline()) {
+    close();
+    return conclude(ConnectionEventType::kNonPeerRejected);
+  }
+  engine_.timers().set(*this, attempt_->deadline());
+  channel_ = engine_.carrier().connect(remote_, attempt_->request(), *this);
+} catch (const std::bad_alloc&) {
+  close();
+  conclude(ConnectionEventType::kNonPeerRejected);
+}
+
 void DatagramLink::on_timer_with_baton() {
+  if (!channel_) return ask_again();
   close();
   conclude(ConnectionEventType::kTimedOut);
 }
@@ -130,7 +154,12 @@ void DatagramLink::conclude(ConnectionEventType type, std::span<const std::byte>
 
 void DatagramLink::close() {
   engine_.timers().cancel(*this);
+  attempt_.reset();
   is_established_ = false;
+  drop_channel();
+}
+
+void DatagramLink::drop_channel() {
   if (!channel_) return;
   // What is half in the channel cannot be finished without its bytes, which die with us.
   const bool is_clean = !is_blocked_ && waiting_.empty();

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "simnic/connect_attempt.h"
 #include "simnic/datagram.h"
 #include "simnic/task.h"
 #include "simnic/timers.h"
@@ -43,7 +44,8 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
   DatagramLink(Engine& engine, DatagramSwitch& datagrams, DatagramLinkSink& sink);
   ~DatagramLink() override;
 
-  void connect(const transport::Address& remote, const transport::Offer& request, base::Duration timeout);
+  // Throws std::bad_alloc.
+  void connect(std::unique_ptr<ConnectAttempt> attempt);
   // False when the peer has gone.
   bool accept(transport::InboundRequest& request, const transport::Offer& reply);
   // The queue pair that made the exchange goes.
@@ -52,7 +54,7 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
   // Takes a whole datagram, head included. It is dropped when too many wait, there is no memory, or the peer has gone.
   void send(std::vector<std::byte> datagram);
 
-  bool is_over() const { return !channel_; }
+  bool is_over() const { return !channel_ && !attempt_; }
   std::uint64_t number() const { return number_; }
   bool is_passive() const { return is_passive_; }
   const transport::Address& remote() const { return remote_; }
@@ -74,11 +76,15 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
 
   void conclude(hca::ConnectionEventType type, std::span<const std::byte> private_data = {});
   void close();
+  void drop_channel();
+  bool asks_again_later();
+  void ask_again();
 
   Engine& engine_;
   DatagramSwitch& datagrams_;
   const std::uint64_t number_;
   DatagramLinkSink* sink_;
+  std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
   std::unique_ptr<transport::Channel> channel_;
   transport::Address remote_{};
   std::uint32_t peer_number_ = 0;

@@ -282,9 +282,12 @@ hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters
   if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
   transport::Offer request = make_offer(parameters.private_data);
   request.service_id = parameters.service_id;
+  const base::Time now = nic_.engine.now();
+  auto attempt = std::make_unique<ConnectAttempt>(parameters.remote, std::move(request), now, nic_.connect_grace,
+                                                  base::deadline_after(now, parameters.timeout));
   DatagramLink& link = make_link();
   try {
-    link.connect(parameters.remote, request, parameters.timeout);
+    link.connect(std::move(attempt));
   } catch (const std::bad_alloc&) {
     drop_newest_link();
     throw;

@@ -29,6 +29,7 @@ struct DatagramNicView {
   MemoryTable& memory;
   DatagramSwitch& datagrams;
   hca::Address address;
+  base::Duration connect_grace;  // as NicView
 };
 
 // Holds its link open.

@@ -80,6 +80,7 @@ hca::Error error_of(transport::ListenError error) {
 Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
     : attributes_(make_attributes(config)),
       rnr_(config.rnr),
+      connect_grace_(config.connect_grace),
       home_(config.home),
       memory_(pick_salt()),
       engine_(std::move(carrier), config.drive) {}
@@ -153,7 +154,8 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .home = home_.get(),
                        .stream = number | kStreamBit,
                        .address = attributes_.address.with_port(to_port(number)),
-                       .rnr = rnr_};
+                       .rnr = rnr_,
+                       .connect_grace = connect_grace_};
     return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
@@ -185,8 +187,11 @@ hca::Result<std::unique_ptr<hca::DatagramQueuePair>> Nic::create_datagram_qp(con
   }
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
   try {
-    const DatagramNicView view{
-        .engine = engine_, .memory = memory_, .datagrams = datagrams_, .address = attributes_.address};
+    const DatagramNicView view{.engine = engine_,
+                               .memory = memory_,
+                               .datagrams = datagrams_,
+                               .address = attributes_.address,
+                               .connect_grace = connect_grace_};
     return std::unique_ptr<hca::DatagramQueuePair>(new DatagramQueuePair(view, config, sink));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

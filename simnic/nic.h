@@ -24,6 +24,7 @@ struct NicConfig {
   base::IpAddress address{.ipv4 = 0x7f000001};  // what peers know us by
   RnrPolicy rnr = RnrPolicy::kWait;
   Drive drive = Drive::kThread;
+  base::Duration connect_grace = base::Duration::zero();    // as NicOptions
   std::shared_ptr<transport::direct::Home> home = nullptr;  // as the carrier's; null: no direct access
   hca::DirectAccess direct = hca::DirectAccess::kNone;      // what home does, as the consumer is told
 };
@@ -66,6 +67,7 @@ class Nic final : public hca::Device, public hca::DatagramDevice {
   // Fixed after construction.
   const hca::DeviceAttributes attributes_;
   const RnrPolicy rnr_;
+  const base::Duration connect_grace_;
   const std::shared_ptr<transport::direct::Home> home_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};

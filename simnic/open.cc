@@ -35,6 +35,7 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   return std::make_unique<Nic>(std::move(carrier), NicConfig{.name = options.name,
                                                              .address = options.address,
                                                              .rnr = options.rnr,
+                                                             .connect_grace = options.connect_grace,
                                                              .home = home,
                                                              .direct = options.direct});
 }

@@ -2,6 +2,7 @@
 // Makes a simulated HCA ready for use: its carrier, its engine thread, its name.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ struct NicOptions {
   transport::MpaStyle mpa = transport::MpaStyle::kPeerToPeer;
   base::Duration tcp_timeout = std::chrono::seconds(60);  // see transport::CarrierOptions
   RnrPolicy rnr = RnrPolicy::kWait;
+  // For how long a connect that finds no listener tries again, within its own time-out.
+  base::Duration connect_grace = std::chrono::milliseconds(500);
   hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can
 };
 

@@ -15,6 +15,7 @@
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
+#include "simnic/connect_attempt.h"
 #include "simnic/direct_path.h"
 #include "simnic/fault.h"
 #include "simnic/queue_pair_state.h"
@@ -38,6 +39,7 @@ struct NicView {
   std::uint32_t stream;           // the queue pair's own number
   hca::Address address;           // the port is this queue pair's
   RnrPolicy rnr;
+  base::Duration connect_grace;  // for how long a connect that finds no listener tries again
 };
 
 class QueuePair final : public hca::QueuePair,
@@ -102,6 +104,8 @@ class QueuePair final : public hca::QueuePair,
   void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
   transport::CloseMode farewell_of(QueuePairEvent event);
+  bool asks_again_later();
+  void ask_again();
   transport::CloseMode say_farewell();
   void abandon_channel(transport::CloseMode mode);
 
@@ -152,6 +156,7 @@ class QueuePair final : public hca::QueuePair,
   // Owned by the baton.
   Requester requester_;
   Responder responder_;
+  std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
   transport::Message message_{};            // the same, kept for when it blocks

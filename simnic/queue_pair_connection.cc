@@ -65,10 +65,14 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
     promise_news();
     transport::Offer request = make_offer(parameters.private_data);
     request.service_id = parameters.service_id;
-    nic_.engine.timers().set(*this, base::deadline_after(nic_.engine.now(), parameters.timeout));
-    channel_ = nic_.engine.carrier().connect(remote, request, *this);
+    const base::Time now = nic_.engine.now();
+    attempt_ = std::make_unique<ConnectAttempt>(remote, std::move(request), now, nic_.connect_grace,
+                                                base::deadline_after(now, parameters.timeout));
+    nic_.engine.timers().set(*this, attempt_->deadline());
+    channel_ = nic_.engine.carrier().connect(remote, attempt_->request(), *this);
   } catch (const std::bad_alloc&) {
     nic_.engine.timers().cancel(*this);
+    attempt_.reset();
     release_news();
     return hca::fail(hca::Error::kNoMemory);
   }
@@ -116,6 +120,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   responder_.begin(takes_notes(), nic_.rnr);
   takes_briefs_ = channel_->takes_briefs();
   nic_.engine.timers().cancel(*this);
+  attempt_.reset();
   {
     const std::lock_guard lock(send_mutex_);
     direct_.begin(channel_->peer_memory(), peer, requester_.may_read());
@@ -128,6 +133,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
 }
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
   switch (reason) {
     case transport::Refusal::kByConsumer:
       return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kPeerRejected, private_data);
@@ -139,7 +145,28 @@ void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte>
   }
 }
 
+// On whichever carrier the service appears: each try asks the carrier anew.
+bool QueuePair::asks_again_later() {
+  const auto next = attempt_->next_try(nic_.engine.now());
+  if (!next) return false;
+  abandon_channel(CloseMode::kAbrupt);
+  nic_.engine.timers().set(*this, *next);
+  return true;
+}
+
+// The timer may ring late.
+void QueuePair::ask_again() try {
+  if (nic_.engine.now() >= attempt_->deadline()) {
+    return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
+  }
+  nic_.engine.timers().set(*this, attempt_->deadline());
+  channel_ = nic_.engine.carrier().connect(attempt_->remote(), attempt_->request(), *this);
+} catch (const std::bad_alloc&) {
+  end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
+}
+
 void QueuePair::on_timer_with_baton() {
+  if (!channel_) return ask_again();
   end(QueuePairEvent::kExpire, {}, ConnectionEventType::kTimedOut);
 }
 
@@ -206,6 +233,7 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   const CloseMode mode = farewell_of(event);
   if (!advance(event)) return;
   nic_.engine.timers().cancel(*this);
+  attempt_.reset();
   leave_peer();
   abandon_channel(mode);
   requester_.flush(blame.blamed_send, culprit);

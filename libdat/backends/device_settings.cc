@@ -71,6 +71,13 @@ bool set_tcp_timeout(simnic::NicOptions& options, std::string_view value) {
   return seconds.has_value();
 }
 
+// The same limits as SOFTDAT_CONNECT_GRACE has (base/environment.cc).
+bool set_connect_grace(simnic::NicOptions& options, std::string_view value) {
+  const auto milliseconds = base::read_number(value, 0, 60'000);
+  if (milliseconds) options.connect_grace = std::chrono::milliseconds(*milliseconds);
+  return milliseconds.has_value();
+}
+
 bool apply(simnic::NicOptions& options, std::string_view key, const std::string& value) {
   if (key == "address") return set_address(options, value);
   if (key == "transport") return set_transport(options, value);
@@ -79,6 +86,7 @@ bool apply(simnic::NicOptions& options, std::string_view key, const std::string&
   if (key == "rnr") return set_rnr(options, value);
   if (key == "direct") return set_direct(options, value);
   if (key == "tcp_timeout") return set_tcp_timeout(options, value);
+  if (key == "connect_grace") return set_connect_grace(options, value);
   return false;
 }
 
@@ -91,7 +99,7 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     base::log(
         base::LogLevel::kError,
         "IA %s: instance data \"%s\" is not understood; known are address=IP|INTERFACE, transport=auto|shm|tcp|loop, "
-        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off, tcp_timeout=2...600",
+        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off, tcp_timeout=2...600, connect_grace=0...60000",
         choice.name.c_str(), word.c_str());
     return false;
   }
@@ -110,6 +118,7 @@ bool apply_environment(simnic::NicOptions& options) {
   apply_variable(Variable::kRnr, "rnr");
   apply_variable(Variable::kDirect, "direct");
   apply_variable(Variable::kTcpTimeout, "tcp_timeout");
+  apply_variable(Variable::kConnectGrace, "connect_grace");
   // The address of the host belongs to one adapter; the others stay where they are.
   if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;
   base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IP address nor an interface that has one",

@@ -324,5 +324,27 @@ TEST(DatagramOverANarrowChannel, WhatIsNotLostComesWholeAndInOrder) {
   }
 }
 
+TEST(DatagramGrace, AnExchangeFindsAListenerThatComesAMomentLater) {
+  World world({}, RnrPolicy::kWait, std::chrono::milliseconds(100));
+  Mailbox early(world.here()), late(world.here()), passive(world.there());
+  ListenerLog log;
+  expect_ok(early.connect(world.there()));
+  for (int i = 0; i < 20; ++i) world.pass(std::chrono::milliseconds(1));
+  EXPECT_TRUE(early.events.empty());
+  {
+    const auto listener = expect_ok(world.there().nic().listen(kService, 4, log));
+    for (int i = 0; i < 40; ++i) world.pass(std::chrono::milliseconds(1));
+    ASSERT_EQ(log.requests.size(), 1u);
+    expect_ok(log.requests[0]->accept(*passive.qp, {}));
+    world.settle();
+  }
+  ASSERT_EQ(early.events.size(), 1u);
+  EXPECT_EQ(early.events[0].type, ConnectionEventType::kEstablished);
+  expect_ok(late.connect(world.there()));
+  for (int i = 0; i < 200; ++i) world.pass(std::chrono::milliseconds(1));
+  ASSERT_EQ(late.events.size(), 1u);
+  EXPECT_EQ(late.events[0].type, ConnectionEventType::kNonPeerRejected);
+}
+
 }  // namespace
 }  // namespace softdat::simnic::testing

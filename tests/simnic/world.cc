@@ -4,8 +4,8 @@
 namespace softdat::simnic::testing {
 namespace {
 
-NicConfig config_of(std::string name, RnrPolicy rnr) {
-  return {.name = std::move(name), .rnr = rnr, .drive = Drive::kByHand};
+NicConfig config_of(std::string name, RnrPolicy rnr, base::Duration connect_grace) {
+  return {.name = std::move(name), .rnr = rnr, .drive = Drive::kByHand, .connect_grace = connect_grace};
 }
 
 }  // namespace
@@ -76,8 +76,11 @@ const char* name_of(ConnectionEventType type) {
 
 Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config)
     : carrier_(new transport::loop::LoopCarrier(network, {.ipv4 = ipv4, .port = 0})),
-      nic_(std::unique_ptr<transport::Carrier>(carrier_),
-           {.name = config.name, .address = {.ipv4 = ipv4}, .rnr = config.rnr, .drive = config.drive}),
+      nic_(std::unique_ptr<transport::Carrier>(carrier_), {.name = config.name,
+                                                           .address = {.ipv4 = ipv4},
+                                                           .rnr = config.rnr,
+                                                           .drive = config.drive,
+                                                           .connect_grace = config.connect_grace}),
       pd_(expect_ok(nic_.create_pd())) {}
 
 Memory::Memory(Host& host, std::vector<std::byte> content, hca::AccessMask access, hca::ProtectionDomain* pd)
@@ -217,10 +220,10 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   answered_by = event.service_id;
 }
 
-World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr)
+World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr, base::Duration connect_grace)
     : network_(options),
-      here_(std::make_unique<Host>(network_, 0x0a000001, config_of("sim0", rnr))),
-      there_(std::make_unique<Host>(network_, 0x0a000002, config_of("sim1", rnr))) {
+      here_(std::make_unique<Host>(network_, 0x0a000001, config_of("sim0", rnr, connect_grace))),
+      there_(std::make_unique<Host>(network_, 0x0a000002, config_of("sim1", rnr, connect_grace))) {
   settle();  // tells them the time
 }
 

@@ -169,7 +169,8 @@ const char* name_of(ConnectionEventType type);
 
 class World {
  public:
-  explicit World(const transport::loop::LoopOptions& options = {}, RnrPolicy rnr = RnrPolicy::kWait);
+  explicit World(const transport::loop::LoopOptions& options = {}, RnrPolicy rnr = RnrPolicy::kWait,
+                 base::Duration connect_grace = base::Duration::zero());
 
   Host& here() { return *here_; }
   Host& there() { return *there_; }

@@ -22,9 +22,9 @@ class OpenDeviceTest : public testing::Test {
   }
   void TearDown() override { SetUp(); }
 
-  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND",    "SOFTDAT_TRANSPORT", "SOFTDAT_ADDRESS",
-                                               "SOFTDAT_CRC",        "SOFTDAT_MPA",       "SOFTDAT_RNR",
-                                               "SOFTDAT_TCP_TIMEOUT"};
+  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND",     "SOFTDAT_TRANSPORT",    "SOFTDAT_ADDRESS",
+                                               "SOFTDAT_CRC",         "SOFTDAT_MPA",          "SOFTDAT_RNR",
+                                               "SOFTDAT_TCP_TIMEOUT", "SOFTDAT_CONNECT_GRACE"};
 };
 
 TEST_F(OpenDeviceTest, NobodyIsReachableWithoutBeingAsked) {
@@ -45,8 +45,8 @@ TEST_F(OpenDeviceTest, StockInstanceDataMeansNothing) {
 }
 
 TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
-  const auto options =
-      settle_options({"sim0", "sim address=127.0.0.9 transport=tcp crc=on mpa=1 rnr=terminate tcp_timeout=7"});
+  const auto options = settle_options(
+      {"sim0", "sim address=127.0.0.9 transport=tcp crc=on mpa=1 rnr=terminate tcp_timeout=7 connect_grace=8"});
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(options->address.ipv4, 0x7f000009u);
   EXPECT_EQ(options->carrier, transport::CarrierKind::kTcp);
@@ -54,6 +54,7 @@ TEST_F(OpenDeviceTest, InstanceDataSetsOptions) {
   EXPECT_EQ(options->mpa, transport::MpaStyle::kPlain);
   EXPECT_EQ(options->rnr, simnic::RnrPolicy::kTerminate);
   EXPECT_EQ(options->tcp_timeout, std::chrono::seconds(7));
+  EXPECT_EQ(options->connect_grace, std::chrono::milliseconds(8));
 }
 
 TEST_F(OpenDeviceTest, EnvironmentSetsTheTcpTimeoutWithinItsLimits) {
@@ -65,6 +66,19 @@ TEST_F(OpenDeviceTest, EnvironmentSetsTheTcpTimeoutWithinItsLimits) {
   for (const char* value : {"", "1", "601", "-5", "5s", "0x10", "4294967298"}) {
     ::setenv("SOFTDAT_TCP_TIMEOUT", value, 1);
     EXPECT_EQ(settle_options({"sim0", "tcp_timeout=7"})->tcp_timeout, std::chrono::seconds(7)) << value;
+  }
+}
+
+TEST_F(OpenDeviceTest, ConnectGraceIsANumberOfMilliseconds) {
+  const base::Duration standard = settle_options({"sim0", ""})->connect_grace;
+  EXPECT_GT(standard, base::Duration::zero());
+  ::setenv("SOFTDAT_CONNECT_GRACE", "0", 1);
+  EXPECT_EQ(settle_options({"sim0", ""})->connect_grace, base::Duration::zero());
+  ::setenv("SOFTDAT_CONNECT_GRACE", "60000", 1);
+  EXPECT_EQ(settle_options({"sim0", "connect_grace=5"})->connect_grace, std::chrono::minutes(1));
+  for (const char* wild : {"-1", "60001", "1s", "x", "1.5", "99999999999"}) {
+    ::setenv("SOFTDAT_CONNECT_GRACE", wild, 1);
+    EXPECT_EQ(settle_options({"sim0", ""})->connect_grace, standard) << wild;
   }
 }
 
@@ -94,7 +108,7 @@ TEST_F(OpenDeviceTest, AddressOfAnotherHostIsRefused) {
 
 TEST_F(OpenDeviceTest, WhatIsNotUnderstoodIsRefused) {
   for (const char* data : {"adress=127.0.0.1", "transport=ib", "crc=maybe", "rnr=", "address=1.2.3", "=x",
-                           "tcp_timeout=1", "tcp_timeout=5s"}) {
+                           "tcp_timeout=1", "tcp_timeout=5s", "connect_grace=soon"}) {
     EXPECT_FALSE(settle_options({"sim0", data}).has_value()) << data;
   }
 }
