@@ -14,8 +14,9 @@
 namespace softdat::transport::tcp {
 namespace {
 
-// In one turn; the rest waits in the kernel.
+// In one turn; the rest waits in the kernel. Beside traffic fewer, for each costs as much as some messages.
 constexpr int kAcceptsPerTurn = 64;
+constexpr int kAcceptsBesideTraffic = 2;
 constexpr auto kRetryAccept = std::chrono::milliseconds(100);
 
 bool is_out_of_descriptors(int error) {
@@ -93,7 +94,8 @@ bool TcpPort::start() {
 void TcpPort::on_ready(std::uint32_t) {
   const SharedPort state = state_;
   Hub& hub = hub_;
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+  const int most = hub.has_active() ? kAcceptsBesideTraffic : kAcceptsPerTurn;
+  for (int i = 0; i < most; ++i) {
     auto fd = accept_one(sockets_.listener.get());
     if (fd.ok()) {
       is_short_of_descriptors_ = false;

@@ -2,9 +2,11 @@
 // Garbage, silence, floods: whatever comes costs the connection it came on, and no other.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <random>
 #include <thread>
 
+#include "tests/transport/conformance/tcp_world.h"
 #include "tests/transport/tcp/raw_peer.h"
 
 namespace softdat::transport::tcp {
@@ -149,6 +151,48 @@ TEST_F(HostileTest, AFloodOfConnectsLeavesRoomForTheHonest) {
   connect_good();
   expect_good();
   EXPECT_TRUE(is_ended(*flood[0])) << "the oldest made room";
+}
+
+// Counted in work, not in time: each connection that is taken in pushes out an older one, and between two messages of
+// the good connection there are few of those.
+TEST_F(HostileTest, AFloodOfConnectsDoesNotStarveTraffic) {
+  constexpr std::size_t kFlood = 400;
+  constexpr std::size_t kKept = 16;
+  constexpr std::size_t kMostAtATime = 4;
+  TcpOptions options;
+  options.max_half_open_per_source = kKept;
+  start_with(options);
+  connect_good();
+  expect_good();
+  std::vector<std::unique_ptr<RawPeer>> flood;
+  for (std::size_t i = 0; i < kFlood; ++i) flood.push_back(std::make_unique<RawPeer>(address_, kPort));
+  std::size_t ended = 0;
+  std::size_t most_at_a_time = 0;
+  while (ended < kFlood - kKept) {
+    const std::size_t before = ended;
+    ASSERT_NO_FATAL_FAILURE(expect_good());
+    while (ended < kFlood - kKept && (flood[ended]->pump(), flood[ended]->is_ended())) ++ended;
+    most_at_a_time = std::max(most_at_a_time, ended - before);
+  }
+  EXPECT_LE(most_at_a_time, kMostAtATime);
+}
+
+TEST_F(HostileTest, ASourceThatFloodsPushesOutItsOwnOldestOnly) {
+  TcpOptions options;
+  options.max_half_open_per_source = 4;
+  start_with(options);
+  RawPeer stranger(address_, kPort, conformance::own_loopback_address(2));
+  settle();
+  std::vector<std::unique_ptr<RawPeer>> flood;
+  for (int i = 0; i < 20; ++i) {
+    flood.push_back(std::make_unique<RawPeer>(address_, kPort));
+    settle();
+  }
+  EXPECT_TRUE(is_ended(*flood[15]));
+  flood[16]->pump();
+  EXPECT_FALSE(flood[16]->is_ended());
+  stranger.send(mpa_request("10 02", hex("0004 0004")));
+  EXPECT_TRUE(reach([&] { return port_->requests.size() == 1; }));
 }
 
 TEST_F(HostileTest, WantOfDescriptorsTurnsPeersAwayAndPasses) {

@@ -28,7 +28,11 @@ sockaddr_in to_sockaddr(std::uint32_t ipv4, std::uint16_t port) {
 
 }  // namespace
 
-RawPeer::RawPeer(std::uint32_t ipv4, std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawPeer::RawPeer(std::uint32_t ipv4, std::uint16_t port, std::uint32_t from)
+    : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const sockaddr_in own = to_sockaddr(from, 0);
+  const bool is_free = from == 0 || ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0;
+  EXPECT_TRUE(is_free);
   const sockaddr_in address = to_sockaddr(ipv4, port);
   EXPECT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
 }

@@ -22,7 +22,7 @@ class RawPeer {
  public:
   RawPeer() = default;
   // Connects to a listener; the kernel completes that without the listener's help.
-  RawPeer(std::uint32_t ipv4, std::uint16_t port);
+  RawPeer(std::uint32_t ipv4, std::uint16_t port, std::uint32_t from = 0);
   // Listens, so that a carrier can connect; adopt() takes what has come.
   static RawPeer listening(std::uint32_t ipv4, std::uint16_t port);
   bool adopt();
