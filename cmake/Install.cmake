@@ -13,8 +13,22 @@ install(FILES ${PROJECT_BINARY_DIR}/SoftDATConfig.cmake ${PROJECT_BINARY_DIR}/So
   DESTINATION ${package_dir})
 
 file(RELATIVE_PATH SOFTDAT_INCLUDE_FROM_LIB ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-# The pkg-config files find their prefix from where they stand, so that an installed tree may be moved.
+# The pkg-config files find their prefix from where they stand, so that an installed tree may be moved. Outside the
+# loader's directories, a program needs an rpath: else it takes the DAT library of an installed OFED, or none. Inside them,
+# distributions do not accept one. --prefix may say where at install time, so that both kinds of file are made.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 foreach(api dat dat2)
-  configure_file(cmake/${api}.pc.in ${PROJECT_BINARY_DIR}/${api}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${api}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  set(SOFTDAT_RPATH "")
+  configure_file(cmake/${api}.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/system/${api}.pc @ONLY)
+  set(SOFTDAT_RPATH "\${rpath} ")
+  configure_file(cmake/${api}.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/private/${api}.pc @ONLY)
 endforeach()
+install(CODE "
+  set(kind private)
+  if(CMAKE_INSTALL_PREFIX MATCHES \"^/(usr(/local)?)?/*$\")
+    set(kind system)
+  endif()
+  file(INSTALL \"${PROJECT_BINARY_DIR}/pkgconfig/\${kind}/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}\")")
+
+configure_file(cmake/Uninstall.cmake.in ${PROJECT_BINARY_DIR}/Uninstall.cmake @ONLY)
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/Uninstall.cmake USES_TERMINAL)

@@ -30,7 +30,7 @@ RegistryLibrary registry_library() {
   RegistryLibrary library;
   Dl_info where{};
   if (::dladdr(::dlsym(RTLD_DEFAULT, "dat_registry_list_providers"), &where) != 0) {
-    library.path = where.dli_fname;
+    library.path = fs::path(where.dli_fname).lexically_normal().string();
   }
   // OFED's registry lacks this function of DAT 2.0.
   library.is_ours = ::dlsym(RTLD_DEFAULT, "dat_registry_providers_related") != nullptr;
