@@ -2,9 +2,9 @@
 #include "simnic/nic.h"
 
 #include <new>
-#include <random>
 #include <utility>
 
+#include "base/unique_bytes.h"
 #include "hca/request_rules.h"
 #include "simnic/completion_queue.h"
 #include "simnic/datagram_queue_pair.h"
@@ -52,7 +52,9 @@ std::uint16_t to_port(std::uint32_t count) {
 }
 
 std::uint8_t pick_salt() {
-  return static_cast<std::uint8_t>(std::random_device{}());
+  std::uint8_t salt = 0;
+  base::fill_with_unique_bytes({&salt, 1});
+  return salt;
 }
 
 bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& most) {

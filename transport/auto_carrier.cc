@@ -2,11 +2,15 @@
 #include "transport/auto_carrier.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "transport/shm/local_address.h"
 
 namespace softdat::transport {
@@ -69,13 +73,31 @@ class AutoPort final : public Port, public PortSink {
   std::vector<std::unique_ptr<Port>> halves_;
 };
 
+// Says once per process why TCP serves alone. Without TCP there is no carrier, and each attempt says why.
+bool can_share_memory(const shm::ShmOptions& options, bool has_tcp) {
+  const std::string problem = shm::ShmCarrier::problem(options);
+  if (problem.empty()) return true;
+  if (!has_tcp) {
+    base::log(base::LogLevel::kError, "no transport by shared memory: %s", problem.c_str());
+    throw std::system_error(std::make_error_code(std::errc::not_supported), "no shared memory");
+  }
+  static std::once_flag is_said;
+  std::call_once(is_said, [&] {
+    base::log(base::LogLevel::kWarning, "peers on this host are reached by TCP and not by shared memory: %s",
+              problem.c_str());
+  });
+  return false;
+}
+
 }  // namespace
 
 AutoCarrier::AutoCarrier(const Address& own, Halves halves, const shm::ShmOptions& shm_options,
                          const tcp::TcpOptions& tcp_options)
     : own_(own), reactor_(Reactor::create()) {
   base::check(halves.shm || halves.tcp, "a carrier has at least one half");
-  if (halves.shm) shm_ = std::make_unique<shm::ShmCarrier>(*reactor_, shm_options);
+  if (halves.shm && can_share_memory(shm_options, halves.tcp)) {
+    shm_ = std::make_unique<shm::ShmCarrier>(*reactor_, shm_options);
+  }
   if (halves.tcp) tcp_ = std::make_unique<tcp::TcpCarrier>(*reactor_, tcp_options);
 }
 
@@ -85,9 +107,10 @@ ListenResult AutoCarrier::listen(std::uint64_t service_id, std::uint32_t backlog
   auto port = std::make_unique<AutoPort>(backlog, sink);
   for (Carrier* half : {static_cast<Carrier*>(shm_.get()), static_cast<Carrier*>(tcp_.get())}) {
     if (half == nullptr) continue;
-    if (const auto error = port->add(half->listen(service_id, backlog, *port))) {
-      return {nullptr, *error};
-    }
+    const auto error = port->add(half->listen(service_id, backlog, *port));
+    // Where the directory of the socket files has become unusable since, peers find the port by TCP.
+    const bool is_dispensable = half == shm_.get() && tcp_ && error != ListenError::kAddressInUse;
+    if (error && !is_dispensable) return {nullptr, *error};
   }
   return {std::move(port)};
 }

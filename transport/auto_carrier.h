@@ -16,7 +16,8 @@ namespace softdat::transport {
 
 class AutoCarrier final : public Carrier {
  public:
-  // `own` is the address of this carrier. Each half is made if wanted; at least one is.
+  // `own` is the address of this carrier. Each half is made if wanted; at least one is. Where memory cannot be shared
+  // TCP serves alone, and a warning says why; std::system_error where TCP is not wanted.
   struct Halves {
     bool shm = true;
     bool tcp = true;
@@ -25,7 +26,7 @@ class AutoCarrier final : public Carrier {
               const tcp::TcpOptions& tcp_options);
   ~AutoCarrier() override;
 
-  // On both halves, or not at all.
+  // On both halves, or not at all; on TCP alone where no socket file can be made.
   ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;
   // By shared memory when the address is this host's and the service is served there by a process
   // of this user; else by TCP.

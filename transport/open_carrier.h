@@ -33,7 +33,7 @@ struct CarrierOptions {
   std::shared_ptr<direct::Home> home = nullptr;  // what peers over shared memory may reach directly; null: nothing
 };
 
-// Aborts only when the system has no descriptors left at all.
+// Throws std::system_error when the system has not what the carrier needs.
 std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options);
 
 }  // namespace softdat::transport

@@ -4,6 +4,7 @@
 //
 // SOFTDAT_TEST_ROUNDS sets the number of rounds (a handful otherwise), SOFTDAT_TEST_SEED the moments.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,8 +30,29 @@ unsigned number_from_environment(const char* name, unsigned otherwise) {
   return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
+// Where the processes of these tests meet, and nobody else's.
+class RuntimeDirectory {
+ public:
+  RuntimeDirectory() {
+    char path[] = "/tmp/kill-test-XXXXXX";
+    if (::mkdtemp(path) != nullptr) ::setenv("XDG_RUNTIME_DIR", path, 1);
+    path_ = path;
+  }
+  ~RuntimeDirectory() { std::filesystem::remove_all(path_); }
+  RuntimeDirectory(const RuntimeDirectory&) = delete;
+  RuntimeDirectory& operator=(const RuntimeDirectory&) = delete;
+
+  // No socket file, and not even the directory that held them.
+  bool is_empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::string path_;
+};
+const RuntimeDirectory runtime_directory;
+
 // What other tests put there while these run; no peer here has the like.
 bool is_of_other_tests(const std::string& name) {
+  if (name.ends_with("/softdat-" + std::to_string(::geteuid()))) return true;
   constexpr const char* kTheirs[] = {"softdat-lmr-", "softdat-wire-", "softdat-stock-"};
   return std::ranges::any_of(kTheirs, [&](const char* begin) { return name.find(begin) != std::string::npos; });
 }
@@ -51,7 +73,11 @@ std::set<std::string> leftovers() {
 
 class Kill : public testing::Test {
  protected:
-  ~Kill() override { EXPECT_EQ(leftovers(), before_); }
+  ~Kill() override {
+    EXPECT_EQ(leftovers(), before_);
+    EXPECT_TRUE(eventually([] { return runtime_directory.is_empty(); }))
+        << "the survivor removes the names of the dead";
+  }
 
   // The moment of death: between at once and a little later.
   void pause_randomly() {

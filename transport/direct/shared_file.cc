@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace softdat::transport::direct {
@@ -47,13 +49,24 @@ void forbid_new_writers(int file) {
   static_cast<void>(::fcntl(file, F_ADD_SEALS, kNoNewWriters));
 }
 
-// One of huge pages would fail at an access when the system has none left.
-bool is_shared_file(int file, std::uint64_t bytes) {
-  struct statfs system = {};
-  if (::fstatfs(file, &system) != 0 || system.f_type != TMPFS_MAGIC) return false;
-  struct stat status = {};
+std::string shared_file_problem(std::uint64_t bytes) {
+  const int error = errno;
+  if (is_file_size_allowed(bytes)) return std::string("memfd_create: ") + std::strerror(error);
+  return "the limit on file sizes (RLIMIT_FSIZE, ulimit -f) is below " + std::to_string(bytes) + " bytes; raise it";
+}
+
+// Seals first: F_GET_SEALS fails on any other file, and fstatfs() might wait for the server of a FUSE file system. A
+// file of huge pages would fail at an access when the system has none left.
+bool is_sealed_memory(int file) {
   const int seals = ::fcntl(file, F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(file, &status) != 0) return false;
+  if (seals < 0 || (seals & kSeals) != kSeals) return false;
+  struct statfs system = {};
+  return ::fstatfs(file, &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
+bool is_shared_file(int file, std::uint64_t bytes) {
+  struct stat status = {};
+  if (!is_sealed_memory(file) || ::fstat(file, &status) != 0) return false;
   return static_cast<std::uint64_t>(status.st_size) == bytes;
 }
 

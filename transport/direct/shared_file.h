@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/unique_fd.h"
 
@@ -19,6 +20,13 @@ bool is_file_size_allowed(std::uint64_t bytes);
 
 // From now on nobody else can map it for writing; views that exist stay as they are.
 void forbid_new_writers(int file);
+
+// Why create_shared_file() failed just now, in words for the user.
+std::string shared_file_problem(std::uint64_t bytes);
+
+// Whether it is a memfd (of ordinary pages) whose size cannot change. Never asks a foreign file system, so a peer
+// cannot make it block.
+bool is_sealed_memory(int file);
 
 // Whether it is a file as create_shared_file() makes them, of exactly that size.
 bool is_shared_file(int file, std::uint64_t bytes);

@@ -18,7 +18,8 @@ constexpr int kMostAttempts = 100;
 }  // namespace
 
 Contact::Begin Contact::begin() {
-  SocketResult peer = connect_to(rendezvous_name(key_.first, key_.second));
+  if (is_reaper_full()) return Begin::kNoResources;
+  SocketResult peer = carrier_.rendezvous().connect(key_.first, key_.second);
   if (peer.error == EAGAIN) {
     // Its accept queue is full: it lives, and is busy. Whoever waits has his own deadline.
     is_retrying_ = true;
@@ -27,9 +28,8 @@ Contact::Begin Contact::begin() {
   }
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
-  if (!is_same_user(peer.fd.get())) return Begin::kNobody;
-  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.bell().get(), carrier_.shared_files())) return Begin::kNobody;
-  socket_ = std::move(peer.fd);
+  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.shared_files())) return Begin::kNobody;
+  socket_ = PeerSocket(std::move(peer.fd));
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
   if (!watch_) return Begin::kNoResources;
   watch_->want(kReadable);

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/unique_fd.h"
 #include "transport/reactor.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/reaper.h"
 #include "transport/shm/shm_channel.h"
 
 namespace softdat::transport::shm {
@@ -47,7 +47,7 @@ class Contact final : public ReadinessSink {
 
   ShmCarrier& carrier_;
   const ServiceKey key_;
-  base::UniqueFd socket_;
+  PeerSocket socket_;
   std::unique_ptr<Reactor::Watch> watch_;
   ChannelQueue waiting_;
   int attempts_ = 0;

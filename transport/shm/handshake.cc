@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/handshake.h"
 
-#include <sys/random.h>
-
 #include <cstring>
+#include <utility>
 
-#include "base/assert.h"
+#include "base/unique_bytes.h"
 #include "transport/shm/segment.h"
 
 namespace softdat::transport::shm {
@@ -35,29 +34,39 @@ ReceiveResult receive_words(int socket, Words& words, Packet& packet) {
   return words.magic == kSegmentMagic ? ReceiveResult::kPacket : ReceiveResult::kEnd;
 }
 
+// Takes the descriptors of a packet in their order.
+class Descriptors {
+ public:
+  explicit Descriptors(Packet& packet) : packet_(packet) {}
+  // Empty when there are no more.
+  base::UniqueFd next() { return taken_ < packet_.fd_count ? std::move(packet_.fds[taken_++]) : base::UniqueFd(); }
+
+ private:
+  Packet& packet_;
+  std::size_t taken_ = 0;
+};
+
 }  // namespace
 
 CarrierId make_carrier_id() {
   CarrierId id;
-  const ssize_t got = ::getrandom(id.data(), id.size(), 0);
-  base::check(got == static_cast<ssize_t>(id.size()), "16 random bytes are to be had");
+  base::fill_with_unique_bytes(id);
   return id;
 }
 
-bool send_hello(int socket, const CarrierId& sender, int doorbell, const SharedFiles& shared) {
+bool send_hello(int socket, const CarrierId& sender, const SharedFiles& shared) {
   const bool shares = shared.board >= 0;
   const Words words{.features = shares ? kSharesMemory : 0, .sender = sender};
-  const int fds[] = {doorbell, shared.board, shared.arena};
-  return send_packet(socket, as_bytes(words), std::span(fds).first(shares ? 3 : 1));
+  const int fds[] = {shared.board, shared.arena};
+  return send_packet(socket, as_bytes(words), std::span(fds).first(shares ? 2 : 0));
 }
 
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell,
-                  const SharedFiles& shared) {
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const SharedFiles& shared) {
   const bool shares = shared.board >= 0;
   const Words words{
       .features = shares ? kSharesMemory : 0, .sender = sender, .answer = static_cast<std::uint32_t>(answer)};
-  const int fds[] = {memory, doorbell, shared.board, shared.arena};
-  const std::size_t count = answer != Answer::kNewLink ? 0 : shares ? 4 : 2;
+  const int fds[] = {memory, shared.board, shared.arena};
+  const std::size_t count = answer != Answer::kNewLink ? 0 : shares ? 3 : 1;
   return send_packet(socket, as_bytes(words), std::span(fds).first(count));
 }
 
@@ -66,15 +75,14 @@ ReceiveResult receive_hello(int socket, Hello& into) {
   Packet packet;
   const ReceiveResult result = receive_words(socket, words, packet);
   if (result != ReceiveResult::kPacket) return result;
-  if (packet.fd_count < 1) return ReceiveResult::kEnd;
   into.is_our_version = words.version == kSegmentVersion;
   into.sender = words.sender;
   into.features = words.features & kOurLinkFeatures;
-  into.doorbell = std::move(packet.fds[0]);
+  Descriptors fds(packet);
   if ((into.features & kSharesMemory) == 0) return ReceiveResult::kPacket;
-  into.board = std::move(packet.fds[1]);
-  into.arena = std::move(packet.fds[2]);
-  return ReceiveResult::kPacket;
+  into.board = fds.next();
+  into.arena = fds.next();
+  return into.arena ? ReceiveResult::kPacket : ReceiveResult::kEnd;
 }
 
 ReceiveResult receive_welcome(int socket, Welcome& into) {
@@ -86,13 +94,14 @@ ReceiveResult receive_welcome(int socket, Welcome& into) {
   into.features = words.features & kOurLinkFeatures;
   const bool is_ours = words.version == kSegmentVersion;
   into.answer = is_ours ? static_cast<Answer>(words.answer) : Answer::kNoCommonVersion;
-  if (into.answer == Answer::kNewLink && packet.fd_count < 2) return ReceiveResult::kEnd;
-  into.memory = std::move(packet.fds[0]);
-  into.doorbell = std::move(packet.fds[1]);
+  if (into.answer != Answer::kNewLink) return ReceiveResult::kPacket;
+  Descriptors fds(packet);
+  into.memory = fds.next();
+  if (!into.memory) return ReceiveResult::kEnd;
   if ((into.features & kSharesMemory) == 0) return ReceiveResult::kPacket;
-  into.board = std::move(packet.fds[2]);
-  into.arena = std::move(packet.fds[3]);
-  return ReceiveResult::kPacket;
+  into.board = fds.next();
+  into.arena = fds.next();
+  return into.arena ? ReceiveResult::kPacket : ReceiveResult::kEnd;
 }
 
 }  // namespace softdat::transport::shm

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How two carriers come to share a link. The connector connects to the rendezvous of the service it
-// wants and says Hello, with its doorbell. The acceptor answers Welcome: with a new segment and its
-// own doorbell, or "we have a link already", or that it speaks no common version. With a new
-// segment the socket stays open for as long as the link lives: its end is the peer's death.
+// The handshake in which two carriers come to share a link. The connector connects to the socket file of the service
+// and sends Hello. The acceptor answers Welcome: with a new segment, or "we have a link already", or that it speaks no
+// common version. The socket of a new segment stays open for as long as the link lives: its end is the peer's death,
+// and bells go through it.
 //
-// Both packets may grow; a receiver looks at the bytes it knows. Later packets on the socket of a
-// link announce further shared tables; who does not know them ignores them.
+// Both packets carry nothing but sealed memfds, and both may grow; a receiver looks at the bytes and descriptors that
+// it knows. The features say which descriptors follow, in the order of the structs below.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "base/unique_fd.h"
@@ -22,7 +21,7 @@ namespace softdat::transport::shm {
 using CarrierId = std::array<std::uint8_t, 16>;
 CarrierId make_carrier_id();
 
-// What a side can do beyond version 1; both use the intersection.
+// What a side can do beyond the rings; both use the intersection.
 using LinkFeatures = std::uint32_t;
 inline constexpr LinkFeatures kSharesMemory = 1u << 0;  // the sender's board and arena come along
 inline constexpr LinkFeatures kOurLinkFeatures = kSharesMemory;
@@ -37,7 +36,6 @@ struct Hello {
   CarrierId sender{};
   bool is_our_version = false;
   LinkFeatures features = 0;
-  base::UniqueFd doorbell;
   base::UniqueFd board;  // kSharesMemory
   base::UniqueFd arena;  // likewise
 };
@@ -48,18 +46,16 @@ struct Welcome {
   CarrierId sender{};
   LinkFeatures features = 0;
   Answer answer = Answer::kNoCommonVersion;
-  base::UniqueFd memory;    // kNewLink
-  base::UniqueFd doorbell;  // kNewLink
-  base::UniqueFd board;     // kNewLink and kSharesMemory
-  base::UniqueFd arena;     // likewise
+  base::UniqueFd memory;  // kNewLink
+  base::UniqueFd board;   // kNewLink and kSharesMemory
+  base::UniqueFd arena;   // likewise
 };
 
-// The descriptors are duplicated by the kernel: the caller keeps his. False: the peer is gone.
-bool send_hello(int socket, const CarrierId& sender, int doorbell, const SharedFiles& shared);
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, int doorbell,
-                  const SharedFiles& shared);
+// The kernel duplicates the descriptors: the caller keeps its own. False: the peer is gone.
+bool send_hello(int socket, const CarrierId& sender, const SharedFiles& shared);
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const SharedFiles& shared);
 
-// kNothing: not there yet. kEnd: the peer is gone, or what it said is none of ours.
+// kNothing: not there yet. kEnd: the peer is gone, or sent what no peer sends.
 ReceiveResult receive_hello(int socket, Hello& into);
 ReceiveResult receive_welcome(int socket, Welcome& into);
 

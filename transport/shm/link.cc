@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/link.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cstring>
@@ -15,6 +16,8 @@ namespace {
 
 // What a poll takes in at most before other links get their turn.
 constexpr std::size_t kRecordsPerPoll = 64;
+// Packets that are still read when the link ends: all the farewells that fit into a socket, and bells.
+constexpr int kMostLastPackets = 4096;
 // Room that makes it worth while to resume blocked channels.
 constexpr std::size_t kRoomToResume = 2 * kMostRecord;
 // The reader keeps less than an eighth to itself.
@@ -22,9 +25,10 @@ static_assert(kRoomToResume <= kSmallestRing - kSmallestRing / 8 - kLine);
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
 
+// Whatever bells still wait to be read.
 bool has_hung_up(int socket) {
-  std::byte byte;
-  return ::recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
+  pollfd entry = {.fd = socket, .events = 0, .revents = 0};
+  return ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;
 }
 
 }  // namespace
@@ -48,11 +52,11 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
       peer_(parts.peer),
       segment_(std::move(parts.segment)),
       socket_(std::move(parts.socket)),
-      peer_bell_(std::move(parts.peer_bell)),
       memory_(std::move(parts.memory)),
       writer_(segment_.ring_of(parts.side)),
       reader_(segment_.ring_of(other(parts.side))),
       conversations_(parts.side) {
+  refuse_descriptors(socket_.get());
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
   if (!watch_) {
     break_down();
@@ -70,7 +74,8 @@ Link::~Link() {
 }
 
 void Link::on_ready(std::uint32_t) {
-  hear_socket();
+  // One packet, which is mostly the only bell. What is left behind it is told of at once.
+  hear_socket(1);
   if (!is_peer_gone_) watch_->want(kReadable);
 }
 
@@ -145,7 +150,7 @@ void Link::block(ShmChannel& channel) {
 
 void Link::flush() {
   if (!std::exchange(has_written_, false)) return;
-  if (writer_.claim_bell()) peer_bell_.ring();
+  if (writer_.claim_bell()) ring_bell(socket_.get());
 }
 
 // The channels hear of it at the carrier's next turn.
@@ -186,7 +191,7 @@ std::size_t Link::take_records(std::size_t most) {
 }
 
 void Link::give_room_back() {
-  if (reader_.publish() && writer_.claim_bell_quietly()) peer_bell_.ring();
+  if (reader_.publish() && writer_.claim_bell_quietly()) ring_bell(socket_.get());
 }
 
 // First the records that must go, then each blocked channel in its turn: who blocks again goes to
@@ -215,7 +220,7 @@ std::size_t Link::use_room() {
 void Link::end() {
   // What the dead have left in the ring still counts, and then what they have said besides; a living peer cannot hold
   // us here.
-  hear_socket();
+  hear_socket(kMostLastPackets);
   if (!is_broken_) take_records(segment_.ring_of(Side::kConnector).size / kLine);
   if (!is_broken_) deliver_farewell();
   const bool is_broken = is_broken_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Link: everything that two carriers (usually: two processes) exchange, however many channels they
-// have: one segment with a ring each way, a doorbell each, and a socket whose end is the peer's
+// have: one segment with a ring each way, and a socket that carries bells and whose end is the peer's
 // death. Owned by its carrier; called with the baton, but for the three calls of sleeping.
 //
 // A peer that breaks the protocol, or dies, ends the link: is_ending() becomes true, and the
@@ -14,11 +14,10 @@
 #include <span>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "transport/reactor.h"
 #include "transport/shm/conversation_table.h"
-#include "transport/shm/doorbell.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/reaper.h"
 #include "transport/shm/record.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
@@ -34,8 +33,7 @@ struct LinkParts {
   Side side;
   CarrierId peer;
   Segment segment;
-  base::UniqueFd socket;
-  Doorbell peer_bell;
+  PeerSocket socket;
   std::shared_ptr<direct::Peer> memory;  // null: nothing of the peer's is reached directly
 };
 
@@ -79,6 +77,8 @@ class Link final : public ReadinessSink {
   void say_farewell();
   // Asks the kernel whether the peer still holds its end, rather than wait to be told.
   bool is_alive();
+  // Whether the peer hung up or died, rather than broke the protocol.
+  bool is_peer_gone() const { return is_peer_gone_; }
   void end();
   // The peer is gone, as far as we are concerned.
   void lose_peer();
@@ -94,7 +94,7 @@ class Link final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  // Tells when the peer's process ends even if a child of it has inherited its socket.
+  // Tells when the peer's process ends even if another process has a copy of its socket.
   class DeathWatch;
 
   std::size_t count_idle_poll() {
@@ -111,7 +111,8 @@ class Link final : public ReadinessSink {
   void detach(Conversation& conversation, ShmChannel*& channel);
 
   // In link_farewell.cc.
-  void hear_socket();
+  void hear_socket(int most_packets);
+  bool add_farewell(std::span<const std::byte> records);
   void deliver_farewell();
 
   // Delivery, in link_delivery.cc. False: the peer broke the protocol.
@@ -127,8 +128,7 @@ class Link final : public ReadinessSink {
   ShmCarrier& carrier_;
   const CarrierId peer_;
   const Segment segment_;
-  const base::UniqueFd socket_;
-  const Doorbell peer_bell_;
+  const PeerSocket socket_;
   const std::shared_ptr<direct::Peer> memory_;
   std::unique_ptr<Reactor::Watch> watch_;
   std::unique_ptr<DeathWatch> death_watch_;

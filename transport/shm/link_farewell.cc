@@ -11,7 +11,6 @@
 namespace softdat::transport::shm {
 namespace {
 
-constexpr std::size_t kMostPacket = std::size_t{32} << 10;
 // More than all conversations together can have to say.
 constexpr std::size_t kMostFarewell = std::size_t{256} << 20;
 
@@ -29,7 +28,7 @@ void Link::say_farewell() {
   Bytes packet;
   for (const Waiting& last : outbox_) {
     const std::size_t length = kWordBytes + last.bytes.size();
-    if (packet.size() + length > kMostPacket) {
+    if (packet.size() + length > kMostPacketBytes) {
       if (!send_packet(socket_.get(), packet, {})) return;
       packet.clear();
     }
@@ -39,21 +38,29 @@ void Link::say_farewell() {
   if (!packet.empty()) static_cast<void>(send_packet(socket_.get(), packet, {}));
 }
 
-// Whatever packets an established link carries are a farewell.
-void Link::hear_socket() {
-  std::byte data[kMostPacket];
-  while (true) {
+// The packets of an established link are bells and farewells.
+void Link::hear_socket(int most_packets) {
+  const std::span<std::byte> data = carrier_.packet_buffer();
+  for (int i = 0; i < most_packets; ++i) {
     Packet packet;
     const ReceiveResult result = receive_packet(socket_.get(), data, packet);
     if (result == ReceiveResult::kEnd) lose_peer();
     if (result != ReceiveResult::kPacket) return;
-    if (farewell_.size() + packet.length > kMostFarewell) return break_down();
-    try {
-      farewell_.insert(farewell_.end(), data, data + packet.length);
-    } catch (const std::bad_alloc&) {
+    if (packet.fd_count > 0) return break_down();
+    if (packet.length == kBellBytes) {
+      carrier_.on_bell();
+    } else if (!add_farewell(data.first(packet.length))) {
       return break_down();
     }
   }
+}
+
+bool Link::add_farewell(std::span<const std::byte> records) try {
+  if (farewell_.size() + records.size() > kMostFarewell) return false;
+  farewell_.insert(farewell_.end(), records.begin(), records.end());
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 void Link::deliver_farewell() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/segment.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,11 +10,12 @@
 #include <new>
 #include <utility>
 
+#include "transport/direct/shared_file.h"
+
 namespace softdat::transport::shm {
 namespace {
 
 constexpr std::size_t kFrontBytes = 2 * kPage;
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 static_assert(sizeof(SegmentHeader) <= kPage);
 
@@ -85,12 +85,15 @@ Segment::~Segment() {
   unmap();
 }
 
+std::string Segment::problem(std::size_t ring_bytes) {
+  const base::UniqueFd file = direct::create_shared_file("softdat-link", total_bytes(ring_bytes));
+  return file ? std::string() : direct::shared_file_problem(total_bytes(ring_bytes));
+}
+
 std::optional<Segment> Segment::create(std::size_t ring_bytes) {
   Segment segment;
-  segment.memory_.reset(::memfd_create("softdat-link", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const int fd = segment.memory_.get();
-  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(total_bytes(ring_bytes))) != 0) return {};
-  if (::fcntl(fd, F_ADD_SEALS, kSeals) != 0 || !segment.map(ring_bytes)) return {};
+  segment.memory_ = direct::create_shared_file("softdat-link", total_bytes(ring_bytes));
+  if (!segment.memory_ || !segment.map(ring_bytes)) return {};
   new (segment.front_) SegmentHeader(make_header(ring_bytes));
   return segment;
 }
@@ -100,9 +103,8 @@ std::optional<Segment> Segment::attach(base::UniqueFd memory) {
   segment.memory_ = std::move(memory);
   const int fd = segment.memory_.get();
   // A segment that can shrink would turn our next access into a SIGBUS.
-  const int seals = ::fcntl(fd, F_GET_SEALS);
   struct stat status = {};
-  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(fd, &status) != 0) return {};
+  if (!direct::is_sealed_memory(fd) || ::fstat(fd, &status) != 0) return {};
   SegmentHeader header;
   if (::pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return {};
   const std::size_t ring_bytes = check_header(header, static_cast<std::uint64_t>(status.st_size));

@@ -2,7 +2,7 @@
 // The memory that two processes share: one sealed memfd per link, with a header that says what is
 // where, and a ring in each direction.
 //
-// Layout (version 2): page 0 SegmentHeader; page 1 one RingControl per ring; from page 2 on the
+// Layout: page 0 SegmentHeader; page 1 one RingControl per ring; from page 2 on the
 // rings' bytes. Everything else is found through the header's regions, so that later versions can
 // add tables (direct access: keys, receive queues, completion queues) that an older peer does not
 // look at. What both peers may use is the intersection of the features of their handshakes.
@@ -12,13 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/unique_fd.h"
 
 namespace softdat::transport::shm {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x3130'5441'4454'4653;  // "SFTDAT01"
-inline constexpr std::uint32_t kSegmentVersion = 3;
+inline constexpr std::uint32_t kSegmentVersion = 4;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kSmallestRing = std::size_t{64} << 10;
@@ -79,6 +80,9 @@ class Segment {
   Segment(Segment&& other) noexcept;
   Segment& operator=(Segment&& other) noexcept;
   ~Segment();
+
+  // Why there can be no segment, in words for the user; empty when there can.
+  static std::string problem(std::size_t ring_bytes);
 
   // A new segment, its memfd sealed against any change of size. Nothing when the system refuses.
   static std::optional<Segment> create(std::size_t ring_bytes);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
+#include "base/log.h"
 #include "transport/shm/link.h"
 #include "transport/shm/local_address.h"
 #include "transport/shm/shm_port.h"
@@ -17,14 +17,18 @@ namespace {
 
 constexpr std::size_t kMostKnownServices = 4096;
 constexpr int kMostQuestions = 3;
+constexpr std::size_t kMostGreeters = 256;
 
 }  // namespace
 
 ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
-    : reactor_(reactor), options_(options), id_(make_carrier_id()), bell_(Doorbell::create()) {
-  if (bell_) bell_watch_ = reactor_.watch(bell_.get(), *this);
-  if (!bell_watch_) throw std::system_error(errno, std::system_category(), "no doorbell");
-  bell_watch_->want(kReadable);
+    : reactor_(reactor), options_(options), id_(make_carrier_id()), packet_buffer_(kMostPacketBytes) {
+  rendezvous_.sweep();
+}
+
+std::string ShmCarrier::problem(const ShmOptions& options) {
+  const std::string no_directory = Rendezvous().problem();
+  return no_directory.empty() ? Segment::problem(options.ring_bytes) : no_directory;
 }
 
 ShmCarrier::~ShmCarrier() {
@@ -33,13 +37,10 @@ ShmCarrier::~ShmCarrier() {
 
 ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
   if (has_failed_) return {nullptr, ListenError::kNoResources};
-  SocketResult listener = listen_at(rendezvous_name(options_.address, service_id));
-  if (listener.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
-  if (listener.error == EACCES || listener.error == EPERM) {
-    return {nullptr, ListenError::kNotPermitted};
-  }
-  if (!listener.fd) return {nullptr, ListenError::kNoResources};
-  auto port = std::make_unique<ShmPort>(*this, service_id, backlog, sink, std::move(listener.fd));
+  Listening listening = rendezvous_.listen(options_.address, service_id);
+  if (listening.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
+  if (!listening.socket) return {nullptr, ListenError::kNoResources};
+  auto port = std::make_unique<ShmPort>(*this, service_id, backlog, sink, std::move(listening));
   if (!port->is_open()) return {nullptr, ListenError::kNoResources};
   ports_[service_id] = port.get();
   return {std::move(port)};
@@ -78,6 +79,7 @@ Contact::Begin ShmCarrier::start(ShmChannel& channel) {
     if (under_way != contacts_.end()) contacts_.erase(under_way);
     auto contact = std::make_unique<Contact>(*this, key);
     const Contact::Begin begin = contact->begin();
+    if (begin == Contact::Begin::kNobody) tell_of_other_version(key);
     if (begin != Contact::Begin::kUnderWay) return begin;
     under_way = contacts_.emplace(key, std::move(contact)).first;
   }
@@ -109,8 +111,9 @@ ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
   return found == ports_.end() ? nullptr : found->second;
 }
 
-// Who is hung up on for want of memory comes again.
-void ShmCarrier::greet(base::UniqueFd socket) try {
+// A peer that is hung up on, for want of memory or because too many are silent, comes again.
+void ShmCarrier::greet(PeerSocket socket) try {
+  if (greeters_.size() >= kMostGreeters) greeters_.erase(greeters_.begin());
   auto greeter = std::make_unique<Greeter>(*this, std::move(socket));
   if (!greeter->is_done()) greeters_.push_back(std::move(greeter));
 } catch (const std::bad_alloc&) {
@@ -124,30 +127,24 @@ void ShmCarrier::rest(std::uint64_t service_id) try {
   if (ShmPort* const port = find_port(service_id)) port->look_again();
 }
 
-void ShmCarrier::welcome(base::UniqueFd socket, Hello hello) {
-  const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, -1, {})); };
+void ShmCarrier::welcome(PeerSocket socket, Hello hello) {
+  const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, {})); };
   if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
   if (find_link(hello.sender) != nullptr) return say_no(Answer::kExistingLink);
   auto segment = Segment::create(options_.ring_bytes);
-  Doorbell peer_bell = Doorbell::adopt(std::move(hello.doorbell));
-  if (!segment || !peer_bell) return;
-  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), bell_.get(), shared_files())) {
-    return;
-  }
+  if (!segment) return;
+  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), shared_files())) return;
   segment->drop_fd();
   auto memory = meet(socket.get(), std::move(hello.board), std::move(hello.arena));
-  add_link(
-      {Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(peer_bell), std::move(memory)});
+  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(memory)});
 }
 
-Link* ShmCarrier::join(base::UniqueFd socket, Welcome welcome) {
+Link* ShmCarrier::join(PeerSocket socket, Welcome welcome) {
   auto segment = Segment::attach(std::move(welcome.memory));
-  Doorbell peer_bell = Doorbell::adopt(std::move(welcome.doorbell));
-  if (!segment || !peer_bell) return nullptr;
+  if (!segment) return nullptr;
   segment->drop_fd();
   auto memory = meet(socket.get(), std::move(welcome.board), std::move(welcome.arena));
-  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(peer_bell),
-                   std::move(memory)});
+  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(memory)});
 }
 
 SharedFiles ShmCarrier::shared_files() const {
@@ -187,6 +184,19 @@ void ShmCarrier::remember(const ServiceKey& key, Link& link) {
   } catch (const std::bad_alloc&) {
     return;  // it will be asked for again
   }
+}
+
+// A listener of another build has another name, so it is found by TCP. Said once.
+void ShmCarrier::tell_of_other_version(const ServiceKey& key) {
+  if (has_told_of_version_) return;
+  const std::uint32_t version = rendezvous_.other_version(key.first, key.second);
+  if (version == 0) return;
+  has_told_of_version_ = true;
+  base::log(
+      base::LogLevel::kWarning,
+      "%s service %llu: its process speaks version %u of shared memory and this one version %u, so the two do not "
+      "share memory; run the same build of SoftDAT in both",
+      base::text_of(key.first).c_str(), static_cast<unsigned long long>(key.second), version, kSegmentVersion);
 }
 
 void ShmCarrier::add_news(ShmChannel& channel) {

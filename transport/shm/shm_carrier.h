@@ -2,9 +2,9 @@
 // ShmCarrier: carries RDMA between carriers of one host and one user, over shared memory. With each
 // peer carrier it has one link (two, when both began at once), whatever the number of channels.
 //
-// Nothing outlives the process: rendezvous names are abstract sockets, segments are memfds, and
-// every descriptor is closed on exec. A turn looks at one word per link while nothing happens, and
-// at the kernel now and then.
+// Segments are memfds, and every descriptor is closed on exec. The socket files of a process that was killed outlive
+// it: its peers remove those that they know, and the next carrier removes the others. A turn looks at one word per link
+// while nothing happens, and at the kernel now and then.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/guarded.h"
@@ -19,8 +21,8 @@
 #include "transport/direct/home.h"
 #include "transport/reactor.h"
 #include "transport/shm/contact.h"
-#include "transport/shm/doorbell.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_channel.h"
 
 namespace softdat::transport::shm {
@@ -36,8 +38,11 @@ struct ShmOptions {
   std::shared_ptr<direct::Home> home = nullptr;     // null: peers reach nothing of ours directly
 };
 
-class ShmCarrier final : public Carrier, private ReadinessSink {
+class ShmCarrier final : public Carrier {
  public:
+  // Why this process cannot share memory, in words for the user; empty when it can.
+  static std::string problem(const ShmOptions& options);
+
   // The reactor outlives the carrier.
   ShmCarrier(Reactor& reactor, const ShmOptions& options);
   ~ShmCarrier() override;
@@ -71,16 +76,20 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   // For the carrier's parts, with the baton.
   Reactor& reactor() { return reactor_; }
   const CarrierId& id() const { return id_; }
-  const Doorbell& bell() const { return bell_; }
+  const Rendezvous& rendezvous() const { return rendezvous_; }
+  // For one packet at a time. Not on the stack, which may be the consumer's and small.
+  std::span<std::byte> packet_buffer() { return packet_buffer_; }
+  // A peer has rung: the next turn looks at every link.
+  void on_bell() { must_poll_all_.store(true, std::memory_order_relaxed); }
   direct::Home* home() const { return options_.home.get(); }
   SharedFiles shared_files() const;
   ShmPort* find_port(std::uint64_t service_id);
   void remove_port(std::uint64_t service_id) { ports_.erase(service_id); }
   // Has the port look again after a while: what it lacks now nobody announces.
   void rest(std::uint64_t service_id);
-  void greet(base::UniqueFd socket);
-  void welcome(base::UniqueFd socket, Hello hello);
-  Link* join(base::UniqueFd socket, Welcome welcome);
+  void greet(PeerSocket socket);
+  void welcome(PeerSocket socket, Hello hello);
+  Link* join(PeerSocket socket, Welcome welcome);
   Link* find_link(const CarrierId& peer) const;
   void remember(const ServiceKey& key, Link& link);
   void add_news(ShmChannel& channel);
@@ -103,15 +112,16 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   void sweep();
   void wake_ports(base::Time now);
   void retire(Link& link);
+  void note_abandoned(const Link& link);
+  void remove_abandoned(base::Time now);
+  void tell_of_other_version(const ServiceKey& key);
   bool is_meeting() const { return !contacts_.empty() || !greeters_.empty(); }
-  void on_ready(std::uint32_t readiness) override;  // our bell rang
 
   // Fixed after construction.
   Reactor& reactor_;
   const ShmOptions options_;
   const CarrierId id_;
-  const Doorbell bell_;
-  std::unique_ptr<Reactor::Watch> bell_watch_;
+  const Rendezvous rendezvous_;
   // Owned by the baton.
   std::map<std::uint64_t, ShmPort*> ports_;
   std::vector<std::uint64_t> resting_ports_;
@@ -122,13 +132,23 @@ class ShmCarrier final : public Carrier, private ReadinessSink {
   std::map<ServiceKey, std::unique_ptr<Contact>> contacts_;
   std::vector<std::unique_ptr<Greeter>> greeters_;
   std::map<ServiceKey, Link*> known_services_;  // who served them when last asked
+  // Names of peers that are gone. Their files are removed as soon as nobody listens there.
+  struct Abandoned {
+    ServiceKey name;
+    int tries_left;
+  };
+  std::vector<Abandoned> abandoned_;
+  std::optional<base::Time> remove_abandoned_at_;
+  std::vector<std::byte> packet_buffer_;
   ChannelQueue news_;
   std::uint32_t turns_since_look_ = 0;
   bool has_failed_ = false;
+  bool has_told_of_version_ = false;
   base::Time last_look_{};
   // Written with the baton, read without it by prepare_wait().
   std::atomic<bool> has_retries_{false};
   std::atomic<bool> has_resting_ports_{false};
+  std::atomic<bool> has_abandoned_{false};
   // Set with or without the baton, cleared with it: the next turn looks at every link.
   std::atomic<bool> must_poll_all_{false};
   // Set by finish_wait(), cleared with the baton: wait() may have found something.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a ShmCarrier moves, sleeps and wakes.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "transport/shm/link.h"
@@ -20,6 +21,10 @@ constexpr std::uint32_t kPollsUntilCold = 1024;
 constexpr std::size_t kColdPerTurn = 2;
 constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 constexpr base::Duration kPortsRest = std::chrono::milliseconds(100);
+// A dying process closes its link before its listeners.
+constexpr base::Duration kAbandonedPause = std::chrono::milliseconds(5);
+constexpr int kAbandonedTries = 40;
+constexpr std::size_t kMostAbandoned = 1024;
 
 }  // namespace
 
@@ -35,7 +40,8 @@ std::size_t ShmCarrier::turn(base::Time now) {
 // Links that are not hot have to be looked at in turns.
 bool ShmCarrier::is_still() const {
   const bool is_told = must_poll_all_.load(std::memory_order_relaxed) || !news_.empty();
-  if (is_told || is_meeting() || !resting_ports_.empty() || links_.empty() || hot_.size() != links_.size())
+  if (is_told || is_meeting() || !resting_ports_.empty() || !abandoned_.empty() || links_.empty() ||
+      hot_.size() != links_.size())
     return false;
   return std::all_of(hot_.begin(), hot_.end(), [](const Link* link) { return link->is_quiet(); });
 }
@@ -64,7 +70,27 @@ std::size_t ShmCarrier::move(base::Time now) {
     sweep();
   }
   if (!resting_ports_.empty()) wake_ports(now);
+  if (!abandoned_.empty()) remove_abandoned(now);
   return count;
+}
+
+// Without memory to note them the next carrier that opens removes them.
+void ShmCarrier::note_abandoned(const Link& link) try {
+  for (const auto& [key, server] : known_services_) {
+    if (server != &link || abandoned_.size() >= kMostAbandoned) continue;
+    abandoned_.push_back({key, kAbandonedTries});
+  }
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+void ShmCarrier::remove_abandoned(base::Time now) {
+  if (remove_abandoned_at_ && now < *remove_abandoned_at_) return;
+  remove_abandoned_at_ = base::deadline_after(now, kAbandonedPause);
+  std::erase_if(abandoned_, [this](Abandoned& entry) {
+    return rendezvous_.remove_if_stale(entry.name.first, entry.name.second) || --entry.tries_left == 0;
+  });
+  has_abandoned_.store(!abandoned_.empty(), std::memory_order_relaxed);
 }
 
 // Time comes from turns only, so a rest begins at the end of the turn in which it was asked for.
@@ -141,6 +167,7 @@ void ShmCarrier::cool(std::size_t index) {
 }
 
 void ShmCarrier::retire(Link& link) {
+  if (link.is_peer_gone()) note_abandoned(link);
   auto sleepers = sleepers_.lock();
   std::erase(*sleepers, &link);
   std::erase(hot_, &link);
@@ -182,6 +209,7 @@ base::Time ShmCarrier::prepare_wait() {
     if (link->has_work()) return base::Time::min();
   }
   if (has_retries_.load(std::memory_order_relaxed)) return base::Clock::now() + kRetryPause;
+  if (has_abandoned_.load(std::memory_order_relaxed)) return base::Clock::now() + kAbandonedPause;
   return has_resting_ports_.load(std::memory_order_relaxed) ? base::Clock::now() + kPortsRest : base::kNever;
 }
 
@@ -201,12 +229,6 @@ void ShmCarrier::note_work() {
 
 void ShmCarrier::interrupt() {
   reactor_.interrupt();
-}
-
-void ShmCarrier::on_ready(std::uint32_t) {
-  bell_.silence();
-  must_poll_all_.store(true, std::memory_order_relaxed);
-  bell_watch_->want(kReadable);
 }
 
 }  // namespace softdat::transport::shm

@@ -10,34 +10,40 @@
 namespace softdat::transport::shm {
 
 ShmPort::ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink,
-                 base::UniqueFd listener)
+                 Listening listening)
     : carrier_(carrier),
       service_id_(service_id),
       backlog_(backlog),
       sink_(sink),
-      listener_(std::move(listener)),
+      file_(std::move(listening.file)),
+      listener_(std::move(listening.socket)),
       watch_(carrier.reactor().watch(listener_.get(), *this)) {
   if (watch_) watch_->want(kReadable);
 }
 
 ShmPort::~ShmPort() {
   carrier_.remove_port(service_id_);
+  watch_.reset();
+  file_ = {};
+  close_listener(std::move(listener_));
 }
 
-// Of several peers each gets its answer in a later turn if this one is not enough. Where descriptors are missing they
-// wait: the listener stays readable all that time, so it is not looked at for a while.
+// Of several peers each gets its answer in a later turn if this one is not enough. Where descriptors are missing, or
+// the reaper is full, they wait: the listener stays readable all that time, so it is not looked at for a while. A peer
+// that could connect has passed the kernel's permission check, so it is let in.
 void ShmPort::on_ready(std::uint32_t) {
   constexpr int kMostAtOnce = 64;
+  if (is_reaper_full()) return carrier_.rest(service_id_);
   for (int i = 0; i < kMostAtOnce; ++i) {
     SocketResult peer = accept_from(listener_.get());
     if (is_short_of_descriptors(peer)) return carrier_.rest(service_id_);
     if (!peer.fd) break;
-    if (is_same_user(peer.fd.get())) carrier_.greet(std::move(peer.fd));
+    carrier_.greet(PeerSocket(std::move(peer.fd)));
   }
   look_again();
 }
 
-Greeter::Greeter(ShmCarrier& carrier, base::UniqueFd socket)
+Greeter::Greeter(ShmCarrier& carrier, PeerSocket socket)
     : carrier_(carrier), socket_(std::move(socket)), watch_(carrier.reactor().watch(socket_.get(), *this)) {
   on_ready(kReadable);
 }

@@ -10,6 +10,8 @@
 #include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
+#include "transport/shm/reaper.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_request.h"
 
 namespace softdat::transport::shm {
@@ -18,8 +20,7 @@ class ShmCarrier;
 
 class ShmPort final : public Port, public ReadinessSink {
  public:
-  ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink,
-          base::UniqueFd listener);
+  ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink, Listening listening);
   ~ShmPort() override;
 
   // False when the system does not let us watch our socket.
@@ -38,21 +39,22 @@ class ShmPort final : public Port, public ReadinessSink {
   const std::uint32_t backlog_;
   PortSink& sink_;
   const Unanswered unanswered_ = std::make_shared<std::size_t>(0);
-  const base::UniqueFd listener_;
+  SocketFile file_;
+  base::UniqueFd listener_;
   std::unique_ptr<Reactor::Watch> watch_;
 };
 
 // A peer that has reached a rendezvous and has yet to say Hello.
 class Greeter final : public ReadinessSink {
  public:
-  Greeter(ShmCarrier& carrier, base::UniqueFd socket);
+  Greeter(ShmCarrier& carrier, PeerSocket socket);
 
   bool is_done() const { return is_done_; }
   void on_ready(std::uint32_t readiness) override;
 
  private:
   ShmCarrier& carrier_;
-  base::UniqueFd socket_;
+  PeerSocket socket_;
   std::unique_ptr<Reactor::Watch> watch_;
   bool is_done_ = false;
 };

@@ -1,94 +1,63 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/unix_socket.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "base/uncancelled.h"
-#include "transport/shm/segment.h"
+#include "transport/direct/shared_file.h"
+#include "transport/shm/reaper.h"
 
 namespace softdat::transport::shm {
 namespace {
 
-constexpr int kBacklog = 4096;
-constexpr int kSocketType = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+constexpr int kPassRights = 83;         // SO_PASSRIGHTS, Linux 6.16
+constexpr int kPeerProcess = 77;        // SO_PEERPIDFD, Linux 6.5
+constexpr std::size_t kMostSent = 253;  // SCM_MAX_FD: the kernel's limit for one packet
 
-struct AbstractAddress {
-  sockaddr_un address = {};
-  socklen_t length = 0;
-};
-
-AbstractAddress to_address(const std::string& name) {
-  AbstractAddress result;
-  result.address.sun_family = AF_UNIX;
-  const std::size_t room = sizeof result.address.sun_path - 1;
-  const std::size_t length = std::min(name.size(), room);
-  std::memcpy(result.address.sun_path + 1, name.data(), length);
-  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return result;
-}
-
-template <typename Call>
-SocketResult open_socket(const std::string& name, Call call) {
-  const base::Uncancelled guard;
-  SocketResult result;
-  result.fd.reset(::socket(AF_UNIX, kSocketType, 0));
-  const AbstractAddress address = to_address(name);
-  if (result.fd && call(result.fd.get(), address)) return result;
-  result.error = errno;
-  result.fd.reset();
-  return result;
-}
-
-const sockaddr* generic(const AbstractAddress& address) {
-  return reinterpret_cast<const sockaddr*>(&address.address);
-}
-
-// Room for the descriptors of one packet.
+// Room for all descriptors of one packet. Those without room are closed by the kernel on the receiving thread, which a
+// peer could make to block.
 union ControlBuffer {
   cmsghdr align;
-  char bytes[CMSG_SPACE(sizeof(int) * kMostFds)];
+  char bytes[CMSG_SPACE(sizeof(int) * kMostSent)];
 };
 
-void take_fds(msghdr& message, Packet& into) {
+// Only a sealed memfd is kept. F_GET_SEALS comes first, because it asks nothing of a foreign file system; fstat() does,
+// and UniqueFd calls it.
+bool keep_or_close(int fd, Packet& into) {
+  if (into.fd_count < kMostFds && direct::is_sealed_memory(fd)) {
+    into.fds[into.fd_count++].reset(fd);
+    return true;
+  }
+  close_foreign(fd);
+  return false;
+}
+
+bool take_fds(msghdr& message, Packet& into) {
+  bool are_good = (message.msg_flags & MSG_CTRUNC) == 0;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-      base::UniqueFd owned(fd);
-      if (into.fd_count < kMostFds) into.fds[into.fd_count++] = std::move(owned);
+      are_good = keep_or_close(fd, into) && are_good;
     }
   }
+  return are_good;
+}
+
+bool is_this_process(int socket) {
+  ucred peer = {};
+  socklen_t length = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == ::getpid();
 }
 
 }  // namespace
-
-std::string rendezvous_name(const base::IpAddress& address, std::uint64_t service_id) {
-  char id[20];
-  std::snprintf(id, sizeof id, "/%llx", static_cast<unsigned long long>(service_id));
-  return "softdat/" + std::to_string(::geteuid()) + "/" + base::text_of(address) + id;
-}
-
-SocketResult listen_at(const std::string& name) {
-  return open_socket(name, [](int fd, const AbstractAddress& address) {
-    return ::bind(fd, generic(address), address.length) == 0 && ::listen(fd, kBacklog) == 0;
-  });
-}
-
-SocketResult connect_to(const std::string& name) {
-  return open_socket(name, [](int fd, const AbstractAddress& address) {
-    return ::connect(fd, generic(address), address.length) == 0;
-  });
-}
 
 SocketResult accept_from(int listener) {
   const base::Uncancelled guard;
@@ -104,29 +73,25 @@ bool is_short_of_descriptors(const SocketResult& result) {
   return result.error == EMFILE || result.error == ENFILE || result.error == ENOBUFS || result.error == ENOMEM;
 }
 
-PeerIdentity identify_peer(int socket) {
-  ucred credentials = {};
-  socklen_t length = sizeof credentials;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return {.pid = 0, .uid = ~std::uint32_t{0}};
-  }
-  return {.pid = credentials.pid, .uid = credentials.uid};
-}
-
-bool is_same_user(int socket) {
-  return identify_peer(socket).uid == ::geteuid();
-}
-
 base::UniqueFd open_process(int socket) {
-  const int pid = identify_peer(socket).pid;
-  if (pid <= 0 || pid == ::getpid()) return {};
-  return base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  int process = -1;
+  socklen_t length = sizeof process;
+  if (is_this_process(socket) || ::getsockopt(socket, SOL_SOCKET, kPeerProcess, &process, &length) != 0) return {};
+  return base::UniqueFd(process);
+}
+
+void refuse_descriptors(int socket) {
+  const int off = 0;
+  static_cast<void>(::setsockopt(socket, SOL_SOCKET, kPassRights, &off, sizeof off));
 }
 
 bool send_packet(int socket, std::span<const std::byte> data, std::span<const int> fds) {
   const base::Uncancelled guard;
   iovec vector = {const_cast<std::byte*>(data.data()), data.size()};
-  ControlBuffer control = {};
+  union {
+    cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int) * kMostFds)];
+  } control = {};
   msghdr message = {};
   message.msg_iov = &vector;
   message.msg_iovlen = 1;
@@ -149,7 +114,7 @@ bool send_packet(int socket, std::span<const std::byte> data, std::span<const in
 ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into) {
   const base::Uncancelled guard;
   iovec vector = {data.data(), data.size()};
-  ControlBuffer control = {};
+  ControlBuffer control;
   msghdr message = {};
   message.msg_iov = &vector;
   message.msg_iovlen = 1;
@@ -160,10 +125,15 @@ ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into
     got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return errno == EAGAIN ? ReceiveResult::kNothing : ReceiveResult::kEnd;
-  take_fds(message, into);
-  if (got == 0) return ReceiveResult::kEnd;
+  if (!take_fds(message, into) || got == 0) return ReceiveResult::kEnd;
   into.length = static_cast<std::size_t>(got);
   return ReceiveResult::kPacket;
+}
+
+void ring_bell(int socket) {
+  const base::Uncancelled guard;
+  const std::byte bell{};
+  [[maybe_unused]] const ssize_t sent = ::send(socket, &bell, kBellBytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace softdat::transport::shm

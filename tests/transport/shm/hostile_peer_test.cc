@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/transport/conformance/peer.h"
+#include "tests/transport/shm/lingering_socket.h"
 #include "tests/transport/shm/raw_peer.h"
 #include "tests/transport/shm/test_addresses.h"
 #include "transport/reactor.h"
@@ -48,6 +49,8 @@ class HostilePeerTest : public testing::Test {
     EXPECT_TRUE(reach([&] { return peer->take_welcome(); }));
     return peer;
   }
+
+  static base::UniqueFd reach_socket() { return Rendezvous().connect({.ipv4 = kParentAddress}, test_service()).fd; }
 
   static Bytes connect_bytes() { return encode_offer({.service_id = test_service()}); }
 
@@ -174,7 +177,6 @@ TEST_F(HostilePeerTest, AnIndexThatMakesNoSenseBreaksTheLink) {
 }
 
 TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
-  const std::string name = rendezvous_name({.ipv4 = kParentAddress}, test_service());
   const auto expect_hang_up = [&](const base::UniqueFd& socket) {
     std::byte data[64];
     Packet packet;
@@ -182,19 +184,70 @@ TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
   };
   std::mt19937 random(9);
   for (const std::size_t length : {1u, 39u, 40u, 200u, 4000u}) {
-    const base::UniqueFd socket = connect_to(name).fd;
+    const base::UniqueFd socket = reach_socket();
     Bytes bytes(length);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
     ASSERT_TRUE(send_packet(socket.get(), bytes, {}));
     expect_hang_up(socket);
   }
-  int pipe[2];
-  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
-  const base::UniqueFd reading(pipe[0]), writing(pipe[1]);
-  const base::UniqueFd socket = connect_to(name).fd;
-  ASSERT_TRUE(send_hello(socket.get(), make_carrier_id(), writing.get(), {}));
-  expect_hang_up(socket);
   expect_still_serving();
+}
+
+// A descriptor that would stop us when we close it.
+TEST_F(HostilePeerTest, ADescriptorThatIsNoSealedMemoryIsNeitherTakenNorWaitedFor) {
+  LingeringSocket lingering;
+  const base::UniqueFd socket = reach_socket();
+  const int fds[] = {lingering.get(), lingering.get()};
+  const Bytes hello(40);
+  ASSERT_TRUE(send_packet(socket.get(), hello, fds));
+  lingering.let_go();
+  const base::Time begin = base::Clock::now();
+  std::byte data[64];
+  Packet packet;
+  EXPECT_TRUE(reach([&] { return receive_packet(socket.get(), data, packet) == ReceiveResult::kEnd; }));
+  EXPECT_LT(base::Clock::now() - begin, LingeringSocket::kAtOnce);
+  lingering.end();
+  expect_still_serving();
+}
+
+TEST_F(HostilePeerTest, ADescriptorOnALinkIsRefusedOrEndsIt) {
+  LingeringSocket lingering;
+  const auto peer = meet_and_connect();
+  const int fd = lingering.get();
+  const bool is_sent = send_packet(peer->socket(), Bytes(16), std::span(&fd, 1));
+  if (is_sent) {
+    lingering.let_go();
+    ASSERT_TRUE(reach([&] { return !victims_[0]->closings.empty(); }));
+  } else {
+    peer->write(RecordKind::kMessage, 0, message({.opcode = Opcode::kSend, .length = 5}, 5));
+    EXPECT_TRUE(reach([&] { return victims_[0]->messages.size() == 1; }));
+  }
+  lingering.end();
+}
+
+// What is shared with a peer and could block is not written to: a peer that lets its queue run full harms itself.
+TEST_F(HostilePeerTest, APeerThatReadsNoBellsBlocksNobody) {
+  const auto peer = meet_and_connect();
+  const RingMemory ring = peer->segment().ring_of(Side::kAcceptor);
+  for (int i = 0; i < 5000; ++i) {
+    ring.control->is_asleep.store(1);
+    if (victims_[0]->is_drained()) victims_[0]->queue_send("x");
+    carrier_.turn(base::Clock::now());
+    peer->drain();
+  }
+  EXPECT_TRUE(victims_[0]->closings.empty());
+  expect_still_serving();
+}
+
+TEST_F(HostilePeerTest, BellsWithoutEndKeepNobodyFromBeingServed) {
+  const auto peer = meet_and_connect();
+  std::atomic<bool> is_over{false};
+  std::thread ringer([&] {
+    while (!is_over.load()) ring_bell(peer->socket());
+  });
+  for (int i = 0; i < 100; ++i) expect_still_serving();
+  is_over.store(true);
+  ringer.join();
 }
 
 // The kernel goes on to say that somebody is there.
@@ -202,7 +255,7 @@ TEST_F(HostilePeerTest, WantOfDescriptorsCostsNoProcessorAndPasses) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "UBSan, which comes with ASan here, itself opens a pipe to look at an object's type";
 #endif
-  const base::UniqueFd early = connect_to(rendezvous_name({.ipv4 = kParentAddress}, test_service())).fd;
+  const base::UniqueFd early = reach_socket();
   ASSERT_TRUE(send_packet(early.get(), Bytes(5), {}));
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

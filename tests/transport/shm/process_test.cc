@@ -2,6 +2,7 @@
 // Two processes, and the death of one of them at any moment.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "tests/transport/shm/child_process.h"
 #include "tests/transport/shm/test_addresses.h"
 #include "transport/reactor.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_carrier.h"
 
 namespace softdat::transport::shm {
@@ -176,8 +178,10 @@ class ShmDeathTest : public ShmProcessTest {
     ASSERT_TRUE(reach([&] { return count_fds() == fds_before; })) << count_fds();
     EXPECT_EQ(count_lines_with("/proc/self/maps", "softdat-link"), 0u);
     char service[32];
-    std::snprintf(service, sizeof service, "/%llx", static_cast<unsigned long long>(service_));
+    std::snprintf(service, sizeof service, "-%llx", static_cast<unsigned long long>(service_));
     EXPECT_EQ(count_lines_with("/proc/net/unix", service), 0u);
+    const std::string file = Rendezvous().path({.ipv4 = kChildAddress}, service_);
+    EXPECT_TRUE(reach([&] { return ::access(file.c_str(), F_OK) != 0; })) << file;
   }
 
   std::mt19937 random_{20240607};

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "transport/shm/doorbell.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/record.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
 #include "transport/shm/segment.h"
@@ -19,9 +19,8 @@ namespace softdat::transport::shm {
 class RawPeer {
  public:
   // Reaches the rendezvous and says Hello.
-  RawPeer(std::uint32_t ipv4, std::uint64_t service)
-      : socket_(connect_to(rendezvous_name({.ipv4 = ipv4}, service)).fd) {
-    static_cast<void>(send_hello(socket_.get(), make_carrier_id(), bell_.get(), {}));
+  RawPeer(std::uint32_t ipv4, std::uint64_t service) : socket_(Rendezvous().connect({.ipv4 = ipv4}, service).fd) {
+    static_cast<void>(send_hello(socket_.get(), make_carrier_id(), {}));
   }
 
   // Once the other side has turned: takes its Welcome. False when there is none.
@@ -63,7 +62,6 @@ class RawPeer {
   Segment& segment() { return *segment_; }
 
  private:
-  Doorbell bell_ = Doorbell::create();
   base::UniqueFd socket_;
   std::optional<Segment> segment_;
   std::unique_ptr<RingWriter> writer_;
