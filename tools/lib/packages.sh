@@ -4,6 +4,11 @@
 # need PACKAGE...: installs those that are not installed yet; exits with a clear word when it cannot.
 need() {
   local missing=() package
+  # Another distribution: its user has the same things under other names. A build without one of them says which.
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "This is not Debian. Needed under whatever names it has here: $*"
+    return 0
+  fi
   for package in "$@"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
   done
