@@ -16,7 +16,8 @@ constexpr std::uint32_t kSendFlags = kSuppressFlag | kSolicitedWaitFlag | kUnsig
 constexpr std::uint32_t kRdmaFlags = kSuppressFlag | kUnsignalledFlag | kBarrierFenceFlag;
 constexpr std::uint32_t kRecvFlags = kUnsignalledFlag;
 
-constexpr std::size_t kMostSegments = 256;
+// More than any device takes; the trimmed list is on the caller's stack.
+constexpr std::size_t kMostSegments = 64;
 
 // Copies the leading segments that take `length` bytes, the last one shortened.
 std::span<const Segment> trim(std::span<const Segment> segments, std::uint64_t length, std::span<Segment> room) {

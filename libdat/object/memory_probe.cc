@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -143,10 +143,13 @@ class RangeFollower {
 };
 
 void follow_lines(int fd, RangeFollower& follower) {
-  char buffer[8192];
+  // Not on the stack, which may be a small one.
+  constexpr std::size_t kRoom = 8192;
+  const auto owner = std::make_unique<char[]>(kRoom);
+  char* const buffer = owner.get();
   std::size_t held = 0;
   while (follower.wants_more()) {
-    const ssize_t got = ::read(fd, buffer + held, sizeof buffer - held);
+    const ssize_t got = ::read(fd, buffer + held, kRoom - held);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return;
     held += static_cast<std::size_t>(got);
@@ -158,7 +161,7 @@ void follow_lines(int fd, RangeFollower& follower) {
       if (const auto mapping = parse({at, static_cast<std::size_t>(newline - at)})) follower.on_mapping(*mapping);
     }
     held = static_cast<std::size_t>(end - at);
-    if (held == sizeof buffer) return;  // no path is that long
+    if (held == kRoom) return;  // no path is that long
     std::memmove(buffer, at, held);
   }
 }
@@ -191,11 +194,16 @@ constexpr std::uint64_t kIsShared = 8;
 // Costs nothing for the mappings that do not matter. False when the kernel cannot be asked so.
 bool follow_queries(int fd, RangeFollower& follower) {
   while (follower.wants_more()) {
-    char name[PATH_MAX] = {};
+    char name[256] = {};
     MappingQuery query{.address = follower.need()};
     query.name_size = sizeof name;
     query.name_place = reinterpret_cast<std::uintptr_t>(name);
-    if (::ioctl(fd, kQueryMapping, &query) != 0) return errno == ENOENT;  // that is: nothing is mapped there
+    bool is_told = ::ioctl(fd, kQueryMapping, &query) == 0;
+    if (!is_told && errno == ENAMETOOLONG) {
+      query = {.address = follower.need()};  // a longer name is none that matters
+      is_told = ::ioctl(fd, kQueryMapping, &query) == 0;
+    }
+    if (!is_told) return errno == ENOENT;  // that is: nothing is mapped there
     const bool is_moved = std::strcmp(name, base::kMovedMemoryPath) == 0;
     follower.on_mapping({.from = query.from,
                          .to = query.to,

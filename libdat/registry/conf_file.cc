@@ -25,7 +25,7 @@ std::string reason_of(int error) {
 
 // Appends what the descriptor yields; returns 0 or the errno that ended it.
 int read_all(int fd, std::string& text) {
-  std::array<char, 16384> block;
+  std::array<char, 1024> block;  // the opening thread may have a small stack
   for (;;) {
     const ssize_t got = ::read(fd, block.data(), block.size());
     if (got == 0) return 0;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -65,6 +66,24 @@ base::UniqueFd open_map() {
   return base::UniqueFd(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
 }
 
+// Memory that is neither malloc's nor on the stack, which may be a small one.
+class Scratch {
+ public:
+  static constexpr std::size_t kSize = 8192;
+
+  Scratch() : got_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Scratch() {
+    if (data() != nullptr) ::munmap(got_, kSize);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  char* data() const { return got_ == MAP_FAILED ? nullptr : static_cast<char*>(got_); }
+
+ private:
+  void* const got_;
+};
+
 // What newer headers call procmap_query.
 struct Query {
   std::uint64_t size;
@@ -94,10 +113,11 @@ constexpr std::uint64_t kShared = 8;
 
 bool walk_map_lines(const std::function<bool(const MapLine&)>& on_line) {
   const base::UniqueFd maps = open_map();
-  char buffer[8192];
+  const Scratch scratch;
+  char* const buffer = scratch.data();
   std::size_t held = 0;
-  for (bool wants_more = static_cast<bool>(maps); wants_more;) {
-    const ssize_t got = ::read(maps.get(), buffer + held, sizeof buffer - held);
+  for (bool wants_more = maps && buffer != nullptr; wants_more;) {
+    const ssize_t got = ::read(maps.get(), buffer + held, Scratch::kSize - held);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     held += static_cast<std::size_t>(got);
@@ -108,10 +128,10 @@ bool walk_map_lines(const std::function<bool(const MapLine&)>& on_line) {
       text.remove_prefix(length + 1);
     }
     held = text.size();
-    if (held == sizeof buffer) break;  // no name is that long
+    if (held == Scratch::kSize) break;  // no name is that long
     std::memmove(buffer, text.data(), held);
   }
-  return static_cast<bool>(maps);
+  return maps && buffer != nullptr;
 }
 
 MapQuery::MapQuery() : maps_(open_map()) {}

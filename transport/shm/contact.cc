@@ -56,6 +56,7 @@ void Contact::retry_if_due(base::Time now) try {
 }
 
 void Contact::on_ready(std::uint32_t) try {
+  if (is_reaper_full()) return retry_later(kMostAttempts);
   Welcome welcome;
   switch (receive_welcome(socket_.get(), welcome)) {
     case ReceiveResult::kNothing:

@@ -51,7 +51,7 @@ class Reaper {
     return *instance->reaper;
   }
 
-  // Without room the descriptor stays open: the system has fewer descriptors for a process than there are places here.
+  // Without room the descriptor stays open. Nobody gets there who asks is_full() before it receives.
   void add(int fd) {
     const std::lock_guard lock(mutex_);
     if (count_ < kMost) waiting_[count_++] = fd;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -39,7 +40,11 @@ ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
   if (has_failed_) return {nullptr, ListenError::kNoResources};
   Listening listening = rendezvous_.listen(options_.address, service_id);
   if (listening.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
-  if (!listening.socket) return {nullptr, ListenError::kNoResources};
+  if (!listening.socket) {
+    base::log(base::LogLevel::kWarning, "service %llu is not found by shared memory: no socket file could be made (%s)",
+              static_cast<unsigned long long>(service_id), std::strerror(listening.error));
+    return {nullptr, ListenError::kNoResources};
+  }
   auto port = std::make_unique<ShmPort>(*this, service_id, backlog, sink, std::move(listening));
   if (!port->is_open()) return {nullptr, ListenError::kNoResources};
   ports_[service_id] = port.get();

@@ -48,8 +48,12 @@ Greeter::Greeter(ShmCarrier& carrier, PeerSocket socket)
   on_ready(kReadable);
 }
 
-// Without memory for the link the peer is hung up on, and comes again.
+// Without memory for the link, or while the reaper is full, the peer is hung up on, and comes again.
 void Greeter::on_ready(std::uint32_t) try {
+  if (is_reaper_full()) {
+    is_done_ = true;
+    return;
+  }
   Hello hello;
   switch (receive_hello(socket_.get(), hello)) {
     case ReceiveResult::kNothing:

@@ -91,10 +91,10 @@ void Connection::continue_draining() {
 }
 
 bool Connection::read_and_drop() {
-  static constexpr std::size_t kScratch = 16384;
+  static constexpr std::size_t kScratch = 1024;  // on the stack of a thread that polls
   if (has_peer_ended_) return false;
   std::array<std::byte, kScratch> scratch;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 128; ++i) {
     const ssize_t got = ::recv(fd_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
     if (got > 0) hub_.note_done();
     if (got > 0) continue;

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <thread>
 
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/conformance/tcp_world.h"
+#include "transport/shm/rendezvous.h"
 
 namespace softdat::transport {
 namespace {
@@ -61,6 +63,31 @@ TEST_F(OpenCarrierTest, TcpIsChosenWhereEitherSideHasNothingElse) {
 TEST_F(OpenCarrierTest, WithoutACommonCarrierThereIsNoListener) {
   EXPECT_EQ(connect(CarrierKind::kShm, CarrierKind::kTcp), "none");
   EXPECT_EQ(connect(CarrierKind::kTcp, CarrierKind::kShm), "none");
+}
+
+// Its socket file has another version in its name.
+TEST_F(OpenCarrierTest, TcpIsChosenForAPeerOfAnotherBuildAndTheReasonIsSaid) {
+  const auto here = open(CarrierKind::kAuto, 1);
+  const auto there = open(CarrierKind::kAuto, 2);
+  PeerPort port(*there, kService, 4);
+  Peer active, passive;
+  port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+  const std::filesystem::path file = shm::Rendezvous().path({.ipv4 = own_loopback_address(2)}, kService);
+  const std::string name = file.filename();
+  const std::filesystem::path other = file.parent_path() / ("77" + name.substr(name.find('-')));
+  std::filesystem::rename(file, other);
+  ::testing::internal::CaptureStderr();
+  active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+  while (!(active.is_established && passive.is_established) && base::Clock::now() < deadline) {
+    here->turn(base::Clock::now());
+    there->turn(base::Clock::now());
+  }
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  std::filesystem::remove(other);
+  ASSERT_TRUE(active.is_established);
+  EXPECT_STREQ(active.channel->carrier_name(), "tcp");
+  EXPECT_NE(said.find("version 77"), std::string::npos) << said;
 }
 
 TEST_F(OpenCarrierTest, APortThatOneHalfCannotHaveIsNotKeptByTheOther) {
