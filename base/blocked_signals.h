@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// While one lives, its thread takes no signals, and what it starts inherits that: the consumer's signals are for the
-// consumer's threads. For the moment in which a thread of ours is started.
+// While one lives, its thread takes no signals but those of its own faults, and what it starts inherits that: the
+// consumer's signals are for the consumer's threads. For the moment in which a thread of ours is started. A thread that
+// blocked SIGSEGV or SIGBUS would end the process where base/fault_guard.h promises an error.
 #pragma once
 
 #include <csignal>
@@ -12,6 +13,8 @@ class BlockedSignals {
   BlockedSignals() {
     sigset_t all;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/ordered_copy.h"
 
-#include <cstdint>
-#include <cstring>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <algorithm>
 
 namespace softdat::base {
-namespace {
-
-// The asm keeps the compiler from merging, re-ordering or turning the stores into a call of memcpy;
-// x86-64 keeps stores in program order by itself.
-inline void keep_order() {
-  asm volatile("" ::: "memory");
-}
-
-template <typename Word>
-inline void move_word(std::byte*& to, const std::byte*& from, std::size_t& length) {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  std::memcpy(to, &word, sizeof word);
-  keep_order();
-  to += sizeof word;
-  from += sizeof word;
-  length -= sizeof word;
-}
-
-using Vector = std::uint64_t __attribute__((vector_size(16)));
-
-// Up to a place where no store lies across two cache lines, whose halves could be seen in any order.
-inline void align_target(std::byte*& to, const std::byte*& from, std::size_t& length) {
-  const auto must_move = [&](std::uintptr_t size) {
-    return (reinterpret_cast<std::uintptr_t>(to) & size) != 0 && length >= size;
-  };
-  if (must_move(1)) move_word<std::uint8_t>(to, from, length);
-  if (must_move(2)) move_word<std::uint16_t>(to, from, length);
-  if (must_move(4)) move_word<std::uint32_t>(to, from, length);
-  if (must_move(8)) move_word<std::uint64_t>(to, from, length);
-}
 
 #if defined(__x86_64__)
+namespace {
 
+// One word from a place to a place, by instructions that the compiler neither merges nor re-orders nor turns into a
+// call of memcpy; x86-64 keeps stores in program order by itself. `label`: where a fault goes on.
+#define SOFTDAT_MOVE(load, store, scratch, bytes, label)                                              \
+  asm goto(SOFTDAT_GUARDED(load " (%[from]), %%" scratch "\n" store " %%" scratch ", (%[to])", label) \
+           :                                                                                          \
+           : [from] "r"(from), [to] "r"(to)                                                           \
+           : SOFTDAT_CLOBBERED, "memory"                                                              \
+           : label);                                                                                  \
+  to += (bytes);                                                                                      \
+  from += (bytes);                                                                                    \
+  length -= (bytes)
+
+constexpr std::size_t kVector = 16;
 // Where stores of 16 bytes, one in each cycle, would be what holds a copy up.
 constexpr std::size_t kWorthWide = 256;
 constexpr std::size_t kWide = 32;
@@ -52,40 +30,202 @@ bool has_wide_stores() {
   return has;
 }
 
-// A multiple of kWide bytes.
-__attribute__((target("avx"))) void copy_wide(std::byte* to, const std::byte* from, std::size_t length) {
-#pragma GCC unroll 4
-  for (std::size_t done = 0; done < length; done += kWide) {
-    const __m256i word = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to + done), word);
-    keep_order();
+// A copy under way. Its members move on with the bytes.
+struct Copy {
+  std::byte* to;
+  const std::byte* from;
+  std::size_t length;
+};
+
+// Up to a place where no store lies across two cache lines, whose halves could be seen in any order.
+inline bool align_target(Copy& copy) {
+  auto& [to, from, length] = copy;
+  const auto must_move = [&](std::uintptr_t size) {
+    return (reinterpret_cast<std::uintptr_t>(copy.to) & size) != 0 && copy.length >= size;
+  };
+#define SOFTDAT_CLOBBERED "rax"
+  if (must_move(1)) {
+    SOFTDAT_MOVE("movb", "movb", "al", 1, fault);
   }
+  if (must_move(2)) {
+    SOFTDAT_MOVE("movw", "movw", "ax", 2, fault);
+  }
+  if (must_move(4)) {
+    SOFTDAT_MOVE("movl", "movl", "eax", 4, fault);
+  }
+  if (must_move(8)) {
+    SOFTDAT_MOVE("movq", "movq", "rax", 8, fault);
+  }
+#undef SOFTDAT_CLOBBERED
+  return true;
+fault:
+  return false;
+}
+
+// The rest, of fewer bytes than a vector.
+inline bool copy_tail(Copy& copy) {
+  auto& [to, from, length] = copy;
+#define SOFTDAT_CLOBBERED "rax"
+  if (length >= 8) {
+    SOFTDAT_MOVE("movq", "movq", "rax", 8, fault);
+  }
+  if (length >= 4) {
+    SOFTDAT_MOVE("movl", "movl", "eax", 4, fault);
+  }
+  if (length >= 2) {
+    SOFTDAT_MOVE("movw", "movw", "ax", 2, fault);
+  }
+  if (length >= 1) {
+    SOFTDAT_MOVE("movb", "movb", "al", 1, fault);
+  }
+#undef SOFTDAT_CLOBBERED
+  return true;
+fault:
+  return false;
+}
+
+inline bool move_vector(Copy& copy) {
+  auto& [to, from, length] = copy;
+#define SOFTDAT_CLOBBERED "xmm0"
+  SOFTDAT_MOVE("movups", "movups", "xmm0", kVector, fault);
+#undef SOFTDAT_CLOBBERED
+  return true;
+fault:
+  return false;
+}
+
+// REQUIRES: a multiple of kWide bytes; `to` is aligned to as many.
+__attribute__((target("avx"))) bool copy_wide(std::byte* to, const std::byte* from, std::size_t length) {
+#define SOFTDAT_MOVE_WIDE(at) "vmovdqu " #at "(%[from]), %%ymm0\nvmovdqa %%ymm0, " #at "(%[to])\n"
+  for (; length >= 4 * kWide; to += 4 * kWide, from += 4 * kWide, length -= 4 * kWide) {
+    asm goto(
+        SOFTDAT_GUARDED(SOFTDAT_MOVE_WIDE(0) SOFTDAT_MOVE_WIDE(32) SOFTDAT_MOVE_WIDE(64) SOFTDAT_MOVE_WIDE(96), fault)
+        :
+        : [from] "r"(from), [to] "r"(to)
+        : "xmm0", "memory"
+        : fault);
+  }
+  for (; length > 0; to += kWide, from += kWide, length -= kWide) {
+    asm goto(SOFTDAT_GUARDED(SOFTDAT_MOVE_WIDE(0), fault)
+             :
+             : [from] "r"(from), [to] "r"(to)
+             : "xmm0", "memory"
+             : fault);
+  }
+#undef SOFTDAT_MOVE_WIDE
+  asm volatile("vzeroupper");
+  return true;
+fault:
+  asm volatile("vzeroupper");
+  return false;
 }
 
 // Most of it. What programs watch is the end, which is left to stores that no processor makes in two.
-inline void copy_bulk(std::byte*& to, const std::byte*& from, std::size_t& length) {
-  if (reinterpret_cast<std::uintptr_t>(to) % kWide != 0) move_word<Vector>(to, from, length);
-  const std::size_t bulk = (length - kWide) / kWide * kWide;
-  copy_wide(to, from, bulk);
-  to += bulk;
-  from += bulk;
-  length -= bulk;
+inline bool copy_bulk(Copy& copy) {
+  if (reinterpret_cast<std::uintptr_t>(copy.to) % kWide != 0 && !move_vector(copy)) return false;
+  const std::size_t bulk = (copy.length - kWide) / kWide * kWide;
+  if (!copy_wide(copy.to, copy.from, bulk)) return false;
+  copy = {copy.to + bulk, copy.from + bulk, copy.length - bulk};
+  return true;
+}
+
+// Few branches, wherever `to` lies.
+bool copy_short(std::byte* to, const std::byte* from, std::size_t length) {
+  Copy copy{to, from, length};
+  while (copy.length >= kVector) {
+    if (!move_vector(copy)) return false;
+  }
+  return copy_tail(copy);
+}
+
+bool copy_by_instructions(std::byte* to, const std::byte* from, std::size_t length) {
+  Copy copy{to, from, length};
+  if (reinterpret_cast<std::uintptr_t>(to) % kVector != 0 && !align_target(copy)) return false;
+  if (copy.length >= kWorthWide && has_wide_stores() && !copy_bulk(copy)) return false;
+  while (copy.length >= kVector) {
+    if (!move_vector(copy)) return false;
+  }
+  return copy_tail(copy);
+}
+#undef SOFTDAT_MOVE
+
+bool read_byte(const std::byte* from) {
+  asm goto(SOFTDAT_GUARDED("movb (%[from]), %%al", fault) : : [from] "r"(from) : "rax", "memory" : fault);
+  return true;
+fault:
+  return false;
+}
+
+bool rewrite_byte(std::byte* to) {
+  asm goto(SOFTDAT_GUARDED("lock orb $0, (%[to])", fault) : : [to] "r"(to) : "cc", "memory" : fault);
+  return true;
+fault:
+  return false;
+}
+
+}  // namespace
+
+bool copy_ordered_at_length(std::byte* to, const std::byte* from, std::size_t length) {
+  if (!has_guarded_instructions()) [[unlikely]]
+    return copy_by_kernel(to, from, length);
+  return copy_by_instructions(to, from, length);
+}
+
+bool copy_in_at_length(std::byte* to, const std::byte* from, std::size_t length) {
+  if (!has_guarded_instructions()) [[unlikely]]
+    return copy_by_kernel(to, from, length);
+  return length < kWorthWide ? copy_short(to, from, length) : copy_by_instructions(to, from, length);
+}
+
+#else
+
+bool copy_in_at_length(std::byte* to, const std::byte* from, std::size_t length) {
+  return copy_by_kernel(to, from, length);
+}
+
+bool copy_ordered_at_length(std::byte* to, const std::byte* from, std::size_t length) {
+  return copy_by_kernel(to, from, length);
 }
 
 #endif
 
+namespace {
+
+constexpr std::uintptr_t kPage = 4096;
+
+// Calls `touch` with the first byte of each page; false as soon as that is false.
+template <typename Byte, typename Touch>
+bool touch_pages(Byte* at, std::size_t length, const Touch& touch) {
+  while (length > 0) {
+    if (!touch(at)) return false;
+    const std::size_t step = std::min(length, kPage - reinterpret_cast<std::uintptr_t>(at) % kPage);
+    at += step;
+    length -= step;
+  }
+  return true;
+}
+
 }  // namespace
 
-void copy_ordered_at_length(std::byte* to, const std::byte* from, std::size_t length) {
-  if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Vector) != 0) align_target(to, from, length);
+bool is_readable(const std::byte* from, std::size_t length) {
+  return touch_pages(from, length, [](const std::byte* at) {
 #if defined(__x86_64__)
-  if (length >= kWorthWide && has_wide_stores()) copy_bulk(to, from, length);
+    if (has_guarded_instructions()) return read_byte(at);
 #endif
-  while (length >= sizeof(Vector)) move_word<Vector>(to, from, length);
-  if (length >= 8) move_word<std::uint64_t>(to, from, length);
-  if (length >= 4) move_word<std::uint32_t>(to, from, length);
-  if (length >= 2) move_word<std::uint16_t>(to, from, length);
-  if (length >= 1) move_word<std::uint8_t>(to, from, length);
+    std::byte got;
+    return copy_by_kernel(&got, at, 1);
+  });
+}
+
+// By the kernel, what others store into the same byte at that moment is lost. No guarded instruction is to be had then.
+bool is_writable(std::byte* to, std::size_t length) {
+  return touch_pages(to, length, [](std::byte* at) {
+#if defined(__x86_64__)
+    if (has_guarded_instructions()) return rewrite_byte(at);
+#endif
+    std::byte got;
+    return copy_by_kernel(&got, at, 1) && copy_by_kernel(at, &got, 1);
+  });
 }
 
 }  // namespace softdat::base

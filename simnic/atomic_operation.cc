@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/atomic_operation.h"
 
-#include <atomic>
+#include "base/guarded_atomic.h"
+#include "base/ordered_copy.h"
 
 namespace softdat::simnic {
 namespace {
-
-using Word = std::atomic_ref<std::uint64_t>;
-static_assert(Word::is_always_lock_free);
-static_assert(Word::required_alignment == sizeof(std::uint64_t));
 
 // A bit of the mask is the highest of its field: what it carries is lost, so that one word can hold
 // several sums.
@@ -38,15 +35,18 @@ transport::Message make_atomic(hca::SendOpcode opcode, std::uint64_t operand, st
           .compare_mask = all};
 }
 
-std::uint64_t carry_out_atomic(const transport::Message& request, std::byte* target) {
-  Word word(*reinterpret_cast<std::uint64_t*>(target));
+std::optional<std::uint64_t> carry_out_atomic(const transport::Message& request, std::byte* target) {
+  std::uint64_t value = 0;
   if (request.atomic_code == transport::kFetchAddCode && request.operand_mask == 0) {
-    return word.fetch_add(request.operand, std::memory_order_seq_cst);
+    value = request.operand;
+    return base::fetch_add(target, value) ? std::optional(value) : std::nullopt;
   }
-  std::uint64_t value = word.load(std::memory_order_seq_cst);
-  while (!word.compare_exchange_weak(value, next_value(request, value), std::memory_order_seq_cst)) {
+  if (!base::copy_in(reinterpret_cast<std::byte*>(&value), target, sizeof value)) return std::nullopt;
+  for (;;) {
+    const std::uint64_t expected = value;
+    if (!base::compare_exchange(target, value, next_value(request, expected))) return std::nullopt;
+    if (value == expected) return value;
   }
-  return value;
 }
 
 }  // namespace softdat::simnic

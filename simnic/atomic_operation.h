@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "hca/types.h"
 #include "transport/message.h"
@@ -20,7 +21,7 @@ constexpr bool is_known_atomic(std::uint32_t code) {
 transport::Message make_atomic(hca::SendOpcode opcode, std::uint64_t operand, std::uint64_t compare);
 
 // `target`: eight bytes, aligned, that may be written. Requires a known code. Returns what they were
-// before. Numbers are in the machine's own order.
-std::uint64_t carry_out_atomic(const transport::Message& request, std::byte* target);
+// before, in the machine's own order. Nothing: they fault (base/fault_guard.h), and nothing has been done.
+std::optional<std::uint64_t> carry_out_atomic(const transport::Message& request, std::byte* target);
 
 }  // namespace softdat::simnic

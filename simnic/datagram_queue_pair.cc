@@ -21,11 +21,11 @@ using hca::QueuePairState;
 
 constexpr std::size_t kStandingNews = 1;  // that there are too many receives
 
-// Copies from `bytes` to what the slices name; true when all of it had its place.
+// Copies from `bytes` to what the slices name; true when all of it had its place, and none of that faulted.
 bool scatter(std::span<const std::byte> bytes, const transport::SliceList& slices) {
   for (const transport::Slice& slice : slices.slices()) {
     const std::size_t part = std::min(slice.length, bytes.size());
-    base::copy_ordered(slice.data, bytes.data(), part);
+    if (!base::copy_ordered(slice.data, bytes.data(), part)) return false;
     bytes = bytes.subspan(part);
   }
   return bytes.empty();
@@ -42,7 +42,7 @@ bool resize(std::vector<std::byte>& bytes, std::size_t size) try {
 bool gather(const transport::SliceList& slices, std::span<std::byte> bytes) {
   for (const transport::Slice& slice : slices.slices()) {
     const std::size_t part = std::min(slice.length, bytes.size());
-    base::copy_ordered(bytes.data(), slice.data, part);
+    if (!base::copy_in(bytes.data(), slice.data, part)) return false;
     bytes = bytes.subspan(part);
   }
   return bytes.empty();

@@ -51,16 +51,14 @@ class Runs {
 enum class Way { kThere, kHere };
 
 // Moves the runs from byte `done` up to `end`; `remote` is the peer's place of the first of these. False when
-// a run is not ours to touch.
+// a run is not ours to touch, or faults.
 inline bool copy_runs(Runs& runs, Way way, std::byte* remote, std::uint64_t end, std::uint64_t& done) {
   while (done < end) {
     const std::span<std::byte> local = runs.next(end - done);
     if (local.empty()) return false;
-    if (way == Way::kHere) {
-      base::copy_ordered(local.data(), remote, local.size());
-    } else {
-      base::copy_ordered(remote, local.data(), local.size());
-    }
+    std::byte* const to = way == Way::kHere ? local.data() : remote;
+    const std::byte* const from = way == Way::kHere ? remote : local.data();
+    if (!base::copy_ordered(to, from, local.size())) return false;
     remote += local.size();
     done += local.size();
   }
@@ -140,16 +138,23 @@ bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
   std::size_t count = 0;
   for (std::size_t room = 0; room < sizeof original; room += sinks[count++].size()) {
     sinks[count] = runs.next(sizeof original - room);
-    if (sinks[count].empty()) return false;
+    if (sinks[count].empty() || !base::is_writable(sinks[count].data(), sinks[count].size())) return false;
   }
-  original = simnic::carry_out_atomic(make_atomic(request.opcode, request.operand, request.compare), grip.data());
+  const auto found =
+      simnic::carry_out_atomic(make_atomic(request.opcode, request.operand, request.compare), grip.data());
+  if (!found) return false;
+  original = *found;
   if (grip.was_cut()) {
     is_in_doubt_ = true;
     return false;
   }
   const auto* from = reinterpret_cast<const std::byte*>(&original);
   for (const std::span<std::byte> sink : std::span(sinks).first(count)) {
-    base::copy_ordered(sink.data(), from, sink.size());
+    // The sink has become inaccessible since the check. The operation has been carried out and must not be repeated.
+    if (!base::copy_ordered(sink.data(), from, sink.size())) {
+      is_in_doubt_ = true;
+      return false;
+    }
     from += sink.size();
   }
   return true;

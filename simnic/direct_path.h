@@ -48,7 +48,7 @@ class DirectPath {
   // Whether carry_out() may succeed.
   bool is_open() const { return peer_ != nullptr; }
   // A request that is well formed, its local segments adding up to `length`. False: it is to be done by messages,
-  // being none that goes this way, or not done, or of a write or read only a part.
+  // being none that goes this way, or not done, or of a write or read only a part; so where memory faults, too.
   bool carry_out(const hca::SendRequest& request, std::uint32_t length);
   // After carry_out() has declined: whether the request may have been carried out all the same, so that to repeat it
   // could do it twice.

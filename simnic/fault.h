@@ -39,6 +39,15 @@ inline constexpr transport::TerminateCode kTaggedOutOfBounds{1, 1, 0x01};
 inline constexpr transport::TerminateCode kNoBuffer{1, 2, 0x02};
 inline constexpr transport::TerminateCode kMessageTooLong{1, 2, 0x05};
 
+// The local memory of the oldest request is not ours to touch, or faults.
+constexpr Fault local_fault() {
+  return {.code = kLocalCatastrophe, .blamed_send = hca::CompletionStatus::kLocalProtection};
+}
+// The buffer of the oldest receive likewise.
+constexpr Fault receive_fault() {
+  return {.code = kCannotCarryOut, .blamed_recv = hca::CompletionStatus::kLocalProtection};
+}
+
 // A remote write that its key does not allow. Bad STag, bounds, stream and wrap are DDP's to find
 // (RFC 5041 section 8.2); it has no number for a missing right, which is RDMAP's.
 transport::TerminateCode write_refusal(KeyFault fault);

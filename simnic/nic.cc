@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "base/fault_guard.h"
+#include "base/log.h"
 #include "base/unique_bytes.h"
 #include "hca/request_rules.h"
 #include "simnic/completion_queue.h"
@@ -65,6 +67,15 @@ bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& m
 // Memory that grants peers nothing is not put where they could reach it.
 constexpr hca::AccessMask kRemoteAccess = hca::kRemoteRead | hca::kRemoteWrite | hca::kRemoteAtomic;
 
+// Before memory is registered, since a program may have replaced the handlers since the last time.
+void guard_memory() {
+  if (!base::install_fault_guard()) {
+    base::log(base::LogLevel::kTrace,
+              "no handlers for SIGSEGV and SIGBUS: memory that is unmapped while it is in use "
+              "ends the process");
+  }
+}
+
 hca::Error error_of(transport::ListenError error) {
   switch (error) {
     case transport::ListenError::kAddressInUse:
@@ -103,6 +114,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
                           .access = access & ~hca::AccessMask{hca::kZeroBased},
                           .domain = static_cast<ProtectionDomain&>(pd).id(),
                           .shift = address - start};
+  guard_memory();
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
   std::unique_ptr<hca::MemoryRegion> region;

@@ -79,6 +79,7 @@ class QueuePair final : public hca::QueuePair,
   void run_with_baton() override;
   void on_timer_with_baton() override;
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
+  void on_fault(const transport::Arrival& arrival) override;
   void on_message(const transport::Message& message) override;
   bool on_brief(const transport::Brief& brief) override;
   void on_writable() override;
@@ -123,6 +124,9 @@ class QueuePair final : public hca::QueuePair,
   void object(const Fault& fault);
   void terminate(const Fault& fault, std::optional<std::uint64_t> culprit = std::nullopt);
   void pump();
+  void give_to_channel();
+  void on_payload_fault();
+  void on_fault_midway();
   bool send_brief();
   bool choose_outgoing();
   bool choose_owed();
@@ -162,6 +166,7 @@ class QueuePair final : public hca::QueuePair,
   transport::Message message_{};            // the same, kept for when it blocks
   bool takes_briefs_ = false;               // the channel
   bool is_blocked_ = false;                 // until on_writable()
+  bool is_cut_off_ = false;                 // for good: a message of ours is half in the channel, and its memory faults
   bool was_response_ = false;               // the last payload sent, for fairness
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
   std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect

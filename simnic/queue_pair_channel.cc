@@ -33,6 +33,12 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
   return Placement::kDiscard;
 }
 
+void QueuePair::on_fault(const transport::Arrival& arrival) {
+  if (!is_open()) return;
+  if (arrival.opcode == Opcode::kReadResponse) return terminate(local_fault());
+  if (const auto fault = responder_.on_fault(arrival)) object(*fault);
+}
+
 void QueuePair::on_message(const transport::Message& message) {
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
@@ -53,7 +59,7 @@ bool QueuePair::on_brief(const transport::Brief& brief) {
     if (!takes_notes() || !requester_.on_ack(*brief.acked, is_request_half_sent())) return false;
     if (requester_.is_waiting()) nic_.engine.run_at_end(*this);
   }
-  responder_.take(brief);
+  if (!responder_.take(brief)) return false;
   if (responder_.has_responses()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
   return true;
@@ -66,6 +72,7 @@ void QueuePair::on_note(const transport::Message& message) {
       is_sound = is_sound && requester_.on_ack(message.note_value, is_request_half_sent());
       break;
     case NoteKind::kResend:
+      if (is_cut_off_) return terminate(local_fault(), requester_.current());
       is_sound = is_sound && requester_.on_resend(message.note_value, is_request_half_sent());
       break;
     case NoteKind::kResent:
@@ -79,7 +86,7 @@ void QueuePair::on_note(const transport::Message& message) {
 }
 
 void QueuePair::on_writable() {
-  is_blocked_ = false;
+  is_blocked_ = is_cut_off_;
   nic_.engine.run_at_end(*this);
 }
 
@@ -110,13 +117,39 @@ void QueuePair::pump() {
     }
     if (outgoing_ == Outgoing::kNothing ? !choose_outgoing() : !may_resume()) break;
     has_sent = true;
-    if (channel_->send(message_, outgoing_payload()) == SendResult::kDone) {
-      on_outgoing_taken();
-    } else {
-      is_blocked_ = true;  // or closed, which on_closed() tells
-    }
+    give_to_channel();
   }
   if (has_sent && channel_) channel_->flush();
+}
+
+void QueuePair::give_to_channel() {
+  switch (channel_->send(message_, outgoing_payload())) {
+    case SendResult::kDone:
+      return on_outgoing_taken();
+    case SendResult::kBlocked:
+    case SendResult::kClosed:  // on_closed() tells
+      is_blocked_ = true;
+      return;
+    case SendResult::kFault:
+      return on_payload_fault();
+    case SendResult::kFaultMidway:
+      return on_fault_midway();
+  }
+}
+
+// The channel takes nothing more. A peer that has the beginning of an answer knows which of its requests has failed; of
+// ours, those before may still be acknowledged.
+void QueuePair::on_fault_midway() {
+  if (outgoing_ != Outgoing::kRequest) return terminate({.code = read_refusal(KeyFault::kBadKey)});
+  requester_.stall();
+  is_blocked_ = is_cut_off_ = true;
+}
+
+// Nothing of the message has been sent, so what was asked before it is finished first.
+void QueuePair::on_payload_fault() {
+  if (std::exchange(outgoing_, Outgoing::kNothing) == Outgoing::kRequest) return requester_.stall();
+  responder_.drop_reads();
+  object({.code = read_refusal(KeyFault::kBadKey)});
 }
 
 // A request that is usual, while nothing but an ack is owed. False: whatever goes next, if anything, goes the other
@@ -186,8 +219,7 @@ bool QueuePair::choose_response() {
 // connection's end is left.
 bool QueuePair::may_resume() {
   if (outgoing_ == Outgoing::kRequest && !requester_.is_payload_valid()) {
-    terminate({.code = kLocalCatastrophe, .blamed_send = hca::CompletionStatus::kLocalProtection},
-              requester_.current());
+    terminate(local_fault(), requester_.current());
     return false;
   }
   if (outgoing_ != Outgoing::kResponse) return true;
@@ -229,7 +261,9 @@ void QueuePair::settle() {
   const bool is_recv_lost = responder_.take_loss();
   if (is_send_lost || is_recv_lost) object({.code = kLocalCatastrophe});
   if (requester_.is_stalled()) {
-    if (const auto fault = requester_.find_fault()) object(*fault);
+    const auto fault = requester_.find_fault();
+    if (fault && is_cut_off_) return terminate(*fault);
+    if (fault) object(*fault);
   }
   if (is_blocked_ || outgoing_ != Outgoing::kNothing) return;
   if (objection_ && !responder_.has_responses() && !responder_.unacknowledged()) return terminate(*objection_);

@@ -206,18 +206,13 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
     return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   }
   Fault blame = objection_.value_or(Fault{});
-  std::optional<std::uint64_t> culprit;
   // Of our own kind the peer has acknowledged everything before what it refuses. A foreign one's
   // refusal can be laid at the door of a read alone: the rest has completed when it was sent.
   const bool is_oldest_to_blame = takes_notes() || (concerns_read(code) && requester_.is_oldest_read());
   if (reason == CloseReason::kTerminated && is_oldest_to_blame) blame.blamed_send = status_of(code);
-  if (reason == CloseReason::kLocalFault && is_request_half_sent()) {
-    blame.blamed_send = hca::CompletionStatus::kLocalProtection;
-    culprit = requester_.current();
-  }
   if (reason == CloseReason::kProtocolError) blame.is_protocol_breach = true;
   const auto news = reason == CloseReason::kBye ? ConnectionEventType::kDisconnected : ConnectionEventType::kBroken;
-  end(QueuePairEvent::kClose, blame, news, {}, culprit);
+  end(QueuePairEvent::kClose, blame, news);
 }
 
 // A post that is being carried out goes on for one piece at most.
@@ -264,7 +259,7 @@ CloseMode QueuePair::say_farewell() {
 
 void QueuePair::abandon_channel(CloseMode mode) {
   outgoing_ = Outgoing::kNothing;
-  is_blocked_ = false;
+  is_blocked_ = is_cut_off_ = false;
   was_response_ = false;
   objection_.reset();
   if (!channel_) return;

@@ -285,7 +285,7 @@ Verdict Requester::place(const transport::Arrival& arrival, transport::SliceList
   }
   const hca::AccessMask rights = local_rights(entry.opcode);
   if (resolve(memory_, entry.found, segments, rights, arrival.message_offset, arrival.length, out) != KeyFault::kNone) {
-    return refuse({.code = kLocalCatastrophe, .blamed_send = CompletionStatus::kLocalProtection});
+    return refuse(local_fault());
   }
   return transport::Placement::kPlace;
 }
@@ -312,11 +312,11 @@ std::optional<Fault> Requester::on_response(const transport::Message& message) {
 std::optional<Fault> Requester::take_original(std::uint64_t number, std::uint64_t original) {
   transport::SliceList slices;
   if (resolve(memory_, queue_.segments(number), hca::kLocalWrite, 0, sizeof original, slices) != KeyFault::kNone) {
-    return Fault{.code = kLocalCatastrophe, .blamed_send = CompletionStatus::kLocalProtection};
+    return local_fault();
   }
   const auto* from = reinterpret_cast<const std::byte*>(&original);
   for (const transport::Slice& slice : slices.slices()) {
-    base::copy_ordered(slice.data, from, slice.length);
+    if (!base::copy_ordered(slice.data, from, slice.length)) return local_fault();
     from += slice.length;
   }
   return std::nullopt;

@@ -44,6 +44,9 @@ class Requester final : public transport::PayloadSource {
   bool is_payload_valid() const;
   // The channel took the request whole.
   void on_taken();
+  // The memory of the request under way faults, and the channel took nothing of it: it fails once everything before it
+  // has completed.
+  void stall() { stalled_ = hca::CompletionStatus::kLocalProtection; }
   bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
 
   // With the posting lock, which keeps it so until something is posted: nothing is outstanding, and

@@ -80,7 +80,7 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
   const KeyFault fault = resolve(recv_memory_, entry.found, queue_.segments(number), hca::kLocalWrite,
                                  arrival.message_offset, arrival.length, out);
   if (fault != KeyFault::kNone) {
-    return refuse({.code = kCannotCarryOut, .blamed_recv = CompletionStatus::kLocalProtection});
+    return refuse(receive_fault());
   }
   return Placement::kPlace;
 }
@@ -98,10 +98,19 @@ bool Responder::may_take(const transport::Brief& brief) const {
   return brief.payload.size() <= entry.length && still_holds(recv_memory_, entry.found);
 }
 
-void Responder::take(const transport::Brief& brief) {
+bool Responder::take(const transport::Brief& brief) {
   const auto length = static_cast<std::uint32_t>(brief.payload.size());
-  if (length > 0) base::copy_ordered(queue_.at(queue_.completed()).found.place, brief.payload.data(), length);
+  std::byte* const to = queue_.at(queue_.completed()).found.place;
+  if (length > 0 && !base::copy_ordered(to, brief.payload.data(), length)) return false;
   deliver(brief.opcode, length);
+  return true;
+}
+
+// To the peer, memory of ours that it may write and that is not there is as a key that is not there.
+std::optional<Fault> Responder::on_fault(const transport::Arrival& arrival) const {
+  if (is_deaf_ || is_dropping_) return std::nullopt;
+  if (arrival.opcode == Opcode::kWrite) return Fault{.code = write_refusal(KeyFault::kBadKey)};
+  return receive_fault();
 }
 
 std::optional<Fault> Responder::on_request(const transport::Message& message) {
@@ -200,10 +209,12 @@ std::optional<Fault> Responder::on_atomic_request(const transport::Message& mess
   const KeyFault fault = memory_.locate(message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic, target);
   if (fault != KeyFault::kNone) return Fault{.code = read_refusal(fault)};
   if (reinterpret_cast<std::uintptr_t>(target) % kSize != 0) return Fault{.code = kBadAtomic};
+  const auto original = carry_out_atomic(message, target);
+  if (!original) return Fault{.code = read_refusal(KeyFault::kBadKey)};
   reads_.push_back({.number = carried_out_,
                     .is_atomic = true,
                     .request_id = message.request_id,
-                    .original = carry_out_atomic(message, target),
+                    .original = *original,
                     .source_offset = message.source_offset,
                     .sink_offset = 0,
                     .source_stag = message.source_stag,

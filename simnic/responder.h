@@ -59,7 +59,10 @@ class Responder final : public transport::PayloadSource {
   // The same, both at once, of a send that is here whole: may_take() says whether it is possible, and take(), which
   // requires that, does it.
   bool may_take(const transport::Brief& brief) const;
-  void take(const transport::Brief& brief);
+  // False: the receive's memory faults, and nothing has been done.
+  [[nodiscard]] bool take(const transport::Brief& brief);
+  // What place() named for this arrival faults: its fault, if it still counts.
+  std::optional<Fault> on_fault(const transport::Arrival& arrival) const;
   // The peer goes back to this request. False: the number is wrong.
   [[nodiscard]] bool on_resent(std::uint64_t number);
   // From now on nothing of the peer's is carried out; reads already taken in are still answered.

@@ -26,14 +26,16 @@ enum class SendResult {
   kDone,     // taken whole; the payload is not needed again
   kBlocked,  // taken in part or not at all: call again with the same message after on_writable()
   kClosed,   // the channel is closing or closed; on_closed() has come or will
+  // The payload cannot be read: a gather failed, or its memory faults.
+  kFault,        // nothing of the message was taken; other messages may follow
+  kFaultMidway,  // the peer has its beginning; only terminate() and close() may follow
 };
 
 // Resolves a message's payload to memory when the carrier wants it.
 class PayloadSource {
  public:
   // Adds slices for up to [offset, offset + length) of the payload; may cover less (the rest is
-  // asked for again), but at least one byte. False when the memory may no longer be read: the
-  // carrier then breaks the channel (kLocalFault).
+  // asked for again), but at least one byte. False when the memory may no longer be read.
   virtual bool gather(std::uint64_t offset, std::size_t length, SliceList& out) = 0;
 
  protected:
@@ -53,7 +55,6 @@ enum class CloseReason {
   kLost,           // the peer died, the network failed, or the stream ended without a bye
   kTerminated,     // the peer sent Terminate
   kProtocolError,  // the peer broke the protocol; we sent Terminate
-  kLocalFault,     // a gather failed
 };
 
 // A run of payload bytes that has arrived and needs a place. Tagged (kWrite, kReadResponse): they
@@ -79,6 +80,11 @@ class ChannelSink {
   // for every message of opcode kWrite, kReadResponse, kSend*, with length 0 once when it has no
   // payload.
   virtual Placement place(const Arrival& arrival, SliceList& out) = 0;
+
+  // The memory that place() named for these bytes faults. Some of them may have been stored. The carrier asks for a
+  // place for them again, so the sink has terminated the channel, or answers kDiscard from now on. A sink that names
+  // only memory of its own never hears this.
+  virtual void on_fault(const Arrival&) {}
 
   // A whole message has arrived, its payload placed (or discarded). `length` holds the payload's
   // total; tagged messages tell stag and offset of their first byte.

@@ -56,7 +56,7 @@ void ordered_copy(benchmark::State& state) {
   std::vector<std::byte> from(size);
   std::vector<std::byte> to(size);
   for (auto _ : state) {
-    base::copy_ordered(to.data(), from.data(), size);
+    benchmark::DoNotOptimize(base::copy_ordered(to.data(), from.data(), size));
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/ordered_copy.h"
 #include "transport/loop/conversation.h"
 #include "transport/loop/loop_carrier.h"
 
@@ -93,8 +94,7 @@ SendResult End::send_in_chunks(const Message& message, PayloadSource* payload) {
     const std::size_t room = network_.options().capacity - peer().inbox_cost_;
     const std::size_t length = std::min<std::uint64_t>({total - taken_, network_.pick_chunk(), budget, room});
     if (!take_chunk(message, payload, length)) {
-      fail(CloseReason::kLocalFault);
-      return SendResult::kClosed;
+      return std::exchange(taken_, 0) == 0 ? SendResult::kFault : SendResult::kFaultMidway;
     }
     budget -= length;
   } while (taken_ < total);
@@ -104,16 +104,17 @@ SendResult End::send_in_chunks(const Message& message, PayloadSource* payload) {
 
 bool End::take_chunk(const Message& message, PayloadSource* payload, std::size_t length) {
   Item item{.message = message, .message_offset = taken_};
-  item.bytes.reserve(length);
-  while (item.bytes.size() < length) {
+  item.bytes.resize(length);
+  for (std::size_t done = 0; done < length;) {
     SliceList slices;
-    const std::size_t before = item.bytes.size();
+    const std::size_t before = done;
     if (!payload->gather(taken_ + before, length - before, slices)) return false;
     for (const Slice& slice : slices.slices()) {
-      const std::size_t part = std::min(slice.length, length - item.bytes.size());
-      item.bytes.insert(item.bytes.end(), slice.data, slice.data + part);
+      const std::size_t part = std::min(slice.length, length - done);
+      if (!base::copy_in(item.bytes.data() + done, slice.data, part)) return false;
+      done += part;
     }
-    base::check(item.bytes.size() > before, "a gather covers at least one byte");
+    base::check(done > before, "a gather covers at least one byte");
   }
   taken_ += length;
   item.is_last = taken_ == payload_length(message);

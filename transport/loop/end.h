@@ -48,7 +48,7 @@ enum class EndState {
   kRequested,   // the passive end before our answer
   kAccepting,   // the passive end before the peer's confirmation
   kOpen,
-  kFailing,  // a gather failed, or memory; the sink has yet to hear of it
+  kFailing,  // memory ran out; the sink has yet to hear of it
   kClosed,   // its sink hears nothing more
 };
 

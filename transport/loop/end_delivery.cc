@@ -12,6 +12,19 @@
 #include "transport/loop/loop_carrier.h"
 
 namespace softdat::transport::loop {
+namespace {
+
+// False: a place faults.
+bool copy_to_places(const SliceList& slices, std::span<const std::byte> bytes, std::size_t& done) {
+  for (const Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, bytes.size() - done);
+    if (!base::copy_ordered(slice.data, bytes.data() + done, part)) return false;
+    done += part;
+  }
+  return true;
+}
+
+}  // namespace
 
 bool End::deliver_one(base::Time now) {
   if (ending_) {
@@ -104,13 +117,15 @@ bool End::place_chunk(const Item& item) {
     const Placement placement = sink_->place(arrival, slices);
     if (state_ != EndState::kOpen) return false;
     if (placement == Placement::kDiscard) return true;
-    const std::size_t before = done;
-    for (const Slice& slice : slices.slices()) {
-      const std::size_t part = std::min(slice.length, item.bytes.size() - done);
-      base::copy_ordered(slice.data, item.bytes.data() + done, part);
-      done += part;
+    const std::span<const std::byte> rest = std::span(item.bytes).subspan(done);
+    std::size_t placed = 0;
+    if (!copy_to_places(slices, rest, placed)) {
+      sink_->on_fault(arrival);
+      if (state_ != EndState::kOpen) return false;
+      continue;
     }
-    base::check(done > before || item.bytes.empty(), "a placement covers at least one byte");
+    base::check(placed > 0 || rest.empty(), "a placement covers at least one byte");
+    done += placed;
   } while (done < item.bytes.size());
   return true;
 }

@@ -126,7 +126,6 @@ void ShmChannel::tell_news() {
   state_ = ChannelState::kClosed;
   if (sink == nullptr) return;
   if (news == News::kRefused) sink->on_refused(news_refusal_, {});
-  if (news == News::kLocalFault) sink->on_closed(CloseReason::kLocalFault, {});
 }
 
 }  // namespace softdat::transport::shm

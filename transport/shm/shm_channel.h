@@ -28,7 +28,7 @@ enum class ChannelState : std::uint8_t {
 };
 
 // What a sink is to be told at the next turn, because now is no moment to call it.
-enum class News : std::uint8_t { kNone, kRefused, kLocalFault };
+enum class News : std::uint8_t { kNone, kRefused };
 
 // What a connector asked for; kept until the answer, in case it has to ask elsewhere.
 struct Question {
@@ -106,7 +106,7 @@ class ShmChannel final : public Channel, public QueueHook {
     bool is_there_ = false;
   };
 
-  enum class Piece { kTaken, kNoRoom, kRevoked };
+  enum class Piece { kTaken, kNoRoom, kFault };
   class Survival;
 
   void mark_destroyed();
@@ -120,7 +120,7 @@ class ShmChannel final : public Channel, public QueueHook {
   bool hear_acks(std::uint16_t acks);
   bool place(std::span<const std::byte> bytes);
   SendResult block();
-  void fail();
+  SendResult fault();
   void finish(RecordKind kind, std::span<const std::byte> bytes);
 
   ShmCarrier& carrier_;

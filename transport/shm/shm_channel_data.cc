@@ -16,6 +16,16 @@ namespace {
 // A piece smaller than this is only written when it is the whole rest of the message.
 constexpr std::size_t kSmallestPiece = 2048;
 
+// False: a place faults.
+bool copy_to_places(const SliceList& slices, std::span<const std::byte> bytes, std::size_t& done) {
+  for (const Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, bytes.size() - done);
+    if (!base::copy_ordered(slice.data, bytes.data() + done, part)) return false;
+    done += part;
+  }
+  return true;
+}
+
 }  // namespace
 
 // Stands on the stack while a sink is being called, and tells whether the channel survived.
@@ -63,9 +73,8 @@ SendResult ShmChannel::send(const Message& message, PayloadSource* payload) {
         break;
       case Piece::kNoRoom:
         return block();
-      case Piece::kRevoked:
-        fail();
-        return SendResult::kClosed;
+      case Piece::kFault:
+        return fault();
     }
     // The peer copies one piece out while we copy the next one in.
     if (taken_ < total) link_->flush();
@@ -83,12 +92,14 @@ bool ShmChannel::send_brief(const Brief& brief) {
   RingWriter& writer = link_->writer();
   const auto bytes = static_cast<std::uint32_t>(2 * kWordBytes + brief.payload.size());
   if (!writer.has_room(bytes)) return false;
+  std::byte* const to = writer.place();
+  if (!brief.payload.empty() && !base::copy_in(to + 2 * kWordBytes, brief.payload.data(), brief.payload.size())) {
+    return false;
+  }
   if (has_ack) ack_.hold(acked);
   const std::uint64_t head = pack(HeadWord{
       .opcode = brief.opcode, .acks = ack_.as_acks(), .length = static_cast<std::uint32_t>(brief.payload.size())});
-  std::byte* const to = writer.place();
   std::memcpy(to + kWordBytes, &head, sizeof head);
-  if (!brief.payload.empty()) base::copy_ordered(to + 2 * kWordBytes, brief.payload.data(), brief.payload.size());
   publish(RecordKind::kMessage, bytes);
   return true;
 }
@@ -110,7 +121,7 @@ ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource*
   const std::size_t length = std::min({left, kMostPayload, writer.room() - before});
   std::byte* to = writer.place();
   std::memcpy(to + kWordBytes, head.words.data(), head.bytes());
-  if (length > 0 && !fill(payload, to + before, length)) return Piece::kRevoked;
+  if (length > 0 && !fill(payload, to + before, length)) return Piece::kFault;
   const RecordKind kind = is_first ? RecordKind::kMessage : RecordKind::kMore;
   const auto bytes = static_cast<std::uint32_t>(before + length);
   publish(kind, bytes);
@@ -132,7 +143,7 @@ bool ShmChannel::fill(PayloadSource* payload, std::byte* to, std::size_t length)
     const std::size_t before = done;
     for (const Slice& slice : slices.slices()) {
       const std::size_t part = std::min(slice.length, length - done);
-      std::memcpy(to + done, slice.data, part);
+      if (!base::copy_in(to + done, slice.data, part)) return false;
       done += part;
     }
     base::check(done > before, "a gather covers at least one byte");
@@ -145,14 +156,9 @@ SendResult ShmChannel::block() {
   return SendResult::kBlocked;
 }
 
-// The memory of a message under way is gone. The peer may have seen its beginning.
-void ShmChannel::fail() {
-  Link* link = link_;
-  if (ack_.is_there()) tell_ack();
-  leave();
-  state_ = ChannelState::kClosed;
-  link->finish(number_, RecordKind::kFault, {});
-  tell_later(News::kLocalFault, {});
+// The memory of the message cannot be read. What is left of it will not come.
+SendResult ShmChannel::fault() {
+  return std::exchange(taken_, 0) == 0 ? SendResult::kFault : SendResult::kFaultMidway;
 }
 
 bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
@@ -223,10 +229,10 @@ bool ShmChannel::place(std::span<const std::byte> bytes) {
     const Placement placement = sink_->place(arrival, slices);
     if (!survival.is_open()) return false;
     std::size_t done = placement == Placement::kDiscard ? bytes.size() : 0;
-    for (const Slice& slice : slices.slices()) {
-      const std::size_t part = std::min(slice.length, bytes.size() - done);
-      base::copy_ordered(slice.data, bytes.data() + done, part);
-      done += part;
+    if (!copy_to_places(slices, bytes, done)) {
+      sink_->on_fault(arrival);
+      if (!survival.is_open()) return false;
+      continue;
     }
     base::check(done > 0 || bytes.empty(), "a placement covers at least one byte");
     placed_ += done;

@@ -137,7 +137,7 @@ void Connection::on_due() try {
   }
   if (is_receiving()) try_read();
   // There may be more to read than one turn reads.
-  if (verdict_ && is_receiving() && !is_deferred_) pronounce(*verdict_);
+  if (verdict_ && is_receiving() && !is_deferred_) end_with(*verdict_, {});
 } catch (const std::bad_alloc&) {
   lose();
 }

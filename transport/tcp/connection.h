@@ -110,6 +110,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
 
   // Messages.
   Placement place(const Arrival& arrival, SliceList& out) override;
+  void on_fault(const Arrival& arrival) override;
   void on_message(const Message& message) override;
   void on_ready_to_receive(const Message& message) override;
   bool is_receiving() const override { return is_receiving_state(state_); }
@@ -123,7 +124,6 @@ class Connection final : public std::enable_shared_from_this<Connection>,
 
   // Ends.
   void fail_later(CloseReason reason);
-  void pronounce(CloseReason reason);
   void end_with(CloseReason reason, const TerminateCode& code);
   void terminate_with(const TerminateCode& code, CloseReason reason);
   void tell_closed(ChannelSink* sink, CloseReason reason, const TerminateCode& code);

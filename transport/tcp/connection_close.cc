@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "transport/tcp/connection.h"
-#include "transport/tcp/fault.h"
 #include "transport/tcp/socket.h"
 
 namespace softdat::transport::tcp {
@@ -19,7 +18,7 @@ void Connection::close(CloseMode mode) {
   is_prompt_ = mode != CloseMode::kOrderly;
   sink_ = nullptr;
   if (!is_receiving()) return end();
-  if (verdict_) return pronounce(*verdict_);
+  if (verdict_) return end_with(*verdict_, {});
   // In mid-FPDU nothing can be said any more: the rest of it is the consumer's, and is not coming.
   if (agreement_.is_own && outbound_.is_at_border()) outbound_.append_note(NoteKind::kBye, 0);
   drain();
@@ -48,11 +47,6 @@ void Connection::end_with(CloseReason reason, const TerminateCode& code) {
   ChannelSink* const sink = std::exchange(sink_, nullptr);
   end();
   tell_closed(sink, reason, code);
-}
-
-void Connection::pronounce(CloseReason reason) {
-  if (reason == CloseReason::kLocalFault) return terminate_with(fault::kLocalCatastrophic, reason);
-  end_with(reason, {});
 }
 
 void Connection::tell_closed(ChannelSink* sink, CloseReason reason, const TerminateCode& code) {

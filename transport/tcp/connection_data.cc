@@ -37,9 +37,10 @@ SendResult Connection::after_write(WriteStatus status) {
       is_blocked_ = true;
       hub_.defer(shared_from_this());
       return SendResult::kBlocked;
-    case WriteStatus::kLocalFault:
-      fail_later(CloseReason::kLocalFault);
-      return SendResult::kClosed;
+    case WriteStatus::kFault:
+      return SendResult::kFault;
+    case WriteStatus::kFaultMidway:
+      return SendResult::kFaultMidway;
     case WriteStatus::kLost:
       fail_later(CloseReason::kLost);
       return SendResult::kClosed;
@@ -82,8 +83,6 @@ void Connection::heed(const ReadOutcome& outcome) {
       return end_with(CloseReason::kLost, {});
     case ReadStatus::kFault:
       return terminate_with(outcome.fault, CloseReason::kProtocolError);
-    case ReadStatus::kLocalFault:
-      return pronounce(CloseReason::kLocalFault);
   }
 }
 
@@ -104,6 +103,10 @@ bool Connection::heed_first_sign() {
 Placement Connection::place(const Arrival& arrival, SliceList& out) {
   if (!heed_first_sign()) return Placement::kDiscard;
   return sink_->place(arrival, out);
+}
+
+void Connection::on_fault(const Arrival& arrival) {
+  sink_->on_fault(arrival);
 }
 
 void Connection::on_message(const Message& message) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/tcp/crc32c.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+
+#include "base/ordered_copy.h"
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
@@ -80,11 +83,6 @@ std::uint64_t load_little_endian(const std::byte* from) {
   return swap_if_big(word);
 }
 
-void store_little_endian(std::byte* to, std::uint64_t word) {
-  word = swap_if_big(word);
-  std::memcpy(to, &word, sizeof word);
-}
-
 std::uint32_t step_word_portable(std::uint32_t crc, std::uint64_t word) {
   word ^= crc;
   crc = 0;
@@ -98,17 +96,6 @@ std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> byte
   crc = ~crc;
   for (; bytes.size() >= 8; bytes = bytes.subspan(8)) crc = step_word_portable(crc, load_little_endian(bytes.data()));
   for (const std::byte byte : bytes) crc = step_byte(crc, byte);
-  return ~crc;
-}
-
-std::uint32_t copy_crc32c_portable(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
-  crc = ~crc;
-  for (; from.size() >= 8; from = from.subspan(8), to += 8) {
-    const std::uint64_t word = load_little_endian(from.data());
-    store_little_endian(to, word);
-    crc = step_word_portable(crc, word);
-  }
-  for (const std::byte byte : from) crc = step_byte(crc, *to++ = byte);
   return ~crc;
 }
 
@@ -152,65 +139,45 @@ std::uint32_t append_zeros(std::uint32_t crc) {
   return kTable[0][crc & 0xff] ^ kTable[1][(crc >> 8) & 0xff] ^ kTable[2][(crc >> 16) & 0xff] ^ kTable[3][crc >> 24];
 }
 
-// A sum under way over bytes that may be copied meanwhile. Each is read once, so that what is summed is what is stored.
+// A sum under way.
 struct Pass {
   std::uint64_t crc;
   std::span<const std::byte> from;
-  std::byte* to;
 };
 
-template <bool kCopies>
-std::uint64_t take_word(const Pass& pass, std::size_t at) {
-  const std::uint64_t word = load_little_endian(pass.from.data() + at);
-  if constexpr (kCopies) store_little_endian(pass.to + at, word);
-  return word;
-}
-
-template <bool kCopies>
-void advance(Pass& pass, std::size_t length) {
-  pass.from = pass.from.subspan(length);
-  if constexpr (kCopies) pass.to += length;
-}
-
-template <bool kCopies, std::size_t kBlock>
+template <std::size_t kBlock>
 CRC_TARGET void step_blocks(Pass& pass) {
-  while (pass.from.size() >= 3 * kBlock) {
+  for (; pass.from.size() >= 3 * kBlock; pass.from = pass.from.subspan(3 * kBlock)) {
+    const std::byte* const from = pass.from.data();
     std::uint64_t first = pass.crc;
     std::uint64_t second = 0;
     std::uint64_t third = 0;
     for (std::size_t i = 0; i < kBlock; i += 8) {
-      first = step_word(first, take_word<kCopies>(pass, i));
-      second = step_word(second, take_word<kCopies>(pass, kBlock + i));
-      third = step_word(third, take_word<kCopies>(pass, 2 * kBlock + i));
+      first = step_word(first, load_little_endian(from + i));
+      second = step_word(second, load_little_endian(from + kBlock + i));
+      third = step_word(third, load_little_endian(from + 2 * kBlock + i));
     }
     first = append_zeros<kBlock>(static_cast<std::uint32_t>(first)) ^ second;
     pass.crc = append_zeros<kBlock>(static_cast<std::uint32_t>(first)) ^ third;
-    advance<kCopies>(pass, 3 * kBlock);
   }
 }
 
-template <bool kCopies>
-CRC_TARGET std::uint32_t run(std::uint32_t start, std::span<const std::byte> from, std::byte* to) {
-  Pass pass{.crc = static_cast<std::uint32_t>(~start), .from = from, .to = to};
-  step_blocks<kCopies, 2048>(pass);
-  step_blocks<kCopies, 128>(pass);
-  for (; pass.from.size() >= 8; advance<kCopies>(pass, 8)) pass.crc = step_word(pass.crc, take_word<kCopies>(pass, 0));
-  auto last = static_cast<std::uint32_t>(pass.crc);
-  for (const std::byte byte : pass.from) {
-    if constexpr (kCopies) *pass.to++ = byte;
-    last = step_octet(last, byte);
+CRC_TARGET std::uint32_t run(std::uint32_t start, std::span<const std::byte> from) {
+  Pass pass{.crc = static_cast<std::uint32_t>(~start), .from = from};
+  step_blocks<2048>(pass);
+  step_blocks<128>(pass);
+  for (; pass.from.size() >= 8; pass.from = pass.from.subspan(8)) {
+    pass.crc = step_word(pass.crc, load_little_endian(pass.from.data()));
   }
+  auto last = static_cast<std::uint32_t>(pass.crc);
+  for (const std::byte byte : pass.from) last = step_octet(last, byte);
   return ~last;
 }
 
 }  // namespace
 
 std::uint32_t crc32c_instruction(std::uint32_t crc, std::span<const std::byte> bytes) {
-  return run<false>(crc, bytes, nullptr);
-}
-
-std::uint32_t copy_crc32c_instruction(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
-  return run<true>(crc, from, to);
+  return run(crc, bytes);
 }
 
 bool has_crc32c_instruction() {
@@ -226,10 +193,6 @@ std::uint32_t crc32c_instruction(std::uint32_t crc, std::span<const std::byte> b
   return crc32c_portable(crc, bytes);
 }
 
-std::uint32_t copy_crc32c_instruction(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
-  return copy_crc32c_portable(crc, to, from);
-}
-
 bool has_crc32c_instruction() {
   return false;
 }
@@ -240,9 +203,17 @@ std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes) {
   return has_instruction ? crc32c_instruction(crc, bytes) : crc32c_portable(crc, bytes);
 }
 
-std::uint32_t copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
-  static const bool has_instruction = has_crc32c_instruction();
-  return has_instruction ? copy_crc32c_instruction(crc, to, from) : copy_crc32c_portable(crc, to, from);
+std::optional<std::uint32_t> copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  // What was copied is still in the first cache when it is summed up. A multiple of what crc32c() takes at a time.
+  constexpr std::size_t kBlock = 3 * std::size_t{2048};
+  while (!from.empty()) {
+    const std::size_t length = std::min(from.size(), kBlock);
+    if (!base::copy_in(to, from.data(), length)) return std::nullopt;
+    crc = crc32c(crc, {to, length});
+    to += length;
+    from = from.subspan(length);
+  }
+  return crc;
 }
 
 }  // namespace softdat::transport::tcp

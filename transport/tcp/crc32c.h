@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace softdat::transport::tcp {
@@ -12,16 +13,14 @@ namespace softdat::transport::tcp {
 // processor's instruction where it has one. Any thread.
 std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes);
 
-// The same over what it copies on the way, in one pass; every byte of `from` is read once, so that
-// the sum is that of the copy even if `from` changes meanwhile. The two must not overlap.
-std::uint32_t copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from);
+// Copies, and sums up the copy, so that the sum is right even if `from` changes meanwhile. The two must not overlap.
+// Nothing: `from` faults (base/ordered_copy.h).
+std::optional<std::uint32_t> copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from);
 
 // The two ways these choose from, for tests. The instruction must only be asked for where
 // has_crc32c_instruction() says so.
 std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> bytes);
 std::uint32_t crc32c_instruction(std::uint32_t crc, std::span<const std::byte> bytes);
-std::uint32_t copy_crc32c_portable(std::uint32_t crc, std::byte* to, std::span<const std::byte> from);
-std::uint32_t copy_crc32c_instruction(std::uint32_t crc, std::byte* to, std::span<const std::byte> from);
 bool has_crc32c_instruction();
 
 }  // namespace softdat::transport::tcp

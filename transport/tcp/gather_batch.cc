@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 #include "base/assert.h"
+#include "base/ordered_copy.h"
 
 namespace softdat::transport::tcp {
 namespace {
@@ -29,6 +32,7 @@ bool GatherBatch::add_payload(PayloadSource& payload, std::uint64_t offset, std:
     const std::size_t before = done;
     for (const Slice& slice : slices.slices()) {
       const std::size_t part = std::min(slice.length, length - done);
+      if (!base::is_readable(slice.data, part)) return false;
       add(slice.data, part);
       done += part;
     }
@@ -40,6 +44,7 @@ bool GatherBatch::add_payload(PayloadSource& payload, std::uint64_t offset, std:
 
 bool GatherBatch::add_fpdu(std::span<const std::byte> head, PayloadSource& payload, std::uint64_t offset,
                            std::size_t length, std::size_t trailer, std::size_t skip) {
+  const auto before = std::pair(count_, bytes_);
   auto& copy = heads_[fpdus_++];
   std::memcpy(copy.data(), head.data(), head.size());
   const std::size_t of_head = std::min(skip, head.size());
@@ -47,7 +52,10 @@ bool GatherBatch::add_fpdu(std::span<const std::byte> head, PayloadSource& paylo
   const std::size_t of_trailer = skip - of_head - of_payload;
   add(copy.data() + of_head, head.size() - of_head);
   bool is_whole = true;
-  if (!add_payload(payload, offset + of_payload, length - of_payload, is_whole)) return false;
+  if (!add_payload(payload, offset + of_payload, length - of_payload, is_whole)) {
+    std::tie(count_, bytes_) = before;
+    return false;
+  }
   if (is_whole) add(kZeros.data(), trailer - of_trailer);
   return true;
 }

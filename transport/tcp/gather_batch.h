@@ -26,7 +26,8 @@ class GatherBatch {
 
   void add(const std::byte* data, std::size_t length);
   // Adds an FPDU from its byte `skip` on. Its head is copied; its payload is [offset, offset +
-  // length) of the source. May end early for want of room. False when a gather fails.
+  // length) of the source. May end early for want of room. False, and nothing added, when a gather fails or a page of
+  // the payload cannot be read: an FPDU that the socket takes in part cannot be taken back.
   bool add_fpdu(std::span<const std::byte> head, PayloadSource& payload, std::uint64_t offset, std::size_t length,
                 std::size_t trailer, std::size_t skip);
 

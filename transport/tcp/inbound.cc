@@ -168,33 +168,45 @@ bool Inbound::place_staged() {
   SliceList slices;
   Placement placement = Placement::kPlace;
   if (!ask(length, slices, placement)) return false;
-  const std::size_t passed = placement == Placement::kDiscard ? length : copy_staged(slices, length);
-  base::check(passed > 0, "a placement covers at least one byte");
-  buffer_.consume(passed);
-  advance(passed);
+  std::optional<std::size_t> passed = length;
+  if (placement == Placement::kPlace) passed = copy_staged(slices, length);
+  if (!passed) return report_fault(length);
+  base::check(*passed > 0, "a placement covers at least one byte");
+  buffer_.consume(*passed);
+  advance(*passed);
   return true;
+}
+
+// The bytes stay, and the sink will not want them. False when it has stopped receiving.
+bool Inbound::report_fault(std::size_t length) {
+  sink_.on_fault(arrival_of(length));
+  return sink_.is_receiving();
+}
+
+Arrival Inbound::arrival_of(std::size_t length) {
+  const Progress& message = progress();
+  const std::size_t into_segment = shape_.payload - payload_left_;
+  return {.opcode = segment_.opcode,
+          .first = message.done == 0,
+          .stag = is_tagged(segment_.opcode) ? segment_.stag : 0,
+          .offset = is_tagged(segment_.opcode) ? segment_.offset + into_segment : 0,
+          .message_offset = message.done,
+          .length = length};
 }
 
 // False when the sink has stopped receiving.
 bool Inbound::ask(std::size_t length, SliceList& slices, Placement& placement) {
-  const Progress& message = progress();
-  const std::size_t into_segment = shape_.payload - payload_left_;
-  const Arrival arrival{.opcode = segment_.opcode,
-                        .first = message.done == 0,
-                        .stag = is_tagged(segment_.opcode) ? segment_.stag : 0,
-                        .offset = is_tagged(segment_.opcode) ? segment_.offset + into_segment : 0,
-                        .message_offset = message.done,
-                        .length = length};
-  placement = sink_.place(arrival, slices);
+  placement = sink_.place(arrival_of(length), slices);
   return sink_.is_receiving();
 }
 
-std::size_t Inbound::copy_staged(const SliceList& slices, std::size_t length) {
+// Nothing: the place faults.
+std::optional<std::size_t> Inbound::copy_staged(const SliceList& slices, std::size_t length) {
   const std::byte* from = buffer_.bytes().data();
   std::size_t done = 0;
   for (const Slice& slice : slices.slices()) {
     const std::size_t part = std::min(slice.length, length - done);
-    base::copy_ordered(slice.data, from + done, part);
+    if (!base::copy_ordered(slice.data, from + done, part)) return std::nullopt;
     done += part;
   }
   return done;

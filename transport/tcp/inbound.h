@@ -22,6 +22,8 @@ class InboundSink {
  public:
   // As ChannelSink::place; not asked once is_receiving() is false.
   virtual Placement place(const Arrival& arrival, SliceList& out) = 0;
+  // As ChannelSink::on_fault.
+  virtual void on_fault(const Arrival& arrival) = 0;
   // Notes and Terminates too.
   virtual void on_message(const Message& message) = 0;
   // The initiator's first FPDU carried nothing, as was agreed: a Write or a Read Request of no
@@ -40,13 +42,12 @@ struct InboundRules {
 };
 
 enum class ReadStatus {
-  kDrained,     // nothing more in the socket for now
-  kMore,        // the budget is spent
-  kEnd,         // the peer has ended its stream
-  kLost,        // the socket failed
-  kFault,       // the peer broke the protocol: see fault
-  kLocalFault,  // the place for payload is not writable memory
-  kStopped,     // the sink does not receive any more
+  kDrained,  // nothing more in the socket for now
+  kMore,     // the budget is spent
+  kEnd,      // the peer has ended its stream
+  kLost,     // the socket failed
+  kFault,    // the peer broke the protocol: see fault
+  kStopped,  // the sink does not receive any more
 };
 
 struct ReadOutcome {
@@ -104,8 +105,10 @@ class Inbound {
 
   bool pass_payload();
   bool place_staged();
+  Arrival arrival_of(std::size_t length);
   bool ask(std::size_t length, SliceList& slices, Placement& placement);
-  std::size_t copy_staged(const SliceList& slices, std::size_t length);
+  bool report_fault(std::size_t length);
+  std::optional<std::size_t> copy_staged(const SliceList& slices, std::size_t length);
   void advance(std::size_t length);
   bool pass_trailer();
   bool finish_segment();

@@ -71,7 +71,7 @@ ReadOutcome Inbound::read_until(int fd, std::size_t budget) {
     if (!sink_.is_receiving()) continue;
     if (got == 0) return {ReadStatus::kEnd, outcome.bytes};
     if (errno == EAGAIN || errno == EWOULDBLOCK) return outcome;
-    return {errno == EFAULT ? ReadStatus::kLocalFault : ReadStatus::kLost, outcome.bytes};
+    return {ReadStatus::kLost, outcome.bytes};
   }
 }
 
@@ -127,15 +127,13 @@ long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length
   direct::MoveWatch watch;
   long got = retry([&] { return ::readv(fd, list, count); });
   while (got < 0 && errno == EFAULT && watch.was_disturbed()) got = retry([&] { return ::readv(fd, list, count); });
+  if (got < 0 && errno == EFAULT) return report_fault(covered) ? receive_discarded(fd, covered) : got;
   if (got <= 0) return got;
-  // All of it was there, so only memory that cannot be written makes it less.
   const std::size_t placed = std::min(static_cast<std::size_t>(got), covered);
-  if (placed < covered && !watch.was_disturbed()) {
-    errno = EFAULT;
-    return -1;
-  }
   advance(placed);
   buffer_.commit(static_cast<std::size_t>(got) - placed);
+  // All of it was there, so only memory that cannot be written makes it less.
+  if (placed < covered && !watch.was_disturbed()) report_fault(covered - placed);
   return got;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/byte_order.h"
+#include "base/ordered_copy.h"
 #include "transport/tcp/crc32c.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/message_body.h"
@@ -32,6 +33,13 @@ bool is_same(const Message& message, const Message& again) {
          message.offset == again.offset;
 }
 
+bool copy_slice(std::span<const std::byte> slice, std::byte* to, std::uint32_t* crc) {
+  if (crc == nullptr) return base::copy_in(to, slice.data(), slice.size());
+  const auto sum = copy_crc32c(*crc, to, slice);
+  if (sum) *crc = *sum;
+  return sum.has_value();
+}
+
 // The gathered bytes are copied at once, so that what the CRC covers is what is sent. `crc`: goes on over them.
 bool copy_payload(PayloadSource* payload, std::uint64_t offset, std::size_t length, std::byte* to, std::uint32_t* crc) {
   std::size_t done = 0;
@@ -41,11 +49,7 @@ bool copy_payload(PayloadSource* payload, std::uint64_t offset, std::size_t leng
     const std::size_t before = done;
     for (const Slice& slice : slices.slices()) {
       const std::size_t part = std::min(slice.length, length - done);
-      if (crc == nullptr) {
-        std::memcpy(to + done, slice.data, part);
-      } else {
-        *crc = copy_crc32c(*crc, to + done, {slice.data, part});
-      }
+      if (!copy_slice({slice.data, part}, to + done, crc)) return false;
       done += part;
     }
     base::check(done > before, "a gather covers at least one byte");
@@ -149,7 +153,7 @@ WriteStatus Outbound::send_copied(int fd, const Message& message, PayloadSource*
     const std::size_t part = part_at(message, taken_);
     const WriteStatus room = make_room(fd, fpdu_size(ulpdu_size(message, part)));
     if (room != WriteStatus::kDone) return room;
-    if (!append_fpdu(message, payload, part)) return WriteStatus::kLocalFault;
+    if (!append_fpdu(message, payload, part)) return fault();
     appended += part;
     taken_ += static_cast<std::uint32_t>(part);
     const bool is_whole = taken_ == total;

@@ -28,10 +28,11 @@ struct OutboundRules {
 
 enum class WriteStatus {
   kDone,
-  kBlocked,     // the socket is full
-  kYielded,     // enough for one call; go on soon
-  kLocalFault,  // a gather failed
-  kLost,        // the socket failed
+  kBlocked,      // the socket is full
+  kYielded,      // enough for one call; go on soon
+  kFault,        // the payload cannot be read, and nothing of the message was taken
+  kFaultMidway,  // the same, but its beginning was
+  kLost,         // the socket failed
 };
 
 class Outbound {
@@ -87,6 +88,7 @@ class Outbound {
   void account(const Message& message, std::size_t sent);
   void finish_message(const Message& message);
   void note_progress(const Message& message);
+  WriteStatus fault() const { return is_in_message_ ? WriteStatus::kFaultMidway : WriteStatus::kFault; }
 
   ByteBuffer pending_;  // whole FPDUs (the first perhaps without its front) on their way out
   OutboundRules rules_{};

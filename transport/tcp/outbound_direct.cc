@@ -25,11 +25,6 @@ long send_pieces(int fd, std::span<iovec> pieces) {
   }
 }
 
-WriteStatus status_of_error() {
-  if (errno == EAGAIN || errno == EWOULDBLOCK) return WriteStatus::kBlocked;
-  return errno == EFAULT ? WriteStatus::kLocalFault : WriteStatus::kLost;
-}
-
 }  // namespace
 
 WriteStatus Outbound::send_direct(int fd, const Message& message, PayloadSource* payload) {
@@ -53,12 +48,15 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
     const Head head = make_head(message, at, part);
     const std::size_t trailer = trailer_of(head.size - kLengthSize + part);
     if (!batch.add_fpdu(std::span(head.bytes).first(head.size), *payload, at, part, trailer, skip)) {
-      return WriteStatus::kLocalFault;
+      // What stands before it goes out first, so that the connection can still say why it ends.
+      if (at == taken_) return fault();
+      break;
     }
     at += static_cast<std::uint32_t>(part);
     skip = 0;
   }
   const long sent = send_pieces(fd, batch.pieces());
+  if (sent < 0 && errno == EFAULT) return fault();
   if (sent < 0) {
     const WriteStatus status = status_of_error();
     return status == WriteStatus::kLost ? note_error(errno) : status;

@@ -105,11 +105,23 @@ Placement Peer::place(const Arrival& arrival, SliceList& out) {
     placed += arrival.length;
     return Placement::kDiscard;
   }
+  if (place_at != nullptr) {
+    out.add(place_at + arrival.message_offset, arrival.length);
+    position_ += arrival.length;
+    return Placement::kPlace;
+  }
   incoming_.resize(arrival.message_offset + arrival.length);
   const std::size_t covered = add_slices(incoming_.data() + arrival.message_offset, arrival.length, out);
   position_ += covered;
   placed += covered;
   return Placement::kPlace;
+}
+
+void Peer::on_fault(const Arrival& arrival) {
+  EXPECT_TRUE(place_at != nullptr);
+  faults.push_back(arrival);
+  position_ = arrival.message_offset;
+  discards = true;
 }
 
 void Peer::on_message(const Message& message) {

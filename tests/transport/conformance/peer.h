@@ -44,6 +44,8 @@ class Peer final : public ChannelSink, public PayloadSource {
   // By the short way, where there is one.
   void send_brief(std::string_view text, std::optional<std::uint64_t> acked = {});
   bool is_drained() const { return waiting_.empty(); }
+  // Forgets what it could not send.
+  void drop_waiting() { waiting_.clear(); }
 
   std::unique_ptr<Channel> channel;
 
@@ -55,6 +57,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   std::vector<CloseReason> closings;
   TerminateCode terminate_code;
   std::vector<Received> messages;
+  std::vector<Arrival> faults;
   std::uint64_t placed = 0;  // bytes asked a place for
   int place_count = 0;
   int brief_count = 0;
@@ -67,6 +70,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   std::size_t max_slices = 4;              // most slices per gather or placement
   std::uint64_t revoke_from = UINT64_MAX;  // gathers at or past this offset fail
   bool discards = false;
+  std::byte* place_at = nullptr;  // else in memory of its own; what faults is discarded from then on
   bool takes_briefs = false;
   std::vector<std::string>* log = nullptr;  // gets the text of each message
   std::function<void(const Arrival&)> before_place;
@@ -79,6 +83,7 @@ class Peer final : public ChannelSink, public PayloadSource {
 
   // ChannelSink
   Placement place(const Arrival& arrival, SliceList& out) override;
+  void on_fault(const Arrival& arrival) override;
   void on_message(const Message& message) override;
   bool on_brief(const Brief& brief) override;
   void on_writable() override;

@@ -190,6 +190,8 @@ void GoldenStage::terminate_breaches() {
   establish_foreign(mpa_request("10 02", hex("0004 0004")));
   passive_->revoke_from = 0;
   passive_->queue_send("memory that is no longer there");
+  EXPECT_EQ(passive_->last_result, SendResult::kFault);
+  passive_->channel->terminate({});
   hears(1);
 }
 

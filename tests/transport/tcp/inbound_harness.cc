@@ -25,6 +25,7 @@ class Recorder final : public InboundSink {
     if (arrival.length > 0) out.add(memory_.data(), arrival.length);
     return Placement::kPlace;
   }
+  void on_fault(const Arrival&) override { base::check(false, "memory of its own does not fault"); }
   void on_message(const Message& message) override {
     ++result_.messages;
     if (message.opcode == Opcode::kTerminate) is_receiving_ = false;

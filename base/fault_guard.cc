@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/fault_guard.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#if defined(__x86_64__)
+namespace {
+
+// As SOFTDAT_GUARDED writes it: each member counts from its own address.
+struct GuardedCode {
+  std::int32_t begin;
+  std::int32_t end;
+  std::int32_t landing;
+};
+
+}  // namespace
+
+// The linker's names of the table's ends. Weak: a program without guarded instructions has no table.
+extern "C" {
+[[gnu::weak, gnu::visibility("hidden")]] extern const GuardedCode __start_softdat_guarded[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const GuardedCode __stop_softdat_guarded[];
+}
+#endif
+
+namespace softdat::base {
+
+thread_local constinit FaultMode fault_mode = FaultMode::kUnknown;
+
+namespace {
+
+#if defined(__x86_64__)
+
+std::uintptr_t address_of(const std::int32_t& member) {
+  return reinterpret_cast<std::uintptr_t>(&member) + static_cast<std::uintptr_t>(std::intptr_t{member});
+}
+
+// Goes on at the landing of a guarded instruction. False: the fault is not ours.
+bool land(ucontext_t& context) {
+  greg_t& instruction = context.uc_mcontext.gregs[REG_RIP];
+  const auto at = static_cast<std::uintptr_t>(instruction);
+  for (const GuardedCode* code = __start_softdat_guarded; code != __stop_softdat_guarded; ++code) {
+    if (at < address_of(code->begin) || at >= address_of(code->end)) continue;
+    instruction = static_cast<greg_t>(address_of(code->landing));
+    return true;
+  }
+  return false;
+}
+
+using Handler = void (*)(int, siginfo_t*, void*);
+
+// A program may put its handler on top of ours, and that one may call ours for what it does not know. Were we then put
+// on top again with the same function, the two would call each other for ever. So each time we are put on top it is
+// with another function, whose successor never changes.
+constexpr std::size_t kMostLevels = 8;
+
+// What a level goes on to. Written before the level's function is installed.
+struct Successor {
+  std::atomic<Handler> handler{nullptr};  // null: the default action
+  std::atomic<bool> is_ignored{false};
+  std::atomic<bool> is_spent{false};  // SA_RESETHAND, and it has run
+  std::atomic<bool> is_once{false};
+};
+
+struct Chain {
+  std::array<Successor, kMostLevels> successors;
+  std::size_t levels = 0;  // guarded by the mutex
+};
+
+std::mutex chains_mutex;
+Chain segmentation_chain;
+Chain bus_chain;
+
+Chain& chain_of(int signal) {
+  return signal == SIGBUS ? bus_chain : segmentation_chain;
+}
+
+// The faulting instruction is executed again, and ends the process where it stands. A signal that somebody sent comes
+// again likewise, as he sent it.
+void take_default_action(int signal, siginfo_t* info) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(signal, &action, nullptr);
+  const bool comes_by_itself = info->si_code > 0 && !(signal == SIGBUS && info->si_code == BUS_MCEERR_AO);
+  if (!comes_by_itself) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
+}
+
+// The kernel hands all three arguments to handlers of the old kind too.
+void go_on(Successor& next, int signal, siginfo_t* info, void* context) {
+  const Handler handler = next.handler.load(std::memory_order_acquire);
+  const bool is_fault = info->si_code > 0;
+  if (next.is_ignored.load(std::memory_order_relaxed) && !is_fault) return;
+  if (handler == nullptr || (next.is_once.load(std::memory_order_relaxed) && next.is_spent.exchange(true)))
+    return take_default_action(signal, info);
+  handler(signal, info, context);
+}
+
+template <std::size_t kLevel>
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  // Positive codes are the kernel's own: the signal is of the instruction that stands here.
+  if (info->si_code > 0 && land(*static_cast<ucontext_t*>(context))) return;
+  errno = error;
+  go_on(chain_of(signal).successors[kLevel], signal, info, context);
+}
+
+template <std::size_t... kLevels>
+constexpr std::array<Handler, sizeof...(kLevels)> list_handlers(std::index_sequence<kLevels...>) {
+  return {&on_signal<kLevels>...};
+}
+constexpr auto kHandlers = list_handlers(std::make_index_sequence<kMostLevels>());
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && std::ranges::find(kHandlers, action.sa_sigaction) != kHandlers.end();
+}
+
+void set_successor(Successor& next, const struct sigaction& before) {
+  const bool is_function = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
+  next.is_ignored.store(before.sa_handler == SIG_IGN, std::memory_order_relaxed);
+  next.is_once.store((before.sa_flags & SA_RESETHAND) != 0, std::memory_order_relaxed);
+  next.is_spent.store(false, std::memory_order_relaxed);
+  next.handler.store(is_function ? before.sa_sigaction : nullptr, std::memory_order_release);
+}
+
+// A program that puts the same handler on top again finds the same level above it.
+std::size_t find_level(const Chain& chain, const struct sigaction& before) {
+  for (std::size_t level = 0; level < chain.levels; ++level) {
+    const Handler handler = chain.successors[level].handler.load(std::memory_order_relaxed);
+    if (handler != nullptr && handler == before.sa_sigaction) return level;
+  }
+  return chain.levels;
+}
+
+// The successor's flags and mask become ours, so that the kernel prepares the call as it would have prepared its.
+bool put_on_top(int signal, const struct sigaction& before) {
+  Chain& chain = chain_of(signal);
+  const std::size_t level = find_level(chain, before);
+  if (level == kMostLevels) return false;
+  set_successor(chain.successors[level], before);
+  chain.levels = std::max(chain.levels, level + 1);
+  struct sigaction action = before;
+  const bool is_function = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
+  action.sa_sigaction = kHandlers[level];
+  action.sa_flags = SA_SIGINFO | (is_function ? before.sa_flags & ~SA_RESETHAND : SA_ONSTACK);
+  return ::sigaction(signal, &action, nullptr) == 0;
+}
+
+bool guard(int signal) {
+  struct sigaction before = {};
+  if (::sigaction(signal, nullptr, &before) != 0) return false;
+  return is_ours(before) || put_on_top(signal, before);
+}
+
+#endif
+
+bool blocks_fault_signals() {
+  sigset_t blocked;
+  if (::pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0) return true;
+  return sigismember(&blocked, SIGSEGV) != 0 || sigismember(&blocked, SIGBUS) != 0;
+}
+
+enum class KernelCopy : std::uint8_t { kDone, kFault, kRefused };
+
+KernelCopy move_by_kernel(std::byte* to, const std::byte* from, std::size_t length) {
+  while (length > 0) {
+    const iovec local{to, length};
+    const iovec remote{const_cast<std::byte*>(from), length};
+    const long got = ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0);
+    if (got < 0) return errno == EFAULT ? KernelCopy::kFault : KernelCopy::kRefused;
+    if (got == 0) return KernelCopy::kFault;
+    to += got;
+    from += got;
+    length -= static_cast<std::size_t>(got);
+  }
+  return KernelCopy::kDone;
+}
+
+// Whether the kernel copies at all; a sandbox may forbid it, and some simulated processors do not know it.
+bool does_kernel_copy() {
+  static const bool does = [] {
+    const std::byte from{1};
+    std::byte to{0};
+    return move_by_kernel(&to, &from, 1) == KernelCopy::kDone;
+  }();
+  return does;
+}
+
+}  // namespace
+
+#if defined(__x86_64__)
+
+bool install_fault_guard() {
+  const std::lock_guard lock(chains_mutex);
+  const bool is_for_segmentation = guard(SIGSEGV);
+  return guard(SIGBUS) && is_for_segmentation;
+}
+
+// Where the kernel does not copy, guarded instructions are the better half of a protection.
+FaultMode look_up_fault_mode() {
+  return fault_mode = blocks_fault_signals() && does_kernel_copy() ? FaultMode::kKernel : FaultMode::kHandler;
+}
+
+#else
+
+bool install_fault_guard() {
+  return does_kernel_copy();
+}
+
+FaultMode look_up_fault_mode() {
+  return fault_mode = FaultMode::kKernel;
+}
+
+#endif
+
+bool copy_by_kernel(std::byte* to, const std::byte* from, std::size_t length) {
+  constexpr std::size_t kWord = 8;
+  const std::size_t before = length > kWord ? (length - 1) / kWord * kWord : 0;
+  return move_by_kernel(to, from, before) == KernelCopy::kDone &&
+         move_by_kernel(to + before, from + before, length - before) == KernelCopy::kDone;
+}
+
+}  // namespace softdat::base

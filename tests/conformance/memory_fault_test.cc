@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Registered memory that is unmapped, truncated or protected while it is in use: each operation of each side answers
+// with an error completion and a broken connection, never with a signal, and the endpoints connect again
+// (docs/decisions/0016-faults-are-protection-errors.md).
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/conformance/lacks.h"
+#include "tests/conformance/peer.h"
+#if SOFTDAT_DAT_MAJOR == 2
+#include <dat2/dat_ib_extensions.h>
+#endif
+
+namespace softdat::conformance {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+enum class Damage { kUnmapped, kTruncated, kNoAccess, kReadOnly };
+enum class Role {
+  kSendSource,
+  kReceiveBuffer,
+  kWriteSource,
+  kWriteTarget,
+  kReadSource,
+  kReadSink,
+  kAtomicTarget,
+  kAtomicResult
+};
+// How much is moved, and where in it the damage begins.
+enum class Extent { kSmall, kSmallMidway, kLarge, kLargeMidway };
+
+struct Case {
+  Damage damage;
+  Role role;
+  Extent extent;
+};
+
+const char* name_of(Damage damage) {
+  static constexpr const char* kNames[] = {"Unmapped", "Truncated", "NoAccess", "ReadOnly"};
+  return kNames[static_cast<int>(damage)];
+}
+const char* name_of(Role role) {
+  static constexpr const char* kNames[] = {"SendSource", "ReceiveBuffer", "WriteSource",  "WriteTarget",
+                                           "ReadSource", "ReadSink",      "AtomicTarget", "AtomicResult"};
+  return kNames[static_cast<int>(role)];
+}
+const char* name_of(Extent extent) {
+  static constexpr const char* kNames[] = {"Small", "SmallMidway", "Large", "LargeMidway"};
+  return kNames[static_cast<int>(extent)];
+}
+std::ostream& operator<<(std::ostream& out, const Case& which) {
+  return out << name_of(which.damage) << name_of(which.role) << name_of(which.extent);
+}
+
+bool is_atomic(Role role) {
+  return role == Role::kAtomicTarget || role == Role::kAtomicResult;
+}
+bool is_written(Role role) {
+  return role != Role::kSendSource && role != Role::kWriteSource && role != Role::kReadSource;
+}
+bool is_of_server(Role role) {
+  return role == Role::kReceiveBuffer || role == Role::kWriteTarget || role == Role::kReadSource ||
+         role == Role::kAtomicTarget;
+}
+
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uintptr_t kFarAway = std::uintptr_t{1} << 36;  // the race checker reserves the rest
+#else
+constexpr std::uintptr_t kFarAway = std::uintptr_t{1} << 45;
+#endif
+
+// Registered pages where no other mapping comes to lie by itself, so that what is unmapped stays so.
+class DamagedMemory {
+ public:
+  static constexpr std::size_t kPages = 256;
+
+  DamagedMemory(Peer& owner, bool is_file) : file_(is_file ? memfd_create("damaged", MFD_CLOEXEC) : -1) {
+    if (is_file && ftruncate(file_, kPages * kPage) != 0) throw SetupFailure("ftruncate");
+    const int kind = is_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void* const got = mmap(reinterpret_cast<void*>(kFarAway), kPages * kPage, PROT_READ | PROT_WRITE,
+                           kind | MAP_FIXED_NOREPLACE, file_, 0);
+    if (got == MAP_FAILED) throw SetupFailure("mmap");
+    data_ = static_cast<unsigned char*>(got);
+    std::fill_n(data_, kPages * kPage, static_cast<unsigned char>(1));
+    DAT_REGION_DESCRIPTION region{};
+    region.for_va = data_;
+    int privileges = DAT_MEM_PRIV_ALL_FLAG;
+#if SOFTDAT_DAT_MAJOR == 2
+    privileges |= DAT_IB_MEM_PRIV_REMOTE_ATOMIC;
+#endif
+    require(
+        create_lmr(owner.adapter.handle(), DAT_MEM_TYPE_VIRTUAL, region, kPages * kPage, owner.pz,
+                   static_cast<DAT_MEM_PRIV_FLAGS>(privileges), &lmr_, &lmr_context_, &rmr_context_, nullptr, nullptr),
+        "dat_lmr_create");
+  }
+  ~DamagedMemory() {
+    static_cast<void>(dat_lmr_free(lmr_));
+    munmap(data_, kPages * kPage);
+    if (file_ >= 0) close(file_);
+  }
+  DamagedMemory(const DamagedMemory&) = delete;
+  DamagedMemory& operator=(const DamagedMemory&) = delete;
+
+  // Of the last half of the pages.
+  void damage(Damage how) {
+    const std::size_t half = kPages / 2 * kPage;
+    int result = -1;
+    switch (how) {
+      case Damage::kUnmapped:
+        result = munmap(edge(), half);
+        break;
+      case Damage::kTruncated:
+        result = ftruncate(file_, static_cast<off_t>(half));
+        break;
+      case Damage::kNoAccess:
+        result = mprotect(edge(), half, PROT_NONE);
+        break;
+      case Damage::kReadOnly:
+        result = mprotect(edge(), half, PROT_READ);
+        break;
+    }
+    require(result == 0 ? DAT_SUCCESS : DAT_INTERNAL_ERROR, "the damage");
+  }
+  // Where the damage begins.
+  unsigned char* edge() const {
+    return data_ + kPages / 2 * kPage;
+  }
+  DAT_LMR_TRIPLET local(const unsigned char* at, std::size_t length) const {
+    return make_local(at, length, lmr_context_);
+  }
+  DAT_RMR_TRIPLET remote(const unsigned char* at, std::size_t length) const {
+    return make_remote(at, length, rmr_context_);
+  }
+
+ private:
+  const int file_;
+  unsigned char* data_ = nullptr;
+  DAT_LMR_HANDLE lmr_ = DAT_HANDLE_NULL;
+  DAT_LMR_CONTEXT lmr_context_ = 0;
+  DAT_RMR_CONTEXT rmr_context_ = 0;
+};
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+PeerOptions options_of_pair() {
+  PeerOptions options;
+  options.memory = std::size_t{512} << 10;
+#if SOFTDAT_DAT_MAJOR == 2
+  options.privileges |= DAT_IB_MEM_PRIV_REMOTE_ATOMIC;
+#endif
+  return options;
+}
+
+class MemoryFault : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
+    if (is_atomic(GetParam().role) && !kIsDat2) GTEST_SKIP() << "DAT 1.2 has no atomics";
+    Peer& owner = is_of_server(GetParam().role) ? pair_.server : pair_.client;
+    memory_.emplace(owner, GetParam().damage == Damage::kTruncated);
+  }
+
+  std::size_t length() const {
+    if (is_atomic(GetParam().role)) return 8;
+    const bool is_small = GetParam().extent == Extent::kSmall || GetParam().extent == Extent::kSmallMidway;
+    return is_small ? 100 : std::size_t{256} << 10;
+  }
+  unsigned char* start() const {
+    switch (GetParam().extent) {
+      case Extent::kSmallMidway:
+        return memory_->edge() - 50;
+      case Extent::kLargeMidway:
+        return memory_->edge() - (std::size_t{128} << 10);
+      default:
+        return memory_->edge();
+    }
+  }
+  // Sources that cannot be written are as good as ever.
+  bool is_harmless() const { return GetParam().damage == Damage::kReadOnly && !is_written(GetParam().role); }
+  // Memory of the target's that was moved into a file stays what it was at registration for those who reach it there.
+  bool may_succeed() const {
+    const bool is_direct = variable("SOFTDAT_TRANSPORT") == "shm" && variable("SOFTDAT_DIRECT") != "off";
+    return is_direct && is_of_server(GetParam().role) && GetParam().damage != Damage::kTruncated;
+  }
+  DAT_DTO_COMPLETION_STATUS expected() const {
+    if (GetParam().role == Role::kReceiveBuffer) return DAT_DTO_ERR_REMOTE_RESPONDER;
+    return is_of_server(GetParam().role) ? DAT_DTO_ERR_REMOTE_ACCESS : DAT_DTO_ERR_LOCAL_PROTECTION;
+  }
+
+  DAT_RETURN post_fetch_and_add([[maybe_unused]] DAT_LMR_TRIPLET local, [[maybe_unused]] DAT_RMR_TRIPLET remote) {
+#if SOFTDAT_DAT_MAJOR == 2
+    return dat_ib_post_fetch_and_add(pair_.client.ep, 1, &local, make_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG);
+#else
+    return DAT_NOT_IMPLEMENTED;
+#endif
+  }
+
+  void post() {
+    Peer& client = pair_.client;
+    Peer& server = pair_.server;
+    const std::size_t size = length();
+    DAT_LMR_TRIPLET local = memory_->local(start(), size);
+    const DAT_RMR_TRIPLET remote = memory_->remote(start(), size);
+    const DAT_RMR_TRIPLET whole = server.memory->remote(0, size);
+    switch (GetParam().role) {
+      case Role::kSendSource:
+        require(server.post_recv(0, size, 5), "a receive");
+        return require(dat_ep_post_send(client.ep, 1, &local, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG), "a send");
+      case Role::kReceiveBuffer:
+        require(dat_ep_post_recv(server.ep, 1, &local, make_cookie(5), DAT_COMPLETION_DEFAULT_FLAG), "a receive");
+        return require(client.post_send(0, size, 1), "a send");
+      case Role::kWriteSource:
+        return require(
+            dat_ep_post_rdma_write(client.ep, 1, &local, make_cookie(1), &whole, DAT_COMPLETION_DEFAULT_FLAG),
+            "a write");
+      case Role::kWriteTarget:
+        return require(client.post_write(0, size, remote, 1), "a write");
+      case Role::kReadSource:
+        return require(client.post_read(0, size, remote, 1), "a read");
+      case Role::kReadSink:
+        return require(dat_ep_post_rdma_read(client.ep, 1, &local, make_cookie(1), &whole, DAT_COMPLETION_DEFAULT_FLAG),
+                       "a read");
+      case Role::kAtomicTarget:
+        return require(post_fetch_and_add(client.memory->local(0, size), remote), "an atomic");
+      case Role::kAtomicResult:
+        return require(post_fetch_and_add(local, whole), "an atomic");
+    }
+  }
+
+  // Whatever the number of its event.
+  static DAT_DTO_COMPLETION_STATUS next_status(DAT_EVD_HANDLE evd) {
+    return next_event(evd).event_data.dto_completion_event_data.status;
+  }
+
+  void expect_broken() {
+    if (GetParam().role == Role::kReceiveBuffer) {
+      EXPECT_EQ(next_status(pair_.server.recv_evd), DAT_DTO_ERR_LOCAL_PROTECTION);
+    }
+    for (Peer* peer : {&pair_.client, &pair_.server}) {
+      EXPECT_EQ(next_event(peer->connect_evd).event_number, DAT_CONNECTION_EVENT_BROKEN);
+      EXPECT_EQ(peer->state(), DAT_EP_STATE_DISCONNECTED);
+      require(dat_ep_reset(peer->ep), "dat_ep_reset");
+      drain(peer->request_evd);
+      drain(peer->recv_evd);
+    }
+    establish(pair_.server, pair_.client);
+  }
+
+  ConnectedPair pair_{options_of_pair()};
+  std::optional<DamagedMemory> memory_;
+};
+
+TEST_P(MemoryFault, IsAnErrorCompletion) {
+  // What stands before it completes as ever.
+  ASSERT_THAT(pair_.server.post_recv(1000, 64, 4), succeeds());
+  ASSERT_THAT(pair_.client.post_send(1000, 64, 0), succeeds());
+  memory_->damage(GetParam().damage);
+  post();
+  EXPECT_EQ(next_status(pair_.client.request_evd), DAT_DTO_SUCCESS);
+  EXPECT_EQ(next_status(pair_.server.recv_evd), DAT_DTO_SUCCESS);
+  const DAT_DTO_COMPLETION_STATUS status = next_status(pair_.client.request_evd);
+  const bool is_success = status == DAT_DTO_SUCCESS && (is_harmless() || may_succeed());
+  if (!is_success) {
+    EXPECT_FALSE(is_harmless());
+    EXPECT_EQ(status, expected());
+    expect_broken();
+  } else {
+    drain(pair_.server.recv_evd);
+  }
+  expect_conversation(pair_.server, pair_.client);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const Damage damage : {Damage::kUnmapped, Damage::kTruncated, Damage::kNoAccess, Damage::kReadOnly}) {
+    for (int role = 0; role <= static_cast<int>(Role::kAtomicResult); ++role) {
+      for (const Extent extent : {Extent::kSmall, Extent::kSmallMidway, Extent::kLarge, Extent::kLargeMidway}) {
+        if (is_atomic(static_cast<Role>(role)) && extent != Extent::kSmall) continue;
+        cases.push_back({damage, static_cast<Role>(role), extent});
+      }
+    }
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Every, MemoryFault, testing::ValuesIn(all_cases()), [](const auto& which) {
+  return std::string(name_of(which.param.damage)) + name_of(which.param.role) + name_of(which.param.extent);
+});
+
+}  // namespace
+}  // namespace softdat::conformance
