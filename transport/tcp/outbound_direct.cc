@@ -57,10 +57,7 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
   }
   const long sent = send_pieces(fd, batch.pieces());
   if (sent < 0 && errno == EFAULT) return fault();
-  if (sent < 0) {
-    const WriteStatus status = status_of_error();
-    return status == WriteStatus::kLost ? note_error(errno) : status;
-  }
+  if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? WriteStatus::kBlocked : note_error(errno);
   account(message, static_cast<std::size_t>(sent));
   budget -= std::min(budget, static_cast<std::size_t>(sent));
   return static_cast<std::size_t>(sent) < batch.bytes() ? WriteStatus::kBlocked : WriteStatus::kDone;
