@@ -164,7 +164,7 @@ void DatagramLink::drop_channel() {
   // What is half in the channel cannot be finished without its bytes, which die with us.
   const bool is_clean = !is_blocked_ && waiting_.empty();
   waiting_.clear();
-  channel_->close(is_clean ? transport::CloseMode::kOrderly : transport::CloseMode::kAbrupt);
+  channel_->close(is_clean ? transport::CloseMode::kPrompt : transport::CloseMode::kAbrupt);
   engine_.bury(std::move(channel_));
 }
 

@@ -41,7 +41,7 @@ QueuePair::~QueuePair() {
     const Engine::Hold hold(nic_.engine);
     nic_.engine.timers().cancel(*this);
     leave_peer();
-    abandon_channel(say_farewell());
+    abandon_channel(farewell_of(QueuePairEvent::kCut));
     requester_.discard();
     responder_.discard();
     if (shared_ != nullptr) shared_->leave(*this);

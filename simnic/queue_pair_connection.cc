@@ -240,14 +240,15 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   release_news();
 }
 
-// Acknowledges what has been carried out, so that the peer's requests complete although we leave.
-// An orderly close then carries it; half a message can only be dropped.
+// An end that the consumer forces does not wait for a peer that takes nothing.
 CloseMode QueuePair::farewell_of(QueuePairEvent event) {
   if (event != QueuePairEvent::kCut && event != QueuePairEvent::kDrained) return CloseMode::kAbrupt;
   const CloseMode mode = say_farewell();
   return mode == CloseMode::kOrderly && event == QueuePairEvent::kCut ? CloseMode::kPrompt : mode;
 }
 
+// Acknowledges what has been carried out, so that the peer's requests complete although we leave.
+// An orderly close then carries it; half a message can only be dropped.
 CloseMode QueuePair::say_farewell() {
   if (!is_open() || outgoing_ != Outgoing::kNothing) return CloseMode::kAbrupt;
   const auto count = responder_.unacknowledged();

@@ -6,10 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <random>
 #include <set>
@@ -17,7 +14,7 @@
 #include <thread>
 
 #include "tests/conformance/foreign_memory.h"
-#include "tests/conformance/remote_peer.h"
+#include "tests/robustness/survivor.h"
 
 namespace softdat::conformance {
 namespace {
@@ -25,51 +22,7 @@ namespace {
 constexpr unsigned kRounds = 25;
 constexpr unsigned kSeed = 4711;
 
-unsigned number_from_environment(const char* name, unsigned otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-}
-
-// Where the processes of these tests meet, and nobody else's.
-class RuntimeDirectory {
- public:
-  RuntimeDirectory() {
-    char path[] = "/tmp/kill-test-XXXXXX";
-    if (::mkdtemp(path) != nullptr) ::setenv("XDG_RUNTIME_DIR", path, 1);
-    path_ = path;
-  }
-  ~RuntimeDirectory() { std::filesystem::remove_all(path_); }
-  RuntimeDirectory(const RuntimeDirectory&) = delete;
-  RuntimeDirectory& operator=(const RuntimeDirectory&) = delete;
-
-  // No socket file, and not even the directory that held them.
-  bool is_empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::string path_;
-};
 const RuntimeDirectory runtime_directory;
-
-// What other tests put there while these run; no peer here has the like.
-bool is_of_other_tests(const std::string& name) {
-  if (name.ends_with("/softdat-" + std::to_string(::geteuid()))) return true;
-  constexpr const char* kTheirs[] = {"softdat-lmr-", "softdat-wire-", "softdat-stock-"};
-  return std::ranges::any_of(kTheirs, [&](const char* begin) { return name.find(begin) != std::string::npos; });
-}
-
-// What of ours could be left behind where files outlive processes.
-std::set<std::string> leftovers() {
-  std::set<std::string> names;
-  for (const char* directory : {"/dev/shm", "/tmp"}) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-      const std::string name = entry.path().string();
-      if (is_of_other_tests(name)) continue;
-      if (name.find("softdat") != std::string::npos || name.find("sim0") != std::string::npos) names.insert(name);
-    }
-  }
-  return names;
-}
 
 class Kill : public testing::Test {
  protected:
@@ -84,26 +37,8 @@ class Kill : public testing::Test {
     std::this_thread::sleep_for(std::chrono::microseconds(std::uniform_int_distribution<>(0, 3000)(random_)));
   }
 
-  // Counts connection events until the endpoint is disconnected; ESTABLISHED ones aside there must
-  // be one.
-  void expect_one_end(DAT_EVENT_NUMBER expected) {
-    DAT_EVENT event = next_event(survivor_.connect_evd);
-    if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED) event = next_event(survivor_.connect_evd);
-    EXPECT_EQ(event.event_number, expected);
-    EXPECT_EQ(survivor_.state(), DAT_EP_STATE_DISCONNECTED);
-    EXPECT_TRUE(is_quiet(survivor_.connect_evd));
-  }
-
-  void expect_all_completed() {
-    DAT_BOOLEAN recv_idle = DAT_FALSE;
-    DAT_BOOLEAN request_idle = DAT_FALSE;
-    EXPECT_TRUE(eventually([&] {
-      drain(survivor_.recv_evd);
-      drain(survivor_.request_evd);
-      require(dat_ep_get_status(survivor_.ep, nullptr, &recv_idle, &request_idle), "dat_ep_get_status");
-      return recv_idle == DAT_TRUE && request_idle == DAT_TRUE;
-    }));
-  }
+  void expect_one_end(DAT_EVENT_NUMBER expected) { conformance::expect_one_end(survivor_, expected); }
+  void expect_all_completed() { conformance::expect_all_completed(survivor_); }
 
   void start_over() { require(dat_ep_reset(survivor_.ep), "dat_ep_reset"); }
 

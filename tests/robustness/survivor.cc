@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/robustness/survivor.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace softdat::conformance {
+namespace {
+
+// What other tests put there while these run; no peer here has the like.
+bool is_of_other_tests(const std::string& name) {
+  if (name.ends_with("/softdat-" + std::to_string(::geteuid()))) return true;
+  constexpr const char* kTheirs[] = {"softdat-lmr-", "softdat-wire-", "softdat-stock-"};
+  return std::ranges::any_of(kTheirs, [&](const char* begin) { return name.find(begin) != std::string::npos; });
+}
+
+}  // namespace
+
+unsigned number_from_environment(const char* name, unsigned otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+RuntimeDirectory::RuntimeDirectory() {
+  char path[] = "/tmp/kill-test-XXXXXX";
+  if (::mkdtemp(path) != nullptr) ::setenv("XDG_RUNTIME_DIR", path, 1);
+  path_ = path;
+}
+
+RuntimeDirectory::~RuntimeDirectory() {
+  std::filesystem::remove_all(path_);
+}
+
+bool RuntimeDirectory::is_empty() const {
+  return std::filesystem::is_empty(path_);
+}
+
+std::set<std::string> leftovers() {
+  std::set<std::string> names;
+  for (const char* directory : {"/dev/shm", "/tmp"}) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+      const std::string name = entry.path().string();
+      if (is_of_other_tests(name)) continue;
+      if (name.find("softdat") != std::string::npos || name.find("sim0") != std::string::npos) names.insert(name);
+    }
+  }
+  return names;
+}
+
+void expect_one_end(Peer& survivor, DAT_EVENT_NUMBER expected) {
+  DAT_EVENT event = next_event(survivor.connect_evd);
+  if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED) event = next_event(survivor.connect_evd);
+  EXPECT_EQ(event.event_number, expected);
+  EXPECT_EQ(survivor.state(), DAT_EP_STATE_DISCONNECTED);
+  EXPECT_TRUE(is_quiet(survivor.connect_evd));
+}
+
+void expect_all_completed(Peer& survivor) {
+  DAT_BOOLEAN recv_idle = DAT_FALSE;
+  DAT_BOOLEAN request_idle = DAT_FALSE;
+  EXPECT_TRUE(eventually([&] {
+    drain(survivor.recv_evd);
+    drain(survivor.request_evd);
+    require(dat_ep_get_status(survivor.ep, nullptr, &recv_idle, &request_idle), "dat_ep_get_status");
+    return recv_idle == DAT_TRUE && request_idle == DAT_TRUE;
+  }));
+}
+
+}  // namespace softdat::conformance

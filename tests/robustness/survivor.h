@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What holds for whoever is left when a peer has gone.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "tests/conformance/remote_peer.h"
+
+namespace softdat::conformance {
+
+unsigned number_from_environment(const char* name, unsigned otherwise);
+
+// The directory where the processes of a test meet, and no other test's. Make one before the first adapter opens: it
+// sets XDG_RUNTIME_DIR.
+class RuntimeDirectory {
+ public:
+  RuntimeDirectory();
+  ~RuntimeDirectory();
+  RuntimeDirectory(const RuntimeDirectory&) = delete;
+  RuntimeDirectory& operator=(const RuntimeDirectory&) = delete;
+
+  // No socket file, and not even the directory that held them.
+  bool is_empty() const;
+
+ private:
+  std::string path_;
+};
+
+// What of ours could be left behind where files outlive processes.
+std::set<std::string> leftovers();
+
+// One event ends the connection, an ESTABLISHED before it aside.
+void expect_one_end(Peer& survivor, DAT_EVENT_NUMBER expected);
+
+// Everything that was posted comes back.
+void expect_all_completed(Peer& survivor);
+
+}  // namespace softdat::conformance
