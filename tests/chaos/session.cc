@@ -2,15 +2,18 @@
 // A whole life of two adapters of one process: open, connect, talk, disconnect, close. Whatever fails, it gives up in
 // order. Exits with 0 after all of it, with 3 after a refusal, and dies of SIGALRM when it hangs. Its two marks tell a
 // tracer where the part that counts begins and ends.
+//   chaos_session [K]    the allocation number K (from 0) of all threads fails; prints how many there were
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
-#include <stdexcept>
+#include <cstdlib>
 #include <vector>
 
 #include "tests/chaos/session_marks.h"
 #include "tests/conformance/api_version.h"
+#include "tests/conformance/memory_shortage.h"
 
 namespace softdat::chaos {
 namespace {
@@ -21,12 +24,13 @@ constexpr DAT_TIMEOUT kPatience = 2'000'000;
 constexpr DAT_CONN_QUAL kQualifierBase = DAT_CONN_QUAL{0x5da7} << 32;
 constexpr unsigned kSecondsToHang = 40;
 
-struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
+// Takes no memory.
+struct Refused {
+  const char* what;
 };
 
 void require(DAT_RETURN result, const char* what) {
-  if (result != DAT_SUCCESS) throw Refused(what);
+  if (result != DAT_SUCCESS) throw Refused{what};
 }
 
 struct Side {
@@ -51,7 +55,7 @@ struct Side {
     return event;
   }
   void expect(DAT_EVENT_NUMBER number) const {
-    if (next().event_number != number) throw Refused("another event");
+    if (next().event_number != number) throw Refused{"another event"};
   }
   DAT_LMR_TRIPLET local() const { return make_local(memory.data(), memory.size() / 2, context); }
 
@@ -101,33 +105,35 @@ void talk(Side& server, Side& client) {
   server.expect(DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
-int live() {
+int live(int failing_allocation) {
   Side server("sim0");
   Side client("sim1");
   int result = 0;
+  const GeneralShortage shortage(failing_allocation, 1);
   try {
     server.open();
     client.open();
     connect(server, client);
     talk(server, client);
   } catch (const Refused& refusal) {
-    std::fprintf(stderr, "refused: %s\n", refusal.what());
+    std::fprintf(stderr, "refused: %s\n", refusal.what);
     result = kSessionRefused;
   }
   for (Side* side : {&client, &server}) {
     if (side->ia == DAT_HANDLE_NULL) continue;
     if (dat_ia_close(side->ia, DAT_CLOSE_ABRUPT_FLAG) != DAT_SUCCESS) return kSessionCannotClose;
   }
+  std::printf("%d\n", shortage.asked());
   return result;
 }
 
 }  // namespace
 }  // namespace softdat::chaos
 
-int main() {
+int main(int count, char** words) {
   ::alarm(softdat::chaos::kSecondsToHang);
   ::ioctl(-1, softdat::chaos::kBegin);
-  const int result = softdat::chaos::live();
+  const int result = softdat::chaos::live(count > 1 ? std::atoi(words[1]) : INT_MAX);
   ::ioctl(-1, softdat::chaos::kEnd);
   return result;
 }

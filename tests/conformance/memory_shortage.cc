@@ -19,11 +19,15 @@ thread_local Ration ration;
 std::atomic<bool> is_general{false};
 std::atomic<bool> was_felt_generally{false};
 std::atomic<int> left_for_all{0};
+std::atomic<int> failures_for_all{0};
 
 bool is_refused() {
-  if (is_general.load() && left_for_all.fetch_sub(1) <= 0) {
-    was_felt_generally.store(true);
-    return true;
+  if (is_general.load()) {
+    const int left = left_for_all.fetch_sub(1);
+    if (left <= 0 && -left < failures_for_all.load()) {
+      was_felt_generally.store(true);
+      return true;
+    }
   }
   if (!ration.is_short || ration.left-- > 0) return false;
   ration.was_felt = true;
@@ -56,8 +60,9 @@ bool MemoryShortage::was_felt() const {
   return ration.was_felt;
 }
 
-GeneralShortage::GeneralShortage(int count) {
+GeneralShortage::GeneralShortage(int count, int failures) : count_(count) {
   left_for_all.store(count);
+  failures_for_all.store(failures);
   was_felt_generally.store(false);
   is_general.store(true);
 }
@@ -68,6 +73,10 @@ GeneralShortage::~GeneralShortage() {
 
 bool GeneralShortage::was_felt() const {
   return was_felt_generally.load();
+}
+
+int GeneralShortage::asked() const {
+  return count_ - left_for_all.load();
 }
 
 }  // namespace softdat::conformance

@@ -17,15 +17,21 @@ class MemoryShortage {
   bool was_felt() const;
 };
 
-// The same for all threads together: those of the adapters too.
+// The same for all threads together: those of the adapters too. After `failures` of them there is memory again.
 class GeneralShortage {
  public:
-  explicit GeneralShortage(int count);
+  explicit GeneralShortage(int count, int failures = kEndless);
   ~GeneralShortage();
   GeneralShortage(const GeneralShortage&) = delete;
   GeneralShortage& operator=(const GeneralShortage&) = delete;
 
   bool was_felt() const;
+  // Allocations asked for so far.
+  int asked() const;
+
+ private:
+  static constexpr int kEndless = 1'000'000'000;
+  const int count_;
 };
 
 }  // namespace softdat::conformance
