@@ -48,10 +48,12 @@ if(SOFTDAT_BUILD_ONCE)
     message(FATAL_ERROR "SOFTDAT_BUILD_ONCE=ON makes no objects for test programs; add -DSOFTDAT_TESTS=OFF")
   endif()
   add_compile_options(-w)
-  list(REMOVE_ITEM SOFTDAT_COMPILE_FOR_WHOLE -ffat-lto-objects)
-  # Archives of objects without machine code need the compiler's index of them.
-  set(CMAKE_AR ${CMAKE_CXX_COMPILER_AR})
-  set(CMAKE_RANLIB ${CMAKE_CXX_COMPILER_RANLIB})
+  if(SOFTDAT_COMPILE_FOR_WHOLE)
+    list(REMOVE_ITEM SOFTDAT_COMPILE_FOR_WHOLE -ffat-lto-objects)
+    # Archives of objects without machine code need the compiler's index of them.
+    set(CMAKE_AR ${CMAKE_CXX_COMPILER_AR})
+    set(CMAKE_RANLIB ${CMAKE_CXX_COMPILER_RANLIB})
+  endif()
 endif()
 
 # What many sources include. GCC takes a precompiled header only where all is compiled alike: one for the libraries, which
