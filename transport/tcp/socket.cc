@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,11 +16,16 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "base/uncancelled.h"
 
 namespace softdat::transport::tcp {
 namespace {
 
 constexpr int kBacklog = 4096;
+constexpr int kClaimType = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 // What every path carries (RFC 9293 section 3.7.1).
 constexpr int kLeastSegment = 536;
 
@@ -105,6 +111,20 @@ void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
   [[maybe_unused]] const int result = ::bind(fd, local.generic(), local.length);
 }
 
+// Abstract names have no owner, so that any user can take one first. Only a claim of this user's counts. Leaves errno
+// as it was.
+bool is_claimed_by_this_user(const sockaddr_un& name, socklen_t size) {
+  const int error = errno;
+  const base::UniqueFd fd(::socket(AF_UNIX, kClaimType, 0));
+  ucred owner = {};
+  socklen_t length = sizeof owner;
+  const bool is_ours = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0 &&
+                       ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &owner, &length) == 0 &&
+                       owner.uid == ::geteuid();
+  errno = error;
+  return is_ours;
+}
+
 }  // namespace
 
 base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::uint16_t port) {
@@ -151,7 +171,8 @@ base::Result<base::UniqueFd, int> accept_one(int listener) {
 }
 
 base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uint64_t service_id) {
-  base::UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const base::Uncancelled guard;
+  base::UniqueFd fd(::socket(AF_UNIX, kClaimType, 0));
   if (!fd) return base::Failure{errno};
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -159,7 +180,12 @@ base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uin
   const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/%s/%016llx",
                                    name_of(address).c_str(), static_cast<unsigned long long>(service_id));
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) != 0) return base::Failure{errno};
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0) {
+    return ::listen(fd.get(), kBacklog) == 0 ? base::Result<base::UniqueFd, int>(std::move(fd)) : base::Failure{errno};
+  }
+  if (errno != EADDRINUSE || is_claimed_by_this_user(name, size)) return base::Failure{errno};
+  base::log(base::LogLevel::kNotice, "another user keeps the name of service %llu; listening all the same",
+            static_cast<unsigned long long>(service_id));
   return fd;
 }
 
