@@ -164,6 +164,19 @@ std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, co
   return map;
 }
 
+std::uint64_t end_of_mapping(std::uint64_t address) {
+  MapQuery map;
+  MapLine line;
+  if (map.find(address, line) == MapQuery::Answer::kFound) return line.end;
+  std::uint64_t end = ~std::uint64_t{0};
+  static_cast<void>(walk_map_lines([&](const MapLine& other) {
+    if (address < other.begin || address >= other.end) return true;
+    end = other.end;
+    return false;
+  }));
+  return end;
+}
+
 bool is_surely_heap(std::uint64_t address) {
   const std::uint64_t begin = main_heap.load(std::memory_order_relaxed);
   if (begin != 0 && address >= begin && address < reinterpret_cast<std::uint64_t>(::sbrk(0))) return true;

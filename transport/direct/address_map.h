@@ -35,6 +35,9 @@ FileIdentity identify_file(int file);
 // not tell. Throws std::bad_alloc.
 std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena);
 
+// Where the mapping ends in which the address lies; beyond everything when the kernel does not tell.
+std::uint64_t end_of_mapping(std::uint64_t address);
+
 // Whether the address lies in one of malloc's heaps, as far as it can be told without a look at the map. Cheap.
 bool is_surely_heap(std::uint64_t address);
 

@@ -14,7 +14,9 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "base/moved_memory.h"
+#include "base/own_threads.h"
 #include "transport/direct/fork_handlers.h"
+#include "transport/direct/other_threads.h"
 #include "transport/direct/page_return.h"
 #include "transport/direct/shared_file.h"
 #include "transport/direct/thread_memory.h"
@@ -81,7 +83,9 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
   if (!offset) return std::nullopt;
   const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
   if (!can_share_locked(pages, map)) return std::nullopt;
-  const auto refused = move_locked(pages, map, when);
+  const auto parts = parts_to_move_locked(pages, map);
+  if (!parts) return std::nullopt;
+  const auto refused = move_locked(*parts, when);
   // What failed may have failed for want of memory that is no longer used.
   if (moved_since_reclaim_ >= (refused ? 1 : kReclaimAfter)) reclaim_locked();
   if (refused) {
@@ -121,20 +125,77 @@ bool Arena::can_share_locked(const Range& range, const std::vector<Mapping>& map
   return known >= range.end;
 }
 
-// Nothing: it is there.
-std::optional<Refusal> Arena::move_locked(const Range& range, const std::vector<Mapping>& map, MoveWhen when) {
-  bool is_first = true;
+// Nothing: there is no place for one.
+std::optional<std::vector<Arena::Part>> Arena::parts_to_move_locked(const Range& range,
+                                                                    const std::vector<Mapping>& map) {
+  std::vector<Part> parts;
   for (const Mapping& mapping : map) {
     const Range part{std::max(mapping.begin, range.begin), std::min(mapping.end, range.end)};
     if (mapping.kind != MappingKind::kPlain || part.begin >= part.end) continue;
-    if (std::exchange(is_first, false)) look_around_locked();
-    if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
-    if (seen_.count + made_since_ > kMostMappings) return Refusal::kNotMovable;
     const auto offset = offset_of_locked(part);
-    if (!offset) return Refusal::kNotMovable;
-    if (const auto refused = move_part_locked(part, *offset, when)) return refused;
+    if (!offset) return std::nullopt;
+    parts.push_back({part, *offset});
+  }
+  return parts;
+}
+
+// Nothing: it is there. A thread may lie down to sleep between the first look at threads and the move; hence the
+// second.
+std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWhen when) {
+  if (parts.empty()) return std::nullopt;
+  look_around_locked();
+  if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
+  const bool is_alone = base::is_consumer_alone();
+  if (!is_alone && !may_move(parts)) return Refusal::kThreadMemory;
+  const auto refused = move_parts_locked(parts, when);
+  if (!is_alone && put_back_under_sleepers_locked(parts)) return Refusal::kThreadMemory;
+  return refused;
+}
+
+std::optional<Refusal> Arena::move_parts_locked(const std::vector<Part>& parts, MoveWhen when) {
+  for (const Part& part : parts) {
+    if (seen_.count + made_since_ > kMostMappings) return Refusal::kNotMovable;
+    if (const auto refused = move_part_locked(part.range, part.offset, when)) return refused;
   }
   return std::nullopt;
+}
+
+// Whether threads let the parts be moved, as far as can be told now.
+bool Arena::may_move(const std::vector<Part>& parts) {
+  const OtherThreads threads;
+  if (!threads.is_complete()) return false;
+  return std::ranges::none_of(parts, [&](const Part& part) {
+    const auto [begin, end] = part.range;
+    return threads.sleep_in(begin, end) || threads.stand_in(begin, end, end_of_mapping(end - 1));
+  });
+}
+
+// Who fell asleep before the move sleeps on private pages that are gone, who did so afterwards on the file's; they
+// cannot be told apart. So private pages are put back, and all of them woken, also for what others have done meanwhile
+// to wake those whom they could not find.
+bool Arena::put_back_under_sleepers_locked(const std::vector<Part>& parts) {
+  const OtherThreads threads;
+  const auto has_sleepers = [&](const Part& part) { return threads.sleep_in(part.range.begin, part.range.end); };
+  if (std::ranges::none_of(parts, has_sleepers)) return false;
+  for (const Part& part : parts) put_back_locked(part);
+  const OtherThreads now;
+  for (const auto& [range, offset] : parts) {
+    wake_sleepers(threads, range.begin, range.end, file_.get(), offset);
+    wake_sleepers(now, range.begin, range.end, file_.get(), offset);
+  }
+  return true;
+}
+
+// As much of it as has been moved.
+void Arena::put_back_locked(const Part& part) {
+  for (const Mapping& view : read_address_map(part.range.begin, part.range.end, identity_)) {
+    const std::uint64_t begin = std::max(view.begin, part.range.begin);
+    const std::uint64_t end = std::min(view.end, part.range.end);
+    if (begin >= end || view.kind != MappingKind::kArena || !is_in_place_locked(view)) continue;
+    if (!return_pages({begin, end, view.protection, view.file_offset + (begin - view.begin)}, file_.get())) {
+      base::log(base::LogLevel::kError, "no memory to undo a registration under sleeping threads; they may sleep on");
+    }
+  }
 }
 
 // Only when something has to be moved. In a process of many mappings a look takes milliseconds; so it gets a fifth of
@@ -236,8 +297,9 @@ void Arena::retire(const FileRange& pages, const StandingPin& pin) {
   }
 }
 
-// Wherever the consumer has the views.
+// Wherever the consumer has the views. Threads that sleep there on futexes are known by the file's pages so far.
 bool Arena::return_locked(const FileRange& pages) {
+  const bool is_alone = base::is_consumer_alone();
   std::vector<Mapping> views;
   for_each_view([&](const Mapping& view) {
     const std::uint64_t end = view.file_offset + (view.end - view.begin);
@@ -248,6 +310,7 @@ bool Arena::return_locked(const FileRange& pages) {
     const std::uint64_t until = std::min(pages.end, view.file_offset + (view.end - view.begin));
     const std::uint64_t begin = view.begin + (from - view.file_offset);
     if (!return_pages({begin, begin + (until - from), view.protection, from}, file_.get())) return false;
+    if (!is_alone) wake_sleepers(OtherThreads(), begin, begin + (until - from), file_.get(), from);
   }
   return true;
 }

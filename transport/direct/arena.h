@@ -26,6 +26,7 @@ enum class Refusal : std::uint8_t {
   kNotMovable,    // it is not private pages of the consumer's
   kOtherThreads,  // it is, but moving it could fail a system call of one of the consumer's threads
   kOthersAtWork,  // or the kernel or a device may be storing there by itself
+  kThreadMemory,  // a thread's stack or control block lies there, or a thread sleeps on a futex there, or may
 };
 
 // Any thread.
@@ -77,7 +78,17 @@ class Arena {
   std::optional<std::uint64_t> offset_of_locked(const Range& range);
   bool is_in_place_locked(const Mapping& view);
   bool can_share_locked(const Range& range, const std::vector<Mapping>& map);
-  std::optional<Refusal> move_locked(const Range& range, const std::vector<Mapping>& map, MoveWhen when);
+  // Parts of a range that do not lie in the file yet, and where they are to come to lie.
+  struct Part {
+    Range range;
+    std::uint64_t offset;
+  };
+  std::optional<std::vector<Part>> parts_to_move_locked(const Range& range, const std::vector<Mapping>& map);
+  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when);
+  static bool may_move(const std::vector<Part>& parts);
+  std::optional<Refusal> move_parts_locked(const std::vector<Part>& parts, MoveWhen when);
+  bool put_back_under_sleepers_locked(const std::vector<Part>& parts);
+  void put_back_locked(const Part& part);
   std::optional<Refusal> move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when);
   void look_around_locked();
   void add_moved_locked(const Range& range);

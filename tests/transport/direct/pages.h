@@ -20,8 +20,10 @@ inline constexpr std::size_t kPage = 4096;
 // Fresh private pages of their own.
 class Pages {
  public:
-  explicit Pages(std::size_t count, int flags = MAP_PRIVATE | MAP_ANONYMOUS)
-      : length_(count * kPage), data_(::mmap(nullptr, length_, PROT_READ | PROT_WRITE, flags, -1, 0)) {}
+  // `wanted`: there, if there is room.
+  explicit Pages(std::size_t count, int flags = MAP_PRIVATE | MAP_ANONYMOUS, std::uint64_t wanted = 0)
+      : length_(count * kPage),
+        data_(::mmap(reinterpret_cast<void*>(wanted), length_, PROT_READ | PROT_WRITE, flags, -1, 0)) {}
   ~Pages() { ::munmap(data_, length_); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
