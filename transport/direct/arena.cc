@@ -282,8 +282,8 @@ bool Arena::is_same_file(int file) const {
 
 // A peer that was seen with a pin has stored before it looks whether the pages were cut off, or it sees that they were.
 // Between a processor's storing and its looking only what it has not brought out yet can come; hence the pause.
-void Arena::retire(const FileRange& pages, const StandingPin& pin) {
-  if (!keys_.retire(pages, pin)) return;
+bool Arena::retire(const FileRange& pages, const StandingPin& pin) {
+  if (!keys_.retire(pages, pin)) return false;
   std::this_thread::sleep_for(kStoresSettled);
   const std::lock_guard lock(mutex_);
   if (return_locked(pages)) {
@@ -295,6 +295,7 @@ void Arena::retire(const FileRange& pages, const StandingPin& pin) {
         "goes on will be seen",
         static_cast<unsigned long long>(pages.end - pages.begin));
   }
+  return true;
 }
 
 // Wherever the consumer has the views. Threads that sleep there on futexes are known by the file's pages so far.

@@ -55,8 +55,8 @@ class Arena {
 
   // A peer that stands still with a pin may still store into these pages of the file. Withdraws all keys that name them
   // and gives this process's memory private pages in their place; when it returns nothing that the peer stores is seen
-  // here. They stay out of use until the pin is over. Throws std::bad_alloc.
-  void retire(const FileRange& pages, const StandingPin& pin);
+  // here. They stay out of use until the pin is over. False when they are already, for this pin. Throws std::bad_alloc.
+  bool retire(const FileRange& pages, const StandingPin& pin);
 
   // A fork of this process is about to happen / has happened, on this thread.
   void before_fork();

@@ -83,6 +83,7 @@ std::shared_ptr<Home> Home::create(MoveWhen when) {
 // What regions have forgotten to withdraw goes with the board.
 Home::~Home() {
   arena_.keys().forget(board_);
+  if (is_usable()) arena_.keys().release();
 }
 
 std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process) try {
@@ -108,9 +109,10 @@ std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, bas
   return nullptr;
 }
 
-// A peer that has merely hung up may still be in the middle of a copy.
+// A peer whose end of the link the kernel has closed has died, or has ended its connections first, and no thread of it
+// is in the middle of a copy. If we have ended the link, one may be.
 void Home::part(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
-  if (has_hung_up && !peer->has_process() && !peer->is_ours()) peer->note_dead();
+  if (has_hung_up) peer->note_dead();
   const std::lock_guard lock(mutex_);
   for (Known& known : peers_) {
     if (known.peer == peer) known.is_leaving = true;
@@ -125,6 +127,7 @@ void Home::forget_gone_locked() {
     board_.remove_owner(known.peer->owner());
     return true;
   });
+  arena_.keys().release();
 }
 
 // The first behind that number, which becomes its own; null when there is none. Who comes later has seen what was
@@ -200,7 +203,7 @@ void Home::settle(const std::shared_ptr<Peer>& peer, base::Time deadline, const 
 
 void Home::cut_off(const StandingPin& pin, const FileRange& pages) try {
   pin.peer->note_slow(base::Clock::now() + kSlowFor);
-  arena_.retire(pages, pin);
+  if (!arena_.retire(pages, pin)) return;
   base::log(LogLevel::kNotice, "a peer has stopped while it wrote: %llu bytes were taken away from it",
             static_cast<unsigned long long>(pages.end - pages.begin));
 } catch (const std::bad_alloc&) {

@@ -48,7 +48,6 @@ class Peer {
   static std::shared_ptr<Peer> attach(PeerParts parts);
 
   std::uint32_t owner() const { return owner_; }
-  bool is_ours() const { return view_shift_ == kOwnViewShift; }
 
   // The peer's receive of that number, if it is to be had. It counts when the gate turns out to be open afterwards.
   bool read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) const;
@@ -58,8 +57,7 @@ class Peer {
   bool has_pins_into(std::uint64_t arena) const;
   // Whether the peer's process has ended. Asks the kernel.
   bool is_dead() const;
-  // The kernel cannot be asked about this one, but has closed its socket.
-  bool has_process() const { return static_cast<bool>(process_); }
+  // From now on it counts as ended.
   void note_dead() { is_dead_.store(true, std::memory_order_relaxed); }
 
   // Until then the peer counts as one that keeps others waiting.

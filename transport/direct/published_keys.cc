@@ -40,13 +40,22 @@ bool PublishedKeys::retire(const FileRange& pages, const StandingPin& pin) {
   return true;
 }
 
+void PublishedKeys::release() {
+  const std::lock_guard lock(mutex_);
+  release_locked();
+}
+
+void PublishedKeys::release_locked() {
+  std::erase_if(retired_, [](const Retired& retired) { return retired.pin.is_over(); });
+}
+
 bool PublishedKeys::is_retired(const FileRange& pages) {
   const std::lock_guard lock(mutex_);
   return is_retired_locked(pages);
 }
 
 bool PublishedKeys::is_retired_locked(const FileRange& pages) {
-  std::erase_if(retired_, [](const Retired& retired) { return retired.pin.is_over(); });
+  release_locked();
   return std::ranges::any_of(retired_, [&](const Retired& retired) { return overlap(retired.pages, pages); });
 }
 

@@ -29,6 +29,8 @@ class PublishedKeys {
   // Withdraws every key that opens any of the pages, after telling the holders of pins. The pages are retired until the
   // pin is over. False when they are already, for this pin. Throws std::bad_alloc, and nothing has happened then.
   bool retire(const FileRange& pages, const StandingPin& pin);
+  // Lets go of peers that hold no pin any more, or have died.
+  void release();
   // Whether any of the pages is retired.
   bool is_retired(const FileRange& pages);
   // The board goes, whatever is published on it.
@@ -43,6 +45,7 @@ class PublishedKeys {
     FileRange pages;
     StandingPin pin;
   };
+  void release_locked();
   bool is_retired_locked(const FileRange& pages);
 
   std::mutex mutex_;
