@@ -4,17 +4,6 @@
 #include <new>
 
 namespace softdat::transport::direct {
-namespace {
-
-// Threads begin their search for a free pin at different places, where they usually find it.
-std::size_t first_slot() {
-  static std::atomic<std::size_t> threads{0};
-  thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed);
-  return mine;
-}
-
-}  // namespace
-
 Board::Board() : file_(create_shared_file("softdat-board", kBoardBytes)) {
   if (!file_) return;
   view_ = SharedView(file_.get(), 0, kBoardBytes, SharedView::Rights::kReadWrite);
@@ -108,8 +97,9 @@ void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Rece
   entry.number.store(number + 1, std::memory_order_release);
 }
 
+// Each queue pair has one pin at a time, and begins its search where no other does, usually.
 Pin Board::pin(std::uint64_t word) {
-  const std::size_t first = first_slot();
+  const std::size_t first = gate_of(word);
   for (std::size_t i = 0; i < kPinSlots; ++i) {
     std::atomic<std::uint64_t>& slot = own().pins[(first + i) % kPinSlots].word;
     std::uint64_t seen = slot.load(std::memory_order_relaxed);

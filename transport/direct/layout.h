@@ -84,8 +84,11 @@ constexpr FileRange pages_of(std::uint64_t word) {
   const std::uint64_t begin = (word >> 36) * kPageBytes;
   return {begin, begin + (word >> 29 & 0x7f) * kPageBytes};
 }
+constexpr std::uint32_t gate_of(std::uint64_t word) {
+  return static_cast<std::uint32_t>(word >> 8 & 0x1ff);
+}
 constexpr bool names_gate(std::uint64_t word, std::uint32_t gate) {
-  return (word >> 8 & 0x1ff) == (gate & 0x1ff);
+  return gate_of(word) == (gate & 0x1ff);
 }
 static_assert(kMostPinned / kPageBytes + 1 <= 0x7f && kOwners == 0x1000);
 
