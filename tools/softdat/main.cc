@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "tools/softdat/command_line.h"
+#include "tools/softdat/explain.h"
 #include "tools/softdat/floor/command.h"
 #include "tools/softdat/info.h"
 #include "tools/softdat/mesh/command.h"
@@ -30,11 +31,15 @@ int run(int argc, const char* const* argv) {
   InfoOutput listing;
   info.add_flag("--all", listing.all, "List also the adapters that cannot be opened, and why");
   info.add_flag("--json", listing.json, "All of them, as JSON on standard output");
+  Subcommand explain = line.add("explain", "Say what a return value, event number or completion status means");
+  std::string code;
+  explain.add_operand("code", code, "A number, as 0x800a0064 or 16392");
   const Subcommand perf_worker = line.add_hidden("perf-worker");
   const Subcommand mesh_worker = line.add_hidden("mesh-worker");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (perf_worker.is_chosen()) return perf::run_worker();
   if (mesh_worker.is_chosen()) return mesh::run_worker();
+  if (explain.is_chosen()) return run_explain(code);
   if (floor.is_chosen()) return floor.run();
   warn_of_other_registry();
   if (info.is_chosen()) return run_info(listing);
