@@ -2,13 +2,18 @@
 #include "libdat/object/shared_memory_claim.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <string>
+#include <thread>
+
+#include "base/uncancelled.h"
 
 namespace softdat::object {
 namespace {
@@ -38,14 +43,30 @@ std::string path_of(const SharedCookie& cookie) {
 }
 
 // Locks of the open file, not of the process: two registrations of one process count as two.
-bool lock(int fd, short kind, bool waits) {
+bool lock(int fd, short kind) {
   struct flock whole {};
   whole.l_type = kind;
   whole.l_whence = SEEK_SET;
   int result = 0;
-  do result = ::fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &whole);
+  do result = ::fcntl(fd, F_OFD_SETLK, &whole);
   while (result != 0 && errno == EINTR);
   return result == 0;
+}
+
+// The holder needs microseconds, unless it has been stopped with the lock in hand.
+bool lock_soon(int fd, short kind) {
+  constexpr int kPauses = 50;
+  for (int i = 0; i < kPauses; ++i) {
+    if (lock(fd, kind)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return lock(fd, kind);
+}
+
+// Beyond the limit on file sizes a write would raise SIGXFSZ.
+bool may_write() {
+  rlimit limit = {};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= sizeof(SharedIdentity);
 }
 
 bool has_name(int fd) {
@@ -56,12 +77,12 @@ bool has_name(int fd) {
 // Alone with the file, its old contents mean nothing. Otherwise those who hold it have written it,
 // and the reader's lock waits for one who is about to.
 Verdict settle(int fd, const SharedIdentity& identity) {
-  if (lock(fd, F_WRLCK, false)) {
+  if (lock(fd, F_WRLCK)) {
     if (!has_name(fd)) return Verdict::kGone;
     const bool is_written = ::pwrite(fd, &identity, sizeof identity, 0) == sizeof identity;
-    return lock(fd, F_RDLCK, false) && is_written ? Verdict::kAgreed : Verdict::kGone;
+    return lock(fd, F_RDLCK) && is_written ? Verdict::kAgreed : Verdict::kGone;
   }
-  if (!lock(fd, F_RDLCK, true) || !has_name(fd)) return Verdict::kGone;
+  if (!lock_soon(fd, F_RDLCK) || !has_name(fd)) return Verdict::kGone;
   SharedIdentity known;
   const bool is_read = ::pread(fd, &known, sizeof known, 0) == sizeof known;
   return is_read && known == identity ? Verdict::kAgreed : Verdict::kDisputed;
@@ -70,7 +91,7 @@ Verdict settle(int fd, const SharedIdentity& identity) {
 // Nobody who has a claim on it is alive when all of it can be locked.
 void remove_if_abandoned(const std::string& path) {
   const base::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (file && lock(file.get(), F_WRLCK, false)) ::unlink(path.c_str());
+  if (file && lock(file.get(), F_WRLCK)) ::unlink(path.c_str());
 }
 
 }  // namespace
@@ -85,6 +106,7 @@ void SharedMemoryClaim::remove_abandoned() {
 }
 
 std::unique_ptr<SharedMemoryClaim> SharedMemoryClaim::make(const SharedCookie& cookie, const SharedIdentity& identity) {
+  const base::Uncancelled guard;
   static std::once_flag has_cleaned;
   std::call_once(has_cleaned, remove_abandoned);
   // A dispute with somebody who has just died, or a file that is just going, looks different the
@@ -92,7 +114,7 @@ std::unique_ptr<SharedMemoryClaim> SharedMemoryClaim::make(const SharedCookie& c
   constexpr int kTries = 5;
   for (int i = 0; i < kTries; ++i) {
     const std::string path = path_of(cookie);
-    if (path.empty()) break;
+    if (path.empty() || !may_write()) break;
     base::UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
     if (!file && errno == ENOENT) continue;  // the directory has just gone with somebody else's last file
     if (!file) break;
@@ -108,7 +130,7 @@ std::unique_ptr<SharedMemoryClaim> SharedMemoryClaim::make(const SharedCookie& c
 // The last one takes the file away, and the last file the directory; whoever has opened it in the meantime sees that
 // it has no name.
 SharedMemoryClaim::~SharedMemoryClaim() {
-  if (!file_ || !lock(file_.get(), F_WRLCK, false)) return;
+  if (!file_ || !lock(file_.get(), F_WRLCK)) return;
   const std::string place = directory();
   ::unlink(path_of(cookie_).c_str());
   if (!place.empty()) ::rmdir(place.c_str());

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/shared_memory_claim.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -61,6 +64,33 @@ TEST(SharedMemoryClaim, OfAKilledProcessIsCleanedUpAndALivingOneKept) {
   SharedMemoryClaim::remove_abandoned();
   EXPECT_FALSE(std::filesystem::exists(file_of(killed)));
   EXPECT_TRUE(std::filesystem::exists(file_of(living)));
+}
+
+// The signal would end the child.
+TEST(SharedMemoryClaim, IsGrantedWhereFilesMayNotGrow) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+    ::_exit(SharedMemoryClaim::make(cookie_of('f'), {}) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// As a process of this user holds it that was stopped while it wrote.
+TEST(SharedMemoryClaim, ALockThatNobodyGivesBackHangsNobody) {
+  const auto keeps_the_directory = SharedMemoryClaim::make(cookie_of('d'), {});
+  const SharedCookie cookie = cookie_of('e');
+  const base::UniqueFd file(::open(file_of(cookie).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  ASSERT_EQ(::fcntl(file.get(), F_OFD_SETLK, &whole), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(SharedMemoryClaim::make(cookie, {}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  std::filesystem::remove(file_of(cookie));
 }
 
 }  // namespace
