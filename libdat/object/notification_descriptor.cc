@@ -29,14 +29,15 @@ Status NotificationDescriptor::open() {
   return kOk;
 }
 
+// A program that has closed all descriptors may have a file of its own under our number, which must not be written to.
 // Full is readable too, and so is an eventfd that was read by somebody in between and then written by us.
 void NotificationDescriptor::raise() const {
-  if (is_open()) static_cast<void>(::eventfd_write(own_.get(), 1));
+  if (is_open() && own_.is_intact()) static_cast<void>(::eventfd_write(own_.get(), 1));
 }
 
 void NotificationDescriptor::lower() const {
   eventfd_t ignored;
-  if (is_open()) static_cast<void>(::eventfd_read(own_.get(), &ignored));
+  if (is_open() && own_.is_intact()) static_cast<void>(::eventfd_read(own_.get(), &ignored));
 }
 
 // Where the kernel does not compare, the number is taken to be ours, as the specification has it.
