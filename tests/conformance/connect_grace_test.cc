@@ -5,35 +5,15 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <string>
 
 #include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
+#include "tests/conformance/setting.h"
 
 namespace softdat::conformance {
 namespace {
-
-// Sets an environment variable until it goes.
-class Setting {
- public:
-  Setting(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    ::setenv(name, value, 1);
-  }
-  ~Setting() {
-    if (before_) ::setenv(name_, before_->c_str(), 1);
-    if (!before_) ::unsetenv(name_);
-  }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* const name_;
-  std::optional<std::string> before_;
-};
 
 // A grace longer than any test has patience: what ends before it was ended by something else.
 constexpr const char* kLongGrace = "60000";

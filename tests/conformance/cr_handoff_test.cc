@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tests/conformance/peer.h"
+#include "tests/conformance/setting.h"
 
 namespace softdat::conformance {
 namespace {
@@ -17,6 +18,8 @@ class Handoff : public testing::Test {
     cr_ = server_.next_request();
   }
 
+  // A peer that is refused would ask the first service point again.
+  const Setting grace_{"SOFTDAT_CONNECT_GRACE", "0"};
   Peer server_{kServerName};
   Peer other_{kServerName};  // another opening of the same adapter
   Peer client_{kClientName};
