@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/byte_order.h"
+#include "base/narrow.h"
 
 namespace softdat::simnic {
 namespace {
@@ -61,7 +62,7 @@ std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramH
                                                                  const transport::Address& own) {
   std::array<std::byte, hca::kDatagramPrefix> bytes{};
   bytes[kAtVersion] = std::byte{0x60};
-  store_be(bytes.data() + kAtPayloadLength, static_cast<std::uint16_t>(head.length));
+  store_be(bytes.data() + kAtPayloadLength, base::narrow<std::uint16_t>(head.length));
   bytes[kAtNextHeader] = std::byte{0x1b};
   bytes[kAtHopLimit] = std::byte{0xff};
   store_identifier(bytes.data() + kAtSource, head.from_ipv4 == 0 ? sender : transport::Address{.ipv4 = head.from_ipv4});

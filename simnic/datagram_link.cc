@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/narrow.h"
 #include "simnic/datagram_switch.h"
 #include "simnic/engine.h"
 #include "simnic/private_data.h"
@@ -51,7 +52,7 @@ void DatagramLink::run_with_baton() {
   bool has_sent = false;
   while (channel_ && is_established_ && !is_blocked_ && !waiting_.empty()) {
     const transport::Message message{.opcode = Opcode::kSend,
-                                     .length = static_cast<std::uint32_t>(waiting_.front().size())};
+                                     .length = base::narrow<std::uint32_t>(waiting_.front().size())};
     has_sent = true;
     is_blocked_ = channel_->send(message, this) != transport::SendResult::kDone;
     if (!is_blocked_) waiting_.pop_front();

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/narrow.h"
 #include "base/ordered_copy.h"
 #include "simnic/engine.h"
 #include "simnic/fault.h"
@@ -155,8 +156,8 @@ hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& reques
                         .link = static_cast<const AddressHandle*>(request.peer)->link_number(),
                         .qp_number = request.qp_number,
                         .flags = request.flags,
-                        .length = static_cast<std::uint32_t>(length),
-                        .segment_count = static_cast<std::uint16_t>(request.local.size())};
+                        .length = base::narrow<std::uint32_t>(length),
+                        .segment_count = base::narrow<std::uint16_t>(request.local.size())};
   {
     const std::lock_guard lock(send_mutex_);
     if (sends_.is_full()) return hca::fail(hca::Error::kLimitReached);

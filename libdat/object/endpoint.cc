@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/narrow.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
@@ -38,8 +39,8 @@ EndpointAttributes with_queue(EndpointAttributes attributes, const SharedReceive
 EndpointAttributes matching_attributes(const hca::ConnectionRequest& request, const hca::DeviceAttributes& device) {
   EndpointAttributes result = default_attributes(device);
   if (request.reads_in() == 0 && request.reads_out() == 0) return result;
-  result.max_rdma_read_in = static_cast<std::int32_t>(std::min(request.reads_out(), device.max_reads_in));
-  result.max_rdma_read_out = static_cast<std::int32_t>(std::min(request.reads_in(), device.max_reads_out));
+  result.max_rdma_read_in = base::narrow<std::int32_t>(std::min(request.reads_out(), device.max_reads_in));
+  result.max_rdma_read_out = base::narrow<std::int32_t>(std::min(request.reads_in(), device.max_reads_out));
   return result;
 }
 
@@ -325,7 +326,7 @@ ConnectionNotice Endpoint::notice_of_locked(const hca::ConnectionEvent& event) {
   ConnectionNotice notice{handle(), nullptr, 0, connection_result(event.type)};
   if (const hca::Bytes* kept = keep_locked(event.private_data)) {
     notice.private_data = kept->data();
-    notice.private_data_size = static_cast<std::uint32_t>(kept->size());
+    notice.private_data_size = base::narrow<std::uint32_t>(kept->size());
   }
   return notice;
 }

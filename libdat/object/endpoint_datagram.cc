@@ -2,6 +2,7 @@
 // Endpoints for datagrams: sending, and the exchanges by which address handles are got.
 #include <new>
 
+#include "base/narrow.h"
 #include "libdat/object/address_handle.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -84,7 +85,7 @@ DatagramNotice Endpoint::make_notice(const hca::DatagramEvent& event) {
   }
   if (const hca::Bytes* kept = keep_locked(event.private_data)) {
     notice.private_data = kept->data();
-    notice.private_data_size = static_cast<std::uint32_t>(kept->size());
+    notice.private_data_size = base::narrow<std::uint32_t>(kept->size());
   }
   return notice;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/narrow.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
@@ -28,7 +29,7 @@ bool fits(const hca::QueuePairLimits& wish, const hca::QueuePairLimits& have) {
 
 // So that `posted` receives of an EP with attributes `old` find place beside what is asked for.
 void make_room_for(std::uint32_t posted, const EndpointAttributes& old, EndpointAttributes& wish) {
-  wish.max_recv_dtos = std::max(wish.max_recv_dtos, static_cast<std::int32_t>(posted));
+  wish.max_recv_dtos = std::max(wish.max_recv_dtos, base::narrow<std::int32_t>(posted));
   wish.max_recv_iov = std::max(wish.max_recv_iov, old.max_recv_iov);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/narrow.h"
 #include "hca/request_rules.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/hca_status.h"
@@ -24,7 +25,7 @@ std::span<const Segment> trim(std::span<const Segment> segments, std::uint64_t l
   std::size_t count = 0;
   for (; count < segments.size() && length > 0; ++count) {
     room[count] = segments[count];
-    room[count].length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, segments[count].length));
+    room[count].length = base::narrow<std::uint32_t>(std::min<std::uint64_t>(length, segments[count].length));
     length -= room[count].length;
   }
   return room.first(count);
@@ -128,8 +129,8 @@ Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::
 
 Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
                                        std::uint32_t flags) {
-  if (remote.length > local.length) return length_error();
-  const Segment sink{local.address, static_cast<std::uint32_t>(remote.length), local.rkey};
+  if (remote.length > local.length || remote.length > hca::kMaxLength) return length_error();
+  const Segment sink{local.address, base::narrow<std::uint32_t>(remote.length), local.rkey};
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kReadToWindow,
                            .rkey = remote.rkey,

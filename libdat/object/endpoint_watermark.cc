@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many receive buffers an EP holds, and what happens when there are too many.
+#include "base/narrow.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/shared_receive_queue.h"
@@ -11,7 +12,7 @@ constexpr std::int32_t kTransferToError = 0;      // DAT_EP_TRANSFER_TO_ERROR
 constexpr std::int32_t kSoftWatermarkReason = 2;  // DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT
 
 std::uint32_t limit_of(std::int32_t watermark) {
-  return watermark == kNoWatermark ? hca::kNoRecvLimit : static_cast<std::uint32_t>(watermark);
+  return watermark == kNoWatermark ? hca::kNoRecvLimit : base::narrow<std::uint32_t>(watermark);
 }
 
 }  // namespace
@@ -20,7 +21,7 @@ std::uint32_t limit_of(std::int32_t watermark) {
 // the EP holds: the span is the count, and one look tells both.
 ReceiveUse Endpoint::receive_use() const {
   const hca::QueuePair* queue_pair = binding().queue_pair();
-  const auto count = queue_pair == nullptr ? 0 : static_cast<std::int32_t>(queue_pair->recvs_outstanding());
+  const auto count = queue_pair == nullptr ? 0 : base::narrow<std::int32_t>(queue_pair->recvs_outstanding());
   return {.allocated = count, .span = count};
 }
 

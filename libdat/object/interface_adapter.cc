@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/narrow.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/upcall_thread.h"
@@ -24,7 +25,7 @@ constexpr Kind kClosingOrder[] = {Kind::kPsp, Kind::kRsp, Kind::kCsp,           
 
 std::int32_t clamp(std::uint64_t value) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(std::min(value, kMost));
+  return base::narrow<std::int32_t>(std::min(value, kMost));
 }
 
 }  // namespace

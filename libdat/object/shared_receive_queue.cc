@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/narrow.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
@@ -38,8 +39,8 @@ Status SharedReceiveQueue::create(InterfaceAdapter& ia, ProtectionZone& pz, cons
   if (device.max_srq == 0) return model_not_supported();
   if (const Status status = check_wish(wanted, device); !status.ok()) return status;
   if (&pz.device() != &ia.device()) return invalid_handle(StatusDetail::kInvalidHandlePz);
-  const std::int32_t iov =
-      wanted.max_recv_iov == 0 ? static_cast<std::int32_t>(std::min(kDefaultIov, device.max_sge)) : wanted.max_recv_iov;
+  const std::int32_t iov = wanted.max_recv_iov == 0 ? base::narrow<std::int32_t>(std::min(kDefaultIov, device.max_sge))
+                                                    : wanted.max_recv_iov;
   const std::shared_ptr<SharedReceiveQueue> self(new SharedReceiveQueue(ia, pz, iov));
   Adoption adoption(ia, self);
   if (!adoption.status().ok()) return adoption.status();
@@ -54,8 +55,8 @@ Status SharedReceiveQueue::create(InterfaceAdapter& ia, ProtectionZone& pz, cons
 
 Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
   auto queue = device_->create_srq({.pd = &pz_->domain(),
-                                    .capacity = static_cast<std::uint32_t>(max_recv_dtos),
-                                    .max_sge = static_cast<std::uint32_t>(max_recv_iov_),
+                                    .capacity = base::narrow<std::uint32_t>(max_recv_dtos),
+                                    .max_sge = base::narrow<std::uint32_t>(max_recv_iov_),
                                     .sink = this});
   if (!queue) return creation_failure(queue.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg3);
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
@@ -91,7 +92,7 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
   }
   const std::lock_guard lock(mutex_);
   if (max_recv_dtos < low_watermark_) return invalid_state(StatusDetail::kNoSubtype);
-  const hca::Outcome outcome = queue_->resize(static_cast<std::uint32_t>(max_recv_dtos));
+  const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
   return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg2);
 }
 
@@ -99,7 +100,7 @@ Status SharedReceiveQueue::set_low_watermark(std::int32_t low_watermark) {
   const std::lock_guard lock(mutex_);
   if (!is_within(low_watermark, queue_->capacity())) return invalid_parameter(StatusDetail::kInvalidArg2);
   low_watermark_ = low_watermark;
-  queue_->arm(static_cast<std::uint32_t>(low_watermark));
+  queue_->arm(base::narrow<std::uint32_t>(low_watermark));
   return kOk;
 }
 
@@ -108,11 +109,11 @@ SharedReceiveQueueParameters SharedReceiveQueue::query() const {
   const hca::SharedReceiveCounts counts = queue_->counts();
   return {.ia = ia_handle(),
           .pz = pz_->handle(),
-          .attributes = {.max_recv_dtos = static_cast<std::int32_t>(queue_->capacity()),
+          .attributes = {.max_recv_dtos = base::narrow<std::int32_t>(queue_->capacity()),
                          .max_recv_iov = max_recv_iov_,
                          .low_watermark = low_watermark_},
-          .available = static_cast<std::int32_t>(counts.available),
-          .outstanding = static_cast<std::int32_t>(counts.outstanding)};
+          .available = base::narrow<std::int32_t>(counts.available),
+          .outstanding = base::narrow<std::int32_t>(counts.outstanding)};
 }
 
 // DAT numbers the asynchronous errors of IAs, EPs and EVDs; an SRQ's come under the number that

@@ -181,5 +181,15 @@ TEST_F(EndpointPostTest, DisconnectedEndpointFlushes) {
   EXPECT_TRUE(ep_->status().is_request_idle);
 }
 
+// A length of 2^32 + 5 is not 5.
+TEST_F(EndpointPostTest, ReadIntoAWindowTakesNoLengthBeyond32Bits) {
+  for (const std::uint64_t length : {(std::uint64_t{1} << 32) + 5, std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
+    EXPECT_EQ(ep_->post_rdma_read_to_rmr({0x1000, length, 7}, 1, {0x5000, length, 9}, 0), length_error()) << length;
+  }
+  EXPECT_TRUE(queue_pair().sends.empty());
+  ASSERT_EQ(ep_->post_rdma_read_to_rmr({0x1000, 0xffffffff, 7}, 1, {0x5000, 0xffffffff, 9}, 0), kOk);
+  EXPECT_EQ(queue_pair().sends.front().local.front().length, 0xffffffffu);
+}
+
 }  // namespace
 }  // namespace softdat::object
