@@ -77,7 +77,7 @@ class MemoryTable {
   static constexpr std::uint32_t kMaxRegions = 1u << 20;
   static constexpr std::uint32_t kTagBits = 8;
   // As many freed slots rest before the oldest of them is used again.
-  static constexpr std::size_t kRestingSlots = 64;
+  static constexpr std::size_t kRestingSlots = 4096;
 
   // `salt` varies the tags, so that one process's keys seldom open another's regions.
   explicit MemoryTable(std::uint8_t salt) : salt_(salt) {}

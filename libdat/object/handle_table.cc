@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t kMostCells = std::size_t{1} << 22;
 constexpr std::size_t kFewestCells = std::size_t{1} << 14;
 constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
-// A freed handle is not given out again before this many others were: programs use stale ones.
-constexpr std::size_t kCellsKeptFree = 256;
+// A freed handle is not given out again before this many others were, as long as there are new ones: programs use
+// stale ones.
+constexpr std::size_t kCellsAtRest = std::size_t{1} << 14;
 
 // Closers wait here for the last pin. One for all: closing is rare, and waiters look again.
 constinit base::EventCount g_unpinned;
@@ -67,7 +68,7 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
   Cell* cell = nullptr;
   {
     std::lock_guard lock(mutex_);
-    cell = take_free_locked();
+    cell = take_cell_locked();
   }
   if (cell == nullptr) return false;
   in_use_.fetch_add(1, std::memory_order_relaxed);
@@ -106,26 +107,34 @@ void HandleTable::give_back(Cell& cell) {
   cell.word_.fetch_and(Cell::kPins, std::memory_order_release);
   in_use_.fetch_sub(1, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
-  put_free_locked(cell);
+  rest_locked(cell);
 }
 
-void HandleTable::put_free_locked(Cell& cell) {
-  cell.next_free_ = nullptr;
-  (last_free_ == nullptr ? first_free_ : last_free_->next_free_) = &cell;
-  last_free_ = &cell;
-  ++free_cells_;
+void HandleTable::rest_locked(Cell& cell) {
+  cell.next_resting_ = nullptr;
+  (newest_resting_ == nullptr ? oldest_resting_ : newest_resting_->next_resting_) = &cell;
+  newest_resting_ = &cell;
+  ++resting_cells_;
 }
 
-Cell* HandleTable::take_free_locked() {
+Cell* HandleTable::take_cell_locked() {
   if (reserved_ == 0) reserve_locked();
-  while (free_cells_ <= kCellsKeptFree && commit_chunk_locked()) {
+  if (resting_cells_ < kCellsAtRest) {
+    if (Cell* cell = take_new_locked()) return cell;
   }
-  Cell* cell = first_free_;
+  Cell* cell = oldest_resting_;
   if (cell == nullptr) return nullptr;
-  first_free_ = cell->next_free_;
-  if (first_free_ == nullptr) last_free_ = nullptr;
-  --free_cells_;
+  oldest_resting_ = cell->next_resting_;
+  if (oldest_resting_ == nullptr) newest_resting_ = nullptr;
+  --resting_cells_;
   return cell;
+}
+
+Cell* HandleTable::take_new_locked() {
+  if (used_ == range_.size.load(std::memory_order_relaxed) && !commit_chunk_locked()) return nullptr;
+  const std::uintptr_t place = range_.begin.load(std::memory_order_relaxed) + used_;
+  used_ += sizeof(Cell);
+  return reinterpret_cast<Cell*>(place);  // NOLINT(performance-no-int-to-ptr): a cell of the range.
 }
 
 // Another thread of the parent may have held the lock: so all of it begins anew, and nothing of what
@@ -152,9 +161,7 @@ bool HandleTable::commit_chunk_locked() {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the range's own bytes.
   auto* chunk = reinterpret_cast<std::byte*>(range_.begin.load(std::memory_order_relaxed)) + committed;
   if (::mprotect(chunk, kChunkBytes, PROT_READ | PROT_WRITE) != 0) return false;
-  for (std::size_t at = 0; at < kChunkBytes; at += sizeof(Cell)) {
-    put_free_locked(*new (chunk + at) Cell);
-  }
+  for (std::size_t at = 0; at < kChunkBytes; at += sizeof(Cell)) new (chunk + at) Cell;
   range_.size.store(committed + kChunkBytes, std::memory_order_release);
   return true;
 }

@@ -53,7 +53,7 @@ class alignas(64) Cell {
   std::atomic<const void*> provider_table_{nullptr};
   std::atomic<std::uint64_t> word_{0};
   std::shared_ptr<Object> object_;  // changes only while nobody but add() or the closer looks
-  Cell* next_free_ = nullptr;       // guarded by the table's lock
+  Cell* next_resting_ = nullptr;    // guarded by the table's lock
 };
 
 // A live object, held for the length of a call. Never empty after a successful check; moves, never
@@ -103,8 +103,8 @@ class HandleTable {
   }
   Pin<Object> pin_any(const void* handle);
 
-  // Gives `object` its handle, that of the cell that was freed longest ago, but does not let anybody
-  // in yet. False when all cells are taken. Exactly one of publish() and abandon() follows.
+  // Gives `object` its handle, a new one or that of the cell that was freed longest ago, thousands of handles before;
+  // but does not let anybody in yet. False when all cells are taken. Exactly one of publish() and abandon() follows.
   [[nodiscard]] bool add(const std::shared_ptr<Object>& object, const void* provider_table);
   void publish(Object& object);
   void abandon(Object& object);
@@ -123,10 +123,11 @@ class HandleTable {
     if (!range_.holds(handle)) return nullptr;
     return static_cast<Cell*>(const_cast<void*>(handle));
   }
-  Cell* take_free_locked();
+  Cell* take_cell_locked();
+  Cell* take_new_locked();
   void reserve_locked();
   bool commit_chunk_locked();
-  void put_free_locked(Cell& cell);
+  void rest_locked(Cell& cell);
   void give_back(Cell& cell);
   static void start_afresh_in_child();
 
@@ -137,12 +138,14 @@ class HandleTable {
   base::HandleRange range_{.step = sizeof(Cell)};
   std::atomic<std::size_t> in_use_{0};
 
-  // Guarded by mutex_: free cells, longest free first.
+  // Guarded by mutex_.
   std::mutex mutex_;
   std::size_t reserved_ = 0;
-  Cell* first_free_ = nullptr;
-  Cell* last_free_ = nullptr;
-  std::size_t free_cells_ = 0;
+  std::size_t used_ = 0;  // bytes of the range whose cells have been handles
+  // Cells that were freed.
+  Cell* oldest_resting_ = nullptr;
+  Cell* newest_resting_ = nullptr;
+  std::size_t resting_cells_ = 0;
 };
 
 template <typename T>
