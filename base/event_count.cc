@@ -2,6 +2,7 @@
 #include "base/event_count.h"
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,6 +29,30 @@ long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const 
   return ::syscall(SYS_futex, word, kWait, expected, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
+// As the C library's cancellation points: asynchronous around the system call alone. The thread may be unwound from any
+// instruction between the two calls, so this frame is one of its own and holds nothing that needs unwinding.
+[[gnu::noinline]] long futex_wait_cancellably(std::atomic<std::uint32_t>* word, std::uint32_t expected,
+                                              const timespec& deadline) {
+  int before = PTHREAD_CANCEL_DEFERRED;
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+  const long result = futex_wait(word, expected, deadline);
+  pthread_setcanceltype(before, nullptr);
+  return result;
+}
+
+WakeReason sleep_while(std::atomic<std::uint32_t>& sequence, EventCount::Ticket ticket, Time deadline,
+                       long (*futex)(std::atomic<std::uint32_t>*, std::uint32_t, const timespec&)) {
+  const timespec until = to_timespec(deadline);
+  WakeReason reason = WakeReason::kNotified;
+  while (sequence.load(std::memory_order_acquire) == ticket) {
+    if (futex(&sequence, ticket, until) == 0) continue;
+    if (errno == EINTR) reason = WakeReason::kInterrupted;
+    if (errno == ETIMEDOUT) reason = WakeReason::kTimedOut;
+    if (errno != EAGAIN) break;
+  }
+  return reason;
+}
+
 }  // namespace
 
 EventCount::Ticket EventCount::prepare() {
@@ -40,14 +65,13 @@ void EventCount::cancel() {
 }
 
 WakeReason EventCount::wait(Ticket ticket, Time deadline) {
-  const timespec until = to_timespec(deadline);
-  WakeReason reason = WakeReason::kNotified;
-  while (sequence_.load(std::memory_order_acquire) == ticket) {
-    if (futex_wait(&sequence_, ticket, until) == 0) continue;
-    if (errno == EINTR) reason = WakeReason::kInterrupted;
-    if (errno == ETIMEDOUT) reason = WakeReason::kTimedOut;
-    if (errno != EAGAIN) break;
-  }
+  const WakeReason reason = sleep_while(sequence_, ticket, deadline, futex_wait);
+  cancel();
+  return reason;
+}
+
+WakeReason EventCount::wait_cancellably(Ticket ticket, Time deadline) {
+  const WakeReason reason = sleep_while(sequence_, ticket, deadline, futex_wait_cancellably);
   cancel();
   return reason;
 }

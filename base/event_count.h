@@ -33,6 +33,10 @@ class EventCount {
   // its SA_RESTART says.
   WakeReason wait(Ticket ticket, Time deadline);
 
+  // The same as a cancellation point: a thread that is cancelled in its sleep is unwound from here. It then still
+  // counts as a waiter, so the owner of the ticket calls cancel() on the way.
+  WakeReason wait_cancellably(Ticket ticket, Time deadline);
+
   // Wakes every waiter; a plain load when there is none. Any thread, any process that maps the
   // word.
   void notify() {

@@ -128,7 +128,7 @@ class Device {
   virtual bool progress() = 0;
 
   // Sleeps as EventCount::wait does, while the device goes on being progressed by somebody (perhaps
-  // this very thread).
+  // this very thread). A cancellation point: nothing is held while the thread sleeps, and its frames can be unwound.
   virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) = 0;
 };
 

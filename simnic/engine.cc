@@ -210,14 +210,14 @@ void Engine::forget(Task& task) {
 }
 
 base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
-  if (!thread_) return count.wait(ticket, deadline);
+  if (!thread_) return count.wait_cancellably(ticket, deadline);
   const base::Time start = base::Clock::now();
   const base::Time end = std::min(deadline, base::deadline_after(start, spin_.get()));
   while (!count.is_notified(ticket) && base::Clock::now() < end) {
     if (!progress()) relax();
   }
   if (!count.is_notified(ticket)) thread_->hand_over();
-  const base::WakeReason reason = count.wait(ticket, deadline);
+  const base::WakeReason reason = count.wait_cancellably(ticket, deadline);
   if (reason == base::WakeReason::kNotified) spin_.learn(base::Clock::now() - start);
   return reason;
 }

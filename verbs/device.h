@@ -42,7 +42,7 @@ class Device final : public hca::Device, private EventTarget {
   // The device works by itself, and the event thread does the rest.
   bool progress() override { return false; }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override {
-    return count.wait(ticket, deadline);
+    return count.wait_cancellably(ticket, deadline);
   }
 
  private:

@@ -77,7 +77,7 @@ DAT_RETURN cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HAND
   const auto cno = pin_handle<ConsumerNotification>(cno_handle);
   if (!cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
   if (evd_handle == nullptr) return refuse_argument(3);
-  return return_code(cno->wait(timeout, shield.was_asynchronous(), *evd_handle));
+  return return_code(cno->wait(timeout, *evd_handle));
 }
 
 #if SOFTDAT_ABI == 20

@@ -125,7 +125,7 @@ DAT_RETURN evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT th
   if (event == nullptr) return refuse_argument(4);
   if (nmore == nullptr) return refuse_argument(5);
   object::Event taken;
-  const Status status = evd->wait(timeout, threshold, shield.was_asynchronous(), taken, *nmore);
+  const Status status = evd->wait(timeout, threshold, taken, *nmore);
   if (status.ok()) write_event(taken, *event);
   return return_code(status);
 }

@@ -13,15 +13,19 @@ namespace softdat::object {
 class Sleeper {
  public:
   explicit Sleeper(base::EventCount& count) : count_(count), ticket_(count.prepare()) {}
+  // A thread that is cancelled in its sleep comes by here.
   ~Sleeper() {
     if (is_waiting_) count_.cancel();
   }
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // At most once. `is_cancelled_asynchronously`: the thread may die in here, so it sleeps by itself
-  // and leaves the device to its engine thread; otherwise it sleeps in the device's way.
-  base::WakeReason sleep(hca::Device& device, base::Time deadline, bool is_cancelled_asynchronously);
+  // At most once, in the device's way. A cancellation point.
+  base::WakeReason sleep(hca::Device& device, base::Time deadline) {
+    const base::WakeReason reason = device.sleep(count_, ticket_, deadline);
+    is_waiting_ = false;
+    return reason;
+  }
 
  private:
   base::EventCount& count_;

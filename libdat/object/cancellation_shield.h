@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Some programs cancel a thread asynchronously while it sits in dat_evd_wait. Inside a blocking call
+// Some programs cancel a thread while it sits in dat_evd_wait, some of them asynchronously. Inside a blocking call
 // a thread may only die where no lock is held and every frame can be unwound: in the sleep itself.
 #pragma once
 
@@ -16,8 +16,6 @@ class CancellationShield {
   ~CancellationShield() { pthread_setcanceltype(old_type_, nullptr); }
   CancellationShield(const CancellationShield&) = delete;
   CancellationShield& operator=(const CancellationShield&) = delete;
-
-  bool was_asynchronous() const { return old_type_ == PTHREAD_CANCEL_ASYNCHRONOUS; }
 
  private:
   int old_type_ = PTHREAD_CANCEL_DEFERRED;

@@ -131,7 +131,7 @@ void ConsumerNotification::remove_evd(Handle evd, bool is_freed) {
   if (--evds_ == 0 && is_freed) unblock_all_locked();
 }
 
-Status ConsumerNotification::wait(std::uint32_t timeout_us, bool is_cancelled_asynchronously, Handle& evd) {
+Status ConsumerNotification::wait(std::uint32_t timeout_us, Handle& evd) {
   const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
   const Waiter waiter(*this);
   base::WakeReason reason = base::WakeReason::kNotified;
@@ -143,7 +143,7 @@ Status ConsumerNotification::wait(std::uint32_t timeout_us, bool is_cancelled_as
       evd = nullptr;
       return queue_empty(true);
     }
-    reason = await_news(deadline, waiter.epoch(), is_cancelled_asynchronously);
+    reason = await_news(deadline, waiter.epoch());
   }
 }
 
@@ -179,7 +179,7 @@ bool ConsumerNotification::is_worth_waking(std::uint64_t epoch) const {
   return is_triggered_ || epoch_ != epoch || is_closed_;
 }
 
-base::WakeReason ConsumerNotification::await_news(base::Time deadline, std::uint64_t epoch, bool is_cancelled) {
+base::WakeReason ConsumerNotification::await_news(base::Time deadline, std::uint64_t epoch) {
   const base::Time end = std::min(deadline, base::Clock::now() + kSpin);
   do {
     ia().device().progress();
@@ -187,7 +187,7 @@ base::WakeReason ConsumerNotification::await_news(base::Time deadline, std::uint
   } while (base::Clock::now() < end);
   Sleeper sleeper(wake_);
   if (is_worth_waking(epoch)) return base::WakeReason::kNotified;
-  return sleeper.sleep(ia().device(), deadline, is_cancelled);
+  return sleeper.sleep(ia().device(), deadline);
 }
 
 }  // namespace softdat::object

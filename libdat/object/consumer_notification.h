@@ -40,7 +40,7 @@ class ConsumerNotification final : public Object {
   // dat_cno_wait. `evd` is the hint on success, and null on success when all EVDs or the IA went;
   // on QUEUE_EMPTY (timeout) it is null. Otherwise it is left alone. The caller holds a
   // CancellationShield from before it pinned the CNO.
-  Status wait(std::uint32_t timeout_us, bool is_cancelled_asynchronously, Handle& evd);
+  Status wait(std::uint32_t timeout_us, Handle& evd);
 
   // dat_cno_trigger: what wait() without a timeout does for a CNO with a descriptor. MODEL_NOT_SUPPORTED without one,
   // QUEUE_EMPTY and a null `evd` when nothing has triggered it. The end of all EVDs or of the IA is a trigger by null.
@@ -67,7 +67,7 @@ class ConsumerNotification final : public Object {
   bool take_trigger(std::uint64_t epoch, Handle& evd);
   Handle take_hint_locked();
   bool is_worth_waking(std::uint64_t epoch) const;
-  base::WakeReason await_news(base::Time deadline, std::uint64_t epoch, bool is_cancelled);
+  base::WakeReason await_news(base::Time deadline, std::uint64_t epoch);
   void unblock_all_locked();
   void call_agent_locked(Handle evd);
 

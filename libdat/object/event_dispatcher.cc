@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/narrow.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/consumer_notification.h"
 #include "libdat/object/hca_status.h"
@@ -182,41 +183,50 @@ bool EventDispatcher::take_completion(Event& event) {
 
 std::int32_t EventDispatcher::count() const {
   const std::size_t completions = cq_ == nullptr ? 0 : cq_->size();
-  return static_cast<std::int32_t>(completions + ring_.size());
+  return base::narrow<std::int32_t>(completions + ring_.size());
 }
 
 bool EventDispatcher::post(Event event) {
   event.evd = handle();
-  if (!ring_.push(event, cq_ == nullptr ? 0 : cq_->size())) {
+  const auto number = ring_.push(event, cq_ == nullptr ? 0 : cq_->size());
+  if (!number) {
     if (!std::holds_alternative<RequestArrival>(event.body)) report_overflow();
     return false;
   }
   if (std::holds_alternative<ConnectionNotice>(event.body)) counters_.add(evd_counter::kConnectionCallback);
-  notify_arrival();
+  notify_arrival(*number);
   return true;
 }
 
 Status EventDispatcher::post_software(void* pointer) {
   if (!takes(kSoftwareStream)) return invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
-  if (!ring_.push({handle(), SoftwareEvent{pointer}}, cq_ == nullptr ? 0 : cq_->size())) {
-    return queue_full();
-  }
-  notify_arrival();
+  const auto number = ring_.push({handle(), SoftwareEvent{pointer}}, cq_ == nullptr ? 0 : cq_->size());
+  if (!number) return queue_full();
+  notify_arrival(*number);
   return kOk;
 }
 
-void EventDispatcher::notify_arrival() {
+void EventDispatcher::notify_waiter() {
   was_notified_.store(true);
   wake_->notify();
-  trigger_cno();
 }
 
-// Not for an event that somebody has taken in the meantime, a waiter above all.
+// The CNO is not triggered for an event that a waiter takes, nor for one that somebody has taken in the meantime. The
+// waiter is asked for first: one that takes the event and leaves between the two looks has left nothing behind. What a
+// waiter does not take it has triggered for itself when it leaves.
+void EventDispatcher::notify_arrival(std::uint64_t number) {
+  notify_waiter();
+  if (!has_waiter_.load() && ring_.holds(number)) trigger_cno();
+}
+
+// For completions, which have no numbers here.
+void EventDispatcher::trigger_cno_unless_empty() {
+  if (!has_waiter_.load() && count() > 0) trigger_cno();
+}
+
 void EventDispatcher::trigger_cno() {
-  const bool is_empty = count() == 0;
   std::lock_guard lock(mutex_);
-  if (cno_ == nullptr || !is_enabled_ || is_empty || has_waiter_.load()) return;
-  cno_->trigger(handle());
+  if (cno_ != nullptr && is_enabled_) cno_->trigger(handle());
 }
 
 void EventDispatcher::arm() {
@@ -232,7 +242,8 @@ void EventDispatcher::on_completion() {
     has_listener = cno_ != nullptr && is_enabled_;
   }
   if (has_listener) arm();
-  notify_arrival();
+  notify_waiter();
+  trigger_cno_unless_empty();
 }
 
 void EventDispatcher::on_overflow() {

@@ -48,8 +48,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
 
   // dat_evd_wait. `event` is written on success; `nmore` also on TIMEOUT_EXPIRED and
   // INTERRUPTED_CALL. The caller holds a CancellationShield from before it pinned the EVD.
-  Status wait(std::uint32_t timeout_us, std::int32_t threshold, bool is_cancelled_asynchronously, Event& event,
-              std::int32_t& nmore);
+  Status wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore);
 
   // dat_evd_post_se. QUEUE_FULL changes nothing and raises no asynchronous error; INVALID_HANDLE
   // when the EVD takes no software events.
@@ -110,18 +109,19 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   Status empty_status() const;
   void arm();
   bool note_modes_locked();
-  void notify_arrival();
+  void notify_waiter();
+  void notify_arrival(std::uint64_t number);
+  void trigger_cno_unless_empty();
   void trigger_cno();
   void report_overflow();
   void discard_events();
 
   // event_wait.cc
   Status check_wait(std::int32_t threshold) const;
-  Status wait_exclusively(base::Time deadline, std::int32_t threshold, bool is_cancelled, Event& event,
-                          std::int32_t& nmore);
+  Status wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event, std::int32_t& nmore);
   bool must_leave() const { return is_closing_.load() || is_unwaitable_.load(); }
   bool is_worth_waking(std::int32_t threshold) const;
-  base::WakeReason await_news(base::Time deadline, std::int32_t threshold, bool is_cancelled);
+  base::WakeReason await_news(base::Time deadline, std::int32_t threshold);
   bool spin(base::Time deadline, std::int32_t threshold);
 
   // Fixed after set_up().

@@ -10,13 +10,13 @@ void EventRing::set_up(std::size_t capacity) {
   entries_.resize(capacity);
 }
 
-bool EventRing::push(const Event& event, std::size_t completions_ahead) {
+std::optional<std::uint64_t> EventRing::push(const Event& event, std::size_t completions_ahead) {
   std::lock_guard lock(mutex_);
   const std::size_t size = size_.load(std::memory_order_relaxed);
-  if (size == entries_.size()) return false;
+  if (size == entries_.size()) return std::nullopt;
   entries_[(head_ + size) % entries_.size()] = {event, completions_ahead};
   size_.store(size + 1, std::memory_order_seq_cst);
-  return true;
+  return popped_.load(std::memory_order_relaxed) + size;
 }
 
 bool EventRing::must_yield_to_completion() {
@@ -35,6 +35,7 @@ bool EventRing::pop(Event& event) {
   event = entries_[head_].event;
   head_ = (head_ + 1) % entries_.size();
   size_.store(size - 1, std::memory_order_seq_cst);
+  popped_.store(popped_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
   return true;
 }
 

@@ -5,14 +5,16 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "libdat/object/event.h"
 
 namespace softdat::object {
 
-// Any thread. size_ is written under the lock (sequentially consistent, so that it pairs with
+// Any thread. size_ and popped_ are written under the lock (sequentially consistent, so that size_ pairs with
 // EventCount::prepare) and read without.
 class EventRing {
  public:
@@ -22,9 +24,12 @@ class EventRing {
   bool is_empty() const { return size_.load(std::memory_order_seq_cst) == 0; }
   std::size_t size() const { return size_.load(std::memory_order_seq_cst); }
 
-  // False when full. `completions_ahead` completions stood in the EVD's completion queue when the
-  // event came: they are to be handed out first.
-  [[nodiscard]] bool push(const Event& event, std::size_t completions_ahead);
+  // The event's number, or nothing when the ring is full. `completions_ahead` completions stood in the EVD's completion
+  // queue when the event came: they are to be handed out first.
+  [[nodiscard]] std::optional<std::uint64_t> push(const Event& event, std::size_t completions_ahead);
+
+  // Whether the event with that number has not been popped yet.
+  bool holds(std::uint64_t number) const { return popped_.load(std::memory_order_seq_cst) <= number; }
 
   // Whether the oldest event still waits for a completion that came before it. Counts one down.
   [[nodiscard]] bool must_yield_to_completion();
@@ -42,6 +47,7 @@ class EventRing {
   };
 
   std::atomic<std::size_t> size_{0};
+  std::atomic<std::uint64_t> popped_{0};  // how many events have been
 
   // Guarded by mutex_.
   std::mutex mutex_;

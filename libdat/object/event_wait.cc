@@ -39,7 +39,7 @@ class EventDispatcher::Waiter {
       evd_.awaited_ = 0;
     }
     evd_.has_waiter_.store(false);
-    if (evd_.was_notified_.load()) evd_.trigger_cno();
+    if (evd_.was_notified_.load()) evd_.trigger_cno_unless_empty();
   }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -62,8 +62,7 @@ class EventDispatcher::Waiter {
   bool has_room_ = true;
 };
 
-Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, bool is_cancelled_asynchronously,
-                             Event& event, std::int32_t& nmore) {
+Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore) {
   if (const Status status = check_wait(threshold); !status.ok()) return status;
   counters_.add(evd_counter::kWait);
   if (threshold == 1 && (take(event) || (timeout_us == 0 && progress_and_take(event)))) {
@@ -75,7 +74,7 @@ Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, b
     return timeout_expired();
   }
   const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
-  return wait_exclusively(deadline, threshold, is_cancelled_asynchronously, event, nmore);
+  return wait_exclusively(deadline, threshold, event, nmore);
 }
 
 Status EventDispatcher::check_wait(std::int32_t threshold) const {
@@ -95,7 +94,7 @@ Status EventDispatcher::check_wait(std::int32_t threshold) const {
   return kOk;
 }
 
-Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t threshold, bool is_cancelled, Event& event,
+Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event,
                                          std::int32_t& nmore) {
   const Waiter waiter(*this, threshold);
   if (!waiter.is_owner()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
@@ -112,7 +111,7 @@ Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t thres
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) return timeout_expired();
-    reason = await_news(deadline, threshold, is_cancelled);
+    reason = await_news(deadline, threshold);
   }
 }
 
@@ -122,13 +121,13 @@ bool EventDispatcher::is_worth_waking(std::int32_t threshold) const {
   return was_notified_.load();
 }
 
-base::WakeReason EventDispatcher::await_news(base::Time deadline, std::int32_t threshold, bool is_cancelled) {
+base::WakeReason EventDispatcher::await_news(base::Time deadline, std::int32_t threshold) {
   if (spin(deadline, threshold)) return base::WakeReason::kNotified;
   for (;;) {
     Sleeper sleeper(*wake_);
     if (is_worth_waking(threshold)) return base::WakeReason::kNotified;
     counters_.add(evd_counter::kWaitBlocked);
-    const base::WakeReason reason = sleeper.sleep(*device_, deadline, is_cancelled);
+    const base::WakeReason reason = sleeper.sleep(*device_, deadline);
     if (reason == base::WakeReason::kNotified) counters_.add(evd_counter::kWaitNotify);
     if (reason != base::WakeReason::kNotified) return reason;
     if (is_worth_waking(threshold)) return reason;

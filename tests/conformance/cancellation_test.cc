@@ -63,5 +63,51 @@ TEST(Cancellation, OfAThreadWaitsUntilItsCallsAreOver) {
   expect_conversation(conversation.pair.server, conversation.pair.client);
 }
 
+struct Sleeper {
+  DAT_EVD_HANDLE evd;
+  DAT_CNO_HANDLE cno;  // waited for instead, unless null
+  int type;            // of cancellation
+};
+
+void* sleep_for_ever(void* argument) {
+  const Sleeper& sleeper = *static_cast<const Sleeper*>(argument);
+  pthread_setcanceltype(sleeper.type, nullptr);
+  for (;;) {
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_EVD_HANDLE evd;
+    if (sleeper.cno != DAT_HANDLE_NULL)
+      dat_cno_wait(sleeper.cno, DAT_TIMEOUT_INFINITE, &evd);
+    else
+      dat_evd_wait(sleeper.evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
+  }
+}
+
+// Where nothing comes, and on a connection over which something may.
+TEST(Cancellation, EndsAThreadThatWaits) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own frames cannot be unwound out of";
+#endif
+  ConnectedPair pair;
+  const DAT_CNO_HANDLE cno = pair.server.adapter.make_cno();
+  for (const int type : {PTHREAD_CANCEL_DEFERRED, PTHREAD_CANCEL_ASYNCHRONOUS}) {
+    for (int round = 0; round < 20; ++round) {
+      Sleeper sleeper{pair.server.recv_evd, round % 2 == 0 ? DAT_CNO_HANDLE{DAT_HANDLE_NULL} : cno, type};
+      pthread_t thread;
+      ASSERT_EQ(pthread_create(&thread, nullptr, sleep_for_ever, &sleeper), 0);
+      if (round % 4 == 0) {
+        DAT_EVENT event;
+        EXPECT_TRUE(eventually([&] { return type_of(dat_evd_dequeue(sleeper.evd, &event)) == DAT_INVALID_STATE; }));
+      }
+      void* result = nullptr;
+      ASSERT_EQ(pthread_cancel(thread), 0);
+      ASSERT_EQ(pthread_join(thread, &result), 0);
+      EXPECT_EQ(result, PTHREAD_CANCELED);
+      expect_conversation(pair.server, pair.client);
+    }
+  }
+  EXPECT_THAT(dat_cno_free(cno), succeeds());  // no waiter is left behind
+}
+
 }  // namespace
 }  // namespace softdat::conformance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A thread that is cancelled asynchronously inside dat_evd_wait or dat_cno_wait leaves nothing held.
+// A thread that is cancelled inside dat_evd_wait or dat_cno_wait ends there, and leaves nothing held.
 #include <pthread.h>
 
 #include "libdat/object/cancellation_shield.h"
@@ -24,30 +24,33 @@ constexpr bool kCanBeCancelled = SOFTDAT_CAN_BE_CANCELLED != 0;
 
 struct Victim {
   Handle handle;
+  int type;  // of cancellation
   std::atomic<bool> is_ready{false};
 };
 
 // As the entry points do: shield first, then pin.
 void* wait_on_evd(void* argument) {
   auto* victim = static_cast<Victim*>(argument);
-  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  pthread_setcanceltype(victim->type, nullptr);
   const CancellationShield shield;
   victim->is_ready.store(true);
   const auto evd = evd_of(victim->handle);
   Event event;
   std::int32_t nmore = 0;
-  for (;;) static_cast<void>(evd->wait(kTimeoutInfinite, 1, shield.was_asynchronous(), event, nmore));
+  for (;;) static_cast<void>(evd->wait(kTimeoutInfinite, 1, event, nmore));
 }
 
 void* wait_on_cno(void* argument) {
   auto* victim = static_cast<Victim*>(argument);
-  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  pthread_setcanceltype(victim->type, nullptr);
   const CancellationShield shield;
   victim->is_ready.store(true);
   const auto cno = cno_of(victim->handle);
   Handle hint = nullptr;
-  for (;;) static_cast<void>(cno->wait(kTimeoutInfinite, shield.was_asynchronous(), hint));
+  for (;;) static_cast<void>(cno->wait(kTimeoutInfinite, hint));
 }
+
+constexpr int kTypes[] = {PTHREAD_CANCEL_ASYNCHRONOUS, PTHREAD_CANCEL_DEFERRED};
 
 void cancel(pthread_t thread) {
   void* result = nullptr;
@@ -61,7 +64,7 @@ TEST(Cancellation, WaiterOnADispatcherLeavesItUsable) {
   for (int round = 0; round < 50; ++round) {
     World world;
     const Handle evd = world.make_evd(kSoftwareStream | kDtoStream, 4);
-    Victim victim{evd};
+    Victim victim{evd, kTypes[round % 2]};
     pthread_t thread;
     ASSERT_EQ(pthread_create(&thread, nullptr, wait_on_evd, &victim), 0);
     Event event;
@@ -70,7 +73,7 @@ TEST(Cancellation, WaiterOnADispatcherLeavesItUsable) {
     EXPECT_EQ(evd_of(evd)->dequeue(event), kBareEmpty);
     post_software(evd, 1);
     std::int32_t nmore = 0;
-    EXPECT_EQ(evd_of(evd)->wait(0, 1, false, event, nmore), kOk);
+    EXPECT_EQ(evd_of(evd)->wait(0, 1, event, nmore), kOk);
     EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);  // no pin is left behind
   }
 }
@@ -80,7 +83,7 @@ TEST(Cancellation, WaiterOnACnoLeavesItUsable) {
   for (int round = 0; round < 50; ++round) {
     World world;
     const Handle cno = world.make_cno();
-    Victim victim{cno};
+    Victim victim{cno, kTypes[round % 2]};
     pthread_t thread;
     ASSERT_EQ(pthread_create(&thread, nullptr, wait_on_cno, &victim), 0);
     EXPECT_TRUE(eventually([&] { return victim.is_ready.load(); }));

@@ -16,7 +16,7 @@ class CnoWaiter {
   // Pinned here, so that the thread gets in whatever becomes of the CNO.
   explicit CnoWaiter(Handle cno)
       : thread_([this, pin = cno_of(cno)]() mutable {
-          status = pin->wait(kTimeoutInfinite, false, evd);
+          status = pin->wait(kTimeoutInfinite, evd);
           is_done.store(true);
           pin.reset();
         }) {}
@@ -50,7 +50,7 @@ struct AgentLog {
 
 class ConsumerNotificationTest : public testing::Test {
  protected:
-  Status wait(std::uint32_t timeout_us = 0) { return cno_of(cno_)->wait(timeout_us, false, hint_); }
+  Status wait(std::uint32_t timeout_us = 0) { return cno_of(cno_)->wait(timeout_us, hint_); }
 
   World world_;
   AgentLog log_;

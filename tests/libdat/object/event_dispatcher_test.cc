@@ -24,7 +24,7 @@ class EventDispatcherTest : public testing::Test {
   }
   Status peek_cno(Handle cno) {
     Handle hint = &world_;
-    return cno_of(cno)->wait(0, false, hint);
+    return cno_of(cno)->wait(0, hint);
   }
 
   World world_;

@@ -69,7 +69,7 @@ TEST_F(EventThreadsTest, WaitersAndDequeuersShareTheEvents) {
     Event event;
     std::int32_t nmore = 0;
     while (taken_.load() < kEvents) {
-      const Status status = is_waiter ? evd_of(evd)->wait(1'000, 1, false, event, nmore) : evd_of(evd)->dequeue(event);
+      const Status status = is_waiter ? evd_of(evd)->wait(1'000, 1, event, nmore) : evd_of(evd)->dequeue(event);
       if (status.ok()) note(event);
     }
   });
@@ -85,7 +85,7 @@ TEST_F(EventThreadsTest, PingPongLosesNoWakeUp) {
     Event event;
     std::int32_t nmore = 0;
     for (std::uintptr_t i = 1; i <= 2000; ++i) {
-      ASSERT_EQ(evd_of(ping)->wait(kTimeoutInfinite, 1, false, event, nmore), kOk);
+      ASSERT_EQ(evd_of(ping)->wait(kTimeoutInfinite, 1, event, nmore), kOk);
       post_software(pong, software_value(event));
     }
   });
@@ -93,7 +93,7 @@ TEST_F(EventThreadsTest, PingPongLosesNoWakeUp) {
   std::int32_t nmore = 0;
   for (std::uintptr_t i = 1; i <= 2000; ++i) {
     post_software(ping, i);
-    ASSERT_EQ(evd_of(pong)->wait(kTimeoutInfinite, 1, false, event, nmore), kOk);
+    ASSERT_EQ(evd_of(pong)->wait(kTimeoutInfinite, 1, event, nmore), kOk);
     EXPECT_EQ(software_value(event), i);
   }
   other.join();
@@ -112,7 +112,7 @@ TEST_F(EventThreadsTest, CnoLosesNoEvent) {
   Event event;
   while (taken_.load() < kEvents) {
     Handle hint = nullptr;
-    ASSERT_EQ(cno_of(cno)->wait(kPatienceUs, false, hint), kOk);
+    ASSERT_EQ(cno_of(cno)->wait(kPatienceUs, hint), kOk);
     while (evd_of(evd)->dequeue(event).ok()) note(event);
   }
   producer.join();
@@ -129,11 +129,11 @@ TEST_F(EventThreadsTest, ClosingMayRaceWithEverything) {
     threads.emplace_back([&] {
       Event event;
       std::int32_t nmore = 0;
-      while (auto pin = evd_of(evd)) static_cast<void>(pin->wait(kTimeoutInfinite, 1, false, event, nmore));
+      while (auto pin = evd_of(evd)) static_cast<void>(pin->wait(kTimeoutInfinite, 1, event, nmore));
     });
     threads.emplace_back([&] {
       Handle hint = nullptr;
-      while (auto pin = cno_of(cno)) static_cast<void>(pin->wait(kTimeoutInfinite, false, hint));
+      while (auto pin = cno_of(cno)) static_cast<void>(pin->wait(kTimeoutInfinite, hint));
     });
     threads.emplace_back([&] {
       while (auto pin = evd_of(evd)) static_cast<void>(pin->post_software(nullptr));

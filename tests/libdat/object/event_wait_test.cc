@@ -15,7 +15,7 @@ hca::Completion completion(std::uint64_t wr_id, bool solicited = false) {
 class EventWaitTest : public testing::Test {
  protected:
   Status wait(Handle evd, std::uint32_t timeout_us, std::int32_t threshold = 1) {
-    return evd_of(evd)->wait(timeout_us, threshold, false, event_, nmore_);
+    return evd_of(evd)->wait(timeout_us, threshold, event_, nmore_);
   }
   void add_stream(NotifyMode mode) {
     ASSERT_EQ(evd_of(dto_)->add_dto_stream(mode, StatusDetail::kNoSubtype), kOk);
@@ -72,7 +72,27 @@ TEST_F(EventWaitTest, CnoIsNotTriggeredWhileSomebodyWaits) {
   post_software(evd_, 1);
   EXPECT_EQ(waiter.join(), kOk);
   Handle hint = nullptr;
-  EXPECT_EQ(cno_of(cno)->wait(0, false, hint), kBareEmpty);
+  EXPECT_EQ(cno_of(cno)->wait(0, hint), kBareEmpty);
+}
+
+// The waiter takes the event and leaves while the arrival is being told of.
+TEST_F(EventWaitTest, CnoIsNotTriggeredForWhatALeavingWaiterHasTaken) {
+  const Handle cno = world_.make_cno();
+  std::optional<EvdWaiter> waiter;
+  bool has_left = false;
+  queue().after_counting([&] {
+    if (!waiter || std::exchange(has_left, true)) return;
+    EXPECT_EQ(waiter->join(), kOk);
+  });
+  ASSERT_EQ(evd_of(dto_)->modify_cno(&*cno_of(cno)), kOk);
+  waiter.emplace(dto_);
+  waiter->await_blocked();
+  queue().add(completion(1));
+  if (!has_left) {
+    EXPECT_EQ(waiter->join(), kOk);
+  }
+  Handle hint = nullptr;
+  EXPECT_EQ(cno_of(cno)->wait(0, hint), kBareEmpty);
 }
 
 // ... but an event that the waiter missed is not kept from it.
@@ -82,7 +102,7 @@ TEST_F(EventWaitTest, CnoHearsOfWhatCameAfterTheWait) {
   EXPECT_EQ(wait(evd_, 1'000), kTimedOut);
   post_software(evd_, 1);
   Handle hint = nullptr;
-  EXPECT_EQ(cno_of(cno)->wait(0, false, hint), kOk);
+  EXPECT_EQ(cno_of(cno)->wait(0, hint), kOk);
   EXPECT_EQ(hint, evd_);
 }
 

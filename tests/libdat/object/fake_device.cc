@@ -164,8 +164,12 @@ std::size_t FakeCompletionQueue::poll(std::span<hca::Completion> out) {
 }
 
 std::size_t FakeCompletionQueue::size() const {
-  std::lock_guard lock(mutex_);
-  return completions_.size();
+  const std::size_t count = [this] {
+    std::lock_guard lock(mutex_);
+    return completions_.size();
+  }();
+  if (hook_ && std::this_thread::get_id() == counter_) hook_();
+  return count;
 }
 
 std::size_t FakeCompletionQueue::capacity() const {
@@ -433,7 +437,7 @@ bool FakeDevice::progress() {
 }
 
 base::WakeReason FakeDevice::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
-  return count.wait(ticket, deadline);
+  return count.wait_cancellably(ticket, deadline);
 }
 
 }  // namespace softdat::object

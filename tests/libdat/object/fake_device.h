@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "hca/device.h"
@@ -18,6 +19,12 @@ namespace softdat::object {
 class FakeCompletionQueue final : public hca::CompletionQueue {
  public:
   FakeCompletionQueue(std::size_t capacity, hca::CompletionSink& sink) : capacity_(capacity), sink_(sink) {}
+
+  // Called by size() on the thread that set it, after the queue was counted. Set before other threads use the queue.
+  void after_counting(std::function<void()> hook) {
+    counter_ = std::this_thread::get_id();
+    hook_ = std::move(hook);
+  }
 
   // A completion arrives; a quiet one tells nobody. Overflows when there is no room.
   void add(const hca::Completion& completion, bool is_quiet = false);
@@ -38,6 +45,8 @@ class FakeCompletionQueue final : public hca::CompletionQueue {
   bool has_overflowed_ = false;
   hca::CompletionSink& sink_;
   base::EventCount wake_;
+  std::thread::id counter_;
+  std::function<void()> hook_;
 };
 
 // Follows the contract of hca/queue_pair.h for everything a consumer does to it; the peer's part is
