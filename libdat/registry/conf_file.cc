@@ -2,10 +2,12 @@
 #include "libdat/registry/conf_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -23,14 +25,32 @@ std::string reason_of(int error) {
   return std::generic_category().message(error);
 }
 
-// Appends what the descriptor yields; returns 0 or the errno that ended it.
+// For how long the writer of a pipe is waited for.
+constexpr std::chrono::seconds kPatience(5);
+
+// Waits for more. Returns 0 or the errno that ended it.
+int await_input(int fd, std::chrono::steady_clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  if (left.count() <= 0) return ETIMEDOUT;
+  pollfd input{.fd = fd, .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&input, 1, static_cast<int>(left.count()));
+  return ready >= 0 || errno == EINTR ? 0 : errno;
+}
+
+// Appends what the descriptor, which does not block, yields; returns 0 or the errno that ended it. A FIFO to which
+// nobody writes is at its end at once.
 int read_all(int fd, std::string& text) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::array<char, 1024> block;  // the opening thread may have a small stack
   for (;;) {
     const ssize_t got = ::read(fd, block.data(), block.size());
     if (got == 0) return 0;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno;
+    const int error = got < 0 ? errno : 0;
+    if (error == EAGAIN) {
+      if (const int reason = await_input(fd, deadline); reason != 0) return reason;
+    }
+    if (error == EAGAIN || error == EINTR) continue;
+    if (error != 0) return error;
     text.append(block.data(), static_cast<std::size_t>(got));
     if (text.size() > kLargestFile) return EFBIG;
   }
@@ -61,7 +81,7 @@ ConfFile parse_conf_text(std::string_view text, const std::string& name, const C
 }
 
 ConfRead read_conf_file(const std::string& path, ConfFile& file, const ConfComplaint& complain) {
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd && (errno == ENOENT || errno == ENOTDIR)) return ConfRead::kAbsent;
   std::string text;
   const int error = fd ? read_all(fd.get(), text) : errno;

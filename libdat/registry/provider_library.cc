@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/registry/provider_library.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <mutex>
+#include <new>
 
 namespace softdat::registry {
 namespace {
@@ -86,12 +88,24 @@ ProviderLibrary::~ProviderLibrary() {
   if (handle_range_ == nullptr) ::dlclose(library_);
 }
 
-void ProviderLibrary::call_init(const ProviderInfo& info, const std::string& instance_data) const {
+bool ProviderLibrary::call_init(const ProviderInfo& info, const std::string& instance_data) const try {
   init_(&info, instance_data.c_str());
+  return true;
+} catch (const std::bad_alloc&) {
+  throw;
+} catch (const abi::__forced_unwind&) {
+  throw;
+} catch (...) {
+  return false;
 }
 
-void ProviderLibrary::call_fini(const ProviderInfo& info) const {
+bool ProviderLibrary::call_fini(const ProviderInfo& info) const try {
   if (fini_ != nullptr) fini_(&info);
+  return true;
+} catch (const abi::__forced_unwind&) {
+  throw;
+} catch (...) {
+  return false;
 }
 
 }  // namespace softdat::registry

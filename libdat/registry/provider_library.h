@@ -35,9 +35,10 @@ class ProviderLibrary {
   ProviderLibrary& operator=(const ProviderLibrary&) = delete;
 
   // The provider's own constructor and destructor for one IA name. Both call back into the
-  // registry: hold no lock.
-  void call_init(const ProviderInfo& info, const std::string& instance_data) const;
-  void call_fini(const ProviderInfo& info) const;
+  // registry: hold no lock. False when the provider threw an exception; one that lacked memory is passed on by
+  // call_init(), and so is the end of a cancelled thread.
+  [[nodiscard]] bool call_init(const ProviderInfo& info, const std::string& instance_data) const;
+  [[nodiscard]] bool call_fini(const ProviderInfo& info) const;
 
   // Where the provider's handles lie, if it exports softdat_handle_range() to say so: they are then checked without a
   // system call. Else null.

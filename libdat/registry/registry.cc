@@ -174,13 +174,16 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
   std::string reason;
   std::shared_ptr<ProviderLibrary> library = ProviderLibrary::load(alternative.library_path, reason);
   if (library != nullptr) tell(Topic::kProviderApi, "dat: init of " + alternative.library_path);
-  if (library != nullptr) library->call_init(info_of(slot.key), alternative.instance_data);
+  const bool has_returned = library != nullptr && library->call_init(info_of(slot.key), alternative.instance_data);
   lock.lock();
-  const bool is_declared = library != nullptr && find_exact_locked(slot.key) != nullptr;
+  const bool is_declared = has_returned && find_exact_locked(slot.key) != nullptr;
   if (is_declared) {
     library.swap(slot.library);  // what comes out is left from a load whose name was removed since
   } else {
-    if (library != nullptr) reason = alternative.library_path + " did not register the name";
+    if (library != nullptr) {
+      reason = alternative.library_path +
+               (has_returned ? " did not register the name" : ": its dat_provider_init threw an exception");
+    }
     complain_once_locked(slot, index, reason);
     forget_owned_locked(slot);
   }
@@ -209,7 +212,10 @@ void Registry::unload(Slot& slot, Lock& lock) {
   std::shared_ptr<ProviderLibrary> library = std::move(slot.library);
   lock.unlock();
   tell_if_possible(Topic::kProviderApi, [&] { return "dat: fini for " + describe(slot.key); });
-  library->call_fini(info_of(slot.key));
+  if (!library->call_fini(info_of(slot.key))) {
+    tell_if_possible(Topic::kError,
+                     [&] { return "dat: dat_provider_fini for " + describe(slot.key) + " threw an exception"; });
+  }
   lock.lock();
   // A provider that forgot to remove itself would leave a table in unmapped memory behind.
   forget_owned_locked(slot);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/registry/scratch_directory.h"
@@ -119,6 +120,43 @@ TEST_F(ConfFileTest, ALoopOfLinksIsUnreadable) {
   ConfFile file;
   EXPECT_EQ(read_conf_file(path, file, complain()), ConfRead::kUnreadable);
   EXPECT_THAT(complaints_, ElementsAre(HasSubstr("cannot be read: ")));
+}
+
+// A reader that waited for a writer would wait for ever.
+TEST_F(ConfFileTest, AFifoToWhichNobodyWritesIsEmpty) {
+  const std::string path = directory_.path("fifo");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  ConfFile file;
+  EXPECT_EQ(read_conf_file(path, file, complain()), ConfRead::kRead);
+  EXPECT_THAT(file.entries, IsEmpty());
+}
+
+TEST_F(ConfFileTest, APipeIsReadToItsEnd) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(ends[0]);
+  std::thread writer([&] {
+    for (const char* name : {"a", "b"}) {
+      const std::string line = entry_line(name) + "\n";
+      EXPECT_EQ(::write(ends[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    }
+    ::close(ends[1]);
+  });
+  ConfFile file;
+  EXPECT_EQ(read_conf_file(path, file, complain()), ConfRead::kRead);
+  writer.join();
+  ::close(ends[0]);
+  EXPECT_THAT(names(file), ElementsAre("a", "b"));
+}
+
+TEST_F(ConfFileTest, APipeWhoseWriterSaysNothingIsUnreadable) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ConfFile file;
+  EXPECT_EQ(read_conf_file("/proc/self/fd/" + std::to_string(ends[0]), file, complain()), ConfRead::kUnreadable);
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("timed out")));
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_F(ConfFileTest, AnEndlessFileIsUnreadable) {

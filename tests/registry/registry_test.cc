@@ -83,6 +83,15 @@ TEST_F(RegistryTest, UnloadsALibraryThatDoesNotRegister) {
   EXPECT_THAT(take_notes(), ElementsAre("foreign load", init_note("foreign", "silent", "silent"), "foreign unload"));
 }
 
+TEST_F(RegistryTest, SurvivesAProviderThatThrows) {
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(open_ia("throw").status, kNotFound);
+    EXPECT_EQ(take_notes().back(), "foreign unload");
+    { const ScratchIa ia("late"); }
+    EXPECT_EQ(take_notes().back(), "foreign unload");
+  }
+}
+
 TEST_F(RegistryTest, UnloadsWhenTheProviderRefusesToOpen) {
   const Opened opened = open_ia("refuse");
   EXPECT_EQ(opened.status, error_of(DAT_LENGTH_ERROR));

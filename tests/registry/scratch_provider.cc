@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -190,6 +191,7 @@ void dat_provider_init(const DAT_PROVIDER_INFO* info, const char* data) {
   }
   const DAT_RETURN status = dat_registry_add_provider(&registration->table, info);
   if (status != DAT_SUCCESS) note("was refused");
+  if (registration->data == "throw") throw std::runtime_error("init");
 }
 
 void dat_provider_fini(const DAT_PROVIDER_INFO* info) {
@@ -198,8 +200,10 @@ void dat_provider_fini(const DAT_PROVIDER_INFO* info) {
   const bool is_forgetful = registration->data == "forgetful";
   const bool is_removed = !is_forgetful && dat_registry_remove_provider(&registration->table, info) == DAT_SUCCESS;
   if (!is_forgetful && !is_removed) note("was kept");
+  const bool throws = registration->data == "throw late";
   const std::lock_guard lock(registrations_mutex);
   registrations.remove_if([&](const Registration& each) { return &each == registration; });
+  if (throws) throw std::runtime_error("fini");
 }
 
 #if SCRATCH_OWNS_HANDLES

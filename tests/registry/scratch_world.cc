@@ -33,6 +33,7 @@ std::string conf_text() {
          conf_line("busy", "scratch_foreign", "busy") + conf_line("forgetful", "scratch_foreign", "forgetful") +
          conf_line("reenter", "scratch_foreign", "reenter") + conf_line("extend", "scratch_foreign", "extend") +
          conf_line("named", "scratch_foreign", "named") + conf_line("mapped", "scratch_foreign", "mapped") +
+         conf_line("throw", "scratch_foreign", "throw") + conf_line("late", "scratch_foreign", "throw late") +
          conf_line("hollow", "scratch_foreign", "hollow") + conf_line("newer", "scratch_foreign", "", kNewerApi) +
          conf_line("other", "scratch_foreign", "", kOtherApi);
 }
