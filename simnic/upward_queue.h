@@ -36,7 +36,7 @@ struct OverflowNews {
 struct ConnectionNews {
   hca::QueuePairSink* sink;
   hca::ConnectionEvent event;
-  DirectPath* path;  // the queue pair's: when the consumer hears of an end, the peer has ended; null: none
+  DirectPath* path = nullptr;  // the queue pair's: when the consumer hears of an end, the peer has ended; null: none
 };
 struct RequestNews {
   hca::ListenerSink* sink;

@@ -21,7 +21,7 @@ struct Outcome {
 
 Outcome carry_out(transport::Message request, std::uint64_t value) {
   alignas(8) std::uint64_t word = value;
-  const std::uint64_t original = carry_out_atomic(request, reinterpret_cast<std::byte*>(&word));
+  const std::uint64_t original = carry_out_atomic(request, reinterpret_cast<std::byte*>(&word)).value();
   return {original, word};
 }
 

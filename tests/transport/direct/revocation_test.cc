@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory and connections are taken away from peers that stand still in the middle of a copy: in each test a pin is held
 // that its holder does not let go of, as when its process is stopped, writes its core, or has died unheard.
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 
 #include "tests/transport/direct/pages.h"
 #include "transport/direct/home.h"
+#include "transport/direct/other_threads.h"
 
 namespace softdat::transport::direct::testing {
 namespace {
@@ -112,6 +114,25 @@ TEST_F(Revocation, WaitsForACopyThatGoesOn) {
   revoker.join();
   EXPECT_TRUE(is_revoked.load());
   EXPECT_TRUE(was_cut || pages_.data()[0] == std::byte{5});
+}
+
+// A thread that sleeps on a semaphore of several processes is known to the kernel by the file's page, which goes.
+TEST_F(Revocation, LosesNoSleeper) {
+  auto* const semaphore = new (pages_.data() + 128) sem_t();
+  ASSERT_EQ(::sem_init(semaphore, 1, 0), 0);
+  std::atomic<int> thread{0};
+  std::thread sleeper([&] {
+    thread.store(static_cast<int>(::syscall(SYS_gettid)));
+    ::sem_wait(semaphore);
+  });
+  while (thread.load() == 0 || !OtherThreads().sleep_in(pages_.address(), pages_.address() + kPage)) {
+    std::this_thread::yield();
+  }
+  const auto straggler = hold(0);
+  ASSERT_TRUE(*straggler);
+  revoke();
+  ::sem_post(semaphore);
+  sleeper.join();
 }
 
 // The pages come back into use when nobody stands on them any more.
