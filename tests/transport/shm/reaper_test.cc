@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "tests/transport/shm/lingering_socket.h"
-#include "transport/shm/rendezvous.h"
+#include "transport/shm/segment_rendezvous.h"
 #include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
@@ -77,7 +77,7 @@ TEST_F(ReaperTest, ASocketWithNothingUnreadIsClosedByTheCaller) {
 }
 
 TEST_F(ReaperTest, AListenerIsClosedWithoutWaitingForThoseInItsQueue) {
-  const Rendezvous meeting;
+  const SegmentRendezvous meeting;
   const base::IpAddress address{.ipv4 = 0x7f00'010a};
   Listening listening = meeting.listen(address, 7);
   ASSERT_TRUE(listening.socket);

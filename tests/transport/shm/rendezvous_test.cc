@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where processes of one user meet: the directories that are used, and the names in them.
-#include "transport/shm/rendezvous.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -19,6 +17,7 @@
 #include "base/clock.h"
 #include "tests/base/holds_in_child.h"
 #include "transport/shm/segment.h"
+#include "transport/shm/segment_rendezvous.h"
 
 namespace softdat::transport::shm {
 namespace {
@@ -62,7 +61,7 @@ class RendezvousTest : public testing::Test {
   }
 
   std::string root_;
-  Rendezvous meeting_;
+  SegmentRendezvous meeting_;
 };
 
 TEST_F(RendezvousTest, AListenerIsFoundWhileItLives) {
@@ -203,14 +202,14 @@ TEST_F(RendezvousTest, AForkedChildUnlinksNothing) {
 }
 
 TEST_F(RendezvousTest, AListenerOfAnotherBuildIsToldOfButNotFound) {
-  EXPECT_EQ(meeting_.other_version(kAddress, kService), 0u);
+  EXPECT_EQ(meeting_.other_number(kAddress, kService), 0u);
   const Listening listening = meeting_.listen(kAddress, kService);
   const std::string name = fs::path(file()).filename();
   const std::string other = "77" + name.substr(name.find('-'));
   fs::rename(file(), directory() + '/' + other);
   EXPECT_FALSE(can_connect());
-  EXPECT_EQ(meeting_.other_version(kAddress, kService), 77u);
-  EXPECT_EQ(meeting_.other_version(kAddress, kService + 1), 0u);
+  EXPECT_EQ(meeting_.other_number(kAddress, kService), 77u);
+  EXPECT_EQ(meeting_.other_number(kAddress, kService + 1), 0u);
 }
 
 TEST_F(RendezvousTest, WithAUsableDirectoryThereIsNoProblemAndNothingIsLeft) {
