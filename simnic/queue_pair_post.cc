@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The consumer's way in: nothing here takes a lock that another queue pair's posts take.
-#include "base/narrow.h"
 #include "hca/request_rules.h"
 #include "simnic/engine.h"
 #include "simnic/memory_window.h"
@@ -41,8 +40,8 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
                   .message_end = 0,
                   .rkey = request.rkey,
                   .flags = request.flags,
-                  .length = base::narrow<std::uint32_t>(length),
-                  .segment_count = base::narrow<std::uint16_t>(request.local.size()),
+                  .length = static_cast<std::uint32_t>(length),
+                  .segment_count = static_cast<std::uint16_t>(request.local.size()),
                   .opcode = request.opcode,
                   .found = found};
   bool is_done = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/receive_request.h"
 
-#include "base/narrow.h"
 #include "hca/request_rules.h"
 #include "simnic/fault.h"
 
@@ -19,7 +18,7 @@ hca::Result<RecvEntry> make_recv_entry(const MemoryView& memory, const hca::Recv
   return RecvEntry{.wr_id = request.wr_id,
                    .length = length,
                    .flags = request.flags,
-                   .segment_count = base::narrow<std::uint16_t>(request.local.size()),
+                   .segment_count = static_cast<std::uint16_t>(request.local.size()),
                    .found = found};
 }
 
