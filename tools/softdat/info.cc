@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -145,7 +146,10 @@ void print_json(const std::vector<Row>& rows) {
 void print_text(const std::vector<Row>& rows, bool all) {
   std::size_t left_out = 0;
   for (const Row& row : rows) {
-    if (is_usable(row)) print_out(text_of(row));
+    if (!is_usable(row)) continue;
+    print_out(text_of(row));
+    // Such as a misspelt variable, which is told once in a process.
+    for (const std::string& remark : row.remarks) fmt::print(stderr, "{}\n", remark);
   }
   for (const Row& row : rows) {
     if (is_usable(row)) continue;
