@@ -21,8 +21,9 @@ namespace softdat::transport::shm {
 namespace {
 
 constexpr base::IpAddress kAddress{.ipv4 = 0x7f00'010b};
-constexpr uid_t kAlice = 54321;
-constexpr uid_t kBob = 54322;
+// Of this process alone: other cases run at the same time, and have directories of the same names.
+const uid_t kAlice = 200'000 + 2 * static_cast<uid_t>(::getpid());
+const uid_t kBob = kAlice + 1;
 constexpr uid_t kNobody = 65534;
 
 // Makes the calling process somebody else. False: the system does not let us.
@@ -204,8 +205,9 @@ TEST_F(EntryTest, WithoutADirectoryThereIsNoListenerAndTheProblemIsTold) {
                             [this] {
                               const SegmentRendezvous meeting;
                               const std::string problem = meeting.problem();
-                              const bool is_told = problem.find("/dev/shm/softdat-54321") != std::string::npos &&
-                                                   problem.find("XDG_RUNTIME_DIR") != std::string::npos;
+                              const bool is_told =
+                                  problem.find("/dev/shm/softdat-" + std::to_string(kAlice)) != std::string::npos &&
+                                  problem.find("XDG_RUNTIME_DIR") != std::string::npos;
                               return !meeting.listen(kAddress, service_).socket && is_told ? kYes : kNo;
                             })),
             kYes);

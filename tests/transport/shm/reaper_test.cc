@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -79,9 +80,10 @@ TEST_F(ReaperTest, ASocketWithNothingUnreadIsClosedByTheCaller) {
 TEST_F(ReaperTest, AListenerIsClosedWithoutWaitingForThoseInItsQueue) {
   const SegmentRendezvous meeting;
   const base::IpAddress address{.ipv4 = 0x7f00'010a};
-  Listening listening = meeting.listen(address, 7);
+  const auto service = static_cast<std::uint64_t>(::getpid());
+  Listening listening = meeting.listen(address, service);
   ASSERT_TRUE(listening.socket);
-  there_ = meeting.connect(address, 7).fd;
+  there_ = meeting.connect(address, service).fd;
   send(8, true);
   expect_at_once([&] { close_listener(std::move(listening.socket)); });
 }
