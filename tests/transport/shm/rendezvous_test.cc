@@ -18,6 +18,7 @@
 #include "tests/base/holds_in_child.h"
 #include "transport/shm/segment.h"
 #include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
 namespace {
