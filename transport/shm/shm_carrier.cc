@@ -28,7 +28,7 @@ ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
 }
 
 std::string ShmCarrier::problem(const ShmOptions& options) {
-  const std::string no_directory = SegmentRendezvous().problem();
+  const std::string no_directory = Rendezvous().problem();
   return no_directory.empty() ? Segment::problem(options.ring_bytes) : no_directory;
 }
 
@@ -194,7 +194,7 @@ void ShmCarrier::remember(const ServiceKey& key, Link& link) {
 // A listener of another build has another name, so it is found by TCP. Said once.
 void ShmCarrier::tell_of_other_version(const ServiceKey& key) {
   if (has_told_of_version_) return;
-  const std::uint32_t version = rendezvous_.other_number(key.first, key.second);
+  const std::uint32_t version = rendezvous_.other_version(key.first, key.second);
   if (version == 0) return;
   has_told_of_version_ = true;
   base::log(

@@ -22,7 +22,7 @@
 #include "transport/reactor.h"
 #include "transport/shm/contact.h"
 #include "transport/shm/handshake.h"
-#include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_channel.h"
 
 namespace softdat::transport::shm {
@@ -76,7 +76,7 @@ class ShmCarrier final : public Carrier {
   // For the carrier's parts, with the baton.
   Reactor& reactor() { return reactor_; }
   const CarrierId& id() const { return id_; }
-  const SegmentRendezvous& rendezvous() const { return rendezvous_; }
+  const Rendezvous& rendezvous() const { return rendezvous_; }
   // For one packet at a time. Not on the stack, which may be the consumer's and small.
   std::span<std::byte> packet_buffer() { return packet_buffer_; }
   // A peer has rung: the next turn looks at every link.
@@ -121,7 +121,7 @@ class ShmCarrier final : public Carrier {
   Reactor& reactor_;
   const ShmOptions options_;
   const CarrierId id_;
-  const SegmentRendezvous rendezvous_;
+  const Rendezvous rendezvous_;
   // Owned by the baton.
   std::map<std::uint64_t, ShmPort*> ports_;
   std::vector<std::uint64_t> resting_ports_;

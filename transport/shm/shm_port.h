@@ -11,7 +11,7 @@
 #include "transport/carrier.h"
 #include "transport/reactor.h"
 #include "transport/shm/reaper.h"
-#include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_request.h"
 
 namespace softdat::transport::shm {

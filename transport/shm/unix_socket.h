@@ -9,9 +9,13 @@
 #include <span>
 
 #include "base/unique_fd.h"
-#include "transport/rendezvous.h"
 
 namespace softdat::transport::shm {
+
+struct SocketResult {
+  base::UniqueFd fd;  // empty: see error
+  int error = 0;      // an errno
+};
 
 // One waiting peer; error EAGAIN when there is none.
 SocketResult accept_from(int listener);

@@ -7,12 +7,15 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -22,6 +25,7 @@ namespace softdat::transport::tcp {
 namespace {
 
 constexpr int kBacklog = 4096;
+constexpr int kClaimType = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 // What every path carries (RFC 9293 section 3.7.1).
 constexpr int kLeastSegment = 536;
 
@@ -75,6 +79,22 @@ base::UniqueFd open_stream(const Address& address) {
   return fd;
 }
 
+// In hexadecimal; a link-local address belongs to its interface.
+std::string name_of(const Address& address) {
+  char text[64];
+  if (!address.is_ipv6()) {
+    std::snprintf(text, sizeof text, "%08x", address.ipv4);
+    return text;
+  }
+  std::string name;
+  for (const std::uint8_t byte : address.ipv6.bytes) {
+    std::snprintf(text, sizeof text, "%02x", byte);
+    name += text;
+  }
+  std::snprintf(text, sizeof text, "%%%u", address.ipv6.scope);
+  return address.ipv6.scope == 0 ? name : name + text;
+}
+
 bool is_link_local(const Address& address) {
   return address.ipv6.scope != 0;
 }
@@ -89,6 +109,20 @@ void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
   set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
   const base::SocketAddress local = to_socket_address(own);
   [[maybe_unused]] const int result = ::bind(fd, local.generic(), local.length);
+}
+
+// Abstract names have no owner, so that any user can take one first. Only a claim of this user's counts. Leaves errno
+// as it was.
+bool is_claimed_by_this_user(const sockaddr_un& name, socklen_t size) {
+  const int error = errno;
+  const base::UniqueFd fd(::socket(AF_UNIX, kClaimType, 0));
+  ucred owner = {};
+  socklen_t length = sizeof owner;
+  const bool is_ours = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0 &&
+                       ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &owner, &length) == 0 &&
+                       owner.uid == ::geteuid();
+  errno = error;
+  return is_ours;
 }
 
 }  // namespace
@@ -134,6 +168,25 @@ base::Result<base::UniqueFd, int> accept_one(int listener) {
     // The peer may have gone before we came; the next one may still be there.
     if (errno != EINTR && errno != ECONNABORTED) return base::Failure{errno};
   }
+}
+
+base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uint64_t service_id) {
+  const base::Uncancelled guard;
+  base::UniqueFd fd(::socket(AF_UNIX, kClaimType, 0));
+  if (!fd) return base::Failure{errno};
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  // A leading zero byte: a name that lives in the kernel, not in a file system.
+  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/%s/%016llx",
+                                   name_of(address).c_str(), static_cast<unsigned long long>(service_id));
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0) {
+    return ::listen(fd.get(), kBacklog) == 0 ? base::Result<base::UniqueFd, int>(std::move(fd)) : base::Failure{errno};
+  }
+  if (errno != EADDRINUSE || is_claimed_by_this_user(name, size)) return base::Failure{errno};
+  base::log(base::LogLevel::kNotice, "another user keeps the name of service %llu; listening all the same",
+            static_cast<unsigned long long>(service_id));
+  return fd;
 }
 
 bool write_frame(int fd, std::span<const std::byte> frame) {

@@ -26,6 +26,10 @@ int finish_connect(int fd, const Address& remote);
 
 base::Result<base::UniqueFd, int> accept_one(int listener);
 
+// Keeps the name of a service for as long as it lives, against every process of this user on this host (in its network
+// namespace): a kernel object, so the dead hold none. A name that another user has taken is no obstacle.
+base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uint64_t service_id);
+
 // Writes all of it, or false; for frames that fit into any socket buffer.
 bool write_frame(int fd, std::span<const std::byte> frame);
 

@@ -52,10 +52,11 @@ base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std
 }  // namespace
 
 base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std::uint64_t service_id) {
-  Listening claim;
+  base::UniqueFd claim;
   if (!is_port(service_id) || service_id < 1024) {
-    claim = Rendezvous("tcp").listen(options.address, service_id);
-    if (claim.error == EADDRINUSE) return base::Failure{ListenError::kAddressInUse};
+    auto claimed = claim_service(options.address, service_id);
+    if (!claimed.ok()) return base::Failure{to_listen_error(claimed.reason())};
+    claim = std::move(claimed).value();
   }
   auto sockets = open_first(options, service_id);
   if (sockets.ok()) sockets->claim = std::move(claim);
@@ -79,7 +80,7 @@ void TcpPort::abandon() {
   state_->sink = nullptr;
   retry_.clear();
   watch_.reset();
-  [[maybe_unused]] const PortSockets gone = std::exchange(sockets_, {});  // dies in the order that SocketFile wants
+  sockets_ = {};
 }
 
 bool TcpPort::start() {

@@ -8,17 +8,16 @@
 #include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
-#include "transport/rendezvous.h"
 #include "transport/tcp/hub.h"
 #include "transport/tcp/port_state.h"
 
 namespace softdat::transport::tcp {
 
-// What makes a port: the socket that listens, and the socket file that keeps the service id against other processes of
-// this user (empty where the TCP port itself keeps it, and where no directory for socket files can be used).
+// Two sockets that make a port: the one that listens, and the one that keeps the service id
+// (claim_service; empty where the TCP port itself does).
 struct PortSockets {
   base::UniqueFd listener{};
-  Listening claim{};
+  base::UniqueFd claim{};
   std::uint16_t port = 0;
 };
 

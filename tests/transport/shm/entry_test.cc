@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
-#include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/rendezvous.h"
 
 namespace softdat::transport::shm {
 namespace {
@@ -105,7 +105,7 @@ class EntryTest : public testing::Test {
     service_ = static_cast<std::uint64_t>(::getpid());
   }
   ~EntryTest() override {
-    SegmentRendezvous().sweep();  // a server that is not root any more cannot remove root's file
+    Rendezvous().sweep();  // a server that is not root any more cannot remove root's file
     for (const std::string& path : made_) {
       const std::string ignored = "rm -rf " + path;
       static_cast<void>(std::system(ignored.c_str()));
@@ -113,7 +113,7 @@ class EntryTest : public testing::Test {
   }
 
   Answer connects(const Become& client) {
-    return answer_of(start(client, [this] { return SegmentRendezvous().connect(kAddress, service_).fd ? kYes : kNo; }));
+    return answer_of(start(client, [this] { return Rendezvous().connect(kAddress, service_).fd ? kYes : kNo; }));
   }
 
   // Whether a client reaches a server, each in its own process. `afterwards` is what the server becomes once it
@@ -123,7 +123,7 @@ class EntryTest : public testing::Test {
     Pipe ready, over;
     const pid_t serving = start(server, [&] {
       over.close(1);
-      const Listening listening = SegmentRendezvous().listen(kAddress, service_);
+      const Listening listening = Rendezvous().listen(kAddress, service_);
       if (!listening.socket || !afterwards()) return kImpossible;
       ready.put();
       static_cast<void>(over.get());
@@ -203,7 +203,7 @@ TEST_F(EntryTest, WithoutADirectoryThereIsNoListenerAndTheProblemIsTold) {
   make_directory_as(kBob, "/tmp/softdat-" + std::to_string(kAlice), 0700);
   EXPECT_EQ(answer_of(start(user(kAlice),
                             [this] {
-                              const SegmentRendezvous meeting;
+                              const Rendezvous meeting;
                               const std::string problem = meeting.problem();
                               const bool is_told =
                                   problem.find("/dev/shm/softdat-" + std::to_string(kAlice)) != std::string::npos &&

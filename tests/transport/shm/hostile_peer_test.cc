@@ -50,9 +50,7 @@ class HostilePeerTest : public testing::Test {
     return peer;
   }
 
-  static base::UniqueFd reach_socket() {
-    return SegmentRendezvous().connect({.ipv4 = kParentAddress}, test_service()).fd;
-  }
+  static base::UniqueFd reach_socket() { return Rendezvous().connect({.ipv4 = kParentAddress}, test_service()).fd; }
 
   static Bytes connect_bytes() { return encode_offer({.service_id = test_service()}); }
 

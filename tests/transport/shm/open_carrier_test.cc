@@ -11,7 +11,7 @@
 
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/conformance/tcp_world.h"
-#include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/rendezvous.h"
 
 namespace softdat::transport {
 namespace {
@@ -72,7 +72,7 @@ TEST_F(OpenCarrierTest, TcpIsChosenForAPeerOfAnotherBuildAndTheReasonIsSaid) {
   PeerPort port(*there, kService, 4);
   Peer active, passive;
   port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
-  const std::filesystem::path file = shm::SegmentRendezvous().path({.ipv4 = own_loopback_address(2)}, kService);
+  const std::filesystem::path file = shm::Rendezvous().path({.ipv4 = own_loopback_address(2)}, kService);
   const std::string name = file.filename();
   const std::filesystem::path other = file.parent_path() / ("77" + name.substr(name.find('-')));
   std::filesystem::rename(file, other);

@@ -16,7 +16,7 @@
 #include "tests/transport/shm/child_process.h"
 #include "tests/transport/shm/test_addresses.h"
 #include "transport/reactor.h"
-#include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_carrier.h"
 
 namespace softdat::transport::shm {
@@ -180,7 +180,7 @@ class ShmDeathTest : public ShmProcessTest {
     char service[32];
     std::snprintf(service, sizeof service, "-%llx", static_cast<unsigned long long>(service_));
     EXPECT_EQ(count_lines_with("/proc/net/unix", service), 0u);
-    const std::string file = SegmentRendezvous().path({.ipv4 = kChildAddress}, service_);
+    const std::string file = Rendezvous().path({.ipv4 = kChildAddress}, service_);
     EXPECT_TRUE(reach([&] { return ::access(file.c_str(), F_OK) != 0; })) << file;
   }
 

@@ -8,10 +8,10 @@
 
 #include "transport/shm/handshake.h"
 #include "transport/shm/record.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
 #include "transport/shm/segment.h"
-#include "transport/shm/segment_rendezvous.h"
 #include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
@@ -19,8 +19,7 @@ namespace softdat::transport::shm {
 class RawPeer {
  public:
   // Reaches the rendezvous and says Hello.
-  RawPeer(std::uint32_t ipv4, std::uint64_t service)
-      : socket_(SegmentRendezvous().connect({.ipv4 = ipv4}, service).fd) {
+  RawPeer(std::uint32_t ipv4, std::uint64_t service) : socket_(Rendezvous().connect({.ipv4 = ipv4}, service).fd) {
     static_cast<void>(send_hello(socket_.get(), make_carrier_id(), {}));
   }
 

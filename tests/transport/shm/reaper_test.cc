@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "tests/transport/shm/lingering_socket.h"
-#include "transport/shm/segment_rendezvous.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
@@ -78,7 +78,7 @@ TEST_F(ReaperTest, ASocketWithNothingUnreadIsClosedByTheCaller) {
 }
 
 TEST_F(ReaperTest, AListenerIsClosedWithoutWaitingForThoseInItsQueue) {
-  const SegmentRendezvous meeting;
+  const Rendezvous meeting;
   const base::IpAddress address{.ipv4 = 0x7f00'010a};
   const auto service = static_cast<std::uint64_t>(::getpid());
   Listening listening = meeting.listen(address, service);

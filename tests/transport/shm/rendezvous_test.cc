@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where processes of one user meet: the directories that are used, and the names in them.
+#include "transport/shm/rendezvous.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -17,8 +19,6 @@
 #include "base/clock.h"
 #include "tests/base/holds_in_child.h"
 #include "transport/shm/segment.h"
-#include "transport/shm/segment_rendezvous.h"
-#include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
 namespace {
@@ -63,7 +63,7 @@ class RendezvousTest : public testing::Test {
   }
 
   std::string root_;
-  SegmentRendezvous meeting_;
+  Rendezvous meeting_;
 };
 
 TEST_F(RendezvousTest, AListenerIsFoundWhileItLives) {
@@ -204,14 +204,14 @@ TEST_F(RendezvousTest, AForkedChildUnlinksNothing) {
 }
 
 TEST_F(RendezvousTest, AListenerOfAnotherBuildIsToldOfButNotFound) {
-  EXPECT_EQ(meeting_.other_number(kAddress, kService), 0u);
+  EXPECT_EQ(meeting_.other_version(kAddress, kService), 0u);
   const Listening listening = meeting_.listen(kAddress, kService);
   const std::string name = fs::path(file()).filename();
   const std::string other = "77" + name.substr(name.find('-'));
   fs::rename(file(), directory() + '/' + other);
   EXPECT_FALSE(can_connect());
-  EXPECT_EQ(meeting_.other_number(kAddress, kService), 77u);
-  EXPECT_EQ(meeting_.other_number(kAddress, kService + 1), 0u);
+  EXPECT_EQ(meeting_.other_version(kAddress, kService), 77u);
+  EXPECT_EQ(meeting_.other_version(kAddress, kService + 1), 0u);
 }
 
 TEST_F(RendezvousTest, WithAUsableDirectoryThereIsNoProblemAndNothingIsLeft) {

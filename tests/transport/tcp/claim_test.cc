@@ -4,14 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "transport/tcp/tcp_port.h"
+#include <cerrno>
+
+#include "transport/tcp/socket.h"
 
 namespace softdat::transport::tcp {
 namespace {
 
-TcpOptions options() {
-  return {.address = {.ipv4 = 0x7f00'010c}};
-}
+constexpr Address kAddress{.ipv4 = 0x7f00'010c};
 
 std::uint64_t service() {
   return static_cast<std::uint64_t>(::getpid()) << 32 | 9;
@@ -19,17 +19,17 @@ std::uint64_t service() {
 
 TEST(Claim, IsHadOnceWhileItLives) {
   {
-    const auto first = open_port(options(), service());
+    const auto first = claim_service(kAddress, service());
     ASSERT_TRUE(first.ok());
-    const auto second = open_port(options(), service());
+    const auto second = claim_service(kAddress, service());
     ASSERT_FALSE(second.ok());
-    EXPECT_EQ(second.reason(), ListenError::kAddressInUse);
-    EXPECT_TRUE(open_port(options(), service() + 1).ok());
+    EXPECT_EQ(second.reason(), EADDRINUSE);
+    EXPECT_TRUE(claim_service(kAddress, service() + 1).ok());
   }
-  EXPECT_TRUE(open_port(options(), service()).ok());
+  EXPECT_TRUE(claim_service(kAddress, service()).ok());
 }
 
-// A child serves the id as another user until the pipe is closed.
+// A child claims the name as another user, and keeps it until the pipe is closed.
 TEST(Claim, OfAnotherUserIsNoObstacle) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   int ready[2], over[2];
@@ -39,9 +39,10 @@ TEST(Claim, OfAnotherUserIsNoObstacle) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(over[1]);
-    if (::setresuid(54321, 54321, 54321) != 0) ::_exit(1);
-    const auto port = open_port(options(), id);
-    char byte = port.ok() ? 'y' : 'n';
+    const bool is_claimed = ::setresuid(54321, 54321, 54321) == 0 && claim_service(kAddress, id).ok();
+    if (!is_claimed) ::_exit(1);
+    const auto claim = claim_service(kAddress, id);
+    char byte = claim.ok() ? 'y' : 'n';
     static_cast<void>(::write(ready[1], &byte, 1));
     static_cast<void>(::read(over[0], &byte, 1));
     ::_exit(0);
@@ -50,7 +51,7 @@ TEST(Claim, OfAnotherUserIsNoObstacle) {
   char byte = 0;
   EXPECT_EQ(::read(ready[0], &byte, 1), 1);
   EXPECT_EQ(byte, 'y');
-  EXPECT_TRUE(open_port(options(), id).ok());
+  EXPECT_TRUE(claim_service(kAddress, id).ok());
   for (const int fd : {over[0], over[1], ready[0]}) ::close(fd);
   int status = -1;
   ::waitpid(child, &status, 0);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rendezvous: the directories in which processes of one user meet, and the socket files in them.
 //
-// A listener binds `KIND-NETNS-ADDRESS-SERVICE` in the first usable directory; a connector looks in every usable
+// A listener binds `VERSION-NETNS-ADDRESS-SERVICE` in the first usable directory; a connector looks in every usable
 // one. A directory is usable when it is a directory of the effective user, not a symbolic link, with mode 0700. So the
 // kernel's permission check decides who may connect and who may take a name; nothing here looks at the peer's uid.
 // Candidates, in this order: $XDG_RUNTIME_DIR/softdat, /run/user/UID/softdat, /dev/shm/softdat-UID, /tmp/softdat-UID.
 //
 // A process that dies leaves its files. A file without a socket is stale; listeners, sweep() and remove_if_stale()
 // unlink stale files under a lock of the directory, so that two of them never unlink a live one.
-// docs/decisions/0014-who-may-share-memory.md gives the reasons. The kind is a version of the shared-memory protocol,
-// or "tcp" for a name that only says that this user serves the id.
+// docs/decisions/0014-who-may-share-memory.md gives the reasons.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +18,9 @@
 
 #include "base/ip_address.h"
 #include "base/unique_fd.h"
+#include "transport/shm/unix_socket.h"
 
-namespace softdat::transport {
-
-struct SocketResult {
-  base::UniqueFd fd;  // empty: see error
-  int error = 0;      // an errno
-};
+namespace softdat::transport::shm {
 
 // The file of a listening socket. Owned by the listener; with the baton.
 class SocketFile {
@@ -54,8 +49,8 @@ struct Listening {
 
 class Rendezvous {
  public:
-  // Asks the system which network namespace this process is in. `kind` has no '-'.
-  explicit Rendezvous(std::string kind);
+  // Asks the system which network namespace this process is in.
+  Rendezvous();
 
   // Why no directory can be used, in words for the user; empty when one can.
   std::string problem() const;
@@ -63,8 +58,8 @@ class Rendezvous {
   Listening listen(const base::IpAddress& address, std::uint64_t service_id) const;
   // error ECONNREFUSED: nobody listens there.
   SocketResult connect(const base::IpAddress& address, std::uint64_t service_id) const;
-  // For kinds that are numbers: another one under which somebody listens at that address; 0 when there is none.
-  std::uint32_t other_number(const base::IpAddress& address, std::uint64_t service_id) const;
+  // The version of this protocol that a listener of another build has at that name; 0 when there is none.
+  std::uint32_t other_version(const base::IpAddress& address, std::uint64_t service_id) const;
 
   // Unlinks that file wherever no process has its socket open. False when one still has: ask again later.
   bool remove_if_stale(const base::IpAddress& address, std::uint64_t service_id) const;
@@ -78,9 +73,8 @@ class Rendezvous {
   std::string suffix(const base::IpAddress& address, std::uint64_t service_id) const;
   std::string name(const base::IpAddress& address, std::uint64_t service_id) const;
 
-  // Fixed after construction.
-  std::string kind_;
-  std::string network_;  // empty: unknown, and then there is no rendezvous
+  // Fixed after construction; empty: unknown, and then there is no rendezvous.
+  std::string network_;
 };
 
-}  // namespace softdat::transport
+}  // namespace softdat::transport::shm

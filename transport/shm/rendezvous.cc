@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "transport/rendezvous.h"
+#include "transport/shm/rendezvous.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,8 +20,9 @@
 #include <utility>
 
 #include "base/uncancelled.h"
+#include "transport/shm/segment.h"
 
-namespace softdat::transport {
+namespace softdat::transport::shm {
 namespace {
 
 constexpr int kBacklog = 4096;
@@ -231,7 +232,7 @@ SocketFile::~SocketFile() {
   if (::unlink(path.c_str()) == 0) static_cast<void>(::rmdir(directory_.c_str()));
 }
 
-Rendezvous::Rendezvous(std::string kind) : kind_(std::move(kind)), network_(identify_network()) {}
+Rendezvous::Rendezvous() : network_(identify_network()) {}
 
 std::string Rendezvous::suffix(const base::IpAddress& address, std::uint64_t service_id) const {
   char id[20];
@@ -240,7 +241,7 @@ std::string Rendezvous::suffix(const base::IpAddress& address, std::uint64_t ser
 }
 
 std::string Rendezvous::name(const base::IpAddress& address, std::uint64_t service_id) const {
-  return kind_ + suffix(address, service_id);
+  return std::to_string(kSegmentVersion) + suffix(address, service_id);
 }
 
 std::string Rendezvous::problem() const {
@@ -296,7 +297,7 @@ SocketResult Rendezvous::connect(const base::IpAddress& address, std::uint64_t s
   return result;
 }
 
-std::uint32_t Rendezvous::other_number(const base::IpAddress& address, std::uint64_t service_id) const {
+std::uint32_t Rendezvous::other_version(const base::IpAddress& address, std::uint64_t service_id) const {
   const base::Uncancelled guard;
   const std::string end = suffix(address, service_id);
   std::uint32_t found = 0;
@@ -304,10 +305,10 @@ std::uint32_t Rendezvous::other_number(const base::IpAddress& address, std::uint
     const Directory directory = open_directory(path);
     if (!directory.fd) continue;
     for_each_entry(directory, [&](const std::string& entry) {
-      std::uint32_t number = 0;
-      if (!entry.ends_with(end) || entry == kind_ + end) return true;
-      std::from_chars(entry.data(), entry.data() + entry.size(), number);
-      if (number != 0 && !is_stale(directory, entry)) found = number;
+      std::uint32_t version = 0;
+      if (!entry.ends_with(end)) return true;
+      std::from_chars(entry.data(), entry.data() + entry.size(), version);
+      if (version != kSegmentVersion && !is_stale(directory, entry)) found = version;
       return found == 0;
     });
   }
@@ -347,4 +348,4 @@ std::string Rendezvous::path(const base::IpAddress& address, std::uint64_t servi
   return {};
 }
 
-}  // namespace softdat::transport
+}  // namespace softdat::transport::shm
