@@ -29,10 +29,17 @@ class ConnectAttempt {
   // falls on the end of the grace.
   std::optional<base::Time> next_try(base::Time now) {
     if (now >= end_) return std::nullopt;
+    has_found_nobody_ = true;
     const base::Time next = std::min(base::deadline_after(now, pause_), end_);
     pause_ = std::min<base::Duration>(2 * pause_, kLongestPause);
     if (next >= deadline_) return std::nullopt;
     return next;
+  }
+
+  // What the consumer is told of the last refusal. An adapter that answered "nobody listens" may have closed since and be
+  // unreachable now: the earlier answer counts.
+  transport::Refusal last_word(transport::Refusal refusal) const {
+    return has_found_nobody_ && refusal == transport::Refusal::kUnreachable ? transport::Refusal::kNoListener : refusal;
   }
 
  private:
@@ -44,6 +51,7 @@ class ConnectAttempt {
   const base::Time deadline_;
   const base::Time end_;
   base::Duration pause_ = kShortestPause;
+  bool has_found_nobody_ = false;
 };
 
 }  // namespace softdat::simnic

@@ -101,10 +101,11 @@ void DatagramLink::on_established(const transport::Offer& peer) {
 
 void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
+  const transport::Refusal last = attempt_->last_word(reason);
   hca::Bytes kept;
   static_cast<void>(keep(private_data, kept));  // the refusal counts for more than what came with it
   close();
-  switch (reason) {
+  switch (last) {
     case transport::Refusal::kByConsumer:
       return conclude(ConnectionEventType::kPeerRejected, kept);
     case transport::Refusal::kNoListener:

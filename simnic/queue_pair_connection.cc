@@ -134,7 +134,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
-  switch (reason) {
+  switch (attempt_->last_word(reason)) {
     case transport::Refusal::kByConsumer:
       return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kPeerRejected, private_data);
     case transport::Refusal::kNoListener:

@@ -49,6 +49,8 @@ constexpr std::array kNames = {
     SOFTDAT_CALL(timerfd_settime), SOFTDAT_CALL(pidfd_open), SOFTDAT_CALL(userfaultfd), SOFTDAT_CALL(newfstatat),
     SOFTDAT_CALL(fstat),           SOFTDAT_CALL(poll),       SOFTDAT_CALL(ppoll),       SOFTDAT_CALL(prctl),
     SOFTDAT_CALL(getdents64),      SOFTDAT_CALL(unlink),     SOFTDAT_CALL(mkdir),       SOFTDAT_CALL(clone3),
+    SOFTDAT_CALL(getrandom),       SOFTDAT_CALL(unlinkat),   SOFTDAT_CALL(rmdir),       SOFTDAT_CALL(fchmodat),
+    SOFTDAT_CALL(chmod),           SOFTDAT_CALL(flock),      SOFTDAT_CALL(lstat),       SOFTDAT_CALL(process_vm_readv),
 };
 #undef SOFTDAT_CALL
 

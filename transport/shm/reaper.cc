@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -69,6 +70,8 @@ class Reaper {
     return true;
   } catch (const std::system_error&) {
     return false;
+  } catch (const std::bad_alloc&) {
+    return false;  // the next descriptor tries again
   }
 
   void run() {
@@ -130,8 +133,10 @@ bool is_drained(int socket) {
 
 }  // namespace
 
-void close_foreign(int fd) {
+void close_foreign(int fd) try {
   if (fd >= 0) Reaper::of_process().add(fd);
+} catch (const std::bad_alloc&) {
+  return;  // a child of fork() without memory for a reaper of its own: the descriptor stays open
 }
 
 void close_socket(base::UniqueFd socket) {
@@ -150,6 +155,10 @@ void close_listener(base::UniqueFd listener) {
     close_socket(std::move(pending));
   }
   close_foreign(listener.release());
+}
+
+void prepare_reaper() {
+  static_cast<void>(Reaper::of_process());
 }
 
 bool is_reaper_full() {

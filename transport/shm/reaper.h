@@ -12,6 +12,9 @@
 
 namespace softdat::transport::shm {
 
+// Takes the memory that the reaper needs. Before anything is received. Throws std::bad_alloc.
+void prepare_reaper();
+
 // A descriptor as it was received. Any thread; never blocks. Throws nothing: what cannot be closed now stays open until
 // the next call.
 void close_foreign(int fd);

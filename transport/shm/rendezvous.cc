@@ -205,18 +205,17 @@ std::string identify_network() {
 
 }  // namespace
 
-SocketFile::SocketFile(std::string directory, std::string name)
-    : directory_(std::move(directory)), name_(std::move(name)), owner_(::getpid()) {
+SocketFile::SocketFile(std::string directory, const std::string& name)
+    : directory_(std::move(directory)), path_(directory_ + '/' + name), owner_(::getpid()) {
   struct stat found = {};
-  const std::string path = directory_ + '/' + name_;
-  if (::lstat(path.c_str(), &found) != 0) return;
+  if (::lstat(path_.c_str(), &found) != 0) return;
   device_ = found.st_dev;
   inode_ = found.st_ino;
 }
 
 SocketFile& SocketFile::operator=(SocketFile&& other) noexcept {
   std::swap(directory_, other.directory_);
-  std::swap(name_, other.name_);
+  std::swap(path_, other.path_);
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
   std::swap(owner_, other.owner_);
@@ -224,12 +223,11 @@ SocketFile& SocketFile::operator=(SocketFile&& other) noexcept {
 }
 
 SocketFile::~SocketFile() {
-  if (name_.empty() || owner_ != ::getpid()) return;
+  if (path_.empty() || owner_ != ::getpid()) return;
   const base::Uncancelled guard;
-  const std::string path = directory_ + '/' + name_;
   struct stat found = {};
-  if (::lstat(path.c_str(), &found) != 0 || found.st_dev != device_ || found.st_ino != inode_) return;
-  if (::unlink(path.c_str()) == 0) static_cast<void>(::rmdir(directory_.c_str()));
+  if (::lstat(path_.c_str(), &found) != 0 || found.st_dev != device_ || found.st_ino != inode_) return;
+  if (::unlink(path_.c_str()) == 0) static_cast<void>(::rmdir(directory_.c_str()));
 }
 
 Rendezvous::Rendezvous() : network_(identify_network()) {}

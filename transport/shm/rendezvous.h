@@ -26,16 +26,16 @@ namespace softdat::transport::shm {
 class SocketFile {
  public:
   SocketFile() = default;
-  SocketFile(std::string directory, std::string name);
+  SocketFile(std::string directory, const std::string& name);
   SocketFile(SocketFile&& other) noexcept { *this = std::move(other); }
   SocketFile& operator=(SocketFile&& other) noexcept;
   // Unlinks the file if it is still this one, and the directory if it is empty then. Must run before the socket is
-  // closed, or the name may be another listener's. A child made by fork() unlinks nothing.
+  // closed, or the name may be another listener's. A child made by fork() unlinks nothing. Never allocates.
   ~SocketFile();
 
  private:
   std::string directory_;
-  std::string name_;
+  std::string path_;
   dev_t device_ = 0;
   ino_t inode_ = 0;
   pid_t owner_ = 0;

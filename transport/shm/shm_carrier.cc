@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "transport/shm/link.h"
 #include "transport/shm/local_address.h"
+#include "transport/shm/reaper.h"
 #include "transport/shm/shm_port.h"
 #include "transport/shm/unix_socket.h"
 
@@ -24,6 +25,7 @@ constexpr std::size_t kMostGreeters = 256;
 
 ShmCarrier::ShmCarrier(Reactor& reactor, const ShmOptions& options)
     : reactor_(reactor), options_(options), id_(make_carrier_id()), packet_buffer_(kMostPacketBytes) {
+  prepare_reaper();
   rendezvous_.sweep();
 }
 
