@@ -36,8 +36,8 @@ class ConnectAttempt {
     return next;
   }
 
-  // What the consumer is told of the last refusal. An adapter that answered "nobody listens" may have closed since and be
-  // unreachable now: the earlier answer counts.
+  // What the consumer is told of the last refusal. An adapter that answered "nobody listens" may have closed since and
+  // be unreachable now: the earlier answer counts.
   transport::Refusal last_word(transport::Refusal refusal) const {
     return has_found_nobody_ && refusal == transport::Refusal::kUnreachable ? transport::Refusal::kNoListener : refusal;
   }

@@ -71,7 +71,7 @@ class Peer {
 
   // What is mapped of the arena at a time, and may be named by one target. The views of this very process's arena are
   // as large as windows, which tells them from the consumer's (Arena::for_each_view).
-  static constexpr unsigned kViewShift = 28;
+  static constexpr unsigned kViewShift = 32;
   static constexpr unsigned kOwnViewShift = 36;
   static_assert(std::uint64_t{1} << kOwnViewShift == kWindowBytes);
 

@@ -291,6 +291,7 @@ SocketResult Rendezvous::connect(const base::IpAddress& address, std::uint64_t s
     SocketResult found = connect_in(directory, file);
     const bool is_nobody = found.error == ENOENT || found.error == ECONNREFUSED || found.error == ENAMETOOLONG;
     if (!is_nobody) return found;
+    if (found.error == ECONNREFUSED && unlink_stale(directory, file, 1)) static_cast<void>(::rmdir(path.c_str()));
   }
   return result;
 }
