@@ -10,6 +10,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -113,6 +115,21 @@ class Nudge {
   HandlerRoom* room_;
 };
 
+// What Asio holds once its descriptor numbers are the program's. It is never destroyed, because Asio closes by number.
+struct Abandonable {
+  virtual ~Abandonable() = default;
+  Abandonable* next = nullptr;
+};
+
+// Keeps the object reachable for good, so that leak checkers take it for intended.
+void abandon(std::unique_ptr<Abandonable> object) {
+  static constinit std::mutex mutex;
+  static constinit Abandonable* first = nullptr;
+  const std::lock_guard lock(mutex);
+  object->next = first;
+  first = object.release();
+}
+
 // Handlers run in whichever thread looks at the kernel, with or without the baton; so they only
 // leave a mark. dispatch(), which has the baton, tells the sinks.
 class AsioReactor final : public Reactor {
@@ -120,7 +137,7 @@ class AsioReactor final : public Reactor {
   AsioReactor() = default;
   // Asio closes its descriptors by number, so it is left as it is once these numbers are the consumer's.
   ~AsioReactor() override {
-    if (is_failing()) static_cast<void>(asio_.release());
+    if (is_failing()) abandon(std::move(asio_));
   }
   std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
   std::size_t dispatch(bool look) override;
@@ -141,7 +158,7 @@ class AsioReactor final : public Reactor {
   // Fixed after construction; Asio's own locks make them safe for several threads. `first` has Asio open its
   // descriptors now, where their lack can be answered, and not at the first watch.
   HandlerRoom nudge_room_;
-  struct Asio {
+  struct Asio final : Abandonable {
     asio::io_context context{};
     const Descriptor first{context};
     asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
@@ -187,10 +204,15 @@ class ReadyHandler {
 };
 
 class AsioWatch final : public Reactor::Watch {
+  struct Watched final : Abandonable {
+    explicit Watched(asio::io_context& context) : descriptor(context) {}
+    Descriptor descriptor;
+  };
+
  public:
   AsioWatch(AsioReactor& reactor, ReadinessSink& sink)
       : reactor_(reactor),
-        descriptor_(std::make_unique<Descriptor>(reactor.context_)),
+        watched_(std::make_unique<Watched>(reactor.context_)),
         record_(std::make_shared<Record>(sink)) {
     reactor_.make_room_for_marks(reactor_.watches_ + 1);
     ++reactor_.watches_;
@@ -199,15 +221,15 @@ class AsioWatch final : public Reactor::Watch {
     --reactor_.watches_;
     record_->sink = nullptr;
     if (reactor_.is_failing()) {
-      static_cast<void>(descriptor_.release());
-    } else if (descriptor_->is_open()) {
-      descriptor_->release();
+      abandon(std::move(watched_));
+    } else if (watched_->descriptor.is_open()) {
+      watched_->descriptor.release();
     }
   }
 
   bool assign(int fd) {
     boost::system::error_code error;
-    descriptor_->assign(fd, error);
+    watched_->descriptor.assign(fd, error);
     return !error;
   }
 
@@ -220,11 +242,11 @@ class AsioWatch final : public Reactor::Watch {
 
  private:
   void start(Descriptor::wait_type what, std::uint32_t readiness) {
-    descriptor_->async_wait(what, ReadyHandler(reactor_, record_, readiness));
+    watched_->descriptor.async_wait(what, ReadyHandler(reactor_, record_, readiness));
   }
 
   AsioReactor& reactor_;
-  std::unique_ptr<Descriptor> descriptor_;
+  std::unique_ptr<Watched> watched_;
   const SharedRecord record_;
 };
 

@@ -152,7 +152,7 @@ TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
   ASSERT_NE(peer, nullptr);
   // Anywhere, and across the end of what is mapped at a time.
   for (const std::uint64_t place :
-       {std::uint64_t{5}, (std::uint64_t{1} << 28) - 1, kWindowBytes - 1, kArenaBytes - 2}) {
+       {std::uint64_t{5}, (std::uint64_t{1} << 32) - 1, kWindowBytes - 1, kArenaBytes - 2}) {
     const Grip grip(*peer, ours_->board(), {kKey, place, 2, kRight}, 0, 2, {gate, 1});
     ASSERT_TRUE(static_cast<bool>(grip)) << place;
     grip.data()[0] = grip.data()[1] = std::byte{9};
@@ -160,7 +160,7 @@ TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
     ASSERT_EQ(::pread(arena.get(), there, 2, static_cast<off_t>(place)), 2);
     EXPECT_EQ(std::string(there, 2), "\x09\x09") << place;
   }
-  EXPECT_LT(address_space() - before, kBoardBytes + 5 * (std::uint64_t{1} << 28));
+  EXPECT_LT(address_space() - before, kBoardBytes + 5 * (std::uint64_t{1} << 32));
   ours_->part(peer);
 }
 
