@@ -61,7 +61,7 @@ class CompletionFeed {
   std::atomic<bool> has_lost_{false};  // set by whoever pushes, cleared with the baton
 };
 
-// Of queues that the device made, as every one that is named to it.
+// REQUIRES: the completion queue was made by this device.
 inline CompletionFeed send_feed_of(const hca::QueuePairConfig& config) {
   return CompletionFeed(static_cast<CompletionQueue&>(*config.send_cq), config.context, false);
 }

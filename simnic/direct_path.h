@@ -3,7 +3,7 @@
 // both stand on one host (transport/direct; docs/decisions/0007-direct-access.md). It carries a request
 // out whole or declines it; it never refuses: whatever is amiss, the message path finds out and says.
 //
-// Who calls what: describe(), begin(), close() and drop() with the baton, begin() and drop() with the posting lock as
+// Locks: describe(), begin(), close() and drop() with the baton, begin() and drop() with the posting lock as
 // well; settle() with neither; carry_out(), place() and note_queued() with the posting lock; publish_receive() with
 // that of receives.
 #pragma once

@@ -145,7 +145,7 @@ void QueuePair::on_fault_midway() {
   is_blocked_ = is_cut_off_ = true;
 }
 
-// Nothing of the message has been sent, so what was asked before it is finished first.
+// No byte of the message has been sent, so earlier requests are finished first.
 void QueuePair::on_payload_fault() {
   if (std::exchange(outgoing_, Outgoing::kNothing) == Outgoing::kRequest) return requester_.stall();
   responder_.drop_reads();

@@ -60,7 +60,7 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  // Of the page that is there; the damaged one begins here.
+  // End of the intact page; the damaged page begins here.
   std::byte* end() const { return data_ + kPage; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Peers are stopped, continued and killed at any moment of traffic, several at a time: whoever is left sees one end of
+// Peers are stopped, continued and killed at any moment of traffic, several at a time: each survivor sees one end of
 // each connection, gets everything back, and talks to the others meanwhile. Nothing stays behind on the machine.
 //
 // The moments are numbers of messages, not times. SOFTDAT_TEST_ROUNDS and SOFTDAT_TEST_SEED as in kill_test.

@@ -108,7 +108,7 @@ class DamagedMemory {
   DamagedMemory(const DamagedMemory&) = delete;
   DamagedMemory& operator=(const DamagedMemory&) = delete;
 
-  // Of the last half of the pages.
+  // Damages the last half of the pages.
   void damage(Damage how) {
     const std::size_t half = kPages / 2 * kPage;
     int result = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What holds for whoever is left when a peer has gone.
+// Checks that hold for each survivor of a peer's death.
 #pragma once
 
 #include <set>

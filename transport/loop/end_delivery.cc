@@ -6,25 +6,12 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/ordered_copy.h"
+#include "transport/copy_to_places.h"
 #include "transport/loop/conversation.h"
 #include "transport/loop/end.h"
 #include "transport/loop/loop_carrier.h"
 
 namespace softdat::transport::loop {
-namespace {
-
-// False: a place faults.
-bool copy_to_places(const SliceList& slices, std::span<const std::byte> bytes, std::size_t& done) {
-  for (const Slice& slice : slices.slices()) {
-    const std::size_t part = std::min(slice.length, bytes.size() - done);
-    if (!base::copy_ordered(slice.data, bytes.data() + done, part)) return false;
-    done += part;
-  }
-  return true;
-}
-
-}  // namespace
 
 bool End::deliver_one(base::Time now) {
   if (ending_) {

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/ordered_copy.h"
+#include "transport/copy_to_places.h"
 #include "transport/shm/link.h"
 #include "transport/shm/shm_channel.h"
 
@@ -15,16 +16,6 @@ namespace {
 
 // A piece smaller than this is only written when it is the whole rest of the message.
 constexpr std::size_t kSmallestPiece = 2048;
-
-// False: a place faults.
-bool copy_to_places(const SliceList& slices, std::span<const std::byte> bytes, std::size_t& done) {
-  for (const Slice& slice : slices.slices()) {
-    const std::size_t part = std::min(slice.length, bytes.size() - done);
-    if (!base::copy_ordered(slice.data, bytes.data() + done, part)) return false;
-    done += part;
-  }
-  return true;
-}
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 namespace softdat::object {
 namespace {
 
-// By its number whoever has put an event there knows whether it is this one that still waits.
+// The number of an event tells its producer whether that very event is still queued.
 TEST(EventRing, HoldsAnEventUntilItIsPopped) {
   EventRing ring;
   ring.set_up(2);

@@ -226,7 +226,7 @@ TEST_F(OtherThreadsTest, AboveAStackMemoryMoves) {
   runner.join();
 }
 
-// What is left of the race between the first look and the move: whoever falls asleep at any moment wakes.
+// A thread that falls asleep between the first look and the move is woken.
 TEST_F(OtherThreadsTest, WhoeverFallsAsleepMeanwhileIsWoken) {
   constexpr int kRounds = 300;
   int kept = 0;
@@ -252,7 +252,7 @@ TEST_F(OtherThreadsTest, WhoeverFallsAsleepMeanwhileIsWoken) {
   RecordProperty("kept", kept);
 }
 
-// That race made to happen: the thread sleeps by the private page, which is replaced under it.
+// Forces that race: the thread sleeps on the private page, and the move replaces the page.
 TEST_F(OtherThreadsTest, PutBackAndWokenASleeperGoesOn) {
   const FarPages pages(4);
   auto* const semaphore = make<sem_t>(pages);

@@ -285,7 +285,7 @@ TEST_F(Revocation, MemoryThatItsOwnerHasMovedAndProtectedIsTakenAwayAsWell) {
   EXPECT_EQ(pages_.data()[3 * kPage], std::byte{1});
 }
 
-// Of our own threads, too, one may be stopped for good.
+// A thread of our own may be stopped for good, too.
 TEST_F(Revocation, AThreadOfOurOwnThatNeverGoesOnIsGivenUp) {
   const Pin own = ours_->board().pin(pin_word(0, kPage, them_->owner(), 0));
   ASSERT_TRUE(static_cast<bool>(own));
@@ -324,7 +324,7 @@ TEST_F(Revocation, TheDeadHoldNothing) {
   EXPECT_TRUE(is_reachable(0, 8, kOtherKey));
 }
 
-// Nothing of a peer is kept when its link has ended: not its files, nor the pages of its board.
+// The files of a peer and the pages of its board are released when its link has ended.
 TEST_F(Revocation, APeerIsForgottenWhenItHasHungUpOrLetGo) {
   Board foreign;
   const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);

@@ -21,7 +21,7 @@ namespace softdat::transport::shm {
 namespace {
 
 constexpr base::IpAddress kAddress{.ipv4 = 0x7f00'010b};
-// Of this process alone: other cases run at the same time, and have directories of the same names.
+// Unique to this process: other cases run at the same time and use directories of the same names.
 const uid_t kAlice = 200'000 + 2 * static_cast<uid_t>(::getpid());
 const uid_t kBob = kAlice + 1;
 constexpr uid_t kNobody = 65534;

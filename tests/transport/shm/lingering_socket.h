@@ -44,7 +44,7 @@ class LingeringSocket {
   int get() const { return ends_[0].get(); }
   // Ours is not the last one any more. Returns at once while somebody else has it.
   void let_go() { ends_[0].reset(); }
-  // A reset: whoever waits in close() returns.
+  // Resets the connection, so that a thread that waits in close() returns.
   void end() { ends_[1].reset(); }
 
  private:

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using base::testing::holds_in_child;
 
 constexpr base::IpAddress kAddress{.ipv4 = 0x7f00'0109};
-// Of this process alone: other cases run at the same time and fall back to the same directories.
+// Unique to this process: other cases run at the same time and fall back to the same directories.
 const std::uint64_t kService = static_cast<std::uint64_t>(::getpid()) << 8 | 1;
 
 // A runtime directory of its own, so that nothing of other processes is in the first candidate.

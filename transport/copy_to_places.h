@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies the bytes of an arrived message to the places that the queue pair named. Shared by the carriers that have the
+// bytes in memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "base/ordered_copy.h"
+#include "transport/message.h"
+
+namespace softdat::transport {
+
+// Copies bytes from `done` on and advances `done` past each slice. False: a place faults; `done` then counts the slices
+// before it.
+inline bool copy_to_places(const SliceList& slices, std::span<const std::byte> bytes, std::size_t& done) {
+  for (const Slice& slice : slices.slices()) {
+    const std::size_t part = std::min(slice.length, bytes.size() - done);
+    if (!base::copy_ordered(slice.data, bytes.data() + done, part)) return false;
+    done += part;
+  }
+  return true;
+}
+
+}  // namespace softdat::transport
