@@ -140,6 +140,7 @@ bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
     sinks[count] = runs.next(sizeof original - room);
     if (sinks[count].empty() || !base::is_writable(sinks[count].data(), sinks[count].size())) return false;
   }
+  if (grip.was_cut()) return false;  // a message can still carry it out
   const auto found =
       simnic::carry_out_atomic(make_atomic(request.opcode, request.operand, request.compare), grip.data());
   if (!found) return false;

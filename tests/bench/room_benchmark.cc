@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What every operation pays in the rooms below the API: handles, keys, copies, checksums.
 #include <benchmark/benchmark.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
 #include <vector>
 
 #include "base/ordered_copy.h"
@@ -9,10 +14,13 @@
 #include "libdat/object/protection_zone.h"
 #include "simnic/memory_table.h"
 #include "tests/libdat/object/world.h"
+#include "transport/direct/home.h"
 #include "transport/tcp/crc32c.h"
 
 namespace softdat::bench {
 namespace {
+
+namespace direct = transport::direct;
 
 void handle_lookup(benchmark::State& state) {
   object::World world;
@@ -76,10 +84,97 @@ void crc32c_portable(benchmark::State& state) {
   checksum(state, transport::tcp::crc32c_portable);
 }
 
+// What an initiator does to a peer's memory: copies of range(0) bytes, a pin after the other. The counters say how long
+// the pins are held, which is what an owner that deregisters has to wait for. range(1): both buffers are used for the
+// first time, so that every page faults.
+class PinHold {
+ public:
+  PinHold() : owner_(direct::Home::create()), user_(direct::Home::create()) {
+    if (owner_ == nullptr || user_ == nullptr) return;
+    peer_ = user_->meet(copy_of(owner_->board_file()), copy_of(owner_->arena_file()), {});
+    door_ = {*owner_->board().take_gate(kDomain), owner_->next_connection()};
+    owner_->board().open_gate(door_.gate, door_.connection);
+  }
+  bool is_able() const { return peer_ != nullptr; }
+  bool offer(std::byte* to, std::size_t size) {
+    address_ = reinterpret_cast<std::uint64_t>(to);
+    return owner_->publish(kKey, {address_, size, hca::kRemoteWrite, kDomain}, address_);
+  }
+  void withdraw() { owner_->await(owner_->withdraw(kKey)); }
+  bool copy(const std::byte* from, std::size_t size) {
+    const direct::Target target{kKey, address_, size, hca::kRemoteWrite};
+    for (std::size_t done = 0; done < size; done += direct::kMostPinned) {
+      const std::size_t piece = std::min<std::size_t>(size - done, direct::kMostPinned);
+      const auto begin = std::chrono::steady_clock::now();
+      {
+        const direct::Grip grip(*peer_, user_->board(), target, done, piece, door_);
+        if (!grip || !base::copy_ordered(grip.data(), from + done, piece)) return false;
+      }
+      held_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    }
+    return true;
+  }
+  void report(benchmark::State& state) {
+    if (held_.empty()) return;
+    std::ranges::sort(held_);
+    state.counters["held_median_us"] = held_[held_.size() / 2];
+    state.counters["held_p999_us"] = held_[held_.size() * 999 / 1000];
+    state.counters["held_max_us"] = held_.back();
+  }
+
+ private:
+  static constexpr std::uint32_t kKey = 0x100;
+  static constexpr std::uint32_t kDomain = 1;
+  static base::UniqueFd copy_of(int file) { return base::UniqueFd(::dup(file)); }
+
+  std::shared_ptr<direct::Home> owner_;
+  std::shared_ptr<direct::Home> user_;
+  std::shared_ptr<direct::Peer> peer_;
+  direct::Door door_;
+  std::uint64_t address_ = 0;
+  std::vector<double> held_;
+};
+
+// Not used yet; `place`: there.
+std::byte* fresh_pages(std::size_t size, std::byte* place = nullptr) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place == nullptr ? 0 : MAP_FIXED);
+  return static_cast<std::byte*>(::mmap(place, size, PROT_READ | PROT_WRITE, flags, -1, 0));
+}
+
+void pin_hold(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const bool is_first_use = state.range(1) != 0;
+  PinHold hold;
+  if (!hold.is_able()) {
+    for (auto _ : state) continue;
+    return state.SetLabel("no direct access here");
+  }
+  std::byte* const from = fresh_pages(size);
+  std::byte* const to = fresh_pages(size);
+  bool is_good = hold.offer(to, size);
+  for (auto _ : state) {
+    is_good = is_good && hold.copy(from, size);
+    if (!is_first_use) continue;
+    state.PauseTiming();
+    hold.withdraw();
+    fresh_pages(size, from);
+    fresh_pages(size, to);
+    is_good = is_good && hold.offer(to, size);
+    state.ResumeTiming();
+  }
+  hold.withdraw();
+  ::munmap(from, size);
+  ::munmap(to, size);
+  if (!is_good) return state.SkipWithError("a copy could not be made");
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * state.range(0));
+  hold.report(state);
+}
+
 BENCHMARK(handle_lookup)->Arg(1)->Arg(10'000);
 BENCHMARK(stale_handle);
 BENCHMARK(key_check)->Arg(1)->Arg(10'000);
 BENCHMARK(ordered_copy)->Arg(8)->Arg(4096)->Arg(65'536)->Arg(1 << 20);
+BENCHMARK(pin_hold)->ArgsProduct({{64 << 10, 1 << 20, 8 << 20}, {0, 1}});
 BENCHMARK(crc32c_as_chosen)->Arg(64)->Arg(1460)->Arg(65'536);
 BENCHMARK(crc32c_portable)->Arg(64)->Arg(1460)->Arg(65'536);
 

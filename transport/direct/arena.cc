@@ -282,38 +282,41 @@ bool Arena::is_same_file(int file) const {
 
 // A peer that was seen with a pin has stored before it looks whether the pages were cut off, or it sees that they were.
 // Between a processor's storing and its looking only what it has not brought out yet can come; hence the pause.
-bool Arena::retire(const FileRange& pages, const StandingPin& pin) {
-  if (!keys_.retire(pages, pin)) return false;
+std::uint64_t Arena::retire(std::span<const Retirement> retirements) {
+  const std::vector<FileRange> pages = keys_.retire(retirements);
+  if (pages.empty()) return 0;
   std::this_thread::sleep_for(kStoresSettled);
   const std::lock_guard lock(mutex_);
-  if (return_locked(pages)) {
-    punch({pages.begin, pages.end});
-  } else {
-    base::log(
-        base::LogLevel::kError,
-        "no memory to take %llu bytes away from a peer that has stopped while it wrote there; what it writes when it "
-        "goes on will be seen",
-        static_cast<unsigned long long>(pages.end - pages.begin));
-  }
-  return true;
+  return_locked(pages);
+  std::uint64_t bytes = 0;
+  for (const FileRange& range : pages) bytes += range.end - range.begin;
+  return bytes;
 }
 
-// Wherever the consumer has the views. Threads that sleep there on futexes are known by the file's pages so far.
-bool Arena::return_locked(const FileRange& pages) {
-  const bool is_alone = base::is_consumer_alone();
-  std::vector<Mapping> views;
+// Wherever the consumer has the views, which one walk over the map tells. The pages of the file are freed only when
+// private copies of all of them have been made. Threads that sleep there on futexes are known by the file's pages so
+// far.
+void Arena::return_locked(const std::vector<FileRange>& pages) {
+  std::vector<SharedPages> parts;
   for_each_view([&](const Mapping& view) {
-    const std::uint64_t end = view.file_offset + (view.end - view.begin);
-    if (overlap(pages, {view.file_offset, end})) views.push_back(view);
+    for (const FileRange& range : pages) {
+      const FileRange part = common_part(range, {view.file_offset, view.file_offset + (view.end - view.begin)});
+      if (part.begin >= part.end) continue;
+      const std::uint64_t begin = view.begin + (part.begin - view.file_offset);
+      parts.push_back({begin, begin + (part.end - part.begin), view.protection, part.begin});
+    }
   });
-  for (const Mapping& view : views) {
-    const std::uint64_t from = std::max(pages.begin, view.file_offset);
-    const std::uint64_t until = std::min(pages.end, view.file_offset + (view.end - view.begin));
-    const std::uint64_t begin = view.begin + (from - view.file_offset);
-    if (!return_pages({begin, begin + (until - from), view.protection, from}, file_.get())) return false;
-    if (!is_alone) wake_sleepers(OtherThreads(), begin, begin + (until - from), file_.get(), from);
+  const auto is_returned = [&](const SharedPages& part) { return return_pages(part, file_.get()); };
+  if (std::ranges::count_if(parts, is_returned) == std::ssize(parts)) {
+    for (const FileRange& range : pages) punch({range.begin, range.end});
+  } else {
+    base::log(base::LogLevel::kError,
+              "no memory to take pages away from a peer that has stopped while it wrote there; what it writes when it "
+              "goes on will be seen");
   }
-  return true;
+  if (base::is_consumer_alone()) return;
+  const OtherThreads threads;
+  for (const SharedPages& part : parts) wake_sleepers(threads, part.begin, part.end, file_.get(), part.offset);
 }
 
 // Of the file.

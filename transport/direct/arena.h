@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -53,10 +54,11 @@ class Arena {
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
 
-  // A peer that stands still with a pin may still store into these pages of the file. Withdraws all keys that name them
-  // and gives this process's memory private pages in their place; when it returns nothing that the peer stores is seen
-  // here. They stay out of use until the pin is over. False when they are already, for this pin. Throws std::bad_alloc.
-  bool retire(const FileRange& pages, const StandingPin& pin);
+  // Peers that stand still with pins may still store into these pages of the file. Withdraws all keys that name them
+  // and gives this process's memory private pages in their place; when it returns nothing that the peers store is seen
+  // here. They stay out of use until their pins are over. Returns how many bytes were taken away, without those that
+  // had been before for the same pin. Throws std::bad_alloc.
+  std::uint64_t retire(std::span<const Retirement> retirements);
 
   // A fork of this process is about to happen / has happened, on this thread.
   void before_fork();
@@ -93,7 +95,7 @@ class Arena {
   void look_around_locked();
   void add_moved_locked(const Range& range);
   void reclaim_locked();
-  bool return_locked(const FileRange& pages);
+  void return_locked(const std::vector<FileRange>& pages);
   void punch(const Range& range) const;
   template <typename Act>
   void for_each_view(const Act& act) const;

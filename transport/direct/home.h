@@ -54,7 +54,7 @@ class Home {
   // published...
   std::optional<Withdrawn> withdraw(std::uint32_t key);
   // ...and when this returns, none stores there, and no thread of ours is in anybody's memory. Waits for peers for a
-  // fraction of a second at most (kPatience), then takes away from them what they still hold. Not with the baton.
+  // millisecond at most (kPatience), then takes away from them what they still hold. Not with the baton.
   void await(const std::optional<Withdrawn>& withdrawn);
   // The gate is closed: when this returns the peer no longer stores through it. Waits likewise. Not with the baton.
   void await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer);
@@ -68,9 +68,10 @@ class Home {
   };
   std::shared_ptr<Peer> next_peer(std::uint64_t& number);
   void forget_gone_locked();
-  template <typename Matches, typename CutOff>
-  void settle(const std::shared_ptr<Peer>& peer, base::Time deadline, const Matches& matches, const CutOff& cut_off);
-  void cut_off(const StandingPin& pin, const FileRange& pages);
+  template <typename PagesAt>
+  void collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at, std::vector<Retirement>& standing);
+  bool await_all(std::vector<Retirement>& standing);
+  void cut_off(const std::vector<Retirement>& standing);
   void await_own_pins();
 
   // Fixed after construction.

@@ -60,12 +60,6 @@ class Peer {
   // From now on it counts as ended.
   void note_dead() { is_dead_.store(true, std::memory_order_relaxed); }
 
-  // Until then the peer counts as one that keeps others waiting.
-  void note_slow(base::Time until) { slow_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed); }
-  bool is_slow(base::Time now) const {
-    return now.time_since_epoch().count() < slow_until_.load(std::memory_order_relaxed);
-  }
-
  private:
   friend class Grip;
 
@@ -89,7 +83,6 @@ class Peer {
   const std::uint32_t owner_;
   const unsigned view_shift_;
   std::atomic<bool> is_dead_{false};
-  std::atomic<base::Time::rep> slow_until_{0};
   // Published once each; null: not mapped yet.
   std::array<std::atomic<std::byte*>, (kArenaBytes >> kViewShift)> bases_{};
   std::mutex mutex_;

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,12 @@
 #include "transport/direct/peer.h"
 
 namespace softdat::transport::direct {
+
+// Pages that are to be taken away from under a pin.
+struct Retirement {
+  StandingPin pin;
+  FileRange pages;
+};
 
 // Any thread.
 class PublishedKeys {
@@ -26,9 +33,12 @@ class PublishedKeys {
   // Withdraws it. The pages that peers may have pinned through it; nothing when it was not published.
   std::optional<FileRange> remove(Board& board, std::uint32_t key);
 
-  // Withdraws every key that opens any of the pages, after telling the holders of pins. The pages are retired until the
-  // pin is over. False when they are already, for this pin. Throws std::bad_alloc, and nothing has happened then.
-  bool retire(const FileRange& pages, const StandingPin& pin);
+  // Withdraws every key that opens any of the pages, after telling the holders of pins. The pages are retired until
+  // their pin is over. Returns those that were not retired for their pin before: in ascending order, apart from each
+  // other. Throws std::bad_alloc, and nothing has happened then.
+  std::vector<FileRange> retire(std::span<const Retirement> retirements);
+  // Whether pages have been taken away from under this pin.
+  bool is_known(const StandingPin& pin);
   // Lets go of peers that hold no pin any more, or have died.
   void release();
   // Whether any of the pages is retired.
@@ -41,17 +51,14 @@ class PublishedKeys {
   void unlock() { mutex_.unlock(); }
 
  private:
-  struct Retired {
-    FileRange pages;
-    StandingPin pin;
-  };
   void release_locked();
+  bool is_done_locked(const Retirement& retirement) const;
   bool is_retired_locked(const FileRange& pages);
 
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<std::pair<Board*, std::uint32_t>, FileRange> published_;
-  std::vector<Retired> retired_;
+  std::vector<Retirement> retired_;
 };
 
 }  // namespace softdat::transport::direct

@@ -220,13 +220,15 @@ TEST_F(Revocation, AHostilePeerThatPinsEverythingDelaysOnlyALittle) {
   });
 }
 
-// Threads go on storing into the region, each into words of its own, while it is taken away.
+// Threads go on storing into the region, each into words of its own, while it is taken away from under two pins that
+// have pages in common.
 TEST_F(Revocation, NoStoreOfAThreadIsLost) {
   constexpr int kRounds = 30;
   constexpr std::size_t kThreads = 2;
   for (int round = 0; round < kRounds; ++round) {
     auto straggler = hold(0);
-    ASSERT_TRUE(*straggler);
+    auto another = hold(kPiece / 2);
+    ASSERT_TRUE(*straggler && *another);
     std::memset(pages_.data(), 0, pages_.size());
     std::atomic<bool> is_over{false};
     std::atomic<std::size_t> running{0};
@@ -253,6 +255,7 @@ TEST_F(Revocation, NoStoreOfAThreadIsLost) {
       }
     }
     straggler.reset();
+    another.reset();
     ASSERT_TRUE(publish(kKey));
   }
 }
