@@ -146,7 +146,7 @@ std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWh
   look_around_locked();
   if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
   const bool is_alone = base::is_consumer_alone();
-  if (!is_alone && !may_move(parts)) return Refusal::kThreadMemory;
+  if (!is_alone && (has_unseen_stacks() || !may_move(parts))) return Refusal::kThreadMemory;
   const auto refused = move_parts_locked(parts, when);
   if (!is_alone && put_back_under_sleepers_locked(parts)) return Refusal::kThreadMemory;
   return refused;
@@ -158,6 +158,12 @@ std::optional<Refusal> Arena::move_parts_locked(const std::vector<Part>& parts, 
     if (const auto refused = move_part_locked(part.range, part.offset, when)) return refused;
   }
   return std::nullopt;
+}
+
+// A frame that a signal's delivery stores into a page that stands still would end the process, where the kernel does not
+// wait.
+bool Arena::has_unseen_stacks() {
+  return mover_.is_able() && !mover_.holds_system_calls() && may_use_alternate_stacks();
 }
 
 // Whether threads let the parts be moved, as far as can be told now.

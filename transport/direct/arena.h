@@ -87,6 +87,7 @@ class Arena {
   };
   std::optional<std::vector<Part>> parts_to_move_locked(const Range& range, const std::vector<Mapping>& map);
   std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when);
+  bool has_unseen_stacks();
   static bool may_move(const std::vector<Part>& parts);
   std::optional<Refusal> move_parts_locked(const std::vector<Part>& parts, MoveWhen when);
   bool put_back_under_sleepers_locked(const std::vector<Part>& parts);

@@ -65,9 +65,9 @@ const char* text_of(Refusal refusal) {
              "device, which may store there while its pages are moved, or keep the old ones; SOFTDAT_DIRECT=on moves "
              "them all the same";
     case Refusal::kThreadMemory:
-      return "reached by messages, because the stack of a thread lies there, or a thread sleeps there on a semaphore, "
-             "a "
-             "mutex or a condition that is shared between processes, or the system does not tell of all threads";
+      return "reached by messages, because the stack of a thread lies there, or may, or a thread sleeps there on a "
+             "semaphore, a mutex or a condition that is shared between processes, or the system does not tell of all "
+             "threads";
   }
   return "reached by messages, this memory being no private pages of ours";
 }

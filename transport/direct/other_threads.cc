@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -210,6 +211,16 @@ bool OtherThreads::stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_
 
 bool OtherThreads::sleep_in(std::uint64_t begin, std::uint64_t end) const {
   return std::ranges::any_of(futexes_, [=](std::uint64_t futex) { return futex >= begin && futex < end; });
+}
+
+bool may_use_alternate_stacks() {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    struct sigaction action = {};
+    if (signal == SIGSEGV || signal == SIGBUS || ::sigaction(signal, nullptr, &action) != 0) continue;
+    const bool is_handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    if (is_handled && (action.sa_flags & SA_ONSTACK) != 0) return true;
+  }
+  return false;
 }
 
 void wake_sleepers(const OtherThreads& threads, std::uint64_t begin, std::uint64_t end, int file,

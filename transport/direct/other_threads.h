@@ -47,6 +47,10 @@ class OtherThreads {
   bool is_complete_ = true;
 };
 
+// Whether some handler of a signal runs on an alternate stack (sigaltstack), if its thread has one. The kernel does not
+// tell where those of other threads lie. SIGSEGV and SIGBUS do not count: a thread has them by its own fault.
+bool may_use_alternate_stacks();
+
 // Wakes everyone who sleeps on futexes in [begin, end), whether the kernel knows them by the private pages that are or
 // were there or by the file's pages. They look at their words again, and sleep again if they have to. For after the
 // pages there have been replaced.
