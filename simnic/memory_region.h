@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "hca/device.h"
-#include "transport/direct/home.h"
+#include "simnic/direct/home.h"
 
 namespace softdat::simnic {
 
@@ -27,7 +27,7 @@ class ProtectionDomain final : public hca::ProtectionDomain {
 class MemoryRegion final : public hca::MemoryRegion {
  public:
   // `home` may be null.
-  MemoryRegion(Engine& engine, MemoryTable& table, transport::direct::Home* home, std::uint32_t key)
+  MemoryRegion(Engine& engine, MemoryTable& table, direct::Home* home, std::uint32_t key)
       : engine_(engine), table_(table), home_(home), key_(key) {}
   ~MemoryRegion() override;
 
@@ -41,11 +41,11 @@ class MemoryRegion final : public hca::MemoryRegion {
 
   Engine& engine_;
   MemoryTable& table_;
-  transport::direct::Home* const home_;
+  direct::Home* const home_;
   const std::uint32_t key_;
   bool is_revoked_ = false;  // owned by the baton
   // Written with the baton, read by the thread that wrote it.
-  std::optional<transport::direct::Withdrawn> withdrawn_;
+  std::optional<direct::Withdrawn> withdrawn_;
 };
 
 }  // namespace softdat::simnic

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "simnic/direct/layout.h"
 #include "simnic/window_state.h"
-#include "transport/direct/layout.h"
 
 namespace softdat::simnic {
 
-static_assert(MemoryTable::kTagBits == transport::direct::kKeyTagBits);
-static_assert(MemoryTable::kMaxRegions == transport::direct::kKeyEntries);
+static_assert(MemoryTable::kTagBits == direct::kKeyTagBits);
+static_assert(MemoryTable::kMaxRegions == direct::kKeyEntries);
 
 // These are within every check of a key, where a call more would be felt.
 inline MemoryTable::Slot* MemoryTable::find(std::uint32_t index) const {
@@ -86,7 +86,7 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
 
 void MemoryTable::free_slot_locked(std::uint32_t index) {
   Slot& slot = *find(index);
-  // Sequentially consistent: who pinned before he checked is then waited for (transport/direct/home.h).
+  // Sequentially consistent: who pinned before he checked is then waited for (simnic/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
   removals_.fetch_add(1, std::memory_order_release);
   slot.reserved.store(0, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include "hca/datagram.h"
 #include "simnic/datagram_switch.h"
+#include "simnic/direct/home.h"
 #include "simnic/engine.h"
 #include "simnic/listener_table.h"
 #include "simnic/memory_table.h"
@@ -15,7 +16,6 @@
 #include "simnic/receive_accounts.h"
 #include "simnic/rnr_policy.h"
 #include "transport/carrier.h"
-#include "transport/direct/home.h"
 
 namespace softdat::simnic {
 
@@ -24,9 +24,9 @@ struct NicConfig {
   base::IpAddress address{.ipv4 = 0x7f000001};  // what peers know us by
   RnrPolicy rnr = RnrPolicy::kWait;
   Drive drive = Drive::kThread;
-  base::Duration connect_grace = base::Duration::zero();    // as NicOptions
-  std::shared_ptr<transport::direct::Home> home = nullptr;  // as the carrier's; null: no direct access
-  hca::DirectAccess direct = hca::DirectAccess::kNone;      // what home does, as the consumer is told
+  base::Duration connect_grace = base::Duration::zero();  // as NicOptions
+  std::shared_ptr<direct::Home> home = nullptr;           // as the carrier's; null: no direct access
+  hca::DirectAccess direct = hca::DirectAccess::kNone;    // what home does, as the consumer is told
 };
 
 class Nic final : public hca::Device, public hca::DatagramDevice {
@@ -68,7 +68,7 @@ class Nic final : public hca::Device, public hca::DatagramDevice {
   const hca::DeviceAttributes attributes_;
   const RnrPolicy rnr_;
   const base::Duration connect_grace_;
-  const std::shared_ptr<transport::direct::Home> home_;
+  const std::shared_ptr<direct::Home> home_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};
   MemoryTable memory_;

@@ -6,9 +6,9 @@
 namespace softdat::simnic {
 namespace {
 
-std::shared_ptr<transport::direct::Home> make_home(hca::DirectAccess access) {
-  using transport::direct::Home;
-  using transport::direct::MoveWhen;
+std::shared_ptr<direct::Home> make_home(hca::DirectAccess access) {
+  using direct::Home;
+  using memory::MoveWhen;
   switch (access) {
     case hca::DirectAccess::kNone:
       break;
@@ -31,7 +31,7 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                                           .crc = options.crc,
                                           .mpa = options.mpa,
                                           .tcp_timeout = options.tcp_timeout,
-                                          .home = home});
+                                          .resources = home});
   return std::make_unique<Nic>(std::move(carrier), NicConfig{.name = options.name,
                                                              .address = options.address,
                                                              .rnr = options.rnr,

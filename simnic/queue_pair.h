@@ -16,7 +16,7 @@
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
 #include "simnic/connect_attempt.h"
-#include "simnic/direct_path.h"
+#include "simnic/direct/direct_path.h"
 #include "simnic/fault.h"
 #include "simnic/queue_pair_state.h"
 #include "simnic/receive_limits.h"
@@ -35,9 +35,9 @@ class Engine;
 struct NicView {
   Engine& engine;
   MemoryTable& memory;
-  transport::direct::Home* home;  // null: no direct access
-  std::uint32_t stream;           // the queue pair's own number
-  hca::Address address;           // the port is this queue pair's
+  direct::Home* home;    // null: no direct access
+  std::uint32_t stream;  // the queue pair's own number
+  hca::Address address;  // the port is this queue pair's
   RnrPolicy rnr;
   base::Duration connect_grace;  // for how long a connect that finds no listener tries again
 };

@@ -123,7 +123,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   attempt_.reset();
   {
     const std::lock_guard lock(send_mutex_);
-    direct_.begin(channel_->peer_memory(), peer, requester_.may_read());
+    direct_.begin(std::static_pointer_cast<direct::Peer>(channel_->peer_resources()), peer, requester_.may_read());
   }
   if (!advance(QueuePairEvent::kEstablish)) return;
   // A foreign peer has no service ids; it is found again where it was found.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/uncancelled.h"
-#include "simnic/direct_path.h"
+#include "simnic/direct/direct_path.h"
 
 namespace softdat::simnic {
 namespace {

@@ -15,10 +15,7 @@
 
 #include "transport/message.h"
 #include "transport/offer.h"
-
-namespace softdat::transport::direct {
-class Peer;
-}
+#include "transport/peer_resources.h"
 
 namespace softdat::transport {
 
@@ -149,8 +146,8 @@ class Channel {
   // What the peer can do, valid once established.
   virtual Features features() const = 0;
 
-  // What of the peer's process we reach without its help; null: nothing. Valid once established.
-  virtual std::shared_ptr<direct::Peer> peer_memory() const { return nullptr; }
+  // What our NIC has made of the files of the peer's process; null: nothing. Valid once established.
+  virtual std::shared_ptr<PeerResources> peer_resources() const { return nullptr; }
 
   // "tcp", "shm" or "loop", for people and traces.
   virtual const char* carrier_name() const = 0;

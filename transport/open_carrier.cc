@@ -18,7 +18,7 @@ std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options) {
   if (options.kind == CarrierKind::kLoop) {
     return std::make_unique<loop::LoopCarrier>(loop::process_network(), options.address);
   }
-  const shm::ShmOptions shm_options{.address = options.address, .home = options.home};
+  const shm::ShmOptions shm_options{.address = options.address, .resources = options.resources};
   return std::make_unique<AutoCarrier>(options.address, halves, shm_options, tcp_options);
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "transport/carrier.h"
-#include "transport/direct/home.h"
+#include "transport/peer_resources.h"
 
 namespace softdat::transport {
 
@@ -30,7 +30,7 @@ struct CarrierOptions {
   bool crc = false;                     // asks for CRC32C on TCP
   MpaStyle mpa = MpaStyle::kPeerToPeer;
   base::Duration tcp_timeout = std::chrono::seconds(60);  // a peer whose host is silent for so long is lost
-  std::shared_ptr<direct::Home> home = nullptr;  // what peers over shared memory may reach directly; null: nothing
+  std::shared_ptr<ResourceExchange> resources = nullptr;  // what peers over shared memory are shown; null: nothing
 };
 
 // Throws std::system_error when the system has not what the carrier needs.

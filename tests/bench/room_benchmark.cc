@@ -14,13 +14,13 @@
 #include "libdat/object/protection_zone.h"
 #include "simnic/memory_table.h"
 #include "tests/libdat/object/world.h"
-#include "transport/direct/home.h"
+#include "simnic/direct/home.h"
 #include "transport/tcp/crc32c.h"
 
 namespace softdat::bench {
 namespace {
 
-namespace direct = transport::direct;
+namespace direct = simnic::direct;
 
 void handle_lookup(benchmark::State& state) {
   object::World world;

@@ -14,16 +14,16 @@
 #include <sstream>
 #include <string>
 
+#include "simnic/direct/layout.h"
 #include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/remote_peer.h"
-#include "transport/direct/layout.h"
 
 namespace softdat::conformance {
 namespace {
 
-using transport::direct::BoardLayout;
-using transport::direct::is_claimed;
-using transport::direct::kPinSlots;
+using simnic::direct::BoardLayout;
+using simnic::direct::is_claimed;
+using simnic::direct::kPinSlots;
 
 constexpr std::size_t kLength = 256 * 1024;
 // What stands in place of "for ever".
@@ -48,7 +48,7 @@ class PeersPins {
       if (line.find("r--s") == std::string::npos || line.find("softdat-board") == std::string::npos) continue;
       const std::uint64_t begin = std::stoull(line, nullptr, 16);
       const std::uint64_t end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
-      if (end - begin != transport::direct::kBoardBytes) continue;
+      if (end - begin != simnic::direct::kBoardBytes) continue;
       // A second mapping of the same pages, which stays when the first one goes.
       view_ = ::mremap(reinterpret_cast<void*>(begin), 0, kBytes, MREMAP_MAYMOVE);
       return;

@@ -28,7 +28,7 @@ Contact::Begin Contact::begin() {
   }
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
-  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.shared_files())) return Begin::kNobody;
+  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.resource_files())) return Begin::kNobody;
   socket_ = PeerSocket(std::move(peer.fd));
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
   if (!watch_) return Begin::kNoResources;

@@ -54,18 +54,17 @@ CarrierId make_carrier_id() {
   return id;
 }
 
-bool send_hello(int socket, const CarrierId& sender, const SharedFiles& shared) {
-  const bool shares = shared.board >= 0;
-  const Words words{.features = shares ? kSharesMemory : 0, .sender = sender};
-  const int fds[] = {shared.board, shared.arena};
-  return send_packet(socket, as_bytes(words), std::span(fds).first(shares ? 2 : 0));
+bool send_hello(int socket, const CarrierId& sender, const ResourceFiles& files) {
+  const bool shares = files[0] >= 0;
+  const Words words{.features = shares ? kSharesFiles : 0, .sender = sender};
+  return send_packet(socket, as_bytes(words), std::span(files).first(shares ? files.size() : 0));
 }
 
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const SharedFiles& shared) {
-  const bool shares = shared.board >= 0;
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const ResourceFiles& files) {
+  const bool shares = files[0] >= 0;
   const Words words{
-      .features = shares ? kSharesMemory : 0, .sender = sender, .answer = static_cast<std::uint32_t>(answer)};
-  const int fds[] = {memory, shared.board, shared.arena};
+      .features = shares ? kSharesFiles : 0, .sender = sender, .answer = static_cast<std::uint32_t>(answer)};
+  const int fds[] = {memory, files[0], files[1]};
   const std::size_t count = answer != Answer::kNewLink ? 0 : shares ? 3 : 1;
   return send_packet(socket, as_bytes(words), std::span(fds).first(count));
 }
@@ -79,10 +78,9 @@ ReceiveResult receive_hello(int socket, Hello& into) {
   into.sender = words.sender;
   into.features = words.features & kOurLinkFeatures;
   Descriptors fds(packet);
-  if ((into.features & kSharesMemory) == 0) return ReceiveResult::kPacket;
-  into.board = fds.next();
-  into.arena = fds.next();
-  return into.arena ? ReceiveResult::kPacket : ReceiveResult::kEnd;
+  if ((into.features & kSharesFiles) == 0) return ReceiveResult::kPacket;
+  for (base::UniqueFd& file : into.files) file = fds.next();
+  return into.files.back() ? ReceiveResult::kPacket : ReceiveResult::kEnd;
 }
 
 ReceiveResult receive_welcome(int socket, Welcome& into) {
@@ -98,10 +96,9 @@ ReceiveResult receive_welcome(int socket, Welcome& into) {
   Descriptors fds(packet);
   into.memory = fds.next();
   if (!into.memory) return ReceiveResult::kEnd;
-  if ((into.features & kSharesMemory) == 0) return ReceiveResult::kPacket;
-  into.board = fds.next();
-  into.arena = fds.next();
-  return into.arena ? ReceiveResult::kPacket : ReceiveResult::kEnd;
+  if ((into.features & kSharesFiles) == 0) return ReceiveResult::kPacket;
+  for (base::UniqueFd& file : into.files) file = fds.next();
+  return into.files.back() ? ReceiveResult::kPacket : ReceiveResult::kEnd;
 }
 
 }  // namespace softdat::transport::shm

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/unique_fd.h"
+#include "transport/peer_resources.h"
 #include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
@@ -23,21 +24,14 @@ CarrierId make_carrier_id();
 
 // What a side can do beyond the rings; both use the intersection.
 using LinkFeatures = std::uint32_t;
-inline constexpr LinkFeatures kSharesMemory = 1u << 0;  // the sender's board and arena come along
-inline constexpr LinkFeatures kOurLinkFeatures = kSharesMemory;
-
-// What a side shows for direct access (transport/direct); -1: nothing.
-struct SharedFiles {
-  int board = -1;
-  int arena = -1;
-};
+inline constexpr LinkFeatures kSharesFiles = 1u << 0;  // the sender's resource files come along
+inline constexpr LinkFeatures kOurLinkFeatures = kSharesFiles;
 
 struct Hello {
   CarrierId sender{};
   bool is_our_version = false;
   LinkFeatures features = 0;
-  base::UniqueFd board;  // kSharesMemory
-  base::UniqueFd arena;  // likewise
+  std::array<base::UniqueFd, kResourceFiles> files;  // kSharesFiles
 };
 
 enum class Answer : std::uint32_t { kNewLink = 1, kExistingLink = 2, kNoCommonVersion = 3 };
@@ -46,14 +40,13 @@ struct Welcome {
   CarrierId sender{};
   LinkFeatures features = 0;
   Answer answer = Answer::kNoCommonVersion;
-  base::UniqueFd memory;  // kNewLink
-  base::UniqueFd board;   // kNewLink and kSharesMemory
-  base::UniqueFd arena;   // likewise
+  base::UniqueFd memory;                             // kNewLink
+  std::array<base::UniqueFd, kResourceFiles> files;  // kNewLink and kSharesFiles
 };
 
 // The kernel duplicates the descriptors: the caller keeps its own. False: the peer is gone.
-bool send_hello(int socket, const CarrierId& sender, const SharedFiles& shared);
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const SharedFiles& shared);
+bool send_hello(int socket, const CarrierId& sender, const ResourceFiles& files);
+bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const ResourceFiles& files);
 
 // kNothing: not there yet. kEnd: the peer is gone, or sent what no peer sends.
 ReceiveResult receive_hello(int socket, Hello& into);

@@ -52,7 +52,7 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
       peer_(parts.peer),
       segment_(std::move(parts.segment)),
       socket_(std::move(parts.socket)),
-      memory_(std::move(parts.memory)),
+      resources_(std::move(parts.resources)),
       writer_(segment_.ring_of(parts.side)),
       reader_(segment_.ring_of(other(parts.side))),
       conversations_(parts.side) {
@@ -70,7 +70,7 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
 }
 
 Link::~Link() {
-  if (memory_) carrier_.home()->part(memory_, has_hung_up(socket_.get()));
+  if (resources_) carrier_.resources()->detach_peer(resources_, has_hung_up(socket_.get()));
 }
 
 void Link::on_ready(std::uint32_t) {

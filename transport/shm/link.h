@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "transport/peer_resources.h"
 #include "transport/reactor.h"
 #include "transport/shm/conversation_table.h"
 #include "transport/shm/handshake.h"
@@ -34,7 +35,7 @@ struct LinkParts {
   CarrierId peer;
   Segment segment;
   PeerSocket socket;
-  std::shared_ptr<direct::Peer> memory;  // null: nothing of the peer's is reached directly
+  std::shared_ptr<PeerResources> resources;  // null: none
 };
 
 class Link final : public ReadinessSink {
@@ -45,7 +46,7 @@ class Link final : public ReadinessSink {
   Link& operator=(const Link&) = delete;
 
   const CarrierId& peer() const { return peer_; }
-  const std::shared_ptr<direct::Peer>& peer_memory() const { return memory_; }
+  const std::shared_ptr<PeerResources>& peer_resources() const { return resources_; }
 
   // Asks for a connection; the channel has its question. Refused later if the link cannot. Throws std::bad_alloc, and
   // nothing has begun then.
@@ -129,7 +130,7 @@ class Link final : public ReadinessSink {
   const CarrierId peer_;
   const Segment segment_;
   const PeerSocket socket_;
-  const std::shared_ptr<direct::Peer> memory_;
+  const std::shared_ptr<PeerResources> resources_;
   std::unique_ptr<Reactor::Watch> watch_;
   std::unique_ptr<DeathWatch> death_watch_;
   // Owned by the baton, but for what the rings say.

@@ -16,7 +16,7 @@
 #include "base/guarded.h"
 #include "base/own_threads.h"
 #include "base/uncancelled.h"
-#include "transport/direct/fork_handlers.h"
+#include "memory/fork_handlers.h"
 
 namespace softdat::transport::shm {
 namespace {
@@ -46,8 +46,8 @@ class Reaper {
     };
     static auto* const guarded = new base::Guarded<Instance>();
     const auto instance = guarded->lock();
-    if (instance->reaper == nullptr || instance->generation != direct::fork_generation()) {
-      *instance = {new Reaper, direct::fork_generation()};
+    if (instance->reaper == nullptr || instance->generation != memory::fork_generation()) {
+      *instance = {new Reaper, memory::fork_generation()};
     }
     return *instance->reaper;
   }

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "transport/direct/shared_file.h"
+#include "memory/shared_file.h"
 
 namespace softdat::transport::shm {
 namespace {
@@ -86,13 +86,13 @@ Segment::~Segment() {
 }
 
 std::string Segment::problem(std::size_t ring_bytes) {
-  const base::UniqueFd file = direct::create_shared_file("softdat-link", total_bytes(ring_bytes));
-  return file ? std::string() : direct::shared_file_problem(total_bytes(ring_bytes));
+  const base::UniqueFd file = memory::create_shared_file("softdat-link", total_bytes(ring_bytes));
+  return file ? std::string() : memory::shared_file_problem(total_bytes(ring_bytes));
 }
 
 std::optional<Segment> Segment::create(std::size_t ring_bytes) {
   Segment segment;
-  segment.memory_ = direct::create_shared_file("softdat-link", total_bytes(ring_bytes));
+  segment.memory_ = memory::create_shared_file("softdat-link", total_bytes(ring_bytes));
   if (!segment.memory_ || !segment.map(ring_bytes)) return {};
   new (segment.front_) SegmentHeader(make_header(ring_bytes));
   return segment;
@@ -104,7 +104,7 @@ std::optional<Segment> Segment::attach(base::UniqueFd memory) {
   const int fd = segment.memory_.get();
   // A segment that can shrink would turn our next access into a SIGBUS.
   struct stat status = {};
-  if (!direct::is_sealed_memory(fd) || ::fstat(fd, &status) != 0) return {};
+  if (!memory::is_sealed_memory(fd) || ::fstat(fd, &status) != 0) return {};
   SegmentHeader header;
   if (::pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return {};
   const std::size_t ring_bytes = check_header(header, static_cast<std::uint64_t>(status.st_size));

@@ -140,28 +140,29 @@ void ShmCarrier::welcome(PeerSocket socket, Hello hello) {
   if (find_link(hello.sender) != nullptr) return say_no(Answer::kExistingLink);
   auto segment = Segment::create(options_.ring_bytes);
   if (!segment) return;
-  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), shared_files())) return;
+  if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), resource_files())) return;
   segment->drop_fd();
-  auto memory = meet(socket.get(), std::move(hello.board), std::move(hello.arena));
-  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(memory)});
+  auto resources = attach_peer(socket.get(), std::move(hello.files));
+  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(resources)});
 }
 
 Link* ShmCarrier::join(PeerSocket socket, Welcome welcome) {
   auto segment = Segment::attach(std::move(welcome.memory));
   if (!segment) return nullptr;
   segment->drop_fd();
-  auto memory = meet(socket.get(), std::move(welcome.board), std::move(welcome.arena));
-  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(memory)});
+  auto resources = attach_peer(socket.get(), std::move(welcome.files));
+  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(resources)});
 }
 
-SharedFiles ShmCarrier::shared_files() const {
-  if (home() == nullptr) return {};
-  return {.board = home()->board_file(), .arena = home()->arena_file()};
+ResourceFiles ShmCarrier::resource_files() const {
+  return resources() == nullptr ? kNoResourceFiles : resources()->resource_files();
 }
 
-std::shared_ptr<direct::Peer> ShmCarrier::meet(int socket, base::UniqueFd board, base::UniqueFd arena) {
-  if (home() == nullptr || !board || !arena) return nullptr;
-  return home()->meet(std::move(board), std::move(arena), open_process(socket));
+std::shared_ptr<PeerResources> ShmCarrier::attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files) {
+  if (resources() == nullptr || !std::ranges::all_of(files, [](const auto& file) { return static_cast<bool>(file); })) {
+    return nullptr;
+  }
+  return resources()->attach_peer(std::move(files), open_process(socket));
 }
 
 // Room first: a link in one list alone would be forgotten.

@@ -18,7 +18,7 @@
 
 #include "base/guarded.h"
 #include "transport/carrier.h"
-#include "transport/direct/home.h"
+#include "transport/peer_resources.h"
 #include "transport/reactor.h"
 #include "transport/shm/contact.h"
 #include "transport/shm/handshake.h"
@@ -33,9 +33,9 @@ class Link;
 class ShmPort;
 
 struct ShmOptions {
-  Address address{.ipv4 = 0x7f000001};              // what peers find this carrier under
-  std::size_t ring_bytes = std::size_t{256} << 10;  // of each direction of a link; a power of two
-  std::shared_ptr<direct::Home> home = nullptr;     // null: peers reach nothing of ours directly
+  Address address{.ipv4 = 0x7f000001};                    // what peers find this carrier under
+  std::size_t ring_bytes = std::size_t{256} << 10;        // of each direction of a link; a power of two
+  std::shared_ptr<ResourceExchange> resources = nullptr;  // null: peers are shown nothing
 };
 
 class ShmCarrier final : public Carrier {
@@ -81,8 +81,8 @@ class ShmCarrier final : public Carrier {
   std::span<std::byte> packet_buffer() { return packet_buffer_; }
   // A peer has rung: the next turn looks at every link.
   void on_bell() { must_poll_all_.store(true, std::memory_order_relaxed); }
-  direct::Home* home() const { return options_.home.get(); }
-  SharedFiles shared_files() const;
+  ResourceExchange* resources() const { return options_.resources.get(); }
+  ResourceFiles resource_files() const;
   ShmPort* find_port(std::uint64_t service_id);
   void remove_port(std::uint64_t service_id) { ports_.erase(service_id); }
   // Has the port look again after a while: what it lacks now nobody announces.
@@ -102,7 +102,7 @@ class ShmCarrier final : public Carrier {
   Contact::Begin start_if_possible(ShmChannel& channel);
   Link* add_link(LinkParts parts);
   void break_down();
-  std::shared_ptr<direct::Peer> meet(int socket, base::UniqueFd board, base::UniqueFd arena);
+  std::shared_ptr<PeerResources> attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files);
   std::size_t poll_links();
   std::size_t poll_all();
   std::size_t poll_next_cold();

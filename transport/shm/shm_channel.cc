@@ -37,8 +37,8 @@ void ShmChannel::expect(const Offer& peer, Features agreed) {
   features_ = agreed;
 }
 
-std::shared_ptr<direct::Peer> ShmChannel::peer_memory() const {
-  return link_ == nullptr ? nullptr : link_->peer_memory();
+std::shared_ptr<PeerResources> ShmChannel::peer_resources() const {
+  return link_ == nullptr ? nullptr : link_->peer_resources();
 }
 
 void ShmChannel::flush() {

@@ -53,7 +53,7 @@ class ShmChannel final : public Channel, public QueueHook {
   void terminate(const TerminateCode& code) override;
   void close(CloseMode mode) override;
   Features features() const override { return features_; }
-  std::shared_ptr<direct::Peer> peer_memory() const override;
+  std::shared_ptr<PeerResources> peer_resources() const override;
   const char* carrier_name() const override { return "shm"; }
 
   // For the carrier and the link.

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/uncancelled.h"
-#include "transport/direct/shared_file.h"
+#include "memory/shared_file.h"
 #include "transport/shm/reaper.h"
 
 namespace softdat::transport::shm {
@@ -29,7 +29,7 @@ union ControlBuffer {
 // Only a sealed memfd is kept. F_GET_SEALS comes first, because it asks nothing of a foreign file system; fstat() does,
 // and UniqueFd calls it.
 bool keep_or_close(int fd, Packet& into) {
-  if (into.fd_count < kMostFds && direct::is_sealed_memory(fd)) {
+  if (into.fd_count < kMostFds && memory::is_sealed_memory(fd)) {
     into.fds[into.fd_count++].reset(fd);
     return true;
   }

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "base/assert.h"
-#include "transport/direct/page_mover.h"
+#include "memory/page_mover.h"
 #include "transport/tcp/inbound.h"
 
 namespace softdat::transport::tcp {
@@ -124,7 +124,7 @@ long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length
     const std::span<std::byte> room = buffer_.room(kSmallReadAhead);
     if (!room.empty()) list[count++] = {room.data(), std::min(room.size(), kSmallReadAhead)};
   }
-  direct::MoveWatch watch;
+  memory::MoveWatch watch;
   long got = retry([&] { return ::readv(fd, list, count); });
   while (got < 0 && errno == EFAULT && watch.was_disturbed()) got = retry([&] { return ::readv(fd, list, count); });
   if (got < 0 && errno == EFAULT) return report_fault(covered) ? receive_discarded(fd, covered) : got;

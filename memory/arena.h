@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Arena: the file behind this process's registered memory, so that peers can map it. Memory is moved
+// there in place when it is registered and stays there afterwards, which costs its owner nothing;
+// what has been unmapped meanwhile is given back to the system now and then.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "memory/address_map.h"
+#include "memory/file_range.h"
+#include "memory/lent_pages.h"
+#include "memory/page_mover.h"
+
+namespace softdat::memory {
+
+// Why memory is not shared.
+enum class Refusal : std::uint8_t {
+  kNotMovable,    // it is not private pages of the consumer's
+  kOtherThreads,  // it is, but moving it could fail a system call of one of the consumer's threads
+  kOthersAtWork,  // or the kernel or a device may be storing there by itself
+  kThreadMemory,  // a thread's stack or control block lies there, or a thread sleeps on a futex there, or may
+};
+
+// Any thread.
+class Arena {
+ public:
+  // Null when the system refuses.
+  static std::unique_ptr<Arena> create(PageMover mover = {});
+  // The one of this process, made when first asked for. It never dies: memory that was moved there stays
+  // there, and forks must know of it.
+  static Arena* of_process();
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  int file() const { return file_.get(); }
+  // Tells it from other arenas, in other processes too; not 0.
+  std::uint64_t number() const { return identity_.inode; }
+  bool is_same_file(int file) const;
+  // What is lent of it.
+  LentPages& lent() { return lent_; }
+
+  // Where [address, address + length) lies in the arena, moving there what does not yet. Nothing when
+  // some of it is no memory that can be moved, or not now; then no byte has changed its value.
+  std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
+                                     Refusal* refusal = nullptr);
+
+  // Peers that stand still in a copy may still store into these pages of the file. Takes back all that is lent of them
+  // and gives this process's memory private pages in their place; when it returns nothing that the peers store is seen
+  // here. They stay out of use until their holds are over. Returns how many bytes were taken away, without those that
+  // had been before for the same hold. Throws std::bad_alloc.
+  std::uint64_t retire(std::span<const Retirement> retirements);
+
+  // A fork of this process is about to happen / has happened, on this thread.
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+ private:
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  // What a view of [begin, end) of the file shows. `copy` is null when there is no memory for it.
+  struct Snapshot {
+    Range range;
+    char* copy;
+  };
+
+  Arena(base::UniqueFd file, PageMover mover);
+  std::optional<std::uint64_t> offset_of_locked(const Range& range);
+  bool is_in_place_locked(const Mapping& view);
+  bool can_share_locked(const Range& range, const std::vector<Mapping>& map);
+  // Parts of a range that do not lie in the file yet, and where they are to come to lie.
+  struct Part {
+    Range range;
+    std::uint64_t offset;
+  };
+  std::optional<std::vector<Part>> parts_to_move_locked(const Range& range, const std::vector<Mapping>& map);
+  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when);
+  bool has_unseen_stacks();
+  static bool may_move(const std::vector<Part>& parts);
+  std::optional<Refusal> move_parts_locked(const std::vector<Part>& parts, MoveWhen when);
+  bool put_back_under_sleepers_locked(const std::vector<Part>& parts);
+  void put_back_locked(const Part& part);
+  std::optional<Refusal> move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when);
+  void look_around_locked();
+  void add_moved_locked(const Range& range);
+  void reclaim_locked();
+  void return_locked(const std::vector<FileRange>& pages);
+  void punch(const Range& range) const;
+  template <typename Act>
+  void for_each_view(const Act& act) const;
+  void plan_fork_locked();
+  void part_view(const Mapping& view) const;
+  void forget_plan();
+
+  // Fixed after construction; a child of fork() gives its parent's file up.
+  base::UniqueFd file_;
+  const FileIdentity identity_;
+  LentPages lent_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  PageMover mover_;
+  std::array<std::uint64_t, kWindows> windows_{};  // the address that each stands for, plus one; 0: none yet
+  std::map<std::uint64_t, std::uint64_t> moved_;   // of the file: begin > end, apart from each other
+  std::uint64_t moved_since_reclaim_ = 0;
+  LinesSeen seen_;              // when we last looked
+  std::size_t made_since_ = 0;  // mappings, at most
+  base::Time look_again_{};
+  // While a fork is under way: memory of their own, because malloc's may be what is being parted.
+  Snapshot* snapshots_ = nullptr;
+  std::size_t snapshot_count_ = 0;
+  std::size_t snapshot_room_ = 0;
+};
+
+}  // namespace softdat::memory

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bytes of an arena, the file behind a process's registered memory: kWindows windows of kWindowBytes. A window stands
+// for a run of the owner's addresses as long as itself, so memory that is contiguous there is contiguous here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace softdat::memory {
+
+inline constexpr std::size_t kWindows = 16;
+inline constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 30;
+inline constexpr std::uint64_t kArenaBytes = kWindows * kWindowBytes;
+inline constexpr std::uint64_t kPageBytes = 4096;
+
+// [begin, end), whole pages where a name says so.
+struct FileRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+constexpr FileRange whole_pages(std::uint64_t offset, std::uint64_t length) {
+  return {offset / kPageBytes * kPageBytes, (offset + length + kPageBytes - 1) / kPageBytes * kPageBytes};
+}
+constexpr bool overlap(const FileRange& a, const FileRange& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+constexpr FileRange common_part(const FileRange& a, const FileRange& b) {
+  return {a.begin < b.begin ? b.begin : a.begin, a.end < b.end ? a.end : b.end};
+}
+
+}  // namespace softdat::memory

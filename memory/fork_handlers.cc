@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/fork_handlers.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "memory/arena.h"
+
+namespace softdat::memory {
+namespace {
+
+// Never destroyed: processes fork while they end, too.
+struct Followers {
+  std::mutex mutex;
+  std::vector<Arena*> arenas;  // guarded by mutex
+};
+
+Followers& followers() {
+  static auto* const instance = new Followers;
+  return *instance;
+}
+
+std::atomic<unsigned> generation{0};  // stored by the child alone, before it has threads
+
+void prepare() {
+  followers().mutex.lock();
+  for (Arena* arena : followers().arenas) arena->before_fork();
+}
+
+void resume_parent() {
+  for (Arena* arena : followers().arenas) arena->after_fork_in_parent();
+  followers().mutex.unlock();
+}
+
+void resume_child() {
+  generation.store(generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  for (Arena* arena : followers().arenas) arena->after_fork_in_child();
+  followers().mutex.unlock();
+}
+
+// As the library is loaded, before anybody else of ours asks for the same: what is asked for first runs last before a
+// fork and first after it. A handler that stored something in the child before us would store it in the parent.
+[[gnu::constructor(101)]] void begin_to_follow() {
+  static_cast<void>(::pthread_atfork(prepare, resume_parent, resume_child));
+}
+
+}  // namespace
+
+void follow_forks(Arena& arena) {
+  const std::lock_guard lock(followers().mutex);
+  followers().arenas.push_back(&arena);
+}
+
+void ignore_forks(Arena& arena) {
+  const std::lock_guard lock(followers().mutex);
+  std::erase(followers().arenas, &arena);
+}
+
+unsigned fork_generation() {
+  return generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace softdat::memory

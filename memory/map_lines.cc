@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/map_lines.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace softdat::memory {
+namespace {
+
+// A line: "begin-end perms offset major:minor inode    name".
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+  bool is_good() const { return is_good_; }
+  std::uint64_t number(int base) {
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value, base);
+    is_good_ = is_good_ && error == std::errc();
+    text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
+    return value;
+  }
+  std::string_view word() {
+    const std::string_view result = text_.substr(0, text_.find(' '));
+    text_.remove_prefix(result.size());
+    return result;
+  }
+  void skip(std::size_t most = 1) { text_.remove_prefix(std::min(most, text_.size())); }
+  std::string_view rest() const {
+    const std::size_t first = text_.find_first_not_of(' ');
+    return first == std::string_view::npos ? std::string_view() : text_.substr(first);
+  }
+
+ private:
+  std::string_view text_;
+  bool is_good_ = true;
+};
+
+bool parse(std::string_view text, MapLine& line) {
+  Reader reader(text);
+  line.begin = reader.number(16);
+  reader.skip();
+  line.end = reader.number(16);
+  reader.skip();
+  line.rights = reader.word();
+  reader.skip();
+  line.offset = reader.number(16);
+  reader.skip();
+  const auto major = static_cast<unsigned>(reader.number(16));
+  reader.skip();
+  const auto minor = static_cast<unsigned>(reader.number(16));
+  reader.skip();
+  line.file = {.device = makedev(major, minor), .inode = reader.number(10)};
+  line.name = reader.rest();
+  return reader.is_good() && line.rights.size() == 4;
+}
+
+base::UniqueFd open_map() {
+  return base::UniqueFd(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+}
+
+// Memory that is neither malloc's nor on the stack, which may be a small one.
+class Scratch {
+ public:
+  static constexpr std::size_t kSize = 8192;
+
+  Scratch() : got_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Scratch() {
+    if (data() != nullptr) ::munmap(got_, kSize);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  char* data() const { return got_ == MAP_FAILED ? nullptr : static_cast<char*>(got_); }
+
+ private:
+  void* const got_;
+};
+
+// What newer headers call procmap_query.
+struct Query {
+  std::uint64_t size;
+  std::uint64_t flags;
+  std::uint64_t address;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t rights;
+  std::uint64_t page_size;
+  std::uint64_t offset;
+  std::uint64_t inode;
+  std::uint32_t device_major;
+  std::uint32_t device_minor;
+  std::uint32_t name_size;
+  std::uint32_t build_id_size;
+  std::uint64_t name;
+  std::uint64_t build_id;
+};
+constexpr unsigned long kQuery = _IOWR('f', 17, Query);  // PROCMAP_QUERY
+constexpr std::uint64_t kOrNext = 0x10;                  // PROCMAP_QUERY_COVERING_OR_NEXT_VMA
+constexpr std::uint64_t kReadable = 1;
+constexpr std::uint64_t kWritable = 2;
+constexpr std::uint64_t kExecutable = 4;
+constexpr std::uint64_t kShared = 8;
+
+}  // namespace
+
+bool walk_map_lines(const std::function<bool(const MapLine&)>& on_line) {
+  const base::UniqueFd maps = open_map();
+  const Scratch scratch;
+  char* const buffer = scratch.data();
+  std::size_t held = 0;
+  for (bool wants_more = maps && buffer != nullptr; wants_more;) {
+    const ssize_t got = ::read(maps.get(), buffer + held, Scratch::kSize - held);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    held += static_cast<std::size_t>(got);
+    std::string_view text(buffer, held);
+    for (std::size_t length; wants_more && (length = text.find('\n')) != std::string_view::npos;) {
+      MapLine line;
+      wants_more = !parse(text.substr(0, length), line) || on_line(line);
+      text.remove_prefix(length + 1);
+    }
+    held = text.size();
+    if (held == Scratch::kSize) break;  // no name is that long
+    std::memmove(buffer, text.data(), held);
+  }
+  return maps && buffer != nullptr;
+}
+
+MapQuery::MapQuery() : maps_(open_map()) {}
+
+MapQuery::Answer MapQuery::find(std::uint64_t address, MapLine& out) {
+  Query query = {};
+  query.size = sizeof query;
+  query.flags = kOrNext;
+  query.address = address;
+  query.name_size = sizeof name_;
+  query.name = reinterpret_cast<std::uint64_t>(name_);
+  // A longer name is no name that matters.
+  if (::ioctl(maps_.get(), kQuery, &query) != 0 && errno == ENAMETOOLONG) {
+    query.name_size = 0;
+    query.name = 0;
+    std::strcpy(name_, "?");
+    if (::ioctl(maps_.get(), kQuery, &query) != 0) return Answer::kUnable;
+    query.name_size = 2;
+  } else if (query.end == 0) {
+    return errno == ENOENT ? Answer::kNone : Answer::kUnable;
+  }
+  rights_[0] = (query.rights & kReadable) != 0 ? 'r' : '-';
+  rights_[1] = (query.rights & kWritable) != 0 ? 'w' : '-';
+  rights_[2] = (query.rights & kExecutable) != 0 ? 'x' : '-';
+  rights_[3] = (query.rights & kShared) != 0 ? 's' : 'p';
+  out = {.begin = query.begin,
+         .end = query.end,
+         .rights = {rights_, sizeof rights_},
+         .offset = query.offset,
+         .file = {.device = makedev(query.device_major, query.device_minor), .inode = query.inode},
+         .name = query.name_size == 0 ? std::string_view() : std::string_view(name_, query.name_size - 1)};
+  return Answer::kFound;
+}
+
+}  // namespace softdat::memory

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/other_threads.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "base/ordered_copy.h"
+#include "base/unique_fd.h"
+
+namespace softdat::memory {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+// More than the C library's control block takes.
+constexpr std::uint64_t kControlBytes = 4096;
+// Known to newer headers only.
+constexpr long kFutexWaitVector = 449;
+constexpr long kFutexWait = 455;
+constexpr int kLockPi2 = 13;
+
+enum class Text : std::uint8_t { kRead, kGone, kRefused };
+
+// What /proc says of one of our threads, as far as it fits.
+Text read_of_thread(int thread, const char* name, std::array<char, 512>& buffer, std::string_view& text) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/%s", thread, name);
+  const base::UniqueFd file(::open(path.data(), O_RDONLY | O_CLOEXEC));
+  if (!file) return errno == ENOENT ? Text::kGone : Text::kRefused;
+  const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+  if (got <= 0) return errno == ESRCH ? Text::kGone : Text::kRefused;
+  text = {buffer.data(), static_cast<std::size_t>(got)};
+  return Text::kRead;
+}
+
+// It has ended, but its entry is still there.
+bool has_ended(int thread) {
+  std::array<char, 512> buffer;
+  std::string_view text;
+  const Text answer = read_of_thread(thread, "stat", buffer, text);
+  if (answer != Text::kRead) return answer == Text::kGone;
+  const std::size_t name_end = text.rfind(") ");
+  const char state = name_end == std::string_view::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
+  return state == 'Z' || state == 'X';
+}
+
+// Where the kernel is to look for the thread's robust mutexes: a part of its control block. 0: nothing known.
+std::uint64_t robust_list_of(int thread) {
+  std::uint64_t head = 0;
+  std::size_t length = 0;
+  return ::syscall(SYS_get_robust_list, thread, &head, &length) == 0 ? head : 0;
+}
+
+// From a control block to that part of it; the same in every thread.
+std::uint64_t robust_list_distance() {
+  return robust_list_of(0) - static_cast<std::uint64_t>(::pthread_self());
+}
+
+// A thread of the C library's tells of it as soon as it has a processor.
+std::uint64_t await_robust_list(int thread) {
+  constexpr int kRounds = 40;
+  for (int round = 0; round < kRounds; ++round) {
+    if (const std::uint64_t head = robust_list_of(thread)) return head;
+    const timespec pause = {.tv_sec = 0, .tv_nsec = 50'000};
+    ::syscall(SYS_nanosleep, &pause, nullptr);
+  }
+  return 0;
+}
+
+// From a control block to where the kernel notes the processor; may lie before it. 0: within, or not known.
+std::int64_t processor_note_distance() {
+  static const std::int64_t distance = [] {
+    const void* const found = ::dlsym(RTLD_DEFAULT, "__rseq_offset");
+    return found == nullptr ? std::int64_t{0} : std::int64_t{*static_cast<const std::ptrdiff_t*>(found)};
+  }();
+  return distance;
+}
+
+bool is_private(std::uint64_t operation) {
+  return (operation & FUTEX_PRIVATE_FLAG) != 0;
+}
+
+struct Waiter {
+  std::uint64_t value;
+  std::uint64_t address;
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+
+}  // namespace
+
+OtherThreads::OtherThreads() {
+  list_threads();
+  for (const int thread : ids_) {
+    if (is_complete_) look_at(thread);
+  }
+}
+
+// A process that sees itself under other numbers than /proc does learns nothing here.
+void OtherThreads::list_threads() {
+  const auto own = static_cast<int>(::syscall(SYS_gettid));
+  const base::UniqueFd directory(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(8) std::array<char, 2048> buffer;
+  bool is_own_there = false;
+  while (directory) {
+    const long got = ::syscall(SYS_getdents64, directory.get(), buffer.data(), buffer.size());
+    if (got <= 0) break;
+    for (long at = 0; at < got;) {
+      const char* const entry = buffer.data() + at;
+      std::uint16_t size = 0;
+      std::memcpy(&size, entry + 16, sizeof size);
+      const std::string_view name(entry + 19);
+      int id = 0;
+      std::from_chars(name.data(), name.data() + name.size(), id);
+      is_own_there = is_own_there || id == own;
+      if (id > 0 && id != own) ids_.push_back(id);
+      at += size;
+    }
+  }
+  is_complete_ = is_own_there;
+}
+
+void OtherThreads::look_at(int thread) {
+  std::uint64_t stack = 0;
+  if (!note_sleep(thread, stack)) {
+    if (!has_ended(thread)) is_complete_ = false;
+    return;
+  }
+  const std::uint64_t head = await_robust_list(thread);
+  if (head != 0) {
+    threads_.push_back({head - robust_list_distance(), stack, thread == ::getpid()});
+  } else if (!has_ended(thread)) {
+    is_complete_ = false;
+  }
+}
+
+// "running", or the number of the system call, its six arguments, the stack pointer and the place.
+bool OtherThreads::note_sleep(int thread, std::uint64_t& stack) {
+  std::array<char, 512> buffer;
+  std::string_view text;
+  if (read_of_thread(thread, "syscall", buffer, text) != Text::kRead) return false;
+  if (text.starts_with("running")) return true;
+  long number = 0;
+  std::array<std::uint64_t, 8> values{};
+  std::size_t count = 0;
+  const char* const end = text.data() + text.size();
+  const char* at = std::from_chars(text.data(), end, number).ptr;
+  while (count < values.size() && end - at > 3 && std::string_view(at, 3) == " 0x") {
+    at = std::from_chars(at + 3, end, values[count++], 16).ptr;
+  }
+  if (count < 2) return false;
+  stack = values[count - 2];
+  if (number >= 0 && count == values.size()) {
+    note_call({static_cast<std::uint64_t>(number), values[0], values[1], values[2], values[3], values[4], values[5]});
+  }
+  return true;
+}
+
+// A wait that a signal interrupted goes on as restart_syscall, with the arguments that it had.
+void OtherThreads::note_call(const std::uint64_t (&call)[7]) {
+  const auto number = static_cast<long>(call[0]);
+  if (number == kFutexWaitVector) return note_vector(call[1], call[2]);
+  if (number == kFutexWait && !is_private(call[4])) return futexes_.push_back(call[1]);
+  if ((number != SYS_futex && number != SYS_restart_syscall) || is_private(call[2])) return;
+  const int operation = static_cast<int>(call[2]) & FUTEX_CMD_MASK;
+  constexpr int kWaits[] = {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_LOCK_PI, kLockPi2, FUTEX_WAIT_REQUEUE_PI};
+  if (std::ranges::find(kWaits, operation) == std::end(kWaits)) return;
+  futexes_.push_back(call[1]);
+  if (operation == FUTEX_WAIT_REQUEUE_PI) futexes_.push_back(call[5]);
+}
+
+void OtherThreads::note_vector(std::uint64_t waiters, std::uint64_t count) {
+  constexpr std::uint64_t kMost = 128;
+  for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
+    Waiter waiter;
+    const auto* const from = reinterpret_cast<const std::byte*>(waiters + i * sizeof waiter);
+    if (!base::copy_in(reinterpret_cast<std::byte*>(&waiter), from, sizeof waiter)) return;
+    if (!is_private(waiter.flags)) futexes_.push_back(waiter.address);
+  }
+}
+
+// The main thread's stack is never moved, and its control block lies where the loader put it, among anything.
+bool OtherThreads::stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_t mapping_end) const {
+  const auto lies = [](std::uint64_t address, std::uint64_t from, std::uint64_t until) {
+    return address >= from && address < until;
+  };
+  return std::ranges::any_of(threads_, [&](const Thread& thread) {
+    const std::uint64_t note = thread.control + static_cast<std::uint64_t>(processor_note_distance());
+    const std::uint64_t first = std::min(thread.control, note) / kPage * kPage;
+    const bool holds_control = begin < thread.control + kControlBytes && first < end;
+    const bool is_below = !thread.is_main && lies(thread.control, begin, mapping_end);
+    return holds_control || is_below || lies(thread.stack, begin, mapping_end);
+  });
+}
+
+bool OtherThreads::sleep_in(std::uint64_t begin, std::uint64_t end) const {
+  return std::ranges::any_of(futexes_, [=](std::uint64_t futex) { return futex >= begin && futex < end; });
+}
+
+bool may_use_alternate_stacks() {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    struct sigaction action = {};
+    if (signal == SIGSEGV || signal == SIGBUS || ::sigaction(signal, nullptr, &action) != 0) continue;
+    const bool is_handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    if (is_handled && (action.sa_flags & SA_ONSTACK) != 0) return true;
+  }
+  return false;
+}
+
+void wake_sleepers(const OtherThreads& threads, std::uint64_t begin, std::uint64_t end, int file,
+                   std::uint64_t offset) {
+  for (const std::uint64_t futex : threads.futexes()) {
+    if (futex < begin || futex >= end) continue;
+    ::syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    const std::uint64_t page = offset + (futex - begin) / kPage * kPage;
+    const long view = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, page);
+    if (view == -1) continue;
+    const std::uint64_t twin = static_cast<std::uint64_t>(view) + (futex - begin) % kPage;
+    ::syscall(SYS_futex, twin, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    ::syscall(SYS_munmap, view, kPage);
+  }
+}
+
+}  // namespace softdat::memory

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/thread_memory.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+
+namespace softdat::memory {
+namespace {
+
+// Of a stack, both ways from here.
+constexpr std::uint64_t kMargin = std::uint64_t{64} << 10;
+// More than the C library's control block takes, the kernel's part of it included.
+constexpr std::uint64_t kControlBytes = 4096;
+
+// The main thread's control block, which stays where it is; 0 when the library was loaded by another thread.
+std::uint64_t main_control = 0;
+
+std::uint64_t own_control() {
+  return static_cast<std::uint64_t>(::pthread_self());
+}
+
+[[gnu::constructor]] void note_main_thread() {
+  if (::syscall(SYS_gettid) == ::getpid()) main_control = own_control();
+}
+
+bool touches(std::uint64_t begin, std::uint64_t end, std::uint64_t from, std::uint64_t until) {
+  return begin < until && from < end;
+}
+
+}  // namespace
+
+bool is_in_use_by_threads(std::uint64_t begin, std::uint64_t end) {
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  const auto error = reinterpret_cast<std::uint64_t>(&errno);
+  if (touches(begin, end, here - kMargin, here + kMargin)) return true;
+  if (touches(begin, end, error, error + sizeof errno)) return true;
+  for (const std::uint64_t control : {own_control(), main_control}) {
+    if (control != 0 && touches(begin, end, control, control + kControlBytes)) return true;
+  }
+  return false;
+}
+
+}  // namespace softdat::memory

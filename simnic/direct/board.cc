@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/direct/board.h"
+
+#include <new>
+
+namespace softdat::simnic::direct {
+Board::Board() : file_(memory::create_shared_file("softdat-board", kBoardBytes)) {
+  if (!file_) return;
+  view_ = memory::SharedView(file_.get(), 0, kBoardBytes, memory::SharedView::Rights::kReadWrite);
+  if (!view_) return;
+  memory::forbid_new_writers(file_.get());
+  // The rest begins as the zeros of a new file, and is never constructed.
+  new (&own().header) BoardHeader{.magic = kBoardMagic, .version = kBoardVersion};
+}
+
+void Board::publish(std::uint32_t key, const Grant& grant, std::uint64_t offset) {
+  KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
+  entry.access.store(grant.access, std::memory_order_relaxed);
+  entry.domain.store(grant.domain, std::memory_order_relaxed);
+  entry.address.store(grant.address, std::memory_order_relaxed);
+  entry.length.store(grant.length, std::memory_order_relaxed);
+  entry.offset.store(offset, std::memory_order_relaxed);
+  entry.key.store(key, std::memory_order_release);
+}
+
+bool Board::withdraw(std::uint32_t key) {
+  KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
+  if (entry.key.load(std::memory_order_relaxed) != key) return false;
+  entry.key.store(0, std::memory_order_seq_cst);
+  return true;
+}
+
+void Board::mark_cut(std::uint32_t key) {
+  own().keys[(key >> kKeyTagBits) % kKeyEntries].cut.store(key, std::memory_order_seq_cst);
+}
+
+void Board::take_back(std::uint32_t key) {
+  mark_cut(key);
+  static_cast<void>(withdraw(key));
+}
+
+std::optional<std::uint32_t> Board::add_owner(std::uint64_t arena) {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t i = 0; i < kOwners; ++i) {
+    std::atomic<std::uint64_t>& owner = own().owners[i];
+    if (owner.load(std::memory_order_relaxed) != 0) continue;
+    owner.store(arena, std::memory_order_seq_cst);
+    return i;
+  }
+  return std::nullopt;
+}
+
+void Board::remove_owner(std::uint32_t owner) {
+  own().owners[owner].store(0, std::memory_order_seq_cst);
+}
+
+std::optional<std::uint32_t> Board::take_gate(std::uint32_t domain) {
+  std::uint32_t gate = 0;
+  bool is_used = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_gates_.empty() && fresh_gate_ == kGates) return std::nullopt;
+    if (free_gates_.empty()) {
+      // So that giving it back takes no memory.
+      if (free_gates_.capacity() <= fresh_gate_) free_gates_.reserve(2 * std::size_t{fresh_gate_} + 16);
+      gate = fresh_gate_++;
+    } else {
+      gate = free_gates_.back();
+      free_gates_.pop_back();
+      is_used = true;
+    }
+  }
+  // The receives of a queue pair that had it before would pass for those of the next.
+  for (ReceiveEntry& entry : own().receives[gate]) {
+    if (is_used && entry.number.load(std::memory_order_relaxed) != 0) entry.number.store(0, std::memory_order_relaxed);
+  }
+  own().gates[gate].domain.store(domain, std::memory_order_relaxed);
+  return gate;
+}
+
+void Board::give_gate_back(std::uint32_t gate) {
+  const std::lock_guard lock(mutex_);
+  free_gates_.push_back(gate);
+}
+
+void Board::open_gate(std::uint32_t gate, std::uint64_t connection) {
+  own().gates[gate].open_for.store(connection, std::memory_order_release);
+}
+
+void Board::close_gate(std::uint32_t gate) {
+  own().gates[gate].open_for.store(0, std::memory_order_seq_cst);
+}
+
+void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive) {
+  ReceiveEntry& entry = own().receives[gate][number % kReceives];
+  entry.count.store(receive.count, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < receive.count; ++i) {
+    entry.segments[i].address.store(receive.segments[i].address, std::memory_order_relaxed);
+    entry.segments[i].length.store(receive.segments[i].length, std::memory_order_relaxed);
+    entry.segments[i].key.store(receive.segments[i].key, std::memory_order_relaxed);
+  }
+  entry.number.store(number + 1, std::memory_order_release);
+}
+
+// Each queue pair has one pin at a time, and begins its search where no other does, usually.
+Pin Board::pin(std::uint64_t word) {
+  const std::size_t first = gate_of(word);
+  for (std::size_t i = 0; i < kPinSlots; ++i) {
+    std::atomic<std::uint64_t>& slot = own().pins[(first + i) % kPinSlots].word;
+    std::uint64_t seen = slot.load(std::memory_order_relaxed);
+    if (is_claimed(seen)) continue;
+    const std::uint64_t claims = claims_of(seen + 1);
+    if (slot.compare_exchange_strong(seen, word | claims, std::memory_order_seq_cst)) return Pin(slot, claims);
+  }
+  return {};
+}
+
+}  // namespace softdat::simnic::direct

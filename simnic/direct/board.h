@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Board: the owner's side of the file that layout.h describes.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "memory/lent_pages.h"
+#include "memory/shared_file.h"
+#include "simnic/direct/layout.h"
+
+namespace softdat::simnic::direct {
+
+// One thread's announcement that it uses pages of a peer's arena. The peer waits a moment for it with what it has
+// withdrawn, then takes the pages away. Held for one copy of at most kMostPinned bytes.
+class Pin {
+ public:
+  Pin() = default;
+  Pin(std::atomic<std::uint64_t>& word, std::uint64_t free_word) : word_(&word), free_word_(free_word) {}
+  ~Pin() {
+    if (word_ != nullptr) word_->store(free_word_, std::memory_order_release);
+  }
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+
+  explicit operator bool() const { return word_ != nullptr; }
+
+ private:
+  std::atomic<std::uint64_t>* word_ = nullptr;
+  std::uint64_t free_word_ = 0;
+};
+
+// Any thread.
+class Board final : public memory::Lender {
+ public:
+  // Not usable (is_open()) when the system refuses.
+  Board();
+
+  bool is_open() const { return static_cast<bool>(view_); }
+  int file() const { return file_.get(); }
+  const BoardLayout& layout() const { return *reinterpret_cast<const BoardLayout*>(view_.data()); }
+
+  // Nobody else publishes or withdraws this key meanwhile. `offset`: of the grant's first byte in the
+  // arena.
+  void publish(std::uint32_t key, const Grant& grant, std::uint64_t offset);
+  // False when it was not published. Peers that pinned it before may still be at it.
+  bool withdraw(std::uint32_t key);
+  // Tells peers that have pinned pages of the key that these may be taken away. Before it is withdrawn.
+  void mark_cut(std::uint32_t key);
+  void take_back(std::uint32_t key) override;
+
+  // An index for pins into the arena of that number; nothing when there is none left.
+  std::optional<std::uint32_t> add_owner(std::uint64_t arena);
+  // No pin names it any more.
+  void remove_owner(std::uint32_t owner);
+
+  // A gate for one queue pair, closed; nothing when there is none left. Throws std::bad_alloc.
+  std::optional<std::uint32_t> take_gate(std::uint32_t domain);
+  void give_gate_back(std::uint32_t gate);
+  void open_gate(std::uint32_t gate, std::uint64_t connection);
+  void close_gate(std::uint32_t gate);
+
+  // Receive `number` of the gate's queue pair has been posted. Nobody else publishes one meanwhile, and
+  // receive number - kReceives has been used up.
+  void publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive);
+
+  // `word`: of pin_word(). Empty when every slot is taken. Then look at the peer's board.
+  Pin pin(std::uint64_t word);
+
+ private:
+  BoardLayout& own() { return *reinterpret_cast<BoardLayout*>(view_.data()); }
+
+  // Fixed after construction.
+  base::UniqueFd file_;
+  memory::SharedView view_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::uint32_t> free_gates_;
+  std::uint32_t fresh_gate_ = 0;  // from here on never used
+};
+
+}  // namespace softdat::simnic::direct

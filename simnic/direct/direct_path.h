@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DirectPath: a queue pair's way into the peer's registered memory without the peer's help, where
+// both stand on one host (docs/decisions/0007-direct-access.md). It carries a request
+// out whole or declines it; it never refuses: whatever is amiss, the message path finds out and says.
+//
+// Locks: describe(), begin(), close() and drop() with the baton, begin() and drop() with the posting lock as
+// well; settle() with neither; carry_out(), place() and note_queued() with the posting lock; publish_receive() with
+// that of receives.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/guarded.h"
+#include "hca/types.h"
+#include "simnic/direct/home.h"
+#include "simnic/scatter_gather.h"
+#include "transport/offer.h"
+
+namespace softdat::simnic {
+
+class DirectPath {
+ public:
+  // `home` may be null; it outlives the path.
+  DirectPath(direct::Home* home, const MemoryView& memory);
+  ~DirectPath();
+  DirectPath(const DirectPath&) = delete;
+  DirectPath& operator=(const DirectPath&) = delete;
+
+  // Puts the way to our own memory into an offer: the connection that may come of it has a number of
+  // its own, and its first send takes our receive `first_receive`.
+  void describe(transport::Offer& offer, std::uint64_t first_receive);
+
+  // The connection of the last describe() is established. `peer` may be null.
+  void begin(std::shared_ptr<direct::Peer> peer, const transport::Offer& offer, bool may_read);
+
+  // The connection is over. The peer no longer begins to reach us through it, and a request of ours that is being
+  // carried out ends soon...
+  void close();
+  // ...and when this returns we hold nothing of the peer's.
+  void drop();
+  // When it returns, after a fraction of a second at most (simnic/direct/home.h), nothing that the peer stores
+  // through a connection that was closed is seen here.
+  void settle();
+
+  // Whether carry_out() may succeed.
+  bool is_open() const { return peer_ != nullptr; }
+  // A request that is well formed, its local segments adding up to `length`. False: it is to be done by messages,
+  // being none that goes this way, or not done, or of a write or read only a part; so where memory faults, too.
+  bool carry_out(const hca::SendRequest& request, std::uint32_t length);
+  // After carry_out() has declined: whether the request may have been carried out all the same, so that to repeat it
+  // could do it twice.
+  bool is_in_doubt() const { return is_in_doubt_; }
+
+  // A send that is well formed, while all requests before `completed` are over. True: its payload lies in the peer's
+  // receive, and the peer has to be told.
+  bool place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed);
+  // Request `number` has been queued, placed or not.
+  void note_queued(hca::SendOpcode opcode, std::uint64_t number);
+
+  // Whether publish_receive() may have somebody to tell of a receive of so many bytes.
+  bool publishes(std::uint64_t length) const { return gate_.has_value() && length >= kLeastPlaced; }
+  // Receive `number` has been posted, while all before `completed` are used up.
+  void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);
+
+ private:
+  // Shorter sends travel faster within the message that tells of them.
+  static constexpr std::uint32_t kLeastPlaced = 8192;
+
+  bool carry_out_atomic(const hca::SendRequest& request);
+  bool move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
+  bool place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
+
+  // Fixed after construction.
+  direct::Home* const home_;
+  const MemoryView memory_;
+  std::optional<std::uint32_t> gate_;
+  std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
+  // The peer of the last connection, for as long as it lives.
+  base::Guarded<std::weak_ptr<direct::Peer>> last_peer_;
+  // Owned by the baton.
+  std::uint64_t connection_ = 0;  // the gate's, once there is one
+  // Guarded by the posting lock.
+  std::shared_ptr<direct::Peer> peer_;
+  direct::Door door_;  // the peer's
+  bool may_read_ = false;
+  bool is_in_doubt_ = false;
+  std::uint64_t next_receive_ = 0;  // of the peer's: the one that our next send takes
+  std::uint64_t reads_until_ = 0;   // requests before this one may be reads or atomics
+  std::uint64_t writes_until_ = 0;  // requests before this one may be writes
+};
+
+}  // namespace softdat::simnic

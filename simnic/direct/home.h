@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Home: all that one NIC shows to peers of the same user on the same host, and the peers it knows.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "memory/arena.h"
+#include "memory/fork_handlers.h"
+#include "simnic/direct/board.h"
+#include "simnic/direct/peer.h"
+#include "transport/peer_resources.h"
+
+namespace softdat::simnic::direct {
+
+// A key that peers no longer find, and the pages of the arena that they may have pinned through it.
+struct Withdrawn {
+  std::uint32_t key;
+  FileRange pages;
+};
+
+// Any thread. Outlives the carrier and everything of the NIC.
+class Home final : public transport::ResourceExchange {
+ public:
+  // Null, with the reason said at trace level, when this system has not what it takes.
+  static std::shared_ptr<Home> create(memory::MoveWhen when = memory::MoveWhen::kAlways);
+
+  ~Home();
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+
+  transport::ResourceFiles resource_files() const override { return {board_.file(), arena_.file()}; }
+  std::shared_ptr<transport::PeerResources> attach_peer(std::array<base::UniqueFd, transport::kResourceFiles> files,
+                                                        base::UniqueFd process) override;
+  void detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) override;
+
+  int board_file() const { return board_.file(); }
+  int arena_file() const { return arena_.file(); }
+  Board& board() { return board_; }
+  // Never 0, never the same twice.
+  std::uint64_t next_connection() { return last_connection_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  // A child of the process that made it has none of this.
+  bool is_usable() const { return memory::fork_generation() == generation_; }
+
+  // A peer came (null: it is none, or there is no memory or no place for it) / nobody uses it through a link any more,
+  // and no queue pair either. `has_hung_up`: the kernel has closed its end.
+  std::shared_ptr<Peer> meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process);
+  void part(const std::shared_ptr<Peer>& peer, bool has_hung_up = false);
+
+  // Memory that begins at `address` here, whatever the grant counts from. False when peers cannot
+  // reach it directly.
+  bool publish(std::uint32_t key, const Grant& grant, std::uint64_t address);
+  // No peer comes into the memory of that key any more. What peers may have pinned; nothing when it was not
+  // published...
+  std::optional<Withdrawn> withdraw(std::uint32_t key);
+  // ...and when this returns, none stores there, and no thread of ours is in anybody's memory. Waits for peers for a
+  // millisecond at most (kPatience), then takes away from them what they still hold. Not with the baton.
+  void await(const std::optional<Withdrawn>& withdrawn);
+  // The gate is closed: when this returns the peer no longer stores through it. Waits likewise. Not with the baton.
+  void await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer);
+
+ private:
+  Home(memory::Arena& arena, memory::MoveWhen when)
+      : arena_(arena), when_(when), generation_(memory::fork_generation()) {}
+  struct Known {
+    std::uint64_t number;  // ascending
+    std::shared_ptr<Peer> peer;
+    bool is_leaving = false;  // no link any more, but a thread of theirs may still be at it
+  };
+  bool share(std::uint32_t key, const Grant& grant, std::uint64_t address, memory::Refusal& refusal);
+  std::shared_ptr<Peer> next_peer(std::uint64_t& number);
+  void forget_gone_locked();
+  template <typename PagesAt>
+  void collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at, std::vector<memory::Retirement>& standing);
+  bool await_all(std::vector<memory::Retirement>& standing);
+  void cut_off(const std::vector<memory::Retirement>& standing);
+  void await_own_pins();
+
+  // Fixed after construction.
+  Board board_;
+  memory::Arena& arena_;  // the process's
+  const memory::MoveWhen when_;
+  const unsigned generation_;
+  std::atomic<std::uint64_t> last_connection_{0};
+  // Pins of our own that were not waited for to the end; 0: none. Written by whoever gave up, all the same.
+  std::array<std::atomic<std::uint64_t>, kPinSlots> given_up_{};
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Known> peers_;
+  std::uint64_t last_peer_ = 0;
+};
+
+}  // namespace softdat::simnic::direct

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/direct/peer.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace softdat::simnic::direct {
+namespace {
+
+// Where a byte lies, as the peer says at this moment.
+std::uint64_t place_of(const KeyEntry& entry, std::uint64_t address) {
+  return entry.offset.load(std::memory_order_relaxed) + (address - entry.address.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+Peer::Peer(PeerParts parts, memory::SharedView board)
+    : board_(std::move(board)),
+      arena_(std::move(parts.arena)),
+      process_(std::move(parts.process)),
+      owner_(parts.owner),
+      view_shift_(parts.is_ours ? kOwnViewShift : kViewShift) {}
+
+std::shared_ptr<Peer> Peer::attach(PeerParts parts) {
+  if (!memory::is_shared_file(parts.board.get(), kBoardBytes) ||
+      !memory::is_shared_file(parts.arena.get(), memory::kArenaBytes))
+    return nullptr;
+  memory::SharedView view(parts.board.get(), 0, kBoardBytes, memory::SharedView::Rights::kRead);
+  if (!view) return nullptr;
+  const auto& header = reinterpret_cast<const BoardLayout*>(view.data())->header;
+  if (header.magic != kBoardMagic || header.version != kBoardVersion) return nullptr;
+  return std::shared_ptr<Peer>(new Peer(std::move(parts), std::move(view)));
+}
+
+// The place is read before the pin that has to name it, and again under the pin, when it is binding.
+Grip::Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door)
+    : entry_(peer.entry_of(target.key)),
+      key_(target.key),
+      offset_(place_of(entry_, target.address + skip)),
+      pin_(own.pin(pin_word(offset_, length, peer.owner_, door.gate))) {
+  if (!pin_ || !peer.admits(entry_, target, door) || place_of(entry_, target.address + skip) != offset_) return;
+  data_ = peer.view(offset_, length);
+}
+
+bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door) const {
+  const Gate& through = board().gates[door.gate % kGates];
+  if (through.open_for.load(std::memory_order_seq_cst) != door.connection) return false;
+  if (target.key == 0 || entry.key.load(std::memory_order_seq_cst) != target.key) return false;
+  if (entry.domain.load(std::memory_order_relaxed) != through.domain.load(std::memory_order_relaxed)) return false;
+  if ((entry.access.load(std::memory_order_relaxed) & target.rights) != target.rights) return false;
+  const std::uint64_t length = entry.length.load(std::memory_order_relaxed);
+  const std::uint64_t skip = target.address - entry.address.load(std::memory_order_relaxed);
+  return target.length <= length && skip <= length - target.length;
+}
+
+bool Peer::read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) const {
+  const ReceiveEntry& entry = board().receives[gate % kGates][number % kReceives];
+  if (entry.number.load(std::memory_order_acquire) != number + 1) return false;
+  out.count = entry.count.load(std::memory_order_relaxed);
+  if (out.count > kReceiveSegments) return false;
+  for (std::size_t i = 0; i < out.count; ++i) {
+    out.segments[i] = {.address = entry.segments[i].address.load(std::memory_order_relaxed),
+                       .length = entry.segments[i].length.load(std::memory_order_relaxed),
+                       .key = entry.segments[i].key.load(std::memory_order_relaxed)};
+  }
+  return true;
+}
+
+// This is about our own safety: within the file and one view, whatever the board says. A view overlaps the next one by
+// as much as one pin may cover.
+std::byte* Peer::view(std::uint64_t offset, std::uint64_t length) {
+  if (length > kMostPinned || offset > memory::kArenaBytes - length) return nullptr;
+  const std::size_t index = offset >> view_shift_;
+  std::byte* base = bases_[index].load(std::memory_order_acquire);
+  if (base == nullptr) [[unlikely]] {
+    base = map_view(index);
+    if (base == nullptr) return nullptr;
+  }
+  return base + (offset - (std::uint64_t{index} << view_shift_));
+}
+
+// Once per view of a peer, hence hardly ever.
+std::byte* Peer::map_view(std::size_t index) try {
+  const std::lock_guard lock(mutex_);
+  if (std::byte* const base = bases_[index].load(std::memory_order_relaxed)) return base;
+  const std::uint64_t begin = std::uint64_t{index} << view_shift_;
+  const std::uint64_t length = std::min((std::uint64_t{1} << view_shift_) + kMostPinned, memory::kArenaBytes - begin);
+  views_.reserve(views_.size() + 1);
+  memory::SharedView view(arena_.get(), begin, length, memory::SharedView::Rights::kReadWrite);
+  if (!view) return nullptr;
+  view.keep_from_children();
+  views_.push_back(std::move(view));
+  bases_[index].store(views_.back().data(), std::memory_order_release);
+  return views_.back().data();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::uint64_t Peer::pin_into(std::uint64_t arena, std::size_t slot) const {
+  const std::uint64_t word = board().pins[slot].word.load(std::memory_order_seq_cst);
+  if (!is_claimed(word)) return 0;
+  return board().owners[owner_of(word)].load(std::memory_order_seq_cst) == arena ? word : 0;
+}
+
+bool Peer::has_pins_into(std::uint64_t arena) const {
+  for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
+    if (pin_into(arena, slot) != 0) return true;
+  }
+  return false;
+}
+
+bool Peer::is_dead() const {
+  pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
+  return is_dead_.load(std::memory_order_relaxed) || (process_ && ::poll(&process, 1, 0) == 1);
+}
+
+}  // namespace softdat::simnic::direct

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Peer: another process's board and arena, as we see them. Nothing on a board is trusted further than
+// to name bytes within the arena it belongs to.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "memory/shared_file.h"
+#include "simnic/direct/board.h"
+#include "simnic/direct/layout.h"
+#include "transport/peer_resources.h"
+
+namespace softdat::simnic::direct {
+
+// A run of the peer's memory that we want to use.
+struct Target {
+  std::uint32_t key;
+  std::uint64_t address;
+  std::uint64_t length;
+  std::uint32_t rights;
+};
+
+// How a connection reaches a peer: through this gate, while it is open for this connection.
+struct Door {
+  std::uint32_t gate = 0;
+  std::uint64_t connection = 0;
+};
+
+// What a peer hands over, and who that is to us.
+struct PeerParts {
+  base::UniqueFd board;
+  base::UniqueFd arena;
+  base::UniqueFd process;   // a pidfd of the peer; empty if it is this very process or cannot be had
+  std::uint32_t owner = 0;  // the index of its arena on our board
+  bool is_ours = false;     // it shows the arena of this very process
+};
+
+// Any thread.
+class Peer final : public transport::PeerResources {
+ public:
+  // Null when these are not the files of a peer of our version.
+  static std::shared_ptr<Peer> attach(PeerParts parts);
+
+  std::uint32_t owner() const { return owner_; }
+
+  // The peer's receive of that number, if it is to be had. It counts when the gate turns out to be open afterwards.
+  bool read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) const;
+
+  // What a pin of the peer's says; 0: nothing about the arena of that number.
+  std::uint64_t pin_into(std::uint64_t arena, std::size_t slot) const;
+  bool has_pins_into(std::uint64_t arena) const;
+  // Whether the peer's process has ended. Asks the kernel.
+  bool is_dead() const;
+  // From now on it counts as ended.
+  void note_dead() { is_dead_.store(true, std::memory_order_relaxed); }
+
+ private:
+  friend class Grip;
+
+  // What is mapped of the arena at a time, and may be named by one target. The views of this very process's arena are
+  // as large as windows, which tells them from the consumer's (Arena::for_each_view).
+  static constexpr unsigned kViewShift = 32;
+  static constexpr unsigned kOwnViewShift = 36;
+  static_assert(std::uint64_t{1} << kOwnViewShift == memory::kWindowBytes);
+
+  explicit Peer(PeerParts parts, memory::SharedView board);
+  const BoardLayout& board() const { return *reinterpret_cast<const BoardLayout*>(board_.data()); }
+  const KeyEntry& entry_of(std::uint32_t key) const { return board().keys[(key >> kKeyTagBits) % kKeyEntries]; }
+  bool admits(const KeyEntry& entry, const Target& target, const Door& door) const;
+  std::byte* view(std::uint64_t offset, std::uint64_t length);
+  std::byte* map_view(std::size_t index);
+
+  // Fixed after construction.
+  const memory::SharedView board_;
+  const base::UniqueFd arena_;
+  const base::UniqueFd process_;
+  const std::uint32_t owner_;
+  const unsigned view_shift_;
+  std::atomic<bool> is_dead_{false};
+  // Published once each; null: not mapped yet.
+  std::array<std::atomic<std::byte*>, (memory::kArenaBytes >> kViewShift)> bases_{};
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<memory::SharedView> views_;
+};
+
+// A pin of a peer's into the arena of that number, seen once.
+struct StandingPin {
+  std::shared_ptr<Peer> peer;
+  std::uint64_t arena;
+  std::size_t slot;
+  std::uint64_t word;
+
+  // Whether its holder has let go of it, or has died.
+  bool is_over() const { return peer->pin_into(arena, slot) != word || peer->is_dead(); }
+  bool operator==(const StandingPin&) const = default;
+};
+
+// Part of a peer's memory, pinned for one copy.
+class Grip {
+ public:
+  // Takes [skip, skip + length) of the target, of which all is checked. `own`: our own board. length <= kMostPinned.
+  // Not had when it cannot be reached this way, which does not say that it may not be reached.
+  Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door);
+
+  explicit operator bool() const { return data_ != nullptr; }
+  std::byte* data() const { return data_; }
+  // After the copy: whether the peer has meanwhile taken pages away, so that the bytes may have gone nowhere.
+  // The processor may look before its last stores can be seen: Arena::retire() waits for that.
+  bool was_cut() const { return entry_.cut.load(std::memory_order_seq_cst) == key_; }
+
+ private:
+  const KeyEntry& entry_;
+  const std::uint32_t key_;
+  const std::uint64_t offset_;
+  const Pin pin_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace softdat::simnic::direct

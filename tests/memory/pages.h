@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory for tests of direct access.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/unique_fd.h"
+#include "memory/arena.h"
+
+namespace softdat::memory::testing {
+
+inline constexpr std::size_t kPage = 4096;
+
+// Fresh private pages of their own.
+class Pages {
+ public:
+  // `wanted`: there, if there is room.
+  explicit Pages(std::size_t count, int flags = MAP_PRIVATE | MAP_ANONYMOUS, std::uint64_t wanted = 0)
+      : length_(count * kPage),
+        data_(::mmap(reinterpret_cast<void*>(wanted), length_, PROT_READ | PROT_WRITE, flags, -1, 0)) {}
+  ~Pages() { ::munmap(data_, length_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data_); }
+  std::size_t size() const { return length_; }
+
+ private:
+  std::size_t length_;
+  void* data_;
+};
+
+// What a peer that maps the arena reads there.
+inline std::byte read_arena(const Arena& arena, std::uint64_t offset) {
+  std::byte byte{};
+  EXPECT_EQ(::pread(arena.file(), &byte, 1, static_cast<off_t>(offset)), 1);
+  return byte;
+}
+
+// Whether this system lets us do it at all; without, there is nothing to test.
+inline bool is_supported() {
+  PageMover mover;
+  return mover.is_able();
+}
+
+inline base::UniqueFd duplicate(int fd) {
+  return base::UniqueFd(::dup(fd));
+}
+
+}  // namespace softdat::memory::testing

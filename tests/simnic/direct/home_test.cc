@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/direct/home.h"
+
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/memory/pages.h"
+
+namespace softdat::simnic::direct::testing {
+using namespace memory;
+using namespace memory::testing;
+namespace {
+
+constexpr std::uint32_t kKey = 0x100;
+constexpr std::uint32_t kRight = 4;
+constexpr std::uint32_t kDomain = 3;
+
+std::uint64_t address_space() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  file >> pages;
+  return pages * kPage;
+}
+
+// Two homes in one process: ours is used by theirs.
+class HomeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ours_ = Home::create();
+    if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
+    theirs_ = Home::create();
+    ASSERT_NE(ours_->meet(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {}), nullptr);
+    us_ = theirs_->meet(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
+    ASSERT_NE(us_, nullptr);
+    door_ = {*ours_->board().take_gate(kDomain), ours_->next_connection()};
+    ours_->board().open_gate(door_.gate, door_.connection);
+  }
+  bool publish(std::uint32_t key = kKey) {
+    return ours_->publish(key,
+                          {.address = pages_.address(), .length = pages_.size(), .access = kRight, .domain = kDomain},
+                          pages_.address());
+  }
+  void revoke() { ours_->await(ours_->withdraw(kKey)); }
+  Target target(std::uint64_t address, std::uint64_t length, std::uint32_t rights = kRight) const {
+    return {kKey, address, length, rights};
+  }
+  // Where they find it.
+  std::byte* find(const Target& what, const Door& door) {
+    return Grip(*us_, theirs_->board(), what, 0, what.length, door).data();
+  }
+  std::byte* find(std::uint64_t address, std::uint64_t length, std::uint32_t rights = kRight) {
+    return find(target(address, length, rights), door_);
+  }
+  std::byte* find() { return find(pages_.address(), pages_.size()); }
+  // They hold all of it, as in the middle of a copy.
+  std::unique_ptr<Grip> hold() {
+    return std::make_unique<Grip>(*us_, theirs_->board(), target(pages_.address(), pages_.size()), 0, pages_.size(),
+                                  door_);
+  }
+
+  Pages pages_{4};
+  std::shared_ptr<Home> ours_;
+  std::shared_ptr<Home> theirs_;
+  std::shared_ptr<Peer> us_;
+  Door door_;
+};
+
+TEST_F(HomeTest, APeerReachesPublishedMemory) {
+  ASSERT_TRUE(publish());
+  const Grip grip(*us_, theirs_->board(), target(pages_.address(), pages_.size()), 10, 1, door_);
+  ASSERT_TRUE(static_cast<bool>(grip));
+  *grip.data() = std::byte{77};
+  EXPECT_EQ(pages_.data()[10], std::byte{77});
+  EXPECT_FALSE(grip.was_cut());
+}
+
+TEST_F(HomeTest, RangeAndRightsAndDomainAndGateAreChecked) {
+  ASSERT_TRUE(publish());
+  EXPECT_NE(find(pages_.address(), pages_.size()), nullptr);
+  EXPECT_EQ(find(pages_.address() - 1, 1), nullptr);
+  EXPECT_EQ(find(pages_.address() + 1, pages_.size()), nullptr);
+  EXPECT_EQ(find(pages_.address() + pages_.size(), 1), nullptr);
+  EXPECT_EQ(find(~std::uint64_t{0}, 2), nullptr);
+  EXPECT_EQ(find(pages_.address(), 1, kRight | 1), nullptr);
+  EXPECT_EQ(find(target(pages_.address(), 1), {door_.gate, door_.connection + 1}), nullptr);
+  EXPECT_EQ(find({kKey + 1, pages_.address(), 1, kRight}, door_), nullptr);
+  const std::uint32_t other = *ours_->board().take_gate(kDomain + 1);
+  ours_->board().open_gate(other, door_.connection);
+  EXPECT_EQ(find(target(pages_.address(), 1), {other, door_.connection}), nullptr);
+}
+
+TEST_F(HomeTest, AWithdrawnKeyAndAClosedGateOpenNothing) {
+  ASSERT_TRUE(publish());
+  ours_->board().close_gate(door_.gate);
+  EXPECT_EQ(find(), nullptr);
+  ours_->board().open_gate(door_.gate, door_.connection);
+  revoke();
+  EXPECT_EQ(find(), nullptr);
+}
+
+TEST_F(HomeTest, ThereAreAsManyPinsAsSlots) {
+  const std::uint64_t word = pin_word(0, 1, us_->owner(), door_.gate);
+  std::vector<std::unique_ptr<Pin>> pins;
+  for (std::size_t i = 0; i < kPinSlots; ++i) {
+    pins.emplace_back(new Pin(theirs_->board().pin(word)));
+    EXPECT_TRUE(static_cast<bool>(*pins.back()));
+  }
+  EXPECT_FALSE(static_cast<bool>(theirs_->board().pin(word)));
+  pins.pop_back();
+  EXPECT_TRUE(static_cast<bool>(theirs_->board().pin(word)));
+}
+
+// The promise of dat_lmr_free: when it has returned nobody stores into the memory.
+TEST_F(HomeTest, FreedMemoryIsSafeFromAPeerUnderFire) {
+  constexpr int kRounds = 10'000;
+  std::atomic<bool> is_over{false};
+  std::atomic<std::uint64_t> hits{0};
+  std::thread peer([&] {
+    while (!is_over.load(std::memory_order_relaxed)) {
+      const std::unique_ptr<Grip> grip = hold();
+      if (!*grip) continue;
+      std::memset(grip->data(), 0xff, pages_.size());
+      hits.fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t before = hits.load();
+    // A peer that got no processor for long still holds what was taken away from it.
+    while (!publish()) std::this_thread::yield();
+    if (round % 16 == 0) {
+      while (hits.load() == before) std::this_thread::yield();
+    }
+    revoke();
+    std::memset(pages_.data(), 0, pages_.size());
+    for (std::size_t i = 0; i < pages_.size(); i += 64) ASSERT_EQ(pages_.data()[i], std::byte{0}) << "round " << round;
+  }
+  is_over.store(true);
+  peer.join();
+  EXPECT_GT(hits.load(), 0u);
+}
+
+// Their address space would hold few peers if each took as much as an arena can be large.
+TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
+  Board board;
+  const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);
+  const std::uint32_t gate = *board.take_gate(kDomain);
+  board.open_gate(gate, 1);
+  board.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
+  const std::uint64_t before = address_space();
+  const auto peer = ours_->meet(duplicate(board.file()), duplicate(arena.get()), {});
+  ASSERT_NE(peer, nullptr);
+  // Anywhere, and across the end of what is mapped at a time.
+  for (const std::uint64_t place :
+       {std::uint64_t{5}, (std::uint64_t{1} << 32) - 1, kWindowBytes - 1, kArenaBytes - 2}) {
+    const Grip grip(*peer, ours_->board(), {kKey, place, 2, kRight}, 0, 2, {gate, 1});
+    ASSERT_TRUE(static_cast<bool>(grip)) << place;
+    grip.data()[0] = grip.data()[1] = std::byte{9};
+    char there[2] = {};
+    ASSERT_EQ(::pread(arena.get(), there, 2, static_cast<off_t>(place)), 2);
+    EXPECT_EQ(std::string(there, 2), "\x09\x09") << place;
+  }
+  EXPECT_LT(address_space() - before, kBoardBytes + 5 * (std::uint64_t{1} << 32));
+  ours_->part(peer);
+}
+
+TEST_F(HomeTest, FilesOfAnotherKindAreNoPeer) {
+  EXPECT_EQ(ours_->meet(duplicate(theirs_->arena_file()), duplicate(theirs_->board_file()), {}), nullptr);
+  EXPECT_EQ(ours_->meet(duplicate(0), duplicate(theirs_->arena_file()), {}), nullptr);
+}
+
+// A board that lies names nothing outside the arena.
+TEST_F(HomeTest, AnOffsetBeyondTheArenaIsRefused) {
+  ours_->board().publish(kKey, {.address = 0, .length = ~std::uint64_t{0}, .access = kRight, .domain = kDomain}, 0);
+  EXPECT_NE(find(kArenaBytes - 1, 1), nullptr);
+  EXPECT_EQ(find(kArenaBytes - 1, 2), nullptr);
+  EXPECT_EQ(find(kArenaBytes, 1), nullptr);
+  EXPECT_EQ(find(0, kMostPinned + 1), nullptr);
+  EXPECT_EQ(find(~std::uint64_t{0} - 1, 1), nullptr);
+}
+
+}  // namespace
+}  // namespace softdat::simnic::direct::testing
