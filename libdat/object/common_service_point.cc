@@ -8,6 +8,7 @@
 #include "libdat/object/free_qualifier.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/run_report.h"
 
 namespace softdat::object {
 namespace {
@@ -61,6 +62,7 @@ Status CommonServicePoint::create(InterfaceAdapter& ia, const Communicator& comm
   if (!adoption.status().ok()) return adoption.status();
   if (const Status status = self->start_listening(); !status.ok()) return status;
   csp = adoption.publish();
+  report_listening(ia, ntohs(self->address_.inet.sin_port));
   return kOk;
 }
 

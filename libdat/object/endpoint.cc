@@ -125,6 +125,7 @@ Status Endpoint::free(Pin<Endpoint> ep) {
 void Endpoint::detach() {
   static const EndpointBinding* const kNone = nullptr;
   binding_.store(kNone, std::memory_order_release);
+  report_transfers();
   for (const auto& binding : bindings_) binding->destroy_queue_pair();
   for (const auto& binding : bindings_) binding->leave();
   srq_.reset();

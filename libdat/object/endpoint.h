@@ -77,6 +77,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // One of ep_counter, which is then set to 0 if asked.
   std::uint64_t counter(std::size_t which, bool reset);
+  // Adds what the EP has transferred to the totals of the process, run_report.h. Once, at its end or the process's.
+  void report_transfers();
 
   Status connect(const ConnectRequest& request);  // dat_ep_connect
   // dat_ep_dup_connect: as `model` was connected by its own wish, wherever it was handed off to. Of `request` only

@@ -2,6 +2,7 @@
 #include "hca/counters.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/run_report.h"
 
 namespace softdat::object {
 namespace {
@@ -56,6 +57,11 @@ std::uint64_t Endpoint::counter(std::size_t which, bool reset) {
     }
   }
   return counters_.since_reset(which, total, reset);
+}
+
+void Endpoint::report_transfers() {
+  std::lock_guard lock(mutex_);
+  for (const auto& binding : bindings_) count_transfers(binding->queue_pair());
 }
 
 void Endpoint::count_ending(ConnectionResult result) {

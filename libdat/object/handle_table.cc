@@ -74,6 +74,7 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
   in_use_.fetch_add(1, std::memory_order_relaxed);
   cell->provider_table_.store(provider_table, std::memory_order_relaxed);
   cell->object_ = object;
+  cell->maker_ = nullptr;
   object->handle_ = cell;
   return true;
 }
@@ -81,6 +82,10 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
 void HandleTable::publish(Object& object) {
   auto* cell = static_cast<Cell*>(object.handle_);
   cell->word_.fetch_or(Cell::bits_of(object.kind()), std::memory_order_release);
+}
+
+void HandleTable::note_maker(const Object& object, const void* maker) {
+  static_cast<Cell*>(object.handle_)->maker_ = maker;
 }
 
 void HandleTable::abandon(Object& object) {

@@ -54,6 +54,7 @@ class alignas(64) Cell {
   std::atomic<std::uint64_t> word_{0};
   std::shared_ptr<Object> object_;  // changes only while nobody but add() or the closer looks
   Cell* next_resting_ = nullptr;    // guarded by the table's lock
+  const void* maker_ = nullptr;     // stored before publish(); see HandleTable::note_maker()
 };
 
 // A live object, held for the length of a call. Never empty after a successful check; moves, never
@@ -113,6 +114,22 @@ class HandleTable {
   // then calls its detach(), takes it off its IA and frees the cell. False, and nothing done, when
   // another thread has begun to close it; the pin is given up either way.
   bool close(Pin<Object> pin);
+
+  // For reports: an address in the consumer's code that made the object; null unless note_maker() told it. Between
+  // add() and publish().
+  void note_maker(const Object& object, const void* maker);
+  // Calls visit(object, maker) for every live object, each pinned meanwhile.
+  template <typename Visit>
+  void for_each_live(Visit visit) {
+    const std::uintptr_t begin = range_.begin.load(std::memory_order_relaxed);
+    const std::uintptr_t end = begin + range_.size.load(std::memory_order_acquire);
+    for (std::uintptr_t at = begin; at < end; at += sizeof(Cell)) {
+      auto* const cell = reinterpret_cast<Cell*>(at);  // NOLINT(performance-no-int-to-ptr): a cell of the range.
+      if (!cell->try_pin_any()) continue;
+      const Pin<Object> pin(cell);
+      visit(*pin, cell->maker_);
+    }
+  }
 
   // Cells in use.
   std::size_t size() const { return in_use_.load(std::memory_order_relaxed); }

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/narrow.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/run_report.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/upcall_thread.h"
 
@@ -53,7 +54,9 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
     self->detach();
     throw;
   }
+  note_maker(*self);
   table.publish(*self);
+  report_opened(*self);
   ia = self->handle();
   async_evd = self->async_evd();
   return kOk;
@@ -253,7 +256,7 @@ void InterfaceAdapter::call_agent(WaitAgent agent, Handle evd) {
 InterfaceAdapter::~InterfaceAdapter() = default;
 
 Adoption::Adoption(InterfaceAdapter& ia, std::shared_ptr<Object> object, Maker maker)
-    : object_(std::move(object)), status_(ia.adopt(object_, maker)) {}
+    : object_(std::move(object)), status_(ia.adopt(object_, maker)), maker_(maker) {}
 
 Adoption::~Adoption() {
   if (is_published_ || !status_.ok()) return;
@@ -263,6 +266,7 @@ Adoption::~Adoption() {
 
 Handle Adoption::publish() {
   object_->ia().count_created(object_->kind());
+  if (maker_ == Maker::kConsumer) note_maker(*object_);
   HandleTable::instance().publish(*object_);
   is_published_ = true;
   return object_->handle();

@@ -159,6 +159,7 @@ class Adoption {
  private:
   std::shared_ptr<Object> object_;
   Status status_;
+  const Maker maker_;
   bool is_published_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/run_report.h"
 
 namespace softdat::object {
 
@@ -29,6 +30,7 @@ Status ReservedServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qua
   if (!adoption.status().ok()) return adoption.status();
   if (const Status status = self->start_listening(); !status.ok()) return status;
   rsp = adoption.publish();
+  report_listening(ia, conn_qual);
   return kOk;
 }
 

@@ -8,6 +8,7 @@
 #include "libdat/object/free_qualifier.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/run_report.h"
 
 namespace softdat::object {
 namespace {
@@ -40,6 +41,7 @@ Status ServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, Event
   }
   self->listener_ = std::move(*listener);
   psp = adoption.publish();
+  report_listening(ia, conn_qual);
   return kOk;
 }
 

@@ -118,6 +118,22 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
                                did_you_mean(name, names_of_options(app)), command));
 }
 
+// Whether the option's value is the next word, as that of "-n 4" and "--copies 4" but not of "-n4" and "--copies=4".
+bool takes_next_word(const CLI::App& command, const std::string& word) {
+  const bool is_long = word.starts_with("--");
+  if (is_long ? word.find('=') != word.npos : word.size() != 2) return false;
+  const CLI::Option* const option = command.get_option_no_throw(word);
+  return option != nullptr && option->get_items_expected_min() > 0;
+}
+
+// Of a command that runs a program.
+class ProgramFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* command, std::string /*name*/) const override {
+    return fmt::format("Usage: softdat {} [OPTIONS] -- PROGRAM [ARGUMENTS]\n\n", command->get_name());
+  }
+};
+
 std::string version_text() {
   const RegistryLibrary registry = registry_library();
   return fmt::format("softdat {}\nDAT registry: {} ({})\n", SOFTDAT_VERSION, registry.path,
@@ -167,6 +183,17 @@ void Subcommand::add_number(const std::string& names, const std::string& type, d
   add_number_option(*app_, group_, names, type, value, least, most, help);
 }
 
+void Subcommand::add_texts(const std::string& names, const std::string& type, std::vector<std::string>& values,
+                           const std::string& help) {
+  CLI::Option* const option = app_->add_option(names, values, help);
+  option->type_name(type)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group_);
+}
+
+void Subcommand::add_program(std::vector<std::string>& words) {
+  programs_->emplace(app_, &words);
+  app_->formatter(std::make_shared<ProgramFormatter>());
+}
+
 void Subcommand::add_operand(const std::string& name, std::string& value, const std::string& help) {
   app_->add_option(name, value, help)->type_name("");
 }
@@ -191,20 +218,20 @@ CommandLine::~CommandLine() = default;
 Subcommand CommandLine::add(const std::string& name, const std::string& help) {
   CLI::App* const command = app_->add_subcommand(name, help);
   command->group("Commands")->allow_extras();
-  return Subcommand(*command);
+  return {*command, programs_};
 }
 
 Subcommand CommandLine::add_hidden(const std::string& name) {
   CLI::App* const command = app_->add_subcommand(name, "");
   command->group("")->allow_extras();
-  return Subcommand(*command);
+  return {*command, programs_};
 }
 
 std::optional<int> CommandLine::parse(int argc, const char* const* argv) {
   add("help", "Explain softdat, or the command that follows").add_operand("command", topic_, "A command");
   add("version", "Print the version, and the DAT registry in use");
   try {
-    return parse_words(argc, argv);
+    return parse_words({argv + 1, argv + argc});
   } catch (const CLI::CallForHelp&) {
     print_out(app_->help());
     return 0;
@@ -216,8 +243,27 @@ std::optional<int> CommandLine::parse(int argc, const char* const* argv) {
   }
 }
 
-std::optional<int> CommandLine::parse_words(int argc, const char* const* argv) {
-  app_->parse(argc, argv);
+// Takes the program and its arguments out of the words, for which CLI11 has no rule of this kind.
+void CommandLine::take_program(std::vector<std::string>& words) const {
+  const auto is_chosen = [&](const auto& program) {
+    return !words.empty() && program.first->get_name() == words.front();
+  };
+  const auto chosen = std::find_if(programs_.begin(), programs_.end(), is_chosen);
+  if (chosen == programs_.end()) return;
+  auto word = std::next(words.begin());
+  while (word != words.end() && word->size() > 1 && word->front() == '-' && *word != "--") {
+    word += takes_next_word(*chosen->first, *word) && std::next(word) != words.end() ? 2 : 1;
+  }
+  const bool is_marked = word != words.end() && *word == "--";
+  chosen->second->assign(is_marked ? std::next(word) : word, words.end());
+  words.erase(word, words.end());
+}
+
+std::optional<int> CommandLine::parse_words(std::vector<std::string> words) {
+  take_program(words);
+  // CLI11 takes them from the back.
+  std::reverse(words.begin(), words.end());
+  app_->parse(std::move(words));
   refuse_extras();
   if (wants_version_ || app_->got_subcommand("version")) {
     print_out(version_text());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ class UsageError : public Failure {
   using Failure::Failure;
 };
 
+// Of each command that runs a program, where its words go.
+using Programs = std::map<const CLI::App*, std::vector<std::string>*>;
+
 // One command and its options. A small value that refers to its CommandLine and must not outlive it.
 //
 // Each add_ function takes the option's names ("-s,--size"), the variable that holds the default and receives the value
@@ -31,7 +35,7 @@ class UsageError : public Failure {
 // A default of zero, or of an empty text, is not shown in the help.
 class Subcommand {
  public:
-  explicit Subcommand(CLI::App& app) : app_(&app) {}
+  Subcommand(CLI::App& app, Programs& programs) : app_(&app), programs_(&programs) {}
 
   void set_footer(const std::string& text);
   // The heading in the help for the options that are added from now on.
@@ -49,6 +53,11 @@ class Subcommand {
                   std::uint64_t most, const std::string& help);
   void add_number(const std::string& names, const std::string& type, double& value, double least, double most,
                   const std::string& help);
+  // An option that may be given again; `values` receives each.
+  void add_texts(const std::string& names, const std::string& type, std::vector<std::string>& values,
+                 const std::string& help);
+  // A program and its arguments: `words` receives everything from the first word that is no option on, or after "--".
+  void add_program(std::vector<std::string>& words);
   // A word without a dash that may follow the command.
   void add_operand(const std::string& name, std::string& value, const std::string& help);
 
@@ -58,6 +67,7 @@ class Subcommand {
 
  private:
   CLI::App* app_;
+  Programs* programs_;
   std::string group_ = "Options";
 };
 
@@ -77,11 +87,13 @@ class CommandLine {
   std::optional<int> parse(int argc, const char* const* argv);
 
  private:
-  std::optional<int> parse_words(int argc, const char* const* argv);
+  std::optional<int> parse_words(std::vector<std::string> words);
+  void take_program(std::vector<std::string>& words) const;
   void refuse_extras() const;
   int print_help_of(const std::string& command) const;
 
   std::unique_ptr<CLI::App> app_;
+  Programs programs_;
   bool wants_version_ = false;
   std::string topic_;  // of `softdat help TOPIC`
 };

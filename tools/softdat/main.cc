@@ -13,17 +13,19 @@
 #include "tools/softdat/perf/worker.h"
 #include "tools/softdat/quickstart.h"
 #include "tools/softdat/registry_library.h"
+#include "tools/softdat/run/command.h"
 
 namespace softdat::tools {
 namespace {
 
-int run(int argc, const char* const* argv) {
+int run_chosen(int argc, const char* const* argv) {
   CommandLine line;
   Subcommand quickstart = line.add("quickstart", "Let two processes of this machine do RDMA and show how fast it is");
   QuickstartOutput output;
   quickstart.add_flag("--plain", output.plain, "Only lines of: transport operation bytes microseconds MB/s");
   quickstart.add_text("--json", "FILE", output.json,
                       "Write the rows to this file, as JSON (-: to standard output, and no table)");
+  run::Command run_command(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
   const mesh::Command mesh(line);
@@ -41,6 +43,7 @@ int run(int argc, const char* const* argv) {
   if (mesh_worker.is_chosen()) return mesh::run_worker();
   if (explain.is_chosen()) return run_explain(code);
   if (floor.is_chosen()) return floor.run();
+  if (run_command.is_chosen()) return run_command.run();
   warn_of_other_registry();
   if (info.is_chosen()) return run_info(listing);
   if (perf.is_chosen()) return perf.run();
@@ -53,7 +56,7 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   try {
-    return softdat::tools::run(argc, argv);
+    return softdat::tools::run_chosen(argc, argv);
   } catch (const softdat::tools::UsageError& error) {
     softdat::tools::print_error(error.what());
     return softdat::tools::kExitUsage;

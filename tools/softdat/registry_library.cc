@@ -13,18 +13,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The directory of our own libdat2.so.2, as it lies beside an installed or a built softdat.
-std::string own_directory() {
+bool has_libraries(const fs::path& directory) {
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  for (const char* const directory : {"../lib", "../" SOFTDAT_LIBDIR}) {
-    const fs::path found = (program.parent_path() / directory).lexically_normal();
-    if (fs::exists(found / "libsoftdat.so", ignored)) return found.string();
-  }
-  return "DIRECTORY";
+  return fs::exists(directory / "libsoftdat.so", ignored) && fs::exists(directory / "libdat2.so.2", ignored);
 }
 
 }  // namespace
+
+std::string own_library_directory() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  for (const char* const directory : {"../lib", "../" SOFTDAT_LIBDIR, "../" SOFTDAT_LIBDIR "/softdat"}) {
+    const fs::path found = (program.parent_path() / directory).lexically_normal();
+    if (has_libraries(found)) return found.string();
+  }
+  const RegistryLibrary registry = registry_library();
+  const fs::path loaded = fs::path(registry.path).parent_path();
+  return registry.is_ours && has_libraries(loaded) ? loaded.string() : "";
+}
 
 RegistryLibrary registry_library() {
   RegistryLibrary library;
@@ -40,9 +46,10 @@ RegistryLibrary registry_library() {
 void warn_of_other_registry() {
   const RegistryLibrary library = registry_library();
   if (library.is_ours) return;
+  const std::string directory = own_library_directory();
   print_warning(
       fmt::format("the DAT registry is {}, not SoftDAT's, and may not know \"sim0\"; for SoftDAT's: LD_LIBRARY_PATH={}",
-                  library.path, own_directory()));
+                  library.path, directory.empty() ? "DIRECTORY" : directory));
 }
 
 }  // namespace softdat::tools

@@ -13,6 +13,10 @@ struct RegistryLibrary {
 
 RegistryLibrary registry_library();
 
+// The directory of SoftDAT's own libraries, as they lie beside an installed or a built softdat; else that of the
+// registry in use, if it is ours. Empty when they are not found.
+std::string own_library_directory();
+
 // Warns on standard error when the registry is not SoftDAT's, and says how to have ours.
 void warn_of_other_registry();
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/runner.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/uncancelled.h"
+#include "base/unique_fd.h"
+
+namespace softdat::base {
+namespace {
+
+// The socket's address; of family 0 when there is no runner.
+sockaddr_un find_runner() {
+  sockaddr_un address{};
+  const char* const path = ::secure_getenv("SOFTDAT_RUN_SOCKET");
+  if (path == nullptr || *path == '\0' || std::strlen(path) >= sizeof address.sun_path) return address;
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, path);
+  return address;
+}
+
+const sockaddr_un& runner() {
+  static const sockaddr_un address = find_runner();
+  return address;
+}
+
+}  // namespace
+
+bool has_runner() {
+  return runner().sun_family != 0;
+}
+
+void tell_runner(std::string_view lines) {
+  if (!has_runner()) return;
+  const Uncancelled guard;
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return;
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&runner()), sizeof(sockaddr_un)) != 0) return;
+  while (!lines.empty()) {
+    const ssize_t sent = ::send(socket.get(), lines.data(), lines.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;
+    lines.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+std::string runner_word(std::string_view word) {
+  std::string clean(word);
+  for (char& letter : clean) {
+    if (static_cast<unsigned char>(letter) < 0x20) letter = ' ';
+  }
+  return clean;
+}
+
+}  // namespace softdat::base

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/run_report.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/runner.h"
+#include "hca/counters.h"
+#include "libdat/object/endpoint.h"
+#include "libdat/object/handle_table.h"
+#include "libdat/object/interface_adapter.h"
+
+namespace softdat::object {
+namespace {
+
+constinit std::atomic<std::uint64_t> g_operations{0};
+constinit std::atomic<std::uint64_t> g_bytes{0};
+
+std::string to_hex(std::uint64_t number) {
+  char digits[16];
+  return {digits, std::to_chars(digits, digits + sizeof digits, number, 16).ptr};
+}
+
+void tell(std::string_view kind, const std::string& words) {
+  base::tell_runner(std::string(kind) + '\t' + std::to_string(::getpid()) + '\t' + words + '\n');
+}
+
+// Reports are worth no failure: without memory they are not made.
+template <typename Report>
+void report(Report make) {
+  if (!base::has_runner()) return;
+  try {
+    make();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+std::string_view file_name(const char* path) {
+  const std::string_view whole(path == nullptr ? "" : path);
+  return whole.substr(whole.rfind('/') + 1);
+}
+
+// The provider's and the registries' own code: the consumer's lies above it on the stack.
+bool is_ours(const char* path) {
+  const std::string_view name = file_name(path);
+  return name.starts_with("libsoftdat.so") || name.starts_with("libdat.so") || name.starts_with("libdat2.so");
+}
+
+const void* find_consumer_frame() {
+  std::array<void*, 32> frames;
+  const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < depth; ++i) {
+    void* const frame = frames[static_cast<std::size_t>(i)];
+    Dl_info found{};
+    if (::dladdr(frame, &found) == 0 || !is_ours(found.dli_fname)) return frame;
+  }
+  return nullptr;
+}
+
+// The loader knows the program itself by the words that started it, which may be relative.
+std::string absolute_path(const char* path) {
+  char whole[PATH_MAX];
+  const ssize_t length = path[0] == '/' ? 0 : ::readlink("/proc/self/exe", whole, sizeof whole);
+  return length > 0 ? std::string(whole, static_cast<std::size_t>(length)) : std::string(path);
+}
+
+// "MODULE TAB OFFSET TAB FUNCTION": where in the file, as a symbol table counts, and the exported function there.
+std::string place_text(const void* address) {
+  Dl_info found{};
+  link_map* map = nullptr;
+  if (::dladdr1(address, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return "\t0\t";
+  // A return address: the call is before it.
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(address) - 1 - map->l_addr;
+  return base::runner_word(absolute_path(found.dli_fname)) + '\t' + to_hex(offset) + '\t' +
+         (found.dli_sname == nullptr ? "" : found.dli_sname);
+}
+
+const char* name_of(Kind kind) {
+  constexpr std::array<const char*, kKindCount> kNames{"CR",  "EP",  "EVD", "IA",  "LMR", "PSP",           "PZ",
+                                                       "RMR", "RSP", "CNO", "SRQ", "CSP", "address handle"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void report_left_open() {
+  std::map<std::pair<Kind, const void*>, unsigned> left;
+  HandleTable::instance().for_each_live([&](Object& object, const void* maker) {
+    if (maker != nullptr) ++left[{object.kind(), maker}];
+    if (object.kind() == Kind::kEp) static_cast<Endpoint&>(object).report_transfers();
+  });
+  std::string lines;
+  const std::string pid = std::to_string(::getpid());
+  for (const auto& [what, count] : left) {
+    lines += "left\t" + pid + '\t' + name_of(what.first) + '\t' + std::to_string(count) + '\t' +
+             place_text(what.second) + '\n';
+  }
+  lines += "transfers\t" + pid + '\t' + std::to_string(g_operations.load(std::memory_order_relaxed)) + '\t' +
+           std::to_string(g_bytes.load(std::memory_order_relaxed)) + '\n';
+  base::tell_runner(lines);
+}
+
+// After the consumer's own handlers of exit(), because the loader runs the destructors of libraries last.
+[[gnu::destructor]] void report_at_exit() {
+  report(report_left_open);
+}
+
+}  // namespace
+
+void report_opened(const InterfaceAdapter& ia) {
+  report([&] {
+    tell("open", base::runner_word(ia.name()) + '\t' + base::text_of(ia.device().attributes().address.with_port(0)));
+  });
+}
+
+void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual) {
+  report([&] { tell("listen", base::runner_word(ia.name()) + '\t' + std::to_string(conn_qual)); });
+}
+
+void note_maker(const Object& object) {
+  if (base::has_runner()) HandleTable::instance().note_maker(object, find_consumer_frame());
+}
+
+void count_transfers(const hca::QueuePair* queue_pair) {
+  if (!base::has_runner()) return;
+  const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
+  if (counting == nullptr) return;
+  const hca::TransferCounts counts = counting->transfer_counts();
+  // What was posted, but for receives: each transfer of this process counts once, at the side that asked for it.
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(hca::Transfer::kPostFetchAdd); ++i) {
+    if (i == static_cast<std::size_t>(hca::Transfer::kPostRecv)) continue;
+    g_operations.fetch_add(counts[i].number, std::memory_order_relaxed);
+    g_bytes.fetch_add(counts[i].bytes, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `softdat run` is told of this process (base/runner.h): adapters opened, service points that listen, and at the
+// end what was transferred and which objects the consumer left open. Nothing is done when no runner started the
+// process. Any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace softdat::hca {
+class QueuePair;
+}  // namespace softdat::hca
+
+namespace softdat::object {
+
+class InterfaceAdapter;
+class Object;
+
+// The IA is open: its name and address.
+void report_opened(const InterfaceAdapter& ia);
+
+// A service point accepts requests at that qualifier.
+void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual);
+
+// Keeps in the object's cell which call of the consumer's makes it. Called by the thread of that call.
+void note_maker(const Object& object);
+
+// Adds to the totals what a queue pair, which may be null, has transferred. Once for each queue pair, before it goes.
+void count_transfers(const hca::QueuePair* queue_pair);
+
+}  // namespace softdat::object

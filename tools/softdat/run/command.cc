@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/run/command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tools/softdat/output.h"
+#include "tools/softdat/run/process.h"
+#include "tools/softdat/run/program_file.h"
+
+namespace softdat::tools::run {
+namespace {
+
+// For the names of copies, in turns: cyan, yellow, magenta, green, blue, red.
+constexpr const char* kColors[] = {"36", "33", "35", "32", "34", "31"};
+
+constexpr const char* kFooter =
+    "The program takes SoftDAT's libraries, whichever it was built for, and every adapter name opens the simulator.\n"
+    "--env LD_LIBRARY_PATH=DIRECTORY and --env DAT_OVERRIDE=FILE count too.\n"
+    "Exit status: the program's; 128 and the signal's number when a signal ended it; 127 when there is no such "
+    "program,\n"
+    "126 when it cannot be run, 124 when --timeout stopped it. Of several, that of the first that failed.";
+
+}  // namespace
+
+Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on the simulated adapter")) {
+  options_.set_footer(kFooter);
+  options_.add_number("-n,--copies", "N", copies_, 1, 1024, "Run so many copies, whose lines begin with [0], [1] ...");
+  options_.add_text("--server", "COMMAND", server_, "Run this shell command first; PROGRAM starts when it listens");
+  options_.add_number("--hosts", "N", hosts_, 0, 250, "Put the copies onto so many hosts with addresses of their own");
+  options_.add_number("--timeout", "SECONDS", timeout_s_, 0, 1e6, "Stop all after that time");
+  options_.add_number("--listen-within", "SECONDS", listen_within_s_, 0, 1e6, "Give the server that time to listen");
+  options_.add_number("--grace", "SECONDS", grace_s_, 0, 1e6,
+                      "Time from SIGTERM to SIGKILL, and for a server to end after its clients");
+  options_.add_flag("-q,--quiet", is_quiet_, "No summary");
+  environment_.add_to(options_);
+  options_.add_program(words_);
+}
+
+// Without -n, every host has one copy.
+std::size_t Command::clients() const {
+  if (hosts_ == 0 || options_.has("--copies")) return copies_;
+  return std::max<std::size_t>(hosts_ - servers(), 1);
+}
+
+bool Command::is_gathered() const {
+  return copies_ > 1 || hosts_ > 0 || !server_.empty();
+}
+
+void Command::check() const {
+  if (words_.empty()) throw UsageError("softdat run needs a program, as in: softdat run -- dtest -P sim0");
+  static_cast<void>(environment_.variables());
+  if (hosts_ > 0 && !environment_.address.empty()) {
+    throw UsageError("--address does not go with --hosts, which gives each host an address");
+  }
+  if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
+}
+
+// What keeps a program from SoftDAT's libraries whatever the environment says.
+void Command::warn_of(const std::string& word) const {
+  const auto path = find_program(word);
+  if (!path) return;
+  const ProgramFile program = inspect_program(*path);
+  if (program.is_privileged) {
+    print_warning(
+        fmt::format("\"{}\" changes its user or has capabilities: the loader ignores LD_LIBRARY_PATH, and it "
+                    "does not run on SoftDAT; run a copy without these rights",
+                    *path));
+  }
+  if (program.is_foreign) {
+    print_warning(fmt::format("\"{}\" is built for another kind of machine than SoftDAT's libraries", *path));
+  }
+}
+
+Environment Command::environment(const std::string& socket) const {
+  Environment result = make_environment(environment_);
+  result.put("SOFTDAT_RUN_SOCKET", socket);
+  const std::string directory = library_directory();
+  std::string preloaded = result.value_of("LD_PRELOAD");
+  const auto path = find_program(words_.front());
+  const ProgramFile program = path ? inspect_program(*path) : ProgramFile{};
+  // A directory in DT_RPATH comes before LD_LIBRARY_PATH; what is loaded already comes before both.
+  if (!program.rpath.empty()) {
+    for (const std::string& library : dat_libraries(program)) {
+      const std::string ours = directory + '/' + library.substr(library.rfind('/') + 1);
+      if (::access(ours.c_str(), R_OK) == 0) preloaded = put_first(ours, preloaded, ':');
+    }
+  }
+  if (is_gathered()) {
+    const std::string helper = directory + "/libsoftdat_run.so";
+    if (::access(helper.c_str(), R_OK) == 0) preloaded = put_first(helper, preloaded, ':');
+    // The sanitizer wants to be the first library of a program, but has no need to.
+    const std::string options = result.value_of("ASAN_OPTIONS");
+    result.put("ASAN_OPTIONS", put_first("verify_asan_link_order=0", options, ':'));
+  }
+  if (!preloaded.empty()) result.put("LD_PRELOAD", preloaded);
+  return result;
+}
+
+// The server is the first, and its host the first.
+CopyPlan Command::plan_copy(const Environment& environment, const std::vector<Host>& hosts, std::size_t index) const {
+  const bool is_server = index < servers();
+  const std::size_t number = index - (is_server ? 0 : servers());
+  CopyPlan copy;
+  copy.is_server = is_server;
+  copy.words = is_server ? std::vector<std::string>{"/bin/sh", "-c", server_} : words_;
+  copy.name = is_server ? "server" : servers() > 0 && clients() == 1 ? "client" : fmt::format("{}", number);
+  if (!is_gathered()) copy.name = words_.front().substr(words_.front().rfind('/') + 1);
+  copy.color = kColors[index % std::size(kColors)];
+  copy.is_gathered = is_gathered();
+  copy.takes_input = index == servers();
+  // Alone it stays in our group: a terminal, mpirun and srun then reach it as they would without us.
+  copy.has_own_group = is_gathered() || (timeout_s_ > 0 && ::isatty(STDIN_FILENO) == 0);
+  Environment own = environment;
+  if (is_gathered()) {
+    own.put("SOFTDAT_RUN_COPY", is_server ? "server" : fmt::format("{}", number));
+    own.put("SOFTDAT_RUN_COPIES", fmt::format("{}", clients()));
+  }
+  if (!hosts.empty()) {
+    const Host& host = hosts[index % hosts.size()];
+    copy.network = host.network;
+    own.put("SOFTDAT_ADDRESS", host.address);
+    std::string addresses;
+    for (const Host& each : hosts) addresses += (addresses.empty() ? "" : ",") + each.address;
+    own.put("SOFTDAT_RUN_HOSTS", addresses);
+  }
+  copy.environment = own.merged();
+  return copy;
+}
+
+JobPlan Command::plan(const Environment& environment, const std::vector<Host>& hosts) const {
+  JobPlan plan;
+  for (std::size_t i = 0; i < servers() + clients(); ++i) plan.copies.push_back(plan_copy(environment, hosts, i));
+  plan.timeout = std::chrono::duration<double>(timeout_s_);
+  plan.listen_within = std::chrono::duration<double>(listen_within_s_);
+  plan.grace = std::chrono::duration<double>(grace_s_);
+  return plan;
+}
+
+int Command::run() {
+  check();
+  warn_of(words_.front());
+  ReportSocket reports;
+  const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
+  const JobPlan job_plan = plan(environment(reports.path()), hosts);
+  const int signals = block_signals(is_gathered());
+  Summary summary(is_quiet_);
+  Job job(job_plan, signals, reports, summary);
+  try {
+    const int status = job.run();
+    summary.print();
+    return status;
+  } catch (const StartFailure& failure) {
+    print_error(failure.what());
+    return failure.status();
+  }
+}
+
+}  // namespace softdat::tools::run

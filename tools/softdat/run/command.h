@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `softdat run`: runs a program that was built for any DAT library on the simulated adapter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/softdat/command_line.h"
+#include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/hosts.h"
+#include "tools/softdat/run/job.h"
+
+namespace softdat::tools::run {
+
+class Command {
+ public:
+  // Adds the command to `line`, which must live as long.
+  explicit Command(CommandLine& line);
+
+  bool is_chosen() const { return options_.is_chosen(); }
+  // Returns the exit status: the program's. UsageError, Failure.
+  int run();
+
+ private:
+  void check() const;
+  std::size_t servers() const { return server_.empty() ? 0 : 1; }
+  std::size_t clients() const;
+  bool is_gathered() const;
+  void warn_of(const std::string& word) const;
+  Environment environment(const std::string& socket) const;
+  JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
+  CopyPlan plan_copy(const Environment& environment, const std::vector<Host>& hosts, std::size_t index) const;
+
+  Subcommand options_;
+  EnvironmentOptions environment_;
+  std::vector<std::string> words_;
+  std::string server_;
+  std::uint32_t copies_ = 1;
+  std::uint32_t hosts_ = 0;
+  double timeout_s_ = 0;
+  double listen_within_s_ = 30;
+  double grace_s_ = 5;
+  bool is_quiet_ = false;
+};
+
+}  // namespace softdat::tools::run

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One program that `softdat run` started.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/line_writer.h"
+
+namespace softdat::tools::run {
+
+struct CopyPlan {
+  std::string name;  // of its output's lines
+  std::vector<std::string> words;
+  std::vector<std::string> environment;  // "NAME=VALUE"
+  bool is_server = false;
+  bool takes_input = false;    // our standard input, unless that is a terminal, which another group may not read
+  bool is_gathered = false;    // its output comes to us, behind its name; else it writes to ours by itself
+  bool has_own_group = false;  // leads a process group, so that signals reach all that it started
+  int network = -1;            // a network namespace to enter; -1: ours
+  std::string color;           // of its name
+};
+
+class Copy {
+ public:
+  explicit Copy(const CopyPlan& plan);
+  ~Copy();
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+
+  const CopyPlan& plan() const { return plan_; }
+  // StartFailure when the program does not begin.
+  void start();
+
+  bool is_running() const { return pid_ > 0 && !status_; }
+  bool has_begun() const { return pid_ > 0; }
+  // The exit status that a shell gives; nothing before the end.
+  std::optional<int> status() const { return status_; }
+  // Whether it was still running when it was told to stop.
+  bool was_stopped() const { return was_stopped_; }
+
+  // To its group, or to itself where it has none. Nothing when it does not run.
+  void send_signal(int number);
+  // The same, because it has to end.
+  void stop(int number);
+  // Whether processes of its group are left.
+  bool has_leftovers() const;
+  void send_to_leftovers(int number) const;
+
+  // Whether that process, which has ended, was this one; the status of waitpid() is kept then.
+  bool take_end(pid_t pid, int wait_status);
+
+  // Adds what is to be polled for input.
+  void add_to(std::vector<pollfd>& polled) const;
+  // Writes what has come to our own output. Never blocks on the copy.
+  void read_output();
+  // Writes the last line, although it has no end.
+  void finish_output();
+
+ private:
+  struct Stream {
+    int pipe = -1;
+    LineWriter writer;
+  };
+  void read(Stream& stream);
+
+  const CopyPlan plan_;
+  pid_t pid_ = -1;
+  std::optional<int> status_;
+  bool was_stopped_ = false;
+  Stream output_;
+  Stream error_;
+};
+
+}  // namespace softdat::tools::run

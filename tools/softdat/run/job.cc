@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/run/job.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tools/softdat/output.h"
+#include "tools/softdat/run/process.h"
+
+namespace softdat::tools::run {
+namespace {
+
+template <typename Duration>
+std::chrono::steady_clock::duration to_ticks(Duration duration) {
+  return std::chrono::ceil<std::chrono::steady_clock::duration>(duration);
+}
+
+}  // namespace
+
+Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary)
+    : plan_(plan), signals_(signals), reports_(reports), summary_(summary) {
+  for (const CopyPlan& copy : plan_.copies) {
+    copies_.push_back(std::make_unique<Copy>(copy));
+    is_awaiting_server_ = is_awaiting_server_ || copy.is_server;
+  }
+}
+
+int Job::run() {
+  // Processes whose parents end become our children, so that none of a copy's group is left behind unseen.
+  if (copies_.front()->plan().has_own_group) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (plan_.timeout.count() > 0) timeout_at_ = Clock::now() + to_ticks(plan_.timeout);
+  if (is_awaiting_server_) listen_by_ = Clock::now() + to_ticks(plan_.listen_within);
+  start_all(is_awaiting_server_);
+  while (is_any_running() || is_awaiting_server_) wait_and_handle();
+  end_leftovers();
+  for (const auto& copy : copies_) copy->finish_output();
+  handle_reports();
+  for (const auto& copy : copies_) summary_.add(*copy);
+  if (failure_) return *failure_;
+  return is_alone() ? copies_.front()->status().value_or(kExitFailure) : 0;
+}
+
+bool Job::is_any_running() const {
+  return std::any_of(copies_.begin(), copies_.end(), [](const auto& copy) { return copy->is_running(); });
+}
+
+bool Job::is_any_client_left() const {
+  return std::any_of(copies_.begin(), copies_.end(), [](const auto& copy) {
+    return !copy->plan().is_server && (copy->is_running() || !copy->has_begun());
+  });
+}
+
+void Job::start_all(bool servers) {
+  try {
+    for (const auto& copy : copies_) {
+      if (copy->plan().is_server == servers) copy->start();
+    }
+  } catch (const StartFailure&) {
+    is_awaiting_server_ = false;
+    stop_all(SIGTERM);
+    while (is_any_running()) wait_and_handle();
+    end_leftovers();
+    throw;
+  }
+}
+
+void Job::wait_and_handle() {
+  std::vector<pollfd> polled{{.fd = signals_, .events = POLLIN, .revents = 0}};
+  reports_.add_to(polled);
+  for (const auto& copy : copies_) copy->add_to(polled);
+  ::poll(polled.data(), polled.size(), wait_milliseconds());
+  handle_signals();
+  for (const auto& copy : copies_) copy->read_output();
+  handle_reports();
+  take_ends();
+  handle_deadlines();
+}
+
+int Job::wait_milliseconds() const {
+  std::optional<Clock::time_point> next;
+  for (const auto& deadline : {timeout_at_, listen_by_, server_ends_by_, kill_at_}) {
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  }
+  if (!next) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+void Job::handle_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) continue;  // take_ends() looks in any case
+    // The terminal has sent it to the copy as well, if that is in our group.
+    const bool has_copy_got_it = !copies_.front()->plan().has_own_group && info.ssi_code == SI_KERNEL;
+    if (!has_copy_got_it) pass_on(number);
+  }
+}
+
+void Job::pass_on(int number) {
+  if (number == SIGTSTP) return handle_terminal_stop();
+  const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  if (is_alone() || !ends) {
+    for (const auto& copy : copies_) copy->send_signal(number);
+    return;
+  }
+  fail(kExitSignal + number);
+  // Asked for twice: no more patience.
+  stop_all(is_stopping_ ? SIGKILL : number);
+}
+
+void Job::handle_terminal_stop() {
+  for (const auto& copy : copies_) copy->send_signal(SIGTSTP);
+  ::raise(SIGSTOP);
+  for (const auto& copy : copies_) copy->send_signal(SIGCONT);
+}
+
+void Job::take_ends() {
+  int status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (const auto& copy : copies_) {
+      if (copy->take_end(pid, status)) handle_end(*copy);
+    }
+  }
+}
+
+void Job::handle_end(const Copy& copy) {
+  if (is_alone()) return;
+  if (is_awaiting_server_) {
+    is_awaiting_server_ = false;
+    listen_by_.reset();
+    if (is_stopping_) return;
+    print_error(
+        fmt::format("the server ended with exit status {} before it listened; no client was started", *copy.status()));
+    return fail(*copy.status() == 0 ? kExitFailure : *copy.status());
+  }
+  if (*copy.status() != 0 && !copy.was_stopped()) {
+    const bool has_others = is_any_running() && !is_stopping_;
+    summary_.note(fmt::format("{} ended with exit status {}{}", copy.plan().name, *copy.status(),
+                              has_others ? "; stopping the others" : ""));
+    fail(*copy.status());
+    return stop_all(SIGTERM);
+  }
+  if (!is_stopping_ && !is_any_client_left()) handle_clients_end();
+}
+
+void Job::handle_clients_end() {
+  if (is_any_running()) server_ends_by_ = Clock::now() + to_ticks(plan_.grace);
+}
+
+void Job::handle_reports() {
+  for (const Report& report : reports_.take()) {
+    summary_.add(report);
+    const bool listens = report.kind == "listen" || report.kind == "socket";
+    if (!listens || !is_awaiting_server_) continue;
+    is_awaiting_server_ = false;
+    listen_by_.reset();
+    start_all(false);
+  }
+}
+
+void Job::handle_deadlines() {
+  const auto now = Clock::now();
+  const auto has_come = [&](std::optional<Clock::time_point>& deadline) {
+    if (!deadline || now < *deadline) return false;
+    deadline.reset();
+    return true;
+  };
+  if (has_come(timeout_at_)) {
+    print_error(fmt::format("stopped after {:g} seconds (--timeout)", plan_.timeout.count()));
+    failure_ = kExitTimedOut;
+    stop_all(SIGTERM);
+  }
+  if (has_come(listen_by_)) handle_no_listener();
+  // The server has served.
+  if (has_come(server_ends_by_)) stop_all(SIGTERM);
+  if (has_come(kill_at_)) stop_all(SIGKILL);
+}
+
+void Job::handle_no_listener() {
+  is_awaiting_server_ = false;
+  print_error(
+      fmt::format("the server does not listen after {:g} seconds: it has neither a DAT service point nor a socket that "
+                  "listens; --listen-within gives it more time",
+                  plan_.listen_within.count()));
+  fail(kExitFailure);
+  stop_all(SIGTERM);
+}
+
+void Job::stop_all(int number) {
+  for (const auto& copy : copies_) copy->stop(number);
+  is_stopping_ = true;
+  is_awaiting_server_ = false;
+  listen_by_.reset();
+  server_ends_by_.reset();
+  kill_at_.reset();
+  if (number != SIGKILL) kill_at_ = Clock::now() + to_ticks(plan_.grace);
+}
+
+// What a copy has left running in its group is told to end, too.
+void Job::end_leftovers() {
+  const auto is_any_left = [&] {
+    take_ends();
+    return std::any_of(copies_.begin(), copies_.end(), [](const auto& copy) { return copy->has_leftovers(); });
+  };
+  for (const int number : {SIGTERM, SIGKILL}) {
+    const auto until = Clock::now() + to_ticks(plan_.grace);
+    for (const auto& copy : copies_) copy->send_to_leftovers(number);
+    while (is_any_left() && Clock::now() < until) {
+      pollfd polled{.fd = signals_, .events = POLLIN, .revents = 0};
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+      ::poll(&polled, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
+      signalfd_siginfo info;
+      while (::read(signals_, &info, sizeof info) > 0) {
+      }
+    }
+  }
+}
+
+void Job::fail(int status) {
+  if (!failure_) failure_ = status;
+}
+
+}  // namespace softdat::tools::run

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/run/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tools/softdat/run/program_file.h"
+
+namespace softdat::tools::run {
+namespace {
+
+// What this process began with; set by block_signals().
+struct Inherited {
+  sigset_t mask;
+  struct sigaction child;
+};
+Inherited g_inherited;
+
+std::vector<char*> to_pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void put_at(int descriptor, int place) {
+  if (descriptor >= 0) ::dup2(descriptor, place);
+}
+
+// In the child: what follows fork(). Returns only when the program cannot begin, with errno set.
+void become(const StartPlan& plan, char* const* words, char* const* environment, pid_t parent) {
+  if (plan.has_own_group) ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExitNotFound);
+  if (plan.network >= 0 && ::setns(plan.network, CLONE_NEWNET) != 0) return;
+  put_at(plan.input, STDIN_FILENO);
+  put_at(plan.output, STDOUT_FILENO);
+  put_at(plan.error, STDERR_FILENO);
+  ::sigaction(SIGCHLD, &g_inherited.child, nullptr);
+  ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
+  ::execvpe(words[0], words, environment);
+}
+
+// Empty, or ", did you mean ..." for a program of the current directory.
+std::string suggestion(const std::string& word) {
+  const std::string here = "./" + word;
+  if (word.find('/') == word.npos && find_program(here)) return fmt::format(", did you mean \"{}\"?", here);
+  return "";
+}
+
+StartFailure failure_of(const std::string& word, int error) {
+  const bool exists = ::access(word.c_str(), F_OK) == 0 || find_program(word);
+  if (error == ENOENT && !exists) {
+    const char* const where = word.find('/') == word.npos ? " in PATH" : "";
+    return {fmt::format("there is no program \"{}\"{}{}", word, where, suggestion(word)), kExitNotFound};
+  }
+  if (error == ENOENT) {
+    return {fmt::format("cannot run \"{}\": the interpreter or loader that its first line names does not exist", word),
+            kExitNotFound};
+  }
+  return {fmt::format("cannot run \"{}\": {}", word, std::strerror(error)), kExitNotExecutable};
+}
+
+// What the child wrote into the pipe before it ended: the errno of exec. 0 when the pipe was closed by exec.
+int read_error(int pipe) {
+  int error = 0;
+  ssize_t got = 0;
+  while ((got = ::read(pipe, &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  return got == static_cast<ssize_t>(sizeof error) ? error : 0;
+}
+
+}  // namespace
+
+pid_t start(const StartPlan& plan) {
+  const std::vector<char*> words = to_pointers(plan.words);
+  const std::vector<char*> environment = to_pointers(plan.environment);
+  int failures[2];
+  if (::pipe2(failures, O_CLOEXEC) != 0) throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    become(plan, words.data(), environment.data(), parent);
+    const int error = errno;
+    [[maybe_unused]] const ssize_t told = ::write(failures[1], &error, sizeof error);
+    ::_exit(kExitNotFound);
+  }
+  const int fork_error = errno;
+  ::close(failures[1]);
+  const int error = child < 0 ? 0 : read_error(failures[0]);
+  ::close(failures[0]);
+  if (child < 0) throw Failure(fmt::format("cannot start a process: {}", std::strerror(fork_error)));
+  if (error == 0) return child;
+  ::waitpid(child, nullptr, 0);
+  throw failure_of(plan.words.front(), error);
+}
+
+int block_signals(bool with_terminal_stop) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) {
+    sigaddset(&signals, number);
+  }
+  if (with_terminal_stop) sigaddset(&signals, SIGTSTP);
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  // Where it is ignored, as some programs leave it to their children, nobody could be waited for.
+  ::sigaction(SIGCHLD, &by_default, &g_inherited.child);
+  ::sigprocmask(SIG_BLOCK, &signals, &g_inherited.mask);
+  const int descriptor = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (descriptor < 0) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
+  return descriptor;
+}
+
+int to_exit_status(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : kExitSignal + WTERMSIG(wait_status);
+}
+
+}  // namespace softdat::tools::run

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Starts a program as a shell does.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "tools/softdat/dat_call.h"
+
+namespace softdat::tools::run {
+
+// The exit statuses of a shell, softdat(1).
+inline constexpr int kExitTimedOut = 124;
+inline constexpr int kExitNotExecutable = 126;
+inline constexpr int kExitNotFound = 127;
+inline constexpr int kExitSignal = 128;
+
+// The program did not begin. `status` is the exit status that tells so.
+class StartFailure : public Failure {
+ public:
+  StartFailure(const std::string& text, int status) : Failure(text), status_(status) {}
+  int status() const { return status_; }
+
+ private:
+  int status_;
+};
+
+struct StartPlan {
+  std::vector<std::string> words;        // the program and its arguments
+  std::vector<std::string> environment;  // "NAME=VALUE"
+  int input = -1;                        // becomes a standard descriptor; -1: ours
+  int output = -1;
+  int error = -1;
+  bool has_own_group = false;  // leads a process group
+  int network = -1;            // a network namespace to enter; -1: ours
+};
+
+// Returns the process id once the program has begun. The program is killed when this process dies. It gets the signal
+// mask and dispositions that this process began with. StartFailure otherwise.
+pid_t start(const StartPlan& plan);
+
+// Blocks the signals that the caller reads from the descriptor that it returns, a signalfd(2). What start() gives to
+// programs is what was set before. Once in a process.
+int block_signals(bool with_terminal_stop);
+
+// The exit status that a shell gives to a status of waitpid().
+int to_exit_status(int wait_status);
+
+}  // namespace softdat::tools::run

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/run/summary.h"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "tools/softdat/run/process.h"
+#include "tools/softdat/run/shell_text.h"
+
+namespace softdat::tools::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+// More would bury the program's own output.
+constexpr std::size_t kMostLines = 10;
+constexpr std::size_t kMostStates = 8;
+
+void say(const std::string& text) {
+  fmt::print(stderr, "softdat: {}\n", text);
+}
+
+std::uint64_t to_number(const std::string& text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Files of /dev/shm and System V segments of this user. Both outlive the processes that made them.
+std::set<std::string> shared_memory() {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) names.insert(entry.path().string());
+  shm_info info;
+  const int highest = ::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&info));
+  for (int index = 0; index <= highest; ++index) {
+    shmid_ds segment;
+    const int id = ::shmctl(index, SHM_STAT, &segment);
+    if (id < 0 || segment.shm_perm.cuid != ::geteuid() || segment.shm_nattch != 0) continue;
+    names.insert(fmt::format("System V segment {} of {} bytes (ipcrm -m {})", id, segment.shm_segsz, id));
+  }
+  return names;
+}
+
+std::string state_text(const Copy& copy) {
+  if (!copy.has_begun()) return "not started";
+  const int status = copy.status().value_or(0);
+  const char* const how = copy.was_stopped() ? "stopped, " : "";
+  if (status <= kExitSignal) return fmt::format("{}exit status {}", how, status);
+  const char* const name = ::sigabbrev_np(status - kExitSignal);
+  return name == nullptr ? fmt::format("{}exit status {}", how, status) : fmt::format("{}killed by SIG{}", how, name);
+}
+
+// The first two lines of what addr2line(1) prints: function and file:line; "??" for what it does not know.
+std::pair<std::string, std::string> ask_addr2line(const std::string& module, const std::string& offset) {
+  const std::string command =
+      fmt::format("addr2line -f -C -e {} 0x{} 2>/dev/null", shell_quoted(module), shell_quoted(offset));
+  const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
+  if (output == nullptr) return {};
+  std::pair<std::string, std::string> answer;
+  for (std::string* line : {&answer.first, &answer.second}) {
+    char text[1024];
+    if (std::fgets(text, sizeof text, output.get()) == nullptr) return {};
+    *line = text;
+    line->erase(std::min(line->find_first_of(" \n"), line->size()));
+  }
+  return answer;
+}
+
+std::string place_text(const std::string& module, const std::string& offset, const std::string& exported) {
+  auto [function, line] = ask_addr2line(module, offset);
+  const std::string place = fmt::format("{}+0x{}", module.substr(module.rfind('/') + 1), offset);
+  if (function.empty() || function == "??") function = exported;
+  if (!line.empty() && !line.starts_with("??"))
+    return fmt::format("{} at {}", function.empty() ? place : function, line);
+  return function.empty() ? place : fmt::format("{} ({})", function, place);
+}
+
+}  // namespace
+
+Summary::Summary(bool is_quiet)
+    : is_quiet_(is_quiet), start_(std::chrono::steady_clock::now()), memory_before_(shared_memory()) {}
+
+void Summary::note(const std::string& text) const {
+  if (!is_quiet_) say(text);
+}
+
+void Summary::add(const Report& report) {
+  const std::vector<std::string>& words = report.words;
+  if (report.kind == "open") ++adapters_;
+  if (report.kind == "transfers" && words.size() >= 3) {
+    operations_ += to_number(words[1]);
+    bytes_ += to_number(words[2]);
+  }
+  if (report.kind == "left" && words.size() >= 5) {
+    left_[{words[1], words[3], words[4], words.size() > 5 ? words[5] : ""}] += to_number(words[2]);
+  }
+}
+
+void Summary::add(const Copy& copy) {
+  states_.emplace_back(copy.plan().name, state_text(copy));
+}
+
+void Summary::print() const {
+  if (is_quiet_) return;
+  print_states();
+  print_transfers();
+  print_left_open();
+  print_stray_memory();
+}
+
+void Summary::print_states() const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const bool is_same = std::all_of(states_.begin(), states_.end(),
+                                   [&](const auto& state) { return state.second == states_.front().second; });
+  if (is_same && states_.size() > 1) {
+    return say(fmt::format("{} copies: {}; {:.1f} s", states_.size(), states_.front().second, seconds));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(states_.size(), kMostStates); ++i) {
+    text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", states_[i].first, states_[i].second);
+  }
+  if (states_.size() > kMostStates) text += fmt::format(", and {} more", states_.size() - kMostStates);
+  say(fmt::format("{}; {:.1f} s", text, seconds));
+}
+
+void Summary::print_transfers() const {
+  if (adapters_ == 0) {
+    return say("no adapter was opened; softdat doctor PROGRAM says which DAT library a program loads");
+  }
+  say(fmt::format("{} {} opened, {} operations, {} bytes", adapters_, adapters_ == 1 ? "adapter" : "adapters",
+                  operations_, bytes_));
+}
+
+void Summary::print_left_open() const {
+  std::size_t lines = 0;
+  for (const auto& [what, count] : left_) {
+    if (++lines > kMostLines) return say(fmt::format("left open: {} more places", left_.size() - kMostLines));
+    say(fmt::format("left open: {} {}, made by {}", count, what.kind,
+                    place_text(what.module, what.offset, what.function)));
+  }
+}
+
+void Summary::print_stray_memory() const {
+  for (const std::string& name : shared_memory()) {
+    if (!memory_before_.contains(name)) say(fmt::format("left behind: {}", name));
+  }
+}
+
+}  // namespace softdat::tools::run
