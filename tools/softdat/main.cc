@@ -14,6 +14,7 @@
 #include "tools/softdat/quickstart.h"
 #include "tools/softdat/registry_library.h"
 #include "tools/softdat/run/command.h"
+#include "tools/softdat/run/env_command.h"
 
 namespace softdat::tools {
 namespace {
@@ -26,6 +27,7 @@ int run_chosen(int argc, const char* const* argv) {
   quickstart.add_text("--json", "FILE", output.json,
                       "Write the rows to this file, as JSON (-: to standard output, and no table)");
   run::Command run_command(line);
+  const run::EnvCommand env(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
   const mesh::Command mesh(line);
@@ -44,6 +46,7 @@ int run_chosen(int argc, const char* const* argv) {
   if (explain.is_chosen()) return run_explain(code);
   if (floor.is_chosen()) return floor.run();
   if (run_command.is_chosen()) return run_command.run();
+  if (env.is_chosen()) return env.run();
   warn_of_other_registry();
   if (info.is_chosen()) return run_info(listing);
   if (perf.is_chosen()) return perf.run();

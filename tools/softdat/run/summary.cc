@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <string.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,11 +35,17 @@ std::uint64_t to_number(const std::string& text) {
   return number;
 }
 
-// Files of /dev/shm and System V segments of this user. Both outlive the processes that made them.
+// Files of /dev/shm and System V segments of this user, which outlive the processes that made them. SoftDAT's own
+// directory is no stray: its processes tidy it up.
 std::set<std::string> shared_memory() {
   std::set<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) names.insert(entry.path().string());
+  const std::string own = fmt::format("/dev/shm/softdat-{}", ::geteuid());
+  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
+    struct stat found = {};
+    const std::string path = entry.path().string();
+    if (path != own && ::lstat(path.c_str(), &found) == 0 && found.st_uid == ::geteuid()) names.insert(path);
+  }
   shm_info info;
   const int highest = ::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&info));
   for (int index = 0; index <= highest; ++index) {
@@ -107,6 +114,7 @@ void Summary::add(const Report& report) {
 
 void Summary::add(const Copy& copy) {
   states_.emplace_back(copy.plan().name, state_text(copy));
+  has_all_ended_ = has_all_ended_ && copy.has_begun() && !copy.was_stopped();
 }
 
 void Summary::print() const {
@@ -134,6 +142,7 @@ void Summary::print_states() const {
 
 void Summary::print_transfers() const {
   if (adapters_ == 0) {
+    if (!has_all_ended_) return;
     return say("no adapter was opened; softdat doctor PROGRAM says which DAT library a program loads");
   }
   say(fmt::format("{} {} opened, {} operations, {} bytes", adapters_, adapters_ == 1 ? "adapter" : "adapters",
@@ -151,7 +160,7 @@ void Summary::print_left_open() const {
 
 void Summary::print_stray_memory() const {
   for (const std::string& name : shared_memory()) {
-    if (!memory_before_.contains(name)) say(fmt::format("left behind: {}", name));
+    if (!memory_before_.contains(name)) say(fmt::format("new in shared memory, and left: {}", name));
   }
 }
 
