@@ -57,9 +57,10 @@ std::string suggestion(const std::string& word) {
 }
 
 StartFailure failure_of(const std::string& word, int error) {
-  const bool exists = ::access(word.c_str(), F_OK) == 0 || find_program(word);
+  const bool has_slash = word.find('/') != word.npos;
+  const bool exists = has_slash ? ::access(word.c_str(), F_OK) == 0 : find_program(word).has_value();
   if (error == ENOENT && !exists) {
-    const char* const where = word.find('/') == word.npos ? " in PATH" : "";
+    const char* const where = has_slash ? "" : " in PATH";
     return {fmt::format("there is no program \"{}\"{}{}", word, where, suggestion(word)), kExitNotFound};
   }
   if (error == ENOENT) {

@@ -86,8 +86,9 @@ std::string place_text(const std::string& module, const std::string& offset, con
   auto [function, line] = ask_addr2line(module, offset);
   const std::string place = fmt::format("{}+0x{}", module.substr(module.rfind('/') + 1), offset);
   if (function.empty() || function == "??") function = exported;
-  if (!line.empty() && !line.starts_with("??"))
-    return fmt::format("{} at {}", function.empty() ? place : function, line);
+  if (!line.empty() && !line.starts_with("??")) {
+    return fmt::format("{} at {}", function.empty() ? place : function, fs::path(line).lexically_normal().string());
+  }
   return function.empty() ? place : fmt::format("{} ({})", function, place);
 }
 
@@ -150,11 +151,16 @@ void Summary::print_transfers() const {
 }
 
 void Summary::print_left_open() const {
-  std::size_t lines = 0;
+  // Several addresses may be one line of a source.
+  std::map<std::pair<std::string, std::string>, std::uint64_t> places;
   for (const auto& [what, count] : left_) {
-    if (++lines > kMostLines) return say(fmt::format("left open: {} more places", left_.size() - kMostLines));
-    say(fmt::format("left open: {} {}, made by {}", count, what.kind,
-                    place_text(what.module, what.offset, what.function)));
+    if (places.size() > kMostLines) break;
+    places[{what.kind, place_text(what.module, what.offset, what.function)}] += count;
+  }
+  std::size_t lines = 0;
+  for (const auto& [what, count] : places) {
+    if (++lines > kMostLines) return say("left open: more, made in other places");
+    say(fmt::format("left open: {} {}, made by {}", count, what.first, what.second));
   }
 }
 
