@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "tools/softdat/completion.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/registry_library.h"
 #include "tools/softdat/words.h"
@@ -160,12 +161,15 @@ void Subcommand::add_text(const std::string& names, const std::string& type, std
 
 void Subcommand::add_word(const std::string& names, const std::vector<std::string>& words, std::string& value,
                           const std::string& help) {
-  add_option(*app_, names, "WORD", value, help, [words](const std::string& name, const std::string& text) {
-    const std::string word = lower_case(text);
-    if (std::find(words.begin(), words.end(), word) != words.end()) return word;
-    throw UsageError(
-        fmt::format("{} \"{}\" is unknown{}; allowed: {}", name, text, did_you_mean(text, words), join(words)));
-  })->group(group_);
+  CLI::Option* const option =
+      add_option(*app_, names, "WORD", value, help, [words](const std::string& name, const std::string& text) {
+        const std::string word = lower_case(text);
+        if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+        throw UsageError(
+            fmt::format("{} \"{}\" is unknown{}; allowed: {}", name, text, did_you_mean(text, words), join(words)));
+      });
+  option->group(group_);
+  notes_->choices.emplace(option, words);
 }
 
 void Subcommand::add_number(const std::string& names, const std::string& type, std::uint32_t& value,
@@ -190,7 +194,7 @@ void Subcommand::add_texts(const std::string& names, const std::string& type, st
 }
 
 void Subcommand::add_program(std::vector<std::string>& words) {
-  programs_->emplace(app_, &words);
+  notes_->programs.emplace(app_, &words);
   app_->formatter(std::make_shared<ProgramFormatter>());
 }
 
@@ -218,18 +222,19 @@ CommandLine::~CommandLine() = default;
 Subcommand CommandLine::add(const std::string& name, const std::string& help) {
   CLI::App* const command = app_->add_subcommand(name, help);
   command->group("Commands")->allow_extras();
-  return {*command, programs_};
+  return {*command, notes_};
 }
 
 Subcommand CommandLine::add_hidden(const std::string& name) {
   CLI::App* const command = app_->add_subcommand(name, "");
   command->group("")->allow_extras();
-  return {*command, programs_};
+  return {*command, notes_};
 }
 
 std::optional<int> CommandLine::parse(int argc, const char* const* argv) {
   add("help", "Explain softdat, or the command that follows").add_operand("command", topic_, "A command");
   add("version", "Print the version, and the DAT registry in use");
+  add_hidden("complete-words").add_program(to_complete_);
   try {
     return parse_words({argv + 1, argv + argc});
   } catch (const CLI::CallForHelp&) {
@@ -248,8 +253,8 @@ void CommandLine::take_program(std::vector<std::string>& words) const {
   const auto is_chosen = [&](const auto& program) {
     return !words.empty() && program.first->get_name() == words.front();
   };
-  const auto chosen = std::find_if(programs_.begin(), programs_.end(), is_chosen);
-  if (chosen == programs_.end()) return;
+  const auto chosen = std::find_if(notes_.programs.begin(), notes_.programs.end(), is_chosen);
+  if (chosen == notes_.programs.end()) return;
   auto word = std::next(words.begin());
   while (word != words.end() && word->size() > 1 && word->front() == '-' && *word != "--") {
     word += takes_next_word(*chosen->first, *word) && std::next(word) != words.end() ? 2 : 1;
@@ -270,6 +275,10 @@ std::optional<int> CommandLine::parse_words(std::vector<std::string> words) {
     return 0;
   }
   if (app_->got_subcommand("help")) return print_help_of(topic_);
+  if (app_->got_subcommand("complete-words")) {
+    print_out(complete(*app_, notes_, to_complete_));
+    return 0;
+  }
   if (!app_->get_subcommands().empty()) return std::nullopt;
   std::fputs(app_->help().c_str(), stderr);
   return kExitUsage;

@@ -25,8 +25,12 @@ class UsageError : public Failure {
   using Failure::Failure;
 };
 
-// Of each command that runs a program, where its words go.
-using Programs = std::map<const CLI::App*, std::vector<std::string>*>;
+// What the commands say of themselves beyond what CLI11 knows.
+struct CommandNotes {
+  std::map<const CLI::App*, std::vector<std::string>*>
+      programs;  // of a command that runs a program: where its words go
+  std::map<const CLI::Option*, std::vector<std::string>> choices;  // of an option that takes one word of these
+};
 
 // One command and its options. A small value that refers to its CommandLine and must not outlive it.
 //
@@ -35,7 +39,7 @@ using Programs = std::map<const CLI::App*, std::vector<std::string>*>;
 // A default of zero, or of an empty text, is not shown in the help.
 class Subcommand {
  public:
-  Subcommand(CLI::App& app, Programs& programs) : app_(&app), programs_(&programs) {}
+  Subcommand(CLI::App& app, CommandNotes& notes) : app_(&app), notes_(&notes) {}
 
   void set_footer(const std::string& text);
   // The heading in the help for the options that are added from now on.
@@ -67,7 +71,7 @@ class Subcommand {
 
  private:
   CLI::App* app_;
-  Programs* programs_;
+  CommandNotes* notes_;
   std::string group_ = "Options";
 };
 
@@ -93,9 +97,10 @@ class CommandLine {
   int print_help_of(const std::string& command) const;
 
   std::unique_ptr<CLI::App> app_;
-  Programs programs_;
+  CommandNotes notes_;
   bool wants_version_ = false;
   std::string topic_;  // of `softdat help TOPIC`
+  std::vector<std::string> to_complete_;
 };
 
 }  // namespace softdat::tools

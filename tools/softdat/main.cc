@@ -3,6 +3,8 @@
 #include <exception>
 
 #include "tools/softdat/command_line.h"
+#include "tools/softdat/doctor/command.h"
+#include "tools/softdat/doctor/worker.h"
 #include "tools/softdat/explain.h"
 #include "tools/softdat/floor/command.h"
 #include "tools/softdat/info.h"
@@ -28,6 +30,7 @@ int run_chosen(int argc, const char* const* argv) {
                       "Write the rows to this file, as JSON (-: to standard output, and no table)");
   run::Command run_command(line);
   const run::EnvCommand env(line);
+  const doctor::Command doctor(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
   const mesh::Command mesh(line);
@@ -40,13 +43,16 @@ int run_chosen(int argc, const char* const* argv) {
   explain.add_operand("code", code, "A number, as 0x800a0064 or 16392");
   const Subcommand perf_worker = line.add_hidden("perf-worker");
   const Subcommand mesh_worker = line.add_hidden("mesh-worker");
+  const Subcommand doctor_worker = line.add_hidden("doctor-worker");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (perf_worker.is_chosen()) return perf::run_worker();
   if (mesh_worker.is_chosen()) return mesh::run_worker();
+  if (doctor_worker.is_chosen()) return doctor::run_worker();
   if (explain.is_chosen()) return run_explain(code);
   if (floor.is_chosen()) return floor.run();
   if (run_command.is_chosen()) return run_command.run();
   if (env.is_chosen()) return env.run();
+  if (doctor.is_chosen()) return doctor.run();
   warn_of_other_registry();
   if (info.is_chosen()) return run_info(listing);
   if (perf.is_chosen()) return perf.run();
