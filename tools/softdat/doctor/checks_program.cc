@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -29,8 +29,8 @@ Libraries ask_loader(const run::ProgramFile& program, const std::string& directo
     const std::string whole = directory + (path == nullptr ? "" : std::string(":") + path);
     variables = "LD_LIBRARY_PATH=" + run::shell_quoted(whole) + " ";
   }
-  const std::string command = fmt::format("{}{} --list {} 2>/dev/null", variables, run::shell_quoted(program.loader),
-                                          run::shell_quoted(program.path));
+  const std::string command = fmt::format("{}LD_TRACE_LOADED_OBJECTS=1 {} {} 2>/dev/null", variables,
+                                          run::shell_quoted(program.loader), run::shell_quoted(program.path));
   Libraries libraries;
   const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
   char text[4096];

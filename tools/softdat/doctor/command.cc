@@ -2,6 +2,7 @@
 #include "tools/softdat/doctor/command.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 
@@ -55,6 +56,8 @@ Command::Command(CommandLine& line) : options_(line.add("doctor", "Say what on t
 }
 
 int Command::run() const {
+  // What "ulimit -f" forbids is an error then, and no signal; also in the children.
+  ::signal(SIGXFSZ, SIG_IGN);
   const Findings findings = examine(program_);
   if (is_json_) {
     print_json(findings);
