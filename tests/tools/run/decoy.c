@@ -2,11 +2,11 @@
 /* A libdat2.so.2 that is not SoftDAT's and opens nothing: in the directory that a program's DT_RPATH names. */
 #include <stdio.h>
 
-#define REFUSE(function)       \
-  unsigned function(void);     \
-  unsigned function(void) {    \
+#define REFUSE(function)              \
+  unsigned function(void);            \
+  unsigned function(void) {           \
     printf("the decoy was loaded\n"); \
-    return 0x80000000u;        \
+    return 0x80000000u;               \
   }
 
 REFUSE(dat_ia_openv)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* program COMMAND [ARGUMENT]: what `softdat run` runs in its tests, compiled for either DAT. It has no rpath, so that only
- * the environment leads it to SoftDAT.
- *   open NAME      opens the IA and prints its address
- *   leave          exits with an IA, two PZs and an EVD left open
- *   listen QUAL    has a service point there, accepts one connection, waits for its end
- *   connect QUAL   connects once, to the address of its own IA, and disconnects
- *   receive        opens an IA and waits for a signal */
+/* program COMMAND [ARGUMENT]: what `softdat run` runs in its tests, compiled for either DAT. It has no rpath, so that
+ * only the environment leads it to SoftDAT. The commands:
+ * - open NAME: opens the IA and prints its address
+ * - leave: exits with an IA, two PZs and an EVD left open
+ * - listen QUAL: has a service point there, accepts one connection and waits for its end
+ * - connect QUAL: connects once, to the address of its own IA, and disconnects
+ * - receive: opens an IA and waits for a signal */
 #if PROGRAM_ABI == 12
 #include <dat/udat.h>
 #else

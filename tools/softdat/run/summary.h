@@ -45,7 +45,7 @@ class Summary {
   const std::chrono::steady_clock::time_point start_;
   const std::set<std::string> memory_before_;
   std::vector<std::pair<std::string, std::string>> states_;  // name and exit state of each copy
-  bool has_all_ended_ = true;  // by themselves
+  bool has_all_ended_ = true;                                // by themselves
   std::uint64_t adapters_ = 0;
   std::uint64_t operations_ = 0;
   std::uint64_t bytes_ = 0;
