@@ -4,14 +4,14 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
+#include <climits>
 #include <map>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -28,6 +28,12 @@ namespace {
 
 constinit std::atomic<std::uint64_t> g_operations{0};
 constinit std::atomic<std::uint64_t> g_bytes{0};
+
+// A child made by fork() has transferred nothing of this.
+void forget_transfers() {
+  g_operations.store(0, std::memory_order_relaxed);
+  g_bytes.store(0, std::memory_order_relaxed);
+}
 
 std::string to_hex(std::uint64_t number) {
   char digits[16];
@@ -120,6 +126,7 @@ void report_left_open() {
 
 void report_opened(const InterfaceAdapter& ia) {
   report([&] {
+    [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, forget_transfers);
     tell("open", base::runner_word(ia.name()) + '\t' + base::text_of(ia.device().attributes().address.with_port(0)));
   });
 }

@@ -76,7 +76,8 @@ void Command::warn_of(const std::string& word) const {
 
 Environment Command::environment(const std::string& socket) const {
   Environment result = make_environment(environment_);
-  result.put("SOFTDAT_RUN_SOCKET", socket);
+  // Without it SoftDAT's libraries have nothing to tell, and note nothing.
+  if (!is_quiet_ || !server_.empty()) result.put("SOFTDAT_RUN_SOCKET", socket);
   const std::string directory = library_directory();
   std::string preloaded = result.value_of("LD_PRELOAD");
   const auto path = find_program(words_.front());

@@ -83,6 +83,7 @@ std::pair<std::string, std::string> ask_addr2line(const std::string& module, con
 }
 
 std::string place_text(const std::string& module, const std::string& offset, const std::string& exported) {
+  if (module.empty()) return "code that no file has";
   auto [function, line] = ask_addr2line(module, offset);
   const std::string place = fmt::format("{}+0x{}", module.substr(module.rfind('/') + 1), offset);
   if (function.empty() || function == "??") function = exported;
