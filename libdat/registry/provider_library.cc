@@ -7,23 +7,10 @@
 #include <mutex>
 #include <new>
 
+#include "libdat/registry/own_location.h"
+
 namespace softdat::registry {
 namespace {
-
-// Any address inside this registry library, to learn from the loader where it lives.
-const char kOwnAddress = 0;
-
-std::string own_path() {
-  Dl_info info{};
-  if (::dladdr(&kOwnAddress, &info) == 0 || info.dli_fname == nullptr) return {};
-  return info.dli_fname;
-}
-
-std::string own_directory() {
-  const std::string path = own_path();
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-}
 
 // Providers leave dat_registry_add_provider unresolved and count on the registry being global. A
 // registry that was itself loaded privately (by a plug-in, by a scripting language) must become so.

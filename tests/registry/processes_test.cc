@@ -138,6 +138,19 @@ TEST_F(BuiltIn, SimulatorIsFoundBesideTheRegistry) {
   EXPECT_EQ(outcome.exit_code, 0);
 }
 
+// As a package has it: a link in the loader's directory, and all else in one of the package's own.
+TEST_F(BuiltIn, SimulatorAndFileAreFoundBesideTheTargetOfALink) {
+  put_simulator("lib");
+  (void)directory_.write("lib/dat.conf",
+                         "ibd0 " + std::string(kApi) + " nonthreadsafe default libsoftdat.so softdat.1.0 \"\" \"\"");
+  std::filesystem::create_directories(directory_.path("links"));
+  std::filesystem::create_symlink(directory_.path("lib/" + soname_), directory_.path("links/" + soname_));
+  const std::string links = "LD_LIBRARY_PATH=" + directory_.path("links");
+  EXPECT_THAT(probe(open("sim0"), {links}).output, StartsWith(opened("sim0")));
+  EXPECT_THAT(probe(open("ibd0"), {links}).output, StartsWith(opened("ibd0")));
+  EXPECT_EQ(probe(open("ibd0"), {links, override_with("")}).output, not_found("ibd0"));
+}
+
 TEST_F(BuiltIn, SimulatorIsFoundByItsNameOtherwise) {
   put_simulator("elsewhere");
   const Outcome outcome = probe(open("sim0"), {path_ + ":" + directory_.path("elsewhere")});

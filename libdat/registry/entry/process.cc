@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "libdat/registry/diagnostics.h"
 #include "libdat/registry/entry/abi.h"
+#include "libdat/registry/own_location.h"
 
 namespace softdat::registry {
 namespace {
@@ -20,10 +21,11 @@ ConfSearch conf_search() {
   // secure_getenv: a set-user-id program must not load whatever library its user names.
   const char* chosen = ::secure_getenv("DAT_OVERRIDE");
   if (chosen != nullptr) search.override_path = chosen;
+  if (const std::string directory = own_directory(); !directory.empty()) search.paths = {directory + "dat.conf"};
 #if SOFTDAT_ABI == 20
-  search.paths = {SOFTDAT_SYSCONFDIR "/dat.conf", "/etc/dat.conf"};
+  search.paths.insert(search.paths.end(), {SOFTDAT_SYSCONFDIR "/dat.conf", "/etc/dat.conf"});
 #else
-  search.paths = {"/etc/dat/dat.conf", "/etc/dat.conf"};
+  search.paths.insert(search.paths.end(), {"/etc/dat/dat.conf", "/etc/dat.conf"});
 #endif
   return search;
 }
