@@ -54,6 +54,11 @@ TEST_PACKAGES=(
   binutils            # 2.40 (addr2line: where a program made what it left open)
   zsh                 # 5.9 (completion)
   bash-completion     # 2.11 (the same)
+  debhelper           # 13.11 (tests/package)
+  lintian             # 2.116 (tests/package)
+  fakeroot            # 1.31 (tests/package)
+  iproute2            # 6.1 (tests/package: a loopback device of its own)
+  man-db              # 2.11 (tests/package)
 )
 # What tools/bench/versus compares with.
 VERSUS_PACKAGES=(
