@@ -43,7 +43,8 @@ static inline void open_adapter(void) {
   async_events = DAT_HANDLE_NULL;
   REQUIRE(dat_ia_open(name, QUEUE, &async_events, &ia));
   REQUIRE(dat_pz_create(ia, &pz));
-  REQUIRE(dat_evd_create(ia, QUEUE, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG, &connections));
+  REQUIRE(dat_evd_create(ia, QUEUE, DAT_HANDLE_NULL, (DAT_EVD_FLAGS)(DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG),
+                         &connections));
   REQUIRE(dat_evd_create(ia, QUEUE, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &completions));
 }
 

@@ -40,6 +40,8 @@ static DAT_EVENT event;
 static DAT_COUNT more;
 static DAT_RETURN status;
 static char memory[4096];
-static inline void take(const DAT_EVENT* taken) { (void)taken; }
+static inline void take(const DAT_EVENT* taken) {
+  (void)taken;
+}
 
 #endif
