@@ -19,7 +19,7 @@
 #include <dat2/udat.h>
 #endif
 
-enum { SECOND = 1000000, PATIENCE = 10 * SECOND, QUEUE = 1024 };
+enum { SECOND = 1000000, PATIENCE = 30 * SECOND, QUEUE = 1024 };
 enum { LOCAL = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG };
 
 static DAT_IA_HANDLE ia;

@@ -59,6 +59,7 @@ TEST_PACKAGES=(
   fakeroot            # 1.31 (tests/package)
   iproute2            # 6.1 (tests/package: a loopback device of its own)
   man-db              # 2.11 (tests/package)
+  mmdebstrap          # 1.3 (tests/package/bare_test, with --full)
 )
 # What tools/bench/versus compares with.
 VERSUS_PACKAGES=(
