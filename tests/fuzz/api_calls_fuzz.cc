@@ -2,12 +2,13 @@
 // Sequences of API calls on one adapter over the loop carrier. Each pair of bytes of the input is a call: the first
 // chooses the function, the second its objects. A model knows which objects live and who uses them, and so which
 // answers (docs/ERRORS.md) are allowed.
-#include <netinet/in.h>
+//
+// The adapter stays open from one input to the next, but nothing else does: at the end of an input every object is
+// freed, and each must let itself be freed. An odd last byte below 8 closes the adapter over its live objects instead.
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "tests/conformance/adapter.h"
@@ -24,7 +25,6 @@ constexpr std::size_t kSlots = 4;
 constexpr std::size_t kBytes = 4096;
 constexpr DAT_COUNT kQueue = 64;
 constexpr int kAllStreams = DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG | DAT_EVD_RMR_BIND_FLAG;
-constexpr unsigned kSecondsToHang = 60;
 
 // An object that may or may not live, and how many others refer to it.
 struct Slot {
@@ -37,16 +37,25 @@ using Slots = std::array<Slot, kSlots>;
 
 class World {
  public:
-  void obey(Input calls) {
-    for (std::size_t i = 0; i + 1 < calls.size(); i += 2) {
-      objects_ = std::to_integer<unsigned>(calls[i + 1]);
-      call(std::to_integer<unsigned>(calls[i]));
+  void obey(Input input) {
+    begin();
+    for (std::size_t i = 0; i + 1 < input.size(); i += 2) {
+      objects_ = std::to_integer<unsigned>(input[i + 1]);
+      call(std::to_integer<unsigned>(input[i]));
     }
-    finish();
+    const bool is_abrupt = input.size() % 2 == 1 && std::to_integer<unsigned>(input.back()) < 8;
+    is_abrupt ? close_abruptly() : free_all();
+    count_units("calls", std::exchange(calls_, 0));
   }
+  void close() { adapter_.reset(); }
 
  private:
   Slot& pick(Slots& slots, unsigned shift = 0) { return slots[(objects_ >> shift) % kSlots]; }
+  template <typename Function, typename... Arguments>
+  DAT_RETURN counted(Function function, Arguments... arguments) {
+    ++calls_;
+    return function(arguments...);
+  }
   bool flag() const { return (objects_ & 0x80) != 0; }
 
   void call(unsigned function) {
@@ -66,7 +75,7 @@ class World {
       case 6:
         return destroy(pick(evds_), dat_evd_free);
       case 7:
-        return free_ep();
+        return free_ep(pick(eps_));
       case 8:
         return destroy(pick(lmrs_), dat_lmr_free);
       case 9:
@@ -102,9 +111,18 @@ class World {
     return all_live;
   }
   void adopt(Slot& slot, DAT_HANDLE handle, std::initializer_list<Slot*> parents) {
+    forget(handle);
     slot = {.handle = handle, .lives = true, .uses = 0, .parents = {}};
     std::copy(parents.begin(), parents.end(), slot.parents.begin());
     for (Slot* parent : parents) ++parent->uses;
+  }
+  // Cells of handles are used again, after long: a dead object of the same handle is nobody from now on.
+  void forget(DAT_HANDLE handle) {
+    for (Slots* slots : {&pzs_, &evds_, &eps_, &lmrs_, &psps_}) {
+      for (Slot& slot : *slots) {
+        if (!slot.lives && slot.handle == handle) slot.handle = DAT_HANDLE_NULL;
+      }
+    }
   }
   void abandon(Slot& slot) {
     slot.lives = false;
@@ -115,7 +133,7 @@ class World {
   }
   template <typename Handle>
   void destroy(Slot& slot, DAT_RETURN (*free)(Handle)) {
-    const DAT_RETURN result = free(static_cast<Handle>(slot.handle));
+    const DAT_RETURN result = counted(free, static_cast<Handle>(slot.handle));
     if (!judge(result, {&slot})) return;
     expect((result == DAT_SUCCESS) == (slot.uses == 0), "what nobody uses can be freed, and nothing else");
     expect(result == DAT_SUCCESS || type_of(result) == DAT_INVALID_STATE, "what is used is in the wrong state");
@@ -126,15 +144,15 @@ class World {
     Slot& slot = pick(pzs_);
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
     if (slot.lives) return;
-    expect(dat_pz_create(adapter_.handle(), &pz) == DAT_SUCCESS, "a zone can be had");
+    expect(counted(dat_pz_create, adapter_->handle(), &pz) == DAT_SUCCESS, "a zone can be had");
     adopt(slot, pz, {});
   }
   void create_evd() {
     Slot& slot = pick(evds_);
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
     if (slot.lives) return;
-    const DAT_RETURN result =
-        dat_evd_create(adapter_.handle(), kQueue, DAT_HANDLE_NULL, static_cast<DAT_EVD_FLAGS>(kAllStreams), &evd);
+    const DAT_RETURN result = counted(dat_evd_create, adapter_->handle(), kQueue, DAT_HANDLE_NULL,
+                                      static_cast<DAT_EVD_FLAGS>(kAllStreams), &evd);
     expect(result == DAT_SUCCESS, "a dispatcher can be had");
     adopt(slot, evd, {});
   }
@@ -145,10 +163,10 @@ class World {
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
     if (slot.lives || evd.handle == DAT_HANDLE_NULL) return;
     const DAT_RETURN result =
-        dat_ep_create(adapter_.handle(), pz.handle, evd.handle, evd.handle, evd.handle, nullptr, &ep);
+        counted(dat_ep_create, adapter_->handle(), pz.handle, evd.handle, evd.handle, evd.handle, nullptr, &ep);
     // A null zone is allowed.
     if (pz.handle == DAT_HANDLE_NULL && result == DAT_SUCCESS) {
-      expect(dat_ep_free(ep) == DAT_SUCCESS, "a fresh endpoint can be freed");
+      expect(counted(dat_ep_free, ep) == DAT_SUCCESS, "a fresh endpoint can be freed");
       return;
     }
     if (judge(result, {&pz, &evd})) adopt(slot, ep, {&pz, &evd, &evd, &evd});
@@ -166,7 +184,8 @@ class World {
   }
   DAT_RETURN create_lmr_of(const DAT_REGION_DESCRIPTION& region, DAT_PZ_HANDLE pz, DAT_LMR_HANDLE& lmr,
                            DAT_LMR_CONTEXT& local, DAT_RMR_CONTEXT& remote) {
-    return conformance::create_lmr(adapter_.handle(), DAT_MEM_TYPE_VIRTUAL, region, memory_.size(), pz,
+    ++calls_;
+    return conformance::create_lmr(adapter_->handle(), DAT_MEM_TYPE_VIRTUAL, region, memory_.size(), pz,
                                    DAT_MEM_PRIV_ALL_FLAG, &lmr, &local, &remote, nullptr, nullptr);
   }
   void create_psp() {
@@ -175,17 +194,17 @@ class World {
     if (slot.lives) return;
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     const DAT_RETURN result =
-        dat_psp_create(adapter_.handle(), qualifier_of(slot), evd.handle, DAT_PSP_CONSUMER_FLAG, &psp);
+        counted(dat_psp_create, adapter_->handle(), qualifier_of(slot), evd.handle, DAT_PSP_CONSUMER_FLAG, &psp);
     if (judge(result, {&evd}) && result == DAT_SUCCESS) adopt(slot, psp, {&evd});
   }
   DAT_CONN_QUAL qualifier_of(const Slot& psp) const {
     return qualifier_ + static_cast<DAT_CONN_QUAL>(&psp - psps_.data());
   }
 
-  DAT_EP_STATE state_of(const Slot& ep) const {
+  DAT_EP_STATE state_of(const Slot& ep) {
     DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
     if (ep.lives)
-      expect(dat_ep_get_status(ep.handle, &state, nullptr, nullptr) == DAT_SUCCESS, "a live one has a state");
+      expect(counted(dat_ep_get_status, ep.handle, &state, nullptr, nullptr) == DAT_SUCCESS, "a live one has a state");
     return state;
   }
   // The answer of a call on an endpoint must fit its state. Another thread may change that during the call, so only a
@@ -208,9 +227,8 @@ class World {
     return state == DAT_EP_STATE_RESERVED || state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING;
   }
 
-  void free_ep() {
-    Slot& ep = pick(eps_);
-    const DAT_RETURN result = dat_ep_free(ep.handle);
+  void free_ep(Slot& ep) {
+    const DAT_RETURN result = counted(dat_ep_free, ep.handle);
     if (!judge(result, {&ep})) return;
     expect(result == DAT_SUCCESS, "an endpoint that no service point holds can be freed");
     abandon(ep);
@@ -219,8 +237,8 @@ class World {
     Slot& ep = pick(eps_);
     Slot& psp = pick(psps_, 2);
     const auto call = [&] {
-      const DAT_RETURN result = dat_ep_connect(ep.handle, address_, qualifier_of(psp), 1'000'000, 0, nullptr,
-                                               DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+      const DAT_RETURN result = counted(dat_ep_connect, ep.handle, address_, qualifier_of(psp), 1'000'000, 0, nullptr,
+                                        DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
       judge(result, {&ep});
       return result;
     };
@@ -229,7 +247,8 @@ class World {
   void disconnect() {
     Slot& ep = pick(eps_);
     const auto call = [&] {
-      const DAT_RETURN result = dat_ep_disconnect(ep.handle, flag() ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG);
+      const DAT_RETURN result =
+          counted(dat_ep_disconnect, ep.handle, flag() ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG);
       judge(result, {&ep});
       return result;
     };
@@ -238,7 +257,7 @@ class World {
   void reset() {
     Slot& ep = pick(eps_);
     const auto call = [&] {
-      const DAT_RETURN result = dat_ep_reset(ep.handle);
+      const DAT_RETURN result = counted(dat_ep_reset, ep.handle);
       judge(result, {&ep});
       return result;
     };
@@ -259,7 +278,8 @@ class World {
     DAT_LMR_TRIPLET segment = local((objects_ >> 2) % kSlots);
     const auto function = is_send ? dat_ep_post_send : dat_ep_post_recv;
     const auto call = [&] {
-      const DAT_RETURN result = function(ep.handle, 1, &segment, make_cookie(++posted_), DAT_COMPLETION_DEFAULT_FLAG);
+      const DAT_RETURN result =
+          counted(function, ep.handle, 1, &segment, make_cookie(++posted_), DAT_COMPLETION_DEFAULT_FLAG);
       judge(result, {&ep});
       expect(is_answer_to_post(result), "a post answers what its page says");
       if (result != DAT_SUCCESS) --posted_;
@@ -277,7 +297,7 @@ class World {
     const auto function = flag() ? dat_ep_post_rdma_read : dat_ep_post_rdma_write;
     const auto call = [&] {
       const DAT_RETURN result =
-          function(ep.handle, 1, &segment, make_cookie(++posted_), &target, DAT_COMPLETION_DEFAULT_FLAG);
+          counted(function, ep.handle, 1, &segment, make_cookie(++posted_), &target, DAT_COMPLETION_DEFAULT_FLAG);
       judge(result, {&ep});
       expect(is_answer_to_post(result), "a post answers what its page says");
       if (result != DAT_SUCCESS) --posted_;
@@ -301,7 +321,7 @@ class World {
   void dequeue() {
     Slot& evd = pick(evds_);
     DAT_EVENT event{};
-    const DAT_RETURN result = dat_evd_dequeue(evd.handle, &event);
+    const DAT_RETURN result = counted(dat_evd_dequeue, evd.handle, &event);
     if (!judge(result, {&evd})) return;
     expect(result == DAT_SUCCESS || type_of(result) == DAT_QUEUE_EMPTY, "a queue has an event or is empty");
     if (result == DAT_SUCCESS) take(evd, event);
@@ -310,24 +330,29 @@ class World {
     Slot& evd = pick(evds_);
     DAT_EVENT event{};
     DAT_COUNT more = 0;
-    const DAT_RETURN result = dat_evd_wait(evd.handle, flag() ? 200 : 0, 1, &event, &more);
+    // Few: a sequence is to spend its time in calls.
+    const bool blocks = (objects_ & 0xf0) == 0xf0;
+    const DAT_RETURN result = counted(dat_evd_wait, evd.handle, blocks ? 100 : 0, 1, &event, &more);
     if (!judge(result, {&evd})) return;
     expect(result == DAT_SUCCESS || type_of(result) == DAT_TIMEOUT_EXPIRED, "a wait has an event or runs out of time");
     expect(more >= 0 && more < kQueue, "the number of events left is one");
     if (result == DAT_SUCCESS) take(evd, event);
+  }
+  void reject() {
+    ++calls_;
+    expect(reject_cr(requests_.back()) == DAT_SUCCESS, "a request can be rejected");
+    requests_.pop_back();
   }
   void answer_request() {
     if (requests_.empty()) return;
     const DAT_CR_HANDLE cr = requests_.back();
     Slot& ep = pick(eps_);
     if (flag()) {
-      expect(reject_cr(cr) == DAT_SUCCESS, "a request can be rejected");
-      requests_.pop_back();
-      return;
+      return reject();
     }
     if (!ep.lives) return;
     const bool fits = state_of(ep) == DAT_EP_STATE_UNCONNECTED;
-    const DAT_RETURN result = dat_cr_accept(cr, ep.handle, 0, nullptr);
+    const DAT_RETURN result = counted(dat_cr_accept, cr, ep.handle, 0, nullptr);
     expect((result == DAT_SUCCESS) == fits, "an unconnected endpoint, and no other, can accept");
     if (result == DAT_SUCCESS) requests_.pop_back();
   }
@@ -337,7 +362,7 @@ class World {
     DAT_EP_PARAM wish{};
     wish.recv_evd_handle = evd.handle;
     if (evd.handle == DAT_HANDLE_NULL) return;
-    const DAT_RETURN result = dat_ep_modify(ep.handle, DAT_EP_FIELD_RECV_EVD_HANDLE, &wish);
+    const DAT_RETURN result = counted(dat_ep_modify, ep.handle, DAT_EP_FIELD_RECV_EVD_HANDLE, &wish);
     if (!judge(result, {&ep})) return;
     if (!evd.lives) return expect(type_of(result) == DAT_INVALID_PARAMETER, "a dead dispatcher is a bad parameter");
     expect(result == DAT_SUCCESS || type_of(result) == DAT_INVALID_STATE,
@@ -348,19 +373,59 @@ class World {
     ++evd.uses;
   }
 
-  void finish() {
-    expect(dat_ia_close(adapter_.handle(), DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS, "an adapter can be closed abruptly");
-    adapter_.release();
-    for (const Slot& ep : eps_) expect(type_of(dat_ep_free(ep.handle)) == DAT_INVALID_HANDLE, "endpoints end with it");
+  void begin() {
+    if (!adapter_) {
+      calls_ += 2;
+      adapter_.emplace();
+      address_ = adapter_->address();
+    }
+    for (Slots* slots : {&pzs_, &evds_, &eps_, &lmrs_, &psps_}) *slots = {};
+    lmr_contexts_ = {};
+    rmr_contexts_ = {};
+    requests_.clear();
+    posted_ = completed_ = 0;
+    qualifier_ += kSlots;
+  }
+  // Users before what they use. Then nothing of this input is left.
+  void free_all() {
+    for (Slot& ep : eps_) {
+      if (ep.lives) free_ep(ep);
+    }
+    while (!requests_.empty()) reject();
+    free_live(psps_, dat_psp_free);
+    free_live(lmrs_, dat_lmr_free);
+    free_live(evds_, dat_evd_free);
+    free_live(pzs_, dat_pz_free);
+    DAT_EVENT event{};
+    while (counted(dat_evd_dequeue, adapter_->async_evd(), &event) == DAT_SUCCESS) {
+    }
+  }
+  template <typename Handle>
+  void free_live(Slots& slots, DAT_RETURN (*free)(Handle)) {
+    for (Slot& slot : slots) {
+      if (!slot.lives) continue;
+      destroy(slot, free);
+      expect(!slot.lives, "what has lost its users can be freed");
+    }
+  }
+  void close_abruptly() {
+    expect(counted(dat_ia_close, adapter_->handle(), DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS,
+           "an adapter can be closed abruptly");
+    adapter_->release();
+    adapter_.reset();
+    for (const Slot& ep : eps_) {
+      expect(type_of(counted(dat_ep_free, ep.handle)) == DAT_INVALID_HANDLE, "endpoints end with it");
+    }
     for (const Slot& evd : evds_) {
-      expect(type_of(dat_evd_free(evd.handle)) == DAT_INVALID_HANDLE, "dispatchers end with it");
+      expect(type_of(counted(dat_evd_free, evd.handle)) == DAT_INVALID_HANDLE, "dispatchers end with it");
     }
   }
 
   std::vector<unsigned char> memory_ = std::vector<unsigned char>(kBytes);
-  Adapter adapter_;
-  const DAT_IA_ADDRESS_PTR address_ = adapter_.address();
-  const DAT_CONN_QUAL qualifier_ = unused_qualifier();
+  std::optional<Adapter> adapter_;
+  DAT_IA_ADDRESS_PTR address_ = nullptr;
+  DAT_CONN_QUAL qualifier_ = unused_qualifier();  // the first of kSlots that only this input uses
+  std::uint64_t calls_ = 0;
   unsigned objects_ = 0;
   Slots pzs_, evds_, eps_, lmrs_, psps_;
   std::array<DAT_LMR_CONTEXT, kSlots> lmr_contexts_{};
@@ -370,18 +435,25 @@ class World {
   std::uint64_t completed_ = 0;
 };
 
-}  // namespace
-}  // namespace softdat::fuzz
+// Never destroyed: it is closed by finish().
+World& world() {
+  static auto* const world = new World;
+  return *world;
+}
 
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
+}  // namespace
+
+void prepare() {
   ::setenv("SOFTDAT_TRANSPORT", "loop", 1);
   ::setenv("SOFTDAT_LOG", "error", 1);
-  return 0;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  ::alarm(softdat::fuzz::kSecondsToHang);
-  softdat::fuzz::World().obey(softdat::fuzz::as_input(data, size));
-  ::alarm(0);
-  return 0;
+void run_input(Input input) {
+  world().obey(input);
 }
+
+void finish() {
+  world().close();
+}
+
+}  // namespace softdat::fuzz

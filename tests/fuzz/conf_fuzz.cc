@@ -5,10 +5,11 @@
 #include "libdat/registry/conf_file.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace softdat::fuzz {
+
+void run_input(Input bytes) {
   using namespace softdat::registry;
-  using softdat::fuzz::expect;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::size_t complaints = 0;
   const auto complain = [&](const std::string& message) {
     ++complaints;
@@ -25,5 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto* mistake = std::get_if<ConfMistake>(&line)) {
     expect(mistake->column >= 1 && mistake->column <= text.size() + 1, "a mistake is on its line");
   }
-  return 0;
 }
+
+}  // namespace softdat::fuzz

@@ -6,11 +6,11 @@
 #include "transport/tcp/negotiation.h"
 #include "transport/tcp/private_block.h"
 
+namespace softdat::fuzz {
 namespace {
 
 using namespace softdat::transport;
 using namespace softdat::transport::tcp;
-using softdat::fuzz::expect;
 
 void conclude(const MpaFrame& frame) {
   const Offer offer{.service_id = 7174, .features = kNotes, .reads_in = 4, .reads_out = 4};
@@ -30,10 +30,9 @@ void conclude(const MpaFrame& frame) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = softdat::fuzz::as_input(data, size);
+void run_input(Input bytes) {
   for (const MpaFrameKind kind : {MpaFrameKind::kRequest, MpaFrameKind::kReply}) {
-    if (size >= kMpaHeaderSize) {
+    if (bytes.size() >= kMpaHeaderSize) {
       const auto length = decode_mpa_length(kind, bytes.first(kMpaHeaderSize));
       expect(!length.ok() || length.value() <= kMaxMpaPrivateData, "no more private data is announced than allowed");
     }
@@ -43,5 +42,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect(again.ok() && again.value() == frame.value(), "decode(encode(x)) is x");
     conclude(frame.value());
   }
-  return 0;
 }
+
+}  // namespace softdat::fuzz

@@ -8,10 +8,10 @@
 #include "transport/tcp/crc32c.h"
 #include "transport/tcp/private_block.h"
 
+namespace softdat::fuzz {
 namespace {
 
 using namespace softdat::transport::tcp;
-using softdat::fuzz::expect;
 
 void check_one(std::span<const std::byte> bytes) {
   const auto block = decode_private_data(bytes);
@@ -27,13 +27,13 @@ void check_one(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = softdat::fuzz::as_input(data, size);
+void run_input(Input bytes) {
   check_one(bytes);
-  if (size < kPrivateBlockSize || size > 0xffff) return 0;
+  if (bytes.size() < kPrivateBlockSize || bytes.size() > 0xffff) return;
   std::vector<std::byte> mended(bytes.begin(), bytes.end());
-  const auto before = std::span(mended).first(size - 4);
-  softdat::base::store_be(mended.data() + size - 4, crc32c(0, before));
+  const auto before = std::span(mended).first(bytes.size() - 4);
+  softdat::base::store_be(mended.data() + bytes.size() - 4, crc32c(0, before));
   check_one(mended);
-  return 0;
 }
+
+}  // namespace softdat::fuzz

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a fuzz target without libFuzzer:  TARGET [--inputs N] [--seed S] [DIRECTORY...]
-// First every file of the directories as it is, then N mutations of them. Prints how many inputs it ran. If an input
-// breaks the target, its number is printed; the same seed and corpus give it again.
+// Runs a fuzz target without libFuzzer:
+//   TARGET [--inputs N] [--seconds S] [--seed S] [--most-bytes B] [--artifact PREFIX] [DIRECTORY...]
+// First every file of the directories as it is, then N mutations of them, or as many as S seconds allow. If an input
+// breaks the target or takes a minute, its number is printed, and it is written to the file PREFIXinput.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
 
-extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int*, char***);
+extern "C" int LLVMFuzzerInitialize(int*, char***);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-constexpr std::size_t kMostBytes = 4096;
+constexpr unsigned kSecondsToHang = 60;
 
 std::mt19937_64 engine;
 std::uint64_t current = 0;
+const Bytes* current_bytes = nullptr;
+std::string artifact;  // a file; empty: none is written
 
 std::size_t below(std::size_t limit) {
   return limit == 0 ? 0 : static_cast<std::size_t>(engine() % limit);
@@ -36,6 +42,9 @@ void report_death() {
   const int length =
       std::snprintf(text, sizeof text, "\nthe input was number %llu\n", static_cast<unsigned long long>(current));
   static_cast<void>(!::write(STDOUT_FILENO, text, static_cast<std::size_t>(length)));
+  if (artifact.empty() || current_bytes == nullptr) return;
+  const int file = ::open(artifact.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  static_cast<void>(!::write(file, current_bytes->data(), current_bytes->size()));
 }
 
 void on_signal(int signal) {
@@ -44,8 +53,16 @@ void on_signal(int signal) {
   ::raise(signal);
 }
 
+// An input that is still the same after so long hangs.
+void on_alarm(int) {
+  static std::uint64_t last = 0;
+  if (std::exchange(last, current) == current) std::abort();
+  ::alarm(kSecondsToHang);
+}
+
 void run(const Bytes& bytes) {
   ++current;
+  current_bytes = &bytes;
   // A copy of just that size, so that a sanitizer sees reads beyond it.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
@@ -111,24 +128,47 @@ void mutate_once(Bytes& bytes, const std::vector<Bytes>& corpus) {
 
 struct Plan {
   std::uint64_t inputs = 0;
+  std::uint64_t seconds = 0;  // 0: no limit
   std::uint64_t seed = 1;
+  std::uint64_t most_bytes = 4096;
   std::vector<std::string> directories;
 };
 
 Plan read_plan(int count, char** words) {
   Plan plan;
+  const std::pair<const char*, std::uint64_t*> numbers[] = {{"--inputs", &plan.inputs},
+                                                            {"--seconds", &plan.seconds},
+                                                            {"--seed", &plan.seed},
+                                                            {"--most-bytes", &plan.most_bytes}};
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
-    const bool has_value = i + 1 < count;
-    if (word == "--inputs" && has_value) {
-      plan.inputs = std::stoull(words[++i]);
-    } else if (word == "--seed" && has_value) {
-      plan.seed = std::stoull(words[++i]);
-    } else {
+    const auto* const number =
+        std::find_if(std::begin(numbers), std::end(numbers), [&](const auto& entry) { return word == entry.first; });
+    if (word == "--artifact" && i + 1 < count) {
+      artifact = std::string(words[++i]) + "input";
+    } else if (number == std::end(numbers)) {
       plan.directories.push_back(word);
+    } else if (i + 1 < count) {
+      *number->second = std::stoull(words[++i]);
     }
   }
   return plan;
+}
+
+// Whether the time of the plan is over. The clock is asked for one input in 256.
+bool is_late(const Plan& plan, std::uint64_t inputs) {
+  using Clock = std::chrono::steady_clock;
+  static const Clock::time_point deadline = Clock::now() + std::chrono::seconds(plan.seconds);
+  return plan.seconds != 0 && inputs % 256 == 0 && Clock::now() >= deadline;
+}
+
+void run_mutations(const Plan& plan, const std::vector<Bytes>& corpus) {
+  for (std::uint64_t i = 0; i < plan.inputs && !is_late(plan, i); ++i) {
+    Bytes bytes = corpus[below(corpus.size())];
+    for (std::size_t n = 1 + below(6); n > 0; --n) mutate_once(bytes, corpus);
+    bytes.resize(std::min<std::uint64_t>(bytes.size(), plan.most_bytes));
+    run(bytes);
+  }
 }
 
 }  // namespace
@@ -143,19 +183,15 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 int main(int count, char** words) {
   const Plan plan = read_plan(count, words);
-  if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&count, &words);
+  LLVMFuzzerInitialize(&count, &words);
   if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(report_death);
-  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) ::signal(signal, on_signal);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::signal(signal, on_signal);
+  ::signal(SIGALRM, on_alarm);
+  ::alarm(kSecondsToHang);
   engine.seed(plan.seed);
   const std::vector<Bytes> corpus = read_corpus(plan.directories);
   for (const Bytes& bytes : corpus) run(bytes);
-  for (std::uint64_t i = 0; i < plan.inputs; ++i) {
-    Bytes bytes = corpus[below(corpus.size())];
-    for (std::size_t n = 1 + below(6); n > 0; --n) mutate_once(bytes, corpus);
-    bytes.resize(std::min(bytes.size(), kMostBytes));
-    run(bytes);
-  }
-  std::printf("%llu inputs, seed %llu\n", static_cast<unsigned long long>(current),
-              static_cast<unsigned long long>(plan.seed));
+  run_mutations(plan, corpus);
+  current_bytes = nullptr;
   return 0;
 }

@@ -6,11 +6,11 @@
 #include "tests/fuzz/fuzz.h"
 #include "transport/shm/record.h"
 
+namespace softdat::fuzz {
 namespace {
 
 using namespace softdat::transport;
 using namespace softdat::transport::shm;
-using softdat::fuzz::expect;
 
 void check_head(std::span<const std::byte> bytes) {
   Message message{};
@@ -27,8 +27,7 @@ void check_head(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = softdat::fuzz::as_input(data, size);
+void run_input(Input bytes) {
   check_head(bytes);
   if (const auto offer = decode_offer(bytes)) {
     const auto again = decode_offer(encode_offer(*offer));
@@ -43,10 +42,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto code = decode_terminate(bytes)) {
     expect(decode_terminate(encode_terminate(*code)) == code, "a code survives");
   }
-  if (size >= kWordBytes) {
+  if (bytes.size() >= kWordBytes) {
     std::uint64_t word = 0;
-    std::memcpy(&word, data, sizeof word);
+    std::memcpy(&word, bytes.data(), sizeof word);
     expect(pack(unpack(word)) == word, "a record's word survives");
   }
-  return 0;
 }
+
+}  // namespace softdat::fuzz

@@ -8,10 +8,10 @@
 #include "transport/tcp/segment.h"
 #include "transport/tcp/terminate.h"
 
+namespace softdat::fuzz {
 namespace {
 
 using namespace softdat::transport::tcp;
-using softdat::fuzz::expect;
 
 void check_segment(std::span<const std::byte> bytes) {
   if (bytes.size() < 4) return;
@@ -29,15 +29,15 @@ void check_segment(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = softdat::fuzz::as_input(data, size);
+void run_input(Input bytes) {
   check_segment(bytes);
-  if (size < 4) return 0;
+  if (bytes.size() < 4) return;
   const Terminate terminate = decode_terminate(bytes);
-  if (terminate.ddp_header.size() > 18 || terminate.rdmap_header.size() > 28) return 0;
+  if (terminate.ddp_header.size() > 18 || terminate.rdmap_header.size() > 28) return;
   std::array<std::byte, kMaxTerminateSize> encoded{};
   const std::size_t length = encode_terminate(terminate, encoded.data());
-  expect(length <= kMaxTerminateSize, "a Terminate has a largest size");
+  expect(length <= kMaxTerminateSize, "a Terminate has a largest bytes.size()");
   expect(decode_terminate(std::span(encoded).first(length)).code == terminate.code, "the code survives");
-  return 0;
 }
+
+}  // namespace softdat::fuzz

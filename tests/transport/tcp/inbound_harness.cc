@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "base/assert.h"
 #include "base/unique_fd.h"
@@ -14,7 +13,7 @@ namespace {
 
 class Recorder final : public InboundSink {
  public:
-  explicit Recorder(HarnessResult& result) : result_(result), memory_(70000) {}
+  Recorder(HarnessResult& result, std::span<std::byte> memory) : result_(result), memory_(memory) {}
 
   Placement place(const Arrival& arrival, SliceList& out) override {
     base::check(carries_payload(arrival.opcode), "only payload is placed");
@@ -35,44 +34,69 @@ class Recorder final : public InboundSink {
 
  private:
   HarnessResult& result_;
-  std::vector<std::byte> memory_;
+  const std::span<std::byte> memory_;
   bool is_receiving_ = true;
+};
+
+class SocketStream final : public ByteStream {
+ public:
+  SocketStream() {
+    int ends[2];
+    base::check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0, "a socket pair");
+    reader_.reset(ends[0]);
+    writer_.reset(ends[1]);
+  }
+  int reader() const override { return reader_.get(); }
+  std::size_t send(std::span<const std::byte> bytes) override {
+    const auto sent = ::send(writer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    base::check(sent > 0, "the pair takes bytes");
+    return static_cast<std::size_t>(sent);
+  }
+  void end() override { writer_.reset(); }
+
+ private:
+  base::UniqueFd reader_;
+  base::UniqueFd writer_;
 };
 
 }  // namespace
 
-HarnessResult feed(std::span<const std::byte> bytes, const InboundRules& rules, std::size_t cut) {
-  int ends[2];
-  base::check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0, "a socket pair");
-  const base::UniqueFd reader(ends[0]);
-  base::UniqueFd writer(ends[1]);
+HarnessResult InboundHarness::feed(ByteStream& stream, std::span<const std::byte> bytes, const InboundRules& rules,
+                                   std::size_t cut) {
   HarnessResult result;
-  Recorder recorder(result);
-  BufferPool pool;
-  Inbound inbound(pool, recorder);
+  Recorder recorder(result, memory_);
+  Inbound inbound(pool_, recorder);
   inbound.start(rules);
   while (result.status == ReadStatus::kDrained) {
     const auto part = bytes.first(std::min(cut, bytes.size()));
-    if (part.empty()) writer.reset();
-    const auto sent = part.empty() ? 0 : ::send(writer.get(), part.data(), part.size(), MSG_NOSIGNAL);
-    base::check(sent >= 0, "the pair takes bytes");
-    bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    const ReadOutcome outcome = inbound.read(reader.get(), 1u << 20);
+    if (part.empty()) stream.end();
+    if (!part.empty()) bytes = bytes.subspan(stream.send(part));
+    const ReadOutcome outcome = inbound.read(stream.reader(), 1u << 20);
     result.status = outcome.status == ReadStatus::kMore ? ReadStatus::kDrained : outcome.status;
     result.fault = outcome.fault;
   }
   return result;
 }
 
-void feed_any(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return;
+HarnessResult InboundHarness::feed_any(ByteStream& stream, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return {};
   const auto choice = std::to_integer<unsigned>(bytes[0]);
   const InboundRules rules{
       .has_crc = (choice & 1) != 0, .knows_notes = (choice & 2) != 0, .expects_rtr = (choice & 4) != 0};
   static constexpr std::size_t kCuts[] = {1, 3, 17, 1000, 9000, 60000, 100000, 200000};
-  // Small pieces of a long stream would take more system calls than they show.
+  // Small pieces of a long stream would take more time than they show.
   constexpr std::size_t kMostPieces = 64;
-  feed(bytes.subspan(1), rules, std::max(kCuts[(choice >> 3) & 7], bytes.size() / kMostPieces));
+  return feed(stream, bytes.subspan(1), rules, std::max(kCuts[(choice >> 3) & 7], bytes.size() / kMostPieces));
+}
+
+HarnessResult feed(std::span<const std::byte> bytes, const InboundRules& rules, std::size_t cut) {
+  SocketStream stream;
+  return InboundHarness().feed(stream, bytes, rules, cut);
+}
+
+HarnessResult feed_any(std::span<const std::byte> bytes) {
+  SocketStream stream;
+  return InboundHarness().feed_any(stream, bytes);
 }
 
 }  // namespace softdat::transport::tcp
