@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
@@ -57,10 +58,11 @@ struct State {
   bool is_there = false;
   std::deque<Packet> packets;
   bool has_hung_up = false;  // the peer, or we ourselves
-  bool is_socket_open = false;
   bool is_memory_open = false;
   int mapped_rings = 0;
 } state;
+// The reaper's thread may close it, so it is apart.
+std::atomic<bool> is_socket_open{false};
 
 void expect_mapped(const void* got) {
   expect(got != MAP_FAILED, "the test has memory");
@@ -103,8 +105,8 @@ Mappings& mappings() {
   return mappings;
 }
 
-bool& is_open(int number) {
-  return number == kSocket ? state.is_socket_open : state.is_memory_open;
+bool is_open(int number) {
+  return number == kSocket ? is_socket_open.load() : state.is_memory_open;
 }
 bool is_ours(int number) {
   return number == kSocket || number == kMemory;
@@ -147,10 +149,13 @@ MemoryLink::MemoryLink() {
   std::memset(mappings().front, 0, kFront);
   for (std::byte* ring : mappings().rings) std::memset(ring, 0, kRingBytes);
   state = {};
-  state.is_there = state.is_socket_open = true;
+  state.is_there = true;
+  is_socket_open = true;
 }
 MemoryLink::~MemoryLink() {
-  expect(open_numbers() == 0, "a link that has ended leaves no descriptor open");
+  expect(!state.is_memory_open, "a link that has ended leaves no memory open");
+  // A socket in which packets with descriptors are left is closed by the reaper.
+  is_socket_open.wait(true);
   state = {};
 }
 int MemoryLink::socket() const {
@@ -167,12 +172,8 @@ void MemoryLink::hang_up() {
   state.has_hung_up = true;
 }
 bool MemoryLink::is_readable() const {
-  return state.is_socket_open && (state.has_hung_up || !state.packets.empty());
+  return is_socket_open && (state.has_hung_up || !state.packets.empty());
 }
-int MemoryLink::open_numbers() const {
-  return (state.is_socket_open ? 1 : 0) + (state.is_memory_open ? 1 : 0);
-}
-
 class MemoryReactor::LinkWatch final : public Watch {
  public:
   LinkWatch(MemoryReactor& reactor, transport::ReadinessSink& sink) : reactor_(reactor), sink_(sink) {}
@@ -182,7 +183,7 @@ class MemoryReactor::LinkWatch final : public Watch {
   void want(std::uint32_t readiness) override { is_wanted_ = is_wanted_ || (readiness & transport::kReadable) != 0; }
   // False: it is not ready, or not wanted.
   bool tell() {
-    const bool is_ready = state.is_socket_open && (state.has_hung_up || !state.packets.empty());
+    const bool is_ready = is_socket_open && (state.has_hung_up || !state.packets.empty());
     if (!is_ready || !std::exchange(is_wanted_, false)) return false;
     sink_.on_ready(transport::kReadable);
     return true;
@@ -252,7 +253,9 @@ int __wrap_fstat(int fd, struct stat* status) {
 
 int __wrap_close(int fd) {
   if (!is_ours(fd)) return __real_close(fd);
-  expect(std::exchange(is_open(fd), false), "a descriptor is closed once");
+  const bool was_open = fd == kSocket ? is_socket_open.exchange(false) : std::exchange(state.is_memory_open, false);
+  expect(was_open, "a descriptor is closed once");
+  if (fd == kSocket) is_socket_open.notify_one();
   return 0;
 }
 

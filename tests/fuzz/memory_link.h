@@ -20,7 +20,7 @@ class MemoryLink {
   static constexpr std::size_t kRingBytes = transport::shm::kSmallestRing;
 
   MemoryLink();
-  // Everything that was taken must be closed by now.
+  // Ends the run if the segment's memfd is still open; waits for the end of the socket.
   ~MemoryLink();
   MemoryLink(const MemoryLink&) = delete;
   MemoryLink& operator=(const MemoryLink&) = delete;
@@ -31,8 +31,6 @@ class MemoryLink {
   void send_packet(std::span<const std::byte> bytes, bool is_cut);
   void hang_up();
   bool is_readable() const;
-  // How many descriptors of this link are open on our side.
-  int open_numbers() const;
 };
 
 // Tells sinks what the test wants them told; looks at no kernel.

@@ -316,7 +316,8 @@ class Script {
     return end;
   }
   void turn() {
-    house->reactor.dispatch(true);
+    while (house->reactor.dispatch(true) > 0) {
+    }
     house->carrier.turn(base::Time{});
     for (OurEnd& end : ends_) {
       if (end.is_over()) end.drop();
