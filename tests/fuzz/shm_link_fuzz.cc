@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
@@ -65,7 +66,7 @@ class OurEnd final : public ChannelSink, public PayloadSource {
 
   bool is_free() const { return channel == nullptr; }
   void begin() {
-    is_established_ = is_over_ = false;
+    is_established_ = is_over_ = is_blocked_ = false;
     next_ = 0;
   }
   void drop() {
@@ -79,6 +80,11 @@ class OurEnd final : public ChannelSink, public PayloadSource {
     const SendResult result = channel->send(message_, this);
     is_blocked_ = result == SendResult::kBlocked;
     expect(result != SendResult::kFault && result != SendResult::kFaultMidway, "memory of our own does not fault");
+  }
+
+  // Not while a message is blocked.
+  void send_brief(std::span<const std::byte> payload) {
+    if (!is_blocked_) static_cast<void>(channel->send_brief({.payload = payload}));
   }
 
   Placement place(const Arrival& arrival, SliceList& out) override {
@@ -107,7 +113,6 @@ class OurEnd final : public ChannelSink, public PayloadSource {
   }
   void on_writable() override {
     expect(!is_over_, "a channel that is over is not written to");
-    is_blocked_ = false;
     if (!end_within()) send(Opcode::kSend, 10);
   }
   void on_established(const Offer&) override {
@@ -172,7 +177,10 @@ std::unique_ptr<House> house;
 class Script {
  public:
   explicit Script(Input input) : in_(input) {
-    house->carrier.welcome(PeerSocket(base::UniqueFd(peer_.socket())), Hello{.sender = kPeer, .is_our_version = true});
+    Hello hello;
+    hello.sender = kPeer;
+    hello.is_our_version = true;
+    house->carrier.welcome(PeerSocket(base::UniqueFd(peer_.socket())), std::move(hello));
     Link* const link = house->carrier.find_link(kPeer);
     expect(link != nullptr, "a peer that says Hello gets a link");
     house->carrier.remember({Address{.ipv4 = 0x7f000001}, house->service + 1}, *link);
@@ -356,7 +364,7 @@ class Script {
         end.channel->close(CloseMode::kOrderly);
         return end.drop();
       default:
-        static_cast<void>(end.channel->send_brief({.payload = std::span(zeros_).first(choice)}));
+        end.send_brief(std::span(zeros_).first(choice));
     }
   }
 
