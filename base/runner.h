@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a process tells `softdat run`, when that has started it. SOFTDAT_RUN_SOCKET then names a Unix stream socket, to
-// which each message is a connection of its own: lines of words that tabs separate. The first word is what happened, the
-// second the process id:
+// which each message is a connection of its own: lines of words that tabs separate. The first word is what happened,
+// the second the process id:
 //   open PID NAME ADDRESS                       an IA was opened
 //   listen PID NAME QUALIFIER                   a service point of that IA accepts requests
 //   socket PID                                  a socket of the program's own listens (tools/softdat/run/preload.c)

@@ -12,9 +12,9 @@
 #include "base/ordered_copy.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/protection_zone.h"
+#include "simnic/direct/home.h"
 #include "simnic/memory_table.h"
 #include "tests/libdat/object/world.h"
-#include "simnic/direct/home.h"
 #include "transport/tcp/crc32c.h"
 
 namespace softdat::bench {
