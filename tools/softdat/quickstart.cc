@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "tools/softdat/perf/plan.h"
 #include "tools/softdat/perf/result.h"
 #include "tools/softdat/perf/table.h"
-#include "tools/softdat/registry_library.h"
 
 namespace softdat::tools {
 namespace {
@@ -96,15 +96,16 @@ void run_pair(const char* transport, const std::function<void(const Row&)>& on_r
 }
 
 void print_next_step() {
-  const std::string library = registry_library().path;
+  std::error_code ignored;
+  const std::string softdat = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   print_out(fmt::format(
       "\nTwo processes of this machine did RDMA through the DAT API; no adapter was needed.\n"
       "Latency is half a round trip (of a read: the whole), both sides polling. `softdat perf` measures more.\n\n"
-      "Next: run a uDAPL program of your own. With the libraries on the loader's path it needs no\n"
-      "configuration; open the IA \"sim0\", or let SoftDAT answer to the name it asks for:\n\n"
-      "    LD_LIBRARY_PATH={} SOFTDAT_ANY_IA=1 your-program\n\n"
+      "Next: run a uDAPL program of your own. It needs no configuration, and whatever adapter it asks\n"
+      "for is the simulated one:\n\n"
+      "    {} run -- your-program\n\n"
       "README.md has a 20-line program to begin with.\n",
-      library.substr(0, library.rfind('/'))));
+      softdat));
 }
 
 void print_disturbance(const perf::OtherPrograms& others) {

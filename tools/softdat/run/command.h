@@ -40,7 +40,7 @@ class Command {
   std::uint32_t hosts_ = 0;
   double timeout_s_ = 0;
   double listen_within_s_ = 30;
-  double grace_s_ = 5;
+  double grace_s_ = 10;
   bool is_quiet_ = false;
 };
 
