@@ -32,6 +32,22 @@ Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summa
 }
 
 int Job::run() {
+  try {
+    return run_all();
+  } catch (const StartFailure&) {
+    stop_all(SIGTERM);
+    end_leftovers();
+    for (const auto& copy : copies_) copy->finish_output();
+    throw;
+  } catch (const Failure&) {
+    // Our output takes no more.
+    stop_all(SIGTERM);
+    end_leftovers();
+    throw;
+  }
+}
+
+int Job::run_all() {
   // Processes whose parents end become our children, so that none of a copy's group is left behind unseen.
   if (copies_.front()->plan().has_own_group) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (plan_.timeout.count() > 0) timeout_at_ = Clock::now() + to_ticks(plan_.timeout);
@@ -57,16 +73,8 @@ bool Job::is_any_client_left() const {
 }
 
 void Job::start_all(bool servers) {
-  try {
-    for (const auto& copy : copies_) {
-      if (copy->plan().is_server == servers) copy->start();
-    }
-  } catch (const StartFailure&) {
-    is_awaiting_server_ = false;
-    stop_all(SIGTERM);
-    while (is_any_running()) wait_and_handle();
-    end_leftovers();
-    throw;
+  for (const auto& copy : copies_) {
+    if (copy->plan().is_server == servers) copy->start();
   }
 }
 

@@ -35,6 +35,7 @@ class Job {
   using Clock = std::chrono::steady_clock;
   using Copies = std::vector<std::unique_ptr<Copy>>;
 
+  int run_all();
   bool is_alone() const { return copies_.size() == 1; }
   bool is_any_running() const;
   bool is_any_client_left() const;

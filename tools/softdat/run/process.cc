@@ -21,6 +21,7 @@ namespace {
 struct Inherited {
   sigset_t mask;
   struct sigaction child;
+  struct sigaction pipe;
 };
 Inherited g_inherited;
 
@@ -45,6 +46,7 @@ void become(const StartPlan& plan, char* const* words, char* const* environment,
   put_at(plan.output, STDOUT_FILENO);
   put_at(plan.error, STDERR_FILENO);
   ::sigaction(SIGCHLD, &g_inherited.child, nullptr);
+  ::sigaction(SIGPIPE, &g_inherited.pipe, nullptr);
   ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
   ::execvpe(words[0], words, environment);
 }
@@ -115,6 +117,10 @@ int block_signals(bool with_terminal_stop) {
   by_default.sa_handler = SIG_DFL;
   // Where it is ignored, as some programs leave it to their children, nobody could be waited for.
   ::sigaction(SIGCHLD, &by_default, &g_inherited.child);
+  // An output that is closed is an error here, so that the programs are stopped in order.
+  struct sigaction ignored = {};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignored, &g_inherited.pipe);
   ::sigprocmask(SIG_BLOCK, &signals, &g_inherited.mask);
   const int descriptor = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor < 0) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
