@@ -38,7 +38,10 @@ Contact::Begin Contact::begin() {
 
 void Contact::retry_if_due(base::Time now) try {
   if (!is_retrying_) return;
-  if (waiting_.empty()) return give_up(Refusal::kUnreachable);
+  if (waiting_.empty()) {
+    if (attempts_ > 0) carrier_.note_abandoned(key_);
+    return give_up(Refusal::kUnreachable);
+  }
   if (!retry_at_) retry_at_ = base::deadline_after(now, kRetryPause);
   if (now < *retry_at_) return;
   is_retrying_ = false;

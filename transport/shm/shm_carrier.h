@@ -92,6 +92,8 @@ class ShmCarrier final : public Carrier {
   Link* join(PeerSocket socket, Welcome welcome);
   Link* find_link(const CarrierId& peer) const;
   void remember(const ServiceKey& key, Link& link);
+  // Its server hung up, so it may be dead. Its file is removed as soon as nobody listens there.
+  void note_abandoned(const ServiceKey& key);
   void add_news(ShmChannel& channel);
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
   // A turn() would find work that no peer announces: news, or the end of a link.
@@ -112,7 +114,7 @@ class ShmCarrier final : public Carrier {
   void sweep();
   void wake_ports(base::Time now);
   void retire(Link& link);
-  void note_abandoned(const Link& link);
+  void note_names_of(const Link& link);
   void remove_abandoned(base::Time now);
   void tell_of_other_version(const ServiceKey& key);
   bool is_meeting() const { return !contacts_.empty() || !greeters_.empty(); }

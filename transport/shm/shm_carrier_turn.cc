@@ -23,7 +23,8 @@ constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 constexpr base::Duration kPortsRest = std::chrono::milliseconds(100);
 // A dying process closes its link before its listeners.
 constexpr base::Duration kAbandonedPause = std::chrono::milliseconds(5);
-constexpr int kAbandonedTries = 40;
+constexpr int kAbandonedTries =
+    400;  // a process that dies closes one socket after the other, perhaps without a processor
 constexpr std::size_t kMostAbandoned = 1024;
 
 }  // namespace
@@ -74,14 +75,17 @@ std::size_t ShmCarrier::move(base::Time now) {
   return count;
 }
 
-// Without memory to note them the next carrier that opens removes them.
-void ShmCarrier::note_abandoned(const Link& link) try {
-  for (const auto& [key, server] : known_services_) {
-    if (server != &link || abandoned_.size() >= kMostAbandoned) continue;
-    abandoned_.push_back({key, kAbandonedTries});
-  }
+// Without memory to note it the next carrier that opens removes it.
+void ShmCarrier::note_abandoned(const ServiceKey& key) try {
+  if (abandoned_.size() < kMostAbandoned) abandoned_.push_back({key, kAbandonedTries});
 } catch (const std::bad_alloc&) {
   return;
+}
+
+void ShmCarrier::note_names_of(const Link& link) {
+  for (const auto& [key, server] : known_services_) {
+    if (server == &link) note_abandoned(key);
+  }
 }
 
 void ShmCarrier::remove_abandoned(base::Time now) {
@@ -167,7 +171,7 @@ void ShmCarrier::cool(std::size_t index) {
 }
 
 void ShmCarrier::retire(Link& link) {
-  if (link.is_peer_gone()) note_abandoned(link);
+  if (link.is_peer_gone()) note_names_of(link);
   auto sleepers = sleepers_.lock();
   std::erase(*sleepers, &link);
   std::erase(hot_, &link);

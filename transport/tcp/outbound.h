@@ -49,7 +49,8 @@ class Outbound {
   void append_ready_to_receive();
   void append_terminate(const Terminate& terminate);
 
-  // False while an FPDU stands half in the socket and half in the consumer's memory.
+  // False while an FPDU stands half in the socket and half in the consumer's memory. After kFaultMidway that is one
+  // that ends its message.
   bool is_at_border() const { return position_ == 0; }
   bool is_flushed() const { return pending_.empty(); }
   // Neither bytes nor a message on their way.
@@ -88,6 +89,8 @@ class Outbound {
   void account(const Message& message, std::size_t sent);
   void finish_message(const Message& message);
   void note_progress(const Message& message);
+  WriteStatus fault_in(const Message& message);
+  void fill_up(const Message& message);
   WriteStatus fault() const { return is_in_message_ ? WriteStatus::kFaultMidway : WriteStatus::kFault; }
 
   ByteBuffer pending_;  // whole FPDUs (the first perhaps without its front) on their way out

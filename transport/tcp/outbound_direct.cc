@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/gather_batch.h"
@@ -49,18 +51,38 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
     const std::size_t trailer = trailer_of(head.size - kLengthSize + part);
     if (!batch.add_fpdu(std::span(head.bytes).first(head.size), *payload, at, part, trailer, skip)) {
       // What stands before it goes out first, so that the connection can still say why it ends.
-      if (at == taken_) return fault();
+      if (at == taken_) return fault_in(message);
       break;
     }
     at += static_cast<std::uint32_t>(part);
     skip = 0;
   }
   const long sent = send_pieces(fd, batch.pieces());
-  if (sent < 0 && errno == EFAULT) return fault();
+  if (sent < 0 && errno == EFAULT) return fault_in(message);
   if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? WriteStatus::kBlocked : note_error(errno);
   account(message, static_cast<std::size_t>(sent));
   budget -= std::min(budget, static_cast<std::size_t>(sent));
   return static_cast<std::size_t>(sent) < batch.bytes() ? WriteStatus::kBlocked : WriteStatus::kDone;
+}
+
+WriteStatus Outbound::fault_in(const Message& message) {
+  if (!is_at_border()) fill_up(message);
+  return fault();
+}
+
+// What cannot be read any more of an FPDU that the socket has in part is replaced by zeros, so that a Terminate can
+// tell the peer why the connection ends. The last FPDU of a message stays as it is: the peer would deliver the message.
+void Outbound::fill_up(const Message& message) {
+  const std::size_t part = part_at(message, taken_);
+  if (taken_ + part == payload_length(message) || !pending_.borrow()) return;
+  const std::size_t size = fpdu_size(ulpdu_size(message, part));
+  const std::span<std::byte> fpdu = pending_.room(size);
+  if (fpdu.empty()) return;
+  std::memset(fpdu.data(), 0, size);
+  encode_head(message, taken_, part, fpdu.data());
+  pending_.commit(size);
+  pending_.consume(std::exchange(position_, 0));
+  taken_ += static_cast<std::uint32_t>(part);
 }
 
 void Outbound::account(const Message& message, std::size_t sent) {

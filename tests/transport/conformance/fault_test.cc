@@ -92,6 +92,26 @@ TEST_P(FaultTest, ASourceThatFaultsMidwayEndsWithAReason) {
   EXPECT_TRUE(passive_.messages.empty());
 }
 
+// The socket has taken a part of a frame.
+TEST_P(FaultTest, ASourceThatGoesWhileTheChannelIsBlockedEndsWithAReason) {
+  constexpr std::size_t kLength = std::size_t{24} << 20;
+  HalfMemory memory(2 * kLength / kPage);
+  memory.start = memory.edge() - kLength;
+  SendResult result = SendResult::kBlocked;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(active_.channel->send(send_of(kLength), &memory), SendResult::kBlocked);
+  ASSERT_EQ(::mprotect(memory.start, kLength, PROT_NONE), 0);
+  ASSERT_TRUE(reach([&] {
+    result = active_.channel->send(send_of(kLength), &memory);
+    return result != SendResult::kBlocked;
+  }));
+  ASSERT_EQ(result, SendResult::kFaultMidway);
+  active_.channel->terminate({.layer = 0, .type = 1, .code = 0});
+  ASSERT_TRUE(reach([&] { return !passive_.closings.empty(); }));
+  EXPECT_EQ(passive_.closings, std::vector{CloseReason::kTerminated});
+  EXPECT_EQ(passive_.terminate_code, (TerminateCode{.layer = 0, .type = 1, .code = 0}));
+  EXPECT_TRUE(passive_.messages.empty());
+}
+
 TEST_P(FaultTest, APlaceThatFaultsIsReportedOnceAndTheChannelGoesOn) {
   HalfMemory memory(512);
   for (const std::size_t length : {std::size_t{20}, std::size_t{3000}, 200 * kPage}) {

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,6 +27,11 @@ const uid_t kAlice = 200'000 + 2 * static_cast<uid_t>(::getpid());
 const uid_t kBob = kAlice + 1;
 constexpr uid_t kNobody = 65534;
 
+bool write_text(const char* path, const std::string& text) {
+  const base::UniqueFd file(::open(path, O_WRONLY | O_CLOEXEC));
+  return ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
 // Makes the calling process somebody else. False: the system does not let us.
 using Become = std::function<bool()>;
 
@@ -45,13 +51,47 @@ Become unmapped(uid_t uid) {
 Become root_of_namespace(uid_t uid) {
   return [uid] {
     if (!be_user(uid) || ::unshare(CLONE_NEWUSER) != 0) return false;
-    const std::string map = "0 " + std::to_string(uid) + " 1";
-    const base::UniqueFd file(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
-    return ::write(file.get(), map.data(), map.size()) == static_cast<ssize_t>(map.size()) && ::geteuid() == 0;
+    return write_text("/proc/self/uid_map", "0 " + std::to_string(uid) + " 1") && ::geteuid() == 0;
   };
 }
 Become other_network(uid_t uid) {
   return [uid] { return ::unshare(CLONE_NEWNET) == 0 && be_user(uid); };
+}
+
+// The rest of the process goes on as the first one of a pid namespace.
+bool be_first_of_pids() {
+  const pid_t child = ::fork();
+  if (child == 0) return ::alarm(60) == 0;
+  ::close_range(3, ~0U, 0);  // pipes end when that process has closed them
+  int status = -1;
+  const bool has_ended = child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status);
+  ::_exit(has_ended ? WEXITSTATUS(status) : 2);
+}
+// As root of a user namespace, whose group is mapped too: a file system that is mounted there needs one.
+bool be_root_of(uid_t uid) {
+  const std::string map = "0 " + std::to_string(uid) + " 1";
+  return write_text("/proc/self/uid_map", map) && write_text("/proc/self/setgroups", "deny") &&
+         write_text("/proc/self/gid_map", map);
+}
+// In a container with user, pid, mount and ipc namespaces of its own, which sees the host's network and directories.
+Become container_on_host(uid_t uid) {
+  return [uid] {
+    return be_user(uid) && ::unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC) == 0 &&
+           be_root_of(uid) && be_first_of_pids();
+  };
+}
+// In one with a network and directories of its own as well.
+Become container(uid_t uid) {
+  return [uid] {
+    const bool is_apart =
+        be_user(uid) &&
+        ::unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) == 0 &&
+        be_root_of(uid);
+    for (const char* directory : {"/dev/shm", "/tmp", "/run"}) {
+      if (!is_apart || ::mount("none", directory, "tmpfs", 0, nullptr) != 0) return false;
+    }
+    return be_first_of_pids();
+  };
 }
 
 enum Answer { kNo = 0, kYes = 1, kImpossible = 2 };
@@ -185,6 +225,45 @@ TEST_F(EntryTest, RootOfAUserNamespaceIsNotRoot) {
 
 TEST_F(EntryTest, AnotherNetworkNamespaceIsAnotherHost) {
   expect(kNo, user(kAlice), other_network(kAlice), "two network namespaces");
+}
+
+// Every one as a server of every one; prints the answers.
+TEST_F(EntryTest, OnlyTheSameUserWithTheSameDirectoriesAndNetworkMeets) {
+  struct Who {
+    const char* name;
+    Become become;
+    uid_t user;     // of the host
+    uid_t reads;    // as what it reads its uid, which names its directory
+    bool is_apart;  // from the network and the directories of all others
+  };
+  const Who all[] = {
+      {"root", user(0), 0, 0, false},
+      {"alice", user(kAlice), kAlice, kAlice, false},
+      {"bob", user(kBob), kBob, kBob, false},
+      {"alice, no uid mapped", unmapped(kAlice), kAlice, kNobody, false},
+      {"bob, no uid mapped", unmapped(kBob), kBob, kNobody, false},
+      {"alice, root of a user namespace", root_of_namespace(kAlice), kAlice, 0, false},
+      {"bob, root of a user namespace", root_of_namespace(kBob), kBob, 0, false},
+      {"alice, container on the host's network and directories", container_on_host(kAlice), kAlice, 0, false},
+      {"bob, container on the host's network and directories", container_on_host(kBob), kBob, 0, false},
+      {"alice, container", container(kAlice), kAlice, 0, true},
+      {"alice, another network", other_network(kAlice), kAlice, kAlice, true},
+  };
+  constexpr char kSigns[] = {'n', 'Y', '-'};
+  std::printf(
+      "server (rows) and client (columns, in the same order): Y they share memory, n TCP, - not possible here\n");
+  for (const Who& server : all) {
+    std::string line;
+    for (const Who& client : all) {
+      const Answer answer = meet(server.become, client.become);
+      const bool is_same = server.user == client.user && server.reads == client.reads;
+      const bool may_meet = is_same && !server.is_apart && !client.is_apart;
+      line += std::string(" ") + kSigns[answer];
+      if (answer == kImpossible) continue;
+      EXPECT_EQ(answer, may_meet ? kYes : kNo) << "server: " << server.name << ", client: " << client.name;
+    }
+    std::printf("%s  %s\n", line.c_str(), server.name);
+  }
 }
 
 TEST_F(EntryTest, AServerThatDropsItsPrivilegesServesThoseItListenedFor) {
