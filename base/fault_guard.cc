@@ -58,6 +58,7 @@ bool land(ucontext_t& context) {
 }
 
 using Handler = void (*)(int, siginfo_t*, void*);
+constexpr int kResetHandler = static_cast<int>(SA_RESETHAND);
 
 // A program may put its handler on top of ours, and that one may call ours for what it does not know. Were we then put
 // on top again with the same function, the two would call each other for ever. So each time we are put on top it is
@@ -127,7 +128,7 @@ bool is_ours(const struct sigaction& action) {
 void set_successor(Successor& next, const struct sigaction& before) {
   const bool is_function = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
   next.is_ignored.store(before.sa_handler == SIG_IGN, std::memory_order_relaxed);
-  next.is_once.store((before.sa_flags & SA_RESETHAND) != 0, std::memory_order_relaxed);
+  next.is_once.store((before.sa_flags & kResetHandler) != 0, std::memory_order_relaxed);
   next.is_spent.store(false, std::memory_order_relaxed);
   next.handler.store(is_function ? before.sa_sigaction : nullptr, std::memory_order_release);
 }
@@ -151,7 +152,7 @@ bool put_on_top(int signal, const struct sigaction& before) {
   struct sigaction action = before;
   const bool is_function = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
   action.sa_sigaction = kHandlers[level];
-  action.sa_flags = SA_SIGINFO | (is_function ? before.sa_flags & ~SA_RESETHAND : SA_ONSTACK);
+  action.sa_flags = SA_SIGINFO | (is_function ? before.sa_flags & ~kResetHandler : SA_ONSTACK);
   return ::sigaction(signal, &action, nullptr) == 0;
 }
 

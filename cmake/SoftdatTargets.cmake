@@ -91,6 +91,8 @@ function(softdat_room name)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC softdat_options ${room_LINK})
   target_compile_options(${name} PRIVATE ${SOFTDAT_COMPILE_FOR_WHOLE})
+  # Clang's options of these names ask for more than GCC's.
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wconversion> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wsign-conversion>)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   softdat_reuse_precompiled(${name})
 endfunction()

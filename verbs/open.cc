@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/narrow.h"
 #include "base/standard_numbers.h"
 #include "verbs/address.h"
 #include "verbs/device.h"
@@ -73,7 +74,7 @@ Traits traits_of(const Place& place, const ibv_context& context, const ibv_devic
   traits.has_windows = traits.has_invalidate && (able.device_cap_flags & kNarrow) != 0 && able.max_mw > 0;
   const auto read_sge = static_cast<std::uint32_t>(able.max_sge_rd > 0 ? able.max_sge_rd : able.max_sge);
   traits.max_read_sge = std::min(read_sge, kMostSegments);
-  traits.max_private_data = traits.is_iwarp ? kMostOnIwarp : kMostOnInfiniBand;
+  traits.max_private_data = base::narrow<std::uint32_t>(traits.is_iwarp ? kMostOnIwarp : kMostOnInfiniBand);
   if (able.vendor_id != kSoftIwarp) return traits;
   // As initiator it resets a connection when a message stands behind the reply before it has read that one, which on a
   // busy host it comes to late; as responder it listens only after it has replied, and sleeps on what came before.
