@@ -40,7 +40,7 @@ std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements
   retired_.reserve(retired_.size() + fresh.size());
   std::ranges::move(fresh, std::back_inserter(retired_));  // from here on nothing throws
   for (const auto& [name, range] : lent_) {
-    const auto is_taken = [&](const FileRange& taken) { return overlap(range, taken); };
+    const auto is_taken = [&range = range](const FileRange& taken) { return overlap(range, taken); };
     if (std::ranges::any_of(pages, is_taken)) name.first->take_back(name.second);
   }
   return pages;
