@@ -63,9 +63,9 @@ void receive_as_hello(const Sent& sent) {
     Hello hello;
     const ReceiveResult result = receive_hello(socket.number(), hello);
     expect_good(sent, result);
-    expect_taken(socket, {&hello.board, &hello.arena});
-    const bool shares = (hello.features & kSharesMemory) != 0;
-    if (result == ReceiveResult::kPacket) expect(shares == bool(hello.arena), "what is promised comes along");
+    expect_taken(socket, {&hello.files[0], &hello.files[1]});
+    const bool shares = (hello.features & kSharesFiles) != 0;
+    if (result == ReceiveResult::kPacket) expect(shares == bool(hello.files[1]), "what is promised comes along");
   }
   expect(socket.open_files() == 0, "no descriptor stays open");
 }
@@ -76,7 +76,7 @@ void receive_as_welcome(const Sent& sent) {
     Welcome welcome;
     const ReceiveResult result = receive_welcome(socket.number(), welcome);
     expect_good(sent, result);
-    expect_taken(socket, {&welcome.memory, &welcome.board, &welcome.arena});
+    expect_taken(socket, {&welcome.memory, &welcome.files[0], &welcome.files[1]});
     const bool is_new = welcome.answer == Answer::kNewLink;
     if (result == ReceiveResult::kPacket) expect(is_new == bool(welcome.memory), "a new link has memory");
   }
