@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/uncancelled.h"
 #include "transport/shm/segment.h"
 
@@ -31,8 +32,11 @@ constexpr int kMostEntries = 4096;  // that a look through a directory reads
 // A process that was stopped with the lock in hand must not stop others: they go to the next directory.
 constexpr int kLockTries = 50;
 constexpr std::chrono::milliseconds kLockPause{1};
-// Listeners that leave remove an empty directory, perhaps between our open() and bind().
+// How often a name that a dead listener left is taken anew.
 constexpr int kBindTries = 8;
+// Listeners that leave remove an empty directory, perhaps between our open() and bind(). Where hundreds come and go,
+// this happens many times over. How long to go on.
+constexpr base::Duration kDirectoryPatience = std::chrono::seconds(1);
 
 std::array<std::string, 4> candidates() {
   const std::string uid = std::to_string(::geteuid());
@@ -67,15 +71,20 @@ Directory open_directory(const std::string& path) {
   return result;
 }
 
-// chmod() takes away what the umask, a default ACL or the parent's set-group-ID bit have done to the mode.
+// fchmodat() takes away what the umask, a default ACL or the parent's set-group-ID bit have done to the mode. What has
+// the name by now may be a symbolic link of somebody else's.
 Directory make_directory(const std::string& path) {
-  Directory found = open_directory(path);
-  if (found.error != ENOENT || path.empty()) return found;
-  const bool is_made = ::mkdir(path.c_str(), S_IRWXU) == 0;
-  if (is_made) static_cast<void>(::chmod(path.c_str(), S_IRWXU));
-  if (is_made || errno == EEXIST) return open_directory(path);
-  found.error = errno;
-  return found;
+  const base::Time deadline = base::Clock::now() + kDirectoryPatience;
+  for (;;) {
+    Directory found = open_directory(path);
+    if (found.error != ENOENT || path.empty() || base::Clock::now() >= deadline) return found;
+    const bool is_made = ::mkdir(path.c_str(), S_IRWXU) == 0;
+    const int error = errno;
+    if (is_made) static_cast<void>(::fchmodat(AT_FDCWD, path.c_str(), S_IRWXU, AT_SYMLINK_NOFOLLOW));
+    if (is_made || error == EEXIST) continue;
+    found.error = error;
+    return found;
+  }
 }
 
 // Leaves no empty directory behind.
@@ -167,7 +176,8 @@ bool starts_to_listen(const Directory& directory, const std::string& name, int s
 
 SocketResult listen_in(const std::string& path, const std::string& name) {
   SocketResult result;
-  for (int i = 0; i < kBindTries; ++i) {
+  const base::Time deadline = base::Clock::now() + kDirectoryPatience;
+  for (int i = 0; i < kBindTries;) {
     const Directory directory = make_directory(path);
     result.error = directory.error;
     if (!directory.fd) return result;
@@ -175,8 +185,9 @@ SocketResult listen_in(const std::string& path, const std::string& name) {
     if (result.fd && starts_to_listen(directory, name, result.fd.get())) return result;
     if (result.fd) result.error = errno;
     result.fd.reset();
-    if (result.error == ENOENT) continue;
+    if (result.error == ENOENT && base::Clock::now() < deadline) continue;
     if (result.error != EADDRINUSE || !unlink_stale(directory, name, kLockTries)) break;
+    ++i;
   }
   return result;
 }

@@ -10,11 +10,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/clock.h"
 #include "tests/base/holds_in_child.h"
@@ -182,6 +184,21 @@ TEST_F(RendezvousTest, ADirectoryThatDisappearsIsMadeAgain) {
   EXPECT_FALSE(can_connect());
   const Listening second = meeting_.listen(kAddress, kService + 1);
   EXPECT_TRUE(second.socket) << std::strerror(second.error);
+}
+
+TEST_F(RendezvousTest, AListenerFindsItsPlaceWhileOthersRemoveTheDirectory) {
+  std::atomic<bool> is_over{false};
+  std::thread remover([&] {
+    while (!is_over.load()) static_cast<void>(::rmdir(directory().c_str()));
+  });
+  int problems = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const Listening listening = meeting_.listen(kAddress, kService + i % 2);
+    if (!listening.socket || !fs::exists(meeting_.path(kAddress, kService + i % 2))) ++problems;
+  }
+  is_over.store(true);
+  remover.join();
+  EXPECT_EQ(problems, 0);
 }
 
 TEST_F(RendezvousTest, AFileThatIsSomebodyElsesByNowStays) {
