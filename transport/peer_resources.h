@@ -23,9 +23,12 @@ class PeerResources {
 };
 
 inline constexpr std::size_t kResourceFiles = 2;
-// Lent by their owner; -1: there are none.
-using ResourceFiles = std::array<int, kResourceFiles>;
-inline constexpr ResourceFiles kNoResourceFiles{-1, -1};
+// Lent by their owner. As made, there are none.
+struct ResourceFiles {
+  std::array<int, kResourceFiles> fds{-1, -1};
+
+  bool are_there() const { return fds[0] >= 0; }
+};
 
 // The NIC's side of it. Any thread. Outlives the carrier.
 class ResourceExchange {

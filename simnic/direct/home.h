@@ -35,7 +35,7 @@ class Home final : public transport::ResourceExchange {
   Home(const Home&) = delete;
   Home& operator=(const Home&) = delete;
 
-  transport::ResourceFiles resource_files() const override { return {board_.file(), arena_.file()}; }
+  transport::ResourceFiles resource_files() const override { return {{board_.file(), arena_.file()}}; }
   std::shared_ptr<transport::PeerResources> attach_peer(std::array<base::UniqueFd, transport::kResourceFiles> files,
                                                         base::UniqueFd process) override;
   void detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) override;

@@ -55,16 +55,16 @@ CarrierId make_carrier_id() {
 }
 
 bool send_hello(int socket, const CarrierId& sender, const ResourceFiles& files) {
-  const bool shares = files[0] >= 0;
+  const bool shares = files.are_there();
   const Words words{.features = shares ? kSharesFiles : 0, .sender = sender};
-  return send_packet(socket, as_bytes(words), std::span(files).first(shares ? files.size() : 0));
+  return send_packet(socket, as_bytes(words), std::span(files.fds).first(shares ? files.fds.size() : 0));
 }
 
 bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const ResourceFiles& files) {
-  const bool shares = files[0] >= 0;
+  const bool shares = files.are_there();
   const Words words{
       .features = shares ? kSharesFiles : 0, .sender = sender, .answer = static_cast<std::uint32_t>(answer)};
-  const int fds[] = {memory, files[0], files[1]};
+  const int fds[] = {memory, files.fds[0], files.fds[1]};
   const std::size_t count = answer != Answer::kNewLink ? 0 : shares ? 3 : 1;
   return send_packet(socket, as_bytes(words), std::span(fds).first(count));
 }

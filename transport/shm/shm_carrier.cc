@@ -155,7 +155,7 @@ Link* ShmCarrier::join(PeerSocket socket, Welcome welcome) {
 }
 
 ResourceFiles ShmCarrier::resource_files() const {
-  return resources() == nullptr ? kNoResourceFiles : resources()->resource_files();
+  return resources() == nullptr ? ResourceFiles{} : resources()->resource_files();
 }
 
 std::shared_ptr<PeerResources> ShmCarrier::attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files) {
