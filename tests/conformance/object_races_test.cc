@@ -26,12 +26,16 @@ class ObjectRaces : public testing::Test {
   void race(const std::function<DAT_HANDLE()>& make, const Call& free, const std::vector<Call>& uses) {
     constexpr int kRounds = 150;
     constexpr int kUsers = 3;
+    constexpr int kMostRefusals = 100;
     std::vector<std::thread> users;
     for (int i = 0; i < kUsers; ++i) users.emplace_back([&, i] { use(i, free, uses); });
     for (int round = 0; round < kRounds && !HasFailure(); ++round) {
       const DAT_HANDLE handle = make();
       shared_.store(handle);
+      int refusals = 0;
       for (bool is_gone = false; !is_gone;) {
+        // On a busy machine users lose the processor in the middle of a call, and one of them always has the object.
+        if (++refusals == kMostRefusals) must_stand_back_.store(true);
         std::this_thread::yield();
         const DAT_RETURN result = free(handle);
         is_gone = result == DAT_SUCCESS || type_of(result) == DAT_INVALID_HANDLE;
@@ -40,6 +44,7 @@ class ObjectRaces : public testing::Test {
           EXPECT_THAT(result, fails_with(DAT_INVALID_STATE));
         }
       }
+      must_stand_back_.store(false);
     }
     is_over_.store(true);
     for (std::thread& user : users) user.join();
@@ -60,6 +65,10 @@ class ObjectRaces : public testing::Test {
  private:
   void use(int number, const Call& free, const std::vector<Call>& uses) {
     for (std::size_t turn = static_cast<std::size_t>(number); !is_over_.load(); ++turn) {
+      if (must_stand_back_.load()) {
+        std::this_thread::yield();
+        continue;
+      }
       const DAT_HANDLE handle = shared_.load();
       if (turn % 8 == 7 && number == 0) {
         if (free(handle) == DAT_SUCCESS) frees_.fetch_add(1);
@@ -77,6 +86,7 @@ class ObjectRaces : public testing::Test {
 
   std::atomic<DAT_HANDLE> shared_{DAT_HANDLE_NULL};
   std::atomic<bool> is_over_{false};
+  std::atomic<bool> must_stand_back_{false};  // users make no calls meanwhile
   std::atomic<int> frees_{0};
 };
 
