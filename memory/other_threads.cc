@@ -49,15 +49,23 @@ Text read_of_thread(int thread, const char* name, std::array<char, 512>& buffer,
   return Text::kRead;
 }
 
-// It has ended, but its entry is still there.
+// It uses memory no more, but its entry is still there: a thread that ends gives its address space up, and the size of
+// it is 0 then, before it becomes a zombie, which may take it long where it has no processor.
 bool has_ended(int thread) {
   std::array<char, 512> buffer;
   std::string_view text;
   const Text answer = read_of_thread(thread, "stat", buffer, text);
   if (answer != Text::kRead) return answer == Text::kGone;
-  const std::size_t name_end = text.rfind(") ");
-  const char state = name_end == std::string_view::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
-  return state == 'Z' || state == 'X';
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return false;
+  text.remove_prefix(name_end + 1);
+  constexpr int kFieldsBeforeSize = 20;  // of those after the name: proc_pid_stat(5)
+  for (int field = 0; field <= kFieldsBeforeSize; ++field) {
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos) return false;
+    text.remove_prefix(space + 1);
+  }
+  return text.starts_with("0 ");
 }
 
 // Where the kernel is to look for the thread's robust mutexes: a part of its control block. 0: nothing known.

@@ -114,6 +114,7 @@ class ShmCarrier final : public Carrier {
   void sweep();
   void wake_ports(base::Time now);
   void retire(Link& link);
+  void note_duty(std::atomic<bool>& is_noted, bool is_there);
   void note_names_of(const Link& link);
   void remove_abandoned(base::Time now);
   void tell_of_other_version(const ServiceKey& key);

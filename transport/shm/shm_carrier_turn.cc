@@ -23,8 +23,8 @@ constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 constexpr base::Duration kPortsRest = std::chrono::milliseconds(100);
 // A dying process closes its link before its listeners.
 constexpr base::Duration kAbandonedPause = std::chrono::milliseconds(5);
-constexpr int kAbandonedTries =
-    400;  // a process that dies closes one socket after the other, perhaps without a processor
+// A process that dies closes one socket after the other, perhaps without a processor.
+constexpr int kAbandonedTries = 400;
 constexpr std::size_t kMostAbandoned = 1024;
 
 }  // namespace
@@ -67,7 +67,7 @@ std::size_t ShmCarrier::move(base::Time now) {
       contact->retry_if_due(now);
       has_retries |= contact->is_retrying();
     }
-    has_retries_.store(has_retries, std::memory_order_relaxed);
+    note_duty(has_retries_, has_retries);
     sweep();
   }
   if (!resting_ports_.empty()) wake_ports(now);
@@ -75,9 +75,18 @@ std::size_t ShmCarrier::move(base::Time now) {
   return count;
 }
 
+// A thread that sleeps already knows nothing of a duty that another's turn has begun, and would sleep through it.
+void ShmCarrier::note_duty(std::atomic<bool>& is_noted, bool is_there) {
+  const bool was_there = is_noted.load(std::memory_order_relaxed);
+  if (was_there == is_there) return;
+  is_noted.store(is_there, std::memory_order_relaxed);
+  if (is_there) reactor_.interrupt();
+}
+
 // Without memory to note it the next carrier that opens removes it.
 void ShmCarrier::note_abandoned(const ServiceKey& key) try {
   if (abandoned_.size() < kMostAbandoned) abandoned_.push_back({key, kAbandonedTries});
+  note_duty(has_abandoned_, true);
 } catch (const std::bad_alloc&) {
   return;
 }
@@ -94,7 +103,7 @@ void ShmCarrier::remove_abandoned(base::Time now) {
   std::erase_if(abandoned_, [this](Abandoned& entry) {
     return rendezvous_.remove_if_stale(entry.name.first, entry.name.second) || --entry.tries_left == 0;
   });
-  has_abandoned_.store(!abandoned_.empty(), std::memory_order_relaxed);
+  note_duty(has_abandoned_, !abandoned_.empty());
 }
 
 // Time comes from turns only, so a rest begins at the end of the turn in which it was asked for.
@@ -106,7 +115,7 @@ void ShmCarrier::wake_ports(base::Time now) {
       if (ShmPort* const port = find_port(service_id)) port->look_again();
     }
   }
-  has_resting_ports_.store(!resting_ports_.empty(), std::memory_order_relaxed);
+  note_duty(has_resting_ports_, !resting_ports_.empty());
 }
 
 void ShmCarrier::break_down() {

@@ -268,6 +268,36 @@ TEST_F(ShmDeathTest, AConnectorHearsOnceOfEachChannelOfAListenerKilledAtAnyMomen
   expect_nothing_left(fds_before);
 }
 
+// It is still to be removed when the owner of the next name dies; the time that turns are told is ours.
+TEST_F(ShmDeathTest, ASleeperWakesToRemoveANameThatCouldNotBeRemovedAtOnce) {
+  base::Time now = base::Clock::now();
+  for (int round = 0; round < 2; ++round) {
+    ChildProcess child({"serve", std::to_string(service_)});
+    ASSERT_EQ(child.read_line(), "ready");
+    Peer peer;
+    peer.connect(*carrier_, {.ipv4 = kChildAddress}, service_);
+    const std::string file = Rendezvous().path({.ipv4 = kChildAddress}, service_);
+    const auto turn_until = [&](const auto& is_done) {
+      const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+      while (!is_done() && base::Clock::now() < deadline) carrier_->turn(now += std::chrono::nanoseconds(1));
+      return is_done();
+    };
+    ASSERT_TRUE(turn_until([&] { return peer.is_established; }));
+    child.kill();
+    ASSERT_TRUE(turn_until([&] { return !peer.closings.empty(); }));
+    const bool is_there = ::access(file.c_str(), F_OK) == 0;
+    EXPECT_EQ(is_there, round == 1) << "the first at once, the second too soon after it";
+    if (!is_there) continue;
+    carrier_->wait(base::Clock::now());  // what the death itself had to wake us for
+    carrier_->turn(now);
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+    carrier_->wait(deadline);
+    EXPECT_LT(base::Clock::now(), deadline);
+    carrier_->turn(now + std::chrono::seconds(1));
+    EXPECT_NE(::access(file.c_str(), F_OK), 0);
+  }
+}
+
 TEST_F(ShmDeathTest, ADeathIsHeardEvenWhileAChildOfTheDeadHoldsItsDescriptors) {
   Survivor survivor;
   PeerPort port(*carrier_, service_, 64);

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "tests/base/holds_in_child.h"
@@ -187,18 +188,19 @@ TEST_F(RendezvousTest, ADirectoryThatDisappearsIsMadeAgain) {
 }
 
 TEST_F(RendezvousTest, AListenerFindsItsPlaceWhileOthersRemoveTheDirectory) {
-  std::atomic<bool> is_over{false};
-  std::thread remover([&] {
-    while (!is_over.load()) static_cast<void>(::rmdir(directory().c_str()));
-  });
-  int problems = 0;
-  for (std::uint64_t i = 0; i < 2000; ++i) {
-    const Listening listening = meeting_.listen(kAddress, kService + i % 2);
-    if (!listening.socket || !fs::exists(meeting_.path(kAddress, kService + i % 2))) ++problems;
+  std::atomic<int> problems{0};
+  std::vector<std::thread> listeners;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    listeners.emplace_back([&, service = kService + i] {
+      for (int round = 0; round < 500; ++round) {
+        const Listening listening = meeting_.listen(kAddress, service);
+        if (!listening.socket || !fs::exists(meeting_.path(kAddress, service))) ++problems;
+      }
+    });
   }
-  is_over.store(true);
-  remover.join();
+  for (std::thread& listener : listeners) listener.join();
   EXPECT_EQ(problems, 0);
+  EXPECT_FALSE(fs::exists(directory())) << "the last one out removes the directory";
 }
 
 TEST_F(RendezvousTest, AFileThatIsSomebodyElsesByNowStays) {
