@@ -16,6 +16,7 @@
 
 #include "memory/arena.h"
 #include "tests/base/holds_in_child.h"
+#include "tests/memory/humble_arena.h"
 #include "tests/memory/pages.h"
 
 namespace softdat::memory::testing {
@@ -248,9 +249,7 @@ TEST_F(KernelStores, OfSignalsOnAnAlternateStackWaitWhereSystemCallsDo) {
 // Where they do not wait, a frame that met a page which stands still would end the process.
 TEST_F(KernelStores, OfSignalsOnAlternateStacksKeepMemoryWhereItIsWhereSystemCallsDoNotWait) {
   EXPECT_TRUE(holds_in_child([] {
-    PageMover mover;
-    mover.forgo_system_calls();
-    const auto arena = Arena::create(std::move(mover));
+    const auto arena = make_humble_arena();
     const Pages pages(kStackPages);
     const Signalled thread(pages, Signalled::Life::kSleep);
     {

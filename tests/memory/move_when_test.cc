@@ -11,6 +11,7 @@
 #include "memory/address_map.h"
 #include "memory/arena.h"
 #include "tests/base/holds_in_child.h"
+#include "tests/memory/humble_arena.h"
 #include "tests/memory/pages.h"
 
 namespace softdat::memory::testing {
@@ -24,13 +25,6 @@ class MoveWhenTest : public ::testing::Test {
     if (!is_supported()) GTEST_SKIP() << "no userfaultfd here";
   }
 };
-
-// As in a process without privileges.
-std::unique_ptr<Arena> make_humble_arena() {
-  PageMover mover;
-  mover.forgo_system_calls();
-  return Arena::create(std::move(mover));
-}
 
 TEST_F(MoveWhenTest, WithoutPrivilegesWhoIsAloneMovesAllTheSame) {
 #if defined(__SANITIZE_THREAD__)
