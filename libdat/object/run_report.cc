@@ -65,13 +65,19 @@ bool is_ours(const char* path) {
   return name.starts_with("libsoftdat.so") || name.starts_with("libdat.so") || name.starts_with("libdat2.so");
 }
 
+// The first frame above ours. A sanitizer's backtrace() begins with frames of its own.
 const void* find_consumer_frame() {
   std::array<void*, 32> frames;
   const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  bool is_above = false;
   for (int i = 0; i < depth; ++i) {
     void* const frame = frames[static_cast<std::size_t>(i)];
     Dl_info found{};
-    if (::dladdr(frame, &found) == 0 || !is_ours(found.dli_fname)) return frame;
+    if (::dladdr(frame, &found) != 0 && is_ours(found.dli_fname)) {
+      is_above = true;
+    } else if (is_above) {
+      return frame;
+    }
   }
   return nullptr;
 }

@@ -92,11 +92,11 @@ Environment Command::environment(const std::string& socket) const {
   if (is_gathered()) {
     const std::string helper = directory + "/libsoftdat_run.so";
     if (::access(helper.c_str(), R_OK) == 0) preloaded = put_first(helper, preloaded, ':');
-    // The sanitizer wants to be the first library of a program, but has no need to.
-    const std::string options = result.value_of("ASAN_OPTIONS");
-    result.put("ASAN_OPTIONS", put_first("verify_asan_link_order=0", options, ':'));
   }
-  if (!preloaded.empty()) result.put("LD_PRELOAD", preloaded);
+  if (preloaded.empty()) return result;
+  result.put("LD_PRELOAD", preloaded);
+  // AddressSanitizer wants to be the first library of a program, but has no need to.
+  result.put("ASAN_OPTIONS", put_first("verify_asan_link_order=0", result.value_of("ASAN_OPTIONS"), ':'));
   return result;
 }
 
