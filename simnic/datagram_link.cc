@@ -142,20 +142,20 @@ void DatagramLink::ask_again() try {
   conclude(ConnectionEventType::kNonPeerRejected);
 }
 
-void DatagramLink::on_timer_with_baton() {
+void DatagramLink::on_timer() {
   if (!channel_) return ask_again();
   close();
   conclude(ConnectionEventType::kTimedOut);
 }
 
 void DatagramLink::conclude(ConnectionEventType type, std::span<const std::byte> private_data) {
-  engine_.timers().cancel(*this);
+  cancel_timer();
   if (std::exchange(is_concluded_, true) || sink_ == nullptr) return;
   if (!sink_->on_exchanged(*this, type, private_data)) close();
 }
 
 void DatagramLink::close() {
-  engine_.timers().cancel(*this);
+  cancel_timer();
   attempt_.reset();
   is_established_ = false;
   drop_channel();

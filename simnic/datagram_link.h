@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/timers.h"
 #include "simnic/connect_attempt.h"
 #include "simnic/datagram.h"
 #include "simnic/task.h"
-#include "simnic/timers.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -39,7 +39,7 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
                            private transport::ChannelSink,
                            private transport::PayloadSource,
                            private Task,
-                           private Timer {
+                           private base::Timer {
  public:
   DatagramLink(Engine& engine, DatagramSwitch& datagrams, DatagramLinkSink& sink);
   ~DatagramLink() override;
@@ -65,7 +65,7 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
 
   // Task, Timer, PayloadSource and ChannelSink.
   void run_with_baton() override;
-  void on_timer_with_baton() override;
+  void on_timer() override;
   bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
   void on_message(const transport::Message& message) override;

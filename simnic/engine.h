@@ -11,12 +11,12 @@
 
 #include "base/clock.h"
 #include "base/event_count.h"
+#include "base/timers.h"
 #include "simnic/baton.h"
 #include "simnic/doorbell_list.h"
 #include "simnic/failure_watch.h"
 #include "simnic/spin_budget.h"
 #include "simnic/task.h"
-#include "simnic/timers.h"
 #include "simnic/upward_queue.h"
 #include "transport/carrier.h"
 
@@ -81,7 +81,7 @@ class Engine {
   // With the baton.
   transport::Carrier& carrier() { return *carrier_; }
   FailureWatch& failure_watch() { return failure_watch_; }
-  Timers& timers() { return timers_; }
+  base::Timers& timers() { return timers_; }
   base::Time now() const;
   void run_at_end(Task& task);       // of this section
   void run_next_turn(Task& task);    // or at the end of this one, if it is an eager one
@@ -123,7 +123,7 @@ class Engine {
   UpwardQueue upward_;
   SpinBudget spin_;
   // Owned by the baton.
-  Timers timers_;
+  base::Timers timers_;
   FailureWatch failure_watch_{upward_};
   template <Task::DueHook Task::*Hook>
   using TaskList = boost::intrusive::list<Task, boost::intrusive::member_hook<Task, Task::DueHook, Hook>>;

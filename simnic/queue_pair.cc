@@ -39,7 +39,7 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
 QueuePair::~QueuePair() {
   {
     const Engine::Hold hold(nic_.engine);
-    nic_.engine.timers().cancel(*this);
+    cancel_timer();
     leave_peer();
     abandon_channel(farewell_of(QueuePairEvent::kCut));
     requester_.discard();

@@ -12,6 +12,7 @@
 
 #include "base/brief_lock.h"
 #include "base/guarded.h"
+#include "base/timers.h"
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
@@ -24,7 +25,6 @@
 #include "simnic/responder.h"
 #include "simnic/rnr_policy.h"
 #include "simnic/task.h"
-#include "simnic/timers.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -46,7 +46,7 @@ class QueuePair final : public hca::QueuePair,
                         public hca::CountingQueuePair,
                         private transport::ChannelSink,
                         private Task,
-                        private Timer {
+                        private base::Timer {
  public:
   // Requires pd, both cqs and limits within the device's. Throws std::bad_alloc.
   QueuePair(const NicView& nic, const hca::QueuePairConfig& config);
@@ -77,7 +77,7 @@ class QueuePair final : public hca::QueuePair,
 
   // Task, Timer and ChannelSink.
   void run_with_baton() override;
-  void on_timer_with_baton() override;
+  void on_timer() override;
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
   void on_fault(const transport::Arrival& arrival) override;
   void on_message(const transport::Message& message) override;

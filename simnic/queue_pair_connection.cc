@@ -71,7 +71,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
     nic_.engine.timers().set(*this, attempt_->deadline());
     channel_ = nic_.engine.carrier().connect(remote, attempt_->request(), *this);
   } catch (const std::bad_alloc&) {
-    nic_.engine.timers().cancel(*this);
+    cancel_timer();
     attempt_.reset();
     release_news();
     return hca::fail(hca::Error::kNoMemory);
@@ -119,7 +119,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
   responder_.begin(takes_notes(), nic_.rnr);
   takes_briefs_ = channel_->takes_briefs();
-  nic_.engine.timers().cancel(*this);
+  cancel_timer();
   attempt_.reset();
   {
     const std::lock_guard lock(send_mutex_);
@@ -165,7 +165,7 @@ void QueuePair::ask_again() try {
   end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
 }
 
-void QueuePair::on_timer_with_baton() {
+void QueuePair::on_timer() {
   if (!channel_) return ask_again();
   end(QueuePairEvent::kExpire, {}, ConnectionEventType::kTimedOut);
 }
@@ -227,7 +227,7 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
                     std::span<const std::byte> private_data, std::optional<std::uint64_t> culprit) {
   const CloseMode mode = farewell_of(event);
   if (!advance(event)) return;
-  nic_.engine.timers().cancel(*this);
+  cancel_timer();
   attempt_.reset();
   leave_peer();
   abandon_channel(mode);

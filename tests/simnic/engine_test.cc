@@ -58,9 +58,9 @@ class CountingTask final : public Task {
   int runs = 0;
 };
 
-class CountingTimer final : public Timer {
+class CountingTimer final : public base::Timer {
  public:
-  void on_timer_with_baton() override { runs.fetch_add(1); }
+  void on_timer() override { runs.fetch_add(1); }
   std::atomic<int> runs{0};
 };
 
@@ -204,7 +204,7 @@ TEST(EngineByHandTest, QuietPollsLeaveTurnsOut) {
   EXPECT_EQ(turns_of(160), 160);
   {
     const Engine::Hold hold(engine);
-    engine.timers().cancel(timer);
+    timer.cancel_timer();
   }
   EXPECT_EQ(turns_of(160), 10);
 }

@@ -9,8 +9,7 @@
 
 namespace softdat::transport::tcp {
 
-Connection::Connection(Hub& hub)
-    : hub_(hub), timer_(hub.timers(), *this), inbound_(hub.pool(), *this), outbound_(hub.pool()) {}
+Connection::Connection(Hub& hub) : hub_(hub), inbound_(hub.pool(), *this), outbound_(hub.pool()) {}
 
 Connection::~Connection() = default;
 
@@ -36,7 +35,7 @@ void Connection::end() {
   if (state_ == State::kClosed) return;
   advance(Event::kEnd);
   sink_ = nullptr;
-  timer_.clear();
+  cancel_timer();
   close_socket();
   note_answered();
   outbound_.abandon();
@@ -69,7 +68,7 @@ void Connection::want_write() {
   watch_->want(kWritable);
 }
 
-// Want of memory costs the connection, not the thread whose turn it is: so here, in on_due(), on_deadline() and
+// Want of memory costs the connection, not the thread whose turn it is: so here, in on_due(), on_timer() and
 // try_read(), through which all turns come in.
 void Connection::on_ready(std::uint32_t readiness) {
   const SharedConnection self = shared_from_this();
@@ -142,7 +141,7 @@ void Connection::on_due() try {
   lose();
 }
 
-void Connection::on_deadline() {
+void Connection::on_timer() {
   const SharedConnection self = shared_from_this();
   try {
     heed_deadline();

@@ -28,7 +28,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
                          public HalfOpen::Entry,
                          private ReadinessSink,
                          private InboundSink,
-                         private TimerSink {
+                         private base::Timer {
  public:
   // What dial() is to do; whoever holds it closes it.
   static SharedConnection prepare(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink);
@@ -74,7 +74,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
 
   // Readiness and time.
   void on_ready(std::uint32_t readiness) override;
-  void on_deadline() override;
+  void on_timer() override;
   void heed_readiness(std::uint32_t readiness);
   void heed_deadline();
   bool open_watch();
@@ -148,7 +148,6 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   ChannelSink* sink_ = nullptr;
   base::UniqueFd fd_;
   std::unique_ptr<Reactor::Watch> watch_;
-  Timers::Timer timer_;
   bool is_listed_unarmed_ = false;
   bool is_deferred_ = false;
   bool is_write_wanted_ = false;        // the reactor will tell when there is room to write

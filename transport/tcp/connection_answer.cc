@@ -32,14 +32,14 @@ void Connection::await_request(base::UniqueFd fd, const SharedPort& port) {
   if (!open_watch()) return;
   hub_.enlist(self);
   hub_.enlist_half_open(*this, remote_address(fd_.get()));
-  timer_.set(hub_.options().request_timeout);
+  hub_.timers().set_after(*this, hub_.options().request_timeout);
   hub_.note_unarmed(self);
   try_read();
 }
 
 void Connection::on_request(const MpaFrame& request) {
   hub_.forget_half_open(*this);
-  timer_.clear();
+  cancel_timer();
   hub_.note_done();
   request_ = request;
   const RequestReading reading = read_request(request, port_->service_id, port_->port);
@@ -86,7 +86,7 @@ bool Connection::accept(const Offer& reply, ChannelSink& sink) {
   sink_ = &sink;
   const bool is_peer_to_peer = agreement_.rtr != 0;
   advance(is_peer_to_peer ? Event::kConfirm : Event::kHold);
-  timer_.set(is_peer_to_peer ? hub_.options().confirm_timeout : hub_.options().responder_hold);
+  hub_.timers().set_after(*this, is_peer_to_peer ? hub_.options().confirm_timeout : hub_.options().responder_hold);
   hub_.note_work();
   return true;
 }

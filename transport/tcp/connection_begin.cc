@@ -82,7 +82,7 @@ void Connection::release_hold() {
   }
   open();
   const bool may_sleep = side_ == Side::kInitiator && !agreement_.is_own;
-  if (may_sleep && state_ == State::kOpen) timer_.set(hub_.options().first_nudge);
+  if (may_sleep && state_ == State::kOpen) hub_.timers().set_after(*this, hub_.options().first_nudge);
 }
 
 // Some responders sleep on what came before they had installed their receiver, until more comes. A Write of no bytes is
@@ -97,13 +97,13 @@ void Connection::nudge() {
     if (status == WriteStatus::kLost) fail_later(CloseReason::kLost);
   }
   ++nudges_;
-  timer_.set(hub_.options().first_nudge * (1 << (2 * nudges_)));
+  hub_.timers().set_after(*this, hub_.options().first_nudge * (1 << (2 * nudges_)));
 }
 
 void Connection::open() {
   const SharedConnection self = shared_from_this();
   advance(Event::kOpen);
-  timer_.clear();
+  cancel_timer();
   is_established_ = true;
   hub_.note_done();
   hub_.note_active(self);

@@ -65,7 +65,7 @@ void Connection::drain() {
   is_blocked_ = false;
   advance(Event::kDrain);
   hub_.forget_half_open(*this);
-  timer_.set(hub_.options().linger);
+  hub_.timers().set_after(*this, hub_.options().linger);
   hub_.note_work();
   continue_draining();
 }

@@ -108,7 +108,7 @@ void Connection::begin_as_initiator() {
   start_streams();
   advance(Event::kHold);
   if (agreement_.is_own) return release_hold();
-  timer_.set(hub_.options().initiator_hold);
+  hub_.timers().set_after(*this, hub_.options().initiator_hold);
 }
 
 // RFC 6581 section 8: what the responder agreed to cannot be begun; it is told.

@@ -87,7 +87,7 @@ void Hub::enlist(const SharedConnection& connection) {
   }
   HubEntry& entry = *connection;
   if (connections_.empty()) {
-    look_.set(options_.peer_timeout / kLooksPerTimeout);
+    timers_.set_after(*this, options_.peer_timeout / kLooksPerTimeout);
     note_work();
   }
   entry.held_ = connection;
@@ -97,7 +97,7 @@ void Hub::enlist(const SharedConnection& connection) {
 void Hub::forget(const SharedConnection& connection) {
   HubEntry& entry = *connection;
   if (entry.is_linked()) connections_.erase(connections_.iterator_to(entry));
-  if (connections_.empty()) look_.clear();
+  if (connections_.empty()) cancel_timer();
   entry.held_.reset();
   forget_half_open(*connection);
   for (Active& active : active_) {
@@ -127,9 +127,9 @@ Hub::TurnedAway Hub::turn_away(int listener) {
 std::size_t Hub::move(base::Time now) {
   is_work_noted_ = true;
   done_ = 0;
-  timers_.start_fresh(now);
+  timers_.start(now);
   if (due_.empty() && now < timers_.next() && !has_active()) return 0;
-  note_done(timers_.expire(now));
+  note_done(timers_.run(now));
   run_due();
   try_active();
   return done_;
@@ -137,7 +137,7 @@ std::size_t Hub::move(base::Time now) {
 
 std::size_t Hub::settle(base::Time now) {
   arm_all();
-  timers_.start_fresh(now);
+  timers_.start(now);
   idle_turns_ = done_ == 0 ? idle_turns_ + 1 : 0;
   publish();
   return done_;
@@ -146,10 +146,10 @@ std::size_t Hub::settle(base::Time now) {
 // All connections are looked at once in an eighth of the timeout, in turns that are spread over it when they are many.
 void Hub::schedule_look() {
   const auto turns = static_cast<int>((connections_.size() + kLooksPerTurn - 1) / kLooksPerTurn);
-  if (turns > 0) look_.set(options_.peer_timeout / (kLooksPerTimeout * turns));
+  if (turns > 0) timers_.set_after(*this, options_.peer_timeout / (kLooksPerTimeout * turns));
 }
 
-void Hub::on_deadline() {
+void Hub::on_timer() {
   for (std::size_t left = std::min(connections_.size(), kLooksPerTurn); left > 0 && !connections_.empty(); --left) {
     HubEntry& entry = connections_.front();
     connections_.splice(connections_.end(), connections_, connections_.begin());

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/timers.h"
 #include "base/unique_fd.h"
 #include "transport/reactor.h"
 #include "transport/tcp/buffer_pool.h"
 #include "transport/tcp/half_open.h"
 #include "transport/tcp/tcp_options.h"
-#include "transport/tcp/timers.h"
 
 namespace softdat::transport::tcp {
 
@@ -33,7 +33,7 @@ class HubEntry : public boost::intrusive::list_base_hook<> {
   unsigned silent_looks_ = 0;  // looks in a row at which the peer owed an answer and had sent nothing
 };
 
-class Hub final : private TimerSink {
+class Hub final : private base::Timer {
  public:
   // The reactor outlives the hub.
   Hub(Reactor& reactor, const TcpOptions& options);
@@ -42,7 +42,7 @@ class Hub final : private TimerSink {
   const TcpOptions& options() const { return options_; }
   Reactor& reactor() { return reactor_; }
   BufferPool& pool() { return pool_; }
-  Timers& timers() { return timers_; }
+  base::Timers& timers() { return timers_; }
 
   // Something was done; counts towards what turn() returns.
   void note_done(std::size_t count = 1) { done_ += count; }
@@ -96,7 +96,7 @@ class Hub final : private TimerSink {
   };
 
   // Looks for dead peers.
-  void on_deadline() override;
+  void on_timer() override;
   void look_at(HubEntry& entry);
   void schedule_look();
 
@@ -113,8 +113,7 @@ class Hub final : private TimerSink {
 
   // Owned by the baton.
   BufferPool pool_;
-  Timers timers_;
-  Timers::Timer look_{timers_, *this};
+  base::Timers timers_;
   Entries connections_;  // the one looked at longest ago first
   HalfOpen half_open_;
   std::vector<SharedConnection> due_;

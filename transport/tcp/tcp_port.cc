@@ -78,7 +78,7 @@ TcpPort::~TcpPort() {
 
 void TcpPort::abandon() {
   state_->sink = nullptr;
-  retry_.clear();
+  cancel_timer();
   watch_.reset();
   sockets_ = {};
 }
@@ -109,7 +109,7 @@ void TcpPort::on_ready(std::uint32_t) {
     const Hub::TurnedAway outcome = hub.turn_away(sockets_.listener.get());
     if (outcome == Hub::TurnedAway::kNobodyThere) break;
     complain(fd.reason());
-    if (outcome == Hub::TurnedAway::kNoSpare) return retry_.set(kRetryAccept);
+    if (outcome == Hub::TurnedAway::kNoSpare) return hub_.timers().set_after(*this, kRetryAccept);
   }
   watch_->want(kReadable);
 }
@@ -121,7 +121,7 @@ void TcpPort::complain(int error) {
             static_cast<unsigned>(sockets_.port), std::strerror(error));
 }
 
-void TcpPort::on_deadline() {
+void TcpPort::on_timer() {
   if (is_open()) watch_->want(kReadable);
 }
 

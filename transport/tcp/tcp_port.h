@@ -24,7 +24,7 @@ struct PortSockets {
 // Finds the port for a service id, or says why there is none.
 base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std::uint64_t service_id);
 
-class TcpPort final : public Port, private ReadinessSink, private TimerSink {
+class TcpPort final : public Port, private ReadinessSink, private base::Timer {
  public:
   TcpPort(Hub& hub, PortSockets sockets, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink);
   ~TcpPort() override;
@@ -36,7 +36,7 @@ class TcpPort final : public Port, private ReadinessSink, private TimerSink {
 
  private:
   void on_ready(std::uint32_t readiness) override;
-  void on_deadline() override;
+  void on_timer() override;
   bool is_open() const { return watch_ != nullptr; }
   void complain(int error);
 
@@ -44,7 +44,6 @@ class TcpPort final : public Port, private ReadinessSink, private TimerSink {
   PortSockets sockets_;
   const SharedPort state_;
   std::unique_ptr<Reactor::Watch> watch_;
-  Timers::Timer retry_;
   bool is_short_of_descriptors_ = false;
 };
 
