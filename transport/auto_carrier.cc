@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/local_addresses.h"
 #include "base/log.h"
-#include "transport/shm/local_address.h"
 
 namespace softdat::transport {
 namespace {
@@ -123,7 +123,7 @@ std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer
 
 std::unique_ptr<Channel> AutoCarrier::connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink) {
   if (!shm_) return nullptr;
-  if (remote.with_port(0) != own_ && !shm::is_local_address(remote)) return nullptr;
+  if (remote.with_port(0) != own_ && !is_local_address(remote)) return nullptr;
   return shm_->try_connect(remote, request, sink);
 }
 

@@ -16,14 +16,6 @@ inline sockaddr_storage socket_address(const hca::Address& address, std::uint16_
   return to_socket_address(address.with_port(port)).storage;
 }
 
-inline sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port) {
-  sockaddr_in inet;  // IPv6 has its port in the same place
-  std::memcpy(&inet, &address, sizeof inet);
-  inet.sin_port = htons(port);
-  std::memcpy(&address, &inet, sizeof inet);
-  return address;
-}
-
 inline std::uint16_t port_of(const sockaddr& address) {
   sockaddr_in inet;  // IPv6 has its port in the same place
   std::memcpy(&inet, &address, sizeof inet);

@@ -100,7 +100,7 @@ std::string vendor_of(const ibv_device_attr& able) {
 hca::DeviceAttributes attributes_of(const Traits& traits, const ibv_device_attr& able, std::uint32_t max_message) {
   return {.name = "verbs:" + traits.place.device,
           .vendor = vendor_of(able),
-          .address = address_of(reinterpret_cast<const sockaddr&>(traits.place.address)),
+          .address = traits.place.address,
           .max_qp = count_of(able.max_qp),
           .max_wr = std::min(count_of(able.max_qp_wr), 1u << 16),
           .max_sge = std::min(count_of(able.max_sge), kMostSegments),

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/place.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "base/local_addresses.h"
+
 namespace softdat::verbs {
 namespace {
 
 struct LocalAddress {
   std::string interface;
-  sockaddr_storage address{};
+  base::IpAddress address;
 };
 
 std::vector<std::string> device_names(const Library& library) {
@@ -28,31 +27,13 @@ std::vector<std::string> device_names(const Library& library) {
   return names;
 }
 
-std::size_t length_of(sa_family_t family) {
-  return family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-}
-
-bool is_link_local(const sockaddr& address) {
-  return address.sa_family == AF_INET6 &&
-         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
-}
-
-// IPv4 before IPv6, link-local last, otherwise as the system lists them.
 std::vector<LocalAddress> local_addresses() {
   std::vector<LocalAddress> result;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return result;
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  for (const sa_family_t family : {sa_family_t{AF_INET}, sa_family_t{AF_INET6}}) {
-    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-      if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != family) continue;
-      LocalAddress& found = result.emplace_back();
-      found.interface = entry->ifa_name;
-      std::memcpy(&found.address, entry->ifa_addr, length_of(family));
-    }
-  }
-  std::stable_partition(result.begin(), result.end(), [](const LocalAddress& local) {
-    return !is_link_local(reinterpret_cast<const sockaddr&>(local.address));
+  base::for_each_local_address([&](const char* interface, const base::IpAddress& address) {
+    result.push_back({interface, address});
+  });
+  std::stable_sort(result.begin(), result.end(), [](const LocalAddress& a, const LocalAddress& b) {
+    return rank_of(a.address) < rank_of(b.address);
   });
   return result;
 }
@@ -64,8 +45,8 @@ std::optional<Place> probe(const Library& library, const LocalAddress& local) {
   if (channel == nullptr) return std::nullopt;
   std::optional<Place> place;
   if (library.create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
-    sockaddr_storage address = local.address;
-    if (library.bind_addr(id, reinterpret_cast<sockaddr*>(&address)) == 0 && id->verbs != nullptr) {
+    base::SocketAddress address = to_socket_address(local.address);
+    if (library.bind_addr(id, address.generic()) == 0 && id->verbs != nullptr) {
       place = Place{.device = id->verbs->device->name,
                     .interface = local.interface,
                     .port = std::max<std::uint8_t>(id->port_num, 1),
@@ -97,26 +78,13 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-bool is_same_host(const sockaddr_storage& a, const sockaddr_storage& b) {
-  return a.ss_family == b.ss_family && text_of(a) == text_of(b);
+// An address without an interface means that of any.
+bool is_same_host(const base::IpAddress& wanted, base::IpAddress local) {
+  if (!is_link_local(wanted)) local.ipv6.scope = 0;
+  return wanted == local;
 }
 
-std::optional<sockaddr_storage> literal(const std::string& text) {
-  sockaddr_storage result{};
-  auto* const v4 = reinterpret_cast<sockaddr_in*>(&result);
-  auto* const v6 = reinterpret_cast<sockaddr_in6*>(&result);
-  if (::inet_pton(AF_INET, text.c_str(), &v4->sin_addr) == 1) {
-    result.ss_family = AF_INET;
-    return result;
-  }
-  if (::inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
-    result.ss_family = AF_INET6;
-    return result;
-  }
-  return std::nullopt;
-}
-
-bool is_candidate(const std::string& target, const std::optional<sockaddr_storage>& wanted, const LocalAddress& local,
+bool is_candidate(const std::string& target, const std::optional<base::IpAddress>& wanted, const LocalAddress& local,
                   bool is_device) {
   if (target.empty() || is_device) return true;
   return wanted ? is_same_host(*wanted, local.address) : local.interface == target;
@@ -124,21 +92,11 @@ bool is_candidate(const std::string& target, const std::optional<sockaddr_storag
 
 }  // namespace
 
-std::string text_of(const sockaddr_storage& address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (address.ss_family == AF_INET) {
-    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(address).sin_addr, text, sizeof text);
-  } else {
-    ::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, text, sizeof text);
-  }
-  return text;
-}
-
 base::Result<Place, std::string> find_place(const Library& library, const std::string& target) {
   if (const std::string problem = why_nothing_answers(library); !problem.empty()) return base::Failure{problem};
   const std::vector<std::string> devices = device_names(library);
   const bool is_device = std::find(devices.begin(), devices.end(), target) != devices.end();
-  const auto wanted = literal(target);
+  const auto wanted = base::read_ip_address(target);
   bool is_known = false;
   for (const LocalAddress& local : local_addresses()) {
     if (!is_candidate(target, wanted, local, is_device)) continue;

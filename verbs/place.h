@@ -2,12 +2,10 @@
 // Where an adapter stands: which RDMA device, which port of it, and under which IP address.
 #pragma once
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <string>
 #include <vector>
 
+#include "base/ip_address.h"
 #include "base/result.h"
 #include "verbs/library.h"
 
@@ -17,7 +15,7 @@ struct Place {
   std::string device;     // "rxe0"
   std::string interface;  // "eth0": whose address it is
   std::uint8_t port = 1;
-  sockaddr_storage address{};  // port 0
+  base::IpAddress address{};  // port 0
 };
 
 // A candidate that turned out to be of no use, and why.
@@ -32,8 +30,5 @@ base::Result<Place, std::string> find_place(const Library& library, const std::s
 
 // All that find_place could find, one for each RDMA device; and the devices that it could not.
 std::vector<Place> find_all_places(const Library& library, std::vector<Hopeless>& others);
-
-// "10.1.2.3", "fe80::1"
-std::string text_of(const sockaddr_storage& address);
 
 }  // namespace softdat::verbs

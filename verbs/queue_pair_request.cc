@@ -87,9 +87,10 @@ int QueuePair::milliseconds_left() const {
 }
 
 void QueuePair::resolve_address_locked() {
-  sockaddr_storage source = device_.traits.place.address;
+  const hca::Address& own = device_.traits.place.address;
+  sockaddr_storage source = socket_address(own, 0);
   sockaddr_storage target = socket_address(remote_, port_of_service(service_asked_));
-  if (is_loopback(remote_) && !is_loopback(address_of(reinterpret_cast<const sockaddr&>(source)))) {
+  if (is_loopback(remote_) && !is_loopback(own)) {
     return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
   }
   const int failed = library().resolve_addr(id_, reinterpret_cast<sockaddr*>(&source),

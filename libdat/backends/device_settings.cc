@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/local_addresses.h"
 #include "base/log.h"
 #include "libdat/backends/local_interface.h"
-#include "transport/shm/local_address.h"
 
 namespace softdat::backends {
 namespace {
@@ -128,7 +128,7 @@ bool apply_environment(simnic::NicOptions& options) {
 
 // Asked now, for later it would be a service point that cannot be had, and nobody would know why.
 bool has_own_address(const simnic::NicOptions& options) {
-  if (is_single_host(options.address) && transport::shm::is_local_address(options.address)) return true;
+  if (is_single_host(options.address) && is_local_address(options.address)) return true;
   base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(),
             text_of(options.address).c_str());
   return false;

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
+
+#include "base/local_addresses.h"
 
 namespace softdat::base {
 namespace {
@@ -50,6 +53,23 @@ TEST(IpAddress, KnowsLoopbackAndSingleHosts) {
   for (const char* text : {"10.0.0.1", "fd00::1"}) EXPECT_FALSE(is_loopback(read(text))) << text;
   for (const char* text : {"10.0.0.1", "fd00::1", "::1"}) EXPECT_TRUE(is_single_host(read(text))) << text;
   for (const char* text : {"0.0.0.0", "224.0.0.1", "::", "ff02::1"}) EXPECT_FALSE(is_single_host(read(text))) << text;
+}
+
+TEST(LocalAddresses, AreThoseOfTheInterfacesAndAllOfLoopback) {
+  bool has_loopback = false;
+  for_each_local_address([&](const char* interface, const IpAddress& address) {
+    EXPECT_TRUE(is_local_address(address.with_port(9))) << text_of(address);
+    EXPECT_EQ(address.port, 0);
+    has_loopback |= std::string(interface) == "lo";
+  });
+  EXPECT_TRUE(has_loopback);
+  EXPECT_TRUE(is_local_address(read("127.9.8.7")));
+  for (const char* text : {"127.255.255.255", "192.0.2.1", "2001:db8::1"}) EXPECT_FALSE(is_local_address(read(text)));
+}
+
+TEST(LocalAddresses, RankIpv4FirstAndLinkLocalLast) {
+  EXPECT_LT(rank_of(read("10.0.0.1")), rank_of(read("fd00::1")));
+  EXPECT_LT(rank_of(read("fd00::1")), rank_of(read("fe80::1%lo")));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <new>
 #include <utility>
 
+#include "base/local_addresses.h"
 #include "base/log.h"
 #include "transport/shm/link.h"
-#include "transport/shm/local_address.h"
 #include "transport/shm/reaper.h"
 #include "transport/shm/shm_port.h"
 #include "transport/shm/unix_socket.h"

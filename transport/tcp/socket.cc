@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "base/local_addresses.h"
 #include "base/log.h"
 #include "base/uncancelled.h"
 
@@ -93,10 +94,6 @@ std::string name_of(const Address& address) {
   }
   std::snprintf(text, sizeof text, "%%%u", address.ipv6.scope);
   return address.ipv6.scope == 0 ? name : name + text;
-}
-
-bool is_link_local(const Address& address) {
-  return address.ipv6.scope != 0;
 }
 
 // The block says no IPv6 address (docs/WIRE.md), so our end of the connection has to: a host may have many. Where ours
