@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "simnic/engine.h"
-#include "simnic/receive_accounts.h"
 
 namespace softdat::simnic {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::size_t kKindsOfNews = 2;  // arrivals and the overflow
 
 }  // namespace
 
-CompletionQueue::CompletionQueue(Engine& engine, ReceiveAccounts& accounts, std::size_t capacity,
+CompletionQueue::CompletionQueue(Engine& engine, hca::ReceiveAccounts& accounts, std::size_t capacity,
                                  hca::CompletionSink& sink)
     : engine_(engine), accounts_(accounts), sink_(sink), ring_(nullptr) {
   rings_.push_back(std::make_unique<CompletionRing>(capacity));

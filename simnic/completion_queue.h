@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "hca/completion_queue.h"
+#include "hca/receive_accounts.h"
 #include "simnic/completion_ring.h"
 
 namespace softdat::simnic {
 
 class Engine;
-class ReceiveAccounts;
 
 // A ring, who is to be told, and how.
 //
@@ -24,7 +24,7 @@ class ReceiveAccounts;
 class CompletionQueue final : public hca::CompletionQueue {
  public:
   // Throws std::bad_alloc.
-  CompletionQueue(Engine& engine, ReceiveAccounts& accounts, std::size_t capacity, hca::CompletionSink& sink);
+  CompletionQueue(Engine& engine, hca::ReceiveAccounts& accounts, std::size_t capacity, hca::CompletionSink& sink);
   ~CompletionQueue() override;
 
   std::size_t poll(std::span<hca::Completion> out) override;
@@ -55,7 +55,7 @@ class CompletionQueue final : public hca::CompletionQueue {
 
   // Fixed after construction.
   Engine& engine_;
-  ReceiveAccounts& accounts_;  // of the shared receive queues whose completions are polled here
+  hca::ReceiveAccounts& accounts_;  // of the shared receive queues whose completions are polled here
   hca::CompletionSink& sink_;
   std::atomic<CompletionRing*> ring_;
   std::atomic<std::uint64_t> moves_{0};

@@ -38,7 +38,7 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .max_reads_in = 128,
           .max_reads_out = 128,
           .max_private_data = transport::kMaxPrivateData,
-          .max_srq = ReceiveAccounts::kMost,
+          .max_srq = kMostSharedQueues,
           .max_mw = MemoryTable::kMaxRegions - 1,
           .max_read_sge = kMaxSegments,
           .has_atomics = true,

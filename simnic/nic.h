@@ -7,17 +7,20 @@
 #include <string>
 
 #include "hca/datagram.h"
+#include "hca/receive_accounts.h"
 #include "simnic/datagram_switch.h"
 #include "simnic/direct/home.h"
 #include "simnic/engine.h"
 #include "simnic/listener_table.h"
 #include "simnic/memory_table.h"
 #include "simnic/queue_pair.h"
-#include "simnic/receive_accounts.h"
 #include "simnic/rnr_policy.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
+
+// At a time, with those whose completions nobody has polled.
+inline constexpr hca::ReceiveAccounts::Number kMostSharedQueues = 4095;
 
 struct NicConfig {
   std::string name = "sim0";
@@ -72,7 +75,7 @@ class Nic final : public hca::Device, public hca::DatagramDevice {
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};
   MemoryTable memory_;
-  ReceiveAccounts accounts_;
+  hca::ReceiveAccounts accounts_{kMostSharedQueues};
   // Owned by the baton.
   ListenerTable listeners_;
   DatagramSwitch datagrams_;

@@ -13,7 +13,7 @@
 namespace softdat::simnic {
 
 SharedReceiveQueue::SharedReceiveQueue(Engine& engine, MemoryTable& memory, std::uint32_t max_capacity,
-                                       ReceiveAccounts& accounts, ReceiveAccounts::Number account,
+                                       hca::ReceiveAccounts& accounts, hca::ReceiveAccounts::Number account,
                                        const hca::SharedReceiveQueueConfig& config)
     : engine_(engine),
       memory_{memory, {static_cast<const ProtectionDomain*>(config.pd)->id()}},

@@ -17,7 +17,7 @@
 
 #include "base/brief_lock.h"
 #include "hca/device.h"
-#include "simnic/receive_accounts.h"
+#include "hca/receive_accounts.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/task.h"
 #include "simnic/work_queue.h"
@@ -30,8 +30,8 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
  public:
   // Requires a pd, a sink, a capacity of at least 1 and an account of its own, which it closes.
   // Throws std::bad_alloc.
-  SharedReceiveQueue(Engine& engine, MemoryTable& memory, std::uint32_t max_capacity, ReceiveAccounts& accounts,
-                     ReceiveAccounts::Number account, const hca::SharedReceiveQueueConfig& config);
+  SharedReceiveQueue(Engine& engine, MemoryTable& memory, std::uint32_t max_capacity, hca::ReceiveAccounts& accounts,
+                     hca::ReceiveAccounts::Number account, const hca::SharedReceiveQueueConfig& config);
   ~SharedReceiveQueue() override;
 
   std::uint32_t capacity() const override;
@@ -42,7 +42,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
 
   // Fixed.
   std::uint32_t max_segments() const { return max_segments_; }
-  ReceiveAccounts::Number account() const { return account_; }
+  hca::ReceiveAccounts::Number account() const { return account_; }
   const MemoryView& memory() const { return memory_; }
 
   // --- For queue pairs, with the baton ---
@@ -66,8 +66,8 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   const MemoryView memory_;
   const std::uint32_t max_capacity_;
   const std::uint32_t max_segments_;
-  ReceiveAccounts& accounts_;
-  const ReceiveAccounts::Number account_;
+  hca::ReceiveAccounts& accounts_;
+  const hca::ReceiveAccounts::Number account_;
   hca::SharedReceiveQueueSink* const sink_;
 
   mutable base::BriefLock post_mutex_;  // guards the posting side of *queue_; taken after the baton

@@ -2,12 +2,11 @@
 #include "verbs/shared_receive_queue.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <new>
 
 #include "base/uncancelled.h"
+#include "hca/receive_accounts.h"
 #include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
 #include "verbs/scatter_list.h"
@@ -16,42 +15,10 @@
 namespace softdat::verbs {
 namespace {
 
-// How many receives of each queue have been posted and not been reaped. Account 0 is nobody's. A
-// number is given out again only when all 65535 have been.
-constexpr std::size_t kAccounts = 1u << 16;
-struct Accounts {
-  std::mutex mutex;
-  std::uint16_t last = 0;                                          // guarded by mutex
-  std::array<bool, kAccounts> is_taken{};                          // guarded by mutex
-  std::array<std::atomic<std::int32_t>, kAccounts> outstanding{};  // posters add, pollers subtract
-};
-
-Accounts& accounts() {
-  static auto* const all = new Accounts();
+// Of the process, because a completion is settled without knowing its device.
+hca::ReceiveAccounts& accounts() {
+  static auto* const all = new hca::ReceiveAccounts(0xffff);
   return *all;
-}
-
-std::uint16_t open_account() {
-  Accounts& all = accounts();
-  const std::lock_guard lock(all.mutex);
-  for (std::size_t i = 1; i < kAccounts; ++i) {
-    all.last = static_cast<std::uint16_t>(all.last + 1);
-    if (all.last == 0 || all.is_taken[all.last]) continue;
-    all.is_taken[all.last] = true;
-    all.outstanding[all.last].store(0, std::memory_order_relaxed);
-    return all.last;
-  }
-  return 0;
-}
-
-void close_account(std::uint16_t account) {
-  Accounts& all = accounts();
-  const std::lock_guard lock(all.mutex);
-  all.is_taken[account] = false;
-}
-
-std::uint32_t outstanding_of(std::uint16_t account) {
-  return static_cast<std::uint32_t>(std::max(0, accounts().outstanding[account].load(std::memory_order_seq_cst)));
 }
 
 }  // namespace
@@ -64,7 +31,7 @@ SharedReceiveQueue::SharedReceiveQueue(EventThread& events, Adapter& adapter, co
       domain_(domain),
       max_sge_(config.max_sge),
       sink_(*config.sink),
-      account_(open_account()),
+      account_(accounts().open().value_or(0)),
       capacity_(config.capacity),
       entries_(config.capacity) {
   for (WorkEntry& entry : entries_) free_.push_back(&entry);
@@ -88,7 +55,7 @@ SharedReceiveQueue::~SharedReceiveQueue() {
   const base::Uncancelled guard;
   events_.forget(*this);
   if (srq_ != nullptr) adapter_.library().destroy_srq(srq_);
-  if (account_ != 0) close_account(account_);
+  if (account_ != 0) accounts().close(account_);
 }
 
 std::uint32_t SharedReceiveQueue::capacity() const {
@@ -104,7 +71,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   if (counts().outstanding >= capacity()) return hca::fail(hca::Error::kLimitReached);
   const std::lock_guard lock(mutex_);
   if (const auto fit = memory_.check(request.local, hca::kLocalWrite, domain_, last_); !fit) return fit;
-  if (free_.empty() || outstanding_of(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
+  if (free_.empty() || accounts().owed(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
   WorkEntry* const entry = free_.back();
   *entry = {.shared = this,
             .cookie = request.wr_id,
@@ -120,12 +87,15 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
                    .num_sge = list.size()};
   ibv_recv_wr* bad = nullptr;
   const base::Uncancelled guard;
+  accounts().charge(account_);  // first, because it may complete at once
   int error = ibv_post_srq_recv(srq_, &work, &bad);
   if (is_refused(error) && list.give_empty_segment(work)) error = ibv_post_srq_recv(srq_, &work, &bad);
-  if (error != 0) return hca::fail(error_of(error));
+  if (error != 0) {
+    accounts().settle(account_);
+    return hca::fail(error_of(error));
+  }
   free_.pop_back();
   ++available_;
-  accounts().outstanding[account_].fetch_add(1, std::memory_order_seq_cst);
   return hca::Done{};
 }
 
@@ -133,7 +103,7 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
   const base::Uncancelled guard;
   drain_queues();
   const std::lock_guard lock(mutex_);
-  if (outstanding_of(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
+  if (accounts().owed(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
   if (capacity > entries_.size()) {
     ibv_srq_attr wish{.max_wr = capacity, .max_sge = max_sge_, .srq_limit = limit_};
     if (const int error = adapter_.library().modify_srq(srq_, &wish, IBV_SRQ_MAX_WR); error != 0) {
@@ -191,7 +161,7 @@ void SharedReceiveQueue::drain_queues() const {
 hca::SharedReceiveCounts SharedReceiveQueue::counts() const {
   drain_queues();
   const std::lock_guard lock(mutex_);
-  return {.available = available_, .outstanding = outstanding_of(account_)};
+  return {.available = available_, .outstanding = accounts().owed(account_)};
 }
 
 void SharedReceiveQueue::attach(CompletionQueue& queue) {
@@ -214,7 +184,7 @@ std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
 }
 
 void SharedReceiveQueue::settle_one(std::uint16_t account) {
-  accounts().outstanding[account].fetch_sub(1, std::memory_order_seq_cst);
+  accounts().settle(account);
 }
 
 }  // namespace softdat::verbs

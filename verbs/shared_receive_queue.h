@@ -54,7 +54,6 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private EventTa
                      const hca::SharedReceiveQueueConfig& config);
   void on_async_event(ibv_event_type type) override;
   void on_wake() override;
-  hca::SharedReceiveCounts counts_locked() const;
   void drain_queues() const;
   void arm_device(std::uint32_t limit);
 

@@ -3,8 +3,8 @@
 
 #include <thread>
 
+#include "hca/receive_accounts.h"
 #include "simnic/engine.h"
-#include "simnic/receive_accounts.h"
 #include "tests/simnic/world.h"
 
 namespace softdat::simnic::testing {
@@ -34,7 +34,7 @@ class CompletionQueueTest : public ::testing::Test {
   transport::loop::LoopNetwork network_;
   Engine engine_{std::make_unique<transport::loop::LoopCarrier>(network_, transport::Address{1, 0}), Drive::kByHand};
   CompletionLog log_;
-  ReceiveAccounts accounts_;
+  hca::ReceiveAccounts accounts_{1};
   CompletionQueue queue_{engine_, accounts_, 4, log_};
 };
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "simnic/receive_accounts.h"
+#include "hca/receive_accounts.h"
 
 #include <gtest/gtest.h>
 
-namespace softdat::simnic::testing {
+namespace softdat::hca {
 namespace {
 
+constexpr ReceiveAccounts::Number kMost = 4095;
+
 TEST(ReceiveAccountsTest, ChargesAndSettlementsBalance) {
-  ReceiveAccounts accounts;
+  ReceiveAccounts accounts(kMost);
   const auto number = accounts.open();
   ASSERT_TRUE(number.has_value());
   accounts.charge(*number);
@@ -18,9 +20,9 @@ TEST(ReceiveAccountsTest, ChargesAndSettlementsBalance) {
 }
 
 TEST(ReceiveAccountsTest, NoNumberIsGivenTwiceAndTheyEnd) {
-  ReceiveAccounts accounts;
-  std::vector<bool> is_seen(ReceiveAccounts::kMost + 1u);
-  for (unsigned i = 0; i < ReceiveAccounts::kMost; ++i) {
+  ReceiveAccounts accounts(kMost);
+  std::vector<bool> is_seen(kMost + 1u);
+  for (unsigned i = 0; i < kMost; ++i) {
     const auto number = accounts.open();
     ASSERT_TRUE(number.has_value());
     EXPECT_FALSE(is_seen[*number]);
@@ -33,8 +35,8 @@ TEST(ReceiveAccountsTest, NoNumberIsGivenTwiceAndTheyEnd) {
 }
 
 TEST(ReceiveAccountsTest, AClosedAccountRestsUntilNothingIsOwed) {
-  ReceiveAccounts accounts;
-  for (unsigned i = 0; i < ReceiveAccounts::kMost; ++i) static_cast<void>(accounts.open());
+  ReceiveAccounts accounts(kMost);
+  for (unsigned i = 0; i < kMost; ++i) static_cast<void>(accounts.open());
   accounts.charge(3);
   accounts.close(3);
   EXPECT_EQ(accounts.open(), std::nullopt);
@@ -43,14 +45,22 @@ TEST(ReceiveAccountsTest, AClosedAccountRestsUntilNothingIsOwed) {
 }
 
 TEST(ReceiveAccountsTest, WrongSettlementsAreIgnored) {
-  ReceiveAccounts accounts;
+  ReceiveAccounts accounts(kMost);
   const auto number = accounts.open();
   accounts.settle(0);
-  accounts.settle(ReceiveAccounts::kMost + 1);
+  accounts.settle(kMost + 1);
   accounts.settle(0xffff);
   accounts.settle(*number);
   EXPECT_EQ(accounts.owed(*number), 0u);
 }
 
+TEST(ReceiveAccountsTest, TheLargestNumberOfAccountsIsGivenOut) {
+  ReceiveAccounts accounts(0xffff);
+  for (unsigned i = 1; i <= 0xffff; ++i) ASSERT_EQ(accounts.open(), static_cast<ReceiveAccounts::Number>(i));
+  EXPECT_EQ(accounts.open(), std::nullopt);
+  accounts.close(0xffff);
+  EXPECT_EQ(accounts.open(), ReceiveAccounts::Number{0xffff});
+}
+
 }  // namespace
-}  // namespace softdat::simnic::testing
+}  // namespace softdat::hca
