@@ -65,7 +65,7 @@ Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
       return invalid_state(StatusDetail::kInvalidStateCnoInUse);
     }
     cno->is_closed_ = true;
-    cno->agent_ = {};  // only the end of the IA or of the EVDs is told to an agent
+    cno->associate_locked({});  // only the end of the IA or of the EVDs is told to an agent
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(cno)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleCno);
@@ -95,12 +95,20 @@ void ConsumerNotification::call_agent_locked(Handle evd) {
 
 Status ConsumerNotification::modify_agent(WaitAgent agent) {
   if (agent.function != nullptr) {
-    if (const Status status = ia().start_upcalls(); !status.ok()) return status;
+    if (const Status status = ia().reserve_agent_call(); !status.ok()) return status;
   }
   std::lock_guard lock(mutex_);
-  if (agent.function != nullptr && descriptor_.is_open()) return invalid_parameter(StatusDetail::kInvalidArg2);
-  agent_ = agent;
+  if (agent.function != nullptr && descriptor_.is_open()) {
+    ia().release_agent_call();
+    return invalid_parameter(StatusDetail::kInvalidArg2);
+  }
+  associate_locked(agent);
   return kOk;
+}
+
+void ConsumerNotification::associate_locked(WaitAgent agent) {
+  if (agent_.function != nullptr) ia().release_agent_call();
+  agent_ = agent;
 }
 
 ConsumerNotificationParameters ConsumerNotification::query() const {

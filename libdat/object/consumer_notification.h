@@ -70,6 +70,8 @@ class ConsumerNotification final : public Object {
   base::WakeReason await_news(base::Time deadline, std::uint64_t epoch);
   void unblock_all_locked();
   void call_agent_locked(Handle evd);
+  // The one before is not called any more. The room for a call of this one has been reserved.
+  void associate_locked(WaitAgent agent);
 
   base::EventCount wake_;
 

@@ -237,15 +237,22 @@ void InterfaceAdapter::report(const AsyncError& error) {
   }
 }
 
-Status InterfaceAdapter::start_upcalls() {
+Status InterfaceAdapter::reserve_agent_call() {
   std::lock_guard lock(mutex_);
-  if (upcalls_ != nullptr) return kOk;
   try {
-    upcalls_ = std::make_unique<UpcallThread>();
+    if (upcalls_ == nullptr) upcalls_ = std::make_unique<UpcallThread>();
+    upcalls_->reserve();
   } catch (const std::system_error&) {
+    return insufficient_resources(StatusDetail::kResourceMemory);
+  } catch (const std::bad_alloc&) {
     return insufficient_resources(StatusDetail::kResourceMemory);
   }
   return kOk;
+}
+
+void InterfaceAdapter::release_agent_call() {
+  std::lock_guard lock(mutex_);
+  if (upcalls_ != nullptr) upcalls_->release();
 }
 
 void InterfaceAdapter::call_agent(WaitAgent agent, Handle evd) {

@@ -105,9 +105,10 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   }
   void count(std::size_t which) { counters_.add(which); }
 
-  // The thread that calls consumers' agents. Started by start_upcalls(), which fails with
-  // INSUFFICIENT_RESOURCES; call_agent() only after that.
-  Status start_upcalls();
+  // The thread that calls consumers' agents is started with the first reservation, which fails with
+  // INSUFFICIENT_RESOURCES. Each is used up by one call_agent() or one release_agent_call(), which do not fail.
+  Status reserve_agent_call();
+  void release_agent_call();
   void call_agent(WaitAgent agent, Handle evd);
 
  private:

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/upcall_thread.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
+#include <atomic>
+#include <boost/lockfree/queue.hpp>
 
-#include "base/log.h"
+#include "base/assert.h"
+#include "base/event_count.h"
 #include "base/own_threads.h"
 
 namespace softdat::object {
 
+// One thread at a time pushes and one pops. With more, the queue's list of free nodes would not be safe: its tags have
+// 16 bits (docs/decisions/0021-lockfree-and-asio.md).
 struct UpcallThread::Queue {
   struct Call {
     WaitAgent agent;
     Handle evd;
   };
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Call> calls;  // guarded by mutex
-  bool is_ending = false;  // guarded by mutex
+  boost::lockfree::queue<Call> calls{0};  // reserve() gives it nodes
+  // Calls that are reserved or posted and have not been taken: added to by whoever reserves, subtracted from by
+  // release() and by the thread, once the node is free again.
+  std::atomic<std::size_t> promised{0};
+  // What the thread waits for; changed after the push (seq_cst, as EventCount asks) and by the thread after the pop.
+  std::atomic<std::size_t> posted{0};
+  std::atomic<bool> is_ending{false};
+  base::EventCount news;
 };
 
 UpcallThread::UpcallThread()
-    : queue_(std::make_shared<Queue>()), thread_(base::start_own_thread([queue = queue_] { run(queue); })) {}
+    : queue_(std::make_shared<Queue>()), thread_(base::start_own_thread([queue = queue_] { run(*queue); })) {}
 
 UpcallThread::~UpcallThread() {
-  {
-    std::lock_guard lock(queue_->mutex);
-    queue_->is_ending = true;
-  }
-  queue_->changed.notify_one();
+  queue_->is_ending.store(true, std::memory_order_seq_cst);
+  queue_->news.notify();
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -37,29 +40,39 @@ UpcallThread::~UpcallThread() {
   }
 }
 
-void UpcallThread::post(WaitAgent agent, Handle evd) {
-  try {
-    std::lock_guard lock(queue_->mutex);
-    queue_->calls.push_back({agent, evd});
-  } catch (const std::bad_alloc&) {
-    base::log(base::LogLevel::kError, "out of memory: a wait agent of a CNO is not called");
+void UpcallThread::reserve() {
+  if (queue_->promised.load(std::memory_order_acquire) == room_) {
+    queue_->calls.reserve(1);
+    ++room_;
   }
-  queue_->changed.notify_one();
+  queue_->promised.fetch_add(1, std::memory_order_relaxed);
 }
 
-void UpcallThread::run(const std::shared_ptr<Queue>& queue) {
-  std::unique_lock lock(queue->mutex);
+void UpcallThread::release() {
+  queue_->promised.fetch_sub(1, std::memory_order_release);
+}
+
+void UpcallThread::post(WaitAgent agent, Handle evd) {
+  base::check(queue_->calls.bounded_push({agent, evd}), "an agent's call has been reserved");
+  queue_->posted.fetch_add(1, std::memory_order_seq_cst);
+  queue_->news.notify();
+}
+
+void UpcallThread::run(Queue& queue) {
   for (;;) {
-    queue->changed.wait(lock, [&] { return queue->is_ending || !queue->calls.empty(); });
-    if (queue->calls.empty()) return;
-    const Queue::Call call = queue->calls.front();
-    queue->calls.pop_front();
-    lock.unlock();
-    {
-      const base::ConsumersTurn turn;
-      call.agent.function(call.agent.instance_data, call.evd);
+    const auto ticket = queue.news.prepare();
+    const bool is_ending = queue.is_ending.load(std::memory_order_seq_cst);
+    if (queue.posted.load(std::memory_order_seq_cst) == 0 && !is_ending) {
+      queue.news.wait(ticket, base::kNever);
+      continue;
     }
-    lock.lock();
+    queue.news.cancel();
+    Queue::Call call;
+    if (!queue.calls.pop(call)) return;
+    queue.posted.fetch_sub(1, std::memory_order_relaxed);
+    queue.promised.fetch_sub(1, std::memory_order_release);
+    const base::ConsumersTurn turn;
+    call.agent.function(call.agent.instance_data, call.evd);
   }
 }
 
