@@ -19,6 +19,7 @@
 
 #include "base/event_count.h"
 #include "base/guarded.h"
+#include "base/handler_room.h"
 #include "base/standard_numbers.h"
 #include "base/uncancelled.h"
 #include "base/unique_fd.h"
@@ -47,48 +48,13 @@ class Canary {
   base::UniqueFd fd_;
 };
 
-// Where Asio keeps what it knows of one handler while that waits, so that waiting takes no memory that may be lacking.
-// Asio gives the room back before it calls the handler.
-class HandlerRoom {
- public:
-  void* take(std::size_t size) {
-    if (size <= sizeof bytes_ && !is_taken_.exchange(true, std::memory_order_acquire)) return bytes_;
-    return ::operator new(size);
-  }
-  void give_back(void* bytes) {
-    if (bytes == bytes_) return is_taken_.store(false, std::memory_order_release);
-    ::operator delete(bytes);
-  }
-
- private:
-  alignas(std::max_align_t) std::byte bytes_[256];
-  std::atomic<bool> is_taken_{false};
-};
-
-// As the standard library wants them.
-template <typename T>
-class RoomAllocator {
- public:
-  using value_type = T;
-  explicit RoomAllocator(HandlerRoom& room) : room_(&room) {}
-  template <typename Other>
-  explicit(false) RoomAllocator(const RoomAllocator<Other>& other) : room_(&other.room()) {}
-  T* allocate(std::size_t count) { return static_cast<T*>(room_->take(count * sizeof(T))); }
-  void deallocate(T* bytes, std::size_t) { room_->give_back(bytes); }
-  HandlerRoom& room() const { return *room_; }
-  friend bool operator==(const RoomAllocator& a, const RoomAllocator& b) { return a.room_ == b.room_; }
-
- private:
-  HandlerRoom* room_;
-};
-
 // What handlers and sinks know of a watch. Outlives it while one of its handlers is queued.
 struct Record {
   explicit Record(ReadinessSink& told) : sink(&told) {}
   ReadinessSink* sink;            // owned by the baton; null once the watch has gone
   std::uint32_t outstanding = 0;  // owned by the baton: asked for and not yet told
-  HandlerRoom read_room;
-  HandlerRoom write_room;
+  base::HandlerRoom read_room;
+  base::HandlerRoom write_room;
 };
 using SharedRecord = std::shared_ptr<Record>;
 
@@ -101,18 +67,6 @@ struct Inbox {
   std::vector<Mark> marks;  // has room for all that can come
   bool is_interrupted = false;
   bool is_waiting = false;  // a thread is inside wait()
-};
-
-// Wakes the waiter by being run. While one is queued another may be wanted; that one is kept elsewhere.
-class Nudge {
- public:
-  using allocator_type = RoomAllocator<void>;
-  explicit Nudge(HandlerRoom& room) : room_(&room) {}
-  allocator_type get_allocator() const noexcept { return allocator_type(*room_); }
-  void operator()() {}
-
- private:
-  HandlerRoom* room_;
 };
 
 // What Asio holds once its descriptor numbers are the program's. It is never destroyed, because Asio closes by number.
@@ -147,7 +101,6 @@ class AsioReactor final : public Reactor {
 
  private:
   friend class AsioWatch;
-  friend class ReadyHandler;
   void make_room_for_marks(std::size_t watches);
   bool is_failing();
   void rest(base::Time deadline);
@@ -157,7 +110,7 @@ class AsioReactor final : public Reactor {
 
   // Fixed after construction; Asio's own locks make them safe for several threads. `first` has Asio open its
   // descriptors now, where their lack can be answered, and not at the first watch.
-  HandlerRoom nudge_room_;
+  base::HandlerRoom nudge_room_;
   struct Asio final : Abandonable {
     asio::io_context context{};
     const Descriptor first{context};
@@ -179,28 +132,6 @@ class AsioReactor final : public Reactor {
   std::vector<Mark> marks_;
   std::uint32_t looks_ = 0;
   std::size_t watches_ = 0;
-};
-
-// Of a descriptor that has become ready. Also tells Asio where to keep it.
-class ReadyHandler {
- public:
-  using allocator_type = RoomAllocator<void>;
-  ReadyHandler(AsioReactor& reactor, SharedRecord record, std::uint32_t readiness)
-      : reactor_(&reactor),
-        room_(readiness == kReadable ? &record->read_room : &record->write_room),
-        record_(std::move(record)),
-        readiness_(readiness) {}
-
-  allocator_type get_allocator() const noexcept { return allocator_type(*room_); }
-  void operator()(boost::system::error_code error) {
-    if (!error) reactor_->inbox_.lock()->marks.push_back({std::move(record_), readiness_});
-  }
-
- private:
-  AsioReactor* reactor_;
-  HandlerRoom* room_;
-  SharedRecord record_;
-  std::uint32_t readiness_;
 };
 
 class AsioWatch final : public Reactor::Watch {
@@ -236,13 +167,16 @@ class AsioWatch final : public Reactor::Watch {
   void want(std::uint32_t readiness) override {
     const std::uint32_t fresh = readiness & ~record_->outstanding;
     record_->outstanding |= fresh;
-    if ((fresh & kReadable) != 0) start(Descriptor::wait_read, kReadable);
-    if ((fresh & kWritable) != 0) start(Descriptor::wait_write, kWritable);
+    if ((fresh & kReadable) != 0) start(Descriptor::wait_read, kReadable, record_->read_room);
+    if ((fresh & kWritable) != 0) start(Descriptor::wait_write, kWritable, record_->write_room);
   }
 
  private:
-  void start(Descriptor::wait_type what, std::uint32_t readiness) {
-    watched_->descriptor.async_wait(what, ReadyHandler(reactor_, record_, readiness));
+  void start(Descriptor::wait_type what, std::uint32_t readiness, base::HandlerRoom& room) {
+    auto leave_mark = [&reactor = reactor_, record = record_, readiness](boost::system::error_code error) mutable {
+      if (!error) reactor.inbox_.lock()->marks.push_back({std::move(record), readiness});
+    };
+    watched_->descriptor.async_wait(what, base::InRoom(room, std::move(leave_mark)));
   }
 
   AsioReactor& reactor_;
@@ -333,11 +267,11 @@ void AsioReactor::wait(base::Time deadline) {
   inbox->is_interrupted = false;
 }
 
-// There is no room for it only while another has not been run, which wakes whom it finds waiting. At worst he finds out
-// by himself in kLongestSleep.
+// It wakes the waiter by being run. There is no room for it only while another has not been run, which wakes whom it
+// finds waiting. At worst he finds out by himself in kLongestSleep.
 void AsioReactor::wake_waiter() try {
   const base::Uncancelled guard;
-  asio::post(context_, Nudge(nudge_room_));
+  asio::post(context_, base::InRoom(nudge_room_, [] {}));
 } catch (const std::bad_alloc&) {
   return;
 }

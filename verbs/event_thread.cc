@@ -2,29 +2,33 @@
 #include "verbs/event_thread.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 #include <memory>
 #include <new>
 #include <system_error>
 
+#include "base/handler_room.h"
 #include "base/log.h"
 #include "base/own_threads.h"
+#include "base/standard_numbers.h"
 #include "base/uncancelled.h"
 
 namespace softdat::verbs {
 namespace {
 
-// Ids and targets beyond those that have keys.
-constexpr std::size_t kSpare = 64;
+namespace asio = boost::asio;
+using Descriptor = asio::posix::stream_descriptor;
 
-void make_nonblocking(int fd) {
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
+// Ids beyond the targets that have keys.
+constexpr std::size_t kSpare = 64;
 
 // False: there is no memory for it.
 bool copy(const rdma_conn_param& said, hca::Bytes& into) try {
@@ -65,21 +69,18 @@ Adapter::~Adapter() {
 }
 
 struct EventThread::Core {
-  explicit Core(std::shared_ptr<Adapter> open)
-      : adapter(std::move(open)), doorbell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (!doorbell) throw std::system_error(errno, std::generic_category(), "eventfd");
-  }
+  explicit Core(std::shared_ptr<Adapter> open);
 
   void run();
-  int due_in_ms();
-  bool do_one_task();
-  bool do_due_wakes();
-  void destroy_buried();
+  void listen(std::size_t which);
+  EventTarget* take_due_locked();
+  void destroy_buried(std::unique_lock<std::mutex>& lock);
   void hear_connections();
   void hear_device();
   void hear_completions();
   void refuse(rdma_cm_id* stray);
-  void ring();
+  // Has a sleeping thread look at what the caller has left. Takes no memory.
+  void nudge(std::unique_lock<std::mutex> lock);
 
   // Calls `what(target)` for whoever the key belongs to. False when it is nobody's.
   template <typename What>
@@ -88,30 +89,39 @@ struct EventThread::Core {
   void call(std::unique_lock<std::mutex>& lock, EventTarget* target, What what);
 
   const std::shared_ptr<Adapter> adapter;
-  const base::UniqueFd doorbell;
+  base::HandlerRoom nudge_room;
+
+  // Used by the thread alone, but for asio::post().
+  asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  // What is heard of one comes after all that is there to be heard of those before it: an end of a connection after its
+  // last messages.
+  struct Source {
+    Source(asio::io_context& in, int fd, void (Core::*listener)());
+    ~Source() { descriptor.release(); }  // it is the adapter's
+    base::HandlerRoom room;
+    Descriptor descriptor;
+    void (Core::*hear)();
+  };
+  std::array<Source, 3> sources;
+
   // Guarded by mutex.
   std::mutex mutex;
   std::condition_variable fell_silent;
   std::map<EventKey, EventTarget*> targets;
-  std::vector<EventTarget*> tasks;  // in order, each once
-  struct Wake {
-    EventTarget* target;
-    base::Time time;
-  };
-  std::vector<Wake> wakes;  // each target once
+  using Tasks =
+      boost::intrusive::list<EventTarget, boost::intrusive::constant_time_size<false>,
+                             boost::intrusive::member_hook<EventTarget, EventTarget::TaskHook, &EventTarget::task_>>;
+  Tasks tasks;  // in order
+  base::Timers wakes;
   std::vector<rdma_cm_id*> graves;
   std::uint64_t dug = 0;     // ids put into graves, ever
   std::uint64_t buried = 0;  // of those the ones that are destroyed
   EventTarget* speaking = nullptr;
   std::thread::id thread;
+  bool is_nudged = false;
   bool is_ending = false;
 };
-
-void EventThread::Core::ring() {
-  const base::Uncancelled guard;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(doorbell.get(), &one, sizeof one);
-}
 
 template <typename What>
 void EventThread::Core::call(std::unique_lock<std::mutex>& lock, EventTarget* target, What what) {
@@ -132,38 +142,16 @@ bool EventThread::Core::tell(EventKey key, What what) {
   return true;
 }
 
-bool EventThread::Core::do_one_task() {
-  std::unique_lock lock(mutex);
-  if (tasks.empty()) return false;
-  EventTarget* const target = tasks.front();
-  tasks.erase(tasks.begin());
-  call(lock, target, [](EventTarget& self) { self.on_wake(); });
-  return true;
+EventTarget* EventThread::Core::take_due_locked() {
+  if (tasks.empty()) {
+    return wakes.empty() ? nullptr : static_cast<EventTarget*>(wakes.take_due(base::Clock::now()));
+  }
+  EventTarget& target = tasks.front();
+  tasks.pop_front();
+  return &target;
 }
 
-bool EventThread::Core::do_due_wakes() {
-  std::unique_lock lock(mutex);
-  const base::Time now = base::Clock::now();
-  const auto due = std::find_if(wakes.begin(), wakes.end(), [&](const Wake& wake) { return wake.time <= now; });
-  if (due == wakes.end()) return false;
-  EventTarget* const target = due->target;
-  wakes.erase(due);
-  call(lock, target, [](EventTarget& self) { self.on_wake(); });
-  return true;
-}
-
-int EventThread::Core::due_in_ms() {
-  const std::lock_guard lock(mutex);
-  if (!tasks.empty() || !graves.empty() || is_ending) return 0;
-  base::Time next = base::kNever;
-  for (const Wake& wake : wakes) next = std::min(next, wake.time);
-  if (next == base::kNever) return -1;
-  const auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - base::Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(rest, 0, 60'000));
-}
-
-void EventThread::Core::destroy_buried() {
-  std::unique_lock lock(mutex);
+void EventThread::Core::destroy_buried(std::unique_lock<std::mutex>& lock) {
   while (!graves.empty()) {
     rdma_cm_id* const id = graves.front();
     graves.erase(graves.begin());
@@ -194,7 +182,8 @@ void EventThread::Core::hear_connections() {
     bool is_heard = false;
     tell(key_of(whose), [&](EventTarget& target) { is_heard = is_told(target, copy); });
     if (!is_heard && copy.type == RDMA_CM_EVENT_CONNECT_REQUEST) refuse(copy.id);
-    destroy_buried();
+    std::unique_lock lock(mutex);
+    destroy_buried(lock);
   }
 }
 
@@ -233,54 +222,77 @@ void EventThread::Core::hear_device() {
 void EventThread::Core::hear_completions() {
   const Library& library = adapter->library();
   ibv_cq* cq = nullptr;
-  void* context = nullptr;
-  while (library.get_cq_event(adapter->completions, &cq, &context) == 0) {
+  void* cookie = nullptr;
+  while (library.get_cq_event(adapter->completions, &cq, &cookie) == 0) {
     library.ack_cq_events(cq, 1);
     tell(key_of(cq), [](EventTarget& target) { target.on_channel(); });
   }
 }
 
+EventThread::Core::Source::Source(asio::io_context& in, int fd, void (Core::*listener)())
+    : descriptor(in, fd), hear(listener) {
+  boost::system::error_code refused;
+  descriptor.non_blocking(true, refused);
+}
+
+EventThread::Core::Core(std::shared_ptr<Adapter> open)
+    : adapter(std::move(open)),
+      sources{Source(context, adapter->completions->fd, &Core::hear_completions),
+              Source(context, adapter->context->async_fd, &Core::hear_device),
+              Source(context, adapter->connections->fd, &Core::hear_connections)} {}
+
+void EventThread::Core::listen(std::size_t which) {
+  Source& source = sources[which];
+  const auto hear_all = [this, which](const boost::system::error_code& error) {
+    if (error) return;
+    for (std::size_t i = 0; i <= which; ++i) (this->*sources[i].hear)();
+    listen(which);
+  };
+  source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source.room, hear_all));
+}
+
+void EventThread::Core::nudge(std::unique_lock<std::mutex> lock) {
+  if (is_nudged || thread == std::this_thread::get_id()) return;
+  is_nudged = true;
+  lock.unlock();
+  const base::Uncancelled guard;
+  asio::post(context, base::InRoom(nudge_room, [this] {
+               const std::lock_guard again(mutex);
+               is_nudged = false;
+             }));
+}
+
 void EventThread::Core::run() {
-  {
-    const std::lock_guard lock(mutex);
-    thread = std::this_thread::get_id();
-  }
+  std::unique_lock lock(mutex);
+  thread = std::this_thread::get_id();
+  for (std::size_t i = 0; i < sources.size(); ++i) listen(i);
   for (;;) {
-    while (do_one_task() || do_due_wakes()) {
-    }
-    destroy_buried();
-    {
-      const std::lock_guard lock(mutex);
-      if (is_ending && tasks.empty() && graves.empty()) return;
-    }
-    pollfd fds[] = {{doorbell.get(), POLLIN, 0},
-                    {adapter->connections->fd, POLLIN, 0},
-                    {adapter->completions->fd, POLLIN, 0},
-                    {adapter->context->async_fd, POLLIN, 0}};
-    if (::poll(fds, std::size(fds), due_in_ms()) <= 0) continue;
-    std::uint64_t rings = 0;
-    if (fds[0].revents != 0) [[maybe_unused]]
-      const ssize_t taken = ::read(doorbell.get(), &rings, sizeof rings);
-    if (fds[2].revents != 0) hear_completions();
-    if (fds[3].revents != 0) hear_device();
-    if (fds[1].revents != 0) hear_connections();
+    while (EventTarget* const due = take_due_locked()) call(lock, due, [](EventTarget& self) { self.on_wake(); });
+    destroy_buried(lock);
+    if (is_ending && tasks.empty() && graves.empty()) return;
+    const base::Time next = wakes.next();
+    lock.unlock();
+    next == base::kNever ? context.run_one() : context.run_one_until(next);
+    lock.lock();
   }
 }
 
-EventThread::EventThread(std::shared_ptr<Adapter> adapter) : core_(std::make_shared<Core>(std::move(adapter))) {
-  make_nonblocking(core_->adapter->connections->fd);
-  make_nonblocking(core_->adapter->completions->fd);
-  make_nonblocking(core_->adapter->context->async_fd);
-  thread_ = base::start_own_thread([core = core_] { core->run(); });
+std::shared_ptr<EventThread::Core> EventThread::make_core(std::shared_ptr<Adapter> adapter) try {
+  const base::StandardNumbersTaken taken;
+  return std::make_shared<Core>(std::move(adapter));
+} catch (const boost::system::system_error& error) {
+  throw std::system_error(error.code().value(), std::system_category(), "no event thread");
+}
+
+EventThread::EventThread(std::shared_ptr<Adapter> adapter)
+    : core_(make_core(std::move(adapter))), thread_(base::start_own_thread([core = core_] { core->run(); })) {
   ::pthread_setname_np(thread_.native_handle(), "softdat-verbs");
 }
 
 EventThread::~EventThread() {
-  {
-    const std::lock_guard lock(core_->mutex);
-    core_->is_ending = true;
-  }
-  core_->ring();
+  std::unique_lock lock(core_->mutex);
+  core_->is_ending = true;
+  core_->nudge(std::move(lock));
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -293,8 +305,6 @@ void EventThread::add(EventKey key, EventTarget& target) {
   const std::lock_guard lock(core_->mutex);
   const std::size_t most = 2 * (core_->targets.size() + core_->graves.size() + kSpare);
   if (core_->graves.capacity() < most / 2) core_->graves.reserve(most);
-  if (core_->tasks.capacity() < most / 2) core_->tasks.reserve(most);
-  if (core_->wakes.capacity() < most / 2) core_->wakes.reserve(most);
   core_->targets[key] = &target;
 }
 
@@ -304,55 +314,36 @@ void EventThread::remove(EventKey key) {
 }
 
 void EventThread::post(EventTarget& target) {
-  {
-    const std::lock_guard lock(core_->mutex);
-    auto& tasks = core_->tasks;
-    if (std::find(tasks.begin(), tasks.end(), &target) != tasks.end()) return;
-    tasks.push_back(&target);
-    if (core_->thread == std::this_thread::get_id()) return;
-  }
-  core_->ring();
+  std::unique_lock lock(core_->mutex);
+  if (target.task_.is_linked()) return;
+  core_->tasks.push_back(target);
+  core_->nudge(std::move(lock));
 }
 
 void EventThread::wake_at(EventTarget& target, base::Time time) {
-  {
-    const std::lock_guard lock(core_->mutex);
-    auto& wakes = core_->wakes;
-    const auto found =
-        std::find_if(wakes.begin(), wakes.end(), [&](const auto& wake) { return wake.target == &target; });
-    if (found == wakes.end()) {
-      wakes.push_back({&target, time});
-    } else {
-      found->time = time;
-    }
-    if (core_->thread == std::this_thread::get_id()) return;
-  }
-  core_->ring();
+  std::unique_lock lock(core_->mutex);
+  const bool is_sooner = time < core_->wakes.next();
+  core_->wakes.set(target, time);
+  if (is_sooner) core_->nudge(std::move(lock));
 }
 
 // The call that is running may ask for another one, so what was asked for goes once more after it.
 void EventThread::forget(EventTarget& target) {
   std::unique_lock lock(core_->mutex);
   std::erase_if(core_->targets, [&](const auto& entry) { return entry.second == &target; });
-  const auto cancel = [&] {
-    std::erase(core_->tasks, &target);
-    std::erase_if(core_->wakes, [&](const auto& wake) { return wake.target == &target; });
-  };
-  cancel();
+  target.cancel();
   if (core_->thread == std::this_thread::get_id()) return;
   core_->fell_silent.wait(lock, [&] { return core_->speaking != &target; });
-  cancel();
+  target.cancel();
 }
 
 void EventThread::bury(rdma_cm_id* id) {
   if (id == nullptr) return;
-  {
-    const std::lock_guard lock(core_->mutex);
-    core_->targets.erase(key_of(id));
-    core_->graves.push_back(id);
-    ++core_->dug;
-  }
-  core_->ring();
+  std::unique_lock lock(core_->mutex);
+  core_->targets.erase(key_of(id));
+  core_->graves.push_back(id);
+  ++core_->dug;
+  core_->nudge(std::move(lock));
 }
 
 void EventThread::bury_and_wait(rdma_cm_id* id) {

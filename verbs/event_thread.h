@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one thread of an open verbs device: it hears what the connection manager, the device and its
 // completion queues have to say, and tells the object concerned. Every sink of the consumer's is
-// called by it, so they are called one at a time and with no lock held. It sleeps in poll() until
+// called by it, so they are called one at a time and with no lock held. It sleeps in Boost.Asio until
 // there is something.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/unique_fd.h"
+#include "base/timers.h"
 #include "hca/connection.h"
 #include "verbs/library.h"
 
@@ -32,7 +33,7 @@ struct CmEvent {
 };
 
 // An object that the event thread may call. It stops being called when forget() has returned.
-class EventTarget {
+class EventTarget : private base::Timer {
  public:
   // Of an id of this object's; CONNECT_REQUEST: of the listener's, with the new id, which it owns now.
   virtual void on_cm_event(const CmEvent& /*event*/) {}
@@ -44,6 +45,17 @@ class EventTarget {
 
  protected:
   ~EventTarget() = default;
+
+ private:
+  friend class EventThread;
+  using TaskHook = boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+  void on_timer() final { on_wake(); }
+  void cancel() {
+    task_.unlink();
+    cancel_timer();
+  }
+
+  TaskHook task_;  // guarded by the event thread's mutex, as the timer is
 };
 
 enum class EventSource : std::uint8_t { kCmId, kQueuePair, kCompletionQueue, kSharedReceiveQueue, kDevice };
@@ -94,7 +106,7 @@ class EventThread {
   void add(EventKey key, EventTarget& target);
   void remove(EventKey key);
 
-  // Has it called soon, or at that time (one time a target; the later call counts).
+  // Has it called soon, or at that time (one time a target; the later call counts). Take no memory.
   void post(EventTarget& target);
   void wake_at(EventTarget& target, base::Time time);
 
@@ -110,6 +122,7 @@ class EventThread {
 
  private:
   struct Core;
+  static std::shared_ptr<Core> make_core(std::shared_ptr<Adapter> adapter);
   std::shared_ptr<Core> core_;
   std::thread thread_;
 };

@@ -97,5 +97,21 @@ TEST(WakeShortageTest, AskingForACallTakesNoMemory) {
   for (Sleeper& sleeper : sleepers) stand.events().forget(sleeper);
 }
 
+TEST(WakeShortageTest, PostingAndBuryingTakeNoMemory) {
+  Stand stand;
+  Sleeper sleepers[3];
+  for (Sleeper& sleeper : sleepers)
+    stand.events().add(key_of_qp(static_cast<std::uint32_t>(&sleeper - sleepers)), sleeper);
+  rdma_cm_id* const ids[] = {fake::make_id(), fake::make_id()};
+  allocations_left = 0;
+  for (Sleeper& sleeper : sleepers) stand.events().post(sleeper);
+  stand.events().bury(ids[0]);
+  stand.events().bury_and_wait(ids[1]);
+  allocations_left = -1;
+  for (Sleeper& sleeper : sleepers) EXPECT_TRUE(sleeper.await());
+  for (Sleeper& sleeper : sleepers) stand.events().forget(sleeper);
+  EXPECT_EQ(fake::ids_alive(), 0);
+}
+
 }  // namespace
 }  // namespace softdat::verbs
