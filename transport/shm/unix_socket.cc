@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor_shortage.h"
 #include "base/uncancelled.h"
 #include "memory/shared_file.h"
 #include "transport/shm/reaper.h"
@@ -70,7 +71,7 @@ SocketResult accept_from(int listener) {
 }
 
 bool is_short_of_descriptors(const SocketResult& result) {
-  return result.error == EMFILE || result.error == ENFILE || result.error == ENOBUFS || result.error == ENOMEM;
+  return base::is_short_of_descriptors(result.error);
 }
 
 base::UniqueFd open_process(int socket) {

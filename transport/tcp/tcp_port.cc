@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor_shortage.h"
 #include "base/log.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/service_port.h"
@@ -18,10 +19,6 @@ namespace {
 constexpr int kAcceptsPerTurn = 64;
 constexpr int kAcceptsBesideTraffic = 2;
 constexpr auto kRetryAccept = std::chrono::milliseconds(100);
-
-bool is_out_of_descriptors(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
 
 ListenError to_listen_error(int error) {
   if (error == EADDRINUSE) return ListenError::kAddressInUse;
@@ -104,7 +101,7 @@ void TcpPort::on_ready(std::uint32_t) {
       if (state->sink == nullptr) return;
       continue;
     }
-    if (!is_out_of_descriptors(fd.reason())) break;
+    if (!base::is_short_of_descriptors(fd.reason())) break;
     // The kernel says so before it looks whether anybody is there at all.
     const Hub::TurnedAway outcome = hub.turn_away(sockets_.listener.get());
     if (outcome == Hub::TurnedAway::kNobodyThere) break;
