@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # How every target of the house is compiled. A room is a static library that ends up in libsoftdat.so.
 find_package(Threads REQUIRED)
-find_package(Boost 1.74 REQUIRED) # headers only: Asio, Lockfree
+find_package(Boost 1.74 REQUIRED) # headers only
 
 add_library(softdat_options INTERFACE)
 target_compile_options(softdat_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wundef

@@ -30,7 +30,7 @@ BUILD_PACKAGES=(
   g++             # 12.2
   cmake           # 3.25
   ninja-build     # 1.11
-  libboost-dev    # 1.74 (Asio, Lockfree; headers only)
+  libboost-dev    # 1.74 (headers only)
   libcli11-dev    # 2.3 (tools)
   libfmt-dev      # 9.1 (tools)
   nlohmann-json3-dev # 3.11 (tools)
@@ -40,7 +40,7 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(
   libgtest-dev        # 1.12
   libgmock-dev        # 1.12
-  libbenchmark-dev    # 1.7 (tools/bench/micro)
+  libbenchmark-dev    # 1.7 (tests/bench)
   python3             # 3.11 (tools/bench/versus)
   clang               # 14
   clang-format        # 14
