@@ -16,6 +16,7 @@ enum Feature : std::uint32_t {
   kImmediates = 1u << 1,  // RFC 7306 immediate data
   kAtomics = 1u << 2,     // RFC 7306 atomics
   kDatagrams = 1u << 3,   // the channel carries datagrams and nothing else
+  kVoids = 1u << 4,       // the last FPDU of a message may say that the message is void (docs/WIRE.md)
 };
 using Features = std::uint32_t;
 

@@ -11,6 +11,8 @@ namespace softdat::transport::tcp {
 inline constexpr std::size_t kLengthSize = 2;
 inline constexpr std::size_t kCrcSize = 4;
 inline constexpr std::size_t kMaxUlpdu = 65535;
+// Stands in the CRC field, where none was agreed, of a last FPDU whose payload the sender could not read to its end.
+inline constexpr std::uint32_t kVoidMark = 0xffffffff;
 
 constexpr std::size_t pad_of(std::size_t ulpdu_length) {
   return (4 - (kLengthSize + ulpdu_length) % 4) % 4;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/byte_order.h"
@@ -217,16 +218,23 @@ void Inbound::advance(std::size_t length) {
   progress().done += length;
 }
 
+// The trailer is taken as a whole, because its last four bytes may be the void mark.
 bool Inbound::pass_trailer() {
-  const std::size_t length = std::min(trailer_left_, buffer_.size());
-  buffer_.consume(length);
-  trailer_left_ -= length;
-  return trailer_left_ == 0 && finish_segment();
+  if (buffer_.size() < trailer_left_) return false;
+  const bool is_void_segment = is_void(buffer_.bytes().first(trailer_left_));
+  buffer_.consume(std::exchange(trailer_left_, 0));
+  return finish_segment(is_void_segment);
 }
 
-bool Inbound::finish_segment() {
+bool Inbound::is_void(std::span<const std::byte> trailer) const {
+  if (!rules_.knows_voids || rules_.has_crc) return false;
+  return load_little_endian(trailer.last(kCrcSize).data()) == kVoidMark;
+}
+
+// A void message stays unfinished. Its sender has only a Terminate left to send.
+bool Inbound::finish_segment(bool is_void) {
   stage_ = Stage::kHead;
-  if (segment_.is_last) {
+  if (segment_.is_last && !is_void) {
     if (!is_tagged(segment_.opcode)) ++next_sequence_[segment_.queue];
     deliver();
   }

@@ -39,6 +39,7 @@ struct InboundRules {
   bool has_crc = false;
   bool knows_notes = false;
   bool expects_rtr = false;  // the first FPDU may be an empty one that only says "ready"
+  bool knows_voids = false;  // a message whose last FPDU has the void mark is not delivered
 };
 
 enum class ReadStatus {
@@ -111,7 +112,8 @@ class Inbound {
   std::optional<std::size_t> copy_staged(const SliceList& slices, std::size_t length);
   void advance(std::size_t length);
   bool pass_trailer();
-  bool finish_segment();
+  bool is_void(std::span<const std::byte> trailer) const;
+  bool finish_segment(bool is_void);
   void deliver();
   Progress& progress() { return is_tagged(segment_.opcode) ? tagged_ : untagged_; }
 
@@ -138,7 +140,7 @@ class Inbound {
   Segment segment_{};
   std::array<std::byte, kMaxHeadSize> head_{};
   std::size_t payload_left_ = 0;
-  std::size_t trailer_left_ = 0;
+  std::size_t trailer_left_ = 0;  // all of the trailer, or nothing
   bool owes_place_ = false;  // an empty message asks for its place once
   Progress tagged_;
   Progress untagged_;

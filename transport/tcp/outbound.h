@@ -23,6 +23,7 @@ struct OutboundRules {
   // "Foreign peers").
   bool is_one_by_one = false;
   bool knows_notes = false;
+  bool knows_voids = false;  // the peer does not deliver a message whose last FPDU has the void mark
   std::size_t max_ulpdu = 0;
 };
 
@@ -49,8 +50,8 @@ class Outbound {
   void append_ready_to_receive();
   void append_terminate(const Terminate& terminate);
 
-  // False while an FPDU stands half in the socket and half in the consumer's memory. After kFaultMidway that is one
-  // that ends its message.
+  // False while an FPDU stands half in the socket and half in the consumer's memory. After kFaultMidway it is true,
+  // unless the FPDU ends its message and the peer knows no voids, or memory for the rest of it is lacking.
   bool is_at_border() const { return position_ == 0; }
   bool is_flushed() const { return pending_.empty(); }
   // Neither bytes nor a message on their way.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/gather_batch.h"
 #include "transport/tcp/outbound.h"
@@ -70,16 +71,19 @@ WriteStatus Outbound::fault_in(const Message& message) {
   return fault();
 }
 
-// What cannot be read any more of an FPDU that the socket has in part is replaced by zeros, so that a Terminate can
-// tell the peer why the connection ends. The last FPDU of a message stays as it is: the peer would deliver the message.
+// Zeros replace what cannot be read any more of an FPDU that the socket has in part, so that a Terminate can tell the
+// peer why the connection ends. The void mark keeps the peer from delivering a message whose last FPDU that is; to a
+// peer that does not know the mark nothing more can be said.
 void Outbound::fill_up(const Message& message) {
   const std::size_t part = part_at(message, taken_);
-  if (taken_ + part == payload_length(message) || !pending_.borrow()) return;
+  const bool is_last = taken_ + part == payload_length(message);
+  if ((is_last && !rules_.knows_voids) || !pending_.borrow()) return;
   const std::size_t size = fpdu_size(ulpdu_size(message, part));
   const std::span<std::byte> fpdu = pending_.room(size);
   if (fpdu.empty()) return;
   std::memset(fpdu.data(), 0, size);
   encode_head(message, taken_, part, fpdu.data());
+  if (is_last) base::store_be(fpdu.data() + size - kCrcSize, kVoidMark);
   pending_.commit(size);
   pending_.consume(std::exchange(position_, 0));
   taken_ += static_cast<std::uint32_t>(part);

@@ -112,6 +112,28 @@ TEST_P(FaultTest, ASourceThatGoesWhileTheChannelIsBlockedEndsWithAReason) {
   EXPECT_TRUE(passive_.messages.empty());
 }
 
+// The part that the socket has is of the only frame of its message, or of the last one.
+TEST_P(FaultTest, ASourceThatGoesWithinTheLastFrameEndsWithAReason) {
+  constexpr std::size_t kLength = 60001;
+  HalfMemory memory(2 * (kLength / kPage + 1));
+  memory.start = memory.edge() - kLength;
+  std::size_t taken = 0;
+  SendResult result = SendResult::kDone;
+  while ((result = active_.channel->send(send_of(kLength), &memory)) == SendResult::kDone) ++taken;
+  ASSERT_EQ(result, SendResult::kBlocked);
+  ASSERT_EQ(::mprotect(memory.edge() - (kLength / kPage + 1) * kPage, (kLength / kPage + 1) * kPage, PROT_NONE), 0);
+  ASSERT_TRUE(reach([&] {
+    result = active_.channel->send(send_of(kLength), &memory);
+    return result != SendResult::kBlocked;
+  }));
+  if (result == SendResult::kFault) return expect_to_go_on();  // nothing of it was taken
+  ASSERT_EQ(result, SendResult::kFaultMidway);
+  active_.channel->terminate({.layer = 0, .type = 1, .code = 0});
+  ASSERT_TRUE(reach([&] { return !passive_.closings.empty(); }));
+  EXPECT_EQ(passive_.closings, std::vector{CloseReason::kTerminated});
+  EXPECT_EQ(passive_.messages.size(), taken);
+}
+
 TEST_P(FaultTest, APlaceThatFaultsIsReportedOnceAndTheChannelGoesOn) {
   HalfMemory memory(512);
   for (const std::size_t length : {std::size_t{20}, std::size_t{3000}, 200 * kPage}) {

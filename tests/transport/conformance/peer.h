@@ -32,7 +32,7 @@ struct Received {
 class Peer final : public ChannelSink, public PayloadSource {
  public:
   // What it offers, whether it asks or answers.
-  Offer offer{.features = kNotes | kImmediates | kAtomics};
+  Offer offer{.features = kNotes | kImmediates | kAtomics | kVoids};
 
   void connect(Carrier& carrier, const Address& remote, std::uint64_t service_id);
   // False when the request's peer has gone.

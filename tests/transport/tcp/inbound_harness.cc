@@ -81,8 +81,10 @@ HarnessResult InboundHarness::feed(ByteStream& stream, std::span<const std::byte
 HarnessResult InboundHarness::feed_any(ByteStream& stream, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
   const auto choice = std::to_integer<unsigned>(bytes[0]);
-  const InboundRules rules{
-      .has_crc = (choice & 1) != 0, .knows_notes = (choice & 2) != 0, .expects_rtr = (choice & 4) != 0};
+  const InboundRules rules{.has_crc = (choice & 1) != 0,
+                           .knows_notes = (choice & 2) != 0,
+                           .expects_rtr = (choice & 4) != 0,
+                           .knows_voids = (choice & 64) != 0};
   static constexpr std::size_t kCuts[] = {1, 3, 17, 1000, 9000, 60000, 100000, 200000};
   // Small pieces of a long stream would take more time than they show.
   constexpr std::size_t kMostPieces = 64;
