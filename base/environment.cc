@@ -19,8 +19,7 @@ namespace {
 struct Row {
   const char* name;
   std::string_view choices;  // blank separated; empty: free text, or a number
-  unsigned least = 0;        // of a number
-  unsigned most = 0;         // 0: no number
+  Limits limits{};           // of a number; most 0: no number
 };
 
 // In the order of enum Variable.
@@ -32,10 +31,10 @@ constexpr std::array<Row, 11> kRows{{
     {"SOFTDAT_MPA", "p2p 2 1"},
     {"SOFTDAT_RNR", "wait terminate"},
     {"SOFTDAT_DIRECT", "auto on off 1 0"},
-    {"SOFTDAT_CONNECT_GRACE", "", 0, 60000},
+    {"SOFTDAT_CONNECT_GRACE", "", {0, 60000}},
     {"SOFTDAT_LOG", "error warning notice trace"},
     {"SOFTDAT_ANY_IA", "1 0"},
-    {"SOFTDAT_TCP_TIMEOUT", "", 2, 600},
+    {"SOFTDAT_TCP_TIMEOUT", "", {2, 600}},
 }};
 
 const Row& row_of(Variable variable) {
@@ -65,14 +64,22 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
+std::optional<unsigned> read_within(const Limits& limits, std::string_view text) {
+  unsigned number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < limits.least || number > limits.most) return std::nullopt;
+  return number;
+}
+
 bool is_understood(const Row& row, std::string_view value) {
-  if (row.most != 0) return read_number(value, row.least, row.most).has_value();
+  if (row.limits.most != 0) return read_within(row.limits, value).has_value();
   return row.choices.empty() || has_word(row.choices, value);
 }
 
 std::string allowed_by(const Row& row) {
-  if (row.most == 0) return "one of: " + std::string(row.choices);
-  return "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
+  if (row.limits.most == 0) return "one of: " + std::string(row.choices);
+  return "a whole number from " + std::to_string(row.limits.least) + " to " + std::to_string(row.limits.most);
 }
 
 void check_value(const Row& row) {
@@ -108,12 +115,12 @@ void report_all() {
 
 }  // namespace
 
-std::optional<unsigned> read_number(std::string_view text, unsigned least, unsigned most) {
-  unsigned number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < least || number > most) return std::nullopt;
-  return number;
+Limits limits_of(Variable variable) {
+  return row_of(variable).limits;
+}
+
+std::optional<unsigned> read_number(Variable variable, std::string_view text) {
+  return read_within(limits_of(variable), text);
 }
 
 std::string_view environment(Variable variable) {

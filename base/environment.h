@@ -15,20 +15,26 @@ enum class Variable {
   kMpa,           // SOFTDAT_MPA: p2p | 2 | 1, how connections begin on the TCP wire
   kRnr,           // SOFTDAT_RNR: wait | terminate, what a send without a posted receive does
   kDirect,        // SOFTDAT_DIRECT: auto | on | off, direct access over shared memory
-  kConnectGrace,  // SOFTDAT_CONNECT_GRACE: 0 to 60000, the milliseconds for which a connect without a listener tries
-                  // again
+  kConnectGrace,  // SOFTDAT_CONNECT_GRACE: the milliseconds for which a connect without a listener tries again
   kLog,           // SOFTDAT_LOG: error | warning | notice | trace
   kAnyIa,         // SOFTDAT_ANY_IA: 1 routes every unknown IA name to the simulator (read by the
                   // registries)
-  kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: 2 to 600, after how many seconds of silence a TCP peer is lost
+  kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: after how many seconds of silence a TCP peer is lost
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's
 // environment.
 std::string_view environment(Variable variable);
 
-// A whole decimal number within [least, most], or nothing.
-std::optional<unsigned> read_number(std::string_view text, unsigned least, unsigned most);
+// Both are allowed.
+struct Limits {
+  unsigned least = 0;
+  unsigned most = 0;
+};
+// Of a variable whose value is a number. The words of dat.conf that say the same have the same limits.
+Limits limits_of(Variable variable);
+// A whole decimal number within the limits of the variable, or nothing.
+std::optional<unsigned> read_number(Variable variable, std::string_view text);
 
 // Says, once per process, which SOFTDAT_ variables are set but unknown (with the nearest known
 // name) and which hold a value that is not one of those listed above.

@@ -64,16 +64,14 @@ bool set_direct(simnic::NicOptions& options, std::string_view value) {
   return value == "off" || value == "0" || value == "auto" || value == "on" || value == "1";
 }
 
-// The same limits as SOFTDAT_TCP_TIMEOUT has (base/environment.cc).
 bool set_tcp_timeout(simnic::NicOptions& options, std::string_view value) {
-  const auto seconds = base::read_number(value, 2, 600);
+  const auto seconds = base::read_number(Variable::kTcpTimeout, value);
   if (seconds) options.tcp_timeout = std::chrono::seconds(*seconds);
   return seconds.has_value();
 }
 
-// The same limits as SOFTDAT_CONNECT_GRACE has (base/environment.cc).
 bool set_connect_grace(simnic::NicOptions& options, std::string_view value) {
-  const auto milliseconds = base::read_number(value, 0, 60'000);
+  const auto milliseconds = base::read_number(Variable::kConnectGrace, value);
   if (milliseconds) options.connect_grace = std::chrono::milliseconds(*milliseconds);
   return milliseconds.has_value();
 }
@@ -90,6 +88,11 @@ bool apply(simnic::NicOptions& options, std::string_view key, const std::string&
   return false;
 }
 
+// As "2...600".
+std::string text_of(const base::Limits& limits) {
+  return std::to_string(limits.least) + "..." + std::to_string(limits.most);
+}
+
 bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
   std::istringstream words(choice.instance);
   for (std::string word; words >> word;) {
@@ -99,8 +102,9 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
     base::log(
         base::LogLevel::kError,
         "IA %s: instance data \"%s\" is not understood; known are address=IP|INTERFACE, transport=auto|shm|tcp|loop, "
-        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off, tcp_timeout=2...600, connect_grace=0...60000",
-        choice.name.c_str(), word.c_str());
+        "crc=on|off, mpa=p2p|2|1, rnr=wait|terminate, direct=auto|on|off, tcp_timeout=%s, connect_grace=%s",
+        choice.name.c_str(), word.c_str(), text_of(base::limits_of(Variable::kTcpTimeout)).c_str(),
+        text_of(base::limits_of(Variable::kConnectGrace)).c_str());
     return false;
   }
   return true;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/environment.h"
 #include "libdat/backends/device_settings.h"
 
 namespace softdat::backends {
@@ -79,6 +80,26 @@ TEST_F(OpenDeviceTest, ConnectGraceIsANumberOfMilliseconds) {
   for (const char* wild : {"-1", "60001", "1s", "x", "1.5", "99999999999"}) {
     ::setenv("SOFTDAT_CONNECT_GRACE", wild, 1);
     EXPECT_EQ(settle_options({"sim0", ""})->connect_grace, standard) << wild;
+  }
+}
+
+// The table of variables is the one place of the limits.
+TEST_F(OpenDeviceTest, NumbersOfInstanceDataHaveTheLimitsOfTheirVariables) {
+  using base::Variable;
+  for (const auto& [variable, key] :
+       {std::pair{Variable::kTcpTimeout, "tcp_timeout="}, std::pair{Variable::kConnectGrace, "connect_grace="}}) {
+    const base::Limits limits = base::limits_of(variable);
+    ASSERT_LT(limits.least, limits.most);
+    for (const unsigned good : {limits.least, limits.most}) {
+      EXPECT_TRUE(settle_options({"sim0", key + std::to_string(good)}).has_value()) << key << good;
+    }
+    for (const long wild : {long{limits.least} - 1, long{limits.most} + 1}) {
+      testing::internal::CaptureStderr();
+      EXPECT_FALSE(settle_options({"sim0", key + std::to_string(wild)}).has_value()) << key << wild;
+      const std::string known = key + std::to_string(limits.least) + "..." + std::to_string(limits.most);
+      const std::string said = testing::internal::GetCapturedStderr();
+      EXPECT_NE(said.find(known), std::string::npos) << said;
+    }
   }
 }
 
