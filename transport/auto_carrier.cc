@@ -24,8 +24,8 @@ using Unanswered = std::shared_ptr<std::size_t>;
 
 class AutoRequest final : public InboundRequest {
  public:
-  AutoRequest(std::unique_ptr<InboundRequest> request, Unanswered unanswered)
-      : request_(std::move(request)), unanswered_(std::move(unanswered)) {
+  AutoRequest(std::unique_ptr<InboundRequest> request, Unanswered unanswered, bool shares_memory)
+      : request_(std::move(request)), unanswered_(std::move(unanswered)), shares_memory_(shares_memory) {
     ++*unanswered_;
   }
   ~AutoRequest() override { settle(); }
@@ -34,7 +34,10 @@ class AutoRequest final : public InboundRequest {
   bool is_alive() const override { return request_->is_alive(); }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
     settle();
-    return request_->accept(reply, sink);
+    if (!shares_memory_ || (offer().features & kNeighbours) == 0) return request_->accept(reply, sink);
+    Offer answer = reply;
+    answer.features |= kNeighbours;
+    return request_->accept(answer, sink);
   }
   void reject(std::span<const std::byte> private_data) override {
     settle();
@@ -48,11 +51,13 @@ class AutoRequest final : public InboundRequest {
 
   const std::unique_ptr<InboundRequest> request_;
   Unanswered unanswered_;
+  const bool shares_memory_;
 };
 
 class AutoPort final : public Port, public PortSink {
  public:
-  AutoPort(std::uint32_t backlog, PortSink& sink) : backlog_(backlog), sink_(sink) {}
+  AutoPort(std::uint32_t backlog, PortSink& sink, bool shares_memory)
+      : backlog_(backlog), sink_(sink), shares_memory_(shares_memory) {}
 
   // The reason why the half does not listen, if there is one.
   std::optional<ListenError> add(ListenResult half) {
@@ -63,12 +68,13 @@ class AutoPort final : public Port, public PortSink {
 
   void on_request(std::unique_ptr<InboundRequest> request) override {
     if (*unanswered_ >= std::max<std::size_t>(backlog_, 1)) return;
-    sink_.on_request(std::make_unique<AutoRequest>(std::move(request), unanswered_));
+    sink_.on_request(std::make_unique<AutoRequest>(std::move(request), unanswered_, shares_memory_));
   }
 
  private:
   const std::uint32_t backlog_;
   PortSink& sink_;
+  const bool shares_memory_;
   const Unanswered unanswered_ = std::make_shared<std::size_t>(0);
   std::vector<std::unique_ptr<Port>> halves_;
 };
@@ -104,7 +110,7 @@ AutoCarrier::AutoCarrier(const Address& own, Halves halves, const shm::ShmOption
 AutoCarrier::~AutoCarrier() = default;
 
 ListenResult AutoCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
-  auto port = std::make_unique<AutoPort>(backlog, sink);
+  auto port = std::make_unique<AutoPort>(backlog, sink, shm_ != nullptr);
   for (Carrier* half : {static_cast<Carrier*>(shm_.get()), static_cast<Carrier*>(tcp_.get())}) {
     if (half == nullptr) continue;
     const auto error = port->add(half->listen(service_id, backlog, *port));
@@ -117,14 +123,15 @@ ListenResult AutoCarrier::listen(std::uint64_t service_id, std::uint32_t backlog
 
 std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   if (!tcp_) return shm_->connect(remote, request, sink);
-  if (auto channel = connect_by_shm(remote, request, sink)) return channel;
-  return tcp_->connect(remote, request, sink);
+  if (!may_share_memory_with(remote)) return tcp_->connect(remote, request, sink);
+  if (auto channel = shm_->try_connect(remote, request, sink)) return channel;
+  Offer by_tcp = request;
+  by_tcp.features |= kNeighbours;
+  return tcp_->connect(remote, by_tcp, sink);
 }
 
-std::unique_ptr<Channel> AutoCarrier::connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink) {
-  if (!shm_) return nullptr;
-  if (remote.with_port(0) != own_ && !is_local_address(remote)) return nullptr;
-  return shm_->try_connect(remote, request, sink);
+bool AutoCarrier::may_share_memory_with(const Address& remote) const {
+  return shm_ && (remote.with_port(0) == own_ || is_local_address(remote));
 }
 
 std::size_t AutoCarrier::turn(base::Time now) {

@@ -29,7 +29,7 @@ class AutoCarrier final : public Carrier {
   // On both halves, or not at all; on TCP alone where no socket file can be made.
   ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;
   // By shared memory when the address is this host's and the service is served there by a process
-  // of this user; else by TCP.
+  // of this user; else by TCP. Neighbours that talk by TCP say so, once in each process (tcp/neighbours.h).
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
   bool is_quiet() const override;
@@ -39,7 +39,7 @@ class AutoCarrier final : public Carrier {
 
  private:
   bool wants_look(base::Time now);
-  std::unique_ptr<Channel> connect_by_shm(const Address& remote, const Offer& request, ChannelSink& sink);
+  bool may_share_memory_with(const Address& remote) const;
 
   // Fixed after construction; either half may be null.
   const Address own_;

@@ -17,6 +17,9 @@ enum Feature : std::uint32_t {
   kAtomics = 1u << 2,     // RFC 7306 atomics
   kDatagrams = 1u << 3,   // the channel carries datagrams and nothing else
   kVoids = 1u << 4,       // the last FPDU of a message may say that the message is void (docs/WIRE.md)
+  // In a request: the initiator looked for the service in shared memory of this host and did not find it. In an answer:
+  // the responder serves it there. The two are neighbours that cannot share memory.
+  kNeighbours = 1u << 5,
 };
 using Features = std::uint32_t;
 

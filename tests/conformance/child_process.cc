@@ -26,7 +26,7 @@ std::string directory_of_this_program() {
 
 }  // namespace
 
-Child::Child(const std::string& program, std::vector<std::string> arguments) {
+Child::Child(const std::string& program, std::vector<std::string> arguments, Become become) {
   const std::string path = directory_of_this_program() + program;
   std::vector<char*> words{const_cast<char*>(path.c_str())};
   for (std::string& argument : arguments) words.push_back(argument.data());
@@ -39,7 +39,7 @@ Child::Child(const std::string& program, std::vector<std::string> arguments) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    execv(path.c_str(), words.data());
+    if (become == nullptr || become()) execv(path.c_str(), words.data());
     _exit(127);
   }
   close(in[0]);

@@ -12,7 +12,10 @@ namespace softdat::conformance {
 // Starts the program that stands beside the running one. Kills it, if it still runs, when it goes.
 class Child {
  public:
-  Child(const std::string& program, std::vector<std::string> arguments);
+  // `become`, if there is one, runs in the new process first and makes it somebody else. It allocates nothing. False: the
+  // process ends.
+  using Become = bool (*)();
+  Child(const std::string& program, std::vector<std::string> arguments, Become become = nullptr);
   ~Child();
 
   Child(const Child&) = delete;

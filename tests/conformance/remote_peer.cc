@@ -7,9 +7,9 @@
 
 namespace softdat::conformance {
 
-RemotePeer::RemotePeer()
+RemotePeer::RemotePeer(Child::Become become)
     : qualifier_(unused_qualifier()),
-      child_(kIsDat2 ? "conformance_peer_dat20" : "conformance_peer_dat12", {std::to_string(qualifier_)}) {
+      child_(kIsDat2 ? "conformance_peer_dat20" : "conformance_peer_dat12", {std::to_string(qualifier_)}, become) {
   const std::string greeting = child_.read_line();
   const std::string expected = "listening ";
   if (greeting.rfind(expected, 0) != 0) throw SetupFailure("the other process said: " + greeting);

@@ -26,8 +26,8 @@ inline constexpr std::size_t kFired = 64 * 1024;
 
 class RemotePeer {
  public:
-  // Starts the process; returns when it listens.
-  RemotePeer();
+  // Starts the process, which becomes somebody else first if it is to; returns when it listens.
+  explicit RemotePeer(Child::Become become = nullptr);
 
   // Requests a connection from the peer's endpoint. connect() also waits for both sides.
   DAT_RETURN request(Peer& client, std::string_view private_data = {});

@@ -106,6 +106,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void start_streams();
   void release_hold();
   void nudge();
+  void warn_of_neighbour() const;
   void open();
 
   // Messages.

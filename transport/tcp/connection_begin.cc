@@ -7,6 +7,7 @@
 
 #include "transport/tcp/connection.h"
 #include "transport/tcp/fpdu.h"
+#include "transport/tcp/neighbours.h"
 #include "transport/tcp/socket.h"
 
 namespace softdat::transport::tcp {
@@ -103,6 +104,12 @@ void Connection::nudge() {
   hub_.timers().set_after(*this, hub_.options().first_nudge * (1 << (2 * nudges_)));
 }
 
+void Connection::warn_of_neighbour() const {
+  if ((agreement_.features & kNeighbours) == 0) return;
+  if (side_ == Side::kInitiator) return warn_of_served_neighbour(remote_.with_port(0), offer_.service_id);
+  warn_of_asking_neighbour(peer_.address.with_port(0));
+}
+
 void Connection::open() {
   const SharedConnection self = shared_from_this();
   advance(Event::kOpen);
@@ -110,6 +117,7 @@ void Connection::open() {
   is_established_ = true;
   hub_.note_done();
   hub_.note_active(self);
+  warn_of_neighbour();
   sink_->on_established(peer_);
   // Who was told to wait while there was no connection yet.
   if (state_ == State::kOpen && is_blocked_) hub_.defer(self);
