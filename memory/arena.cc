@@ -78,21 +78,34 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
   if (refusal != nullptr) *refusal = Refusal::kNotMovable;
   if (length == 0 || address + length + kPage < address || is_surely_heap(address)) return std::nullopt;
   const Range pages{.begin = address / kPage * kPage, .end = (address + length + kPage - 1) / kPage * kPage};
-  const std::lock_guard lock(mutex_);
-  const auto offset = offset_of_locked(pages);
-  if (!offset) return std::nullopt;
-  const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
-  if (!can_share_locked(pages, map)) return std::nullopt;
-  const auto parts = parts_to_move_locked(pages, map);
-  if (!parts) return std::nullopt;
-  const auto refused = move_locked(*parts, when);
-  // What failed may have failed for want of memory that is no longer used.
-  if (moved_since_reclaim_ >= (refused ? 1 : kReclaimAfter)) reclaim_locked();
-  if (refused) {
-    if (refusal != nullptr) *refusal = *refused;
+  Attempt attempt = try_share(pages, when);
+  if (attempt.new_thread != 0) {
+    const base::Time deadline = base::Clock::now() + kNewThreadPatience;
+    while (attempt.new_thread != 0 && await_first_run(attempt.new_thread, deadline) && base::Clock::now() < deadline) {
+      attempt = try_share(pages, when);
+    }
+  }
+  if (!attempt.offset) {
+    if (refusal != nullptr) *refusal = attempt.refusal;
     return std::nullopt;
   }
-  return *offset + (address - pages.begin);
+  return *attempt.offset + (address - pages.begin);
+}
+
+Arena::Attempt Arena::try_share(const Range& pages, MoveWhen when) {
+  const std::lock_guard lock(mutex_);
+  const auto offset = offset_of_locked(pages);
+  if (!offset) return {};
+  const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
+  if (!can_share_locked(pages, map)) return {};
+  const auto parts = parts_to_move_locked(pages, map);
+  if (!parts) return {};
+  int new_thread = 0;
+  const auto refused = move_locked(*parts, when, new_thread);
+  // What failed may have failed for want of memory that is no longer used.
+  if (moved_since_reclaim_ >= (refused ? 1 : kReclaimAfter)) reclaim_locked();
+  if (refused) return {.offset = std::nullopt, .refusal = *refused, .new_thread = new_thread};
+  return {.offset = offset};
 }
 
 // By window, which is assigned when first needed. A range that leaves its window has no place.
@@ -141,12 +154,12 @@ std::optional<std::vector<Arena::Part>> Arena::parts_to_move_locked(const Range&
 
 // Nothing: it is there. A thread may lie down to sleep between the first look at threads and the move; hence the
 // second.
-std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWhen when) {
+std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWhen when, int& new_thread) {
   if (parts.empty()) return std::nullopt;
   look_around_locked();
   if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
   const bool is_alone = base::is_consumer_alone();
-  if (!is_alone && (has_unseen_stacks() || !may_move(parts))) return Refusal::kThreadMemory;
+  if (!is_alone && (has_unseen_stacks() || !may_move(parts, new_thread))) return Refusal::kThreadMemory;
   const auto refused = move_parts_locked(parts, when);
   if (!is_alone && put_back_under_sleepers_locked(parts)) return Refusal::kThreadMemory;
   return refused;
@@ -167,8 +180,9 @@ bool Arena::has_unseen_stacks() {
 }
 
 // Whether threads let the parts be moved, as far as can be told now.
-bool Arena::may_move(const std::vector<Part>& parts) {
+bool Arena::may_move(const std::vector<Part>& parts, int& new_thread) {
   const OtherThreads threads;
+  new_thread = threads.new_thread();
   if (!threads.is_complete()) return false;
   return std::ranges::none_of(parts, [&](const Part& part) {
     const auto [begin, end] = part.range;
@@ -180,11 +194,11 @@ bool Arena::may_move(const std::vector<Part>& parts) {
 // cannot be told apart. So private pages are put back, and all of them woken, also for what others have done meanwhile
 // to wake those whom they could not find.
 bool Arena::put_back_under_sleepers_locked(const std::vector<Part>& parts) {
-  const OtherThreads threads;
+  const OtherThreads threads(OtherThreads::Look::kFutexes);
   const auto has_sleepers = [&](const Part& part) { return threads.sleep_in(part.range.begin, part.range.end); };
   if (std::ranges::none_of(parts, has_sleepers)) return false;
   for (const Part& part : parts) put_back_locked(part);
-  const OtherThreads now;
+  const OtherThreads now(OtherThreads::Look::kFutexes);
   for (const auto& [range, offset] : parts) {
     wake_sleepers(threads, range.begin, range.end, file_.get(), offset);
     wake_sleepers(now, range.begin, range.end, file_.get(), offset);
@@ -321,7 +335,7 @@ void Arena::return_locked(const std::vector<FileRange>& pages) {
               "goes on will be seen");
   }
   if (base::is_consumer_alone()) return;
-  const OtherThreads threads;
+  const OtherThreads threads(OtherThreads::Look::kFutexes);
   for (const SharedPages& part : parts) wake_sleepers(threads, part.begin, part.end, file_.get(), part.offset);
 }
 

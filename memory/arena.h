@@ -43,6 +43,8 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   int file() const { return file_.get(); }
+  // The stack of a thread that has not run yet may lie anywhere. A busy machine lets a thread wait some milliseconds.
+  static constexpr base::Duration kNewThreadPatience = std::chrono::seconds(1);
   // Tells it from other arenas, in other processes too; not 0.
   std::uint64_t number() const { return identity_.inode; }
   bool is_same_file(int file) const;
@@ -50,7 +52,8 @@ class Arena {
   LentPages& lent() { return lent_; }
 
   // Where [address, address + length) lies in the arena, moving there what does not yet. Nothing when
-  // some of it is no memory that can be moved, or not now; then no byte has changed its value.
+  // some of it is no memory that can be moved, or not now; then no byte has changed its value. Waits, for
+  // kNewThreadPatience at most and without a lock, for a thread of this process that has not run yet.
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
 
@@ -76,7 +79,15 @@ class Arena {
     char* copy;
   };
 
+  // `new_thread`: the thread because of which memory was refused for now, if that was the reason.
+  struct Attempt {
+    std::optional<std::uint64_t> offset;
+    Refusal refusal = Refusal::kNotMovable;
+    int new_thread = 0;
+  };
+
   Arena(base::UniqueFd file, PageMover mover);
+  Attempt try_share(const Range& pages, MoveWhen when);
   std::optional<std::uint64_t> offset_of_locked(const Range& range);
   bool is_in_place_locked(const Mapping& view);
   bool can_share_locked(const Range& range, const std::vector<Mapping>& map);
@@ -86,9 +97,9 @@ class Arena {
     std::uint64_t offset;
   };
   std::optional<std::vector<Part>> parts_to_move_locked(const Range& range, const std::vector<Mapping>& map);
-  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when);
+  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when, int& new_thread);
   bool has_unseen_stacks();
-  static bool may_move(const std::vector<Part>& parts);
+  static bool may_move(const std::vector<Part>& parts, int& new_thread);
   std::optional<Refusal> move_parts_locked(const std::vector<Part>& parts, MoveWhen when);
   bool put_back_under_sleepers_locked(const std::vector<Part>& parts);
   void put_back_locked(const Part& part);

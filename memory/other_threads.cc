@@ -19,7 +19,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "base/ordered_copy.h"
 #include "base/unique_fd.h"
@@ -80,13 +82,37 @@ std::uint64_t robust_list_distance() {
   return robust_list_of(0) - static_cast<std::uint64_t>(::pthread_self());
 }
 
-// A thread of the C library's tells of it as soon as it has a processor.
+void pause_briefly() {
+  const timespec pause = {.tv_sec = 0, .tv_nsec = 50'000};
+  ::syscall(SYS_nanosleep, &pause, nullptr);
+}
+
+// How often a processor has taken the thread up: the third number of its "schedstat". Nothing: unknown.
+std::optional<std::uint64_t> runs_of(int thread) {
+  std::array<char, 512> buffer;
+  std::string_view text;
+  if (read_of_thread(thread, "schedstat", buffer, text) != Text::kRead) return std::nullopt;
+  const std::size_t before = text.rfind(' ');
+  std::uint64_t runs = 0;
+  if (before == std::string_view::npos) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  if (std::from_chars(text.data() + before + 1, end, runs).ec != std::errc()) return std::nullopt;
+  return runs;
+}
+
+// A kernel that does not count says 0 of every thread, of the calling one too.
+bool is_new(int thread) {
+  const auto own = static_cast<int>(::syscall(SYS_gettid));
+  return runs_of(thread) == 0 && runs_of(own).value_or(0) > 0;
+}
+
+// A thread of the C library's tells of it in its first instructions.
 std::uint64_t await_robust_list(int thread) {
   constexpr int kRounds = 40;
   for (int round = 0; round < kRounds; ++round) {
     if (const std::uint64_t head = robust_list_of(thread)) return head;
-    const timespec pause = {.tv_sec = 0, .tv_nsec = 50'000};
-    ::syscall(SYS_nanosleep, &pause, nullptr);
+    if (is_new(thread)) return 0;
+    pause_briefly();
   }
   return 0;
 }
@@ -113,7 +139,7 @@ struct Waiter {
 
 }  // namespace
 
-OtherThreads::OtherThreads() {
+OtherThreads::OtherThreads(Look look) : look_(look) {
   list_threads();
   for (const int thread : ids_) {
     if (is_complete_) look_at(thread);
@@ -150,12 +176,17 @@ void OtherThreads::look_at(int thread) {
     if (!has_ended(thread)) is_complete_ = false;
     return;
   }
-  const std::uint64_t head = await_robust_list(thread);
-  if (head != 0) {
-    threads_.push_back({head - robust_list_distance(), stack, thread == ::getpid()});
-  } else if (!has_ended(thread)) {
-    is_complete_ = false;
+  if (look_ == Look::kWhole) look_for_control_block(thread, stack);
+}
+
+void OtherThreads::look_for_control_block(int thread, std::uint64_t stack) {
+  if (const std::uint64_t head = await_robust_list(thread)) {
+    return threads_.push_back({head - robust_list_distance(), stack, thread == ::getpid()});
   }
+  if (has_ended(thread)) return;
+  is_complete_ = false;
+  // One that has begun since counts too: the next look finds its control block.
+  if (is_new(thread) || robust_list_of(thread) != 0) new_thread_ = thread;
 }
 
 // "running", or the number of the system call, its six arguments, the stack pointer and the place.
@@ -219,6 +250,14 @@ bool OtherThreads::stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_
 
 bool OtherThreads::sleep_in(std::uint64_t begin, std::uint64_t end) const {
   return std::ranges::any_of(futexes_, [=](std::uint64_t futex) { return futex >= begin && futex < end; });
+}
+
+bool await_first_run(int thread, base::Time deadline) {
+  while (is_new(thread)) {
+    if (base::Clock::now() >= deadline) return false;
+    pause_briefly();
+  }
+  return true;
 }
 
 bool may_use_alternate_stacks() {

@@ -11,16 +11,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace softdat::memory {
 
 // One look. It takes some microseconds for each thread. Throws std::bad_alloc.
 class OtherThreads {
  public:
-  OtherThreads();
+  enum class Look : std::uint8_t {
+    kWhole,
+    kFutexes,  // stand_in() and new_thread() do not know more then
+  };
+  explicit OtherThreads(Look look = Look::kWhole);
 
   // False: the kernel does not tell of some thread, so nothing may be moved. A thread of the kernel's own that works
-  // for this process (io_uring) is one.
+  // for this process (io_uring) is one, and new_thread() another.
   bool is_complete() const { return is_complete_; }
+  // A thread that exists and has not run yet. Only the thread itself can tell the kernel where its control block is, so
+  // it is not known where that lies. 0: there is none. See await_first_run().
+  int new_thread() const { return new_thread_; }
   // Whether some thread's control block or stack may lie in [begin, end), whole pages. `mapping_end`: of the mapping in
   // which the range ends. A stack that lies above the range in the same mapping may reach down into it.
   bool stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_t mapping_end) const;
@@ -37,6 +46,7 @@ class OtherThreads {
   };
   void list_threads();
   void look_at(int thread);
+  void look_for_control_block(int thread, std::uint64_t stack);
   bool note_sleep(int thread, std::uint64_t& stack);
   void note_call(const std::uint64_t (&call)[7]);
   void note_vector(std::uint64_t waiters, std::uint64_t count);
@@ -44,8 +54,14 @@ class OtherThreads {
   std::vector<int> ids_;
   std::vector<Thread> threads_;
   std::vector<std::uint64_t> futexes_;
+  const Look look_;
   bool is_complete_ = true;
+  int new_thread_ = 0;
 };
+
+// Waits until the thread has run for the first time, or has ended; false when the deadline comes first. No cancellation
+// point.
+bool await_first_run(int thread, base::Time deadline);
 
 // Whether some handler of a signal runs on an alternate stack (sigaltstack), if its thread has one. The kernel does not
 // tell where those of other threads lie. SIGSEGV and SIGBUS do not count: a thread has them by its own fault.

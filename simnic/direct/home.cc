@@ -70,8 +70,8 @@ const char* text_of(memory::Refusal refusal) {
              "them all the same";
     case memory::Refusal::kThreadMemory:
       return "reached by messages, because the stack of a thread lies there, or may, or a thread sleeps there on a "
-             "semaphore, a mutex or a condition that is shared between processes, or the system does not tell of all "
-             "threads";
+             "semaphore, a mutex or a condition that is shared between processes, or a thread has not run yet, or the "
+             "system does not tell of all threads";
   }
   return "reached by messages, this memory being no private pages of ours";
 }

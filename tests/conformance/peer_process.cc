@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The other process of the tests that need two: listens on the qualifier given as its argument,
 // accepts one peer, gives it address and key of its memory, and then does what it is told on its
-// standard input. While it waits to be told, it sleeps in read(), outside of DAT.
+// standard input. While it waits to be told, it sleeps in read(), outside of DAT. With a second argument, whatever that is,
+// it accepts nobody: it is told to connect.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <unistd.h>
@@ -211,9 +212,9 @@ class Server {
   unsigned char* shared_ = nullptr;
 };
 
-void serve(DAT_CONN_QUAL qualifier) {
+void serve(DAT_CONN_QUAL qualifier, bool accepts) {
   Server server(qualifier);
-  server.accept();
+  if (accepts) server.accept();
   std::string line;
   while (std::getline(std::cin, line))
     if (!server.obey(line)) break;
@@ -223,9 +224,9 @@ void serve(DAT_CONN_QUAL qualifier) {
 }  // namespace softdat::conformance
 
 int main(int count, char** arguments) {
-  if (count != 2) return 2;
+  if (count != 2 && count != 3) return 2;
   try {
-    softdat::conformance::serve(std::strtoull(arguments[1], nullptr, 10));
+    softdat::conformance::serve(std::strtoull(arguments[1], nullptr, 10), count == 2);
   } catch (const std::exception& failure) {
     std::cout << "failed: " << failure.what() << std::endl;
     return 1;

@@ -316,6 +316,66 @@ TEST_F(OtherThreadsTest, WritersLoseNothingByBeingPutBack) {
   EXPECT_EQ(count->load(), stored);
 }
 
+// Of the processor on which the calling thread runs, and which it keeps from now on.
+bool keep_this_processor() {
+  const int processor = ::sched_getcpu();
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  CPU_SET(static_cast<std::size_t>(std::max(processor, 0)), &processors);
+  return processor >= 0 && ::sched_setaffinity(0, sizeof processors, &processors) == 0;
+}
+
+// Takes its processor away from all others but for those with privileges of their own. Its threads do not inherit that.
+bool take_priority() {
+  const sched_param priority = {.sched_priority = 1};
+  return ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) == 0;
+}
+
+// Starts a thread that gets no processor for a while.
+class HeldBackThread {
+ public:
+  HeldBackThread()
+      : keeper_([this] {
+          is_held_ = keep_this_processor() && take_priority();
+          if (is_held_) held_back_ = std::thread([] {});
+          is_started_.store(true);
+          while (is_held_ && !may_run()) {
+          }
+        }) {
+    while (!is_started_.load()) std::this_thread::yield();
+  }
+  ~HeldBackThread() {
+    keeper_.join();
+    if (held_back_.joinable()) held_back_.join();
+  }
+  HeldBackThread(const HeldBackThread&) = delete;
+  HeldBackThread& operator=(const HeldBackThread&) = delete;
+  // False: the system does not allow it.
+  bool is_held() const { return is_held_; }
+
+ private:
+  // Long enough to be noticed; the kernel lets nobody keep a processor for a second.
+  bool may_run() const { return base::Clock::now() - begin_ > std::chrono::milliseconds(100); }
+
+  const base::Time begin_ = base::Clock::now();
+  bool is_held_ = false;
+  std::atomic<bool> is_started_{false};
+  std::thread held_back_;
+  std::thread keeper_;
+};
+
+// Its stack may lie anywhere, also in the memory that is to be moved.
+TEST_F(OtherThreadsTest, AThreadThatHasNotRunYetIsAwaited) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor cannot be held and waited for";
+  const FarPages pages(4);
+  pages.data()[0] = std::byte{1};
+  const HeldBackThread held;
+  if (!held.is_held()) GTEST_SKIP() << "only a privileged process can hold a thread back";
+  const base::Time begin = base::Clock::now();
+  const bool is_shared = arena_->share(pages.address(), pages.size()).has_value();
+  EXPECT_TRUE(is_shared || base::Clock::now() - begin >= Arena::kNewThreadPatience);
+}
+
 // Moves the stacks of threads that change processors all the time, or tries to.
 void register_stacks(Arena& arena) {
   constexpr int kThreads = 4;

@@ -13,6 +13,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <string>
 
 #include "tests/conformance/remote_peer.h"
@@ -110,7 +111,7 @@ void exchange_with(RemotePeer& inside, Peer& outside) {
   EXPECT_TRUE(outside.memory->holds(8192, kLength, 1));
 }
 
-void connect_from(RemotePeer& inside, Peer& server) {
+void connect_from(Child& inside, Peer& server) {
   const DAT_CONN_QUAL qualifier = server.listen();
   const auto* const address = reinterpret_cast<const sockaddr_in*>(server.adapter.address());
   ASSERT_EQ(
@@ -122,7 +123,7 @@ void connect_from(RemotePeer& inside, Peer& server) {
 }
 
 // A message from inside, by the connection that was made there.
-void expect_message_from(RemotePeer& inside, Peer& server) {
+void expect_message_from(Child& inside, Peer& server) {
   require(server.post_recv(0, kLength, 3), "receive");
   ASSERT_EQ(inside.ask("fill 0 " + std::to_string(kLength) + " 4"), "done");
   ASSERT_EQ(inside.ask("send 0 " + std::to_string(kLength) + " 5"), "done");
@@ -131,37 +132,62 @@ void expect_message_from(RemotePeer& inside, Peer& server) {
   EXPECT_EQ(inside.ask("await-request"), "0 5 " + std::to_string(kLength));
 }
 
-// Connects once from each side and moves data; what all of it said on standard error.
-std::string said_by_connections(Child::Become become) {
+// What all processes say on standard error while `act` runs.
+std::string said_by(const std::function<void()>& act) {
   testing::internal::CaptureStderr();
   try {
-    RemotePeer inside(become);
-    Peer client(kClientName);
-    inside.connect(client);
-    exchange_with(inside, client);
-    Peer server(kServerName);
-    connect_from(inside, server);
-    expect_message_from(inside, server);
+    act();
   } catch (const SetupFailure& failure) {
     ADD_FAILURE() << failure.what();
   }
   return testing::internal::GetCapturedStderr();
 }
 
-TEST_F(ContainerTest, APeerInsideIsReachedByTcpAndBothSayWhyOnce) {
-  const std::string said = said_by_connections(enter_container);
+void serve_inside(Child::Become become) {
+  RemotePeer inside(become);
+  Peer client(kClientName);
+  inside.connect(client);
+  exchange_with(inside, client);
+}
+
+void serve_outside(Child::Become become) {
+  Child inside(kIsDat2 ? "conformance_peer_dat20" : "conformance_peer_dat12",
+               {std::to_string(unused_qualifier()), "client"}, become);
+  ASSERT_EQ(inside.read_line().rfind("listening ", 0), 0u);
+  Peer server(kServerName);
+  connect_from(inside, server);
+  expect_message_from(inside, server);
+}
+
+void expect_that_both_say_why(const std::string& said) {
   EXPECT_EQ(count_of(said, kByTcp), 2) << said;
   EXPECT_EQ(count_of(said, "is reached"), 1) << said;
   EXPECT_EQ(count_of(said, "connects"), 1) << said;
 }
 
+TEST_F(ContainerTest, AServerOutsideIsReachedByTcpAndBothSayWhy) {
+  expect_that_both_say_why(said_by([] { serve_outside(enter_container); }));
+}
+
+TEST_F(ContainerTest, AServerInsideIsReachedByTcpAndBothSayWhy) {
+  expect_that_both_say_why(said_by([] { serve_inside(enter_container); }));
+}
+
+TEST_F(ContainerTest, TheReasonIsSaidOnce) {
+  const std::string said = said_by([] {
+    for (int i = 0; i < 3; ++i) serve_outside(enter_container);
+  });
+  EXPECT_EQ(count_of(said, "is reached"), 3) << "by each process inside: " << said;
+  EXPECT_EQ(count_of(said, "connects"), 1) << said;
+}
+
 TEST_F(ContainerTest, NeighboursOfOneUserShareMemoryAndSayNothing) {
-  EXPECT_EQ(said_by_connections(nullptr), "");
+  EXPECT_EQ(said_by([] { serve_outside(nullptr); }), "");
 }
 
 TEST_F(ContainerTest, WhoWasToldToUseTcpSaysNothing) {
   const Setting tcp("SOFTDAT_TRANSPORT", "tcp");
-  EXPECT_EQ(said_by_connections(enter_container), "");
+  EXPECT_EQ(said_by([] { serve_outside(enter_container); }), "");
 }
 
 }  // namespace
