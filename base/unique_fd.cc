@@ -28,6 +28,8 @@ struct Identity {
 // What a UniqueFd keeps at each number: a hash of the file's identity; 0 means nothing. The owner of the descriptor
 // writes the word. A child of fork() reads them all while it has one thread.
 constinit std::array<std::atomic<std::uint32_t>, kMostNumbers> g_held{};
+// The number of the witness of each number that a ClosedInChild has; 0 means nothing.
+constinit std::array<std::atomic<int>, kMostNumbers> g_witnesses{};
 // No number from here on was ever held.
 constinit std::atomic<int> g_end{0};
 
@@ -45,11 +47,15 @@ Identity identify(int fd) {
   return is_known ? Identity{status.st_dev, status.st_ino} : Identity{};
 }
 
+void note_end(int fd) {
+  int end = g_end.load(std::memory_order_relaxed);
+  while (end <= fd && !g_end.compare_exchange_weak(end, fd + 1, std::memory_order_relaxed)) continue;
+}
+
 void note(int fd, std::uint32_t hash) {
   if (fd >= kMostNumbers) return;
   g_held[static_cast<std::size_t>(fd)].store(hash, std::memory_order_relaxed);
-  int end = g_end.load(std::memory_order_relaxed);
-  while (end <= fd && !g_end.compare_exchange_weak(end, fd + 1, std::memory_order_relaxed)) continue;
+  note_end(fd);
 }
 
 // False when a child of fork() was relieved of it, or another descriptor of ours has the number now.
@@ -58,8 +64,18 @@ bool forget(int fd, std::uint32_t hash) {
   return g_held[static_cast<std::size_t>(fd)].compare_exchange_strong(hash, 0, std::memory_order_relaxed);
 }
 
+bool is_intact_in_child(int fd) {
+  const std::uint32_t hash = g_held[static_cast<std::size_t>(fd)].load(std::memory_order_relaxed);
+  return hash != 0 && hash == hash_of(identify(fd));
+}
+
+// Witnesses last.
 void close_in_child() {
   const int end = g_end.load(std::memory_order_relaxed);
+  for (int fd = kFirstNumber; fd < end; ++fd) {
+    const int witness = g_witnesses[static_cast<std::size_t>(fd)].exchange(0, std::memory_order_relaxed);
+    if (witness != 0 && is_intact_in_child(witness)) ::close(fd);
+  }
   for (int fd = kFirstNumber; fd < end; ++fd) {
     const std::uint32_t hash = g_held[static_cast<std::size_t>(fd)].exchange(0, std::memory_order_relaxed);
     if (hash != 0 && hash == hash_of(identify(fd))) ::close(fd);
@@ -108,6 +124,22 @@ void UniqueFd::close_held() {
   const Held held = std::exchange(held_, {});
   const bool is_ours = forget(held.fd, hash_of({held.device, held.inode}));
   if (is_ours && is_intact_file) close_number(held.fd);
+}
+
+ClosedInChild::ClosedInChild(const UniqueFd& witness, std::span<const int> numbers) {
+  if (!witness || witness.get() >= kMostNumbers) return;
+  for (const int fd : numbers) {
+    if (fd < kFirstNumber || fd >= kMostNumbers || count_ == kMost) continue;
+    g_witnesses[static_cast<std::size_t>(fd)].store(witness.get(), std::memory_order_relaxed);
+    note_end(fd);
+    numbers_[count_++] = fd;
+  }
+}
+
+void ClosedInChild::forget() {
+  for (; count_ > 0; --count_) {
+    g_witnesses[static_cast<std::size_t>(numbers_[count_ - 1])].store(0, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace softdat::base

@@ -11,6 +11,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace softdat::base {
@@ -55,6 +58,27 @@ class UniqueFd {
   void close_held();
 
   Held held_;
+};
+
+// Descriptors of another library, which a child made by fork() closes too. Their files may have no inode of their own, so
+// a witness says whether the numbers still name them: they do as long as the witness is intact. Numbers from 65536 on stay
+// open. One thread at a time.
+class ClosedInChild {
+ public:
+  ClosedInChild() = default;
+  // The witness outlives this object.
+  ClosedInChild(const UniqueFd& witness, std::span<const int> numbers);
+  ~ClosedInChild() { forget(); }
+  ClosedInChild(const ClosedInChild&) = delete;
+  ClosedInChild& operator=(const ClosedInChild&) = delete;
+
+  // Must run before the other library closes them.
+  void forget();
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  std::array<int, kMost> numbers_{};
+  std::size_t count_ = 0;
 };
 
 }  // namespace softdat::base

@@ -23,6 +23,7 @@
 #include "base/standard_numbers.h"
 #include "base/uncancelled.h"
 #include "base/unique_fd.h"
+#include "transport/epoll_descriptors.h"
 
 namespace softdat::transport {
 namespace {
@@ -43,6 +44,7 @@ class Canary {
     if (!fd_) fd_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   }
   bool is_alive() const { return !fd_ || fd_.is_intact(); }
+  const base::UniqueFd& fd() const { return fd_; }
 
  private:
   base::UniqueFd fd_;
@@ -91,6 +93,7 @@ class AsioReactor final : public Reactor {
   AsioReactor() = default;
   // Asio closes its descriptors by number, so it is left as it is once these numbers are the consumer's.
   ~AsioReactor() override {
+    closed_in_child_.forget();
     if (is_failing()) abandon(std::move(asio_));
   }
   std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
@@ -120,9 +123,13 @@ class AsioReactor final : public Reactor {
     const base::StandardNumbersTaken taken;
     return std::make_unique<Asio>();
   }
+  static std::vector<int> find_descriptors(asio::io_context& context);
   std::unique_ptr<Asio> asio_ = open_asio();
   asio::io_context& context_ = asio_->context;
   const Canary canary_;
+  // A child of fork() needs them as little as our own, and does not harm the parent by closing them: the epoll set and
+  // what it watches go with their last descriptor only.
+  base::ClosedInChild closed_in_child_{canary_.fd(), find_descriptors(context_)};
   base::Guarded<Inbox> inbox_;
   // Set for good by whoever finds out.
   std::atomic<bool> has_failed_{false};
@@ -133,6 +140,20 @@ class AsioReactor final : public Reactor {
   std::uint32_t looks_ = 0;
   std::size_t watches_ = 0;
 };
+
+// Asio tells nobody its descriptors, but shows them to whoever is watched together with them.
+std::vector<int> AsioReactor::find_descriptors(asio::io_context& context) {
+  const base::Uncancelled guard;
+  const base::UniqueFd own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!own) return {};
+  Descriptor watched(context);
+  boost::system::error_code error;
+  watched.assign(own.get(), error);
+  if (error) return {};
+  std::vector<int> numbers = find_epoll_descriptors(own.get());
+  watched.release();
+  return numbers;
+}
 
 class AsioWatch final : public Reactor::Watch {
   struct Watched final : Abandonable {

@@ -3,8 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "base/standard_numbers.h"
 #include "tests/base/holds_in_child.h"
@@ -77,6 +80,32 @@ TEST(UniqueFd, TheObjectInAForkedChildClosesNothingOfTheSameNumber) {
     return has_same_number && is_open(number);
   }));
   ::close(other);
+}
+
+TEST(ClosedInChild, ClosesNumbersOfOthersWhileTheWitnessIsIntact) {
+  UniqueFd witness(::memfd_create("witness", MFD_CLOEXEC));
+  const int theirs = ::eventfd(0, EFD_CLOEXEC);
+  const std::array numbers = {theirs};
+  {
+    ClosedInChild closed(witness, numbers);
+    EXPECT_TRUE(holds_in_child([&] { return !is_open(theirs) && !is_open(witness.get()); }));
+    EXPECT_TRUE(is_open(theirs));
+    const int other = open_something();
+    const int number = witness.get();
+    ASSERT_EQ(::dup2(other, number), number);
+    EXPECT_TRUE(holds_in_child([&] { return is_open(theirs); })) << "the numbers may be the program's by now";
+    ::close(other);
+    ::close(number);
+  }
+  ::close(theirs);
+}
+
+TEST(ClosedInChild, ForgetsThemAtItsEnd) {
+  UniqueFd witness(::memfd_create("witness", MFD_CLOEXEC));
+  const int theirs = ::eventfd(0, EFD_CLOEXEC);
+  { const ClosedInChild closed(witness, std::array{theirs}); }
+  EXPECT_TRUE(holds_in_child([&] { return is_open(theirs); }));
+  ::close(theirs);
 }
 
 // As after closefrom(3) and an open() of the program's own.

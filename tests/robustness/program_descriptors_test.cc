@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "tests/conformance/remote_peer.h"
 
@@ -66,6 +69,36 @@ TEST(DescriptorsOfAProgram, TheStandardNumbersAreLeftAlone) {
       }
     }
     return !is_open(0) && !is_open(1) && !is_open(2);
+  }));
+}
+
+// Those that are open in the calling process, but for the one that looks.
+std::vector<std::string> open_files() {
+  std::vector<std::string> files;
+  for (int fd = 3; fd < 1024; ++fd) {
+    std::array<char, 256> target;
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
+    if (length > 0) files.push_back(std::to_string(fd) + " " + std::string(target.data(), static_cast<std::size_t>(length)));
+  }
+  return files;
+}
+
+// Not those of the libraries that it uses either.
+TEST(DescriptorsOfAProgram, AForkedChildHasNoneOfOurs) {
+  EXPECT_TRUE(holds_in_child([](int report) {
+    const std::vector<std::string> before = open_files();
+    ConnectedPair pair;
+    if (open_files().size() <= before.size()) return false;
+    const bool has_none = holds_in_child([&](int own_report) {
+      ::close(own_report);
+      std::vector<std::string> left = open_files();
+      std::erase_if(left, [&](const std::string& file) { return std::ranges::find(before, file) != before.end(); });
+      for (const std::string& file : left) ::dprintf(report, "still open in the child: %s\n", file.c_str());
+      return left.empty();
+    });
+    expect_conversation(pair.server, pair.client);
+    return has_none && !testing::Test::HasFailure();
   }));
 }
 

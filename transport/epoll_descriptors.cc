@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/epoll_descriptors.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace softdat::transport {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_epoll_set(const fs::path& link) {
+  constexpr std::string_view kName = "anon_inode:[eventpoll]";
+  std::array<char, 64> text;
+  const ssize_t length = ::readlink(link.c_str(), text.data(), text.size());
+  return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == kName;
+}
+
+struct Watched {
+  int number = -1;
+  unsigned long inode = 0;
+};
+
+// "tfd:       12 events:       1d data: 55d0c8a3  pos:0 ino:1a2b sdev:9": one line for each watched descriptor.
+Watched read_line(const std::string& line) {
+  Watched watched;
+  const std::size_t at = line.find(" ino:");
+  const bool is_read = at != std::string::npos && std::sscanf(line.c_str(), "tfd: %d", &watched.number) == 1 &&
+                       std::sscanf(line.c_str() + at, " ino:%lx", &watched.inode) == 1;
+  return is_read ? watched : Watched{};
+}
+
+// All that the set watches but `own`; none when it does not watch that.
+std::vector<int> watched_beside(const fs::path& information, const Watched& own) {
+  std::vector<int> others;
+  bool has_own = false;
+  std::ifstream file(information);
+  for (std::string line; std::getline(file, line);) {
+    const Watched watched = read_line(line);
+    if (watched.number < 0) continue;
+    const bool is_own = watched.number == own.number && watched.inode == own.inode;
+    has_own = has_own || is_own;
+    if (!is_own) others.push_back(watched.number);
+  }
+  if (!has_own) others.clear();
+  return others;
+}
+
+std::vector<int> find(int watched) {
+  struct stat status = {};
+  if (::fstat(watched, &status) != 0) return {};
+  std::error_code error;
+  for (fs::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error)) {
+    if (!is_epoll_set(at->path())) continue;
+    const std::string number = at->path().filename();
+    auto found = watched_beside("/proc/self/fdinfo/" + number, {watched, status.st_ino});
+    if (found.empty()) continue;
+    found.push_back(std::stoi(number));
+    return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<int> find_epoll_descriptors(int watched) noexcept try {
+  return find(watched);
+} catch (const std::exception&) {
+  return {};
+}
+
+}  // namespace softdat::transport
