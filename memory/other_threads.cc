@@ -103,7 +103,7 @@ std::optional<std::uint64_t> runs_of(int thread) {
 // A kernel that does not count says 0 of every thread, of the calling one too.
 bool is_new(int thread) {
   const auto own = static_cast<int>(::syscall(SYS_gettid));
-  return runs_of(thread) == 0 && runs_of(own).value_or(0) > 0;
+  return runs_of(thread).value_or(1) == 0 && runs_of(own).value_or(0) > 0;
 }
 
 // A thread of the C library's tells of it in its first instructions.

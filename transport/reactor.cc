@@ -144,6 +144,7 @@ class AsioReactor final : public Reactor {
 // Asio tells nobody its descriptors, but shows them to whoever is watched together with them.
 std::vector<int> AsioReactor::find_descriptors(asio::io_context& context) {
   const base::Uncancelled guard;
+  const base::StandardNumbersTaken taken;
   const base::UniqueFd own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!own) return {};
   Descriptor watched(context);
