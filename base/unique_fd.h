@@ -60,9 +60,9 @@ class UniqueFd {
   Held held_;
 };
 
-// Descriptors of another library, which a child made by fork() closes too. Their files may have no inode of their own, so
-// a witness says whether the numbers still name them: they do as long as the witness is intact. Numbers from 65536 on stay
-// open. One thread at a time.
+// Descriptors of another library, which a child made by fork() closes too. Their files may have no inode of their own,
+// so a witness says whether the numbers still name them: they do as long as the witness is intact. Numbers from 65536
+// on stay open. One thread at a time.
 class ClosedInChild {
  public:
   ClosedInChild() = default;

@@ -6,8 +6,8 @@
 
 namespace softdat::transport {
 
-// The numbers of the epoll set that watches `watched`, and of everything else that it watches, as /proc tells. None when
-// /proc does not tell, or memory or descriptors are lacking. `watched` is the caller's, with an inode of its own.
+// The numbers of the epoll set that watches `watched`, and of everything else that it watches, as /proc tells. None
+// when /proc does not tell, or memory or descriptors are lacking. `watched` is the caller's, with an inode of its own.
 std::vector<int> find_epoll_descriptors(int watched) noexcept;
 
 }  // namespace softdat::transport

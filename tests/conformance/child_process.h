@@ -12,8 +12,8 @@ namespace softdat::conformance {
 // Starts the program that stands beside the running one. Kills it, if it still runs, when it goes.
 class Child {
  public:
-  // `become`, if there is one, runs in the new process first and makes it somebody else. It allocates nothing. False: the
-  // process ends.
+  // `become`, if there is one, runs in the new process first and makes it somebody else. It allocates nothing. False:
+  // the process ends.
   using Become = bool (*)();
   Child(const std::string& program, std::vector<std::string> arguments, Become become = nullptr);
   ~Child();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The other process of the tests that need two: listens on the qualifier given as its argument,
 // accepts one peer, gives it address and key of its memory, and then does what it is told on its
-// standard input. While it waits to be told, it sleeps in read(), outside of DAT. With a second argument, whatever that is,
-// it accepts nobody: it is told to connect.
+// standard input. While it waits to be told, it sleeps in read(), outside of DAT. With a second argument, whatever that
+// is, it accepts nobody: it is told to connect.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <unistd.h>

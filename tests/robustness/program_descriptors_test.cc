@@ -79,7 +79,8 @@ std::vector<std::string> open_files() {
     std::array<char, 256> target;
     const std::string link = "/proc/self/fd/" + std::to_string(fd);
     const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
-    if (length > 0) files.push_back(std::to_string(fd) + " " + std::string(target.data(), static_cast<std::size_t>(length)));
+    if (length > 0)
+      files.push_back(std::to_string(fd) + " " + std::string(target.data(), static_cast<std::size_t>(length)));
   }
   return files;
 }

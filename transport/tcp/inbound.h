@@ -141,7 +141,7 @@ class Inbound {
   std::array<std::byte, kMaxHeadSize> head_{};
   std::size_t payload_left_ = 0;
   std::size_t trailer_left_ = 0;  // all of the trailer, or nothing
-  bool owes_place_ = false;  // an empty message asks for its place once
+  bool owes_place_ = false;       // an empty message asks for its place once
   Progress tagged_;
   Progress untagged_;
   std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};

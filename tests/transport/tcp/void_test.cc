@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The void mark: a message whose memory cannot be read any more, while the socket has its last FPDU in part, ends with a
-// Terminate and is not delivered.
+// The void mark: a message whose memory cannot be read any more, while the socket has its last FPDU in part, ends with
+// a Terminate and is not delivered.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
