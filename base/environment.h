@@ -14,12 +14,12 @@ enum class Variable {
   kCrc,           // SOFTDAT_CRC: on | off, CRC32C on the TCP wire
   kMpa,           // SOFTDAT_MPA: p2p | 2 | 1, how connections begin on the TCP wire
   kRnr,           // SOFTDAT_RNR: wait | terminate, what a send without a posted receive does
-  kDirect,        // SOFTDAT_DIRECT: auto | on | off, direct access over shared memory
-  kConnectGrace,  // SOFTDAT_CONNECT_GRACE: the milliseconds for which a connect without a listener tries again
+  kDirect,        // SOFTDAT_DIRECT: auto | on | off, or 1 | 0: direct access over shared memory
+  kConnectGrace,  // SOFTDAT_CONNECT_GRACE: 0 to 60000, the milliseconds for which a connect without a listener tries
+                  // again
   kLog,           // SOFTDAT_LOG: error | warning | notice | trace
-  kAnyIa,         // SOFTDAT_ANY_IA: 1 routes every unknown IA name to the simulator (read by the
-                  // registries)
-  kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: after how many seconds of silence a TCP peer is lost
+  kAnyIa,         // SOFTDAT_ANY_IA: 1 | 0; 1 routes every unknown IA name to this library (read by the registries)
+  kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: 2 to 600, after how many seconds of silence a TCP peer is lost
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's
