@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// While one lives, its thread takes no signals but those of its own faults, and what it starts inherits that: the
-// consumer's signals are for the consumer's threads. For the moment in which a thread of ours is started. A thread that
-// blocked SIGSEGV or SIGBUS would end the process where base/fault_guard.h promises an error.
+// BlockedSignals blocks all signals of its thread but SIGSEGV and SIGBUS while it lives, and restores the mask at its
+// end.
+//
+// A thread inherits the mask of the thread that starts it. So a library thread that is started while one lives never
+// runs the consumer's signal handlers. SIGSEGV and SIGBUS stay unblocked, because base/fault_guard.h needs them.
 #pragma once
 
 #include <csignal>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BriefLock: a mutex for sections that many calls pass through, few contend for, and that are a few instructions as a
-// rule (a post that copies its bytes to a peer itself takes longer). Taking and giving it back are inline; whoever
-// finds it taken sleeps. Works with std::lock_guard and its like.
+// BriefLock: a mutex for short sections with little contention, such as the posting side of a queue. Locking and
+// unlocking are inline; a contending thread sleeps on a futex. Not recursive, not fair. Meets the standard's Lockable,
+// so std::lock_guard works with it.
 //
-// Who writes what: `word_` is 0 (free), 1 (held) or 2 (held, and somebody may sleep). Holders take it by a
-// read-modify-write that acquires and give it back by one that releases; who sleeps writes 2 first, and so keeps
-// writing when it wakes, because others may sleep on.
+// `word_` is 0 (free), 1 (held) or 2 (held, and a thread may sleep). lock() changes it by a read-modify-write that
+// acquires, unlock() by one that releases. A thread writes 2 before it sleeps, and again after it wakes, because other
+// threads may still sleep.
 #pragma once
 
 #include <atomic>

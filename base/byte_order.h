@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Network byte order: no alignment is asked of the buffer, no struct is cast onto it.
+// Reading and writing numbers in network byte order. The buffer needs no alignment.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace softdat::base {
 
-// To network order or from it.
+// Host to network order, or back.
 template <std::unsigned_integral T>
 constexpr T swap_to_be(T value) {
   static_assert(sizeof(T) <= 8);

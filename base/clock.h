@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time is a parameter: everything that waits takes a Time from its caller, so that tests drive it.
+// The clock of all rooms: monotonic. Functions that wait take a deadline from their caller, and protocol code takes the
+// present time, so that tests drive it.
 #pragma once
 
 #include <chrono>
@@ -11,10 +12,10 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using Duration = Clock::duration;
 
-// A deadline that never comes.
+// The deadline that means: no deadline.
 inline constexpr Time kNever = Time::max();
 
-// now + wait, saturating at kNever.
+// now + wait; kNever instead of an overflow.
 constexpr Time deadline_after(Time now, Duration wait) {
   return wait >= kNever - now ? kNever : now + wait;
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EventCount: one futex word that sleepers wait on until "something happened". It holds no state of
-// its own, so it can stand in memory shared by processes, and the dead cannot hold it.
+// EventCount: lets threads of this process sleep until a predicate may have changed. The predicate is the caller's; an
+// EventCount has no state but its waiters.
 //
-// Use:   ticket = count.prepare();  if (predicate()) {count.cancel(); ...}  else count.wait(ticket,
-// deadline); The notifier makes the predicate true first, then calls notify(). Who writes what:
-// notifiers increment `sequence_` only while `waiters_` is not zero; waiters increment and
-// decrement `waiters_`. prepare()'s increment and notify()'s load of `waiters_` are sequentially
-// consistent, as must be the last store that makes the predicate true (or any seq_cst
-// read-modify-write after it): either the notifier sees the waiter or the waiter sees the
-// predicate.
+// Waiter:    ticket = count.prepare();
+//            if (predicate()) count.cancel(); else count.wait(ticket, deadline);
+// Notifier:  make the predicate true, then call notify().
+//
+// REQUIRES of the notifier: the store that makes the predicate true is sequentially consistent, or a seq_cst
+// read-modify-write follows it. prepare()'s increment and notify()'s load of `waiters_` are sequentially consistent
+// too, so either the notifier sees the waiter, or the waiter sees the predicate. Waiters increment and decrement
+// `waiters_`; notifiers increment `sequence_`, and only while `waiters_` is not 0.
 #pragma once
 
 #include <atomic>
@@ -24,27 +25,24 @@ class EventCount {
  public:
   using Ticket = std::uint32_t;
 
-  // Announces a waiter. Look at the predicate again afterwards, then call wait() or cancel(),
-  // exactly once.
+  // Announces a waiter. The caller must look at the predicate afterwards, and then call wait() or cancel() once.
   Ticket prepare();
   void cancel();
 
-  // Sleeps until a notify() after prepare(), the deadline, or a signal handler ran (kInterrupted), whatever
-  // its SA_RESTART says.
+  // Sleeps until notify() is called after prepare() (kNotified), the deadline passes (kTimedOut), or a signal handler
+  // has run on this thread (kInterrupted, whether or not it was installed with SA_RESTART).
   WakeReason wait(Ticket ticket, Time deadline);
 
-  // The same as a cancellation point: a thread that is cancelled in its sleep is unwound from here. It then still
-  // counts as a waiter, so the owner of the ticket calls cancel() on the way.
+  // The same, as a cancellation point. A thread that is cancelled here still counts as a waiter: a destructor that runs
+  // while it unwinds must call cancel().
   WakeReason wait_cancellably(Ticket ticket, Time deadline);
 
-  // Wakes every waiter; a plain load when there is none. Any thread, any process that maps the
-  // word.
+  // Wakes all waiters. Any thread. Costs one load when there is none.
   void notify() {
     if (waiters_.load(std::memory_order_seq_cst) != 0) notify_slow();
   }
 
-  // Whether wait(ticket, ...) would return at once: for those who look around a little before they
-  // sleep.
+  // Whether wait(ticket, ...) would return at once. For threads that spin before they sleep.
   bool is_notified(Ticket ticket) const { return sequence_.load(std::memory_order_acquire) != ticket; }
 
   bool has_waiters() const { return waiters_.load(std::memory_order_seq_cst) != 0; }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Access to memory that may fault: the consumer's. It can be unmapped, truncated or protected at any moment, also by
-// another thread in the middle of a copy, so a check before the access proves nothing.
+// Access to the consumer's memory, which may fault. Another thread may unmap, truncate or protect it in the middle of a
+// copy, so a check before the access proves nothing.
 //
-// Each guarded instruction has an entry in a table of this library: where it stands, and where to go on when it faults.
-// A handler of SIGSEGV and SIGBUS looks the faulting instruction up there. A fault anywhere else goes to the handler
-// that was installed before, as if ours were not there. Without a fault a guarded access costs nothing.
-// docs/decisions/0016-faults-are-protection-errors.md.
+// Each guarded instruction has an entry in a table of this library: its address, and where execution continues when it
+// faults. A handler of SIGSEGV and SIGBUS looks the faulting instruction up there. Any other fault goes to the handler
+// that was installed before ours. A guarded access without a fault costs nothing extra.
+// docs/decisions/0016-faults-are-protection-errors.md gives the reasons.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace softdat::base {
 
-// Installs the handlers, or puts them on top again if the program has replaced them. Any thread; two system calls when
-// there is nothing to do. False: the system refuses, or the program has replaced them too often; accesses then fault as
-// any other code.
+// Installs the handlers, or installs them again if the program has replaced them. Any thread. Costs two system calls
+// when there is nothing to do. Returns false if the system refuses, or if the program has replaced them too often; a
+// fault of a guarded instruction is then like any other fault.
 bool install_fault_guard();
 
-// The kernel ends a process whose thread faults while it blocks the signal. Whether this thread's guarded instructions
-// work is therefore looked up once per thread.
+// How this thread may touch the consumer's memory. The kernel ends a process whose thread faults while it blocks the
+// signal, so the mask is looked at once per thread.
 enum class FaultMode : std::uint8_t {
   kUnknown,  // look_up_fault_mode() tells
   kHandler,  // the thread takes the signals: guarded instructions
@@ -28,7 +28,7 @@ enum class FaultMode : std::uint8_t {
 [[gnu::tls_model("initial-exec")]] extern thread_local constinit FaultMode fault_mode;
 FaultMode look_up_fault_mode();
 
-// Whether guarded instructions may be used here and now.
+// Whether this thread may use guarded instructions.
 inline bool has_guarded_instructions() {
 #if defined(__x86_64__)
   return fault_mode == FaultMode::kHandler ||
@@ -38,15 +38,15 @@ inline bool has_guarded_instructions() {
 #endif
 }
 
-// Copies in ascending order, the last word by itself, with one system call or two. False: a fault, and part of it may
-// have been copied.
+// Copies in ascending order, the last word by itself, with one or two system calls. Returns false on a fault; some
+// bytes may then have been copied.
 [[nodiscard]] bool copy_by_kernel(std::byte* to, const std::byte* from, std::size_t length);
 
 }  // namespace softdat::base
 
 #if defined(__x86_64__)
-// Within an `asm goto`: the instructions between the local labels 8 and 9 are guarded, and a fault among them goes on
-// at the C label. The entry belongs to the same section group as its function, so the linker keeps or drops both.
+// For `asm goto`: guards the instructions between the local labels 8 and 9. After a fault execution continues at the C
+// label. The table entry is in the section group of its function, so the linker keeps or drops both.
 #define SOFTDAT_GUARDED(instructions, label)                \
   "8: " instructions                                        \
   "\n9:\n"                                                  \

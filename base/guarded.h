@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Guarded<T>: a value that can only be reached through its lock.
+// Guarded<T>: a value together with its mutex. The value can only be reached while the mutex is held.
 #pragma once
 
 #include <mutex>
@@ -10,7 +10,7 @@ namespace softdat::base {
 template <typename T>
 class Guarded {
  public:
-  // Holds the lock for as long as it lives; never store one.
+  // Holds the mutex while it lives. Must be a local variable.
   class Access {
    public:
     T* operator->() const { return value_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Atomic operations on the consumer's memory, which may fault (base/fault_guard.h). Sequentially consistent. `target`
-// is aligned to eight bytes. False: it faults, and nothing has been done.
+// Atomic operations on 64-bit words of the consumer's memory. Sequentially consistent. Any thread.
+// REQUIRES: `target` is aligned to 8 bytes. Returns false if `target` faults (base/fault_guard.h); it is then
+// unchanged.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +9,10 @@
 
 namespace softdat::base {
 
-// `value`: what is added; then what was there before.
+// Adds `value` to the word, and sets `value` to the word's previous number.
 [[nodiscard]] bool fetch_add(std::byte* target, std::uint64_t& value);
 
-// Stores `desired` if `value` is there. `value`: then what was there before.
+// Stores `desired` if the word equals `value`, and sets `value` to the word's previous number.
 [[nodiscard]] bool compare_exchange(std::byte* target, std::uint64_t& value, std::uint64_t desired);
 
 }  // namespace softdat::base

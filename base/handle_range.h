@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HandleRange: where a provider's handles lie, as it tells a registry, which then needs no call to see whether an
-// address is one of them. Part of the interface between the two (docs/REGISTRY.md): plain words, in this order.
+// HandleRange: the addresses at which a provider's handles lie. A provider shows it to the registry, which then needs
+// no call to see whether an address is one of them. It is part of the binary interface between the two
+// (docs/REGISTRY.md): the members and their order must not change.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,8 @@
 
 namespace softdat::base {
 
-// Written by the provider alone: `begin` once, then `size` (release), which grows. Read by anyone. Handles are the
-// addresses begin + n * step; the first word of each can be read for as long as the process lives.
+// Handles are the addresses begin + n * step. The first word of each stays readable for the life of the process.
+// The provider alone writes: `begin` once, then `size` with release; `size` only grows. Any thread reads.
 struct HandleRange {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::size_t> size{0};  // bytes

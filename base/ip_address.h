@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// IpAddress: a host's address of either family, and a port, as numbers; and its way to and from the socket API.
+// IpAddress: an IPv4 or IPv6 address with a port, and its conversion from and to text and the socket API.
 #pragma once
 
 #include <netinet/in.h>
@@ -13,14 +13,15 @@
 
 namespace softdat::base {
 
-// In the order of the wire. `scope` is the interface that a link-local one belongs to, else 0.
+// `bytes` are in network order. `scope` is the interface index of a link-local address, else 0.
 struct Ipv6 {
   std::array<std::uint8_t, 16> bytes{};
   std::uint32_t scope = 0;
   friend auto operator<=>(const Ipv6&, const Ipv6&) = default;
 };
 
-// One of IPv4 where `ipv6` is all zero; in host byte order. What IPv6 calls a mapped address is one of IPv4 here.
+// An IPv4 address if `ipv6` is all zero, else an IPv6 address. `ipv4` and `port` are in host byte order. An IPv4-mapped
+// IPv6 address is stored as IPv4.
 struct IpAddress {
   std::uint32_t ipv4 = 0;
   std::uint16_t port = 0;
@@ -32,7 +33,7 @@ struct IpAddress {
   IpAddress with_port(std::uint16_t other) const { return {.ipv4 = ipv4, .port = other, .ipv6 = ipv6}; }
 };
 
-// Neither nothing nor a group.
+// Neither the unspecified address nor a multicast group.
 bool is_single_host(const IpAddress& address);
 bool is_loopback(const IpAddress& address);
 
@@ -43,12 +44,12 @@ struct SocketAddress {
   sockaddr* generic() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 SocketAddress to_socket_address(const IpAddress& address);
-// Requires as many bytes as the family has; nothing for other families.
+// REQUIRES: `address` has all bytes of its family. Empty for families other than IPv4 and IPv6.
 std::optional<IpAddress> from_socket_address(const sockaddr& address);
 
-// "10.1.2.3", "::1", "[::1]", "fe80::1%eth0". No names.
+// Reads "10.1.2.3", "::1", "[::1]" or "fe80::1%eth0". Empty for anything else; host names are not looked up.
 std::optional<IpAddress> read_ip_address(const std::string& text);
-// The same without brackets and port.
+// The address as text, without brackets and port.
 std::string text_of(const IpAddress& address);
 
 }  // namespace softdat::base

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a person at a terminal is told. Whoever first knows a cause says it, once, in words that can
-// be acted on.
+// Messages for the user, on standard error. The function that first knows the cause of a failure logs it, once, with
+// the value that is wrong and what to do.
 #pragma once
 
 namespace softdat::base {
 
 enum class LogLevel { kError = 0, kWarning = 1, kNotice = 2, kTrace = 3 };
 
-// Prints "softdat: text" on standard error when SOFTDAT_LOG (error, warning [default], notice,
-// trace) allows. Any thread; one write per line, so lines of several threads never mix. printf
-// rules.
+// Prints "softdat: TEXT" if SOFTDAT_LOG allows the level (error, warning, notice or trace; default warning). `format`
+// is printf's. Any thread; each line is one write, so lines of several threads do not mix.
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char* format, ...);
 
+// Whether log() would print a message of this level.
 bool is_logged(LogLevel level);
 
 }  // namespace softdat::base

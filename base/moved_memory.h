@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The name of the file that registered memory is moved to.
 #pragma once
 
 namespace softdat::base {
 
-// The name of the file to which registered private memory is moved in place (memory/arena.h), as the
-// kernel tells it of a mapping. Such memory is private as far as the consumer is concerned.
+// The name given to memfd_create(), and how /proc/self/maps shows it. A mapping of this file is registered memory that
+// memory/arena.h has moved: to the consumer it is still private memory.
 inline constexpr char kMovedMemory[] = "softdat-memory";
 inline constexpr char kMovedMemoryPath[] = "/memfd:softdat-memory (deleted)";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// narrow(): a number in a narrower type, where it is known to fit.
+// narrow(): converts a number to a narrower type that it is known to fit.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace softdat::base {
 
-// Aborts when `value` does not fit: what a consumer or a peer says is checked, and refused, before it comes here.
+// Aborts if `value` does not fit. Numbers from a consumer or a peer must be checked before.
 template <std::integral To, std::integral From>
 constexpr To narrow(From value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   const bool fits = std::in_range<To>(value);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every access to the consumer's memory: copies as a NIC places bytes, and the touch before an access that must not
-// fail halfway. Ascending addresses, each byte stored exactly once, the last bytes last. Programs poll the tail of a
-// buffer that a peer writes, so the order is a promise (memcpy stores the tail first, or twice).
+// Copies from and to the consumer's memory. copy_ordered() stores bytes as a NIC does: in ascending order, each once,
+// the last bytes last. Programs poll the tail of a buffer that a peer writes, so this order is promised (memcpy may
+// store the tail first, or twice).
 //
-// Either side of a copy may fault (base/fault_guard.h): the memory is unmapped, truncated or protected. The answer is
-// then false, and some of the first bytes may have been copied.
+// Either side may fault (base/fault_guard.h). A copy then returns false; some leading bytes may have been copied. Any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ fault:
 }
 #endif
 
-// REQUIRES: `to` and `from` do not overlap. A reader that sees byte n (with an acquire load) sees every byte before it.
+// REQUIRES: `to` and `from` do not overlap. A reader that loads byte n with acquire sees all bytes before it.
 [[nodiscard]] inline bool copy_ordered(std::byte* to, const std::byte* from, std::size_t length) {
 #if defined(__x86_64__)
   const bool is_word = length == 8 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0;
@@ -41,7 +41,7 @@ fault:
   return copy_ordered_at_length(to, from, length);
 }
 
-// The same into memory of ours, which nobody reads meanwhile, so in any order.
+// Copies into the library's own memory, in any order. REQUIRES: no other thread reads `to` meanwhile.
 [[nodiscard]] inline bool copy_in(std::byte* to, const std::byte* from, std::size_t length) {
 #if defined(__x86_64__)
   if (length == 8 && fault_mode == FaultMode::kHandler) return move_eight_bytes(to, from);
@@ -49,10 +49,10 @@ fault:
   return copy_in_at_length(to, from, length);
 }
 
-// Whether every page of the bytes can be read at this moment.
+// Whether all pages of the range can be read now.
 [[nodiscard]] bool is_readable(const std::byte* from, std::size_t length);
 
-// Whether every page of the bytes can be written at this moment. Changes nothing, also while others write there.
+// Whether all pages of the range can be written now. Changes no byte, even while other threads write there.
 [[nodiscard]] bool is_writable(std::byte* to, std::size_t length);
 
 }  // namespace softdat::base

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which threads of this process run nothing but our code, so that it can be told whether the consumer has any but the
-// one that calls us.
+// Counts the library's own threads, so that is_consumer_alone() can tell whether the calling thread is the only one
+// that runs the consumer's code. Decision 0007 needs that before it moves memory.
 //
-// One word counts them; it is changed by whoever starts such a thread, once it exists, and by the thread itself, last
-// of all. So it never says more than there are.
+// One atomic word holds the count. The creator of a thread adds 1 after the thread exists; the thread subtracts 1 as
+// its last act. So the count is never larger than the number of own threads.
 #pragma once
 
 #include <thread>
@@ -13,12 +13,12 @@
 
 namespace softdat::base {
 
-// By the creator of a thread, as soon as it has been created.
+// Called by the creator of a thread, after it has been created.
 void count_own_thread();
-// By that thread, when it does nothing more.
+// Called by that thread, as its last act.
 void forget_own_thread();
 
-// Outermost on the stack of such a thread.
+// The first local variable of an own thread.
 class OwnThread {
  public:
   OwnThread() = default;
@@ -27,8 +27,8 @@ class OwnThread {
   OwnThread& operator=(const OwnThread&) = delete;
 };
 
-// Starts a thread that runs `body` and is counted as ours. Signals are the consumer's threads' business.
-// std::system_error: there can be no thread.
+// Starts a counted thread that runs `body` with all signals blocked but SIGSEGV and SIGBUS. Throws std::system_error if
+// no thread can be created.
 template <typename Body>
 std::thread start_own_thread(Body body) {
   const BlockedSignals blocked;  // inherited by the new thread
@@ -40,7 +40,8 @@ std::thread start_own_thread(Body body) {
   return thread;
 }
 
-// While one lives, no thread of ours begins a turn of the consumer's. Not for long: they wait by yielding.
+// While one lives, no own thread begins to call the consumer's functions. Keep it short: these threads wait by
+// yielding.
 class TurnsHeld {
  public:
   TurnsHeld();
@@ -49,7 +50,8 @@ class TurnsHeld {
   TurnsHeld& operator=(const TurnsHeld&) = delete;
 };
 
-// While one lives, its thread, one of ours, runs the consumer's code.
+// Lives on an own thread while that thread calls a function of the consumer's. The thread does not count as own
+// meanwhile.
 class ConsumersTurn {
  public:
   ConsumersTurn();
@@ -58,10 +60,10 @@ class ConsumersTurn {
   ConsumersTurn& operator=(const ConsumersTurn&) = delete;
 };
 
-// Whether the calling thread, not one of ours unless the consumer has its turn there, is the only one of this process
-// that runs the consumer's code; asked while turns are held it remains so as long, unless the caller itself changes it
-// or takes a signal. False also when the system does not tell. It waits a little for threads that are about to end.
-// Processes that share our memory without being threads are not seen.
+// Whether the calling thread is the only one of this process that runs the consumer's code. REQUIRES: the caller is no
+// own thread, unless a ConsumersTurn lives on it. While a TurnsHeld lives, true stays true, unless the caller starts
+// threads or takes a signal. False if the system does not tell. Waits some microseconds for threads that are ending.
+// Processes that share the memory without being threads (clone with CLONE_VM) are not seen.
 bool is_consumer_alone();
 
 }  // namespace softdat::base

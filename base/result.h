@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Result<T, E>: a value or the reason why there is none. Expected failures travel as values; nobody
-// may ignore one.
+// Result<T, E>: a value, or the reason why there is none. For expected failures; the compiler warns if one is ignored.
 #pragma once
 
 #include <type_traits>
@@ -9,8 +8,7 @@
 
 namespace softdat::base {
 
-// Wraps a reason so that Result<T, E> can be built from it even when T and E convert into each
-// other.
+// Marks a reason, so that a Result<T, E> can be made from it even if T and E convert into each other.
 template <typename E>
 struct Failure {
   E reason;
@@ -29,7 +27,7 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // Require ok().
+  // REQUIRE: ok().
   T& value() & { return *std::get_if<0>(&state_); }
   const T& value() const& { return *std::get_if<0>(&state_); }
   T&& value() && { return std::move(*std::get_if<0>(&state_)); }
@@ -37,7 +35,7 @@ class [[nodiscard]] Result {
   T& operator*() & { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
 
-  // Requires !ok().
+  // REQUIRES: !ok().
   const E& reason() const { return *std::get_if<1>(&state_); }
 
  private:
@@ -47,7 +45,7 @@ class [[nodiscard]] Result {
 template <typename T, typename E>
 concept IsBare = std::is_empty_v<T> && std::is_enum_v<E>;
 
-// A success that has nothing to tell, or a reason: one number, which calls hand back in a register as it is.
+// Without a value: one number, which functions return in a register.
 template <typename T, typename E>
 requires IsBare<T, E>
 class [[nodiscard]] Result<T, E> {
@@ -60,7 +58,7 @@ class [[nodiscard]] Result<T, E> {
   explicit operator bool() const { return ok(); }
   T value() const { return {}; }
 
-  // Requires !ok().
+  // REQUIRES: !ok().
   E reason() const { return static_cast<E>(number_ - 1); }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process tells `softdat run`, when that has started it. SOFTDAT_RUN_SOCKET then names a Unix stream socket, to
-// which each message is a connection of its own: lines of words that tabs separate. The first word is what happened,
-// the second the process id:
+// Reports of a process to `softdat run`, if that has started it. SOFTDAT_RUN_SOCKET names a Unix stream socket. A
+// message is one connection that carries lines; a line is words separated by tabs. The first word is the event, the
+// second the process id:
 //   open PID NAME ADDRESS                       an IA was opened
 //   listen PID NAME QUALIFIER                   a service point of that IA accepts requests
 //   socket PID                                  a socket of the program's own listens (tools/softdat/run/preload.c)
@@ -14,14 +14,14 @@
 
 namespace softdat::base {
 
-// Whether there is somebody to tell. Read once; false in a set-user-id program.
+// Whether `softdat run` has started this process. The environment is read once. False in a set-user-id program.
 bool has_runner();
 
-// Sends whole lines, each of which ends in a newline. Any thread. Never blocks and never fails: a runner that has gone,
-// or takes no more, misses them.
+// Sends lines, each with its newline. Any thread. Never blocks. Errors are ignored: if the runner has gone or its queue
+// is full, the lines are lost.
 void tell_runner(std::string_view lines);
 
-// The word as it may stand between tabs: control characters become blanks.
+// The word with its control characters, tabs among them, replaced by blanks.
 std::string runner_word(std::string_view word);
 
 }  // namespace softdat::base

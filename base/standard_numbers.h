@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// StandardNumbersTaken: keeps the descriptors that another library opens at numbers from 3 on. (Our own are UniqueFds.)
+// StandardNumbersTaken: while one lives, descriptors that another library opens get numbers from 3 on. (The library's
+// own are UniqueFds, which see to that themselves.)
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 namespace softdat::base {
 
-// Takes the free ones of the numbers 0, 1 and 2 while it lives.
+// Occupies those of the descriptor numbers 0, 1 and 2 that are free, and closes them at its end. One thread at a time.
 class StandardNumbersTaken {
  public:
   StandardNumbersTaken() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// While one lives, its thread is not cancelled: around those calls of the C library that are cancellation points and
-// that are made with a baton or a lock in hand, or by a destructor. A request to cancel waits for the consumer's own
-// next point.
+// Uncancelled postpones pthread_cancel() of its thread while it lives. Needed around cancellation points of the C
+// library that are called with a baton or a lock held, or in a destructor: a thread that died there would never give
+// the lock back. The cancellation takes effect at the consumer's next cancellation point.
 #pragma once
 
 #include <pthread.h>

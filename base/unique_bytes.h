@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes by which things are told apart, across processes and their lives.
+// Identifiers that are unique on this host, also across processes that come one after the other.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace softdat::base {
 
-// Fills `bytes` with what no other call on this host gets. Random where the system has random numbers for us; where it
-// refuses them (a seccomp filter may deny getrandom()), made from the process, the time and a counter. Not for secrets.
-// Any thread; never blocks.
+// Fills `bytes` with an identifier that no other call on this host gets. It is random; if getrandom() is denied, as a
+// seccomp filter may do, it is made of the process id, the time and a counter. Not for secrets. Any thread; never
+// blocks.
 void fill_with_unique_bytes(std::span<std::uint8_t> bytes);
 
 }  // namespace softdat::base
