@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What lies at our addresses, as the kernel tells it.
+// The mappings of this process, as the kernel reports them. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace softdat::memory {
 
 enum class MappingKind : std::uint8_t {
-  kPlain,    // private anonymous memory, readable and writable, of which the consumer disposes alone
-  kArena,    // a view of the file asked for
+  kPlain,    // private anonymous memory, readable and writable, that belongs to the consumer alone
+  kArena,    // a view of the arena's file
   kForeign,  // anything else: stacks, malloc's heaps, files
 };
 
@@ -24,35 +24,37 @@ struct Mapping {
   std::uint64_t file_offset;  // kArena
 };
 
-// Tells a file from all others.
+// Identifies a file on this host.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
 };
 FileIdentity identify_file(int file);
 
-// The mappings that touch [begin, end), in ascending order; views of the arena are whole. None when the kernel does
-// not tell. Throws std::bad_alloc.
+// The mappings that overlap [begin, end), in ascending order and cut to it; views of the arena are not cut. Empty if
+// the kernel does not report them. Throws std::bad_alloc.
 std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena);
 
-// Where the mapping ends in which the address lies; beyond everything when the kernel does not tell.
+// The end of the mapping that contains the address; the largest number if the kernel does not report it.
 std::uint64_t end_of_mapping(std::uint64_t address);
 
-// Whether the address lies in one of malloc's heaps, as far as it can be told without a look at the map. Cheap.
+// Whether the address is certainly in one of malloc's heaps. Does not read the map, so false proves nothing. Cheap.
 bool is_surely_heap(std::uint64_t address);
 
-// Whether a mapping of this name means that the kernel or a device may store into our memory, or read there, without
-// any thread of ours: a ring of io_uring or of asynchronous I/O, or what a device's driver has mapped.
+// Whether a mapping of this name shows that the kernel or a device may access memory of this process by itself: a ring
+// of io_uring or asynchronous I/O, or a mapping of a device's driver.
 bool is_of_others_at_work(std::string_view name);
 
-// All mappings, which takes longer the more there are. Others are said to be at work when the kernel does not tell.
+// Reads all mappings; the time grows with their number. `has_others_at_work` is also true if the kernel does not report
+// them.
 struct LinesSeen {
   std::size_t count = 0;
   bool has_others_at_work = false;
 };
 LinesSeen look_through_map();
 
-// Gives `sink` the views of the arena wherever they are, whole, in ascending order. Takes no memory of malloc's.
+// Calls `sink` for each view of the arena, whole, in ascending order. Does not use malloc, so that fork handlers may
+// call it.
 void walk_views(const FileIdentity& arena, const std::function<void(const Mapping&)>& sink);
 
 }  // namespace softdat::memory

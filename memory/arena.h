@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arena: the file behind this process's registered memory, so that peers can map it. Memory is moved
-// there in place when it is registered and stays there afterwards, which costs its owner nothing;
-// what has been unmapped meanwhile is given back to the system now and then.
+// Arena: the shared file that holds registered memory of this process, so that peers can map it. Registering moves the
+// pages into the file without changing their addresses or bytes. They stay there after deregistration; pages that the
+// consumer has unmapped are given back to the system from time to time. docs/decisions/0007-direct-access.md.
 #pragma once
 
 #include <array>
@@ -24,19 +24,19 @@ namespace softdat::memory {
 
 // Why memory is not shared.
 enum class Refusal : std::uint8_t {
-  kNotMovable,    // it is not private pages of the consumer's
-  kOtherThreads,  // it is, but moving it could fail a system call of one of the consumer's threads
-  kOthersAtWork,  // or the kernel or a device may be storing there by itself
-  kThreadMemory,  // a thread's stack or control block lies there, or a thread sleeps on a futex there, or may
+  kNotMovable,    // it is no private anonymous memory
+  kOtherThreads,  // a system call of another thread could fail with EFAULT while it moves
+  kOthersAtWork,  // the kernel or a device may be accessing it by itself
+  kThreadMemory,  // it may hold a thread's stack or control block, or a futex that a thread sleeps on
 };
 
 // Any thread.
 class Arena {
  public:
-  // Null when the system refuses.
+  // Null if the system has no userfaultfd with write protection or no large memfd for this process.
   static std::unique_ptr<Arena> create(PageMover mover = {});
-  // The one of this process, made when first asked for. It never dies: memory that was moved there stays
-  // there, and forks must know of it.
+  // The arena of this process, created by the first call; null as above. It is never destroyed, because moved memory
+  // stays in its file. A child made by fork() gets an arena of its own.
   static Arena* of_process();
   ~Arena();
   Arena(const Arena&) = delete;
@@ -45,25 +45,25 @@ class Arena {
   int file() const { return file_.get(); }
   // The stack of a thread that has not run yet may lie anywhere. A busy machine lets a thread wait some milliseconds.
   static constexpr base::Duration kNewThreadPatience = std::chrono::seconds(1);
-  // Tells it from other arenas, in other processes too; not 0.
+  // Identifies the arena on this host; never 0.
   std::uint64_t number() const { return identity_.inode; }
   bool is_same_file(int file) const;
-  // What is lent of it.
+  // The pages of the arena that NICs lend to peers.
   LentPages& lent() { return lent_; }
 
-  // Where [address, address + length) lies in the arena, moving there what does not yet. Nothing when
-  // some of it is no memory that can be moved, or not now; then no byte has changed its value. Waits, for
-  // kNewThreadPatience at most and without a lock, for a thread of this process that has not run yet.
+  // The offset of [address, address + length) in the file, after moving those pages that are not there yet. Empty if
+  // some page cannot be moved, or not now (`refusal` says why); no byte has changed then. Waits without a lock, for
+  // kNewThreadPatience at most, for a thread of this process that has not run yet. Throws std::bad_alloc.
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
 
-  // Peers that stand still in a copy may still store into these pages of the file. Takes back all that is lent of them
-  // and gives this process's memory private pages in their place; when it returns nothing that the peers store is seen
-  // here. They stay out of use until their holds are over. Returns how many bytes were taken away, without those that
-  // had been before for the same hold. Throws std::bad_alloc.
+  // Takes pages of the file away from peers that may still store into them. Takes back all that is lent of these pages,
+  // and puts private pages with the same bytes in their place. After the return, stores of these peers do not reach
+  // this process's memory. The pages of the file stay unused until the holds are over. Returns how many bytes were
+  // replaced, without those already replaced for the same hold. Throws std::bad_alloc.
   std::uint64_t retire(std::span<const Retirement> retirements);
 
-  // A fork of this process is about to happen / has happened, on this thread.
+  // Called by the fork handlers, on the thread that forks.
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes of an arena, the file behind a process's registered memory: kWindows windows of kWindowBytes. A window stands
-// for a run of the owner's addresses as long as itself, so memory that is contiguous there is contiguous here.
+// FileRange: a range of bytes in an arena's file. The file has kWindows windows of kWindowBytes. Each window stands for
+// a run of the owner's addresses of the same length, so memory that is contiguous at the owner is contiguous in the
+// file.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ inline constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 30;
 inline constexpr std::uint64_t kArenaBytes = kWindows * kWindowBytes;
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-// [begin, end), whole pages where a name says so.
+// Offsets in bytes: [begin, end).
 struct FileRange {
   std::uint64_t begin;
   std::uint64_t end;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells every arena of this process of its forks.
+// Handlers of fork() that call each arena before and after it.
 #pragma once
 
 namespace softdat::memory {
 
 class Arena;
 
-// Any thread, but not from within a fork handler.
+// Adds and removes an arena. Any thread, but not within a fork handler.
 void follow_forks(Arena& arena);
 void ignore_forks(Arena& arena);
 
-// Whether this process is a child of the one in which the answer was last `generation`; counts forks.
+// The number of forks between the first process and this one. A number that changed tells an object that it was made by
+// the parent. Any thread.
 unsigned fork_generation();
 
 }  // namespace softdat::memory

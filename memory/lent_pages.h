@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LentPages: which pages of an arena its process's NICs lend to peers, each under a number (a memory key), and which
-// pages are retired: taken away from a peer that stood still in the middle of a copy. Retired pages are out of use
-// (nobody lends them, nothing is moved there) until that peer has let go of them or died.
+// LentPages: the pages of an arena that this process's NICs lend to peers, each range under a number (a memory key),
+// and the retired pages, which were taken away from a peer that did not finish a copy. Retired pages are not lent, and
+// no memory is moved there, until that peer has let go of them or died.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@
 
 namespace softdat::memory {
 
-// Who lends pages. Called with the lock of LentPages held; calls nothing here.
+// A NIC that lends pages. Called with the lock of LentPages held; must not call LentPages.
 class Lender {
  public:
-  // The pages under that number are lent no longer, and peers that still hold some of them must learn of it first.
+  // The pages under `number` are no longer lent. Must mark the number so that peers that still hold its pages see it.
   virtual void take_back(std::uint32_t number) = 0;
 
  protected:
   ~Lender() = default;
 };
 
-// A peer that holds pages: the three words tell it from every other, earlier ones too.
+// A peer's claim on pages. `peer`, `place` and `word` together identify it, also among earlier ones.
 struct Hold {
   const void* peer;
   std::uint64_t place;
   std::uint64_t word;
-  // Whether the peer has let go, or has died. Any thread.
+  // Whether the peer has let go or died. Any thread.
   std::function<bool()> is_over;
 
   bool is_same(const Hold& other) const { return peer == other.peer && place == other.place && word == other.word; }
 };
 
-// Pages that are to be taken away from a hold.
+// Pages to be taken away from a hold.
 struct Retirement {
   FileRange pages;
   Hold hold;
@@ -47,8 +47,8 @@ struct Retirement {
 // Any thread.
 class LentPages {
  public:
-  // Calls `publish` unless some of the pages are retired (then false). Nobody else adds or removes that number
-  // meanwhile. Throws std::bad_alloc.
+  // Adds the pages and calls `publish` under the lock. False, without the call, if some of the pages are retired.
+  // Throws std::bad_alloc.
   template <typename Publish>
   bool add(Lender& lender, std::uint32_t number, const FileRange& pages, const Publish& publish) {
     const std::lock_guard lock(mutex_);
@@ -57,7 +57,8 @@ class LentPages {
     publish();
     return true;
   }
-  // Calls `withdraw`: the pages that peers may hold under that number. Nothing, and no call, when it was not added.
+  // Removes the pages and calls `withdraw` under the lock. Returns the pages that peers may still hold; empty, without
+  // the call, if the number was not added.
   template <typename Withdraw>
   std::optional<FileRange> remove(Lender& lender, std::uint32_t number, const Withdraw& withdraw) {
     const std::lock_guard lock(mutex_);
@@ -68,12 +69,11 @@ class LentPages {
     withdraw();
     return pages;
   }
-  // The lender goes, whatever it still lends.
+  // Removes all pages of a lender that is being destroyed.
   void remove_all(Lender& lender);
 
-  // Takes back all that is lent of the pages. They are retired until their hold is over. Returns those that were not
-  // retired for their hold before: in ascending order, apart from each other. Throws std::bad_alloc, and nothing has
-  // happened then.
+  // Takes back all that is lent of the pages, and retires them until their holds are over. Returns those that were not
+  // yet retired for the same hold, in ascending order and disjoint. Throws std::bad_alloc without any effect.
   std::vector<FileRange> retire(std::span<const Retirement> retirements);
   // Whether pages have been taken away from this hold.
   bool is_known(const Hold& hold);
@@ -81,7 +81,7 @@ class LentPages {
   void release();
   bool is_retired(const FileRange& pages);
 
-  // For forks: the child finds the lists whole.
+  // For fork handlers, so that the child finds the lists consistent.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /proc/self/maps, line by line, or one mapping of it where the kernel can be asked for one (Linux 6.11).
+// Reads /proc/self/maps line by line, or asks the kernel for one mapping (PROCMAP_QUERY, Linux 6.11).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct MapLine {
   std::string_view name;
 };
 
-// Hands out the lines in ascending order until one is not wanted; what they view dies with the call. Takes no memory of
-// malloc's. False when the kernel does not tell.
+// Calls `wants_more` for each line in ascending order until it returns false. The views in a line are valid during the
+// call only. Does not use malloc. False if the file cannot be read.
 bool walk_map_lines(const std::function<bool(const MapLine&)>& wants_more);
 
 // One thread at a time, for one look at the map.
@@ -30,8 +30,8 @@ class MapQuery {
   enum class Answer : std::uint8_t { kFound, kNone, kUnable };
 
   MapQuery();
-  // The mapping that holds the address, or else the next one. What `out` views lives until the next call. kUnable: walk
-  // the lines instead.
+  // Finds the mapping that contains the address, or the next one above it. The views in `out` are valid until the next
+  // call. kUnable: the kernel cannot answer; use walk_map_lines().
   Answer find(std::uint64_t address, MapLine& out);
 
  private:

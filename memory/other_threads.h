@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the other threads of this process have in memory that is about to be moved, as the kernel tells it.
+// What other threads of this process keep in memory that is about to be moved, as the kernel reports it.
 //
-// Moving pages is seen by a thread in two ways. The kernel stores on its own account into a thread's control block
-// (when the thread changes processors, and when it ends) and onto its stack (signals); without privileges such a store
-// into pages that stand still ends the process. And a futex that is not private is known to the kernel by its page:
-// whoever sleeps on one is not found any more after its page has been replaced. Semaphores, mutexes and conditions
-// shared between processes sleep so, and pthread_join().
+// A thread can notice a move in two ways. First, the kernel itself stores into a thread's control block (when the
+// thread changes processors, and when it ends) and onto its stack (signal frames). Without privileges such a store into
+// pages that are being moved ends the process. Second, the kernel identifies a futex that is not private by its page,
+// so a thread that sleeps on one is not woken after the page has been replaced. Semaphores, mutexes and conditions that
+// processes share use such futexes, and so does pthread_join().
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace softdat::memory {
 
-// One look. It takes some microseconds for each thread. Throws std::bad_alloc.
+// A snapshot, taken by the constructor. Takes some microseconds for each thread. Throws std::bad_alloc. One thread at a
+// time.
 class OtherThreads {
  public:
   enum class Look : std::uint8_t {
@@ -24,18 +25,18 @@ class OtherThreads {
   };
   explicit OtherThreads(Look look = Look::kWhole);
 
-  // False: the kernel does not tell of some thread, so nothing may be moved. A thread of the kernel's own that works
-  // for this process (io_uring) is one, and new_thread() another.
+  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is a new_thread(). Nothing
+  // may be moved then.
   bool is_complete() const { return is_complete_; }
-  // A thread that exists and has not run yet. Only the thread itself can tell the kernel where its control block is, so
-  // it is not known where that lies. 0: there is none. See await_first_run().
+  // A thread that exists and has not run yet, or 0. Only the thread itself can tell the kernel where its control block
+  // is, so it is not known where that lies. See await_first_run().
   int new_thread() const { return new_thread_; }
-  // Whether some thread's control block or stack may lie in [begin, end), whole pages. `mapping_end`: of the mapping in
-  // which the range ends. A stack that lies above the range in the same mapping may reach down into it.
+  // Whether a thread's control block or stack may overlap [begin, end), whole pages. `mapping_end` is the end of the
+  // mapping in which the range ends: a stack above the range in the same mapping may reach down into it.
   bool stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_t mapping_end) const;
-  // Whether some thread sleeps on a futex there that is not private.
+  // Whether a thread sleeps on a non-private futex in [begin, end).
   bool sleep_in(std::uint64_t begin, std::uint64_t end) const;
-  // The addresses of such futexes, of every thread.
+  // The addresses of all non-private futexes that threads sleep on.
   const std::vector<std::uint64_t>& futexes() const { return futexes_; }
 
  private:
@@ -63,13 +64,12 @@ class OtherThreads {
 // point.
 bool await_first_run(int thread, base::Time deadline);
 
-// Whether some handler of a signal runs on an alternate stack (sigaltstack), if its thread has one. The kernel does not
-// tell where those of other threads lie. SIGSEGV and SIGBUS do not count: a thread has them by its own fault.
+// Whether a signal handler is installed with SA_ONSTACK. The kernel does not report where alternate stacks of other
+// threads are. Handlers of SIGSEGV and SIGBUS do not count, because a thread raises these signals by its own access.
 bool may_use_alternate_stacks();
 
-// Wakes everyone who sleeps on futexes in [begin, end), whether the kernel knows them by the private pages that are or
-// were there or by the file's pages. They look at their words again, and sleep again if they have to. For after the
-// pages there have been replaced.
+// Wakes all threads that sleep on futexes in [begin, end), by the private pages and by the file's pages. REQUIRES: the
+// pages there have just been replaced. A woken thread looks at its futex word and sleeps again if it must.
 void wake_sleepers(const OtherThreads& threads, std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset);
 
 }  // namespace softdat::memory

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PageMover: changes what backs pages of this process while its threads go on using them. Every byte
-// that a thread stores before, during or after is there afterwards.
+// PageMover: moves pages of this process into a file while threads use them. No store is lost, whether it comes before,
+// during or after the move.
 //
-// How: the pages are write-protected by userfaultfd, so that a thread that stores into them waits;
-// their bytes are copied into the file; the file is mapped over them; the waiting threads go on.
-// Reading threads notice nothing. Where the kernel lets us only have faults of user code
-// (UFFD_USER_MODE_ONLY: without privileges the rule), a system call of another thread that stores into
-// one of these pages in this very moment (some 30 us per piece) fails with EFAULT instead of
-// waiting: docs/decisions/0007-direct-access.md. Hence MoveWhen, and, for our own threads, MoveWatch.
+// The mover write-protects the pages by userfaultfd, copies their bytes into the file, maps the file over them, and
+// lets the threads go on that tried to store meanwhile. Readers notice nothing. Without privileges userfaultfd handles
+// faults of user code only (UFFD_USER_MODE_ONLY): a system call of another thread that stores into these pages within
+// some 30 us of the move fails with EFAULT (docs/decisions/0007-direct-access.md). MoveWhen avoids that for the
+// consumer's threads, MoveWatch for the library's own.
 //
-// The moving thread must not store into the pages itself, so it uses nothing but its own stack, and
-// blocks signals meanwhile. Its calls of the kernel go around the C library, because sanitizers
-// would take their effects for accesses of ours.
+// The moving thread must not store into the pages. So it uses its stack only and blocks signals, and it makes its
+// system calls without the C library, because sanitizers would report their effects as accesses.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +21,15 @@ namespace softdat::memory {
 
 // When pages may be moved.
 enum class MoveWhen : std::uint8_t {
-  kHarmless,  // when no system call of the consumer's can fail for it: it waits, or there is no thread to make it
+  kHarmless,  // only if no system call of the consumer's can fail: such calls wait, or no other thread can make one
   kAlways,
 };
 
 enum class MoveResult : std::uint8_t { kMoved, kDisturbing, kFailed };
 
-// For system calls of ours that store into the consumer's memory. Made before such a call; was_disturbed() after one
-// that failed with EFAULT says whether pages were being moved meanwhile, so that it is worth another try. It returns
-// when they are no longer being moved.
+// For the library's own system calls that store into the consumer's memory. Construct one before such a call. If the
+// call fails with EFAULT, was_disturbed() waits until no pages are being moved, and says whether some were moved
+// meanwhile: then the call should be repeated.
 class MoveWatch {
  public:
   MoveWatch();
@@ -44,16 +42,16 @@ class MoveWatch {
 // One thread at a time.
 class PageMover {
  public:
-  // False for ever when the system has no such thing, or forbids it.
+  // Whether the system allows it. The answer does not change.
   bool is_able();
 
-  // Whether the system calls of others wait while pages move. After is_able().
+  // Whether system calls of other threads wait while pages move. REQUIRES: is_able() was called.
   bool holds_system_calls() const { return holds_system_calls_; }
-  // As if the system let us have faults of user code only. Before anything else.
+  // Acts as if the process had no privileges. REQUIRES: nothing was called before. For tests.
   void forgo_system_calls() { may_hold_system_calls_ = false; }
 
-  // Moves [begin, end), whole pages of plain memory and not of the caller's stack, to `offset` of
-  // `file`. Otherwise all from some page on is as it was.
+  // Moves [begin, end) to `offset` of `file`. REQUIRES: whole pages of MappingKind::kPlain that do not hold the
+  // caller's stack. If the result is not kMoved, the pages from some point on are unchanged.
   MoveResult move(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset, MoveWhen when);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Anonymous files that processes share, and views of them. A view never fails at an access: a file
-// that could shrink is refused.
+// Sealed memfds that processes share, and mappings of them. An access to a mapping cannot fault, because files that
+// could shrink are refused.
 #pragma once
 
 #include <cstddef>
@@ -11,39 +11,38 @@
 
 namespace softdat::memory {
 
-// A new file of so many bytes that takes memory only where it is written, and can neither shrink nor
-// grow. Empty when the system, or the process's limit on file sizes, refuses.
+// Creates a sparse file of `bytes` bytes that can neither shrink nor grow. Empty if the system or RLIMIT_FSIZE refuses.
 base::UniqueFd create_shared_file(const char* name, std::uint64_t bytes);
 
-// Whether a write up to there would be within the process's limit on file sizes; beyond, it would raise SIGXFSZ.
+// Whether RLIMIT_FSIZE allows a write up to `bytes`. A write beyond the limit would raise SIGXFSZ.
 bool is_file_size_allowed(std::uint64_t bytes);
 
-// From now on nobody else can map it for writing; views that exist stay as they are.
+// Forbids new writable mappings of the file. Existing ones stay.
 void forbid_new_writers(int file);
 
-// Why create_shared_file() failed just now, in words for the user.
+// Why create_shared_file() has just failed, for a log line.
 std::string shared_file_problem(std::uint64_t bytes);
 
-// Whether it is a memfd (of ordinary pages) whose size cannot change. Never asks a foreign file system, so a peer
-// cannot make it block.
+// Whether it is a memfd of ordinary pages whose size cannot change. Asks for seals only, which no file system of a
+// peer's can answer, so it never blocks.
 bool is_sealed_memory(int file);
 
-// Whether it is a file as create_shared_file() makes them, of exactly that size.
+// Whether it is a sealed memfd of exactly that size, as create_shared_file() makes it.
 bool is_shared_file(int file, std::uint64_t bytes);
 
-// Owns one mapping of a shared file. Core dumps leave it out.
+// Owns one mapping of a shared file. Core dumps do not contain it. One thread at a time.
 class SharedView {
  public:
   enum class Rights { kRead, kReadWrite };
 
   SharedView() = default;
-  // Empty when the system refuses.
+  // Empty if mmap() fails.
   SharedView(int file, std::uint64_t offset, std::size_t length, Rights rights);
   SharedView(SharedView&& other) noexcept;
   SharedView& operator=(SharedView&& other) noexcept;
   ~SharedView();
 
-  // Children of this process do not get it.
+  // A child made by fork() does not get the mapping.
   void keep_from_children();
 
   std::byte* data() const { return data_; }

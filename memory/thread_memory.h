@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that threads use without naming it, so that it cannot stand still under them.
+// Memory that the C library and the kernel use for threads, which must not be moved.
 #pragma once
 
 #include <cstdint>
 
 namespace softdat::memory {
 
-// Whether [begin, end), whole pages, touches what the calling thread needs to move pages: its stack around here, and
-// its control block, in which the C library keeps errno and the kernel stores when the thread changes processors. The
-// main thread's block counts for all threads: the loader maps it like plain memory, while others' lie behind a guard.
+// Whether [begin, end), whole pages, overlaps the calling thread's stack near the present stack pointer, or its control
+// block, in which the C library keeps errno and the kernel stores when the thread changes processors. The main thread's
+// control block counts for all callers, because it lies in memory that looks like any other.
 bool is_in_use_by_threads(std::uint64_t begin, std::uint64_t end);
 
 }  // namespace softdat::memory
