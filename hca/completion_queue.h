@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// CompletionQueue: where the completions of queue pairs are queued until the consumer takes them.
 #pragma once
 
 #include <cstddef>
@@ -10,42 +11,41 @@
 
 namespace softdat::hca {
 
-// Told once per arm() that a waking completion was added, or that the queue overflowed. Same thread
-// rule as QueuePairSink.
+// Called once per arm() when a completion that wakes has been added, and when the queue overflows. Called as
+// QueuePairSink is. Owned by the caller of Device::create_cq(); outlives the queue.
 class CompletionSink {
  public:
   virtual void on_completion() = 0;
-  // Completions were lost; the queue pairs that feed this queue are broken. Said once
-  // until the queue is resized.
+  // Completions were lost, and the queue pairs that feed this queue are broken. Called once until the queue is resized.
   virtual void on_overflow() = 0;
 
  protected:
   ~CompletionSink() = default;
 };
 
-// Completions in order of arrival. Must outlive the queue pairs that feed it. Every call from any
-// thread.
+// Completions in order of arrival. Must outlive the queue pairs that feed it. All calls from any thread; none calls a
+// sink.
 class CompletionQueue {
  public:
   virtual ~CompletionQueue() = default;
 
-  // Takes up to out.size() completions, each exactly once whatever threads poll. Does not progress
-  // the device.
+  // Takes up to out.size() completions and returns how many. Several threads may poll; each completion is taken once.
+  // Does not make progress: see Device::progress().
   virtual std::size_t poll(std::span<Completion> out) = 0;
 
-  // Completions waiting now.
+  // How many completions wait. May cost more than an empty poll().
   virtual std::size_t size() const = 0;
   virtual std::size_t capacity() const = 0;
 
-  // kInvalidState when more completions wait than the new capacity.
+  // kInvalidState if more completions wait than the new capacity; kUnsupported; kNoMemory. Failure changes nothing.
   virtual Outcome resize(std::size_t capacity) = 0;
 
-  // Notified after every completion that is not quiet. Others may notify it too: it carries no
-  // state. A waiter that wants solicited completions only looks at what it polled.
+  // Notified after every completion that is not kQuiet. The owner of the queue may notify it too. A waiter for
+  // solicited completions must look at what it polled.
   virtual base::EventCount& event_count() = 0;
 
-  // The sink's on_completion() is called once for the next waking completion (solicited_only: the
-  // next solicited or failed one). Look at size() after arming.
+  // Has on_completion() called once, for the next completion that wakes (solicited_only: the next solicited or failed
+  // one). The caller must look at size() afterwards: a completion that was there before does not count.
   virtual void arm(bool solicited_only) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Connection management across the port: who asks, who answers, and what both are told.
+// Connection management: requests, answers, and the events of both sides.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class QueuePair;
 
 using Bytes = std::vector<std::byte>;
 
-// The states of a queue pair. The queue pair is the only place where a connection's truth is kept.
+// The states of a queue pair. No other object stores the state of a connection. docs/STATES.md has the transitions.
 enum class QueuePairState : std::uint8_t {
   kIdle,           // never connected since creation or reset; receives may be posted
   kConnecting,     // connect() under way
@@ -30,11 +30,11 @@ enum class QueuePairState : std::uint8_t {
 
 enum class ConnectionEventType : std::uint8_t {
   kEstablished,
-  kPeerRejected,     // the peer's consumer said no; private data may say why
-  kNonPeerRejected,  // nobody listens on that service id, or the listener's backlog is full
+  kPeerRejected,     // the peer's consumer rejected; private data may say why
+  kNonPeerRejected,  // no listener has that service id, or its backlog is full
   kUnreachable,      // no route, no such host
   kTimedOut,         // no answer before the deadline
-  kAcceptFailed,     // our accept() could not be completed (the peer gave up or died)
+  kAcceptFailed,     // accept() could not be completed (the peer gave up or died)
   kDisconnected,     // either side disconnected, exactly once per established connection
   kBroken,           // the connection failed: peer died, protocol or access error; once, instead of
                      // kDisconnected
@@ -43,22 +43,22 @@ enum class ConnectionEventType : std::uint8_t {
 struct ConnectionEvent {
   ConnectionEventType type;
   Bytes private_data;  // of the peer: kEstablished on the connecting side, kPeerRejected
-  // Only of kEstablished on the connecting side: who said yes, wherever the request was handed off to.
+  // kEstablished on the connecting side: the service id of the listener that accepted, which differs from the one asked
+  // for after a hand-off. Empty otherwise.
   std::optional<std::uint64_t> service_id = std::nullopt;
-  // kBroken: because of a request of the peer's that could not be allowed. No completion tells so here.
+  // kBroken: a request of the peer's was refused, such as one with a wrong key. No completion on this side says so.
   bool is_peers_fault = false;
 };
 
 struct ConnectParameters {
-  Address remote;                // port 0: the service id decides
-  std::uint64_t service_id = 0;  // all 64 bits count
-  std::span<const std::byte> private_data;
-  base::Duration timeout = base::Duration::max();
+  Address remote;                                  // port 0: the service id decides
+  std::uint64_t service_id = 0;                    // all 64 bits count
+  std::span<const std::byte> private_data;         // copied by the call
+  base::Duration timeout = base::Duration::max();  // from the call on; then kTimedOut
 };
 
-// One peer's request, waiting for an answer. Owned by whoever received it from
-// ListenerSink::on_request; destroying it unanswered refuses the peer as kNonPeerRejected. Any
-// thread, but one call at a time.
+// A peer's request, waiting for an answer. Owned by the receiver of ListenerSink::on_request(). Destroying it
+// unanswered refuses the peer as kNonPeerRejected. Any thread, one call at a time. No call blocks.
 class ConnectionRequest {
  public:
   virtual ~ConnectionRequest() = default;
@@ -67,27 +67,28 @@ class ConnectionRequest {
   virtual std::uint64_t service_id() const = 0;
   virtual std::span<const std::byte> private_data() const = 0;
 
-  // Reads that the peer answers at a time, and that it wants to have outstanding; 0 of both where it does not say.
+  // How many reads the peer answers at a time, and how many it wants to have outstanding; both 0 if it does not say.
   virtual std::uint32_t reads_in() const = 0;
   virtual std::uint32_t reads_out() const = 0;
 
-  // Answers yes with an idle queue pair. Its sink later gets kEstablished or kAcceptFailed (the
-  // latter also when the peer has already gone). Failure (kInvalidState: qp not idle, or the request
-  // answered before; kInvalidArgument: too much private data) changes nothing.
+  // Accepts with an idle queue pair, whose sink later gets kEstablished, or kAcceptFailed if the peer has gone. Failure
+  // changes nothing: kInvalidState (the queue pair is not idle, or the request was answered before), kInvalidArgument
+  // (too much private data).
   virtual Outcome accept(QueuePair& qp, std::span<const std::byte> private_data) = 0;
 
-  // Answers no; the peer gets kPeerRejected with the data. The request is spent afterwards, but for a failure with
-  // kNoMemory, which changes nothing.
+  // Rejects; the peer gets kPeerRejected with the data. The request is used up, unless the call fails with kNoMemory,
+  // which changes nothing.
   virtual Outcome reject(std::span<const std::byte> private_data) = 0;
 
   // Passes the request on to this device's listener of another service id, as if the peer had asked for that one. The
-  // request is spent afterwards. Failure (kBadAddress: nobody listens there; kInvalidState: answered before; kNoMemory)
-  // changes nothing.
+  // request is used up. Failure changes nothing: kBadAddress (no listener there), kInvalidState (answered before),
+  // kNoMemory.
   virtual Outcome hand_off(std::uint64_t service_id) = 0;
 };
 
-// Where a listener's requests go. Called by whichever thread progresses the device, with no lock of
-// the device held, one call at a time per device.
+// Receives a listener's requests. Owned by the caller of Device::listen(). Called by the thread that makes the device's
+// progress (a consumer thread in progress() or sleep(), or a thread of the device), with no lock of the device held,
+// one call of all sinks of a device at a time.
 class ListenerSink {
  public:
   virtual void on_request(std::unique_ptr<ConnectionRequest> request) = 0;
@@ -96,19 +97,19 @@ class ListenerSink {
   ~ListenerSink() = default;
 };
 
-// Listens while it lives. After its destructor has returned the sink is not called again; requests
-// already handed out stay answerable.
+// Listens while it lives. Its destructor waits for a sink call under way, unless it runs within that call; afterwards
+// the sink is not called again. Requests already handed out can still be answered.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual std::uint64_t service_id() const = 0;
 };
 
-// Where a queue pair's events go; same thread rule as ListenerSink.
+// Receives a queue pair's events. Called as ListenerSink is. Owned by the caller of Device::create_qp().
 class QueuePairSink {
  public:
   virtual void on_connection_event(const ConnectionEvent& event) = 0;
-  // More receives are outstanding than the soft limit allows; once per QueuePair::set_recv_limits().
+  // More receives are outstanding than the soft limit allows. Called once per QueuePair::set_recv_limits().
   virtual void on_recv_limit() {}
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a queue pair has been given to do, and has received, since it was made. A queue pair that
-// counts is a CountingQueuePair too.
+// Counts of what was posted to a queue pair and what it received, since its creation. A queue pair that counts also
+// derives from CountingQueuePair.
 #pragma once
 
 #include <array>
@@ -26,14 +26,14 @@ enum class Transfer : std::uint8_t {
 inline constexpr std::size_t kTransfers = 12;
 
 struct TransferCount {
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  // of operations
   std::uint64_t bytes = 0;
 };
 using TransferCounts = std::array<TransferCount, kTransfers>;
 
 class CountingQueuePair {
  public:
-  // Any thread. Posts that were refused and receives that failed are not counted.
+  // Any thread. Refused posts and failed receives are not counted.
   virtual TransferCounts transfer_counts() const = 0;
 
  protected:

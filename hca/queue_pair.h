@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// QueuePair: a reliable connection of the adapter, with its two queues of requests.
 #pragma once
 
 #include <atomic>
@@ -11,69 +12,72 @@ namespace softdat::hca {
 
 inline constexpr std::uint32_t kNoRecvLimit = ~std::uint32_t{0};
 
-// A reliable connected queue pair. Every call from any thread. Its destructor breaks a live
-// connection (the peer sees a disconnect), discards posted work without completions, and returns
-// only when no sink call is running or will come.
+// A reliable connected queue pair. All calls from any thread. device.h says which may wait.
+//
+// Completions of one queue come in the order of the posts. When a connection ends, all posted requests complete (as
+// kFlushed, if they were not carried out) before the sink gets kDisconnected or kBroken.
+//
+// The destructor ends a live connection (the peer sees a disconnect), discards posted requests without completions, and
+// waits for a sink call under way, unless it runs within that call.
 class QueuePair {
  public:
   virtual ~QueuePair() = default;
 
-  // Every post asks, so it is no call into the backend.
+  // Not virtual, because every post asks.
   QueuePairState state() const { return state_.load(std::memory_order_seq_cst); }
   virtual const QueuePairLimits& limits() const = 0;
 
-  // Valid in kConnected, kDisconnecting and kError (flushed at once in the latter two). Errors:
-  // kInvalidState, kLimitReached (queue full), kInvalidArgument (too many segments, unknown opcode
-  // or flag, or lengths that add up beyond 2^32-1), kPermission (a segment's key, range, rights or
-  // domain). A refused request leaves no trace.
+  // Posts a request. Allowed in kConnected, kDisconnecting and kError; in the latter two it is flushed at once. Failure
+  // changes nothing: kInvalidState, kLimitReached (the queue is full), kInvalidArgument (too many segments, an unknown
+  // opcode or flag, or more than 2^32-1 bytes), kPermission and its particulars (a segment's key, range, rights or
+  // domain).
   virtual Outcome post_send(const SendRequest& request) = 0;
 
-  // The new key, 0 for an unbind. It opens when the bind's turn has come among the sends, and nothing
-  // posted later starts before that; the old key shuts then. Valid and flushed as sends are. Errors
-  // besides theirs: kBadKey, kOutOfRange, kMissingRight of the region; kWrongDomain of region or
-  // window. A bind that fails later breaks the connection.
+  // Posts a bind and returns the window's new key, 0 for an unbind. Binds are carried out in order with the sends, and
+  // no later request starts before. Then the new key becomes valid and the old one invalid. Allowed and flushed as
+  // sends are. Errors beside those of sends: kBadKey, kOutOfRange, kMissingRight (of the region), kWrongDomain (of
+  // region or window). A bind that fails later breaks the connection.
   virtual Result<std::uint32_t> post_bind(const BindRequest& request) = 0;
 
-  // Valid in every state (flushed at once in kError). Errors as post_send; kInvalidState with a
-  // shared receive queue.
+  // Posts a receive. Allowed in every state; flushed at once in kError. Errors as post_send(); kInvalidState if the
+  // queue pair uses a shared receive queue.
   virtual Outcome post_recv(const RecvRequest& request) = 0;
 
-  // Requests posted whose completion has not been generated. Of a shared receive queue only those
-  // that this queue pair has taken.
+  // Posted requests that have not completed. With a shared receive queue: receives that this queue pair has taken.
   virtual std::uint32_t sends_outstanding() const = 0;
   virtual std::uint32_t recvs_outstanding() const = 0;
 
-  // When more than `soft` receives are outstanding, which may be now, the sink is told once; when
-  // more than `hard` are, the connection is broken, as often as there is one. kNoRecvLimit: none.
-  // Replaces earlier limits.
+  // Replaces the limits of outstanding receives. Above `soft`, which may be the case now, the sink's on_recv_limit() is
+  // called once. Above `hard` the connection is broken, and so is every later one. kNoRecvLimit: no limit.
   virtual void set_recv_limits(std::uint32_t soft, std::uint32_t hard) = 0;
 
-  // kIdle > kConnecting; the sink hears the end. kInvalidState unless idle; kBadAddress;
-  // kInvalidArgument.
+  // Starts to connect (kIdle > kConnecting). The sink gets kEstablished or the reason of the failure. The time-out
+  // starts with the call. Errors: kInvalidState unless idle, kBadAddress, kInvalidArgument (too much private data).
   virtual Outcome connect(const ConnectParameters& parameters) = 0;
 
-  // Graceful: what is posted completes first. Abrupt: it is flushed. While kConnecting or
-  // kAccepting: gives up (no further event than kDisconnected). In kError: success, nothing
-  // happens. kInvalidState in kIdle.
+  // Starts to disconnect. Graceful: posted requests complete first. Abrupt: they are flushed. In kConnecting and
+  // kAccepting it gives up; the only further event is kDisconnected. In kError: succeeds and does nothing.
+  // kInvalidState in kIdle.
   virtual Outcome disconnect(bool graceful) = 0;
 
-  // kError (or kIdle) > kIdle. kInvalidState otherwise. Work posted and unflushed is discarded with
-  // flush completions.
+  // Makes the queue pair ready for another connection (kError or kIdle > kIdle; otherwise kInvalidState). In kError,
+  // requests that are still posted complete as kFlushed. kNoMemory: still in kError; the call may be
+  // repeated.
   virtual Outcome reset() = 0;
 
-  // The peer's address once connecting; and our own service port as the peer sees it.
+  // The peer's address; unset before the first connect or accept.
   virtual Address remote_address() const = 0;
 
-  // Never 0; what peers see as the port of the requests of this queue pair.
+  // The port from which peers see this queue pair's requests come. Never 0.
   virtual std::uint16_t local_port() const = 0;
 
-  // Takes over, in their order, the receives that are posted to `from`, a queue pair of the same device with the same
-  // number of segments or fewer. Both idle. Afterwards `from` is of no use: everything but its destructor fails there
-  // with kInvalidState. Failure (kInvalidState, kLimitReached: no room for all of them) changes nothing.
+  // Takes over the receives that are posted to `from`, in their order. REQUIRES: `from` is a queue pair of the same
+  // device whose receives have as many segments or fewer. Both must be idle (kInvalidState). Afterwards all calls of
+  // `from` but its destructor fail with kInvalidState. kLimitReached: no room for all of them. Failure changes nothing.
   virtual Outcome inherit_recvs(QueuePair& from) = 0;
 
  protected:
-  // Written by the backend, which says under which locks.
+  // Written by the backend, under the locks that it documents.
   std::atomic<QueuePairState> state_{QueuePairState::kIdle};
 };
 

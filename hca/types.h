@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plain values that cross the port, in RDMA words. Nothing here knows DAT or a backend.
+// The values of the port. Lengths are in bytes, numbers in host byte order.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace softdat::hca {
 
-// Rights of a memory region; local read is granted unless it is given up. And how its addresses count.
+// Rights of a memory region, and how its addresses count. Local read is granted unless kNoLocalRead is set.
 enum Access : std::uint32_t {
   kLocalWrite = 1u << 0,
   kRemoteRead = 1u << 1,
@@ -24,8 +24,7 @@ enum Access : std::uint32_t {
 };
 using AccessMask = std::uint32_t;
 
-// A piece of registered local memory: lkey names the region, [address, address + length) must lie
-// inside it.
+// A range of registered local memory: [address, address + length) within the region of `lkey`.
 struct Segment {
   std::uint64_t address;
   std::uint32_t length;
@@ -58,8 +57,8 @@ constexpr bool is_atomic(SendOpcode opcode) {
 enum SendFlag : std::uint32_t {
   kSignaled = 1u << 0,   // a success adds a completion (a failure always does)
   kSolicited = 1u << 1,  // sends: the peer's completion is a solicited one
-  kFence = 1u << 2,      // starts only after all earlier reads of this queue pair completed
-  kQuiet = 1u << 3,      // the completion does not wake or notify anybody
+  kFence = 1u << 2,      // starts after all earlier reads of this queue pair have completed
+  kQuiet = 1u << 3,      // the completion wakes no waiter and calls no sink
 };
 
 struct SendRequest {
@@ -141,7 +140,7 @@ struct Completion {
 // A queue pair's or listener's is the device's; the port is 0 where a service id is used instead.
 using Address = base::IpAddress;
 
-// Whose rules hold on the wire where DAT leaves a choice.
+// The kind of network, which decides what no other attribute tells.
 enum class Transport : std::uint8_t { kSimulated, kInfiniBand, kIwarp };
 
 // Which registered memory peers on this host may reach without the device's help.

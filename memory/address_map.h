@@ -31,8 +31,8 @@ struct FileIdentity {
 };
 FileIdentity identify_file(int file);
 
-// The mappings that overlap [begin, end), in ascending order and cut to it; views of the arena are not cut. Empty if
-// the kernel does not report them. Throws std::bad_alloc.
+// The mappings that overlap [begin, end), in ascending order. Views of the arena are whole; other mappings may be cut
+// or reported in parts. Empty if the kernel does not report them. Throws std::bad_alloc.
 std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena);
 
 // The end of the mapping that contains the address; the largest number if the kernel does not report it.
