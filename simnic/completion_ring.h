@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CompletionRing: the bounded queue inside a completion queue. Many producers, many consumers, no
-// locks. A header and its cells lie behind each other in one block of plain words without pointers,
-// so that the block may lie in memory that several processes map.
+// locks. A header and its cells lie behind each other in one block of this process's memory.
 //
 // Who writes what: a producer claims position p by moving `tail` from p to p + 1, writes the cell
 // (p modulo capacity), and publishes it by storing p + 1 as its number. A consumer copies cells

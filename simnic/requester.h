@@ -6,7 +6,8 @@
 // The peer counts messages instead, from the connection's first (docs/decisions/0002): a bind is none
 // of them, a write with immediate data two, every other request one. A bind is carried out here, when
 // everything before it was sent.
-// Everything here is called with the baton, but for queue()'s posting side.
+// Everything here is called with the baton, but for queue()'s posting side and what says that it needs the posting
+// lock.
 #pragma once
 
 #include <atomic>

@@ -2,9 +2,9 @@
 // A channel carries messages between two queue pairs: reliable, in order, both ways at once. Every
 // call and every call back happens with the NIC's baton held, so nothing here locks.
 //
-// No pointer into consumer memory outlives a call: a carrier that could not move everything asks
-// again at its next turn, and the owner of the memory looks its key up again. So revoking a key
-// needs the baton and nothing else.
+// A carrier keeps no pointer into consumer memory from one call to the next: if it could not move everything, it asks
+// again at its next turn, and the sink or source checks the key again. So once a key has been removed with the baton
+// held, no carrier touches its memory.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include "libdat/object/endpoint_state.h"
 #include "simnic/queue_pair_state.h"
 #include "transport/tcp/connection_state.h"
+#include "verbs/queue_pair_state.h"
 
 namespace {
 
@@ -24,7 +25,10 @@ constexpr std::array kQueuePairStateMeanings{
     "disconnected, refused or broken: everything posted is flushed, until `reset()`"};
 constexpr std::array kQueuePairEventNames{"connect", "accept", "establish", "refuse",  "expire", "close",
                                           "fail",    "drain",  "cut",       "drained", "reset"};
+constexpr std::array kVerbsEventNames{"connect", "accept", "establish", "refuse", "end", "drain", "cut", "reset"};
 static_assert(kQueuePairStateNames.size() == softdat::simnic::kQueuePairStates);
+static_assert(kQueuePairStateNames.size() == softdat::verbs::kQueuePairStates);
+static_assert(kVerbsEventNames.size() == softdat::verbs::kQueuePairEvents);
 static_assert(kQueuePairEventNames.size() == softdat::simnic::kQueuePairEvents);
 
 constexpr std::array kEndpointStates{EndpointState::kUnconnected,
@@ -55,11 +59,9 @@ static_assert(kConnectionEventNames.size() == softdat::transport::tcp::kEventCou
 
 // `next_state(state, event)` gives the number of the state that follows, if any.
 template <std::size_t kStates, std::size_t kEvents, typename Next>
-void print_machine(const std::array<const char*, kStates>& names, const std::array<const char*, kStates>& meanings,
-                   const std::array<const char*, kEvents>& events, Next next_state) {
-  std::printf("| state | what is true in it |\n|---|---|\n");
-  for (std::size_t state = 0; state < kStates; ++state) std::printf("| %s | %s |\n", names[state], meanings[state]);
-  std::printf("\n| in, on |");
+void print_transitions(const std::array<const char*, kStates>& names, const std::array<const char*, kEvents>& events,
+                       Next next_state) {
+  std::printf("| in, on |");
   for (const char* event : events) std::printf(" %s |", event);
   std::printf("\n|---|");
   for (std::size_t i = 0; i < kEvents; ++i) std::printf("---|");
@@ -73,10 +75,24 @@ void print_machine(const std::array<const char*, kStates>& names, const std::arr
   std::printf("\n");
 }
 
+template <std::size_t kStates>
+void print_meanings(const std::array<const char*, kStates>& names, const std::array<const char*, kStates>& meanings) {
+  std::printf("| state | what is true in it |\n|---|---|\n");
+  for (std::size_t state = 0; state < kStates; ++state) std::printf("| %s | %s |\n", names[state], meanings[state]);
+  std::printf("\n");
+}
+
 void print_queue_pair() {
-  std::printf("## The queue pair (simnic/queue_pair_state.h)\n\n");
-  print_machine(kQueuePairStateNames, kQueuePairStateMeanings, kQueuePairEventNames, [](auto state, auto event) {
+  std::printf("## The queue pair (hca/connection.h)\n\n");
+  print_meanings(kQueuePairStateNames, kQueuePairStateMeanings);
+  std::printf("Of the simulated adapter (simnic/queue_pair_state.h):\n\n");
+  print_transitions(kQueuePairStateNames, kQueuePairEventNames, [](auto state, auto event) {
     return softdat::simnic::next_state(static_cast<QueuePairState>(state), static_cast<QueuePairEvent>(event));
+  });
+  std::printf("\nOf RDMA devices (verbs/queue_pair_state.h):\n\n");
+  print_transitions(kQueuePairStateNames, kVerbsEventNames, [](auto state, auto event) {
+    return softdat::verbs::next_state(static_cast<QueuePairState>(state),
+                                      static_cast<softdat::verbs::QueuePairEvent>(event));
   });
 }
 
@@ -84,7 +100,8 @@ void print_connection() {
   using softdat::transport::tcp::Event;
   using softdat::transport::tcp::State;
   std::printf("\n## The TCP connection (transport/tcp/connection_state.h)\n\n");
-  print_machine(kConnectionStateNames, kConnectionStateMeanings, kConnectionEventNames, [](auto state, auto event) {
+  print_meanings(kConnectionStateNames, kConnectionStateMeanings);
+  print_transitions(kConnectionStateNames, kConnectionEventNames, [](auto state, auto event) {
     return softdat::transport::tcp::step_of(static_cast<State>(state), static_cast<Event>(event));
   });
 }
@@ -108,10 +125,14 @@ void print_endpoint() {
 
 int main() {
   std::printf(
-      "# States\n\nPrinted from the tables the code runs on by `print_states` (tests/docs); a test compares. A dash is "
-      "a "
-      "refusal,\nwhich changes nothing.\n\nA connection's truth is its queue pair's state. The endpoint's state is "
-      "computed from it and from who holds the\nendpoint (a service point); nothing stores it a second time.\n\n");
+      "# States\n\nThe state machines of connections, for people who change the code. `print_states` (tests/docs) "
+      "prints "
+      "this page from the\ntables the code runs on, and a test compares. A dash is an event that is refused or cannot "
+      "happen; it changes nothing.\n\nThe queue pair's state is the connection's. The endpoint's state is computed "
+      "from "
+      "it and from the service point that holds\nthe endpoint; no second copy is stored. A connection over shared "
+      "memory has "
+      "the states of `ChannelState`, one over the loop\nthose of `EndState`; neither has a table.\n\n");
   print_queue_pair();
   print_endpoint();
   print_connection();
