@@ -75,3 +75,14 @@ def check_boost(tree, readme):
         yield f"README.md: Boost.{name} is included, and not named"
     for name in sorted(names - found):
         yield f"README.md: Boost.{name} is named, and included nowhere"
+
+
+def check_test_directories(tree, hacking):
+    """HACKING's table names every directory of tests/, and no others."""
+    section = hacking.split("| directory of `tests/` |", 1)[-1].split("\n\n", 1)[0]
+    named = {name for first in re.findall(r"^\| ([^|]*) \|", section, re.M) for name in re.findall(r"`(\w+)`", first)}
+    there = {path.split("/")[1] for path in tree.files if path.startswith("tests/") and path.count("/") > 1}
+    for name in sorted(there - named):
+        yield f"docs/HACKING.md: the directory tests/{name} is missing"
+    for name in sorted(named - there):
+        yield f"docs/HACKING.md: there is no directory tests/{name}"
