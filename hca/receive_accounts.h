@@ -41,7 +41,7 @@ class ReceiveAccounts {
     accounts_[number].is_open = false;
   }
 
-  // Any thread. settle() ignores numbers that are not, or owe nothing: they may come from a peer.
+  // Any thread. settle() ignores numbers that name no account, or one that owes nothing.
   void charge(Number number) { accounts_[number].owed.fetch_add(1, std::memory_order_relaxed); }
   void settle(Number number) {
     if (number == 0 || number > most_) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// AutoCarrier: shared memory to those peers that it can reach so, TCP to all others; or only one of
-// the two. Both halves share one reactor, so that one wait covers both.
+// AutoCarrier: uses shared memory for peers that it can reach that way, and TCP for all others; or only one of the two.
+// Both halves share one reactor, so one wait() covers both.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ namespace softdat::transport {
 
 class AutoCarrier final : public Carrier {
  public:
-  // `own` is the address of this carrier. Each half is made if wanted; at least one is. Where memory cannot be shared
-  // TCP serves alone, and a warning says why; std::system_error where TCP is not wanted.
+  // `own` is this carrier's address. REQUIRES: at least one half is wanted. If memory cannot be shared, TCP serves
+  // alone and a warning says why; throws std::system_error if TCP is not wanted.
   struct Halves {
     bool shm = true;
     bool tcp = true;
@@ -26,10 +26,10 @@ class AutoCarrier final : public Carrier {
               const tcp::TcpOptions& tcp_options);
   ~AutoCarrier() override;
 
-  // On both halves, or not at all; on TCP alone where no socket file can be made.
+  // Listens on both halves or on none; on TCP alone if no socket file can be made.
   ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;
-  // By shared memory when the address is this host's and the service is served there by a process
-  // of this user; else by TCP. Neighbours that talk by TCP say so, once in each process (tcp/neighbours.h).
+  // Over shared memory if the address is this host's and a process of this user listens there; else over TCP.
+  // Neighbours that talk by TCP say so, once in each process (tcp/neighbours.h).
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
   bool is_quiet() const override;

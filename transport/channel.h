@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A channel carries messages between two queue pairs: reliable, in order, both ways at once. Every
-// call and every call back happens with the NIC's baton held, so nothing here locks.
+// A channel carries messages between two queue pairs: reliably, in order, in both directions. REQUIRES of every call:
+// the NIC's baton. Sinks are called with the baton too, so no channel has a lock.
 //
 // A carrier keeps no pointer into consumer memory from one call to the next: if it could not move everything, it asks
 // again at its next turn, and the sink or source checks the key again. So once a key has been removed with the baton
@@ -20,42 +20,42 @@
 namespace softdat::transport {
 
 enum class SendResult {
-  kDone,     // taken whole; the payload is not needed again
-  kBlocked,  // taken in part or not at all: call again with the same message after on_writable()
+  kDone,     // the whole message was taken; the payload is not needed again
+  kBlocked,  // some of it was taken, or nothing: call again with the same message after on_writable()
   kClosed,   // the channel is closing or closed; on_closed() has come or will
   // The payload cannot be read: a gather failed, or its memory faults.
-  kFault,        // nothing of the message was taken; other messages may follow
-  kFaultMidway,  // the peer has its beginning; only terminate() and close() may follow
+  kFault,        // nothing of the message was sent; other messages may follow
+  kFaultMidway,  // the peer has the first part; only terminate() and close() may follow
 };
 
-// Resolves a message's payload to memory when the carrier wants it.
+// Gives the carrier the memory of a message's payload, piece by piece.
 class PayloadSource {
  public:
-  // Adds slices for up to [offset, offset + length) of the payload; may cover less (the rest is
-  // asked for again), but at least one byte. False when the memory may no longer be read.
+  // Adds slices for [offset, offset + length) of the payload, or for a first part of it of at least one byte; the
+  // carrier then asks for the rest. False if the memory may no longer be read.
   virtual bool gather(std::uint64_t offset, std::size_t length, SliceList& out) = 0;
 
  protected:
   ~PayloadSource() = default;
 };
 
-// A kSend or kSendSolicited whose payload lies in one piece, which is what most messages are: carriers and sinks may
-// have a shorter way for it.
+// A kSend or kSendSolicited whose payload is one run of bytes. Most messages are, so carriers and sinks may have a fast
+// path for them.
 struct Brief {
   Opcode opcode = Opcode::kSend;
   std::span<const std::byte> payload{};
-  std::optional<std::uint64_t> acked{};  // said before it: what a NoteKind::kAck says
+  std::optional<std::uint64_t> acked{};  // the value of a NoteKind::kAck that comes before it
 };
 
 enum class CloseReason {
-  kBye,            // the peer disconnected in an orderly way (of a foreign peer: plain end of stream)
+  kBye,            // the peer disconnected in an orderly way (a foreign peer: end of stream)
   kLost,           // the peer died, the network failed, or the stream ended without a bye
   kTerminated,     // the peer sent Terminate
   kProtocolError,  // the peer broke the protocol; we sent Terminate
 };
 
-// A run of payload bytes that has arrived and needs a place. Tagged (kWrite, kReadResponse): they
-// go to stag at offset. Untagged (kSend*): they go `message_offset` bytes into the receive buffer.
+// Payload bytes that have arrived. Tagged (kWrite, kReadResponse): their place is `offset` at `stag`. Untagged
+// (kSend*): their place is `message_offset` bytes into the receive buffer.
 struct Arrival {
   Opcode opcode;
   bool first;  // the message's first byte is among them
@@ -66,44 +66,43 @@ struct Arrival {
 };
 
 enum class Placement {
-  kPlace,    // the slices say where
-  kDiscard,  // read and drop them; also after the sink called terminate()
+  kPlace,    // copy them to the slices
+  kDiscard,  // drop them; also after the sink called terminate()
 };
 
-// The queue pair's side of a channel.
+// Receives what a channel delivers. Implemented by queue pairs, which own the channel. A sink may call terminate() and
+// close() and destroy the channel in every call but on_brief().
 class ChannelSink {
  public:
-  // Where do these bytes go? Slices may cover less than asked; the rest is asked for again. Asked
-  // for every message of opcode kWrite, kReadResponse, kSend*, with length 0 once when it has no
-  // payload.
+  // Names the place of these bytes. The slices may cover a first part; the carrier then asks for the rest. Called for
+  // every kWrite, kReadResponse and kSend*; once with length 0 if there is no payload.
   virtual Placement place(const Arrival& arrival, SliceList& out) = 0;
 
-  // The memory that place() named for these bytes faults. Some of them may have been stored. The carrier asks for a
-  // place for them again, so the sink has terminated the channel, or answers kDiscard from now on. A sink that names
-  // only memory of its own never hears this.
+  // The place that the sink named faults. Some of the bytes may have been stored. The carrier calls place() for them
+  // again, so the sink must terminate the channel or answer kDiscard from now on. Never called for memory of the
+  // library's own.
   virtual void on_fault(const Arrival&) {}
 
-  // A whole message has arrived, its payload placed (or discarded). `length` holds the payload's
-  // total; tagged messages tell stag and offset of their first byte.
+  // A whole message has arrived, and its payload has been placed or discarded. `length` is that of the payload; tagged
+  // messages have the stag and offset of their first byte.
   virtual void on_message(const Message& message) = 0;
 
-  // The same as all of this for a message that is here whole. False: nothing has been done, so it comes in the other
-  // way. Whichever it answers, the channel is neither closed nor destroyed by it. The payload may change while it is
-  // read.
+  // Fast path: place() and on_message() in one call. False: nothing was done, and the carrier calls those two instead.
+  // Must not close or destroy the channel. The payload lies in memory that the peer may change while it is read.
   virtual bool on_brief(const Brief&) { return false; }
 
-  // kBlocked is over; or room came free in general.
+  // send() may be tried again after kBlocked. May also come without one.
   virtual void on_writable() = 0;
 
-  // Our connect() was answered yes / our accept() was confirmed by the peer. Messages may be sent
-  // from now on. The passive side gets its confirmation before the peer's first message.
+  // The peer has accepted (after connect()) or confirmed (after accept()). Messages may be sent from now on. Comes
+  // before the peer's first message.
   virtual void on_established(const Offer& peer) = 0;
 
-  // Our connect() was not answered yes.
+  // The connect() has failed.
   virtual void on_refused(Refusal reason, std::span<const std::byte> private_data) = 0;
 
-  // The channel is dead; comes once after on_established() unless the owner closed it himself.
-  // `terminate` is set for kTerminated (theirs) and kProtocolError (ours).
+  // The channel has ended. Called once, after on_established(), unless the owner closed the channel. `terminate` is the
+  // peer's for kTerminated and this side's for kProtocolError.
   virtual void on_closed(CloseReason reason, const TerminateCode& terminate) = 0;
 
  protected:
@@ -111,45 +110,45 @@ class ChannelSink {
 };
 
 enum class CloseMode {
-  kOrderly,  // everything taken by send() reaches the peer, then a bye
+  kOrderly,  // sends all that send() has taken, then a bye
   kPrompt,   // the same, but the carrier's destructor does not wait for a peer that takes nothing
-  kAbrupt,   // what can be dropped is dropped; the peer still sees a bye where possible
+  kAbrupt,   // drops what can be dropped; still sends a bye if possible
 };
 
-// Owned by the queue pair. Destroying an open channel is close(kAbrupt): the carrier finishes what
-// must be finished by itself, and the sink hears nothing more.
+// Owned by the queue pair. Destroying an open channel acts as close(kAbrupt): the carrier finishes in the background,
+// and the sink is not called again.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  // A chain of channels that its owner has done with, so that putting one away takes no memory.
+  // Links channels that wait to be destroyed into a list, so that the list needs no memory.
   void chain(std::unique_ptr<Channel> next) { next_ = std::move(next); }
   std::unique_ptr<Channel> unchain() { return std::move(next_); }
 
-  // Takes a message. Messages leave in the order of calls; small ones may wait for flush().
+  // Takes a message. Messages are sent in the order of the calls; small ones may wait for flush().
   virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
 
   // Whether there is a shorter way for a Brief...
   virtual bool takes_briefs() const { return false; }
-  // ...which is the same as send() for it, while no message is blocked. False: nothing has been done, so send() it.
+  // ...which acts as send(). REQUIRES: takes_briefs(), and no message is blocked. False: nothing was done; use send().
   virtual bool send_brief(const Brief&) { return false; }
 
-  // Everything taken goes out now (as far as the carrier takes it).
+  // Sends everything taken, as far as there is room.
   virtual void flush() = 0;
 
-  // Tells the peer why (RFC 5040 section 7), then closes. The sink gets no on_closed().
+  // Sends a Terminate with this code (RFC 5040 section 7) and closes. The sink gets no on_closed().
   virtual void terminate(const TerminateCode& code) = 0;
 
-  // No more send() afterwards; the sink hears nothing more.
+  // Closes. The sink is not called again, and send() must not be called.
   virtual void close(CloseMode mode) = 0;
 
-  // What the peer can do, valid once established.
+  // What both sides can do. Valid once established.
   virtual Features features() const = 0;
 
-  // What our NIC has made of the files of the peer's process; null: nothing. Valid once established.
+  // What the NIC has made of the peer's files (peer_resources.h); null: nothing. Valid once established.
   virtual std::shared_ptr<PeerResources> peer_resources() const { return nullptr; }
 
-  // "tcp", "shm" or "loop", for people and traces.
+  // "tcp", "shm" or "loop", for messages and traces.
   virtual const char* carrier_name() const = 0;
 
  private:

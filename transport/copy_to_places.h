@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies the bytes of an arrived message to the places that the queue pair named. Shared by the carriers that have the
-// bytes in memory.
+// Copies the bytes of an arrived message to the places that the sink named. For carriers that have the bytes in memory.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +11,8 @@
 
 namespace softdat::transport {
 
-// Copies bytes from `done` on and advances `done` past each slice. False: a place faults; `done` then counts the slices
-// before it.
+// Copies `bytes` from offset `done` on and adds each copied slice to `done`. False: a slice faults; `done` does not
+// count it.
 inline bool copy_to_places(const SliceList& slices, std::span<const std::byte> bytes, std::size_t& done) {
   for (const Slice& slice : slices.slices()) {
     const std::size_t part = std::min(slice.length, bytes.size() - done);

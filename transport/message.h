@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One RDMA message as two simulated NICs exchange it, whatever carries it. The opcodes are RDMAP's
-// (RFC 5040 section 4.3, RFC 7306 section 9); Note is ours and only ever goes to a peer that
-// announced kNotes.
+// Message: one RDMA message between two simulated NICs, whatever carries it. The opcodes are RDMAP's (RFC 5040
+// section 4.3, RFC 7306 section 9), but for those from kNote on, which only go to peers with the matching feature.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +44,7 @@ inline constexpr std::uint32_t kFetchAddCode = 0;
 inline constexpr std::uint32_t kSwapCode = 1;
 inline constexpr std::uint32_t kCompareSwapCode = 2;
 
-// Why a connection is terminated: RFC 5040 section 4.8, as the three fields that go on the wire.
+// Why a connection is terminated: the three fields of RFC 5040 section 4.8.
 struct TerminateCode {
   std::uint8_t layer = 0;  // 0 RDMAP, 1 DDP, 2 MPA
   std::uint8_t type = 0;
@@ -53,11 +52,9 @@ struct TerminateCode {
   friend bool operator==(const TerminateCode&, const TerminateCode&) = default;
 };
 
-// The fields of a message's head; those its opcode has no use for stay zero. Payload travels beside
-// it.
+// The fields of a message's head. Those that the opcode does not use are 0. The payload is passed beside it.
 struct Message {
-  // Makes it a message of that kind, of which nothing else is said yet. In place: who assigns one copies it, and such a
-  // copy waits until the processor has put together the small stores that it reads.
+  // Resets the message in place. Assigning a Message would stall on store forwarding.
   void begin(Opcode kind, std::uint32_t bytes) { new (this) Message{.opcode = kind, .length = bytes}; }
 
   Opcode opcode = Opcode::kSend;
@@ -79,12 +76,12 @@ struct Message {
   TerminateCode terminate{};
 };
 
-// kWrite and kReadResponse name the place of their payload themselves.
+// Tagged messages name the place of their payload.
 constexpr bool is_tagged(Opcode opcode) {
   return opcode == Opcode::kWrite || opcode == Opcode::kReadResponse;
 }
 
-// Whether payload travels beside the head. (A read request's length is of what it asks for.)
+// Whether the message has a payload. (A read request's length is that of the answer.)
 constexpr bool carries_payload(Opcode opcode) {
   return is_tagged(opcode) || (opcode >= Opcode::kSend && opcode <= Opcode::kSendSolicitedInvalidate);
 }
@@ -99,7 +96,7 @@ struct Slice {
   std::size_t length;
 };
 
-// A short list of slices without allocation: what a gather or placement resolves to.
+// A list of slices without allocation: the result of a gather or placement.
 class SliceList {
  public:
   static constexpr std::size_t kCapacity = 32;

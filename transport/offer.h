@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What two sides tell each other while connecting.
+// What the two sides of a connection tell each other in request and reply.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace softdat::transport {
 
-// What two SoftDAT peers can do together beyond plain iWARP; a foreign peer has none.
+// What two SoftDAT peers can use beyond plain iWARP. A foreign peer has no features.
 enum Feature : std::uint32_t {
   kNotes = 1u << 0,       // acks, resends, orderly bye
   kImmediates = 1u << 1,  // RFC 7306 immediate data
@@ -25,8 +25,7 @@ using Features = std::uint32_t;
 
 using Address = base::IpAddress;
 
-// The most private data a consumer may give: what MPA leaves to it beside our own block
-// (docs/WIRE.md).
+// The most private data of a consumer: what MPA leaves beside SoftDAT's own block (docs/WIRE.md).
 inline constexpr std::size_t kMaxPrivateData = 128;
 
 struct Offer {
@@ -43,10 +42,10 @@ struct Offer {
 };
 
 enum class Refusal {
-  kByConsumer,   // the listener's consumer rejected; private data may tell why
-  kNoListener,   // nobody listens on that service id, or its backlog is full
+  kByConsumer,   // the listener's consumer rejected; private data may say why
+  kNoListener,   // no listener has that service id, or its backlog is full
   kUnreachable,  // no route, no such host, or the peer vanished while connecting
-  kProtocol,     // the answer was not one of ours or of MPA
+  kProtocol,     // the answer breaks the protocol
 };
 
 }  // namespace softdat::transport

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Readiness of file descriptors, over Boost.Asio. It only says which descriptors are worth trying;
-// reading and writing is the carriers' own business, so that a polling caller can go straight to a
-// socket and around the reactor.
+// Reactor: reports which file descriptors are readable or writable, over Boost.Asio. Carriers read and write the
+// descriptors themselves, so a polling thread can use a socket without the reactor.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@ namespace softdat::transport {
 
 enum Readiness : std::uint32_t { kReadable = 1, kWritable = 2 };
 
-// Told, with the baton held, from Reactor::dispatch().
+// Called by Reactor::dispatch(), with the baton.
 class ReadinessSink {
  public:
   virtual void on_ready(std::uint32_t readiness) = 0;
@@ -26,33 +25,33 @@ class ReadinessSink {
 
 class Reactor {
  public:
-  // Watches one descriptor, which the caller owns and closes after this. Destroy with the baton
-  // held; the sink is not told afterwards.
+  // Watches one descriptor. The caller owns the descriptor and closes it after the Watch is destroyed. REQUIRES of the
+  // destructor: the baton. The sink is not called afterwards.
   class Watch {
    public:
     virtual ~Watch() = default;
-    // Asks to be told once when the descriptor becomes readable or writable. Repeated calls add up.
+    // Has the sink called once when the descriptor becomes readable or writable. Calls add up.
     virtual void want(std::uint32_t readiness) = 0;
   };
 
-  // Throws std::system_error when there are no descriptors to be had.
+  // Throws std::system_error if no descriptor can be had.
   static std::unique_ptr<Reactor> create();
   virtual ~Reactor() = default;
 
-  // Null when the kernel has no room for another watched descriptor, or the reactor has failed.
+  // Null if the kernel cannot watch another descriptor, or the reactor has failed. With the baton.
   virtual std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) = 0;
 
-  // With the baton: tells the sinks of everything that is ready now (looks at the kernel when
-  // `look` is set, else only at what wait() already found). Returns how many were told.
+  // Calls the sinks of ready descriptors. Asks the kernel if `look` is set; otherwise uses what wait() has found.
+  // Returns how many were called. With the baton.
   virtual std::size_t dispatch(bool look) = 0;
 
-  // Without the baton, one thread at a time: blocks until something is ready, interrupt(), or the
-  // deadline.
+  // Blocks until a descriptor is ready, interrupt() is called, or the deadline passes. Without the baton, one thread at
+  // a time.
   virtual void wait(base::Time deadline) = 0;
   virtual void interrupt() = 0;
 
-  // Whether the descriptors that it stands on have been taken from it, as by a program that closes what it does not
-  // know. Found out by dispatch() and wait(), within seconds; never over. Any thread.
+  // Whether the consumer has closed the reactor's own descriptors, as programs do that close all descriptors.
+  // dispatch() and wait() notice it within seconds. Does not change back. Any thread.
   virtual bool has_failed() const = 0;
 };
 
