@@ -33,6 +33,7 @@ std::uint64_t now(clockid_t clock) {
 std::uint64_t seed() {
   static std::atomic<std::uint64_t> calls{0};
   std::uint64_t words[2] = {};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): getauxval() gives addresses as numbers.
   const auto* const at = reinterpret_cast<const void*>(::getauxval(AT_RANDOM));
   if (at != nullptr) std::memcpy(words, at, sizeof words);
   std::uint64_t state = mix(words[0]) ^ mix(words[1] + static_cast<std::uint64_t>(::getpid()));
