@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One connection of a loop network: two ends. Internal to transport/loop.
+// Conversation: one connection of a loop network, with its two ends. Internal to transport/loop.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace softdat::transport::loop {
 
-// Lives as long as anything refers to one of its ends.
+// Lives as long as a pointer from share() to one of its ends. Guarded by the network's lock.
 class Conversation : public std::enable_shared_from_this<Conversation> {
  public:
   explicit Conversation(LoopNetwork& network) : network_(network), active_(network, *this), passive_(network, *this) {}

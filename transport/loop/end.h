@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// End: one side of a loop connection, with an inbox of what is on its way to it. Internal to
-// transport/loop.
+// End: one side of a loop connection, with an inbox of the items on their way to it. Internal to transport/loop.
+// Guarded by the network's lock.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,14 @@ struct Item {
 enum class EndState {
   kIdle,        // the passive end before its request has been delivered
   kConnecting,  // the active end before the answer
-  kRequested,   // the passive end before our answer
+  kRequested,   // the passive end before its consumer's answer
   kAccepting,   // the passive end before the peer's confirmation
   kOpen,
-  kFailing,  // memory ran out; the sink has yet to hear of it
-  kClosed,   // its sink hears nothing more
+  kFailing,  // memory ran out; the sink has not been called yet
+  kClosed,   // the sink is not called again
 };
 
-// The number of requests of one port that stand unanswered.
+// How many requests of one port wait for an answer.
 using Unanswered = std::shared_ptr<std::size_t>;
 
 class End {
@@ -64,8 +64,8 @@ class End {
   // The carrier whose turn delivers this end's inbox.
   void attach(LoopCarrier& carrier) { carrier_ = &carrier; }
 
-  // The passive side's answers. accept() is false when the peer has gone. Both throw std::bad_alloc, and nothing has
-  // happened then.
+  // The passive side's answers. accept() returns false if the peer has gone. Both throw std::bad_alloc without any
+  // effect.
   bool accept(const Offer& reply, ChannelSink& sink);
   void refuse(Refusal reason, std::span<const std::byte> private_data);
 
@@ -73,18 +73,18 @@ class End {
   void terminate(const TerminateCode& code);
   void close(CloseMode mode);
 
-  // What was on its way to this end is gone; it hears kLost. Takes no memory.
+  // Drops the inbox; the sink gets kLost. Allocates nothing.
   void lose();
-  // Its process has died: nothing reaches it any more.
+  // The process of this end has died: the sink is not called again.
   void silence();
 
-  // Puts it on its way to this end. Want of memory costs the connection: both ends hear kLost.
+  // Adds an item to the inbox. Out of memory: both ends get kLost.
   void post(Item item);
-  // Delivers the oldest item if it is due; false when nothing was.
+  // Delivers the oldest item if it is due. Returns whether it did.
   bool deliver_one(base::Time now);
-  // How much there is to deliver, due or not.
+  // How many items wait, due or not.
   std::size_t waiting() const { return inbox_.size() + (ending_ ? 1 : 0); }
-  // Calls on_writable() when a blocked sender can go on; false when none was.
+  // Calls on_writable() if a blocked sender can go on. Returns whether it did.
   bool wake_sender();
   bool is_busy() const { return waiting() > 0 || can_wake_sender(); }
   bool set_queued(bool queued) { return std::exchange(is_queued_, queued); }
@@ -115,17 +115,17 @@ class End {
 
   LoopNetwork& network_;
   Conversation& whole_;
-  LoopCarrier* carrier_ = nullptr;  // null: its process has died, or was never found
+  LoopCarrier* carrier_ = nullptr;  // null: the process has died, or no carrier was at the address
   ChannelSink* sink_ = nullptr;
   Unanswered unanswered_;  // counts this end while it is kRequested
   EndState state_ = EndState::kIdle;
-  Offer offer_;  // active: our request; passive: the peer's request
+  Offer offer_;  // active: this side's request; passive: the peer's
   Features features_ = 0;
   std::deque<Item> inbox_;
   std::size_t inbox_cost_ = 0;
-  std::optional<CloseReason> ending_;  // what comes in place of all that was on its way here
+  std::optional<CloseReason> ending_;  // delivered instead of the inbox
   bool is_queued_ = false;             // stands in the carrier's list of busy ends
-  bool is_blocked_ = false;            // owes its sink an on_writable()
+  bool is_blocked_ = false;            // the sink waits for on_writable()
   std::uint64_t taken_ = 0;            // of the message that send() has taken in part
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LoopCarrier: the reference carrier. Keeps the contracts of carrier.h and channel.h to the letter,
-// without threads, descriptors or time of its own; see loop_network.h for the thread rule.
+// LoopCarrier: the reference carrier, for peers in the same process. It has no threads, descriptors or clock of its
+// own. loop_network.h has the thread rule.
 //
-// Want of memory costs the connection or request that it concerns, as in the other carriers; break-downs and cuts,
-// which are for tests, ask for memory and have no answer.
+// Out of memory, a connection or request ends, as in the other carriers. fail() and LoopNetwork::cut(), which are for
+// tests, may throw std::bad_alloc.
 #pragma once
 
 #include <atomic>
@@ -20,18 +20,19 @@ namespace softdat::transport::loop {
 class End;
 class LoopPort;
 
-// What becomes of a peer's connect() once it has reached this carrier.
+// What the carrier does with a peer's connect(). For tests.
 enum class ConnectPolicy {
-  kServe,    // goes to the port, as it should
-  kRefuse,   // answered kNoListener
-  kSwallow,  // never answered
+  kServe,    // gives it to the port
+  kRefuse,   // refuses it with kNoListener
+  kSwallow,  // never answers it
 };
 
 class LoopCarrier final : public Carrier {
  public:
-  // `own` is where peers find it; the port means nothing. Several may be at one address, and share its services.
+  // `own` is the address at which peers find it; its port is ignored. Several carriers may share an address and its
+  // services.
   LoopCarrier(LoopNetwork& network, const Address& own);
-  ~LoopCarrier() override;  // peers of channels still open hear kLost
+  ~LoopCarrier() override;  // peers of channels that are still open get kLost
 
   ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) override;
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
@@ -39,12 +40,12 @@ class LoopCarrier final : public Carrier {
   void wait(base::Time deadline) override;
   void interrupt() override;
 
-  // The death of this process: nothing is delivered here any more, its sinks hear nothing more, its
-  // peers hear kLost, and its address is unreachable. Everything made here may still be destroyed.
+  // Simulates the death of the process: sinks of this carrier are not called again, peers get kLost, and the address
+  // becomes unreachable. All objects may still be destroyed. For tests.
   void kill();
 
-  // The end of what this carrier stands on: its own sinks hear kLost (or a refusal as kUnreachable) in its next turn,
-  // its peers too, and its address is unreachable from then on.
+  // Simulates the loss of the carrier's descriptors: in the next turn its own sinks get kLost or are refused with
+  // kUnreachable, peers too, and the address becomes unreachable. For tests.
   void fail();
   bool has_failed() const override { return has_failed_; }
 
@@ -71,11 +72,11 @@ class LoopCarrier final : public Carrier {
   bool has_failed_ = false;
   ConnectPolicy policy_ = ConnectPolicy::kServe;
   std::map<std::uint64_t, LoopPort*> ports_;
-  std::vector<std::shared_ptr<End>> busy_;     // ends of ours that a turn has something to do for
+  std::vector<std::shared_ptr<End>> busy_;     // ends of this carrier with work for a turn
   std::vector<std::shared_ptr<End>> in_turn_;  // those that the present turn serves
 
-  // Written by whoever holds the baton or interrupts; read by wait(). Both stores are sequentially
-  // consistent and come before activity_.notify(), as EventCount asks.
+  // Written by the holder of the baton and by interrupt(), read by wait(). Both stores are sequentially consistent and
+  // come before activity_.notify(), as EventCount requires.
   std::atomic<bool> has_work_{false};
   std::atomic<bool> interrupted_{false};
   base::EventCount activity_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LoopNetwork: the wire between LoopCarriers of one process, for tests, simulations and programs that are all of what
-// they talk to.
+// LoopNetwork: the wire between LoopCarriers of one process, for tests, simulations and programs that talk to
+// themselves.
 //
-// Each carrier has its baton, as carrier.h asks; between carriers the network locks, so that they may be used by
-// different threads. A sink is called with that lock held, and may do with its own carrier what it likes.
-// Nothing moves but in LoopCarrier::turn(), and the same calls give the same outcome every time.
-// The network outlives everything that uses it.
+// Threads. Each carrier has its NIC's baton. The network's lock makes carriers of different threads safe; sinks are
+// called with it held, and may use their own carrier. Items move in LoopCarrier::turn() only, so the same calls have
+// the same outcome every time. The network must outlive all that uses it.
 #pragma once
 
 #include <cstdint>
@@ -32,25 +31,25 @@ class LoopNetwork {
   LoopNetwork(const LoopNetwork&) = delete;
   LoopNetwork& operator=(const LoopNetwork&) = delete;
 
-  // Every connection under way or established, by number in the order of connect().
+  // The numbers of all connections that are being made or established, in the order of connect().
   std::vector<std::uint64_t> connections() const;
 
-  // Breaks one connection, as when a network fails: both sides hear kLost (or are refused as
-  // kUnreachable while connecting) at their next turn, and what was on its way is gone.
+  // Breaks a connection as a network failure does: in their next turns both sides get kLost, or are refused with
+  // kUnreachable while connecting. Items on their way are lost.
   void cut(std::uint64_t connection);
   void cut(const LoopCarrier& one, const LoopCarrier& other);
 
-  // When the next item that waits only for its delay may be delivered; nothing when none waits.
+  // When the next item that waits for its delay alone is due; empty if none waits.
   std::optional<base::Time> next_due() const;
 
-  // Nobody else moves anything while it lives. A thread may hold several.
+  // Holds the network's lock. A thread may hold several.
   using Section = std::unique_lock<std::recursive_mutex>;
   Section enter() const { return Section(mutex_); }
-  // In a child of fork(), which cannot unlock what a thread of its parent has locked. What it has is a copy of no
-  // certain moment: nothing may move in it.
+  // Makes the lock usable in a child of fork(), where a thread of the parent may have held it. The child's copy of the
+  // network may be inconsistent: it may only be destroyed.
   void after_fork_in_child() { new (&mutex_) std::recursive_mutex; }
 
-  // May be changed between calls; holds for what is sent from then on.
+  // May be changed between calls; applies to items sent afterwards.
   LoopOptions& options() { return options_; }
 
  private:
@@ -60,7 +59,7 @@ class LoopNetwork {
 
   std::uint64_t enlist(const std::shared_ptr<Conversation>& conversation);
   void forget(std::uint64_t connection) { conversations_.erase(connection); }
-  // Who serves it there, or else whoever is there; null: nobody.
+  // The carrier at the address that listens for the service, or else any carrier there; null: none.
   LoopCarrier* find(const Address& address, std::uint64_t service_id) const;
   void advance(base::Time now) { now_ = now > now_ ? now : now_; }
   base::Time pick_due();

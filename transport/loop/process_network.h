@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loop network of this process: what its adapters share whose transport is "loop". Nobody outside is reached by it.
+// The loop network of this process, shared by its adapters with the transport "loop". It reaches no other process.
 #pragma once
 
 #include "transport/loop/loop_network.h"
 
 namespace softdat::transport::loop {
 
-// Any thread. It lives as long as the process; a forked child has another, where nobody is yet.
+// Any thread. Lives as long as the process. A child made by fork() has a new, empty one.
 LoopNetwork& process_network();
 
 }  // namespace softdat::transport::loop

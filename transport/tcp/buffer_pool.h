@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Buffers of one size that connections borrow while they have something in them, so that an idle
-// connection owns none. Baton only.
+// BufferPool: buffers of one size that connections borrow while they hold bytes, so that an idle connection has none.
+// With the baton.
 #pragma once
 
 #include <array>
@@ -15,10 +15,11 @@ using Storage = std::unique_ptr<std::byte[]>;
 
 class BufferPool {
  public:
-  // Two FPDUs of the largest size, nearly: one whole one beside a batch of small ones.
+  // Nearly two FPDUs of the largest size: a whole one beside a batch of small ones.
   static constexpr std::size_t kBufferSize = std::size_t{128} << 10;
 
-  // Null when there is no memory. In line, as give() is: every look at a connection without news borrows and returns.
+  // Null if there is no memory. Inline, as give() is, because every poll of an idle connection borrows and returns a
+  // buffer.
   Storage take() { return kept_ > 0 ? std::move(free_[--kept_]) : make(); }
   void give(Storage storage) {
     if (kept_ < free_.size()) free_[kept_++] = std::move(storage);
@@ -31,7 +32,7 @@ class BufferPool {
   std::array<Storage, 16> free_;
 };
 
-// A queue of bytes in borrowed storage: filled behind, consumed in front.
+// A queue of bytes in a borrowed buffer: appended at the end, consumed at the front. With the baton.
 class ByteBuffer {
  public:
   explicit ByteBuffer(BufferPool& pool) : pool_(pool) {}
@@ -43,21 +44,22 @@ class ByteBuffer {
   std::size_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
 
-  // False when there is no memory for storage. Until the next release() there is room then.
+  // Borrows a buffer, which is kept until release(). False if there is no memory.
   bool borrow() {
     if (!storage_) storage_ = pool_.take();
     return storage_ != nullptr;
   }
-  // Room behind the bytes, of at least `wanted` bytes if compaction can make it; borrows storage. Empty when it cannot.
+  // Borrows a buffer and returns the space behind the bytes, of at least `wanted` bytes if moving them can make it.
+  // Empty otherwise.
   std::span<std::byte> room(std::size_t wanted);
-  // What room(anything) could give.
+  // The largest space that room() can return.
   std::size_t free_space() const { return BufferPool::kBufferSize - size(); }
   void commit(std::size_t length) { end_ += length; }
   void consume(std::size_t length) {
     begin_ += length;
     if (begin_ == end_) begin_ = end_ = 0;
   }
-  // Drops everything and gives the storage back.
+  // Drops all bytes and gives the buffer back.
   void release() {
     begin_ = end_ = 0;
     if (storage_) pool_.give(std::move(storage_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What two sides conclude from their MPA frames. Values in, values out; no socket.
+// How two sides agree on a connection by their MPA frames. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace softdat::transport::tcp {
 
-// How an established connection is to be spoken.
+// What was agreed for a connection.
 struct Agreement {
-  bool is_own = false;  // the peer is a SoftDAT one too
+  bool is_own = false;  // the peer is SoftDAT
   bool has_crc = false;
   std::uint8_t rtr = 0;  // the one ReadyToReceive flag agreed on; 0: no peer-to-peer mode
   Features features = 0;
@@ -23,7 +23,7 @@ struct Agreement {
 
 MpaFrame make_request(const TcpOptions& options, const Offer& offer);
 
-// The initiator's reading of a reply.
+// What a reply means to the initiator.
 struct ReplyReading {
   enum class Meaning {
     kYes,
@@ -39,16 +39,16 @@ struct ReplyReading {
 // `is_direct`: the port asked is the service id itself, so a foreign peer may be there.
 ReplyReading read_reply(const MpaFrame& reply, const MpaFrame& request, const Offer& offer, bool is_direct);
 
-// The responder's reading of a request to a listener of `service_id`.
+// What a request to the listener of `service_id` means to the responder.
 struct RequestReading {
   bool is_own = false;
-  Verdict verdict = Verdict::kNone;  // what to answer at once; kNone: ask the consumer
+  Verdict verdict = Verdict::kNone;  // the answer to give at once; kNone: the consumer decides
   Offer peer{};
 };
 RequestReading read_request(const MpaFrame& request, std::uint64_t service_id, std::uint16_t port);
 
 Agreement agree(const TcpOptions& options, const MpaFrame& request, bool is_own, Features features);
-// `offer` is what the consumer answers with; of no consequence to a refusal but its private data.
+// `offer` is the consumer's answer. A refusal uses its private data only.
 MpaFrame make_reply(const Agreement& agreement, const MpaFrame& request, const Offer& offer);
 MpaFrame make_refusal(const MpaFrame& request, Verdict verdict, const Offer& offer);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Request and TcpChannel: a connection as its owner sees it, before and after the answer. Both only
-// pass on; the connection itself may outlive them.
+// Request and TcpChannel: the owner's view of a connection before and after the answer. Both forward to the connection,
+// which may outlive them.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class TcpChannel final : public Channel {
   }
   void flush() override { connection_->flush(); }
   void terminate(const TerminateCode& code) override { connection_->terminate(code); }
-  // What the socket has cannot be dropped, so the modes differ only in how long the carrier's destructor waits.
+  // Bytes in the socket cannot be dropped, so the modes differ only in how long the carrier's destructor waits.
   void close(CloseMode mode) override { connection_->close(mode); }
   Features features() const override { return connection_->features(); }
   const char* carrier_name() const override { return "tcp"; }
@@ -42,7 +42,7 @@ class Request final : public InboundRequest {
     try {
       if (is_alive()) connection_->refuse(Verdict::kNoListener, {});
     } catch (const std::bad_alloc&) {
-      connection_->close(CloseMode::kAbrupt);  // the peer may draw its own conclusions
+      connection_->close(CloseMode::kAbrupt);  // without a refusal
     }
   }
 

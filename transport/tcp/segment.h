@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The head of a DDP segment with its RDMAP control byte: RFC 5041 section 4, RFC 5040 section 4.1.
-// Pure codec.
+// Codec of the DDP header with its RDMAP control byte: RFC 5041 section 4, RFC 5040 section 4.1.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ inline constexpr std::size_t kMaxHeadSize = kUntaggedHeadSize + kMaxBodySize;
 struct Segment {
   Opcode opcode = Opcode::kSend;
   bool is_last = true;
-  std::uint32_t stag = 0;    // tagged: where to; untagged: what to invalidate, else reserved
+  std::uint32_t stag = 0;    // tagged: the target; untagged: the key to invalidate, or 0
   std::uint64_t offset = 0;  // tagged
   std::uint32_t queue = 0;   // untagged
   std::uint32_t sequence = 0;
@@ -28,7 +27,7 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-// What the first two bytes of a ULPDU and its length tell.
+// The layout of a ULPDU, from its first two bytes and its length. Sizes in bytes.
 struct SegmentShape {
   Opcode opcode = Opcode::kSend;
   std::size_t ddp_size = 0;   // of the DDP header
@@ -41,13 +40,13 @@ constexpr std::size_t ddp_size_of(Opcode opcode) {
   return is_tagged(opcode) ? kTaggedHeadSize : kUntaggedHeadSize;
 }
 
-// The same, as the first byte of a ULPDU tells it, whatever else is wrong with that.
+// The same from the first byte of a ULPDU, even if the rest of it is wrong.
 std::size_t ddp_size_of(std::byte control);
 
-// Requires 2 bytes. Total: a shape or the code to terminate with.
+// REQUIRES: two bytes. Any values are allowed; wrong ones give the code to terminate with.
 base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_length, std::span<const std::byte> control);
 
-// Requires the shape of these bytes, and shape.ddp_size of them.
+// REQUIRES: `shape` comes from these bytes, and there are shape.ddp_size of them.
 Segment decode_segment(const SegmentShape& shape, std::span<const std::byte> head);
 
 // Writes the DDP header and returns its size; `to` has room for kUntaggedHeadSize.
