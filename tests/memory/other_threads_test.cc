@@ -190,7 +190,12 @@ class OnStack {
   pthread_t thread_{};
 };
 
+// ThreadSanitizer keeps what it knows of a thread on its stack.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::size_t kStackPages = 1024;
+#else
 constexpr std::size_t kStackPages = 64;
+#endif
 constexpr std::size_t kStack = kStackPages * kPage;
 
 TEST_F(OtherThreadsTest, AStackStaysAndCanBeJoined) {
