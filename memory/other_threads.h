@@ -25,8 +25,8 @@ class OtherThreads {
   };
   explicit OtherThreads(Look look = Look::kWhole);
 
-  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is a new_thread(). Nothing
-  // may be moved then.
+  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is a new_thread().
+  // Nothing may be moved then.
   bool is_complete() const { return is_complete_; }
   // A thread that exists and has not run yet, or 0. Only the thread itself can tell the kernel where its control block
   // is, so it is not known where that lies. See await_first_run().
