@@ -127,7 +127,8 @@ TEST(LmrFire, FreedMemoryIsTheOwnersAgain) {
     const auto* bytes = reinterpret_cast<const char*>(&offer);
     require(gunner.request(owner, std::string_view(bytes, sizeof offer)), "dat_ep_connect");
     next_event(owner.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
-    ASSERT_TRUE(eventually([&] { return foreign_word(last) != 0; })) << "round " << round;
+    ASSERT_TRUE(eventually([&] { return foreign_word(last) != 0; }))
+        << "round " << round << ", endpoint state " << owner.state();
     target.deregister();
     std::memset(target.data(), kOurs, kFired);
     EXPECT_TRUE(eventually([&] { return owner.state() == DAT_EP_STATE_DISCONNECTED; }));
