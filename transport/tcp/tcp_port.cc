@@ -66,8 +66,7 @@ TcpPort::TcpPort(Hub& hub, PortSockets sockets, std::uint64_t service_id, std::u
       state_(std::make_shared<PortState>(PortState{.service_id = service_id,
                                                    .port = sockets_.port,
                                                    .backlog = std::max<std::size_t>(backlog, 1),
-                                                   .sink = &sink})),
-      retry_(hub.timers(), *this) {}
+                                                   .sink = &sink})) {}
 
 TcpPort::~TcpPort() {
   abandon();
