@@ -79,9 +79,9 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
   if (length == 0 || address + length + kPage < address || is_surely_heap(address)) return std::nullopt;
   const Range pages{.begin = address / kPage * kPage, .end = (address + length + kPage - 1) / kPage * kPage};
   Attempt attempt = try_share(pages, when);
-  if (attempt.new_thread != 0) {
-    const base::Time deadline = base::Clock::now() + kNewThreadPatience;
-    while (attempt.new_thread != 0 && await_first_run(attempt.new_thread, deadline) && base::Clock::now() < deadline) {
+  if (attempt.unsettled != 0) {
+    const base::Time deadline = base::Clock::now() + kThreadPatience;
+    while (attempt.unsettled != 0 && await_settled(attempt.unsettled, deadline) && base::Clock::now() < deadline) {
       attempt = try_share(pages, when);
     }
   }
@@ -100,11 +100,11 @@ Arena::Attempt Arena::try_share(const Range& pages, MoveWhen when) {
   if (!can_share_locked(pages, map)) return {};
   const auto parts = parts_to_move_locked(pages, map);
   if (!parts) return {};
-  int new_thread = 0;
-  const auto refused = move_locked(*parts, when, new_thread);
+  int unsettled = 0;
+  const auto refused = move_locked(*parts, when, unsettled);
   // What failed may have failed for want of memory that is no longer used.
   if (moved_since_reclaim_ >= (refused ? 1 : kReclaimAfter)) reclaim_locked();
-  if (refused) return {.offset = std::nullopt, .refusal = *refused, .new_thread = new_thread};
+  if (refused) return {.offset = std::nullopt, .refusal = *refused, .unsettled = unsettled};
   return {.offset = offset};
 }
 
@@ -154,12 +154,12 @@ std::optional<std::vector<Arena::Part>> Arena::parts_to_move_locked(const Range&
 
 // Nothing: it is there. A thread may lie down to sleep between the first look at threads and the move; hence the
 // second.
-std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWhen when, int& new_thread) {
+std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWhen when, int& unsettled) {
   if (parts.empty()) return std::nullopt;
   look_around_locked();
   if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
   const bool is_alone = base::is_consumer_alone();
-  if (!is_alone && (has_unseen_stacks() || !may_move(parts, new_thread))) return Refusal::kThreadMemory;
+  if (!is_alone && (has_unseen_stacks() || !may_move(parts, unsettled))) return Refusal::kThreadMemory;
   const auto refused = move_parts_locked(parts, when);
   if (!is_alone && put_back_under_sleepers_locked(parts)) return Refusal::kThreadMemory;
   return refused;
@@ -180,9 +180,9 @@ bool Arena::has_unseen_stacks() {
 }
 
 // Whether threads let the parts be moved, as far as can be told now.
-bool Arena::may_move(const std::vector<Part>& parts, int& new_thread) {
+bool Arena::may_move(const std::vector<Part>& parts, int& unsettled) {
   const OtherThreads threads;
-  new_thread = threads.new_thread();
+  unsettled = threads.unsettled();
   if (!threads.is_complete()) return false;
   return std::ranges::none_of(parts, [&](const Part& part) {
     const auto [begin, end] = part.range;

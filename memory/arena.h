@@ -43,8 +43,8 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   int file() const { return file_.get(); }
-  // The stack of a thread that has not run yet may lie anywhere. A busy machine lets a thread wait some milliseconds.
-  static constexpr base::Duration kNewThreadPatience = std::chrono::seconds(1);
+  // The control block of a thread that begins or ends may lie anywhere. A busy machine lets it wait some milliseconds.
+  static constexpr base::Duration kThreadPatience = std::chrono::seconds(1);
   // Identifies the arena on this host; never 0.
   std::uint64_t number() const { return identity_.inode; }
   bool is_same_file(int file) const;
@@ -53,7 +53,7 @@ class Arena {
 
   // The offset of [address, address + length) in the file, after moving those pages that are not there yet. Empty if
   // some page cannot be moved, or not now (`refusal` says why); no byte has changed then. Waits without a lock, for
-  // kNewThreadPatience at most, for a thread of this process that has not run yet. Throws std::bad_alloc.
+  // kThreadPatience at most, for a thread of this process that begins or ends. Throws std::bad_alloc.
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
 
@@ -79,11 +79,11 @@ class Arena {
     char* copy;
   };
 
-  // `new_thread`: the thread because of which memory was refused for now, if that was the reason.
+  // `unsettled`: the thread because of which memory was refused for now, if that was the reason.
   struct Attempt {
     std::optional<std::uint64_t> offset;
     Refusal refusal = Refusal::kNotMovable;
-    int new_thread = 0;
+    int unsettled = 0;
   };
 
   Arena(base::UniqueFd file, PageMover mover);
@@ -97,9 +97,9 @@ class Arena {
     std::uint64_t offset;
   };
   std::optional<std::vector<Part>> parts_to_move_locked(const Range& range, const std::vector<Mapping>& map);
-  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when, int& new_thread);
+  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when, int& unsettled);
   bool has_unseen_stacks();
-  static bool may_move(const std::vector<Part>& parts, int& new_thread);
+  static bool may_move(const std::vector<Part>& parts, int& unsettled);
   std::optional<Refusal> move_parts_locked(const std::vector<Part>& parts, MoveWhen when);
   bool put_back_under_sleepers_locked(const std::vector<Part>& parts);
   void put_back_locked(const Part& part);

@@ -51,23 +51,35 @@ Text read_of_thread(int thread, const char* name, std::array<char, 512>& buffer,
   return Text::kRead;
 }
 
-// It uses memory no more, but its entry is still there: a thread that ends gives its address space up, and the size of
-// it is 0 then, before it becomes a zombie, which may take it long where it has no processor.
-bool has_ended(int thread) {
+// A field of the thread's "stat" behind its name, which counts as field 2: proc_pid_stat(5).
+std::optional<std::uint64_t> field_of_stat(std::string_view stat, int field) {
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  stat.remove_prefix(name_end);
+  for (int at = 2; at < field; ++at) {
+    const std::size_t space = stat.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    stat.remove_prefix(space + 1);
+  }
+  std::uint64_t value = 0;
+  if (std::from_chars(stat.data(), stat.data() + stat.size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+enum class Age : std::uint8_t { kAlive, kEnding, kEnded };
+
+// A thread that ends gives its address space up, and the size of it is 0 then, before it becomes a zombie, which may
+// take it long where it has no processor. Until then the kernel may still store into its control block.
+Age age_of(int thread) {
+  constexpr int kFlags = 9;
+  constexpr int kSize = 23;
+  constexpr std::uint64_t kExiting = 4;  // PF_EXITING
   std::array<char, 512> buffer;
   std::string_view text;
   const Text answer = read_of_thread(thread, "stat", buffer, text);
-  if (answer != Text::kRead) return answer == Text::kGone;
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos) return false;
-  text.remove_prefix(name_end + 1);
-  constexpr int kFieldsBeforeSize = 20;  // of those after the name: proc_pid_stat(5)
-  for (int field = 0; field <= kFieldsBeforeSize; ++field) {
-    const std::size_t space = text.find(' ');
-    if (space == std::string_view::npos) return false;
-    text.remove_prefix(space + 1);
-  }
-  return text.starts_with("0 ");
+  if (answer != Text::kRead) return answer == Text::kGone ? Age::kEnded : Age::kAlive;
+  if (field_of_stat(text, kSize) == std::uint64_t{0}) return Age::kEnded;
+  return (field_of_stat(text, kFlags).value_or(0) & kExiting) != 0 ? Age::kEnding : Age::kAlive;
 }
 
 // Where the kernel is to look for the thread's robust mutexes: a part of its control block. 0: nothing known.
@@ -111,7 +123,7 @@ std::uint64_t await_robust_list(int thread) {
   constexpr int kRounds = 40;
   for (int round = 0; round < kRounds; ++round) {
     if (const std::uint64_t head = robust_list_of(thread)) return head;
-    if (is_new(thread)) return 0;
+    if (is_new(thread) || age_of(thread) != Age::kAlive) return 0;
     pause_briefly();
   }
   return 0;
@@ -173,7 +185,7 @@ void OtherThreads::list_threads() {
 void OtherThreads::look_at(int thread) {
   std::uint64_t stack = 0;
   if (!note_sleep(thread, stack)) {
-    if (!has_ended(thread)) is_complete_ = false;
+    if (age_of(thread) != Age::kEnded) is_complete_ = false;
     return;
   }
   if (look_ == Look::kWhole) look_for_control_block(thread, stack);
@@ -183,10 +195,11 @@ void OtherThreads::look_for_control_block(int thread, std::uint64_t stack) {
   if (const std::uint64_t head = await_robust_list(thread)) {
     return threads_.push_back({head - robust_list_distance(), stack, thread == ::getpid()});
   }
-  if (has_ended(thread)) return;
+  const Age age = age_of(thread);
+  if (age == Age::kEnded) return;
   is_complete_ = false;
   // One that has begun since counts too: the next look finds its control block.
-  if (is_new(thread) || robust_list_of(thread) != 0) new_thread_ = thread;
+  if (age == Age::kEnding || is_new(thread) || robust_list_of(thread) != 0) unsettled_ = thread;
 }
 
 // "running", or the number of the system call, its six arguments, the stack pointer and the place.
@@ -252,8 +265,8 @@ bool OtherThreads::sleep_in(std::uint64_t begin, std::uint64_t end) const {
   return std::ranges::any_of(futexes_, [=](std::uint64_t futex) { return futex >= begin && futex < end; });
 }
 
-bool await_first_run(int thread, base::Time deadline) {
-  while (is_new(thread)) {
+bool await_settled(int thread, base::Time deadline) {
+  while (is_new(thread) || age_of(thread) == Age::kEnding) {
     if (base::Clock::now() >= deadline) return false;
     pause_briefly();
   }

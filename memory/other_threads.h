@@ -21,16 +21,17 @@ class OtherThreads {
  public:
   enum class Look : std::uint8_t {
     kWhole,
-    kFutexes,  // stand_in() and new_thread() do not know more then
+    kFutexes,  // stand_in() and unsettled() do not know more then
   };
   explicit OtherThreads(Look look = Look::kWhole);
 
-  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is a new_thread().
+  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is a unsettled().
   // Nothing may be moved then.
   bool is_complete() const { return is_complete_; }
-  // A thread that exists and has not run yet, or 0. Only the thread itself can tell the kernel where its control block
-  // is, so it is not known where that lies. See await_first_run().
-  int new_thread() const { return new_thread_; }
+  // A thread that has not run yet or that ends, or 0. It is not known where its control block lies: the thread itself
+  // tells the kernel, in its first instructions, and the kernel forgets it before its last store there. See
+  // await_settled().
+  int unsettled() const { return unsettled_; }
   // Whether a thread's control block or stack may overlap [begin, end), whole pages. `mapping_end` is the end of the
   // mapping in which the range ends: a stack above the range in the same mapping may reach down into it.
   bool stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_t mapping_end) const;
@@ -57,12 +58,11 @@ class OtherThreads {
   std::vector<std::uint64_t> futexes_;
   const Look look_;
   bool is_complete_ = true;
-  int new_thread_ = 0;
+  int unsettled_ = 0;
 };
 
-// Waits until the thread has run for the first time, or has ended; false when the deadline comes first. No cancellation
-// point.
-bool await_first_run(int thread, base::Time deadline);
+// Waits until an unsettled thread has begun or ended; false when the deadline comes first. No cancellation point.
+bool await_settled(int thread, base::Time deadline);
 
 // Whether a signal handler is installed with SA_ONSTACK. The kernel does not report where alternate stacks of other
 // threads are. Handlers of SIGSEGV and SIGBUS do not count, because a thread raises these signals by its own access.

@@ -70,7 +70,7 @@ const char* text_of(memory::Refusal refusal) {
              "them all the same";
     case memory::Refusal::kThreadMemory:
       return "reached by messages, because the stack of a thread lies there, or may, or a thread sleeps there on a "
-             "semaphore, a mutex or a condition that is shared between processes, or a thread has not run yet, or the "
+             "semaphore, a mutex or a condition that is shared between processes, or a thread begins or ends, or the "
              "system does not tell of all threads";
   }
   return "reached by messages, this memory being no private pages of ours";

@@ -378,7 +378,7 @@ TEST_F(OtherThreadsTest, AThreadThatHasNotRunYetIsAwaited) {
   if (!held.is_held()) GTEST_SKIP() << "only a privileged process can hold a thread back";
   const base::Time begin = base::Clock::now();
   const bool is_shared = arena_->share(pages.address(), pages.size()).has_value();
-  EXPECT_TRUE(is_shared || base::Clock::now() - begin >= Arena::kNewThreadPatience);
+  EXPECT_TRUE(is_shared || base::Clock::now() - begin >= Arena::kThreadPatience);
 }
 
 // Moves the stacks of threads that change processors all the time, or tries to.
