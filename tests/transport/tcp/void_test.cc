@@ -76,7 +76,7 @@ class VoidTest : public testing::TestWithParam<Opcode> {
   }
   // Sends a message of one FPDU, and takes its memory away when the socket has a part of it.
   void send_in_part() {
-    const Message message{.opcode = GetParam(), .stag = 7, .length = kPayload};
+    const Message message{.opcode = GetParam(), .length = kPayload, .stag = 7};
     ASSERT_EQ(outbound_.send(writer_.get(), message, &memory_), WriteStatus::kBlocked);
     ASSERT_FALSE(outbound_.is_at_border());
     memory_.take_away();
