@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An address handle: where datagrams may be sent. The fruit of an exchange, and the consumer's to
-// free; it does not hinder closing its IA.
+// AddressHandle: a peer to which datagrams can be sent. The result of an exchange. The consumer frees it; an IA can be
+// closed while it has some.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class AddressHandle final : public Object {
  public:
   static constexpr Kind kKind = Kind::kAddressHandle;
 
-  // Null when there are no resources or the IA is being closed.
+  // Null if there is no memory or handle, or if the IA is being closed.
   static Handle create(InterfaceAdapter& ia, std::shared_ptr<hca::AddressHandle> peer);
   // dat_ib_ud_ah_free.
   static Status free(Pin<AddressHandle> self);

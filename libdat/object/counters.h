@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counters of the InfiniBand extension, numbered as DAT_IA_COUNTERS, DAT_EP_COUNTERS and
-// DAT_EVD_COUNTERS. Those that nothing here can make are always 0.
+// Counters of the InfiniBand extension, numbered as DAT_IA_COUNTERS, DAT_EP_COUNTERS and DAT_EVD_COUNTERS. Those that
+// SoftDAT does not count are always 0.
 #pragma once
 
 #include <array>
@@ -70,15 +70,15 @@ enum : std::size_t {
 };
 }  // namespace evd_counter
 
-// Any thread; the counters say nothing about each other.
+// Any thread. Counters are not consistent with each other.
 template <std::size_t kSize>
 class CounterSet {
  public:
   void add(std::size_t which) { values_[which].fetch_add(1, std::memory_order_relaxed); }
-  // Since the beginning, whatever was reset.
+  // The count since creation, without regard to resets.
   std::uint64_t total(std::size_t which) const { return values_[which].load(std::memory_order_relaxed); }
 
-  // Of a total, what has been added since the last reset of that counter; resets it if asked.
+  // The part of `total` that came after the last reset of that counter. Resets it if asked.
   std::uint64_t since_reset(std::size_t which, std::uint64_t total, bool reset) {
     const std::lock_guard lock(mutex_);
     const std::uint64_t result = total - bases_[which];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The states of an EP, and what each call and each happening does to them. Nothing stores such a
-// state: an EP's state is computed from its queue pair's and from its reservation by a service
-// point. The table says what is allowed and where it leads; tests hold the objects to it.
+// The states of an EP and their transitions. No object stores such a state: it is computed from the state of the queue
+// pair and from the reservation by a service point. docs/STATES.md shows the table; tests compare the objects with it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ enum class EndpointState : std::uint8_t {
 };
 
 enum class EndpointEvent : std::uint8_t {
-  // calls
+  // calls of the consumer
   kConnect,
   kReserve,  // dat_rsp_create
   kAccept,   // dat_cr_accept
@@ -38,7 +37,7 @@ enum class EndpointEvent : std::uint8_t {
   kPostReceive,
   kModifyZone,   // PZ
   kModifyOther,  // EVDs and attributes
-  // happenings
+  // events
   kRequestArrived,   // at the RSP that reserved the EP
   kRequestRejected,  // dat_cr_reject of the request that holds the EP; its RSP freed
   kEstablished,
@@ -48,17 +47,17 @@ enum class EndpointEvent : std::uint8_t {
 };
 inline constexpr int kEndpointEventCount = 17;
 
-// Who holds an EP that is not connected.
+// What holds an EP that is not connected.
 enum class Reservation : std::uint8_t { kNone, kReserved, kPassive, kTentative };
 
-// The state that follows, or nothing when the event is refused or cannot happen.
+// The next state; empty if the event is refused or cannot happen.
 std::optional<EndpointState> next_state(EndpointState state, EndpointEvent event);
 
-// An EP's state: the queue pair's, seen with DAT's eyes.
+// The EP's state in DAT's terms.
 EndpointState state_of(hca::QueuePairState queue_pair, Reservation reservation);
 
-// What dat_ep_get_status says: one of its page's eight states, so an accept that is under way is a
-// passive connection that is pending.
+// The state that dat_ep_get_status reports: one of the eight on its page. kCompletionPending is reported as
+// kPassiveConnectionPending (docs/decisions/0006).
 EndpointState reported_state(EndpointState state);
 
 // INVALID_STATE with the subtype of that state.

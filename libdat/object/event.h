@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events as an EVD hands them out, in DAT's words but in no ABI's layout. Plain values; pointers in
-// them point at memory that its owner (named at each) keeps.
+// Events of EVDs, in DAT's terms but independent of the ABI. Plain values. Each pointer says who owns its memory and
+// for how long it is valid.
 #pragma once
 
 #include <cstdint>
@@ -47,11 +47,11 @@ enum class DtoStatus : std::uint8_t {
 struct DtoCompletion {
   Handle ep;             // may have been freed since
   std::uint64_t cookie;  // the consumer's, verbatim
-  std::uint32_t length;  // bytes transferred; of a failed one 0
+  std::uint32_t length;  // bytes transferred; 0 after a failure
   DtoStatus status;
   DtoOperation operation;
   std::uint32_t invalidated = 0;  // kReceiveWithInvalidate: the RMR context
-  std::uint32_t immediate = 0;    // of the two receives that bring it
+  std::uint32_t immediate = 0;    // kReceiveRdmaImmediate, kReceiveImmediate
 };
 
 // DAT_CONNECTION_REQUEST_EVENT.
@@ -60,7 +60,7 @@ struct RequestArrival {
   const SocketAddress* local_address;  // the IA's, valid until it is closed
   std::uint64_t conn_qual;
   Handle request;            // the CR
-  bool is_datagram = false;  // of an exchange of address handles; an extension event then
+  bool is_datagram = false;  // an exchange of address handles; then an extension event
 };
 
 // Numbered as the low byte of DAT_CONNECTION_EVENT_xxx of both ABIs (0x4000 + number).
@@ -77,7 +77,7 @@ enum class ConnectionResult : std::uint8_t {
 
 struct ConnectionNotice {
   Handle ep;
-  const void* private_data;  // the EP's, valid until it is freed or reset; null when there is none
+  const void* private_data;  // owned by the EP, valid until it is freed or reset; null without any
   std::uint32_t private_data_size;
   ConnectionResult result;
 };
@@ -88,11 +88,11 @@ struct DatagramNotice {
   const void* private_data;  // as ConnectionNotice
   std::uint32_t private_data_size;
   ConnectionResult result;
-  bool is_passive;          // the peer had asked
-  Handle address_handle;    // of kEstablished, the consumer's to free
+  bool is_passive;          // the peer had connected
+  Handle address_handle;    // kEstablished: owned by the consumer, who frees it
   std::uint32_t qp_number;  // the peer's
   SocketAddress peer;
-  std::uint64_t exchange;  // by which the consumer ends it; never 0
+  std::uint64_t exchange;  // names the exchange when the consumer ends it; never 0
 };
 
 // Numbered as the low byte of DAT_ASYNC_ERROR_xxx of both ABIs (0x8000 + number).
@@ -105,7 +105,7 @@ enum class AsyncErrorType : std::uint8_t {
 };
 
 struct AsyncError {
-  Handle object;  // whose error it is
+  Handle object;  // the object that has the error
   std::int32_t reason;
   AsyncErrorType type;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bounded queue of an EVD's events that are not DTO completions. Memory is taken when it is
-// made or resized, never when an event arrives.
+// EventRing: the bounded queue of an EVD's events other than DTO completions. set_up() and resize() allocate; push()
+// never does.
 #pragma once
 
 #include <atomic>
@@ -14,30 +14,30 @@
 
 namespace softdat::object {
 
-// Any thread. size_ and popped_ are written under the lock (sequentially consistent, so that size_ pairs with
-// EventCount::prepare) and read without.
+// Any thread. size_ and popped_ are written under the lock and read without it. The stores are sequentially consistent,
+// because size_ pairs with EventCount::prepare().
 class EventRing {
  public:
-  // Room for `capacity` events.
+  // Allocates for `capacity` events. Throws std::bad_alloc.
   void set_up(std::size_t capacity);
 
   bool is_empty() const { return size_.load(std::memory_order_seq_cst) == 0; }
   std::size_t size() const { return size_.load(std::memory_order_seq_cst); }
 
-  // The event's number, or nothing when the ring is full. `completions_ahead` completions stood in the EVD's completion
-  // queue when the event came: they are to be handed out first.
+  // Adds an event and returns its number; empty if the ring is full. `completions_ahead`: how many completions were in
+  // the EVD's completion queue when the event came. They must be taken first.
   [[nodiscard]] std::optional<std::uint64_t> push(const Event& event, std::size_t completions_ahead);
 
-  // Whether the event with that number has not been popped yet.
+  // Whether the event with that number is still in the ring.
   bool holds(std::uint64_t number) const { return popped_.load(std::memory_order_seq_cst) <= number; }
 
-  // Whether the oldest event still waits for a completion that came before it. Counts one down.
+  // Whether a completion that came before the oldest event must be taken first. Counts one such completion.
   [[nodiscard]] bool must_yield_to_completion();
 
-  // The oldest event, whatever it waits for.
+  // Takes the oldest event. False if there is none.
   [[nodiscard]] bool pop(Event& event);
 
-  // False, and nothing changed, when more events wait than `capacity`.
+  // Changes the capacity. False, without any effect, if more events wait. Throws std::bad_alloc.
   [[nodiscard]] bool resize(std::size_t capacity);
 
  private:
@@ -47,7 +47,7 @@ class EventRing {
   };
 
   std::atomic<std::size_t> size_{0};
-  std::atomic<std::uint64_t> popped_{0};  // how many events have been
+  std::atomic<std::uint64_t> popped_{0};  // how many events were taken so far
 
   // Guarded by mutex_.
   std::mutex mutex_;

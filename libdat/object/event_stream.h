@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The streams that may feed an EVD, and what an EVD tells of itself.
+// The streams that may feed an EVD, and the parameters that dat_evd_query reports.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace softdat::object {
 
-// Streams that may feed an EVD; numbered as DAT_EVD_FLAGS of both ABIs.
+// Numbered as DAT_EVD_FLAGS of both ABIs.
 enum Stream : std::uint32_t {
   kSoftwareStream = 0x001,
   kCrStream = 0x010,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a service point is put that may be anywhere: nothing privileged, nothing that needs more than 16 bits.
+// Connection qualifiers for dat_psp_create_any: not privileged, and of 16 bits, so that they are TCP ports too.
 #pragma once
 
 #include <unistd.h>
@@ -14,14 +14,15 @@ namespace softdat::object {
 inline constexpr std::uint32_t kFirstFreeQualifier = 1024;
 inline constexpr std::uint32_t kFreeQualifiers = 65536 - kFirstFreeQualifier;
 
-// Processes begin at different places, so that they seldom meet.
+// Any thread. Processes start at different numbers, so that they seldom choose the same.
 inline std::uint16_t next_free_qualifier() {
   static std::atomic<std::uint32_t> next{static_cast<std::uint32_t>(::getpid()) * 2654435761u};
   return static_cast<std::uint16_t>(kFirstFreeQualifier +
                                     next.fetch_add(1, std::memory_order_relaxed) % kFreeQualifiers);
 }
 
-// Calls `attempt` with each candidate, once, for as long as it answers `taken`; returns its last answer.
+// Calls `attempt` with one candidate after the other until it returns another type than `taken`, or all were tried.
+// Returns its last result.
 template <typename Attempt>
 Status try_free_qualifiers(const Attempt& attempt, StatusType taken) {
   Status status{taken};

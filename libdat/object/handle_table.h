@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handles: addresses of cells that outlive every mistake made with them. A cell's first word is the
-// provider's function table, because stock registries dispatch through it; it keeps its value when
-// the object is freed, so that a stale handle still reaches us and is refused.
+// HandleTable: all DAT handles of the process. A handle is the address of a Cell. Cells are never unmapped, so any
+// wrong handle can be checked without a fault. A cell's first word is the provider's function table, because stock
+// registries dispatch through it. The word stays when the object is freed, so a stale handle still reaches this library
+// and is refused.
 //
-// Cell::word_ is the only word that several threads write at once: pins (low half) by every pin()
-// and unpin(); the kind and the live bit by add() and by whoever closes, always by read-modify-write.
-// A pin taken while the live bit was set (acquire) sees what add() stored before (release).
+// Cell::word_ is the only word that several threads write: its low half counts pins, and its high half holds the kind
+// and the live bit, which add() and close() change. All changes are read-modify-writes. A pin that saw the live bit
+// (acquire) sees all that add() stored before (release).
 //
-// A child process made by fork() starts with an empty table: the objects are its parent's, whose
-// sockets and shared memory it would disturb, and none of the threads that serve them are with it.
+// A child made by fork() starts with an empty table, because the objects use sockets and shared memory of the parent,
+// and their threads do not exist in the child.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,7 @@ class alignas(64) Cell {
  public:
   Object* object() const { return object_.get(); }
 
-  // True when the cell was live and of that kind; then it is pinned until unpin().
+  // Pins the cell until unpin(). False if it is not live or of another kind.
   bool try_pin(Kind kind) {
     if (!is_live_as(word_.load(std::memory_order_relaxed), kind)) return false;
     if (is_live_as(word_.fetch_add(1, std::memory_order_acquire), kind)) return true;
@@ -52,13 +53,13 @@ class alignas(64) Cell {
 
   std::atomic<const void*> provider_table_{nullptr};
   std::atomic<std::uint64_t> word_{0};
-  std::shared_ptr<Object> object_;  // changes only while nobody but add() or the closer looks
+  std::shared_ptr<Object> object_;  // written by add() and close(), while the cell cannot be pinned
   Cell* next_resting_ = nullptr;    // guarded by the table's lock
   const void* maker_ = nullptr;     // stored before publish(); see HandleTable::note_maker()
 };
 
-// A live object, held for the length of a call. Never empty after a successful check; moves, never
-// copies. A call that frees takes the Pin by value.
+// Holds a live object for the length of a call; empty if the handle was wrong. Movable, not copyable. A function that
+// frees the object takes its Pin by value.
 template <typename T>
 class Pin {
  public:
@@ -88,15 +89,16 @@ class Pin {
   Cell* cell_ = nullptr;
 };
 
-// Every handle of this process. Any thread. Never destroyed: programs call DAT from atexit handlers.
+// Any thread. Never destroyed, because programs call DAT functions in atexit handlers.
 class HandleTable {
  public:
   static HandleTable& instance() { return table_; }
 
-  // Every address that is or ever was a handle: its first word may be read for as long as the process lives.
+  // All addresses that are or were handles. Their first words stay readable for the life of the process.
   const base::HandleRange& range() const { return range_; }
 
-  // An empty Pin for null, misaligned, foreign, never used, freed, closing and wrong-kind handles.
+  // Pins the object of this handle. Empty for null, misaligned, foreign, unused, freed and closing handles, and for
+  // those of another kind.
   template <typename T>
   Pin<T> pin(const void* handle) {
     Cell* cell = find(handle);
@@ -104,21 +106,22 @@ class HandleTable {
   }
   Pin<Object> pin_any(const void* handle);
 
-  // Gives `object` its handle, a new one or that of the cell that was freed longest ago, thousands of handles before;
-  // but does not let anybody in yet. False when all cells are taken. Exactly one of publish() and abandon() follows.
+  // Gives `object` a handle: a new cell, or the one that was freed longest ago. The handle cannot be pinned yet. False
+  // if no cell is left. The caller must then call publish() or abandon() once.
   [[nodiscard]] bool add(const std::shared_ptr<Object>& object, const void* provider_table);
   void publish(Object& object);
   void abandon(Object& object);
 
-  // The end of an object: marks it dead, calls its on_closing(), waits until `pin` is the last one,
-  // then calls its detach(), takes it off its IA and frees the cell. False, and nothing done, when
-  // another thread has begun to close it; the pin is given up either way.
+  // Ends an object: marks it closing, calls on_closing(), waits until `pin` is the only one, calls detach(), removes it
+  // from its IA and frees the cell. False, without any effect but the release of `pin`, if another thread has begun to
+  // close it. Deadlocks if the calling thread holds another Pin of the object, so a sink must not hold one while it
+  // calls the consumer.
   bool close(Pin<Object> pin);
 
-  // For reports: an address in the consumer's code that made the object; null unless note_maker() told it. Between
-  // add() and publish().
+  // For reports: remembers the address in the consumer's code that created the object. REQUIRES: add() was called, and
+  // publish() was not.
   void note_maker(const Object& object, const void* maker);
-  // Calls visit(object, maker) for every live object, each pinned meanwhile.
+  // Calls visit(object, maker) for every live object, pinned during the call. `maker` is null without note_maker().
   template <typename Visit>
   void for_each_live(Visit visit) {
     const std::uintptr_t begin = range_.begin.load(std::memory_order_relaxed);
@@ -131,7 +134,7 @@ class HandleTable {
     }
   }
 
-  // Cells in use.
+  // How many cells are in use.
   std::size_t size() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:
@@ -150,8 +153,8 @@ class HandleTable {
 
   static HandleTable table_;
 
-  // A range of addresses, reserved by the first add() for good, as far as there are cells. Written under mutex_; read
-  // by anyone, registries too.
+  // Addresses reserved by the first add() for the life of the process, up to the last cell made. Written under mutex_;
+  // read by any thread, also in registries.
   base::HandleRange range_{.step = sizeof(Cell)};
   std::atomic<std::size_t> in_use_{0};
 
@@ -159,7 +162,7 @@ class HandleTable {
   std::mutex mutex_;
   std::size_t reserved_ = 0;
   std::size_t used_ = 0;  // bytes of the range whose cells have been handles
-  // Cells that were freed.
+  // Freed cells, oldest first.
   Cell* oldest_resting_ = nullptr;
   Cell* newest_resting_ = nullptr;
   std::size_t resting_cells_ = 0;
@@ -170,7 +173,7 @@ Pin<T> pin_handle(const void* handle) {
   return HandleTable::instance().pin<T>(handle);
 }
 
-// The same hold under the name of the base class.
+// Converts the Pin to one of the base class.
 template <typename T>
 Pin<Object> as_object(Pin<T> pin) {
   return Pin<Object>(pin.release());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LMR: a range of the consumer's memory that the device may use.
+// LMR: a registered range of the consumer's memory.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ enum class MemoryType : std::uint8_t { kVirtual = 0, kLmr = 1, kSharedVirtual = 
 
 class MemoryRegion;
 
-// What dat_lmr_create is asked for.
+// The arguments of dat_lmr_create.
 struct Registration {
   MemoryType type = MemoryType::kVirtual;
   std::uint64_t address = 0;             // unless kLmr
   std::uint64_t length = 0;              // unless kLmr
-  const MemoryRegion* source = nullptr;  // kLmr: whose memory; held by the caller
+  const MemoryRegion* source = nullptr;  // kLmr: the LMR whose memory it is; pinned by the caller
   SharedCookie cookie{};                 // kSharedVirtual
   std::uint32_t privileges = 0;
   bool is_zero_based = false;
@@ -62,15 +62,14 @@ class MemoryRegion final : public Object {
  public:
   static constexpr Kind kKind = Kind::kLmr;
 
-  // dat_lmr_create. LENGTH_ERROR for no bytes; INVALID_PARAMETER for a range that wraps, is not
-  // mapped, or cannot be read (written, with write privileges), and for unknown privileges;
-  // INVALID_STATE for memory that is not shared though it is said to be, or is not that which others
-  // share under the cookie; INVALID_HANDLE for a source of another adapter. `out` is written on
-  // success.
+  // dat_lmr_create. Writes `lmr` and `out` on success only. LENGTH_ERROR: no bytes. INVALID_PARAMETER: the range wraps,
+  // is not mapped, or cannot be read (with write privileges: written), or a privilege is unknown. INVALID_STATE:
+  // kSharedVirtual memory that is not shared, or other memory than was registered under the same cookie.
+  // INVALID_HANDLE: the source belongs to another adapter.
   static Status create(InterfaceAdapter& ia, ProtectionZone& pz, const Registration& registration, Handle& lmr,
                        MemoryRegionParameters& out);
 
-  // dat_lmr_free. When it has returned, nobody touches the memory through this LMR. INVALID_STATE
+  // dat_lmr_free. After the return neither the adapter nor a peer accesses the memory through this LMR. INVALID_STATE
   // while an RMR is bound to it or a bind to it is posted.
   static Status free(Pin<MemoryRegion> lmr);
 

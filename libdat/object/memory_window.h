@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// RMR: a window through which peers reach a part of an LMR, and which can be moved quickly.
+// RMR: a memory window, which gives peers access to a part of an LMR.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct MemoryWindowParameters {
   Handle ia;
   Handle pz;
   WindowScope scope;
-  // Of a bound RMR; all zero of an unbound one.
+  // All zero if the RMR is not bound.
   std::uint32_t lmr_context;
   std::uint64_t address;
   std::uint64_t length;
@@ -30,7 +30,7 @@ struct MemoryWindowParameters {
   bool is_zero_based;
 };
 
-// What dat_rmr_bind is asked for.
+// The arguments of dat_rmr_bind.
 struct WindowBind {
   std::uint32_t lmr_context;
   std::uint64_t address;
@@ -45,10 +45,10 @@ class MemoryWindow final : public Object {
   static constexpr Kind kKind = Kind::kRmr;
 
   static Status create(ProtectionZone& pz, WindowScope scope, Handle& rmr);  // dat_rmr_create, _create_for_ep
-  // dat_rmr_free, bound or not. When it has returned, nobody comes in through it.
+  // dat_rmr_free, bound or not. After the return no peer has access through it.
   static Status free(Pin<MemoryWindow> rmr);
-  // dat_rmr_query. Bound from the moment a bind is carried out, until another is, a peer's send
-  // voids the context, or its connection's flush takes a bind back.
+  // dat_rmr_query. The binding of the last bind that was carried out, until a peer's send invalidates its context or
+  // the flush of the connection takes the bind back.
   MemoryWindowParameters query() const;
 
   // --- For the other objects of this room ---

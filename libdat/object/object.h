@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every DAT object has: a kind, a handle, an IA it belongs to, and a consumer's context.
+// Object: the base of all DAT objects, with kind, handle, interface adapter and the consumer's context.
 #pragma once
 
 #include <atomic>
@@ -31,9 +31,8 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kKindCount = 13;
 
-// Objects are made by their class's create(), reached through a Pin, and ended by their class's
-// free(). They neither copy nor move. Other objects that need one alive hold a shared_ptr: it may
-// then outlive its handle, never its parents.
+// Created by the class's create(), used through a Pin, ended by the class's free(). Other objects that need it hold a
+// shared_ptr: an object may outlive its handle, but not its parents.
 class Object : public std::enable_shared_from_this<Object> {
  public:
   Object(const Object&) = delete;
@@ -47,7 +46,7 @@ class Object : public std::enable_shared_from_this<Object> {
   InterfaceAdapter& ia() const { return *ia_; }
   Handle ia_handle() const;
 
-  // dat_set/get_consumer_context. Any thread; the last one stored wins.
+  // dat_set_consumer_context, dat_get_consumer_context. Any thread; the last value stored wins.
   void set_consumer_context(std::uint64_t context) { consumer_context_.store(context); }
   std::uint64_t consumer_context() const { return consumer_context_.load(); }
 
@@ -58,9 +57,9 @@ class Object : public std::enable_shared_from_this<Object> {
   friend class HandleTable;
   friend class InterfaceAdapter;
 
-  // The handle is dead, calls may still be under way: wake whoever waits in one. No lock is held.
+  // The handle is closing, but calls may be under way: must wake threads that wait in one. Called without locks.
   virtual void on_closing() {}
-  // No call is under way any more: let go of devices and parents. No lock is held.
+  // No call is under way any more: must release devices and parents. Called without locks.
   virtual void detach() {}
 
   // Fixed before the handle is handed out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PZ: memory and endpoints of one zone work together, and with no others.
+// PZ: memory and endpoints of one zone can be used together, and with no others.
 #pragma once
 
 #include <memory>

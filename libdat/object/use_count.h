@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who uses an object: freeing a thing in use is refused, using a thing that is being freed too.
+// UseCount: the number of users of an object. An object in use cannot be freed, and one that is freed cannot be used.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace softdat::object {
 
-// One word: the number of users, or kClosed for good. Any thread.
+// One word: the number of users, or kClosed, which is final. Any thread.
 class UseCount {
  public:
   [[nodiscard]] bool try_acquire() {
@@ -22,12 +22,12 @@ class UseCount {
     while (count > 0 && !count_.compare_exchange_weak(count, count - 1, std::memory_order_release)) {
     }
   }
-  // False while there are users, or when somebody else has closed it.
+  // Closes it. False if there are users, or if it is closed already.
   [[nodiscard]] bool try_close() {
     std::int64_t none = 0;
     return count_.compare_exchange_strong(none, kClosed, std::memory_order_acquire);
   }
-  // Whatever the users do: they find it closed from now on, and their release() does nothing.
+  // Closes it although there may be users. Their release() does nothing then.
   void close() { count_.store(kClosed, std::memory_order_release); }
 
   bool is_closed() const { return count_.load(std::memory_order_acquire) == kClosed; }
