@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CR: a peer's wish to connect, waiting for the consumer's answer.
+// CR: a peer's connection request, waiting for the consumer's answer.
 #pragma once
 
 #include <atomic>
@@ -21,37 +21,36 @@ namespace softdat::object {
 class Endpoint;
 class EventDispatcher;
 
-// Service points take every request: the backlog is the EVD's queue, whatever its length is by then, and requests that
-// the consumer has taken out of it count no more.
+// The backlog of service points: no limit but the length of the EVD's queue. Requests that the consumer has taken from
+// the EVD do not count.
 inline constexpr std::uint32_t kNoBacklog = ~std::uint32_t{0};
 
 struct ConnectionRequestParameters {
-  const SocketAddress* remote_address;  // the CR's
+  const SocketAddress* remote_address;  // owned by the CR
   std::uint64_t remote_port_qual;
-  std::span<const std::byte> private_data;  // the CR's; the consumer may write into it
-  Handle local_ep;                          // null unless the service point brought one
+  std::span<const std::byte> private_data;  // owned by the CR; the consumer may write into it
+  Handle local_ep;                          // the service point's, or null
 };
 
-// Any thread. The handle is spent once accept() or reject() has succeeded. A CR that is never
-// answered, or whose event is lost with its EVD, refuses the peer when it goes.
+// Any thread. The handle ends when accept(), reject() or hand-off succeeds. A CR that is destroyed unanswered, as with
+// the EVD that holds its event, refuses the peer.
 class ConnectionRequest final : public Object {
  public:
   static constexpr Kind kKind = Kind::kCr;
 
-  // dat_cr_accept. `ep` null: the EP that the service point brought. On failure CR and EP are as
-  // before.
+  // dat_cr_accept. `ep` null: the service point's EP. Failure changes nothing.
   static Status accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::span<const std::byte> private_data);
   // dat_cr_reject; DAT 1.2 has no private data.
   static Status reject(Pin<ConnectionRequest> cr, std::span<const std::byte> private_data);
-  // dat_cr_handoff. INVALID_PARAMETER, and the CR as before, when no service point of the adapter listens there.
+  // dat_cr_handoff. INVALID_PARAMETER, without any effect, if no service point of the adapter listens there.
   static Status hand_off(Pin<ConnectionRequest> cr, std::uint64_t conn_qual);
 
   ConnectionRequestParameters query() const;  // dat_cr_query
 
   // --- For service points ---
 
-  // Makes the CR and posts its event. False when either fails; the peer is then refused. `ep` is the
-  // one that the service point brings, or null.
+  // Creates the CR and posts its event. False if either fails; the peer is refused then. `ep` is the service point's,
+  // or null.
   static bool announce(Object& service_point, std::uint64_t conn_qual, EventDispatcher& evd,
                        std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
                        const Communicator& communicator = {});
@@ -68,7 +67,7 @@ class ConnectionRequest final : public Object {
   // Fixed after construction.
   std::unique_ptr<hca::ConnectionRequest> request_;
   const std::shared_ptr<Endpoint> ep_;
-  const Reservation held_;           // how ep_ is kept for this request
+  const Reservation held_;           // the reservation of ep_ for this request
   const Communicator communicator_;  // of the common service point that it came to
   std::vector<std::byte> private_data_;
   const SocketAddress remote_address_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CNO: one thing to wait for that stands for several EVDs.
+// CNO: lets a thread, an agent or a descriptor wait for events of several EVDs.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +21,29 @@ struct ConsumerNotificationParameters {
   int descriptor;  // -1: it has none
 };
 
-// Any thread. A trigger is kept until one wait() has taken it; further ones merge with it. The agent
-// is called once, by a thread of its own that holds nothing, and is then no longer associated
-// (dat_cno_create); modify_agent() associates it anew. A CNO has an agent or a descriptor, never both.
+// Any thread. A trigger is kept until a wait() takes it; further triggers merge with it. The agent is called once, by
+// the IA's upcall thread without any lock, and is no longer associated then; modify_agent() associates it again
+// (docs/decisions/0005). A CNO has an agent or a descriptor, not both.
 class ConsumerNotification final : public Object {
  public:
   static constexpr Kind kKind = Kind::kCno;
 
   static Status create(InterfaceAdapter& ia, WaitAgent agent, Handle& cno);  // dat_cno_create
 
-  // dat_cno_fd_create. INSUFFICIENT_RESOURCES when there are no descriptors. The descriptor belongs to the CNO and is
+  // dat_cno_fd_create. INSUFFICIENT_RESOURCES if no descriptor can be had. The CNO owns the descriptor, which is
   // readable exactly while a trigger is kept.
   static Status create_with_descriptor(InterfaceAdapter& ia, int& descriptor, Handle& cno);
 
   // dat_cno_free. INVALID_STATE while an EVD refers to it or a thread is blocked in wait().
   static Status free(Pin<ConsumerNotification> cno);
 
-  // dat_cno_wait. `evd` is the hint on success, and null on success when all EVDs or the IA went;
-  // on QUEUE_EMPTY (timeout) it is null. Otherwise it is left alone. The caller holds a
-  // CancellationShield from before it pinned the CNO.
+  // dat_cno_wait. On success `evd` is an EVD with events, or null if all EVDs or the IA have gone. On QUEUE_EMPTY
+  // (time-out) it is null. Otherwise it is not written. REQUIRES: the caller made a CancellationShield before it pinned
+  // the CNO.
   Status wait(std::uint32_t timeout_us, Handle& evd);
 
-  // dat_cno_trigger: what wait() without a timeout does for a CNO with a descriptor. MODEL_NOT_SUPPORTED without one,
-  // QUEUE_EMPTY and a null `evd` when nothing has triggered it. The end of all EVDs or of the IA is a trigger by null.
+  // dat_cno_trigger: wait() without waiting, for a CNO with a descriptor. MODEL_NOT_SUPPORTED without one; QUEUE_EMPTY
+  // and a null `evd` if there is no trigger. When all EVDs or the IA have gone there is one, with a null `evd`.
   Status take_trigger_of_descriptor(Handle& evd);
 
   // dat_cno_modify_agent. INVALID_PARAMETER for an agent beside a descriptor.
@@ -52,12 +52,12 @@ class ConsumerNotification final : public Object {
 
   // --- For EVDs ---
 
-  // An event has come on `evd`.
+  // Triggers the CNO for an event of `evd`.
   void trigger(Handle evd);
 
-  // An EVD begins or ends to refer to the CNO. False when the CNO is being freed.
+  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed.
   [[nodiscard]] bool add_evd();
-  // `is_freed`: the EVD goes for good, and the last one to do so unblocks all waiters with null.
+  // `is_freed`: the EVD is being freed. The last such EVD unblocks all waiters with null.
   void remove_evd(Handle evd, bool is_freed);
 
  private:
@@ -70,19 +70,19 @@ class ConsumerNotification final : public Object {
   base::WakeReason await_news(base::Time deadline, std::uint64_t epoch);
   void unblock_all_locked();
   void call_agent_locked(Handle evd);
-  // The one before is not called any more. The room for a call of this one has been reserved.
+  // Replaces the agent; the earlier one is not called any more. REQUIRES: room for a call was reserved.
   void associate_locked(WaitAgent agent);
 
   base::EventCount wake_;
 
   // Guarded by mutex_ (taken after an EVD's lock).
   mutable std::mutex mutex_;
-  NotificationDescriptor descriptor_;  // raised as is_triggered_ is; open or not from the beginning
+  NotificationDescriptor descriptor_;  // readable while is_triggered_; open or not since creation
   WaitAgent agent_;
   bool is_triggered_ = false;
   bool is_closed_ = false;
   Handle hint_ = nullptr;
-  std::uint64_t epoch_ = 0;  // counts the times that all waiters were unblocked with null
+  std::uint64_t epoch_ = 0;  // how often all waiters were unblocked with null
   std::int64_t evds_ = 0;
   std::int64_t waiters_ = 0;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EP: one end of a connection. A thin coat over a queue pair, whose state is the connection's only
-// truth.
+// EP: an endpoint. It adds DAT's arguments, events and service points to a queue pair, whose state is the connection's.
 #pragma once
 
 #include <atomic>
@@ -32,7 +31,7 @@ class MemoryWindow;
 class SharedReceiveQueue;
 struct WindowBind;
 
-// Calls from any thread. Argument numbers in a Status are those of the DAT function.
+// All calls from any thread. Argument numbers in a Status are those of the DAT function. Lock order: docs/THREADS.md.
 class Endpoint final : public Object, private hca::QueuePairSink, private hca::DatagramSink {
  public:
   static constexpr Kind kKind = Kind::kEp;
@@ -40,20 +39,20 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   static Status create(InterfaceAdapter& ia, const EndpointConfig& config, Handle& ep);
 
-  // dat_ep_free, in every state but those that a service point holds. Breaks a live connection.
+  // dat_ep_free. Allowed in every state, unless a service point holds the EP. Ends a live connection.
   static Status free(Pin<Endpoint> ep);
 
-  // The data path; endpoint_post.cc. A refused post leaves no trace.
+  // The data path (endpoint_post.cc). A refused post has no effect.
   Status post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags);
   Status post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags);
   Status post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                          std::uint32_t flags);
   Status post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                         std::uint32_t flags);
-  // `invalidated` is an RMR context of the peer's.
+  // `invalidated`: an RMR context of the peer's.
   Status post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
                                    std::uint32_t invalidated);
-  // `local` names an RMR or LMR of our own by its RMR context.
+  // `local` names an RMR or LMR of this adapter by its RMR context.
   Status post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
                                std::uint32_t flags);
   // dat_rmr_bind. `triplet` and `flags_argument` are the numbers of these arguments; `rmr_context` is
@@ -72,17 +71,18 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // dat_ib_post_send_ud; endpoint_datagram.cc. MODEL_NOT_SUPPORTED unless the EP is for datagrams.
   Status post_datagram(std::span<const Segment> local, const AddressHandle& to, std::uint32_t qp_number,
                        std::uint64_t cookie, std::uint32_t flags);
-  // dat_ib_ud_cm_free: the exchange of a DatagramNotice. INVALID_PARAMETER when there is none such.
+  // dat_ib_ud_cm_free: ends the exchange of a DatagramNotice. INVALID_PARAMETER if there is no such exchange.
   Status end_exchange(std::uint64_t exchange);
 
-  // One of ep_counter, which is then set to 0 if asked.
+  // A counter of ep_counter. Resets it if asked.
   std::uint64_t counter(std::size_t which, bool reset);
-  // Adds what the EP has transferred to the totals of the process, run_report.h. Once, at its end or the process's.
+  // Adds the EP's transfers to the totals of the process (run_report.h). Called once, at the end of the EP or of the
+  // process.
   void report_transfers();
 
   Status connect(const ConnectRequest& request);  // dat_ep_connect
-  // dat_ep_dup_connect: as `model` was connected by its own wish, wherever it was handed off to. Of `request` only
-  // time, private data and quality count.
+  // dat_ep_dup_connect: connects to the service that `model` was connected to, after hand-offs. Uses the time-out,
+  // private data and quality of `request` only.
   Status connect_like(const Endpoint& model, ConnectRequest request);
   Status disconnect(bool is_graceful);                          // dat_ep_disconnect
   Status reset();                                               // dat_ep_reset
@@ -98,21 +98,19 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // UNCONNECTED > RESERVED, and back; INVALID_STATE otherwise.
   Status reserve();
   void release_reservation();
-  // The request that held the EP is over: a reserved EP is the consumer's again, a tentative one
-  // vanishes.
+  // The request that held the EP has ended: a reserved EP is unconnected again, a tentative one is freed.
   void give_back(Reservation held);
-  // RESERVED > PASSIVE_CONNECTION_PENDING. False when the EP is not reserved any more.
+  // RESERVED > PASSIVE_CONNECTION_PENDING. False if the EP is no longer reserved.
   bool on_request_arrived(const hca::ConnectionRequest& request);
-  // An EP in the provider's hands: no PZ, no EVDs, TENTATIVE_CONNECTION_PENDING, with attributes that match the
-  // request. Null when there are no resources.
+  // Creates a tentative EP for a request: no PZ, no EVDs, attributes that match the request. Null without resources.
   static std::shared_ptr<Endpoint> create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request);
   Reservation reservation() const { return reservation_.load(); }
-  // dat_cr_accept: `held` is what the EP must be held by.
+  // dat_cr_accept. The EP's reservation must be `held`.
   Status accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data,
                 const Communicator& communicator);
 
  private:
-  // How the connection was asked for.
+  // The arguments of the connect().
   struct Origin {
     hca::Address remote;
     std::uint64_t conn_qual;
@@ -133,7 +131,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   const EndpointBinding& binding() const { return *binding_.load(std::memory_order_acquire); }
   bool is_datagram() const { return binding().datagram_queue_pair() != nullptr; }
-  // An EP for datagrams may exchange address handles again and again.
+  // An EP for datagrams may make any number of exchanges.
   bool may_exchange() const { return is_datagram() && state() == EndpointState::kConnected; }
   bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
   [[gnu::cold, gnu::noinline]] Status refusal() const;
@@ -168,34 +166,34 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // Fixed after set_up().
   std::shared_ptr<hca::Device> device_;
-  std::shared_ptr<SharedReceiveQueue> srq_;  // in use by us until detach(); null: receives are posted here
+  std::shared_ptr<SharedReceiveQueue> srq_;  // used until detach(); null: receives are posted here
 
-  // Replaced under mutex_ while idle, read by the data path without it. What it pointed at before
-  // stays in bindings_ until the EP goes.
+  // Replaced under mutex_ while idle, read by the data path without a lock. Earlier bindings stay in bindings_ until
+  // the EP is destroyed.
   std::atomic<const EndpointBinding*> binding_{nullptr};
   std::atomic<Reservation> reservation_{Reservation::kNone};
-  std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when it is told
-  std::atomic<bool> is_active_{false};                // the last to begin a connection was connect()
+  std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when the event is posted
+  std::atomic<bool> is_active_{false};                // the last connection began with connect()
   CounterSet<ep_counter::kCount> counters_;
 
-  // One modify(), connect(), accept() or reset() at a time, so that none of them uses a binding that another replaces.
-  // Taken before mutex_, an EVD's lock and what the device locks.
+  // Held by modify(), connect(), accept() and reset(), so that none uses a binding that another replaces. Taken before
+  // mutex_, an EVD's lock and the device's locks.
   std::mutex modify_mutex_;
 
   std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
 
-  // Guarded by mutex_ (held for moments; nothing is called while it is).
+  // Guarded by mutex_ (held briefly; no other object is called meanwhile).
   mutable std::mutex mutex_;
   EndpointAttributes attributes_;
   std::shared_ptr<EventDispatcher> connect_evd_;
   std::uint64_t remote_port_qual_ = 0;
   std::uint64_t last_exchange_ = 0;
-  std::set<std::uint64_t> exchanges_;  // that the consumer has not ended
+  std::set<std::uint64_t> exchanges_;  // those that the consumer has not ended
   SocketAddress remote_address_{};
   Communicator communicator_;
   std::optional<Origin> origin_;                            // set by connect()
-  std::optional<std::uint64_t> redirect_;                   // the qualifier that said yes in the end
-  std::vector<hca::Bytes> private_data_;                    // of the peer, handed out in events since the last reset
+  std::optional<std::uint64_t> redirect_;                   // the qualifier that accepted, after hand-offs
+  std::vector<hca::Bytes> private_data_;                    // the peer's, in events since the last reset
   std::vector<std::unique_ptr<EndpointBinding>> bindings_;  // changed under modify_mutex_ too
 };
 

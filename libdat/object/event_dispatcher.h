@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EVD: where events of several streams are collected. DTO completions wait in a completion queue of
-// the device, all other events in a ring of the same length.
+// EVD: collects the events of several streams. DTO completions wait in a completion queue of the device, all other
+// events in a ring of the same length.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ namespace softdat::object {
 
 class ConsumerNotification;
 
-// Calls from any thread unless said otherwise. Argument numbers in a Status are those of the DAT
-// function of the same name.
+// All calls from any thread. Argument numbers in a Status are those of the DAT function of the same name. Lock order:
+// docs/THREADS.md.
 class EventDispatcher final : public Object, private hca::CompletionSink {
  public:
   static constexpr Kind kKind = Kind::kEvd;
@@ -38,20 +38,19 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // The asynchronous EVD of an IA that is being opened; the IA's own stream feeds it.
   static Status create_async(InterfaceAdapter& ia, std::int32_t min_qlen, std::shared_ptr<EventDispatcher>& evd);
 
-  // dat_evd_free. INVALID_STATE while streams feed it. A blocked waiter leaves with DAT_ABORT;
-  // connection requests that wait unseen are refused.
+  // dat_evd_free. INVALID_STATE while streams feed it. A blocked waiter gets DAT_ABORT; connection requests whose
+  // events wait here are refused.
   static Status free(Pin<EventDispatcher> evd);
 
-  // dat_evd_dequeue. QUEUE_EMPTY (bare for DTO and RMR EVDs) or INVALID_STATE while a thread is
-  // blocked in wait(). Progresses the device when there is nothing at first sight.
+  // dat_evd_dequeue. QUEUE_EMPTY (bare for DTO and RMR EVDs); INVALID_STATE while a thread is blocked in wait(). If
+  // there is no event it makes the device's progress and looks again.
   Status dequeue(Event& event);
 
-  // dat_evd_wait. `event` is written on success; `nmore` also on TIMEOUT_EXPIRED and
-  // INTERRUPTED_CALL. The caller holds a CancellationShield from before it pinned the EVD.
+  // dat_evd_wait. Writes `event` on success, `nmore` also on TIMEOUT_EXPIRED and INTERRUPTED_CALL. REQUIRES: the caller
+  // made a CancellationShield before it pinned the EVD.
   Status wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore);
 
-  // dat_evd_post_se. QUEUE_FULL changes nothing and raises no asynchronous error; INVALID_HANDLE
-  // when the EVD takes no software events.
+  // dat_evd_post_se. QUEUE_FULL: no effect and no asynchronous error. INVALID_HANDLE: the EVD takes no software events.
   Status post_software(void* pointer);
 
   Status enable();                               // dat_evd_enable
@@ -62,7 +61,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   Status resize(std::int32_t min_qlen);          // dat_evd_resize
   EventDispatcherParameters query() const;       // dat_evd_query
 
-  // One of evd_counter, which is then set to 0 if asked.
+  // A counter of evd_counter. Resets it if asked.
   std::uint64_t counter(std::size_t which, bool reset);
 
   // --- For the other objects of this room ---
@@ -70,21 +69,20 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   bool takes(std::uint32_t streams) const { return (streams_ & streams) == streams; }
   std::int32_t qlen() const { return qlen_.load(std::memory_order_relaxed); }
   hca::Device& device() const { return *device_; }
-  // Null unless the EVD takes DTO or RMR streams.
+  // Null if the EVD takes no DTO or RMR streams.
   hca::CompletionQueue* completion_queue() const { return cq_.get(); }
 
-  // A stream begins or ends to feed the EVD. False when the EVD is being freed.
+  // Adds and removes a stream that feeds the EVD. False if the EVD is being freed.
   [[nodiscard]] bool add_stream() { return streams_in_use_.try_acquire(); }
   void remove_stream() { streams_in_use_.release(); }
 
-  // The same for a completion stream of an endpoint. INVALID_HANDLE with `handle` when the EVD is being freed or takes
-  // no DTO stream.
+  // The same for a completion stream of an endpoint. INVALID_HANDLE with `handle` if the EVD is being freed or takes no
+  // DTO stream.
   Status add_dto_stream(NotifyMode mode, StatusDetail handle);
   void remove_dto_stream(NotifyMode mode);
 
-  // An event of a stream that is not DTO arrives; `event.evd` is filled in here. False when the ring
-  // is full: the event is lost, and unless it was a connection request the IA's asynchronous EVD is
-  // told once.
+  // Adds an event of a stream other than DTO, and fills in `event.evd`. False if the ring is full: the event is lost,
+  // and the IA's asynchronous EVD gets an overflow event once, unless it was a connection request.
   bool post(Event event);
 
  private:
@@ -129,14 +127,14 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   std::shared_ptr<hca::Device> device_;
   std::unique_ptr<hca::CompletionQueue> cq_;  // null without DTO and RMR streams
   base::EventCount own_wake_;
-  base::EventCount* wake_ = &own_wake_;  // the CQ's when there is one
+  base::EventCount* wake_ = &own_wake_;  // the completion queue's, if there is one
 
-  // Written by many, each for itself: see event_wait.cc for who pairs with whom.
+  // Written by several threads; event_wait.cc says which accesses pair.
   std::atomic<std::int32_t> qlen_{0};
   std::atomic<bool> has_waiter_{false};
   std::atomic<bool> is_unwaitable_{false};
   std::atomic<bool> is_closing_{false};
-  std::atomic<bool> was_notified_{false};  // a notifying event came since the waiter began
+  std::atomic<bool> was_notified_{false};  // a notifying event came since the wait began
   std::atomic<bool> has_overflowed_{false};
   std::atomic<NotifyMode> mode_{NotifyMode::kThreshold};  // modes_.strictest()
   std::atomic<bool> is_solicited_only_{false};            // modes_.are_all_solicited()
@@ -144,13 +142,13 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   UseCount streams_in_use_;
   CounterSet<evd_counter::kCount> counters_;
 
-  EventRing ring_;  // locks itself
+  EventRing ring_;  // has its own lock
 
-  // One resize() at a time, and nobody begins to wait for several events meanwhile. The first lock of all.
+  // Held by resize(), and by a thread that begins to wait for several events. Taken before all other locks.
   std::mutex resize_mutex_;
-  std::int32_t awaited_ = 0;  // guarded by it: how many events the waiter waits for, if more than one
+  std::int32_t awaited_ = 0;  // guarded by resize_mutex_: how many events the waiter waits for, if more than one
 
-  // Guarded by mutex_ (taken before a CNO's lock, never while a device is called).
+  // Guarded by mutex_ (taken before a CNO's lock, not held while a device is called).
   mutable std::mutex mutex_;
   std::shared_ptr<ConsumerNotification> cno_;
   bool is_enabled_ = true;

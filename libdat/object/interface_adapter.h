@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// IA: one opening of an adapter, and the root of everything created with it.
+// IA: an open adapter, the parent of all objects created with it.
 #pragma once
 
 #include <array>
@@ -24,20 +24,21 @@ namespace softdat::object {
 class EventDispatcher;
 class UpcallThread;
 
-// Objects of the provider (the asynchronous EVD, CRs, tentative EPs) do not hinder a graceful close.
+// Who created an object. Those of the provider (the asynchronous EVD, CRs, tentative EPs) do not prevent a graceful
+// close.
 enum class Maker : std::uint8_t { kConsumer, kProvider };
 
 struct AdapterOpening {
   std::string name;
   std::shared_ptr<hca::Device> device;   // from backends/open_device.h
   const void* provider_table = nullptr;  // first word of every handle made under this IA
-  std::int32_t async_qlen = 0;           // of the asynchronous EVD to be made
-  EventDispatcher* async_evd = nullptr;  // the consumer's own instead (of the same device)
-  bool async_is_elsewhere = false;       // DAT_EVD_ASYNC_EXISTS: none here
+  std::int32_t async_qlen = 0;           // of the asynchronous EVD to create
+  EventDispatcher* async_evd = nullptr;  // an existing one of the same device instead
+  bool async_is_elsewhere = false;       // DAT_EVD_ASYNC_EXISTS: this IA has none
   bool is_query = false;                 // opened for its attributes only
 };
 
-// The numbers of DAT_IA_ATTR and DAT_PROVIDER_ATTR that the device decides.
+// The members of DAT_IA_ATTR and DAT_PROVIDER_ATTR that depend on the device.
 struct AdapterAttributes {
   std::string name;
   std::string vendor;
@@ -57,7 +58,7 @@ struct AdapterAttributes {
   std::uint64_t max_rdma_size;
   std::int32_t max_rmrs;
   std::int32_t max_private_data_size;
-  std::int32_t max_srqs;  // 0: there are none
+  std::int32_t max_srqs;  // 0: no shared receive queues
   std::int32_t max_recv_per_srq;
   std::int32_t max_iov_segments_per_read;
   bool has_zero_based;
@@ -73,18 +74,18 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
  public:
   static constexpr Kind kKind = Kind::kIa;
 
-  // dat_ia_open. `async_evd` is the EVD made or given; null when it is elsewhere.
+  // dat_ia_open. `async_evd` is the EVD that was created or given; null with async_is_elsewhere.
   static Status open(const AdapterOpening& opening, Handle& ia, Handle& async_evd);
 
-  // dat_ia_close. Graceful: INVALID_STATE, and the IA stays usable, while the consumer has objects
-  // other than the asynchronous EVD. Abrupt: ends everything below: waiters leave with DAT_ABORT or
-  // a null EVD, connections break, and all handles are dead when it returns.
+  // dat_ia_close. Graceful: INVALID_STATE, without any effect, while the consumer has objects other than the
+  // asynchronous EVD. Abrupt: frees all objects of the IA. Waiters get DAT_ABORT or a null EVD, connections end, and
+  // all handles are invalid after the return.
   static Status close(Pin<InterfaceAdapter> ia, bool is_graceful);
 
   ~InterfaceAdapter() override;
 
   AdapterAttributes attributes() const;
-  // Null when it is elsewhere.
+  // Null with async_is_elsewhere.
   Handle async_evd() const;
 
   const std::string& name() const { return name_; }
@@ -96,10 +97,10 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
 
   // --- For the other objects of this room ---
 
-  // An asynchronous error, for the IA's asynchronous EVD.
+  // Posts an asynchronous error to the IA's asynchronous EVD.
   void report(const AsyncError& error);
 
-  // One of ia_counter, which is then set to 0 if asked.
+  // A counter of ia_counter. Resets it if asked.
   std::uint64_t counter(std::size_t which, bool reset) {
     return counters_.since_reset(which, counters_.total(which), reset);
   }
@@ -135,7 +136,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   UseCount consumer_objects_;
   CounterSet<ia_counter::kCount> counters_;
 
-  // Guarded by mutex_ (the last lock but that of the upcall thread's queue).
+  // Guarded by mutex_ (docs/THREADS.md).
   mutable std::mutex mutex_;
   std::array<std::unordered_map<Object*, Maker>, kKindCount> objects_;
   std::shared_ptr<EventDispatcher> async_evd_;
@@ -143,8 +144,8 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   std::unique_ptr<UpcallThread> upcalls_;
 };
 
-// A new object on its way to the consumer: it has a handle and a place under its IA, and nobody can
-// reach it until publish(). Without that, all is undone.
+// Adds a new object to the handle table and to its IA. The object cannot be used until publish(). The destructor undoes
+// all if publish() was not called.
 class Adoption {
  public:
   Adoption(InterfaceAdapter& ia, std::shared_ptr<Object> object, Maker maker = Maker::kConsumer);
@@ -152,8 +153,7 @@ class Adoption {
   Adoption(const Adoption&) = delete;
   Adoption& operator=(const Adoption&) = delete;
 
-  // INSUFFICIENT_RESOURCES when there are no handles left, INVALID_HANDLE when the IA is being
-  // closed. Required to be ok() for publish().
+  // INSUFFICIENT_RESOURCES: no handle is left. INVALID_HANDLE: the IA is being closed. publish() REQUIRES: ok().
   const Status& status() const { return status_; }
   Handle publish();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SRQ: receive buffers that any of several endpoints may take.
+// SRQ: a queue of receives that several endpoints share.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct SharedReceiveQueueAttributes {
   std::int32_t low_watermark = 0;
 };
 
-// DAT's SRQ states that there are: a queue never fails, so it is always operational.
+// The only state: a queue cannot fail.
 struct SharedReceiveQueueParameters {
   Handle ia;
   Handle pz;
@@ -38,16 +38,15 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
  public:
   static constexpr Kind kKind = Kind::kSrq;
 
-  // dat_srq_create. A watermark above 0 is armed, and so told at once. INVALID_PARAMETER for
-  // attributes that are negative, contradictory, or beyond the device; MODEL_NOT_SUPPORTED by a
-  // device that has no such queues.
+  // dat_srq_create. A low watermark above 0 is armed, so its event comes at once. INVALID_PARAMETER: attributes that
+  // are negative, contradictory or beyond the device's limits. MODEL_NOT_SUPPORTED: the device has no such queues.
   static Status create(InterfaceAdapter& ia, ProtectionZone& pz, const SharedReceiveQueueAttributes& wanted,
                        Handle& srq);
   // dat_srq_free. INVALID_STATE while an EP uses it.
   static Status free(Pin<SharedReceiveQueue> srq);
 
   Status post_recv(std::span<const Segment> local, std::uint64_t cookie);  // dat_srq_post_recv
-  // dat_srq_resize. INVALID_STATE below what is outstanding and below the low watermark.
+  // dat_srq_resize. INVALID_STATE if more receives are outstanding, or if the low watermark is higher.
   Status resize(std::int32_t max_recv_dtos);
   // dat_srq_set_lw. INVALID_PARAMETER above max_recv_dtos.
   Status set_low_watermark(std::int32_t low_watermark);
@@ -57,7 +56,7 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
   hca::Device& device() const { return *device_; }
   hca::SharedReceiveQueue& queue() const { return *queue_; }
   std::int32_t max_recv_iov() const { return max_recv_iov_; }
-  // The queue in use for as long as the result or a copy of it lives; null when it is being freed.
+  // The device's queue, which counts as used while the result or a copy lives. Null if the SRQ is being freed.
   std::shared_ptr<SharedReceiveQueue> use();
 
  private:
@@ -78,8 +77,7 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
 
   UseCount users_;
 
-  // Guarded by mutex_, which is held while the device is called: watermark and size are checked
-  // against each other.
+  // Guarded by mutex_, which is held while the device is called, so that watermark and size stay consistent.
   mutable std::mutex mutex_;
   std::int32_t low_watermark_ = 0;
 };
