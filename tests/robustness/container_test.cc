@@ -132,15 +132,30 @@ void expect_message_from(Child& inside, Peer& server) {
   EXPECT_EQ(inside.ask("await-request"), "0 5 " + std::to_string(kLength));
 }
 
-// What all processes say on standard error while `act` runs.
+// What all processes say on standard error while a process of its own runs `act`: each says its reason once.
 std::string said_by(const std::function<void()>& act) {
-  testing::internal::CaptureStderr();
-  try {
-    act();
-  } catch (const SetupFailure& failure) {
-    ADD_FAILURE() << failure.what();
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw SetupFailure("no pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::dup2(ends[1], STDERR_FILENO);
+    try {
+      act();
+    } catch (const std::exception& failure) {
+      ADD_FAILURE() << failure.what();
+    }
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
   }
-  return testing::internal::GetCapturedStderr();
+  ::close(ends[1]);
+  std::string said;
+  char text[512];
+  for (ssize_t got; (got = ::read(ends[0], text, sizeof text)) > 0;) said.append(text, static_cast<std::size_t>(got));
+  ::close(ends[0]);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << said;
+  return said;
 }
 
 void serve_inside(Child::Become become) {
