@@ -54,13 +54,13 @@ std::vector<int> watched_beside(const fs::path& information, const Watched& own)
   return others;
 }
 
+// Throws where there is no memory; an iterator that is asked not to throw would end the process then.
 std::vector<int> find(int watched) {
   struct stat status = {};
   if (::fstat(watched, &status) != 0) return {};
-  std::error_code error;
-  for (fs::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error)) {
-    if (!is_epoll_set(at->path())) continue;
-    const std::string number = at->path().filename();
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
+    if (!is_epoll_set(entry.path())) continue;
+    const std::string number = entry.path().filename();
     auto found = watched_beside("/proc/self/fdinfo/" + number, {watched, status.st_ino});
     if (found.empty()) continue;
     found.push_back(std::stoi(number));
