@@ -46,6 +46,7 @@ TEST_PACKAGES=(
   clang-format        # 14
   libclang-rt-14-dev  # 14
   valgrind            # 3.19
+  spin                # 6.5 (tests/models)
   dapl2-utils         # 2.1.10 (stock dtest, dapltest)
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
   tshark              # 4.0
