@@ -139,7 +139,11 @@ std::size_t AutoCarrier::turn(base::Time now) {
   const bool look = wants_look(now);
   const bool has_waited =
       has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
-  std::size_t count = look || has_waited ? reactor_->dispatch(look) : 0;
+  std::size_t count = 0;
+  if (look || has_waited) {
+    count = reactor_->dispatch(look);
+    if (shm_) shm_->stir();
+  }
   if (shm_) count += shm_->move(now);
   const std::size_t by_tcp = tcp_ ? tcp_->settle(now) : 0;
   tcp_busy_turns_ = by_tcp > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
@@ -148,8 +152,9 @@ std::size_t AutoCarrier::turn(base::Time now) {
 
 // What has only TCP asks the kernel in every turn.
 bool AutoCarrier::is_quiet() const {
-  if (!shm_ || !shm_->is_still() || has_waited_.load(std::memory_order_relaxed)) return false;
-  return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still());
+  if (has_waited_.load(std::memory_order_relaxed) || !shm_) return false;
+  if (tcp_ && (tcp_busy_turns_ > 0 || !tcp_->is_still())) return false;
+  return shm_->is_still();
 }
 
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A

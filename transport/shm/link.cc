@@ -123,6 +123,7 @@ void Link::post(RecordKind kind, std::uint32_t number, std::span<const std::byte
 
 // What cannot be said at all would leave the peer in another state than ours.
 void Link::put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) try {
+  may_have_to_write_ = true;
   outbox_.push_back({kind, number, {bytes.begin(), bytes.end()}});
 } catch (const std::bad_alloc&) {
   break_down();
@@ -143,6 +144,7 @@ bool Link::write(RecordKind kind, std::uint32_t number, std::span<const std::byt
 }
 
 void Link::block(ShmChannel& channel) {
+  may_have_to_write_ = true;
   blocked_.push_back(channel);
   writer_.want_room();
   if (writer_.is_broken()) break_down();
@@ -150,6 +152,7 @@ void Link::block(ShmChannel& channel) {
 
 void Link::flush() {
   if (!std::exchange(has_written_, false)) return;
+  may_have_to_write_ = has_writers();
   if (writer_.claim_bell()) ring_bell(socket_.get());
 }
 
@@ -164,12 +167,13 @@ void Link::lose_peer() {
   carrier_.note_work();
 }
 
-std::size_t Link::poll_in_earnest() {
+std::size_t Link::poll_slow() {
   const std::size_t taken = take_records(kRecordsPerPoll);
-  const bool has_writers = !outbox_.empty() || !blocked_.empty();
-  const std::size_t resumed = has_writers ? use_room() : 0;
+  const bool had_writers = has_writers();
+  const std::size_t resumed = had_writers ? use_room() : 0;
   flush();
-  idle_polls_ = taken + resumed > 0 || has_writers ? 0 : idle_polls_ + 1;
+  may_have_to_write_ = had_writers && has_writers();
+  idle_polls_ = taken + resumed > 0 || had_writers ? 0 : idle_polls_ + 1;
   return taken + resumed;
 }
 

@@ -60,15 +60,15 @@ class Link final : public ReadinessSink {
   void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   RingWriter& writer() { return writer_; }
   bool is_congested() const { return !outbox_.empty() || is_ending(); }
-  void mark_written() { has_written_ = true; }
+  void mark_written() { has_written_ = may_have_to_write_ = true; }
   void block(ShmChannel& channel);
   // Wakes the peer if it sleeps over what has been written.
   void flush();
 
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
-  std::size_t poll() { return is_quiet() ? count_idle_poll() : poll_in_earnest(); }
+  std::size_t poll() { return is_quiet() ? count_idle_poll() : poll_slow(); }
   // Nothing has arrived, and nothing is to be written or told.
-  bool is_quiet() const { return !reader_.has_record() && !has_written_ && blocked_.empty() && outbox_.empty(); }
+  bool is_quiet() const { return !reader_.has_record() && !may_have_to_write_; }
   // How many polls in a row found nothing to do, nor to wait for.
   std::uint32_t idle_polls() const { return idle_polls_; }
   bool is_hot() const { return is_hot_; }
@@ -102,7 +102,8 @@ class Link final : public ReadinessSink {
     ++idle_polls_;
     return 0;
   }
-  std::size_t poll_in_earnest();
+  std::size_t poll_slow();
+  bool has_writers() const { return !outbox_.empty() || !blocked_.empty(); }
   void put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   bool write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   void break_down();
@@ -146,6 +147,8 @@ class Link final : public ReadinessSink {
   std::deque<Waiting> outbox_;  // records that found no room and go first: set-up, final ones, acks
   Bytes farewell_;              // the peer's records that found no room, for when its ring is empty
   bool has_written_ = false;    // since the last flush()
+  // False only if has_written_ is, and blocked_ and outbox_ are empty.
+  bool may_have_to_write_ = false;
   std::uint32_t idle_polls_ = 0;
   bool is_hot_ = false;  // the carrier looks at it in every turn
   bool is_broken_ = false;

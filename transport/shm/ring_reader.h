@@ -24,19 +24,22 @@ namespace softdat::transport::shm {
 // Everything is called with the baton, except arm(), disarm() and has_record().
 class RingReader {
  public:
-  explicit RingReader(const RingMemory& memory) : memory_(memory) {}
+  explicit RingReader(const RingMemory& memory) : memory_(memory), next_(memory.bytes) {}
 
   // The next record's first word; 0 when there is none.
   std::uint64_t peek() const {
-    std::byte* at = memory_.bytes + (position() & (memory_.size - 1));
+    std::byte* const at = next_.load(std::memory_order_relaxed);
     return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at)).load(std::memory_order_acquire);
   }
   // The record that peek() found, from its first word on. Bytes up to the ring's size may be read.
-  const std::byte* record() const;
+  const std::byte* record() const { return next_.load(std::memory_order_relaxed); }
   // Done with it; `bytes` is the checked length.
-  void consume(std::size_t bytes);
+  void consume(std::size_t bytes) {
+    position_ += round_to_line(bytes);
+    next_.store(memory_.bytes + (position_ & (memory_.size - 1)), std::memory_order_relaxed);
+  }
 
-  bool is_publish_due() const { return position() - published_ >= memory_.size / 8; }
+  bool is_publish_due() const { return position_ - published_ >= memory_.size / 8; }
   // Gives the room back. True when the producer waits for room, and may sleep.
   bool publish();
 
@@ -46,12 +49,11 @@ class RingReader {
   bool has_record() const { return peek() != 0; }
 
  private:
-  std::uint64_t position() const { return position_.load(std::memory_order_relaxed); }
-
   const RingMemory memory_;
-  // Written with the baton; read by has_record() too.
-  std::atomic<std::uint64_t> position_{0};
+  // Written with the baton; read by has_record() too: where the next record begins.
+  std::atomic<std::byte*> next_;
   // Owned by the baton.
+  std::uint64_t position_ = 0;
   std::uint64_t published_ = 0;
 };
 

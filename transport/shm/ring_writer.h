@@ -74,8 +74,4 @@ class RingWriter {
   std::atomic<std::uint64_t> stopped_at_{kNothingWanted};
 };
 
-constexpr std::size_t round_to_line(std::size_t bytes) {
-  return (bytes + kLine - 1) & ~(kLine - 1);
-}
-
 }  // namespace softdat::transport::shm

@@ -53,6 +53,10 @@ struct SegmentHeader {
   Region regions[16];
 };
 
+constexpr std::size_t round_to_line(std::size_t bytes) {
+  return (bytes + kLine - 1) & ~(kLine - 1);
+}
+
 // Two lines apart, because processors fetch lines in pairs.
 inline constexpr std::size_t kApart = 2 * kLine;
 

@@ -88,6 +88,7 @@ Contact::Begin ShmCarrier::start(ShmChannel& channel) {
     const Contact::Begin begin = contact->begin();
     if (begin == Contact::Begin::kNobody) tell_of_other_version(key);
     if (begin != Contact::Begin::kUnderWay) return begin;
+    stir();
     under_way = contacts_.emplace(key, std::move(contact)).first;
   }
   under_way->second->add(channel);
@@ -120,6 +121,7 @@ ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
 
 // A peer that is hung up on, for want of memory or because too many are silent, comes again.
 void ShmCarrier::greet(PeerSocket socket) try {
+  stir();
   if (greeters_.size() >= kMostGreeters) greeters_.erase(greeters_.begin());
   auto greeter = std::make_unique<Greeter>(*this, std::move(socket));
   if (!greeter->is_done()) greeters_.push_back(std::move(greeter));
@@ -129,6 +131,7 @@ void ShmCarrier::greet(PeerSocket socket) try {
 
 // Without memory to note its rest a port has none.
 void ShmCarrier::rest(std::uint64_t service_id) try {
+  stir();
   resting_ports_.push_back(service_id);
 } catch (const std::bad_alloc&) {
   if (ShmPort* const port = find_port(service_id)) port->look_again();
@@ -167,6 +170,7 @@ std::shared_ptr<PeerResources> ShmCarrier::attach_peer(int socket, std::array<ba
 
 // Room first: a link in one list alone would be forgotten.
 Link* ShmCarrier::add_link(LinkParts parts) {
+  stir();
   const std::size_t count = links_.size() + 1;
   if (links_.capacity() < count) links_.reserve(2 * count);
   if (hot_.capacity() < count) hot_.reserve(2 * count);

@@ -62,7 +62,7 @@ class ShmCarrier final : public Carrier {
   std::size_t move(base::Time now);
   bool wants_look(base::Time now);
   // move() would find nothing.
-  bool is_still() const;
+  bool is_still() const { return is_calm() && has_quiet_links(); }
   // Whether there are peers, whose rings a turn should not keep waiting for the kernel.
   bool has_links() const { return !links_.empty(); }
   // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or
@@ -81,6 +81,8 @@ class ShmCarrier final : public Carrier {
   std::span<std::byte> packet_buffer() { return packet_buffer_; }
   // A peer has rung: the next turn looks at every link.
   void on_bell() { must_poll_all_.store(true, std::memory_order_relaxed); }
+  // The reactor may have found out that it has failed, or a part of this carrier has something for the next move().
+  void stir() { is_calm_ = false; }
   ResourceExchange* resources() const { return options_.resources.get(); }
   ResourceFiles resource_files() const;
   ShmPort* find_port(std::uint64_t service_id);
@@ -105,6 +107,11 @@ class ShmCarrier final : public Carrier {
   Link* add_link(LinkParts parts);
   void break_down();
   std::shared_ptr<PeerResources> attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files);
+  bool is_calm() const { return is_calm_ && !must_poll_all_.load(std::memory_order_relaxed); }
+  bool has_quiet_links() const;
+  bool can_be_calm() const;
+  std::size_t move_slow(base::Time now);
+  std::size_t poll_hot();
   std::size_t poll_links();
   std::size_t poll_all();
   std::size_t poll_next_cold();
@@ -145,6 +152,8 @@ class ShmCarrier final : public Carrier {
   std::vector<std::byte> packet_buffer_;
   ChannelQueue news_;
   std::uint32_t turns_since_look_ = 0;
+  // The links are all that move() has to look at, and all of them are hot. Set by move(), cleared by stir().
+  bool is_calm_ = false;
   bool has_failed_ = false;
   bool has_told_of_version_ = false;
   base::Time last_look_{};

@@ -34,17 +34,22 @@ std::size_t ShmCarrier::turn(base::Time now) {
   // What a wait() found is told at once; without one there is nothing to tell but at a look.
   const bool has_waited =
       has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
-  const std::size_t told = look || has_waited ? reactor_.dispatch(look) : 0;
+  std::size_t told = 0;
+  if (look || has_waited) {
+    told = reactor_.dispatch(look);
+    stir();
+  }
   return told + move(now);
 }
 
-// Links that are not hot have to be looked at in turns.
-bool ShmCarrier::is_still() const {
-  const bool is_told = must_poll_all_.load(std::memory_order_relaxed) || !news_.empty();
-  if (is_told || is_meeting() || !resting_ports_.empty() || !abandoned_.empty() || links_.empty() ||
-      hot_.size() != links_.size())
-    return false;
+bool ShmCarrier::has_quiet_links() const {
   return std::all_of(hot_.begin(), hot_.end(), [](const Link* link) { return link->is_quiet(); });
+}
+
+// Links that are not hot have to be looked at in turns.
+bool ShmCarrier::can_be_calm() const {
+  return news_.empty() && !is_meeting() && resting_ports_.empty() && abandoned_.empty() && !links_.empty() &&
+         hot_.size() == links_.size();
 }
 
 // Often while a peer is being met, else now and then: everything that matters to an established
@@ -58,6 +63,10 @@ bool ShmCarrier::wants_look(base::Time now) {
 }
 
 std::size_t ShmCarrier::move(base::Time now) {
+  return is_calm() ? poll_hot() : move_slow(now);
+}
+
+std::size_t ShmCarrier::move_slow(base::Time now) {
   const bool fails_now = reactor_.has_failed() && !std::exchange(has_failed_, true);
   if (fails_now) break_down();
   const std::size_t count = poll_links() + (news_.empty() ? 0 : tell_news()) + (fails_now ? 1 : 0);
@@ -72,6 +81,7 @@ std::size_t ShmCarrier::move(base::Time now) {
   }
   if (!resting_ports_.empty()) wake_ports(now);
   if (!abandoned_.empty()) remove_abandoned(now);
+  is_calm_ = can_be_calm();
   return count;
 }
 
@@ -85,6 +95,7 @@ void ShmCarrier::note_duty(std::atomic<bool>& is_noted, bool is_there) {
 
 // Without memory to note it the next carrier that opens removes it.
 void ShmCarrier::note_abandoned(const ServiceKey& key) try {
+  stir();
   if (abandoned_.size() < kMostAbandoned) abandoned_.push_back({key, kAbandonedTries});
   note_duty(has_abandoned_, true);
 } catch (const std::bad_alloc&) {
@@ -130,13 +141,18 @@ std::size_t ShmCarrier::poll_links() {
   if (must_poll_all_.load(std::memory_order_relaxed) && must_poll_all_.exchange(false, std::memory_order_acquire)) {
     return poll_all();
   }
+  std::size_t count = poll_hot();
+  for (std::size_t i = 0; i < kColdPerTurn && hot_.size() < links_.size(); ++i) count += poll_next_cold();
+  return count;
+}
+
+std::size_t ShmCarrier::poll_hot() {
   std::size_t count = 0;
   for (std::size_t i = hot_.size(); i-- > 0;) {
     Link& link = *hot_[i];
     count += link.poll();
     if (hot_.size() > kAlwaysHot && link.idle_polls() > kPollsUntilCold) cool(i);
   }
-  for (std::size_t i = 0; i < kColdPerTurn && hot_.size() < links_.size(); ++i) count += poll_next_cold();
   return count;
 }
 
@@ -174,6 +190,7 @@ void ShmCarrier::heat(Link& link) {
 }
 
 void ShmCarrier::cool(std::size_t index) {
+  stir();
   hot_[index]->set_hot(false);
   hot_[index] = hot_.back();
   hot_.pop_back();

@@ -50,12 +50,14 @@ Hub::~Hub() = default;
 
 void Hub::defer(const SharedConnection& connection) {
   if (std::exchange(connection->is_deferred_, true)) return;
+  is_still_ = false;
   due_.push_back(connection);
   note_work();
 }
 
 void Hub::note_unarmed(const SharedConnection& connection) {
   if (std::exchange(connection->is_listed_unarmed_, true)) return;
+  is_still_ = false;
   unarmed_.push_back(connection);
 }
 
@@ -69,6 +71,7 @@ void Hub::note_active(const SharedConnection& connection) {
     if (!stalest->connection) continue;
     if (!entry.connection || entry.misses > stalest->misses) stalest = &entry;
   }
+  is_still_ = false;
   if (stalest->connection) eager_looks_ = kEagerLooks;
   *stalest = {connection, 0};
 }
@@ -128,7 +131,7 @@ std::size_t Hub::move(base::Time now) {
   is_work_noted_ = true;
   done_ = 0;
   timers_.start(now);
-  if (due_.empty() && now < timers_.next() && !has_active()) return 0;
+  if (is_still_ && now < timers_.next()) return 0;
   note_done(timers_.run(now));
   run_due();
   try_active();
@@ -139,6 +142,7 @@ std::size_t Hub::settle(base::Time now) {
   arm_all();
   timers_.start(now);
   idle_turns_ = done_ == 0 ? idle_turns_ + 1 : 0;
+  if (!is_still_) is_still_ = due_.empty() && !has_active();
   publish();
   return done_;
 }

@@ -79,7 +79,8 @@ class Hub final : private base::Timer {
   bool wants_look();
   // Whether a connection has moved bytes lately.
   bool has_active() const;
-  bool is_still() const { return due_.empty() && unarmed_.empty() && !has_active(); }
+  // Nothing is due but perhaps a timer, as of the last settle() and what was noted since.
+  bool is_still() const { return is_still_; }
   std::size_t settle(base::Time now);
   // When a wait must end at the latest; the epoch when there is work. Any thread.
   base::Time wait_until();
@@ -127,6 +128,7 @@ class Hub final : private base::Timer {
   unsigned turns_since_look_ = 0;
   unsigned eager_looks_ = 0;
   bool is_work_noted_ = true;
+  bool is_still_ = false;
   Rest published_;
 
   base::Guarded<Rest> rest_;

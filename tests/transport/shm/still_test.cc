@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A carrier says that it is still when a turn would find nothing, and stops saying so whatever comes.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "tests/transport/conformance/peer.h"
+#include "tests/transport/conformance/tcp_world.h"
+#include "transport/reactor.h"
+#include "transport/shm/segment.h"
+#include "transport/shm/shm_carrier.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+using conformance::make_pattern;
+using conformance::own_loopback_address;
+using conformance::Peer;
+using conformance::PeerPort;
+
+class StillCarrierTest : public testing::Test {
+ protected:
+  struct Host {
+    explicit Host(std::uint32_t number) : address{.ipv4 = own_loopback_address(number)} {}
+    const Address address;
+    std::unique_ptr<Reactor> reactor = Reactor::create();
+    ShmCarrier carrier{*reactor, {.address = address, .ring_bytes = kSmallestRing}};
+  };
+
+  void SetUp() override {
+    port_.handler = [this](std::unique_ptr<InboundRequest> request) { EXPECT_TRUE(passive_.accept(*request)); };
+    active_.connect(client_.carrier, server_.address, 5);
+    ASSERT_TRUE(reach([&] { return active_.is_established && passive_.is_established; }));
+    ASSERT_TRUE(reach([&] { return client_.carrier.is_still() && server_.carrier.is_still(); }));
+  }
+
+  // Turns both until then.
+  bool reach(const std::function<bool()>& is_done) {
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+    while (!is_done()) {
+      const base::Time now = base::Clock::now();
+      if (now > deadline) return false;
+      server_.carrier.turn(now);
+      client_.carrier.turn(now);
+    }
+    return true;
+  }
+
+  Host server_{1};
+  Host client_{2};
+  PeerPort port_{server_.carrier, 5, 4};
+  Peer active_;
+  Peer passive_;
+};
+
+TEST_F(StillCarrierTest, UntilARecordComes) {
+  for (std::size_t round = 1; round <= 3; ++round) {
+    active_.queue_send("news");
+    EXPECT_FALSE(server_.carrier.is_still());
+    server_.carrier.turn(base::Clock::now());
+    EXPECT_EQ(passive_.messages.size(), round);
+    EXPECT_TRUE(server_.carrier.is_still());
+  }
+}
+
+TEST_F(StillCarrierTest, UntilSomebodyConnects) {
+  Host third(3);
+  PeerPort port(third.carrier, 6, 4);
+  Peer there, here;
+  port.handler = [&](std::unique_ptr<InboundRequest> request) { EXPECT_TRUE(there.accept(*request)); };
+  here.connect(client_.carrier, third.address, 6);
+  EXPECT_FALSE(client_.carrier.is_still());
+  ASSERT_TRUE(reach([&] {
+    third.carrier.turn(base::Clock::now());
+    return here.is_established && there.is_established;
+  }));
+  ASSERT_TRUE(reach([&] { return client_.carrier.is_still(); }));
+}
+
+TEST_F(StillCarrierTest, UntilARefusalIsToBeTold) {
+  Peer refused;
+  refused.connect(client_.carrier, server_.address, 7);
+  EXPECT_FALSE(client_.carrier.is_still());
+  ASSERT_TRUE(reach([&] { return !refused.refusals.empty(); }));
+}
+
+TEST_F(StillCarrierTest, UntilAWriterFindsNoRoom) {
+  while (active_.is_drained()) active_.queue({.opcode = Opcode::kSend, .length = 16384}, make_pattern(16384));
+  EXPECT_FALSE(client_.carrier.is_still());
+  ASSERT_TRUE(reach([&] { return active_.is_drained() && client_.carrier.is_still(); }));
+}
+
+TEST_F(StillCarrierTest, UntilThePeerIsGone) {
+  client_.carrier.sever_links();
+  ASSERT_TRUE(reach([&] { return !passive_.closings.empty() && !active_.closings.empty(); }));
+  EXPECT_FALSE(server_.carrier.is_still());  // it has no links
+}
+
+}  // namespace
+}  // namespace softdat::transport::shm
