@@ -36,29 +36,33 @@ CompletionQueue::~CompletionQueue() {
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
   if (moves % 2 == 0 && ring().looks_empty() && moves_.load(std::memory_order_seq_cst) == moves) return 0;
-  return poll_in_earnest(out);
+  return take_all(out);
 }
 
-[[gnu::noinline]] std::size_t CompletionQueue::poll_in_earnest(std::span<hca::Completion> out) {
-  const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
-  std::size_t count = ring().pop(out);
-  const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;
-  if (count == 0 && has_missed_a_move) [[unlikely]]
-    count = poll_again(out);
-  for (const hca::Completion& completion : out.first(count)) {
-    if (completion.srq_account != 0) [[unlikely]]
-      accounts_.settle(completion.srq_account);
-  }
+[[gnu::noinline]] std::size_t CompletionQueue::take_all(std::span<hca::Completion> out) {
+  std::size_t count = 0;
+  while (count < out.size() && take(out[count])) ++count;
   return count;
 }
 
-// Nothing, or nothing because everything is on its way to another ring? One who says "nothing" then makes its caller
+inline bool CompletionQueue::take(hca::Completion& out) {
+  const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
+  if (!ring().pop(out)) {
+    const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;
+    if (!has_missed_a_move || !take_after_move(out)) return false;
+  }
+  if (out.srq_account != 0) [[unlikely]]
+    accounts_.settle(out.srq_account);
+  return true;
+}
+
+// take() may race with resize(), which has everything in no ring for a moment. "Nothing" would then make the caller
 // wait for a notice that was given before.
-std::size_t CompletionQueue::poll_again(std::span<hca::Completion> out) {
+[[gnu::noinline]] bool CompletionQueue::take_after_move(hca::Completion& out) {
   for (;;) {
     const std::uint64_t moves = await_no_move();
-    const std::size_t count = ring().pop(out);
-    if (count != 0 || moves_.load(std::memory_order_seq_cst) == moves) return count;
+    if (ring().pop(out)) return true;
+    if (moves_.load(std::memory_order_seq_cst) == moves) return false;
   }
 }
 

@@ -47,8 +47,9 @@ class CompletionQueue final : public hca::CompletionQueue {
   CompletionRing& ring() const { return *ring_.load(std::memory_order_acquire); }
   CompletionRing& ring_of(std::size_t capacity);
   void move_to(CompletionRing& to, std::span<hca::Completion> room);
-  std::size_t poll_in_earnest(std::span<hca::Completion> out);
-  std::size_t poll_again(std::span<hca::Completion> out);
+  std::size_t take_all(std::span<hca::Completion> out);
+  bool take(hca::Completion& out);
+  bool take_after_move(hca::Completion& out);
   std::uint64_t await_no_move() const;
   bool add(const hca::Completion& completion);
   void wake(const hca::Completion& completion);

@@ -12,7 +12,6 @@ namespace softdat::simnic {
 namespace {
 
 using Word = std::atomic_ref<std::uint64_t>;
-static_assert(Word::is_always_lock_free);
 static_assert(sizeof(CompletionCell) == 40);
 
 // To a producer it looks as if the ring were full.
@@ -48,20 +47,6 @@ void write(CompletionCell& cell, const hca::Completion& completion) {
   Word(cell.qp_context).store(completion.qp_context, std::memory_order_relaxed);
   Word(cell.details).store(pack(completion), std::memory_order_relaxed);
   Word(cell.extra).store(completion.invalidated | std::uint64_t{completion.immediate} << 32, std::memory_order_relaxed);
-}
-
-hca::Completion read(CompletionCell& cell) {
-  const std::uint64_t details = Word(cell.details).load(std::memory_order_relaxed);
-  const std::uint64_t extra = Word(cell.extra).load(std::memory_order_relaxed);
-  return {.wr_id = Word(cell.wr_id).load(std::memory_order_relaxed),
-          .qp_context = Word(cell.qp_context).load(std::memory_order_relaxed),
-          .length = static_cast<std::uint32_t>(details),
-          .status = static_cast<hca::CompletionStatus>(static_cast<std::uint8_t>(details >> 32)),
-          .opcode = static_cast<hca::CompletionOpcode>(static_cast<std::uint8_t>(details >> 40)),
-          .solicited = (details >> 48 & 1) != 0,
-          .invalidated = static_cast<std::uint32_t>(extra),
-          .srq_account = static_cast<std::uint16_t>(details >> 49),
-          .immediate = static_cast<std::uint32_t>(extra >> 32)};
 }
 
 }  // namespace

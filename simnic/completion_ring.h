@@ -51,16 +51,31 @@ class CompletionRing {
   // Puts these into a ring that is empty, and closed or unknown to producers; then opens it. They fit.
   void refill(std::span<const hca::Completion> completions);
 
-  // Takes up to out.size(), oldest first.
-  std::size_t pop(std::span<hca::Completion> out);
-
   // Nothing, at some moment of the call, could be taken.
   bool looks_empty() const {
-    using Word = std::atomic_ref<std::uint64_t>;
     const std::uint64_t position = Word(header_->head).load(std::memory_order_acquire);
     return Word(cell(position).number).load(std::memory_order_seq_cst) != position + 1 &&
            Word(header_->head).load(std::memory_order_acquire) == position;
   }
+  // Takes the oldest. False: nothing, at some moment of the call, could be taken.
+  bool pop(hca::Completion& out) {
+    Word head(header_->head);
+    std::uint64_t position = head.load(std::memory_order_acquire);
+    for (;;) {
+      CompletionCell& oldest = cell(position);
+      if (Word(oldest.number).load(std::memory_order_seq_cst) == position + 1) {
+        out = read(oldest);
+        if (head.compare_exchange_weak(position, position + 1, std::memory_order_acq_rel)) return true;
+      } else {
+        // Only an unmoved head means empty.
+        const std::uint64_t now = head.load(std::memory_order_acquire);
+        if (now == position) return false;
+        position = now;
+      }
+    }
+  }
+  // Takes up to out.size() at once, oldest first.
+  std::size_t pop(std::span<hca::Completion> out);
 
   bool is_half_full() const { return size() > capacity() / 2; }
 
@@ -68,6 +83,23 @@ class CompletionRing {
   std::size_t size() const;
 
  private:
+  using Word = std::atomic_ref<std::uint64_t>;
+  static_assert(Word::is_always_lock_free);
+
+  static hca::Completion read(CompletionCell& cell) {
+    const std::uint64_t details = Word(cell.details).load(std::memory_order_relaxed);
+    const std::uint64_t extra = Word(cell.extra).load(std::memory_order_relaxed);
+    return {.wr_id = Word(cell.wr_id).load(std::memory_order_relaxed),
+            .qp_context = Word(cell.qp_context).load(std::memory_order_relaxed),
+            .length = static_cast<std::uint32_t>(details),
+            .status = static_cast<hca::CompletionStatus>(static_cast<std::uint8_t>(details >> 32)),
+            .opcode = static_cast<hca::CompletionOpcode>(static_cast<std::uint8_t>(details >> 40)),
+            .solicited = (details >> 48 & 1) != 0,
+            .invalidated = static_cast<std::uint32_t>(extra),
+            .srq_account = static_cast<std::uint16_t>(details >> 49),
+            .immediate = static_cast<std::uint32_t>(extra >> 32)};
+  }
+
   struct Free {
     void operator()(void* memory) const;
   };
