@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The consumer's way in: nothing here takes a lock that another queue pair's posts take.
+#include <new>
+
 #include "hca/request_rules.h"
 #include "simnic/engine.h"
 #include "simnic/memory_window.h"
@@ -20,6 +22,21 @@ KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request, 
   return fault == KeyFault::kBadKey && may_open_yet ? KeyFault::kNone : fault;
 }
 
+// In place: a copy would wait until the processor has put together the small stores that it reads.
+inline void write_entry(const hca::SendRequest& request, std::uint32_t length, const Located& found, SendEntry& entry) {
+  new (&entry) SendEntry{.wr_id = request.wr_id,
+                         .remote_address = request.remote_address,
+                         .operand = hca::is_atomic(request.opcode) ? request.operand : request.immediate,
+                         .compare = request.compare,
+                         .message_end = 0,
+                         .rkey = request.rkey,
+                         .flags = request.flags,
+                         .length = length,
+                         .segment_count = static_cast<std::uint16_t>(request.local.size()),
+                         .opcode = request.opcode,
+                         .found = found};
+}
+
 }  // namespace
 
 hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
@@ -33,31 +50,23 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   const KeyFault fault = check_local(memory_, request, found);
   if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
 
-  SendEntry entry{.wr_id = request.wr_id,
-                  .remote_address = request.remote_address,
-                  .operand = hca::is_atomic(request.opcode) ? request.operand : request.immediate,
-                  .compare = request.compare,
-                  .message_end = 0,
-                  .rkey = request.rkey,
-                  .flags = request.flags,
-                  .length = static_cast<std::uint32_t>(length),
-                  .segment_count = static_cast<std::uint16_t>(request.local.size()),
-                  .opcode = request.opcode,
-                  .found = found};
+  const auto bytes = static_cast<std::uint32_t>(length);
   bool is_done = false;
   bool is_late = false;
   {
     const std::lock_guard lock(send_mutex_);
     // Again: reset() changes the state under this lock, so nothing slips into a new life.
     if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-    is_done = direct_.is_open() && post_directly(request, entry.length);
+    is_done = direct_.is_open() && post_directly(request, bytes);
     if (!is_done) {
       if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
+      SendEntry& entry = requester_.queue().free_slot();
+      write_entry(request, bytes, found, entry);
       if (direct_.is_open()) place_directly(request, entry);
-      requester_.queue().push(entry, request.local, std::memory_order_release);
+      is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(bytes);
+      requester_.queue().publish(request.local, std::memory_order_release);
     }
     counters_.add(transfer_of(request.opcode), length);
-    is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(entry.length);
   }
   if (is_done) return tell_of_done();
   nic_.engine.ring(*this);

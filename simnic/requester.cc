@@ -337,25 +337,40 @@ void Requester::complete_done() {
 
 void Requester::complete_oldest(CompletionStatus status) {
   const std::uint64_t number = queue_.completed();
-  const SendEntry entry = queue_.pop();
-  const bool is_success = status == CompletionStatus::kSuccess;
-  const bool is_quiet = (entry.flags & hca::kQuiet) != 0;
-  const bool is_told = !is_success || (entry.flags & hca::kSignaled) != 0;
-  if (entry.opcode == SendOpcode::kBind) {
-    const std::uint64_t context = window_of(entry).context();
-    end_bind(entry, number, is_success);
-    if (is_told) feed_.push_bind(entry.wr_id, context, status, is_quiet);
-  } else if (is_told) {
-    feed_.push(entry.wr_id, hca::completion_opcode(entry.opcode), status, is_success ? entry.length : 0, false,
-               is_quiet);
+  const SendEntry& oldest = queue_.at(number);
+  if (oldest.opcode == SendOpcode::kBind) {
+    complete_bind(status);
+  } else {
+    // Copied out: once it has left the queue its slot may be filled anew.
+    const std::uint64_t wr_id = oldest.wr_id;
+    const std::uint32_t flags = oldest.flags;
+    const std::uint32_t length = oldest.length;
+    const SendOpcode opcode = oldest.opcode;
+    queue_.drop_oldest();
+    tell(wr_id, opcode, flags, status, length);
   }
   settled_.store(number + 1, std::memory_order_release);
 }
 
+void Requester::complete_bind(CompletionStatus status) {
+  const std::uint64_t number = queue_.completed();
+  const SendEntry bind = queue_.pop();
+  const bool is_success = status == CompletionStatus::kSuccess;
+  const std::uint64_t context = window_of(bind).context();
+  end_bind(bind, number, is_success);
+  if (is_success && (bind.flags & hca::kSignaled) == 0) return;
+  feed_.push_bind(bind.wr_id, context, status, (bind.flags & hca::kQuiet) != 0);
+}
+
+inline void Requester::tell(std::uint64_t wr_id, SendOpcode opcode, std::uint32_t flags, CompletionStatus status,
+                            std::uint32_t length) {
+  const bool is_success = status == CompletionStatus::kSuccess;
+  if (is_success && (flags & hca::kSignaled) == 0) return;
+  feed_.push(wr_id, hca::completion_opcode(opcode), status, is_success ? length : 0, false, (flags & hca::kQuiet) != 0);
+}
+
 void Requester::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
-  if ((request.flags & hca::kSignaled) == 0) return;
-  feed_.push(request.wr_id, hca::completion_opcode(request.opcode), CompletionStatus::kSuccess, length, false,
-             (request.flags & hca::kQuiet) != 0);
+  tell(request.wr_id, request.opcode, request.flags, CompletionStatus::kSuccess, length);
 }
 
 std::optional<Fault> Requester::find_fault() const {

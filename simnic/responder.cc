@@ -266,10 +266,13 @@ bool Responder::gather(std::uint64_t offset, std::size_t length, transport::Slic
 
 void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited,
                                 hca::CompletionOpcode opcode, std::uint32_t extra) {
-  const RecvEntry entry = queue_.pop();
+  const RecvEntry& oldest = queue_.at(queue_.completed());
+  const std::uint64_t wr_id = oldest.wr_id;
+  const bool is_quiet = (oldest.flags & hca::kQuiet) != 0;
+  queue_.drop_oldest();
   if (status == CompletionStatus::kSuccess) counters_.add(transfer_of(opcode), length);
   const std::uint16_t account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account();
-  feed_.push(entry.wr_id, opcode, status, length, is_solicited, (entry.flags & hca::kQuiet) != 0, account, extra);
+  feed_.push(wr_id, opcode, status, length, is_solicited, is_quiet, account, extra);
 }
 
 void Responder::flush(CompletionStatus blamed) {
@@ -283,7 +286,7 @@ void Responder::flush(CompletionStatus blamed) {
 void Responder::discard() {
   if (source_.shared != nullptr) return flush(CompletionStatus::kFlushed);
   reads_.clear();
-  while (!queue_.is_empty()) queue_.pop();
+  while (!queue_.is_empty()) queue_.drop_oldest();
 }
 
 }  // namespace softdat::simnic

@@ -32,7 +32,7 @@ SharedReceiveQueue::~SharedReceiveQueue() {
   {
     const Engine::Hold hold(engine_);
     base::check(users_ == 0, "a shared receive queue outlives its queue pairs");
-    for (; !queue_->is_empty(); queue_->pop()) accounts_.settle(account_);
+    for (; !queue_->is_empty(); queue_->drop_oldest()) accounts_.settle(account_);
     engine_.forget(*this);
   }
   engine_.upward().forget(this);
@@ -67,7 +67,7 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {
     const Engine::Hold hold(engine_);
     const std::lock_guard lock(post_mutex_);
     if (accounts_.owed(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
-    for (; !queue_->is_empty(); queue_->pop()) {
+    for (; !queue_->is_empty(); queue_->drop_oldest()) {
       const std::uint64_t number = queue_->completed();
       bigger->push(queue_->at(number), queue_->segments(number));
     }
@@ -120,7 +120,7 @@ bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
   }
   const std::uint64_t number = queue_->completed();
   to.push(queue_->at(number), queue_->segments(number));
-  queue_->pop();
+  queue_->drop_oldest();
   look_at_limit_with_baton();
   return true;
 }

@@ -73,8 +73,13 @@ class WorkQueue {
   bool is_full() const { return posted_.load(std::memory_order_relaxed) - completed() >= capacity_; }
   void push(const Entry& entry, std::span<const hca::Segment> segments,
             std::memory_order order = std::memory_order_seq_cst) {
+    free_slot() = entry;
+    publish(segments, order);
+  }
+  // The same in two steps, for a caller that fills the slot in place. Until publish() nobody else sees it.
+  Entry& free_slot() { return entries_[posted_.load(std::memory_order_relaxed) & mask()]; }
+  void publish(std::span<const hca::Segment> segments, std::memory_order order) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);
-    entries_[number & mask()] = entry;
     copy(segments, slot_segments(number));
     posted_.store(number + 1, order);
   }
@@ -89,7 +94,7 @@ class WorkQueue {
       Entry entry = other.at(number);
       entry.found = {};  // this queue's owner may reach other memory
       push(entry, other.segments(number));
-      other.pop();
+      other.drop_oldest();
     }
     return true;
   }
@@ -101,11 +106,11 @@ class WorkQueue {
     return {slot_segments(number), at(number).segment_count};
   }
   bool is_empty() const { return posted() == completed(); }
-  // Takes the oldest out; its slot may be filled anew from then on.
+  // The oldest leaves; its slot may be filled anew from then on.
+  void drop_oldest() { completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   Entry pop() {
-    const std::uint64_t number = completed_.load(std::memory_order_relaxed);
-    const Entry entry = at(number);
-    completed_.store(number + 1, std::memory_order_release);
+    const Entry entry = at(completed_.load(std::memory_order_relaxed));
+    drop_oldest();
     return entry;
   }
 
