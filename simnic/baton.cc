@@ -17,4 +17,11 @@ void Baton::take() {
   stay();
 }
 
+void Baton::leave_after_stay() {
+  const int cancel_state = cancel_state_;
+  has_stayed_ = false;
+  give_away();
+  pthread_setcancelstate(cancel_state, nullptr);
+}
+
 }  // namespace softdat::simnic

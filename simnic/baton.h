@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Baton: the right to touch a NIC's protocol state. A lock that the passer-by may leave alone, and
-// that gives way to those who insist. A holder that somebody wants to cancel ends after it has left,
-// so what is called with the baton in hand may go to the kernel freely.
+// that gives way to those who insist. A holder that stays ends after it has left if somebody cancels it, so it may go
+// to the kernel freely.
 //
 // Who writes what: held_ is exchanged to true by the taker and stored false by the holder; wanted_
 // counts threads inside take(). Everything is sequentially consistent, which docs/decisions/0003
@@ -20,40 +20,40 @@ namespace softdat::simnic {
 
 class Baton {
  public:
-  // Never waits. Also false while a thread insists in take(), so that a polling loop cannot starve
-  // it.
+  // Never waits. Also false while a thread insists in take(), so that a polling loop cannot starve it. The holder may
+  // still be cancelled at a cancellation point: stay() before the first.
   bool try_take() {
-    if (!try_take_briefly()) return false;
-    stay();
-    return true;
-  }
-
-  // The same for a section so brief that it calls no cancellation point (nor is safe for a thread that may be cancelled
-  // anywhere, as little as the rest of a poll is). Then stay() makes one like the others of it, or leave_briefly() ends
-  // it.
-  bool try_take_briefly() {
     const bool is_free = wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst);
     return is_free && !held_.exchange(true, std::memory_order_seq_cst);
   }
-  void stay() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
-  void leave_briefly() {
-    held_.store(false, std::memory_order_seq_cst);
-    released_.notify();
-  }
 
-  // Waits for it. Not from within a section that holds it.
+  // Waits for it, and stays. Not from within a section that holds it.
   void take();
 
+  // By the holder: it is not cancelled until it leaves. May be repeated.
+  void stay() {
+    if (has_stayed_) return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    has_stayed_ = true;
+  }
+
   void leave() {
-    const int cancel_state = cancel_state_;
-    leave_briefly();
-    pthread_setcancelstate(cancel_state, nullptr);
+    if (has_stayed_) return leave_after_stay();
+    give_away();
   }
 
   bool is_held() const { return held_.load(std::memory_order_seq_cst); }
 
  private:
-  int cancel_state_ = PTHREAD_CANCEL_ENABLE;  // the holder's own, owned by the holder
+  void leave_after_stay();
+  void give_away() {
+    held_.store(false, std::memory_order_seq_cst);
+    released_.notify();
+  }
+
+  // Owned by the holder.
+  int cancel_state_ = PTHREAD_CANCEL_ENABLE;  // its own, once it stays
+  bool has_stayed_ = false;
   std::atomic<bool> held_{false};
   std::atomic<std::uint32_t> wanted_{0};
   base::EventCount released_;

@@ -49,6 +49,7 @@ void DatagramLink::send(std::vector<std::byte> datagram) try {
 }
 
 void DatagramLink::run_with_baton() {
+  engine_.stay();
   bool has_sent = false;
   while (channel_ && is_established_ && !is_blocked_ && !waiting_.empty()) {
     const transport::Message message{.opcode = Opcode::kSend,

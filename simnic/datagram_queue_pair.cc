@@ -169,6 +169,7 @@ hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& reques
 }
 
 void DatagramQueuePair::run_with_baton() {
+  nic_.engine.stay();
   while (state() != QueuePairState::kError && !sends_.is_empty()) transmit_oldest();
   look_at_recv_limits();
   const bool is_send_lost = send_feed_.take_loss();

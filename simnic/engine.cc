@@ -70,20 +70,26 @@ bool Engine::is_quiet_with_baton() const {
   return is_idle && polls_.load(std::memory_order_relaxed) % kPollsPerClock != 0 && carrier_->is_quiet();
 }
 
+// Combining: a ringer that found the baton taken relies on this look at the doorbells after the
+// baton has been given away. If taking it back fails, its new holder (or whoever insists on it) will
+// look in turn.
+inline void Engine::leave() {
+  baton_.leave();
+  if (!doorbells_.is_empty()) [[unlikely]]
+    serve_late_ringers();
+}
+
 bool Engine::progress() {
   std::size_t done = 0;
   bool should_yield = false;
-  if (baton_.try_take_briefly()) {
+  if (baton_.try_take()) {
     if (is_quiet_with_baton()) {
       count_poll();
-      baton_.leave_briefly();
-      look_for_late_ringers();
     } else {
-      baton_.stay();
       done = turn_with_baton(poll_time(), poll_haste());
       should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
-      leave();
     }
+    leave();
     if (thread_) thread_->note_polls();
   }
   if (should_yield) std::this_thread::yield();
@@ -113,7 +119,10 @@ std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
   if (moved > 0 && carrier_->has_failed()) [[unlikely]]
     failure_watch_.tell();
   done += moved;
-  if (!timers_.empty()) done += timers_.run(now_);
+  if (!timers_.empty()) {
+    baton_.stay();
+    done += timers_.run(now_);
+  }
   if (haste == Haste::kEager) promote_with_baton();
   if (finish_section_with_baton()) ++done;
   return done;
@@ -153,7 +162,10 @@ bool Engine::finish_section_with_baton() {
     run_due_with_baton();
     if (!doorbells_.is_empty()) doorbells_.drain();
   }
-  if (graveyard_) empty_graveyard();
+  if (graveyard_) {
+    baton_.stay();
+    empty_graveyard();
+  }
   const auto next = timers_.next().time_since_epoch().count();
   if (next != next_deadline_.load(std::memory_order_relaxed)) next_deadline_.store(next, std::memory_order_seq_cst);
   return has_run;
@@ -162,14 +174,6 @@ bool Engine::finish_section_with_baton() {
 // One by one: a chain that died as a whole would use up the stack.
 void Engine::empty_graveyard() {
   while (graveyard_) graveyard_ = graveyard_->unchain();
-}
-
-// Combining: a ringer that found the baton taken relies on this look at the doorbells after the
-// baton has been given away. If taking it back fails, its new holder (or whoever insists on it) will
-// look in turn.
-void Engine::leave() {
-  baton_.leave();
-  look_for_late_ringers();
 }
 
 void Engine::serve_late_ringers() {

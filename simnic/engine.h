@@ -79,7 +79,12 @@ class Engine {
   UpwardQueue& upward() { return upward_; }
 
   // With the baton.
-  transport::Carrier& carrier() { return *carrier_; }
+  // Before what may be a cancellation point. A Hold does it, and a turn() of the carrier takes care of itself.
+  void stay() { baton_.stay(); }
+  transport::Carrier& carrier() {
+    stay();
+    return *carrier_;
+  }
   FailureWatch& failure_watch() { return failure_watch_; }
   base::Timers& timers() { return timers_; }
   base::Time now() const;
@@ -104,10 +109,6 @@ class Engine {
   void run_due_with_baton();
   void promote_with_baton();
   void leave();  // gives the baton away, and serves whoever rang at that very moment
-  void look_for_late_ringers() {
-    if (!doorbells_.is_empty()) [[unlikely]]
-      serve_late_ringers();
-  }
   void serve_late_ringers();
   void let_go();               // leave(), and see that sinks and timers are served by somebody
   std::uint64_t count_poll();  // how many there were before

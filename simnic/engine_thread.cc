@@ -38,7 +38,7 @@ bool EngineThread::wait_for_work() {
   const auto deadline = engine_.next_deadline_.load(std::memory_order_seq_cst);
   waiting_until_.store(deadline, std::memory_order_seq_cst);
   const bool was_kicked = take_kick();
-  if (!was_kicked) engine_.carrier().wait(base::Time(base::Duration(deadline)));
+  if (!was_kicked) engine_.carrier_->wait(base::Time(base::Duration(deadline)));
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
   return !was_kicked && engine_.polls_.load(std::memory_order_relaxed) - polls >= kBusyPolls;
 }
@@ -64,7 +64,7 @@ void EngineThread::kick() {
     case Mode::kTurning:
       return;
     case Mode::kWaiting:
-      return engine_.carrier().interrupt();
+      return engine_.carrier_->interrupt();
     case Mode::kStandingAside:
       return rest_.notify();
   }
@@ -80,7 +80,7 @@ void EngineThread::note_polls() {
   if (polls - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
   const std::uint64_t wait = waits_.load(std::memory_order_relaxed);
   if (interrupted_wait_.exchange(wait, std::memory_order_relaxed) == wait) return;
-  engine_.carrier().interrupt();
+  engine_.carrier_->interrupt();
 }
 
 void EngineThread::note_deadline() {

@@ -53,6 +53,7 @@ QueuePair::~QueuePair() {
 
 // Rung by a post, or due by the end of a turn.
 void QueuePair::run_with_baton() {
+  if (!takes_briefs_) nic_.engine.stay();
   obeys_recv_limits();
   if (is_open()) {
     pump();

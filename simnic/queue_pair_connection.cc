@@ -225,6 +225,7 @@ void QueuePair::leave_peer() {
 // The one way into kError. Flushed work is in the completion queues before the event is told.
 void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventType news,
                     std::span<const std::byte> private_data, std::optional<std::uint64_t> culprit) {
+  nic_.engine.stay();
   const CloseMode mode = farewell_of(event);
   if (!advance(event)) return;
   cancel_timer();

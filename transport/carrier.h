@@ -63,7 +63,7 @@ class Carrier {
   // to give up, destroy the channel.
   virtual std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) = 0;
 
-  // Moves what can be moved, calling sinks; never blocks. Returns how many things it did (0: idle).
+  // Moves what can, calling sinks; never blocks, is no cancellation point. Returns how many things it did (0: idle).
   virtual std::size_t turn(base::Time now) = 0;
 
   // Whether a turn() would find nothing to do, as far as can be seen without the kernel and the clock. A polling thread

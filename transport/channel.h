@@ -128,7 +128,7 @@ class Channel {
   // Takes a message. Messages are sent in the order of the calls; small ones may wait for flush().
   virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
 
-  // Whether there is a shorter way for a Brief...
+  // Whether there is a shorter way for a Brief, and no call of the channel is a cancellation point...
   virtual bool takes_briefs() const { return false; }
   // ...which acts as send(). REQUIRES: takes_briefs(), and no message is blocked. False: nothing was done; use send().
   virtual bool send_brief(const Brief&) { return false; }

@@ -234,6 +234,7 @@ bool AsioReactor::take_marks() {
 }
 
 std::size_t AsioReactor::dispatch(bool look) {
+  const base::Uncancelled guard;
   if (look && ++looks_ % kLooksPerCheck == 0) static_cast<void>(is_failing());
   if (look) context_.poll();
   // poll() may just have run the handler that was to wake the waiter.

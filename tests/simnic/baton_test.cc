@@ -2,6 +2,7 @@
 #include "simnic/baton.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <thread>
 #include <vector>
@@ -18,6 +19,42 @@ TEST(BatonTest, HasOneHolder) {
   baton.leave();
   EXPECT_TRUE(baton.try_take());
   baton.leave();
+}
+
+bool may_be_cancelled() {
+  int state = PTHREAD_CANCEL_DISABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  pthread_setcancelstate(state, nullptr);
+  return state == PTHREAD_CANCEL_ENABLE;
+}
+
+TEST(BatonTest, HolderIsNotCancelledFromStayToLeave) {
+  Baton baton;
+  ASSERT_TRUE(baton.try_take());
+  EXPECT_TRUE(may_be_cancelled());
+  baton.stay();
+  EXPECT_FALSE(may_be_cancelled());
+  baton.stay();
+  EXPECT_FALSE(may_be_cancelled());
+  baton.leave();
+  EXPECT_TRUE(may_be_cancelled());
+  ASSERT_TRUE(baton.try_take());  // the next holder begins anew
+  baton.leave();
+  EXPECT_TRUE(may_be_cancelled());
+  baton.take();
+  EXPECT_FALSE(may_be_cancelled());
+  baton.leave();
+  EXPECT_TRUE(may_be_cancelled());
+}
+
+TEST(BatonTest, StayKeepsAStateThatTheCallerHasChosen) {
+  Baton baton;
+  int before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  baton.take();
+  baton.leave();
+  EXPECT_FALSE(may_be_cancelled());
+  pthread_setcancelstate(before, nullptr);
 }
 
 TEST(BatonTest, ExcludesWhoeverTakesIt) {

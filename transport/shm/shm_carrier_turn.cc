@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/uncancelled.h"
 #include "transport/shm/link.h"
 #include "transport/shm/shm_carrier.h"
 #include "transport/shm/shm_port.h"
@@ -67,6 +68,7 @@ std::size_t ShmCarrier::move(base::Time now) {
 }
 
 std::size_t ShmCarrier::move_slow(base::Time now) {
+  const base::Uncancelled guard;
   const bool fails_now = reactor_.has_failed() && !std::exchange(has_failed_, true);
   if (fails_now) break_down();
   const std::size_t count = poll_links() + (news_.empty() ? 0 : tell_news()) + (fails_now ? 1 : 0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/peer_signs.h"
 
@@ -132,6 +133,7 @@ std::size_t Hub::move(base::Time now) {
   done_ = 0;
   timers_.start(now);
   if (is_still_ && now < timers_.next()) return 0;
+  const base::Uncancelled guard;
   note_done(timers_.run(now));
   run_due();
   try_active();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/request.h"
 #include "transport/tcp/tcp_port.h"
@@ -62,6 +63,7 @@ std::size_t TcpCarrier::settle(base::Time now) {
 }
 
 void TcpCarrier::break_down() {
+  const base::Uncancelled guard;
   hub_.note_done();
   for (TcpPort* const port : ports_) port->abandon();
   while (const SharedConnection connection = hub_.any_connection()) connection->lose();
