@@ -5,8 +5,9 @@
 
 namespace softdat::tools {
 
-// Prints what a number may mean: a DAT_RETURN, an event or a completion status. `code` is decimal or begins with 0x.
-// Returns the exit status. UsageError when it is not such a number, Failure when it means nothing.
+// Prints what a code may mean: a DAT_RETURN, an event or a completion status, with causes, remedy and manual page.
+// `code` is decimal, begins with 0x, or is a name of the headers, with or without DAT_, in any case. Returns the exit
+// status. UsageError when it is none of these, Failure when the number means nothing.
 int run_explain(const std::string& code);
 
 }  // namespace softdat::tools

@@ -40,7 +40,7 @@ int run_chosen(int argc, const char* const* argv) {
   info.add_flag("--json", listing.json, "All of them, as JSON on standard output");
   Subcommand explain = line.add("explain", "Say what a return value, event number or completion status means");
   std::string code;
-  explain.add_operand("code", code, "A number, as 0x800a0064 or 16392");
+  explain.add_operand("code", code, "A number, as 0x800a0064 or 16392, or a name, as DAT_DTO_ERR_REMOTE_ACCESS");
   const Subcommand perf_worker = line.add_hidden("perf-worker");
   const Subcommand mesh_worker = line.add_hidden("mesh-worker");
   const Subcommand doctor_worker = line.add_hidden("doctor-worker");
