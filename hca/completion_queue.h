@@ -36,6 +36,8 @@ class CompletionQueue {
   // How many completions wait. May cost more than an empty poll().
   virtual std::size_t size() const = 0;
   virtual std::size_t capacity() const = 0;
+  // How many were lost so far; 0 where the device does not count them.
+  virtual std::uint64_t lost() const { return 0; }
 
   // kInvalidState if more completions wait than the new capacity; kUnsupported; kNoMemory. Failure changes nothing.
   virtual Outcome resize(std::size_t capacity) = 0;

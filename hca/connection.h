@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "hca/failure.h"
 #include "hca/result.h"
 #include "hca/types.h"
 
@@ -109,6 +111,9 @@ class Listener {
 class QueuePairSink {
  public:
   virtual void on_connection_event(const ConnectionEvent& event) = 0;
+  // A request failed, or a connection did or will. Told before completions and events tell of it, with the device's
+  // locks held: it must not call the device, nor wait. What it answers the peer is told, if the request was the peer's.
+  virtual std::string on_failure(const Failure&) { return {}; }
   // More receives are outstanding than the soft limit allows. Called once per QueuePair::set_recv_limits().
   virtual void on_recv_limit() {}
 

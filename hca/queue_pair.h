@@ -43,6 +43,13 @@ class QueuePair {
   // queue pair uses a shared receive queue.
   virtual Outcome post_recv(const RecvRequest& request) = 0;
 
+  // Why a post of such a request has just been refused; kUnknown when it cannot be told. Slow.
+  virtual Failure explain(const SendRequest&) const { return {}; }
+  virtual Failure explain(const RecvRequest&) const { return {}; }
+  virtual Failure explain(const BindRequest&) const { return {}; }
+  // Which call of the consumer's is about to post a receive, or else another request; for Failure::posted.
+  virtual void note_place(bool /*is_receive*/, const void* /*place*/) {}
+
   // Posted requests that have not completed. With a shared receive queue: receives that this queue pair has taken.
   virtual std::uint32_t sends_outstanding() const = 0;
   virtual std::uint32_t recvs_outstanding() const = 0;

@@ -23,6 +23,9 @@ enum Access : std::uint32_t {
   kNoLocalRead = 1u << 6,     // no right: requests may not read from it, where the device can tell
 };
 using AccessMask = std::uint32_t;
+// What a region grants unless kNoLocalRead gave it up, and a window never; beside the rights above in what is looked
+// up.
+inline constexpr AccessMask kLocalRead = 1u << 31;
 
 // A range of registered local memory: [address, address + length) within the region of `lkey`.
 struct Segment {

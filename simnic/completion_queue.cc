@@ -136,6 +136,7 @@ bool CompletionQueue::add(const hca::Completion& completion) {
 
 bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
   if (!add(completion)) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
     if (!has_overflowed_.exchange(true)) engine_.upward().say_again(this, OverflowNews{&sink_});
     accounts_.settle(completion.srq_account);
     return false;

@@ -29,6 +29,7 @@ class CompletionQueue final : public hca::CompletionQueue {
 
   std::size_t poll(std::span<hca::Completion> out) override;
   std::size_t size() const override;
+  std::uint64_t lost() const override { return lost_.load(std::memory_order_relaxed); }
   std::size_t capacity() const override { return ring().capacity(); }
   hca::Outcome resize(std::size_t capacity) override;
   base::EventCount& event_count() override { return event_count_; }
@@ -62,6 +63,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   std::atomic<std::uint64_t> moves_{0};
   std::atomic<Armed> armed_{Armed::kOff};
   std::atomic<bool> has_overflowed_{false};
+  std::atomic<std::uint64_t> lost_{0};
   base::EventCount event_count_;
   // Owned by the baton.
   std::vector<std::unique_ptr<CompletionRing>> rings_;  // the present one and those left by resize(), one a size

@@ -47,6 +47,10 @@ inline KeyFault MemoryTable::check_slot(const Slot* slot, std::uint64_t address,
   return KeyFault::kNone;
 }
 
+const MemoryTable::Slot* MemoryTable::find_slot(std::uint32_t index) const {
+  return find(index);
+}
+
 MemoryTable::~MemoryTable() {
   for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
 }
@@ -58,8 +62,7 @@ std::optional<std::uint32_t> MemoryTable::take_index_locked() {
   auto& chunk = chunks_[fresh_ / kChunkSize];
   if (chunk.load(std::memory_order_relaxed) == nullptr) chunk.store(new Chunk, std::memory_order_release);
   Slot& slot = *find(fresh_);
-  // Any odd multiplier spreads neighbouring indices over the tags.
-  slot.tag = static_cast<std::uint8_t>(salt_ + fresh_ * 37);
+  slot.tag = static_cast<std::uint8_t>(salt_ + fresh_ * kTagStep);
   return fresh_++;
 }
 
@@ -80,12 +83,15 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   const hca::AccessMask local = (grant.access & hca::kNoLocalRead) != 0 ? 0u : kLocalRead;
   slot.access.store(grant.access | local, std::memory_order_relaxed);
   slot.domain.store(grant.domain, std::memory_order_relaxed);
+  slot.is_window = false;
+  note_place_locked(*index);
   slot.key.store(key, std::memory_order_release);
   return key;
 }
 
-void MemoryTable::free_slot_locked(std::uint32_t index) {
+void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   Slot& slot = *find(index);
+  slot.end = end;
   // Sequentially consistent: who pinned before he checked is then waited for (simnic/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
   removals_.fetch_add(1, std::memory_order_release);
@@ -113,14 +119,14 @@ std::uint32_t MemoryTable::rouse_locked() {
   return index;
 }
 
-void MemoryTable::remove(std::uint32_t key) {
+void MemoryTable::remove(std::uint32_t key, KeyEnd end) {
   const std::uint32_t index = key >> kTagBits;
   const std::lock_guard lock(mutex_);
   const Slot* slot = find(index);
   base::check(slot != nullptr && (slot->key.load(std::memory_order_relaxed) == key ||
                                   slot->reserved.load(std::memory_order_relaxed) == key),
               "only live keys are removed", key);
-  free_slot_locked(index);
+  free_slot_locked(index, end);
 }
 
 bool MemoryTable::remove_unused(std::uint32_t key) {
@@ -128,15 +134,18 @@ bool MemoryTable::remove_unused(std::uint32_t key) {
   const Slot* slot = find_live(key);
   base::check(slot != nullptr, "only live keys are removed", key);
   if (slot->windows > 0) return false;
-  free_slot_locked(key >> kTagBits);
+  free_slot_locked(key >> kTagBits, KeyEnd::kFreed);
   return true;
 }
 
-KeyFault MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
+hca::AccessMask MemoryTable::bind_rights(hca::AccessMask access) {
   constexpr hca::AccessMask kChanging = hca::kRemoteWrite | hca::kRemoteAtomic;
-  hca::AccessMask rights = 0;
-  if ((grant.access & hca::kRemoteRead) != 0) rights |= hca::kBindRemoteRead;
-  if ((grant.access & kChanging) != 0) rights |= hca::kLocalWrite;
+  const hca::AccessMask read = (access & hca::kRemoteRead) != 0 ? hca::kBindRemoteRead : 0u;
+  return read | ((access & kChanging) != 0 ? hca::kLocalWrite : 0u);
+}
+
+KeyFault MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
+  const hca::AccessMask rights = bind_rights(grant.access);
   // Nothing is bound to a window.
   const KeyFault fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
   const bool is_window = region != nullptr && region->region.load(std::memory_order_relaxed) != 0;
@@ -161,6 +170,8 @@ KeyFault MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   slot.region.store(grant.region, std::memory_order_relaxed);
   slot.note = grant.note;
   slot.window = grant.window;
+  slot.is_window = true;
+  note_place_locked(*index);
   slot.reserved.store(key, std::memory_order_release);
   ++region->windows;
   return KeyFault::kNone;
@@ -187,7 +198,7 @@ KeyFault MemoryTable::invalidate(std::uint32_t key, Accessor who) {
   const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
   if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
   slot->window->set_key(0);
-  free_slot_locked(key >> kTagBits);
+  free_slot_locked(key >> kTagBits, KeyEnd::kInvalidated);
   return KeyFault::kNone;
 }
 

@@ -22,8 +22,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
 #include "hca/device.h"
+#include "hca/failure.h"
 #include "hca/types.h"
 
 namespace softdat::simnic {
@@ -40,8 +42,10 @@ enum class KeyFault : std::uint8_t {
   kMissingRight,  // the region does not grant the access
 };
 
-// Local read, which regions grant unless it was given up, and windows never.
-inline constexpr hca::AccessMask kLocalRead = 1u << 31;
+using hca::kLocalRead;
+
+// How a key ended.
+enum class KeyEnd : std::uint8_t { kFreed, kRebound, kUnbound, kInvalidated };
 
 // Who asks: the protection domain of a queue pair, and the queue pair's own number among all.
 struct Accessor {
@@ -90,13 +94,15 @@ class MemoryTable {
   std::optional<std::uint32_t> insert(const MemoryGrant& grant);
 
   // With the baton; `key` was given by insert() or reserve(). A window's is as good as never bound.
-  void remove(std::uint32_t key);
+  void remove(std::uint32_t key, KeyEnd end = KeyEnd::kFreed);
   // The same for a region that no window uses; false, and nothing done, when one does.
   [[nodiscard]] bool remove_unused(std::uint32_t key);
 
   // A key for a window, which opens nothing yet; its region is in use from now on until the key is
   // removed. `key` stays 0 when the table is full. Any thread.
   KeyFault reserve(const WindowGrant& grant, std::uint32_t& key);
+  // What a bind of such access needs of its region.
+  static hca::AccessMask bind_rights(hca::AccessMask access);
   // Any thread: whether the key is reserved and may open yet.
   bool is_reserved(std::uint32_t key) const;
   // With the baton. False when the region has gone.
@@ -120,6 +126,11 @@ class MemoryTable {
   KeyFault locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights, Accessor who,
                   std::byte*& place) const;
 
+  // Why check() refuses this, or, where it does not, that the memory itself cannot be accessed; with what stands or
+  // stood under the key. Any thread; slow.
+  void explain(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights, Accessor who,
+               hca::Failure& to) const;
+
   // How many keys have gone. Any thread; with the baton it stays as it is. Read before a check, it says later whether
   // what was found still holds.
   std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
@@ -128,6 +139,7 @@ class MemoryTable {
 
  private:
   static constexpr std::uint32_t kChunkSize = 1024;
+  static constexpr std::uint32_t kTagStep = 37;  // any odd one spreads neighbouring indices over the tags
 
   struct alignas(64) Slot {
     std::atomic<std::uint32_t> key{0};  // 0: free, or reserved
@@ -142,11 +154,14 @@ class MemoryTable {
     std::uint32_t note = 0;     // of a window; of a resting slot: the next one
     std::uint32_t windows = 0;  // of a region: how many keys are reserved or open over it
     std::uint8_t tag = 0;
+    KeyEnd end = KeyEnd::kFreed;  // of the last key
+    bool is_window = false;       // or was
     WindowState* window = nullptr;
   };
   using Chunk = std::array<Slot, kChunkSize>;
 
   Slot* find(std::uint32_t index) const;
+  const Slot* find_slot(std::uint32_t index) const;  // the same, where a call is not felt
   Slot* find_live(std::uint32_t key) const;
   static KeyFault check_range(const Slot& slot, std::uint64_t address, std::uint64_t length);
   KeyFault check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
@@ -154,7 +169,10 @@ class MemoryTable {
   KeyFault check_bind(const Slot* region, const WindowGrant& grant) const;
   std::optional<std::uint32_t> take_index_locked();
   std::uint32_t next_key_locked(std::uint32_t index);
-  void free_slot_locked(std::uint32_t index);
+  void free_slot_locked(std::uint32_t index, KeyEnd end);
+  void note_place_locked(std::uint32_t index);
+  hca::Rule history_locked(std::uint32_t key, hca::RegionFacts& region) const;
+  void describe_locked(std::uint32_t index, hca::RegionFacts& region) const;
   void rest_locked(std::uint32_t index);
   std::uint32_t rouse_locked();
 
@@ -169,7 +187,8 @@ class MemoryTable {
   std::uint32_t oldest_resting_ = 0;
   std::uint32_t newest_resting_ = 0;
   std::uint32_t resting_ = 0;
-  std::uint32_t fresh_ = 1;  // indices from here on were never used
+  std::uint32_t fresh_ = 1;                                // indices from here on were never used
+  std::unordered_map<std::uint32_t, const void*> places_;  // by index: the consumer's call that made the last key
 };
 
 }  // namespace softdat::simnic

@@ -72,6 +72,7 @@ hca::Outcome QueuePair::reset() {
   requester_.flush(hca::CompletionStatus::kFlushed);
   responder_.flush(hca::CompletionStatus::kFlushed);
   advance(QueuePairEvent::kReset);
+  is_failure_told_ = has_lost_completion_ = false;
   return hca::Done{};
 }
 

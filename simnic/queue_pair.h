@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QueuePair: state, connection, and the way out to the channel; what is asked is the Requester's,
 // what is answered the Responder's. Its .cc is cut by concern: _post (the consumer's way in),
-// _recv (receives, and how many there may be), _connection (how connections come and go), _channel (what
-// the channel says, and what is sent).
+// _recv (receives, and how many there may be), _failure (what people are told), _connection (how connections come and
+// go), _channel (what the channel says, and what is sent).
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "base/brief_lock.h"
 #include "base/guarded.h"
@@ -65,6 +66,10 @@ class QueuePair final : public hca::QueuePair,
   hca::Address remote_address() const override;
   std::uint16_t local_port() const override { return nic_.address.port; }
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  hca::Failure explain(const hca::SendRequest& request) const override;
+  hca::Failure explain(const hca::RecvRequest& request) const override;
+  hca::Failure explain(const hca::BindRequest& request) const override;
+  void note_place(bool is_receive, const void* place) override;
   hca::TransferCounts transfer_counts() const override { return counters_.read(); }
 
   // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone
@@ -112,6 +117,21 @@ class QueuePair final : public hca::QueuePair,
 
   // _post
   hca::Result<std::uint32_t> reserve_key(const hca::BindRequest& request, WindowState& window);
+
+  // _failure
+  std::string report(hca::Failure failure);
+  void report_end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
+                  std::optional<std::uint64_t> culprit);
+  void describe_request(std::uint64_t number, hca::Failure& failure) const;
+  hca::Failure own_failure(const Fault& blame, std::uint64_t culprit);
+  hca::Failure closed_failure(const Fault& blame, hca::ConnectionEventType news);
+  hca::Failure peers_refusal(const Fault& blame);
+  hca::Failure flushed_failure() const;
+  void tell_peer_why();
+  void watch_for_receive();
+  void on_receive_lacking();
+  void on_words(std::uint64_t bytes);
+  void on_peer_lacking(std::uint64_t milliseconds);
 
   // _recv
   bool obeys_recv_limits() { return !recv_limits_.is_set() || enforce_recv_limits(); }
@@ -171,6 +191,11 @@ class QueuePair final : public hca::QueuePair,
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
   std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
   std::uint64_t service_asked_ = 0;         // by connect()
+  std::string peer_words_;                  // why the peer is about to terminate, as far as it has said
+  bool is_failure_told_ = false;            // of this connection, before its end
+  bool is_terminated_by_peer_ = false;
+  bool has_lost_completion_ = false;        // which is why it ends
+  bool is_lack_told_ = false;               // of the receive that the peer's present send waits for
   std::size_t promised_news_ = 0;           // places for what this connection has still to tell
 };
 

@@ -78,6 +78,10 @@ void QueuePair::on_note(const transport::Message& message) {
     case NoteKind::kResent:
       is_sound = is_sound && responder_.on_resent(message.note_value);
       break;
+    case NoteKind::kWords:
+      return on_words(message.note_value);
+    case NoteKind::kLacking:
+      return on_peer_lacking(message.note_value);
     case NoteKind::kBye:
       return;  // the carrier's; on_closed() follows
   }
@@ -148,6 +152,7 @@ void QueuePair::on_fault_midway() {
 // No byte of the message has been sent, so earlier requests are finished first.
 void QueuePair::on_payload_fault() {
   if (std::exchange(outgoing_, Outgoing::kNothing) == Outgoing::kRequest) return requester_.stall();
+  responder_.note_response_failure();
   responder_.drop_reads();
   object({.code = read_refusal(KeyFault::kBadKey)});
 }
@@ -194,6 +199,8 @@ bool QueuePair::choose_outgoing() {
 
 // What goes before the next request.
 bool QueuePair::choose_owed() {
+  if (responder_.is_waiting_for_receive()) [[unlikely]]
+    watch_for_receive();
   if (const auto from = responder_.wanted_again()) return choose_note(Outgoing::kResend, NoteKind::kResend, *from);
   if (const auto from = requester_.rewound_to()) return choose_note(Outgoing::kResent, NoteKind::kResent, *from);
   if (!was_response_ && choose_response()) return true;
@@ -210,6 +217,7 @@ bool QueuePair::choose_response() {
     return true;
   }
   // The key has been revoked since the request came. Those behind it cannot be answered before it.
+  responder_.note_response_failure();
   responder_.drop_reads();
   object({.code = read_refusal(fault)});
   return false;
@@ -225,6 +233,7 @@ bool QueuePair::may_resume() {
   if (outgoing_ != Outgoing::kResponse) return true;
   const KeyFault fault = responder_.check_payload();
   if (fault == KeyFault::kNone) return true;
+  responder_.note_response_failure();
   terminate({.code = read_refusal(fault)});
   return false;
 }
@@ -259,14 +268,20 @@ void QueuePair::settle() {
   if (!is_open()) return;
   const bool is_send_lost = requester_.take_loss();
   const bool is_recv_lost = responder_.take_loss();
-  if (is_send_lost || is_recv_lost) object({.code = kLocalCatastrophe});
+  if (is_send_lost || is_recv_lost) {
+    has_lost_completion_ = true;
+    object({.code = kLocalCatastrophe});
+  }
   if (requester_.is_stalled()) {
     const auto fault = requester_.find_fault();
     if (fault && is_cut_off_) return terminate(*fault);
     if (fault) object(*fault);
   }
   if (is_blocked_ || outgoing_ != Outgoing::kNothing) return;
-  if (objection_ && !responder_.has_responses() && !responder_.unacknowledged()) return terminate(*objection_);
+  if (objection_ && !responder_.has_responses() && !responder_.unacknowledged()) {
+    tell_peer_why();
+    return terminate(*objection_);
+  }
   if (is_drained()) end(QueuePairEvent::kDrained, {}, hca::ConnectionEventType::kDisconnected);
 }
 

@@ -25,7 +25,8 @@ bool QueuePair::advance(QueuePairEvent event) {
 transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) {
   transport::Offer offer;
   offer.address = nic_.address;
-  offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics | transport::kVoids;
+  offer.features =
+      transport::kNotes | transport::kImmediates | transport::kAtomics | transport::kVoids | transport::kWords;
   offer.reads_in = limits_.reads_in;
   offer.reads_out = limits_.reads_out;
   direct_.describe(offer, responder_.queue().completed());
@@ -119,6 +120,8 @@ void QueuePair::on_established(const transport::Offer& peer) {
   requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
   responder_.begin(takes_notes(), nic_.rnr);
   takes_briefs_ = channel_->takes_briefs();
+  peer_words_.clear();
+  is_failure_told_ = is_lack_told_ = has_lost_completion_ = false;
   cancel_timer();
   attempt_.reset();
   {
@@ -166,6 +169,7 @@ void QueuePair::ask_again() try {
 }
 
 void QueuePair::on_timer() {
+  if (is_open()) return on_receive_lacking();
   if (!channel_) return ask_again();
   end(QueuePairEvent::kExpire, {}, ConnectionEventType::kTimedOut);
 }
@@ -206,6 +210,8 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
     return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   }
   Fault blame = objection_.value_or(Fault{});
+  is_terminated_by_peer_ = reason == CloseReason::kTerminated;
+  if (is_terminated_by_peer_) blame.code = code;
   // Of our own kind the peer has acknowledged everything before what it refuses. A foreign one's
   // refusal can be laid at the door of a read alone: the rest has completed when it was sent.
   const bool is_oldest_to_blame = takes_notes() || (concerns_read(code) && requester_.is_oldest_read());
@@ -231,6 +237,7 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   cancel_timer();
   attempt_.reset();
   leave_peer();
+  report_end(event, blame, news, culprit);
   abandon_channel(mode);
   requester_.flush(blame.blamed_send, culprit);
   responder_.flush(blame.blamed_recv);

@@ -121,7 +121,8 @@ bool Requester::carry_out(const SendEntry& bind) {
     return true;
   }
   if (bind.rkey != 0 && !memory_.table.open(bind.rkey)) return false;
-  if (const std::uint32_t old = window.key()) memory_.table.remove(old);
+  if (const std::uint32_t old = window.key())
+    memory_.table.remove(old, bind.rkey == 0 ? KeyEnd::kUnbound : KeyEnd::kRebound);
   window.set_key(bind.rkey);
   return true;
 }

@@ -35,6 +35,7 @@ void Responder::begin(bool takes_notes, RnrPolicy policy) {
   is_deaf_ = is_dropping_ = has_asked_again_ = false;
   carried_out_ = acknowledged_ = ack_wanted_ = reads_taken_in_ = 0;
   reads_.clear();
+  failure_.reset();
   written_.reset();
   is_starved_.store(false, std::memory_order_seq_cst);
 }
@@ -59,7 +60,10 @@ Verdict Responder::place(const transport::Arrival& arrival, transport::SliceList
 Verdict Responder::place_write(const transport::Arrival& arrival, transport::SliceList& out) {
   std::byte* to = nullptr;
   const KeyFault fault = memory_.locate(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite, to);
-  if (fault != KeyFault::kNone) return refuse({.code = write_refusal(fault)});
+  if (fault != KeyFault::kNone) {
+    note_access(hca::CompletionOpcode::kWrite, arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite);
+    return refuse({.code = write_refusal(fault)});
+  }
   if (arrival.length > 0) out.add(to, arrival.length);
   return Placement::kPlace;
 }
@@ -69,17 +73,20 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
   if (!has_receive()) {
     is_dropping_ = waits_for_receives_;
     if (is_dropping_) return Placement::kDiscard;
+    note_lack(arrival.length);
     return refuse({.code = kNoBuffer});
   }
   const std::uint64_t number = queue_.completed();
   const RecvEntry& entry = queue_.at(number);
   // RFC 5041 section 7.1: the message must fit.
   if (arrival.length > entry.length || arrival.message_offset > entry.length - arrival.length) {
+    note_length(entry, number, arrival.message_offset + arrival.length);
     return refuse({.code = kMessageTooLong, .blamed_recv = CompletionStatus::kLocalLength});
   }
   const KeyFault fault = resolve(recv_memory_, entry.found, queue_.segments(number), hca::kLocalWrite,
                                  arrival.message_offset, arrival.length, out);
   if (fault != KeyFault::kNone) {
+    note_receive_memory();
     return refuse(receive_fault());
   }
   return Placement::kPlace;
@@ -107,9 +114,13 @@ bool Responder::take(const transport::Brief& brief) {
 }
 
 // To the peer, memory of ours that it may write and that is not there is as a key that is not there.
-std::optional<Fault> Responder::on_fault(const transport::Arrival& arrival) const {
+std::optional<Fault> Responder::on_fault(const transport::Arrival& arrival) {
   if (is_deaf_ || is_dropping_) return std::nullopt;
-  if (arrival.opcode == Opcode::kWrite) return Fault{.code = write_refusal(KeyFault::kBadKey)};
+  if (arrival.opcode == Opcode::kWrite) {
+    note_access(hca::CompletionOpcode::kWrite, arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite);
+    return Fault{.code = write_refusal(KeyFault::kBadKey)};
+  }
+  note_receive_memory();
   return receive_fault();
 }
 
@@ -146,7 +157,12 @@ std::optional<Fault> Responder::on_send(const transport::Message& message) {
     return std::nullopt;
   }
   // RFC 5040 section 5.1: the key is void before the message is delivered.
-  if (memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) return Fault{.code = kCannotInvalidate};
+  if (memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) {
+    if (hca::Failure* noted = note_failure(hca::CompletionOpcode::kSend, hca::Rule::kNoWindow)) {
+      noted->key = message.stag;
+    }
+    return Fault{.code = kCannotInvalidate};
+  }
   ack_wanted_ = ++carried_out_;
   written_.reset();
   complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode),
@@ -164,7 +180,9 @@ std::optional<Fault> Responder::on_write(const transport::Message& message) {
 std::optional<Fault> Responder::on_immediate(const transport::Message& message) {
   if (!has_receive()) {
     is_dropping_ = waits_for_receives_;
-    return is_dropping_ ? std::nullopt : std::optional(Fault{.code = kNoBuffer});
+    if (is_dropping_) return std::nullopt;
+    note_lack(0);
+    return Fault{.code = kNoBuffer};
   }
   ack_wanted_ = ++carried_out_;
   const auto written = std::exchange(written_, std::nullopt);
@@ -183,9 +201,18 @@ std::optional<Fault> Responder::on_placed(const transport::Message& message) {
 
 std::optional<Fault> Responder::on_read_request(const transport::Message& message) {
   // RFC 5040 section 6.3: requests beyond our IRD find no buffer on their queue.
-  if (reads_.full()) return Fault{.code = kNoBuffer, .is_protocol_breach = true};
+  if (reads_.full()) {
+    if (hca::Failure* noted = note_failure(hca::CompletionOpcode::kRead, hca::Rule::kTooManyReads)) {
+      noted->room = reads_.capacity();
+    }
+    return Fault{.code = kNoBuffer, .is_protocol_breach = true};
+  }
   const KeyFault fault = memory_.check(message.source_stag, message.source_offset, message.length, hca::kRemoteRead);
-  if (fault != KeyFault::kNone) return Fault{.code = read_refusal(fault)};
+  if (fault != KeyFault::kNone) {
+    note_access(hca::CompletionOpcode::kRead, message.source_stag, message.source_offset, message.length,
+                hca::kRemoteRead);
+    return Fault{.code = read_refusal(fault)};
+  }
   reads_.push_back({.number = carried_out_,
                     .is_atomic = false,
                     .request_id = 0,
@@ -207,10 +234,22 @@ std::optional<Fault> Responder::on_atomic_request(const transport::Message& mess
   constexpr std::uint32_t kSize = sizeof(std::uint64_t);
   std::byte* target = nullptr;
   const KeyFault fault = memory_.locate(message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic, target);
-  if (fault != KeyFault::kNone) return Fault{.code = read_refusal(fault)};
-  if (reinterpret_cast<std::uintptr_t>(target) % kSize != 0) return Fault{.code = kBadAtomic};
+  const hca::CompletionOpcode operation = message.atomic_code == transport::kFetchAddCode
+                                              ? hca::CompletionOpcode::kFetchAdd
+                                              : hca::CompletionOpcode::kCompareSwap;
+  if (fault != KeyFault::kNone) {
+    note_access(operation, message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic);
+    return Fault{.code = read_refusal(fault)};
+  }
+  if (reinterpret_cast<std::uintptr_t>(target) % kSize != 0) {
+    if (hca::Failure* noted = note_failure(operation, hca::Rule::kMisaligned)) noted->address = message.source_offset;
+    return Fault{.code = kBadAtomic};
+  }
   const auto original = carry_out_atomic(message, target);
-  if (!original) return Fault{.code = read_refusal(KeyFault::kBadKey)};
+  if (!original) {
+    note_access(operation, message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic);
+    return Fault{.code = read_refusal(KeyFault::kBadKey)};
+  }
   reads_.push_back({.number = carried_out_,
                     .is_atomic = true,
                     .request_id = message.request_id,

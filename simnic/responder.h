@@ -10,8 +10,11 @@
 #include <atomic>
 #include <boost/circular_buffer.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
+#include "hca/failure.h"
 #include "hca/transfer_counters.h"
 #include "simnic/completion_feed.h"
 #include "simnic/fault.h"
@@ -62,7 +65,7 @@ class Responder final : public transport::PayloadSource {
   // False: the receive's memory faults, and nothing has been done.
   [[nodiscard]] bool take(const transport::Brief& brief);
   // What place() named for this arrival faults: its fault, if it still counts.
-  std::optional<Fault> on_fault(const transport::Arrival& arrival) const;
+  std::optional<Fault> on_fault(const transport::Arrival& arrival);
   // The peer goes back to this request. False: the number is wrong.
   [[nodiscard]] bool on_resent(std::uint64_t number);
   // From now on nothing of the peer's is carried out; reads already taken in are still answered.
@@ -99,6 +102,13 @@ class Responder final : public transport::PayloadSource {
   // No read taken in will be answered.
   void drop_reads() { reads_.clear(); }
 
+  // Why the last request was refused, for people; null: none was, or there is no memory for it.
+  std::unique_ptr<hca::Failure> take_failure() { return std::move(failure_); }
+  // Why the response under way cannot be sent (any more).
+  void note_response_failure();
+  // A send found no receive, and none has come since.
+  bool is_waiting_for_receive() const { return is_dropping_ && !has_asked_again_ && !is_deaf_; }
+
   // Completes every posted receive as flushed, but the oldest with `blamed`.
   void flush(hca::CompletionStatus blamed);
   // Forgets everything posted, silently; but what was taken from a shared queue is flushed, because
@@ -117,6 +127,14 @@ class Responder final : public transport::PayloadSource {
     std::uint32_t sink_stag;
     std::uint32_t length;
   };
+
+  // Notes for take_failure(), apart because they are rare.
+  [[gnu::cold, gnu::noinline]] hca::Failure* note_failure(hca::CompletionOpcode operation, hca::Rule rule);
+  [[gnu::cold, gnu::noinline]] void note_access(hca::CompletionOpcode operation, std::uint32_t key,
+                                                std::uint64_t address, std::uint64_t length, hca::AccessMask right);
+  [[gnu::cold, gnu::noinline]] void note_length(const RecvEntry& entry, std::uint64_t number, std::uint64_t length);
+  [[gnu::cold, gnu::noinline]] void note_receive_memory();
+  [[gnu::cold, gnu::noinline]] void note_lack(std::uint64_t length);
 
   bool has_receive();
   // Whether has_receive() would be true.
@@ -151,6 +169,7 @@ class Responder final : public transport::PayloadSource {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t ack_wanted_ = 0;  // the peer waits to hear that requests up to here were carried out
   std::uint64_t reads_taken_in_ = 0;
+  std::unique_ptr<hca::Failure> failure_;
   std::optional<std::uint32_t> written_;  // the last request carried out was a write of so many bytes
   // Set with the baton before the last look at queue_; read by posters after they pushed.
   std::atomic<bool> is_starved_{false};

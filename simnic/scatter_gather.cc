@@ -23,6 +23,18 @@ KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> 
   return fault;
 }
 
+void explain_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                      hca::Failure& to) {
+  if (segments.empty()) return;
+  const auto is_refused = [&](const hca::Segment& segment) {
+    return memory.check(segment.lkey, segment.address, segment.length, rights) != KeyFault::kNone;
+  };
+  const auto refused = std::find_if(segments.begin(), segments.end(), is_refused);
+  const hca::Segment& segment = refused == segments.end() ? segments.front() : *refused;
+  memory.table.explain(segment.lkey, segment.address, segment.length, rights, memory.who, to);
+  to.is_local = true;
+}
+
 KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
                  std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
   for (const hca::Segment& segment : segments) {

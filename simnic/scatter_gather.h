@@ -45,6 +45,10 @@ inline bool still_holds(const MemoryView& memory, const Located& found) {
   return found.removals == memory.table.removals();
 }
 
+// Why check_segments() refuses them, or, where it does not, that the memory of the first cannot be accessed. Slow.
+void explain_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                      hca::Failure& to);
+
 // Adds slices for the bytes [offset, offset + length) of what the segments make together, checking
 // each segment that it touches. Covers less when the list is full or the segments end.
 KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,

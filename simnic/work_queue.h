@@ -16,6 +16,7 @@
 #include <new>
 #include <span>
 
+#include "base/words.h"
 #include "hca/types.h"
 #include "simnic/located.h"
 
@@ -54,7 +55,8 @@ class WorkQueue {
       : capacity_(std::bit_ceil(std::max(capacity, 1u))),
         max_segments_(max_segments),
         entries_(allocate<Entry>(capacity_)),
-        segments_(allocate<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))) {}
+        segments_(allocate<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
+        places_(base::are_words_wanted() ? allocate<std::atomic<const void*>>(capacity_) : nullptr) {}
 
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t max_segments() const { return max_segments_; }
@@ -106,6 +108,19 @@ class WorkQueue {
     return {slot_segments(number), at(number).segment_count};
   }
   bool is_empty() const { return posted() == completed(); }
+
+  // For people: which call of the consumer's is about to push, if words are wanted. Any thread; of several that post at
+  // once the places may be exchanged.
+  void note_place(const void* place) {
+    const std::uint64_t number = posted();
+    if (places_ != nullptr && number - completed() < capacity_) {
+      places_[number & mask()].store(place, std::memory_order_relaxed);
+    }
+  }
+  // Of a request in [completed(), posted()); null: unknown.
+  const void* place(std::uint64_t number) const {
+    return places_ == nullptr ? nullptr : places_[number & mask()].load(std::memory_order_relaxed);
+  }
   // The oldest leaves; its slot may be filled anew from then on.
   void drop_oldest() { completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   Entry pop() {
@@ -140,6 +155,7 @@ class WorkQueue {
   const std::uint32_t max_segments_;
   const std::unique_ptr<Entry[], Free> entries_;
   const std::unique_ptr<hca::Segment[], Free> segments_;
+  const std::unique_ptr<std::atomic<const void*>[], Free> places_;  // null: words are not wanted
   std::atomic<std::uint64_t> posted_{0};
   std::atomic<std::uint64_t> completed_{0};
 };

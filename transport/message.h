@@ -37,7 +37,11 @@ enum class NoteKind : std::uint8_t {
                 // again, after kResent
   kResent = 3,  // value: the next request is this one; ends the dropping
   kBye = 4,     // an orderly disconnect: nothing follows
+  // Only to a peer that announced Feature::kWords:
+  kWords = 5,    // value: seven bytes more of why the connection is about to be terminated, first byte lowest
+  kLacking = 6,  // value: for so many milliseconds the sender of the note has had no receive for the other's send
 };
+inline constexpr NoteKind kLastNote = NoteKind::kLacking;
 
 // What an atomic request asks for (RFC 7306 section 5): numbers of the wire.
 inline constexpr std::uint32_t kFetchAddCode = 0;

@@ -20,6 +20,7 @@ enum Feature : std::uint32_t {
   // In a request: the initiator looked for the service in shared memory of this host and did not find it. In an answer:
   // the responder serves it there. The two are neighbours that cannot share memory.
   kNeighbours = 1u << 5,
+  kWords = 1u << 6,  // the notes that explain failures
 };
 using Features = std::uint32_t;
 

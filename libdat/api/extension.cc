@@ -2,6 +2,10 @@
 // The way into the operations that DAT 2.0 leaves to extensions: those of InfiniBand.
 #include "libdat/api/extension.h"
 
+#if SOFTDAT_ABI == 20
+#include <dat2/dat_softdat_extensions.h>
+#endif
+
 #include "libdat/api/answer.h"
 #include "libdat/api/entry_points.h"
 
@@ -37,6 +41,8 @@ ExtendedOperation* find_operation(int operation) {
       return open_query;
     case DAT_IB_CLOSE_QUERY_OP:
       return close_query;
+    case DAT_SOFTDAT_LAST_FAILURE_OP:
+      return last_failure;
     default:
       return nullptr;
   }

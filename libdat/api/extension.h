@@ -27,6 +27,9 @@ ExtendedOperation print_counters;
 ExtendedOperation start_counters;
 ExtendedOperation stop_counters;
 
+// extension_failure.cc; `handle` is an EP's.
+ExtendedOperation last_failure;
+
 // extension_query.cc. An open comes with an IA's name in place of a handle.
 ExtendedOperation open_query;
 ExtendedOperation close_query;

@@ -3,17 +3,24 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "libdat/api/answer.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 
 // Checks a size and the pointer after it, which are arguments `number` and `number` + 1: the size
 // may be neither negative nor beyond what the device carries, the pointer null only without bytes.
 inline Status check_private_data(const object::InterfaceAdapter& ia, DAT_COUNT size, const void* data, int number) {
-  if (size < 0 || static_cast<std::uint32_t>(size) > ia.device().attributes().max_private_data)
-    return object::invalid_parameter(argument(number));
+  const std::uint32_t most = ia.device().attributes().max_private_data;
+  if (size < 0 || static_cast<std::uint32_t>(size) > most) {
+    return object::because(object::invalid_parameter(argument(number)), [&] {
+      return "private_data_size is " + std::to_string(size) + ", and the adapter takes " + std::to_string(most) +
+             " bytes at most (max_private_data_size of dat_ia_query)";
+    });
+  }
   if (size > 0 && data == nullptr) return object::invalid_parameter(argument(number + 1));
   return object::kOk;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/api/provider_table.h"
 
+#include "base/words.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/api/spoken_calls.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -47,6 +49,7 @@ DAT_PROVIDER provider_table(const char* device_name, void* extension, bool is_th
   table.device_name = device_name;
   table.extension = extension;
   if (is_thread_safe) table.ia_open_func = ia_open_thread_safe;
+  if (base::are_words_wanted()) speak(table);
   return table;
 }
 

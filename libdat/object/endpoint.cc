@@ -144,11 +144,6 @@ EndpointState Endpoint::state() const {
   return state_of(queue_pair == nullptr ? idle : queue_pair->state(), reservation_.load());
 }
 
-// Not inline: posts, which are of one piece, would contain it.
-Status Endpoint::refusal() const {
-  return wrong_state(state());
-}
-
 EndpointStatus Endpoint::status() const {
   const hca::QueuePair* queue_pair = binding().queue_pair();
   return {.state = reported_state(state()),

@@ -9,8 +9,10 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "base/call.h"
 #include "hca/datagram.h"
 #include "libdat/object/counters.h"
 #include "libdat/object/endpoint_attributes.h"
@@ -80,6 +82,11 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // process.
   void report_transfers();
 
+  // What the last failure of this EP was; empty: there was none. endpoint_words.cc.
+  std::string last_failure() const;
+  // While words are wanted: the current call is about to post. Nothing if `ep` is none.
+  static void note_post(Handle ep, bool is_receive);
+
   Status connect(const ConnectRequest& request);  // dat_ep_connect
   // dat_ep_dup_connect: connects to the service that `model` was connected to, after hand-offs. Uses the time-out,
   // private data and quality of `request` only.
@@ -123,6 +130,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // hca::QueuePairSink
   void on_connection_event(const hca::ConnectionEvent& event) override;
+  std::string on_failure(const hca::Failure& failure) override;  // endpoint_words.cc
   void on_recv_limit() override;
   // hca::DatagramSink
   void on_datagram_event(const hca::DatagramEvent& event) override;
@@ -152,6 +160,14 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote, std::uint32_t flags,
                      StatusDetail local_argument);
 
+  // endpoint_words.cc: what these answer is also said in words.
+  template <typename Request>
+  [[gnu::cold, gnu::noinline]] Status refuse_post(const EndpointBinding& binding, const Request& request,
+                                                  const Status& status);
+  [[gnu::cold, gnu::noinline]] Status refuse_length(std::uint64_t local, std::uint64_t remote) const;
+  void keep_failure(std::string sentence);
+  std::string name_text() const;
+
   // endpoint_watermark.cc
   void apply_watermarks_locked(const EndpointBinding& binding);
   void report_end(const hca::ConnectionEvent& event);
@@ -165,6 +181,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status set_connect_evd_locked(EventDispatcher* evd);
 
   // Fixed after set_up().
+  const void* const maker_ = base::calling_place();  // for people; null unless words are wanted
   std::shared_ptr<hca::Device> device_;
   std::shared_ptr<SharedReceiveQueue> srq_;  // used until detach(); null: receives are posted here
 
@@ -181,6 +198,10 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   std::mutex modify_mutex_;
 
   std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
+
+  // Guarded by words_mutex_, the last lock of all: it is taken with those of the device held.
+  mutable std::mutex words_mutex_;
+  std::string last_failure_;
 
   // Guarded by mutex_ (held briefly; no other object is called meanwhile).
   mutable std::mutex mutex_;

@@ -80,7 +80,7 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
   if (outcome) [[likely]]
     return kOk;
   if (outcome.reason() == hca::Error::kInvalidState) return refusal();
-  return post_failure(outcome.reason(), hca::awaits_response(request.opcode));
+  return refuse_post(binding, request, post_failure(outcome.reason(), hca::awaits_response(request.opcode)));
 }
 
 Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
@@ -97,7 +97,7 @@ Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie,
 
 Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                  std::uint32_t flags) {
-  if (hca::total_length(local) > remote.length) return length_error();
+  if (hca::total_length(local) > remote.length) return refuse_length(hca::total_length(local), remote.length);
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWrite,
                            .rkey = remote.rkey,
@@ -109,7 +109,7 @@ Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t c
 Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                 std::uint32_t flags) {
   const std::uint64_t room = hca::total_length(local);
-  if (remote.length > room) return length_error();
+  if (remote.length > room) return refuse_length(room, remote.length);
   if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
   std::array<Segment, kMostSegments> trimmed;
   hca::SendRequest request{.wr_id = cookie,
@@ -129,7 +129,8 @@ Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::
 
 Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
                                        std::uint32_t flags) {
-  if (remote.length > local.length || remote.length > hca::kMaxLength) return length_error();
+  if (remote.length > local.length || remote.length > hca::kMaxLength)
+    return refuse_length(local.length, remote.length);
   const Segment sink{local.address, base::narrow<std::uint32_t>(remote.length), local.rkey};
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kReadToWindow,
@@ -146,20 +147,21 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
   if (const Status check = check_request(now, flags, kRdmaFlags, flags_argument); !check.ok()) return check;
   const hca::AccessMask access = MemoryRegion::remote_access(bind.privileges);
   now.swallow();
-  const auto key = now.queue_pair()->post_bind({.wr_id = cookie,
-                                                .flags = send_flags(flags, now),
-                                                .window = &rmr.window(),
-                                                .lkey = bind.lmr_context,
-                                                .address = bind.address,
-                                                .length = bind.length,
-                                                .access = access | (bind.is_zero_based ? hca::kZeroBased : 0u),
-                                                .note = bind.privileges});
+  const hca::BindRequest request{.wr_id = cookie,
+                                 .flags = send_flags(flags, now),
+                                 .window = &rmr.window(),
+                                 .lkey = bind.lmr_context,
+                                 .address = bind.address,
+                                 .length = bind.length,
+                                 .access = access | (bind.is_zero_based ? hca::kZeroBased : 0u),
+                                 .note = bind.privileges};
+  const auto key = now.queue_pair()->post_bind(request);
   if (key) {
     rmr_context = key.value();
     return kOk;
   }
   if (key.reason() == hca::Error::kInvalidState) return refusal();
-  return bind_failure(key.reason(), bind.privileges, triplet);
+  return refuse_post(now, request, bind_failure(key.reason(), bind.privileges, triplet));
 }
 
 Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
@@ -171,13 +173,14 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
   if (now.queue_pair() == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   now.swallow();
   const std::uint32_t quiet = (flags & kUnsignalledFlag) != 0 ? hca::kQuiet : 0u;
-  const hca::Outcome outcome = now.queue_pair()->post_recv({.wr_id = cookie, .flags = quiet, .local = local});
+  const hca::RecvRequest request{.wr_id = cookie, .flags = quiet, .local = local};
+  const hca::Outcome outcome = now.queue_pair()->post_recv(request);
   if (outcome) [[likely]]
     return kOk;
   // A modify() has just moved the receives to another queue pair.
   if (outcome.reason() == hca::Error::kInvalidState)
     return &binding() == &now ? refusal() : post_recv(local, cookie, flags);
-  return post_failure(outcome.reason(), true);
+  return refuse_post(now, request, post_failure(outcome.reason(), true));
 }
 
 }  // namespace softdat::object

@@ -2,8 +2,11 @@
 #include "libdat/object/event_dispatcher.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 #include "base/narrow.h"
+#include "base/words.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/consumer_notification.h"
 #include "libdat/object/hca_status.h"
@@ -253,7 +256,21 @@ void EventDispatcher::on_overflow() {
 void EventDispatcher::report_overflow() {
   constexpr std::int32_t kOverflowReason = 0;  // DAT_EVD_OVERFLOW_ERROR
   if (has_overflowed_.exchange(true)) return;
+  tell_overflow();
   ia().report({handle(), kOverflowReason, AsyncErrorType::kEvdOverflow});
+}
+
+// Told when the section is over that found the queue full, so that what was flushed in it is among what was lost.
+void EventDispatcher::tell_overflow() const {
+  if (!base::are_words_wanted()) return;
+  const std::uint64_t lost = cq_ == nullptr ? 0 : cq_->lost();
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "EVD %p is full: %d of %d, %" PRIu64
+                " %s lost. Create it with a longer queue (evd_min_qlen), or take "
+                "events out faster. See dat_evd_create(3).",
+                handle(), qlen(), qlen(), std::max<std::uint64_t>(lost, 1), lost > 0 ? "completions" : "event");
+  base::say(text);
 }
 
 Status EventDispatcher::enable() {

@@ -112,6 +112,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   void trigger_cno_unless_empty();
   void trigger_cno();
   void report_overflow();
+  void tell_overflow() const;
   void discard_events();
 
   // event_wait.cc

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/hca_status.h"
 
+#include <string>
+
 #include "libdat/object/memory_region.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::object {
 
@@ -20,7 +23,9 @@ Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail ar
     case kUnsupported:
       return model_not_supported();
     case kAddressInUse:
-      return conn_qual_in_use();
+      return because(conn_qual_in_use(), [] {
+        return std::string("another service point listens there: of this program, or of another one that still runs");
+      });
     case kBadAddress:
       return invalid_address(StatusDetail::kInvalidAddressUnreachable);
     case kPermission:

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/memory_region.h"
 
+#include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::object {
 namespace {
@@ -78,7 +80,12 @@ Status MemoryRegion::create(InterfaceAdapter& ia, ProtectionZone& pz, const Regi
 Status MemoryRegion::claim_memory(const Registration& registration) {
   const bool is_written = (registration.privileges & kWritePrivileges) != 0;
   const MemoryNature nature = look_at_memory(registration.address, registration.length, is_written);
-  if (!nature.is_accessible) return invalid_parameter(StatusDetail::kInvalidArg3);
+  if (!nature.is_accessible) {
+    return because(invalid_parameter(StatusDetail::kInvalidArg3), [&] {
+      return "the memory " + range_text(registration.address, registration.length) + " is not mapped throughout" +
+             (is_written ? ", or cannot be written, as the privileges ask" : ", or cannot be read");
+    });
+  }
   if (registration.type != MemoryType::kSharedVirtual) return kOk;
   if (nature.is_shared) claim_ = SharedMemoryClaim::make(registration.cookie, nature.identity);
   return claim_ != nullptr ? kOk : invalid_state(StatusDetail::kNoSubtype);
@@ -110,7 +117,10 @@ Status MemoryRegion::register_memory(const Registration& registration) {
 }
 
 Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
-  if (!lmr->region_->revoke()) return invalid_state(StatusDetail::kInvalidStateLmrInUse);
+  if (!lmr->region_->revoke()) {
+    return because(invalid_state(StatusDetail::kInvalidStateLmrInUse),
+                   [] { return std::string("a memory window (RMR) is bound to the region, or a bind is posted"); });
+  }
   const bool was_open = HandleTable::instance().close(as_object(std::move(lmr)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleLmr);
 }

@@ -2,7 +2,6 @@
 #include "libdat/object/run_report.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 
 #include "base/runner.h"
 #include "hca/counters.h"
+#include "libdat/object/consumer_frame.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/interface_adapter.h"
@@ -52,34 +52,6 @@ void report(Report make) {
     make();
   } catch (const std::bad_alloc&) {
   }
-}
-
-std::string_view file_name(const char* path) {
-  const std::string_view whole(path == nullptr ? "" : path);
-  return whole.substr(whole.rfind('/') + 1);
-}
-
-// The provider's and the registries' own code: the consumer's lies above it on the stack.
-bool is_ours(const char* path) {
-  const std::string_view name = file_name(path);
-  return name.starts_with("libsoftdat.so") || name.starts_with("libdat.so") || name.starts_with("libdat2.so");
-}
-
-// The first frame above ours. A sanitizer's backtrace() begins with frames of its own.
-const void* find_consumer_frame() {
-  std::array<void*, 32> frames;
-  const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  bool is_above = false;
-  for (int i = 0; i < depth; ++i) {
-    void* const frame = frames[static_cast<std::size_t>(i)];
-    Dl_info found{};
-    if (::dladdr(frame, &found) != 0 && is_ours(found.dli_fname)) {
-      is_above = true;
-    } else if (is_above) {
-      return frame;
-    }
-  }
-  return nullptr;
 }
 
 // The loader knows the program itself by the words that started it, which may be relative.

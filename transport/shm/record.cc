@@ -48,7 +48,7 @@ constexpr std::optional<std::size_t> extra_words(Opcode opcode) {
 }
 
 bool is_known_note(const Message& message) {
-  return message.opcode != Opcode::kNote || (message.note >= NoteKind::kAck && message.note <= NoteKind::kBye);
+  return message.opcode != Opcode::kNote || (message.note >= NoteKind::kAck && message.note <= kLastNote);
 }
 
 void decode_extra(const std::array<std::uint64_t, MessageHead::kMostWords>& words, Message& into) {

@@ -27,7 +27,7 @@ struct Note {
 // Nothing when the offset is that of an ordinary (if odd) Write.
 constexpr std::optional<Note> decode_note(std::uint64_t offset) {
   const std::uint64_t kind = offset >> kNoteKindShift;
-  if (kind < static_cast<std::uint64_t>(NoteKind::kAck) || kind > static_cast<std::uint64_t>(NoteKind::kBye)) {
+  if (kind < static_cast<std::uint64_t>(NoteKind::kAck) || kind > static_cast<std::uint64_t>(kLastNote)) {
     return std::nullopt;
   }
   return Note{static_cast<NoteKind>(kind), offset & kNoteValueMask};

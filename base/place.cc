@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/place.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <string_view>
+
+// GCC's own reader of DWARF, a static library of the compiler. Declared here, because other compilers do not find its
+// header.
+#if SOFTDAT_HAS_BACKTRACE
+extern "C" {
+struct backtrace_state;
+using backtrace_error_callback = void (*)(void* data, const char* message, int error);
+using backtrace_full_callback = int (*)(void* data, std::uintptr_t pc, const char* file, int line,
+                                        const char* function);
+using backtrace_syminfo_callback = void (*)(void* data, std::uintptr_t pc, const char* name, std::uintptr_t value,
+                                            std::uintptr_t size);
+backtrace_state* backtrace_create_state(const char* file, int threaded, backtrace_error_callback error, void* data);
+int backtrace_pcinfo(backtrace_state* state, std::uintptr_t pc, backtrace_full_callback callback,
+                     backtrace_error_callback error, void* data);
+int backtrace_syminfo(backtrace_state* state, std::uintptr_t pc, backtrace_syminfo_callback callback,
+                      backtrace_error_callback error, void* data);
+}
+#endif
+
+namespace softdat::base {
+namespace {
+
+struct Found {
+  std::string function;
+  std::uintptr_t offset = 0;
+  std::string line;  // "client.c:17"
+};
+
+std::string file_name(const char* path) {
+  const std::string_view whole(path == nullptr ? "" : path);
+  return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
+#if SOFTDAT_HAS_BACKTRACE
+void ignore_error(void*, const char*, int) {}
+
+int take_line(void* data, std::uintptr_t, const char* file, int line, const char* function) {
+  auto& found = *static_cast<Found*>(data);
+  if (file == nullptr || line == 0) return 0;
+  found.line = file_name(file) + ':' + std::to_string(line);
+  if (function != nullptr) found.function = function;
+  return 1;  // the innermost of inlined functions
+}
+
+void take_symbol(void* data, std::uintptr_t pc, const char* name, std::uintptr_t value, std::uintptr_t) {
+  auto& found = *static_cast<Found*>(data);
+  if (name == nullptr) return;
+  found.function = name;
+  found.offset = pc - value;
+}
+
+// With the lock of place_text().
+void look_up(std::uintptr_t pc, Found& found) {
+  static backtrace_state* const state = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
+  if (state == nullptr) return;
+  backtrace_pcinfo(state, pc, take_line, ignore_error, &found);
+  if (found.line.empty()) backtrace_syminfo(state, pc, take_symbol, ignore_error, &found);
+}
+#else
+void look_up(std::uintptr_t, Found&) {}
+#endif
+
+std::string hex(std::uintptr_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%zx", static_cast<std::size_t>(number));
+  return text;
+}
+
+std::string find_text(std::uintptr_t pc) {
+  Found found;
+  look_up(pc, found);
+  if (!found.line.empty()) return (found.function.empty() ? "" : found.function + " at ") + found.line;
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(pc), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) {
+    return found.function.empty() ? hex(pc) : found.function + '+' + hex(found.offset);
+  }
+  const std::string module = *map->l_name == '\0' ? file_name(info.dli_fname) : file_name(map->l_name);
+  if (found.function.empty() && info.dli_sname != nullptr) {
+    found.function = info.dli_sname;
+    found.offset = pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
+  }
+  if (!found.function.empty()) return found.function + '+' + hex(found.offset) + " (" + module + ')';
+  return module + '+' + hex(pc - map->l_addr);
+}
+
+}  // namespace
+
+std::string place_text(const void* address) {
+  if (address == nullptr) return "";
+  static std::mutex mutex;
+  static std::map<std::uintptr_t, std::string> known;
+  const std::uintptr_t pc = reinterpret_cast<std::uintptr_t>(address) - 1;  // within the call
+  const std::lock_guard lock(mutex);
+  std::string& text = known[pc];
+  if (text.empty()) text = find_text(pc);
+  return text;
+}
+
+}  // namespace softdat::base

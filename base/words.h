@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a person is told about a failure: one line for each cause on standard error, with the process id; the same line
+// again is counted, and told at its second, tenth, hundredth ... time. docs/decisions/0020-words-instead-of-codes.md.
+#pragma once
+
+#include <string>
+
+namespace softdat::base {
+
+// SOFTDAT_LOG is notice or trace.
+bool are_words_wanted();
+
+// Nothing unless words are wanted. Any thread, with any lock but those of this room.
+void say(const std::string& sentence);
+
+// "server (process 4711 on HOST)": this process, as its peers are told.
+std::string process_text();
+
+}  // namespace softdat::base

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "base/call.h"
+
+namespace softdat::api {
+
+// Says why the call was refused; its name is that of the function, with those of the arguments behind. Nothing of
+// answers that tell no mistake: an empty queue, a time-out, an interrupted wait.
+void tell_refusal(const base::Call& call, std::uint32_t answer);
+
+}  // namespace softdat::api

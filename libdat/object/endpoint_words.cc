@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an EP says of failures. docs/decisions/0020-words-instead-of-codes.md.
+#include <cinttypes>
+#include <cstdio>
+#include <new>
+
+#include "base/call.h"
+#include "base/place.h"
+#include "base/words.h"
+#include "libdat/object/endpoint.h"
+#include "libdat/object/failure_text.h"
+#include "libdat/object/hca_status.h"
+#include "libdat/object/refusal.h"
+
+namespace softdat::object {
+namespace {
+
+using hca::Actor;
+using hca::CompletionStatus;
+using hca::Failure;
+using hca::Rule;
+
+const char* name_of(DtoStatus status) {
+  switch (status) {
+    case DtoStatus::kSuccess:
+      return "DAT_DTO_SUCCESS";
+    case DtoStatus::kFlushed:
+      return "DAT_DTO_ERR_FLUSHED";
+    case DtoStatus::kLocalLength:
+      return "DAT_DTO_ERR_LOCAL_LENGTH";
+    case DtoStatus::kLocalEp:
+      return "DAT_DTO_ERR_LOCAL_EP";
+    case DtoStatus::kLocalProtection:
+      return "DAT_DTO_ERR_LOCAL_PROTECTION";
+    case DtoStatus::kBadResponse:
+      return "DAT_DTO_ERR_BAD_RESPONSE";
+    case DtoStatus::kRemoteAccess:
+      return "DAT_DTO_ERR_REMOTE_ACCESS";
+    case DtoStatus::kRemoteResponder:
+      return "DAT_DTO_ERR_REMOTE_RESPONDER";
+    case DtoStatus::kTransport:
+      return "DAT_DTO_ERR_TRANSPORT";
+    case DtoStatus::kReceiverNotReady:
+      return "DAT_DTO_ERR_RECEIVER_NOT_READY";
+    case DtoStatus::kRmrOperationFailed:
+      return "DAT_RMR_OPERATION_FAILED";
+  }
+  return "an unknown status";
+}
+
+// The event that the consumer gets.
+const char* event_name(Rule rule) {
+  switch (rule) {
+    case Rule::kNobodyListens:
+      return "DAT_CONNECTION_EVENT_NON_PEER_REJECTED";
+    case Rule::kUnreachable:
+      return "DAT_CONNECTION_EVENT_UNREACHABLE";
+    case Rule::kRejected:
+      return "DAT_CONNECTION_EVENT_PEER_REJECTED";
+    case Rule::kTimedOut:
+      return "DAT_CONNECTION_EVENT_TIMED_OUT";
+    case Rule::kAcceptFailed:
+      return "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR";
+    default:
+      return "DAT_CONNECTION_EVENT_BROKEN";
+  }
+}
+
+const char* page_of(Rule rule) {
+  switch (rule) {
+    case Rule::kCompletionsLost:
+      return "dat_evd_create(3)";
+    case Rule::kAcceptFailed:
+      return "dat_cr_accept(3)";
+    case Rule::kRejected:
+      return "dat_cr_reject(3)";
+    default:
+      return "dat_ep_connect(3)";
+  }
+}
+
+std::string by(const char* what, const void* place) {
+  const std::string text = base::place_text(place);
+  return text.empty() ? "" : std::string(", ") + what + " by " + text;
+}
+
+// "RDMA write of 64 bytes to [0x1000, 0x1040) ...".
+std::string request_text(const Failure& failure) {
+  std::string text = operation_text(failure.operation);
+  if (failure.operation == hca::CompletionOpcode::kBind || failure.is_local) return text;
+  if (failure.operation == hca::CompletionOpcode::kSend)
+    return text + " of " + std::to_string(failure.length) + " bytes";
+  char key[32];
+  std::snprintf(key, sizeof key, "0x%x", failure.key);
+  return text + " of " + range_text(failure.address, failure.length) + ", with rmr_context " + key;
+}
+
+// Why, as this side knows or the peer has said.
+std::string reason_text(const Failure& failure) {
+  return failure.peer_words.empty() ? rule_text(failure) : "the peer, " + failure.peer_words;
+}
+
+std::string head_text(const Failure& failure) {
+  const std::string status = name_of(dto_status(failure.status));
+  switch (failure.actor) {
+    case Actor::kOurRequest:
+      if (failure.rule == Rule::kReceiveLacking) {
+        return request_text(failure) + by("posted", failure.posted) + ", waits " + std::to_string(failure.room) +
+               " ms: " + rule_text(failure);
+      }
+      if (failure.rule == Rule::kFlushed) {
+        return rule_text(failure) + "; the oldest is of kind " + operation_text(failure.operation) +
+               by("posted", failure.posted);
+      }
+      return request_text(failure) + by("posted", failure.posted) + ", fails with " + status + ": " +
+             reason_text(failure);
+    case Actor::kPeersRequest:
+      if (failure.rule == Rule::kReceiveLacking) {
+        return "a send of the peer's waits " + std::to_string(failure.room) + " ms: " + rule_text(failure);
+      }
+      return std::string("the connection breaks by the peer's ") + operation_text(failure.operation) + ": " +
+             rule_text(failure);
+    case Actor::kOurReceive:
+      return std::string("receive") + by("posted", failure.posted) + ", fails with " + status + ": " +
+             rule_text(failure);
+    case Actor::kConnection:
+      break;
+  }
+  return std::string("the connection ends with ") + event_name(failure.rule) + ": " + reason_text(failure);
+}
+
+std::string carrier_text(const Failure& failure) {
+  if (failure.carrier == nullptr) return "";
+  return std::string(", over ") + failure.carrier + " with " + base::text_of(failure.remote);
+}
+
+}  // namespace
+
+std::string Endpoint::name_text() const {
+  char text[32];
+  std::snprintf(text, sizeof text, "endpoint %p", handle());
+  return text + by("made", maker_);
+}
+
+// With the device's locks held.
+std::string Endpoint::on_failure(const Failure& failure) {
+  std::string line = head_text(failure) + " (" + name_text() + carrier_text(failure) + ").";
+  if (const char* const remedy = remedy_text(failure); *remedy != '\0') line += std::string(" ") + remedy;
+  const bool has_operation = failure.actor != Actor::kConnection;
+  line += std::string(" See ") + (has_operation ? page_of(failure.operation) : page_of(failure.rule)) + '.';
+  base::say(line);
+  keep_failure(std::move(line));
+  return base::process_text() + ", says: " + rule_text(failure);
+}
+
+void Endpoint::keep_failure(std::string sentence) {
+  const std::lock_guard lock(words_mutex_);
+  last_failure_ = std::move(sentence);
+}
+
+std::string Endpoint::last_failure() const {
+  const std::lock_guard lock(words_mutex_);
+  return last_failure_;
+}
+
+void Endpoint::note_post(Handle ep, bool is_receive) {
+  const auto pinned = HandleTable::instance().pin<Endpoint>(ep);
+  if (!pinned) return;
+  hca::QueuePair* const queue_pair = pinned->binding().queue_pair();
+  if (queue_pair != nullptr) queue_pair->note_place(is_receive, base::calling_place());
+}
+
+template <typename Request>
+Status Endpoint::refuse_post(const EndpointBinding& binding, const Request& request, const Status& status) try {
+  const Failure failure = binding.queue_pair()->explain(request);
+  std::string reason = rule_text(failure) + " (" + name_text() + ").";
+  if (const char* const remedy = remedy_text(failure); *remedy != '\0') reason += std::string(" ") + remedy;
+  if (base::Call* const call = base::current_call()) call->refuse(reason);
+  keep_failure(std::move(reason));
+  return status;
+} catch (const std::bad_alloc&) {
+  return status;
+}
+
+template Status Endpoint::refuse_post(const EndpointBinding&, const hca::SendRequest&, const Status&);
+template Status Endpoint::refuse_post(const EndpointBinding&, const hca::RecvRequest&, const Status&);
+template Status Endpoint::refuse_post(const EndpointBinding&, const hca::BindRequest&, const Status&);
+
+Status Endpoint::refuse_length(std::uint64_t local, std::uint64_t remote) const {
+  return because(length_error(), [&] {
+    return "the local segments hold " + std::to_string(local) + " bytes, and the remote range " +
+           std::to_string(remote);
+  });
+}
+
+// Not inline: posts, which are of one piece, would contain it.
+Status Endpoint::refusal() const {
+  const EndpointState now = state();
+  return because(wrong_state(now), [&] { return name_text() + " is " + object::name_of(now); });
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Why a call is refused, for people. Costs a look at a thread's variable, and the words only while they are wanted.
+#pragma once
+
+#include "base/call.h"
+#include "libdat/object/status.h"
+
+namespace softdat::object {
+
+// Answers `status`; `reason` makes the clause, and is called only if somebody reads it.
+template <typename Reason>
+[[gnu::cold, gnu::noinline]] Status because(Status status, Reason reason) {
+  if (base::Call* const call = base::current_call()) call->refuse(reason());
+  return status;
+}
+
+}  // namespace softdat::object

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/words.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/call.h"
+#include "base/place.h"
+
+namespace softdat::base {
+namespace {
+
+// How much is said is read once in a process, so each of these has one of its own.
+template <typename Saying>
+[[noreturn]] void say_at(const char* level, Saying saying) {
+  ::setenv("SOFTDAT_LOG", level, 1);
+  saying();
+  ::_exit(0);
+}
+
+class Words : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(Words, ALineBeginsWithTheProcess) {
+  EXPECT_EXIT(say_at("notice", [] { say("the key is wrong"); }), ::testing::ExitedWithCode(0),
+              "^softdat\\[[0-9]+\\]: the key is wrong\n$");
+}
+
+TEST_F(Words, RepeatedOnesAreCounted) {
+  const auto twelve = [] {
+    for (int i = 0; i < 12; ++i) say("again");
+  };
+  EXPECT_EXIT(say_at("notice", twelve), ::testing::ExitedWithCode(0),
+              "^softdat\\[[0-9]+\\]: again\nsoftdat\\[[0-9]+\\]: again \\(2 times so far\\)\n"
+              "softdat\\[[0-9]+\\]: again \\(10 times so far\\)\n$");
+}
+
+TEST_F(Words, NothingIsSaidUnlessItIsWanted) {
+  EXPECT_EXIT(say_at("warning", [] { say("the key is wrong"); }), ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST(Call, TheInnermostCountsWhileItLasts) {
+  EXPECT_EQ(current_call(), nullptr);
+  const int outer_place = 0, inner_place = 0;
+  Call outer("dat_cno_wait", &outer_place);
+  {
+    Call inner("dat_ep_post_send", &inner_place);
+    EXPECT_EQ(calling_place(), &inner_place);
+    current_call()->refuse("first");
+    current_call()->refuse("second");
+    EXPECT_EQ(inner.reason(), "first");
+  }
+  EXPECT_EQ(current_call(), &outer);
+  EXPECT_EQ(outer.reason(), "");
+}
+
+[[gnu::noinline]] const void* where_it_was_called() {
+  return __builtin_return_address(0);
+}
+
+TEST(Place, HasAFunctionOrAFile) {
+  const void* const place = where_it_was_called();
+  EXPECT_TRUE(place_text(place).find("words_test.cc:") != std::string::npos ||
+              place_text(place).find("base_tests+0x") != std::string::npos)
+      << place_text(place);
+  EXPECT_EQ(place_text(nullptr), "");
+}
+
+}  // namespace
+}  // namespace softdat::base

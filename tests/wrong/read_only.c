@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory that cannot be written is registered for writing. */
+#define ALONE
+#include "pair.h"
+
+static void client(void) {
+  DAT_REGION_DESCRIPTION region;
+  DAT_LMR_HANDLE made;
+  DAT_LMR_CONTEXT lkey;
+#ifdef WRONG
+  const int protection = PROT_READ;
+#else
+  const int protection = PROT_READ | PROT_WRITE;
+#endif
+  region.for_va = mmap(NULL, PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#ifdef WRONG
+  tell_range((DAT_VADDR)(uintptr_t)region.for_va, PAGE);
+  tell("cannot be written, as the privileges ask");
+#endif
+  REFUSED(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, PAGE, pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &made, &lkey,
+                         NULL, NULL, NULL));
+}

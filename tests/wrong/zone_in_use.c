@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A protection zone is freed before what belongs to it. */
+#define ALONE
+#include "pair.h"
+
+static void client(void) {
+#ifdef WRONG
+  tell("dat_pz_free, called by");
+  tell("PZ_IN_USE");
+#else
+  CHECK(dat_ep_free(ep));
+  CHECK(dat_lmr_free(lmr));
+#endif
+  REFUSED(dat_pz_free(pz));
+}
