@@ -105,6 +105,32 @@ std::string where_text(const Failure& failure) {
   return base::text_of(failure.remote.with_port(0)) + print(", connection qualifier %" PRIu64, failure.service_id);
 }
 
+// Of rules about connections.
+std::string connection_rule_text(const Failure& failure) {
+  switch (failure.rule) {
+    case Rule::kNobodyListens:
+      return "nobody listens at " + where_text(failure);
+    case Rule::kUnreachable:
+      return "no way leads to " + where_text(failure);
+    case Rule::kRejected:
+      return "the program that listens at " + where_text(failure) + " rejected the request (dat_cr_reject)";
+    case Rule::kTimedOut:
+      return "the timeout has passed, and " + where_text(failure) + " has neither accepted nor rejected the request";
+    case Rule::kAcceptFailed:
+      return "the peer at " + base::text_of(failure.remote) + " gave up, or ended, before the accept was complete";
+    case Rule::kPeerLost:
+      return "the peer at " + base::text_of(failure.remote) + " ended without disconnecting, or the network failed";
+    case Rule::kProtocol:
+      return "the peer at " + base::text_of(failure.remote) + " broke the protocol";
+    case Rule::kReceiveLimit:
+      return "more receives are outstanding than the hard high watermark allows (dat_ep_set_watermark)";
+    case Rule::kDisconnected:
+      return "the connection has ended";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 const char* operation_text(CompletionOpcode operation) {
@@ -220,26 +246,9 @@ std::string rule_text(const Failure& failure) {
     case Rule::kFlushed:
       return print("%" PRIu64 " request%s posted and not complete when the connection ended: flushed", failure.length,
                    failure.length == 1 ? " was" : "s were");
-    case Rule::kNobodyListens:
-      return "nobody listens at " + where_text(failure);
-    case Rule::kUnreachable:
-      return "no way leads to " + where_text(failure);
-    case Rule::kRejected:
-      return "the program that listens at " + where_text(failure) + " rejected the request (dat_cr_reject)";
-    case Rule::kTimedOut:
-      return "the timeout has passed, and " + where_text(failure) + " has neither accepted nor rejected the request";
-    case Rule::kAcceptFailed:
-      return "the peer at " + base::text_of(failure.remote) + " gave up, or ended, before the accept was complete";
-    case Rule::kPeerLost:
-      return "the peer at " + base::text_of(failure.remote) + " ended without disconnecting, or the network failed";
-    case Rule::kProtocol:
-      return "the peer at " + base::text_of(failure.remote) + " broke the protocol";
-    case Rule::kReceiveLimit:
-      return "more receives are outstanding than the hard high watermark allows (dat_ep_set_watermark)";
-    case Rule::kDisconnected:
-      return "the connection has ended";
+    default:
+      return connection_rule_text(failure);
   }
-  return "";
 }
 
 const char* remedy_text(const Failure& failure) {

@@ -14,7 +14,8 @@ static void server(void) {
 }
 
 static void client(void) {
-  if (read(to_client[0], &remote.rmr_context, sizeof remote.rmr_context) != (ssize_t)sizeof remote.rmr_context) _exit(1);
+  if (read(to_client[0], &remote.rmr_context, sizeof remote.rmr_context) != (ssize_t)sizeof remote.rmr_context)
+    _exit(1);
 #ifdef WRONG
   tell("rmr_context 0x%x belongs to another protection zone", remote.rmr_context);
   tell_range(remote.virtual_address, SIZE);

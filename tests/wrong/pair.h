@@ -92,9 +92,9 @@ static void fail(const char* what, unsigned code) {
   _exit(1);
 }
 
-#define CHECK(call)                        \
-  do {                                     \
-    DAT_RETURN code_ = (call);             \
+#define CHECK(call)                               \
+  do {                                            \
+    DAT_RETURN code_ = (call);                    \
     if (code_ != DAT_SUCCESS) fail(#call, code_); \
   } while (0)
 /* A call that the case expects to be refused when it is wrong. */
@@ -164,7 +164,8 @@ static void open_all(DAT_VLEN size, DAT_MEM_PRIV_FLAGS rights) {
   CHECK(dat_ia_open("sim0", 8, &async, &ia));
   CHECK(dat_pz_create(ia, &pz));
   CHECK(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG, &connections));
-  CHECK(dat_evd_create(ia, is_server ? DTO_QLEN : CLIENT_DTO_QLEN, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, &completions));
+  CHECK(dat_evd_create(ia, is_server ? DTO_QLEN : CLIENT_DTO_QLEN, DAT_HANDLE_NULL,
+                       DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, &completions));
 #ifdef EP_ATTRIBUTES
   CHECK(dat_ep_create(ia, pz, completions, completions, connections, NULL, &ep));
   CHECK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &parameters));

@@ -24,7 +24,8 @@ static void server(void) {
 }
 
 static void client(void) {
-  if (read(to_client[0], &remote.rmr_context, sizeof remote.rmr_context) != (ssize_t)sizeof remote.rmr_context) _exit(1);
+  if (read(to_client[0], &remote.rmr_context, sizeof remote.rmr_context) != (ssize_t)sizeof remote.rmr_context)
+    _exit(1);
 #ifdef WRONG
   tell("rmr_context 0x%x is void since its window was bound anew", remote.rmr_context);
 #endif

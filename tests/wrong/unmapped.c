@@ -13,6 +13,6 @@ static void client(void) {
   tell_range((DAT_VADDR)(uintptr_t)region.for_va, PAGE);
   tell("is not mapped throughout");
 #endif
-  REFUSED(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, PAGE, pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &made, &lkey,
-                         NULL, NULL, NULL));
+  REFUSED(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, PAGE, pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &made,
+                         &lkey, NULL, NULL, NULL));
 }

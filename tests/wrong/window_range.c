@@ -19,7 +19,8 @@ static void server(void) {
 }
 
 static void client(void) {
-  if (read(to_client[0], &remote.rmr_context, sizeof remote.rmr_context) != (ssize_t)sizeof remote.rmr_context) _exit(1);
+  if (read(to_client[0], &remote.rmr_context, sizeof remote.rmr_context) != (ssize_t)sizeof remote.rmr_context)
+    _exit(1);
 #ifdef WRONG
   tell("that of the window");
   tell_range(remote.virtual_address, SIZE / 2);
