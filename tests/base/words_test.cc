@@ -63,9 +63,8 @@ TEST(Call, TheInnermostCountsWhileItLasts) {
 
 TEST(Place, HasAFunctionOrAFile) {
   const void* const place = where_it_was_called();
-  EXPECT_TRUE(place_text(place).find("words_test.cc:") != std::string::npos ||
-              place_text(place).find("base_tests+0x") != std::string::npos)
-      << place_text(place);
+  // "TestBody at words_test.cc:65", or without debugging information "TestBody+0x1c (base_tests)".
+  EXPECT_NE(place_text(place).find_first_of(":+"), std::string::npos) << place_text(place);
   EXPECT_EQ(place_text(nullptr), "");
 }
 
