@@ -91,6 +91,22 @@ Rule MemoryTable::history_locked(std::uint32_t key, hca::RegionFacts& region) co
   return slot.reserved.load(std::memory_order_relaxed) == key ? Rule::kKeyNotOpen : rule_of(slot.end);
 }
 
+// Memory without a remote right has no key for peers: they are given 0. The range tells which region was meant.
+bool MemoryTable::find_rightless_locked(hca::Failure& to) const {
+  for (std::uint32_t index = 1; index < fresh_; ++index) {
+    const Slot& slot = *find_slot(index);
+    if (slot.key.load(std::memory_order_relaxed) == 0 || slot.is_window) continue;
+    const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
+    const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
+    const bool lacks_right = (slot.access.load(std::memory_order_relaxed) & to.needed) != to.needed;
+    if (!lacks_right || to.address < start || to.address - start >= size) continue;
+    describe_locked(index, to.region);
+    to.rule = Rule::kMissingRight;
+    return true;
+  }
+  return false;
+}
+
 void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
                           Accessor who, hca::Failure& to) const {
   to.key = key;
@@ -99,6 +115,7 @@ void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_
   to.needed = rights;
   const std::lock_guard lock(mutex_);
   const KeyFault fault = check(key, address, length, rights, who);
+  if (key == 0 && find_rightless_locked(to)) return;
   const std::uint32_t index = key >> kTagBits;
   const Slot* const slot = key == 0 || index >= fresh_ ? nullptr : find_slot(index);
   if (slot == nullptr || slot->key.load(std::memory_order_seq_cst) != key) {

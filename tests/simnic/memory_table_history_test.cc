@@ -60,6 +60,13 @@ TEST_F(MemoryTableHistory, AKeyOfASlotThatNobodyUsedWasNeverIssued) {
   EXPECT_EQ(explain(0x00ffff00).region.key, 0u);
 }
 
+TEST_F(MemoryTableHistory, NoKeyForMemoryWithoutARemoteRightNamesTheRegion) {
+  const std::uint32_t key = insert(1000, 64, hca::kLocalWrite);
+  EXPECT_EQ(explain(0).rule, Rule::kMissingRight);
+  EXPECT_EQ(explain(0).region.key, key);
+  EXPECT_EQ(explain(0, 5000).rule, Rule::kKeyNeverIssued);
+}
+
 TEST_F(MemoryTableHistory, AKeyWhoseBytesAreTurnedRoundNamesTheRightOne) {
   const std::uint32_t key = insert(1000, 64);
   EXPECT_EQ(explain(__builtin_bswap32(key)).region.key, key);
