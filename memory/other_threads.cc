@@ -25,13 +25,12 @@
 
 #include "base/ordered_copy.h"
 #include "base/unique_fd.h"
+#include "memory/thread_memory.h"
 
 namespace softdat::memory {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-// More than the C library's control block takes.
-constexpr std::uint64_t kControlBytes = 4096;
 // Known to newer headers only.
 constexpr long kFutexWaitVector = 449;
 constexpr long kFutexWait = 455;
@@ -255,7 +254,7 @@ bool OtherThreads::stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_
   return std::ranges::any_of(threads_, [&](const Thread& thread) {
     const std::uint64_t note = thread.control + static_cast<std::uint64_t>(processor_note_distance());
     const std::uint64_t first = std::min(thread.control, note) / kPage * kPage;
-    const bool holds_control = begin < thread.control + kControlBytes && first < end;
+    const bool holds_control = begin < thread.control + control_block_bytes() && first < end;
     const bool is_below = !thread.is_main && lies(thread.control, begin, mapping_end);
     return holds_control || is_below || lies(thread.stack, begin, mapping_end);
   });

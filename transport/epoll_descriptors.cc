@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/epoll_descriptors.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace softdat::transport {
 namespace {
 
-namespace fs = std::filesystem;
-
-bool is_epoll_set(const fs::path& link) {
+bool is_epoll_set(const std::string& link) {
   constexpr std::string_view kName = "anon_inode:[eventpoll]";
   std::array<char, 64> text;
   const ssize_t length = ::readlink(link.c_str(), text.data(), text.size());
@@ -39,7 +38,7 @@ Watched read_line(const std::string& line) {
 }
 
 // All that the set watches but `own`; none when it does not watch that.
-std::vector<int> watched_beside(const fs::path& information, const Watched& own) {
+std::vector<int> watched_beside(const std::string& information, const Watched& own) {
   std::vector<int> others;
   bool has_own = false;
   std::ifstream file(information);
@@ -54,13 +53,14 @@ std::vector<int> watched_beside(const fs::path& information, const Watched& own)
   return others;
 }
 
-// Throws where there is no memory; an iterator that is asked not to throw would end the process then.
+// Not by std::filesystem, whose iterators end the process where memory is short.
 std::vector<int> find(int watched) {
   struct stat status = {};
-  if (::fstat(watched, &status) != 0) return {};
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
-    if (!is_epoll_set(entry.path())) continue;
-    const std::string number = entry.path().filename();
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc/self/fd"), ::closedir);
+  if (!directory || ::fstat(watched, &status) != 0) return {};
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    const std::string number = entry->d_name;
+    if (!is_epoll_set("/proc/self/fd/" + number)) continue;
     auto found = watched_beside("/proc/self/fdinfo/" + number, {watched, status.st_ino});
     if (found.empty()) continue;
     found.push_back(std::stoi(number));

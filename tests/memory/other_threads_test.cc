@@ -198,6 +198,19 @@ constexpr std::size_t kStackPages = 64;
 #endif
 constexpr std::size_t kStack = kStackPages * kPage;
 
+// The control block lies at the upper end of the stack, and nothing of it above.
+TEST_F(OtherThreadsTest, WhatLiesRightAboveAStackIsMoved) {
+  const FarPages pages(2 * kStackPages);
+  std::atomic<bool> may_end{false};
+  const OnStack runner(pages.data(), kStack, [&] {
+    while (!may_end.load()) std::this_thread::yield();
+  });
+  EXPECT_TRUE(arena_->share(pages.address() + kStack, kPage).has_value());
+  EXPECT_FALSE(arena_->share(pages.address() + kStack - kPage, kPage).has_value());
+  may_end.store(true);
+  runner.join();
+}
+
 TEST_F(OtherThreadsTest, AStackStaysAndCanBeJoined) {
   const FarPages pages(2 * kStackPages);
   std::atomic<bool> may_end{false};

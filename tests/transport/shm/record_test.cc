@@ -56,7 +56,7 @@ TEST(RecordTest, WhatIsNoMessageDecodesToNothing) {
     Message message;
     EXPECT_FALSE(decode_head(std::as_bytes(std::span(words)), message)) << code;
   }
-  for (const int note : {0, 5, 255}) {
+  for (const int note : {0, 7, 255}) {
     std::array<std::uint64_t, 2> words{};
     words[0] = 0x10u | static_cast<std::uint64_t>(note) << 8;
     Message message;

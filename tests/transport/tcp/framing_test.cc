@@ -36,7 +36,8 @@ TEST(Fpdu, TheLargestUlpduWithinASegmentFillsIt) {
 TEST(Note, KindAndValueShareTheTaggedOffset) {
   EXPECT_EQ(encode_note(NoteKind::kAck, 5), 0x0100'0000'0000'0005u);
   EXPECT_EQ(encode_note(NoteKind::kBye, 0), 0x0400'0000'0000'0000u);
-  for (const NoteKind kind : {NoteKind::kAck, NoteKind::kResend, NoteKind::kResent, NoteKind::kBye}) {
+  for (const NoteKind kind :
+       {NoteKind::kAck, NoteKind::kResend, NoteKind::kResent, NoteKind::kBye, NoteKind::kWords, NoteKind::kLacking}) {
     const auto note = decode_note(encode_note(kind, kNoteValueMask));
     ASSERT_TRUE(note);
     EXPECT_EQ(note->kind, kind);
@@ -47,7 +48,7 @@ TEST(Note, KindAndValueShareTheTaggedOffset) {
 TEST(Note, OtherOffsetsAreNone) {
   EXPECT_FALSE(decode_note(0));
   EXPECT_FALSE(decode_note(0x0000'7fff'dead'beefu));
-  EXPECT_FALSE(decode_note(0x0500'0000'0000'0000u));
+  EXPECT_FALSE(decode_note(0x0700'0000'0000'0000u));
   EXPECT_FALSE(decode_note(~0ull));
 }
 
