@@ -133,7 +133,7 @@ struct DrivenClock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<DrivenClock>;
-  static constexpr bool is_steady = true;
+  [[maybe_unused]] static constexpr bool is_steady = true;
   static time_point now() { return current; }
   inline static time_point current{};
 };
