@@ -6,8 +6,8 @@
 
 namespace softdat::memory {
 
-// The size of a thread's control block, as the C library tells debuggers; 4096 if it does not. A block lies at the upper
-// end of a stack, so with too large a size the pages above the stack would seem to be a part of it.
+// The size of a thread's control block, as the C library tells debuggers; 4096 if it does not. A block lies at the
+// upper end of a stack, so with too large a size the pages above the stack would seem to be a part of it.
 std::uint64_t control_block_bytes();
 
 // Whether [begin, end), whole pages, overlaps the calling thread's stack near the present stack pointer, or its control
