@@ -90,7 +90,10 @@ bool Engine::progress() {
       should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
     }
     leave();
-    if (thread_) thread_->note_polls();
+    if (thread_) {
+      thread_->note_polls();
+      thread_->note_deadline();
+    }
   }
   if (should_yield) std::this_thread::yield();
   return (upward_.has_news() && upward_.deliver()) || done > 0;
@@ -180,6 +183,7 @@ void Engine::serve_late_ringers() {
   while (!doorbells_.is_empty() && baton_.try_take()) {
     finish_section_with_baton();
     baton_.leave();
+    if (thread_) thread_->note_deadline();
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "simnic/engine_thread.h"
 #include "tests/simnic/live.h"
@@ -23,6 +24,7 @@ class StillCarrier final : public transport::Carrier {
   }
   std::size_t turn(base::Time) override {
     turns.fetch_add(1);
+    if (const auto act = std::exchange(in_next_turn, nullptr)) act();
     return 0;
   }
   bool is_quiet() const override { return says_quiet; }
@@ -49,6 +51,7 @@ class StillCarrier final : public transport::Carrier {
   std::atomic<base::Time::rep> last_deadline{0};
   std::atomic<bool> interrupted{false};
   bool says_quiet = false;
+  std::function<void()> in_next_turn;  // with the baton
   base::EventCount count;
 };
 
@@ -127,6 +130,18 @@ TEST_F(EngineTest, ADeadlineSetWhileTheEngineThreadWaitsIsKept) {
     const Engine::Hold hold(engine_);
     engine_.timers().set(timer, base::Clock::now() + std::chrono::milliseconds(2));
   }
+  EXPECT_TRUE(await([&] { return timer.runs.load() == 1; }));
+}
+
+// As when a poll meets a refusal, and is to ask again later.
+TEST_F(EngineTest, ADeadlineThatAPollSetsWhileTheEngineThreadWaitsIsKept) {
+  CountingTimer timer;
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  {
+    const Engine::Hold hold(engine_);
+    carrier_->in_next_turn = [&] { engine_.timers().set(timer, base::Clock::now() + std::chrono::milliseconds(1)); };
+  }
+  engine_.progress();
   EXPECT_TRUE(await([&] { return timer.runs.load() == 1; }));
 }
 
