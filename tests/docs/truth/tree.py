@@ -5,6 +5,7 @@ import functools
 import os
 import re
 import subprocess
+import tempfile
 
 ROOMS = ("base", "hca", "libdat", "memory", "simnic", "transport", "verbs")
 SOURCE_ENDS = (".cc", ".h", ".c")
@@ -71,8 +72,11 @@ class Tree:
 
     @functools.cached_property
     def tests(self):
-        """The names that ctest has."""
-        listed = subprocess.run(["ctest", "--test-dir", self.build, "-N"], capture_output=True, text=True, check=True).stdout
+        """The names that ctest has. Listed from outside the build, where ctest would overwrite the log of the run that this is."""
+        with tempfile.TemporaryDirectory() as place:
+            with open(os.path.join(place, "CTestTestfile.cmake"), "w") as file:
+                file.write(f"subdirs([==[{os.path.abspath(self.build)}]==])\n")
+            listed = subprocess.run(["ctest", "--test-dir", place, "-N"], capture_output=True, text=True, check=True).stdout
         return set(re.findall(r"^ *Test +#\d+: (\S+)", listed, re.M))
 
     def has_path(self, path):
