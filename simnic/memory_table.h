@@ -42,6 +42,10 @@ enum class KeyFault : std::uint8_t {
   kMissingRight,  // the region does not grant the access
 };
 
+// The rule that the fault breaks. kBadKey gives kKeyFreed: MemoryTable::explain() tells more of such a key. kNone gives
+// kMemoryGone, because the table has nothing against the access.
+hca::Rule rule_of(KeyFault fault);
+
 using hca::kLocalRead;
 
 // How a key ended.

@@ -11,6 +11,22 @@ namespace {
 
 using hca::Rule;
 
+Rule rule_of(KeyEnd end) {
+  switch (end) {
+    case KeyEnd::kFreed:
+      return Rule::kKeyFreed;
+    case KeyEnd::kRebound:
+      return Rule::kKeyRebound;
+    case KeyEnd::kUnbound:
+      return Rule::kKeyUnbound;
+    case KeyEnd::kInvalidated:
+      return Rule::kKeyInvalidated;
+  }
+  return Rule::kKeyFreed;
+}
+
+}  // namespace
+
 Rule rule_of(KeyFault fault) {
   switch (fault) {
     case KeyFault::kNone:
@@ -28,22 +44,6 @@ Rule rule_of(KeyFault fault) {
   }
   return Rule::kUnknown;
 }
-
-Rule rule_of(KeyEnd end) {
-  switch (end) {
-    case KeyEnd::kFreed:
-      return Rule::kKeyFreed;
-    case KeyEnd::kRebound:
-      return Rule::kKeyRebound;
-    case KeyEnd::kUnbound:
-      return Rule::kKeyUnbound;
-    case KeyEnd::kInvalidated:
-      return Rule::kKeyInvalidated;
-  }
-  return Rule::kKeyFreed;
-}
-
-}  // namespace
 
 // Places are worth no failure: without memory there are none.
 void MemoryTable::note_place_locked(std::uint32_t index) {

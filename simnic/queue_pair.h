@@ -127,6 +127,8 @@ class QueuePair final : public hca::QueuePair,
   hca::Failure closed_failure(const Fault& blame, hca::ConnectionEventType news);
   hca::Failure peers_refusal(const Fault& blame);
   hca::Failure flushed_failure() const;
+  void explain_local(std::span<const hca::Segment> local, hca::AccessMask rights, std::uint64_t outstanding,
+                     hca::Failure& failure) const;
   void tell_peer_why();
   void watch_for_receive();
   void on_receive_lacking();

@@ -41,18 +41,7 @@ Rule rule_of(const transport::TerminateCode& code) {
   for (const KeyFault fault :
        {KeyFault::kBadKey, KeyFault::kWrongDomain, KeyFault::kWraps, KeyFault::kOutOfRange, KeyFault::kMissingRight}) {
     if (code != write_refusal(fault) && code != read_refusal(fault)) continue;
-    switch (fault) {
-      case KeyFault::kWrongDomain:
-        return Rule::kOtherDomain;
-      case KeyFault::kWraps:
-        return Rule::kRangeWraps;
-      case KeyFault::kOutOfRange:
-        return Rule::kOutOfRange;
-      case KeyFault::kMissingRight:
-        return Rule::kMissingRight;
-      default:
-        return Rule::kKeyUnknown;
-    }
+    return fault == KeyFault::kBadKey ? Rule::kKeyUnknown : simnic::rule_of(fault);
   }
   if (code == kNoBuffer) return Rule::kNoReceive;
   if (code == kMessageTooLong) return Rule::kReceiveTooShort;
@@ -255,6 +244,14 @@ void QueuePair::note_place(bool is_receive, const void* place) {
   }
 }
 
+// `outstanding`: of the queue, which is full if the segments are in order.
+void QueuePair::explain_local(std::span<const hca::Segment> local, hca::AccessMask rights, std::uint64_t outstanding,
+                              Failure& failure) const {
+  failure.rule = Rule::kQueueFull;
+  failure.room = outstanding;
+  if (check_segments(memory_, local, rights) != KeyFault::kNone) explain_segments(memory_, local, rights, failure);
+}
+
 Failure QueuePair::explain(const hca::SendRequest& request) const {
   Failure failure;
   failure.actor = Actor::kOurRequest;
@@ -265,10 +262,7 @@ Failure QueuePair::explain(const hca::SendRequest& request) const {
   if (request.local.size() > limits_.send_sge) return failure;
   failure.rule = Rule::kNoReads;
   if (hca::awaits_response(request.opcode) && limits_.reads_out == 0) return failure;
-  failure.rule = Rule::kQueueFull;
-  failure.room = sends_outstanding();
-  if (check_segments(memory_, request.local, local_rights(request.opcode)) == KeyFault::kNone) return failure;
-  explain_segments(memory_, request.local, local_rights(request.opcode), failure);
+  explain_local(request.local, local_rights(request.opcode), sends_outstanding(), failure);
   return failure;
 }
 
@@ -280,10 +274,7 @@ Failure QueuePair::explain(const hca::RecvRequest& request) const {
   failure.room = limits_.recv_sge;
   failure.rule = Rule::kTooManySegments;
   if (request.local.size() > limits_.recv_sge) return failure;
-  failure.rule = Rule::kQueueFull;
-  failure.room = recvs_outstanding();
-  if (check_segments(memory_, request.local, hca::kLocalWrite) == KeyFault::kNone) return failure;
-  explain_segments(memory_, request.local, hca::kLocalWrite, failure);
+  explain_local(request.local, hca::kLocalWrite, recvs_outstanding(), failure);
   return failure;
 }
 
