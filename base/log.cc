@@ -28,6 +28,12 @@ bool is_logged(LogLevel level) {
   return level <= limit;
 }
 
+void write_line(std::string_view line) {
+  const Uncancelled guard;
+  // If standard error does not take the line, there is no other place to report it.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
 void log(LogLevel level, const char* format, ...) {
   if (!is_logged(level)) return;
   char line[512] = "softdat: ";
@@ -38,9 +44,7 @@ void log(LogLevel level, const char* format, ...) {
   va_end(arguments);
   if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
   line[length++] = '\n';
-  const Uncancelled guard;
-  // Nothing can be done about a standard error that does not take the line.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  write_line({line, static_cast<std::size_t>(length)});
 }
 
 }  // namespace softdat::base

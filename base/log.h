@@ -3,6 +3,8 @@
 // the value that is wrong and what to do.
 #pragma once
 
+#include <string_view>
+
 namespace softdat::base {
 
 enum class LogLevel { kError = 0, kWarning = 1, kNotice = 2, kTrace = 3 };
@@ -10,6 +12,10 @@ enum class LogLevel { kError = 0, kWarning = 1, kNotice = 2, kTrace = 3 };
 // Prints "softdat: TEXT" if SOFTDAT_LOG allows the level (error, warning, notice or trace; default warning). `format`
 // is printf's. Any thread; each line is one write, so lines of several threads do not mix.
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char* format, ...);
+
+// Writes the line to standard error at once, whatever SOFTDAT_LOG says. `line` ends with a line break. Any thread; no
+// cancellation point.
+void write_line(std::string_view line);
 
 // Whether log() would print a message of this level.
 bool is_logged(LogLevel level);

@@ -37,18 +37,13 @@ struct Found {
   std::string line;  // "client.c:17"
 };
 
-std::string file_name(const char* path) {
-  const std::string_view whole(path == nullptr ? "" : path);
-  return std::string(whole.substr(whole.rfind('/') + 1));
-}
-
 #if SOFTDAT_HAS_BACKTRACE
 void ignore_error(void*, const char*, int) {}
 
 int take_line(void* data, std::uintptr_t, const char* file, int line, const char* function) {
   auto& found = *static_cast<Found*>(data);
   if (file == nullptr || line == 0) return 0;
-  found.line = file_name(file) + ':' + std::to_string(line);
+  found.line = std::string(file_name(file)) + ':' + std::to_string(line);
   if (function != nullptr) found.function = function;
   return 1;  // the innermost of inlined functions
 }
@@ -86,7 +81,7 @@ std::string find_text(std::uintptr_t pc) {
   if (::dladdr1(reinterpret_cast<void*>(pc), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) {
     return found.function.empty() ? hex(pc) : found.function + '+' + hex(found.offset);
   }
-  const std::string module = *map->l_name == '\0' ? file_name(info.dli_fname) : file_name(map->l_name);
+  const std::string module(file_name(*map->l_name == '\0' ? info.dli_fname : map->l_name));
   if (found.function.empty() && info.dli_sname != nullptr) {
     found.function = info.dli_sname;
     found.offset = pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
@@ -96,6 +91,11 @@ std::string find_text(std::uintptr_t pc) {
 }
 
 }  // namespace
+
+std::string_view file_name(const char* path) {
+  const std::string_view whole(path == nullptr ? "" : path);
+  return whole.substr(whole.rfind('/') + 1);
+}
 
 std::string place_text(const void* address) {
   if (address == nullptr) return "";

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace softdat::base {
 
-// Of a return address: "main at client.c:17" where the file has debugging information, else "main+0x1c (client)" or
+// Describes a return address: "main at client.c:17" if the file has debugging information, else "main+0x1c (client)" or
 // "client+0x1234"; empty for null. Any thread.
 std::string place_text(const void* address);
+
+// The part of a path behind its last slash; empty for null.
+std::string_view file_name(const char* path);
 
 }  // namespace softdat::base

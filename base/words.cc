@@ -10,7 +10,6 @@
 #include <new>
 
 #include "base/log.h"
-#include "base/uncancelled.h"
 
 namespace softdat::base {
 namespace {
@@ -41,15 +40,13 @@ bool are_words_wanted() {
 
 void say(const std::string& sentence) try {
   if (!are_words_wanted()) return;
-  const Uncancelled guard;
   const int error = errno;
   const std::uint64_t times = count(sentence);
   if (!is_told(times)) return;
   std::string line = "softdat[" + std::to_string(::getpid()) + "]: " + sentence;
   if (times > 1) line += " (" + std::to_string(times) + " times so far)";
   line += '\n';
-  // Nothing can be done about a standard error that does not take the line.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  write_line(line);
   errno = error;
 } catch (const std::bad_alloc&) {
 }

@@ -10,7 +10,7 @@ namespace softdat::base {
 // SOFTDAT_LOG is notice or trace.
 bool are_words_wanted();
 
-// Nothing unless words are wanted. Any thread, with any lock but those of this room.
+// Prints the sentence if words are wanted. Any thread, which may hold locks of other rooms, but none of this room.
 void say(const std::string& sentence);
 
 // "server (process 4711 on HOST)": this process, as its peers are told.

@@ -7,20 +7,14 @@
 #include <array>
 #include <string_view>
 
+#include "base/place.h"
+
 namespace softdat::object {
-namespace {
-
-std::string_view file_name(const char* path) {
-  const std::string_view whole(path == nullptr ? "" : path);
-  return whole.substr(whole.rfind('/') + 1);
-}
-
-}  // namespace
 
 bool is_our_code(const void* address) {
   Dl_info found{};
   if (::dladdr(address, &found) == 0) return false;
-  const std::string_view name = file_name(found.dli_fname);
+  const std::string_view name = base::file_name(found.dli_fname);
   return name.starts_with("libsoftdat.so") || name.starts_with("libdat.so") || name.starts_with("libdat2.so");
 }
 
