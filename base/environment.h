@@ -31,7 +31,7 @@ struct Limits {
   unsigned least = 0;
   unsigned most = 0;
 };
-// Of a variable whose value is a number. The words of dat.conf that say the same have the same limits.
+// The limits of a variable whose value is a number. The word of dat.conf with the same meaning has the same limits.
 Limits limits_of(Variable variable);
 // A whole decimal number within the limits of the variable, or nothing.
 std::optional<unsigned> read_number(Variable variable, std::string_view text);

@@ -3,9 +3,9 @@
 // have been polled. A completion names its queue by the number of its account, so that it may be polled after the queue
 // has gone.
 //
-// Who writes what: an account is charged by posters, who hold their queue's posting lock, before anybody can complete
-// the receive; it is settled by whoever polls (or loses) the completion. It is given out anew only when its queue has
-// closed it and nothing is owed any more. mutex_ guards which are open.
+// Threads: a poster charges an account before the receive can complete, and holds its queue's posting lock. The thread
+// that polls or loses the completion settles the account. open() reuses an account after its queue has closed it and
+// nothing is owed on it. mutex_ guards which accounts are open.
 #pragma once
 
 #include <atomic>

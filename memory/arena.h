@@ -79,7 +79,7 @@ class Arena {
     char* copy;
   };
 
-  // `unsettled`: the thread because of which memory was refused for now, if that was the reason.
+  // `unsettled` is the thread because of which the memory cannot be moved yet, or 0.
   struct Attempt {
     std::optional<std::uint64_t> offset;
     Refusal refusal = Refusal::kNotMovable;

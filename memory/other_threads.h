@@ -25,8 +25,8 @@ class OtherThreads {
   };
   explicit OtherThreads(Look look = Look::kWhole);
 
-  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is a unsettled().
-  // Nothing may be moved then.
+  // False if the kernel does not report some thread, such as a worker of io_uring, or if there is an unsettled() one.
+  // If false, no memory may be moved.
   bool is_complete() const { return is_complete_; }
   // A thread that has not run yet or that ends, or 0. It is not known where its control block lies: the thread itself
   // tells the kernel, in its first instructions, and the kernel forgets it before its last store there. See

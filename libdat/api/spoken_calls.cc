@@ -157,7 +157,7 @@ void speak_of_memory_and_service_points(DAT_PROVIDER& table) {
 }
 
 #if SOFTDAT_ABI == 20
-// Of DAT 2.0 alone.
+// The calls that only DAT 2.0 has.
 void speak_of_later_calls(DAT_PROVIDER& table) {
   SOFTDAT_SPEAK(csp_create, "dat_csp_create ia_handle communicator address evd_handle csp_handle");
   SOFTDAT_SPEAK(csp_query, "dat_csp_query csp_handle csp_param_mask csp_param");

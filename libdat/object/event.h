@@ -89,7 +89,7 @@ struct DatagramNotice {
   std::uint32_t private_data_size;
   ConnectionResult result;
   bool is_passive;          // the peer had connected
-  Handle address_handle;    // kEstablished: owned by the consumer, who frees it
+  Handle address_handle;    // kEstablished only; the consumer owns and frees it
   std::uint32_t qp_number;  // the peer's
   SocketAddress peer;
   std::uint64_t exchange;  // names the exchange when the consumer ends it; never 0

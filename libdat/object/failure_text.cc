@@ -36,7 +36,7 @@ constexpr std::array kRights{
     Right{kBindRemoteRead, "local read (DAT_MEM_PRIV_LOCAL_READ_FLAG)"},
 };
 
-// Of the rights in `mask`; `is_short`: without the flags' names.
+// Names the rights in `mask`; without the names of the flags if `is_short`.
 std::string rights_text(AccessMask mask, bool is_short) {
   std::string text;
   for (const Right& right : kRights) {
@@ -105,7 +105,7 @@ std::string where_text(const Failure& failure) {
   return base::text_of(failure.remote.with_port(0)) + print(", connection qualifier %" PRIu64, failure.service_id);
 }
 
-// Of rules about connections.
+// The text of a rule about connections; empty for other rules.
 std::string connection_rule_text(const Failure& failure) {
   switch (failure.rule) {
     case Rule::kNobodyListens:

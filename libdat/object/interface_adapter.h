@@ -24,7 +24,7 @@ namespace softdat::object {
 class EventDispatcher;
 class UpcallThread;
 
-// Who created an object. Those of the provider (the asynchronous EVD, CRs, tentative EPs) do not prevent a graceful
+// Who created an object. Objects of the provider (the asynchronous EVD, CRs, tentative EPs) do not prevent a graceful
 // close.
 enum class Maker : std::uint8_t { kConsumer, kProvider };
 

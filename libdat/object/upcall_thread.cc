@@ -18,8 +18,8 @@ struct UpcallThread::Queue {
     Handle evd;
   };
   boost::lockfree::queue<Call> calls{0};  // reserve() gives it nodes
-  // Calls that are reserved or posted and have not been taken: added to by whoever reserves, subtracted from by
-  // release() and by the thread, once the node is free again.
+  // The number of calls that are reserved or posted and have not been taken. reserve() adds; release() subtracts, and
+  // so does the thread when the node is free again.
   std::atomic<std::size_t> promised{0};
   // What the thread waits for; changed after the push (seq_cst, as EventCount asks) and by the thread after the pop.
   std::atomic<std::size_t> posted{0};

@@ -4,8 +4,8 @@
 //
 // Layout: page 0 SegmentHeader; page 1 one RingControl per ring; from page 2 on the
 // rings' bytes. Everything else is found through the header's regions, so that later versions can
-// add tables (direct access: keys, receive queues, completion queues) that an older peer does not
-// look at. What both peers may use is the intersection of the features of their handshakes.
+// add regions that an older peer does not look at. What both peers may use is the intersection of the features of their
+// handshakes.
 #pragma once
 
 #include <atomic>
