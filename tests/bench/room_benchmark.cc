@@ -135,11 +135,30 @@ class PinHold {
   std::vector<double> held_;
 };
 
-// Not used yet; `place`: there.
-std::byte* fresh_pages(std::size_t size, std::byte* place = nullptr) {
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place == nullptr ? 0 : MAP_FIXED);
-  return static_cast<std::byte*>(::mmap(place, size, PROT_READ | PROT_WRITE, flags, -1, 0));
-}
+// Pages that have not been used yet. Behind a page that can be read: memory right behind a guard, where chance may put
+// it, could be a thread's stack and is never shared.
+class FreshPages {
+ public:
+  explicit FreshPages(std::size_t size) : size_(size), mapping_(map(kPage + size, nullptr)) {
+    ::mprotect(mapping_, kPage, PROT_READ);
+  }
+  ~FreshPages() { ::munmap(mapping_, kPage + size_); }
+  FreshPages(const FreshPages&) = delete;
+  FreshPages& operator=(const FreshPages&) = delete;
+
+  std::byte* data() const { return mapping_ + kPage; }
+  void renew() const { map(size_, data()); }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  static std::byte* map(std::size_t size, std::byte* place) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place == nullptr ? 0 : MAP_FIXED);
+    return static_cast<std::byte*>(::mmap(place, size, PROT_READ | PROT_WRITE, flags, -1, 0));
+  }
+
+  std::size_t size_;
+  std::byte* mapping_;
+};
 
 void pin_hold(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
@@ -149,22 +168,20 @@ void pin_hold(benchmark::State& state) {
     for (auto _ : state) continue;
     return state.SetLabel("no direct access here");
   }
-  std::byte* const from = fresh_pages(size);
-  std::byte* const to = fresh_pages(size);
-  bool is_good = hold.offer(to, size);
+  const FreshPages from(size);
+  const FreshPages to(size);
+  bool is_good = hold.offer(to.data(), size);
   for (auto _ : state) {
-    is_good = is_good && hold.copy(from, size);
+    is_good = is_good && hold.copy(from.data(), size);
     if (!is_first_use) continue;
     state.PauseTiming();
     hold.withdraw();
-    fresh_pages(size, from);
-    fresh_pages(size, to);
-    is_good = is_good && hold.offer(to, size);
+    from.renew();
+    to.renew();
+    is_good = is_good && hold.offer(to.data(), size);
     state.ResumeTiming();
   }
   hold.withdraw();
-  ::munmap(from, size);
-  ::munmap(to, size);
   if (!is_good) return state.SkipWithError("a copy could not be made");
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * state.range(0));
   hold.report(state);
