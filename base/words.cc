@@ -5,10 +5,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <new>
 
+#include "base/guarded.h"
 #include "base/log.h"
 
 namespace softdat::base {
@@ -23,13 +25,61 @@ bool is_told(std::uint64_t times) {
   return times == 1;
 }
 
-// How often the sentence has been said, this time included.
+struct Times {
+  std::uint64_t said = 0;
+  std::uint64_t told = 0;  // the last number that was printed
+};
+
+// What one process has said. Never destroyed: threads may speak while it ends.
+struct Speech {
+  const pid_t process = ::getpid();
+  const Speech* const parents;  // of a child made by fork(), whose lock may be held for ever
+  Guarded<std::map<std::string, Times>> times{};
+};
+
+constinit std::atomic<Speech*> g_speech{nullptr};
+
+// Null: nothing yet.
+Speech* own_speech() {
+  Speech* const speech = g_speech.load(std::memory_order_acquire);
+  return speech != nullptr && speech->process == ::getpid() ? speech : nullptr;
+}
+
+Speech& begin_speech() {
+  if (Speech* const speech = own_speech()) return *speech;
+  Speech* current = g_speech.load(std::memory_order_acquire);
+  std::unique_ptr<Speech> fresh(new Speech{.parents = current});
+  if (!g_speech.compare_exchange_strong(current, fresh.get(), std::memory_order_acq_rel)) return *current;
+  return *fresh.release();
+}
+
+// How often the sentence has been said, this time included, if that is to be printed; else 0.
 std::uint64_t count(const std::string& sentence) {
-  static std::mutex mutex;
-  static std::map<std::string, std::uint64_t> times;
-  const std::lock_guard lock(mutex);
-  if (times.size() >= kMostLines && !times.contains(sentence)) return 1;
-  return ++times[sentence];
+  const auto all = begin_speech().times.lock();
+  if (all->size() >= kMostLines && !all->contains(sentence)) return 1;
+  Times& times = (*all)[sentence];
+  ++times.said;
+  if (!is_told(times.said)) return 0;
+  times.told = times.said;
+  return times.said;
+}
+
+void print(const std::string& sentence, const std::string& addition) {
+  const int error = errno;
+  write_line("softdat[" + std::to_string(::getpid()) + "]: " + sentence + addition + '\n');
+  errno = error;
+}
+
+// At the end of the process: what was said more often than the last line about it tells.
+[[gnu::destructor]] void print_totals() try {
+  Speech* const speech = own_speech();
+  if (speech == nullptr) return;
+  const auto all = speech->times.lock();
+  for (const auto& [sentence, times] : *all) {
+    if (times.said != times.told) print(sentence, " (" + std::to_string(times.said) + " times in all)");
+  }
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 }  // namespace
@@ -40,14 +90,8 @@ bool are_words_wanted() {
 
 void say(const std::string& sentence) try {
   if (!are_words_wanted()) return;
-  const int error = errno;
   const std::uint64_t times = count(sentence);
-  if (!is_told(times)) return;
-  std::string line = "softdat[" + std::to_string(::getpid()) + "]: " + sentence;
-  if (times > 1) line += " (" + std::to_string(times) + " times so far)";
-  line += '\n';
-  write_line(line);
-  errno = error;
+  if (times > 0) print(sentence, times > 1 ? " (" + std::to_string(times) + " times so far)" : "");
 } catch (const std::bad_alloc&) {
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a person is told about a failure: one line for each cause on standard error, with the process id; the same line
-// again is counted, and told at its second, tenth, hundredth ... time. docs/decisions/0020-words-instead-of-codes.md.
+// again is counted, and told at its second, tenth, hundredth ... time and when the process ends.
+// docs/decisions/0020-words-instead-of-codes.md.
 #pragma once
 
 #include <string>

@@ -50,6 +50,8 @@ struct ConnectionEvent {
   std::optional<std::uint64_t> service_id = std::nullopt;
   // kBroken: a request of the peer's was refused, such as one with a wrong key. No completion on this side says so.
   bool is_peers_fault = false;
+  // kEstablished: what carries the connection, for people: "shm", "tcp", "loop" or "verbs".
+  const char* carrier = nullptr;
 };
 
 struct ConnectParameters {

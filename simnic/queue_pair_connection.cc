@@ -111,7 +111,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
 // no connection.
 void QueuePair::on_established(const transport::Offer& peer) {
   const bool is_connector = state() == QueuePairState::kConnecting;
-  hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false};
+  hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false, channel_->carrier_name()};
   if (is_connector && !keep(peer.private_data, news.private_data)) {
     return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
   }

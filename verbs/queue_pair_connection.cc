@@ -175,7 +175,7 @@ void QueuePair::on_disconnected(const CmEvent& event) {
 }
 
 void QueuePair::on_established(const CmEvent& event) {
-  hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}};
+  hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false, "verbs"};
   {
     const std::lock_guard lock(mutex_);
     const bool is_connector = state() == QueuePairState::kConnecting;

@@ -78,6 +78,11 @@ std::string reason_of(const std::string& subtype, std::string_view signature) {
 
 }  // namespace
 
+std::string answer_text(std::uint32_t answer) {
+  const Names names = names_of(answer);
+  return names.subtype.empty() ? names.type : names.type + ' ' + names.subtype;
+}
+
 void tell_refusal(const base::Call& call, std::uint32_t answer) try {
   if (tells_no_mistake(answer)) return;
   const std::string_view signature(call.name());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/call.h"
 
@@ -10,5 +11,8 @@ namespace softdat::api {
 // Says why the call was refused; its name is that of the function, with those of the arguments behind. Nothing of
 // answers that tell no mistake: an empty queue, a time-out, an interrupted wait.
 void tell_refusal(const base::Call& call, std::uint32_t answer);
+
+// "DAT_INVALID_PARAMETER DAT_INVALID_ARG3": the names of a DAT_RETURN, or its number where no registry knows them.
+std::string answer_text(std::uint32_t answer);
 
 }  // namespace softdat::api

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "base/call.h"
+#include "base/log.h"
 #include "libdat/api/calling_place.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/refused_call.h"
+#include "libdat/api/traced_call.h"
 #include "libdat/object/endpoint.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -23,6 +26,10 @@ struct Signature {
 
 enum class Post : std::uint8_t { kNone, kReceive, kRequest };
 
+// What opens an adapter says itself why it cannot.
+template <Signature kSignature>
+constexpr bool kTellsRefusal = std::string_view(kSignature.text).find("dat_ia_open ") != 0;
+
 template <typename First, typename... Rest>
 DAT_HANDLE first_of(First first, Rest...) {
   return reinterpret_cast<DAT_HANDLE>(first);
@@ -37,15 +44,25 @@ struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
     base::Call call(kSignature.text, api::calling_place(__builtin_return_address(0)));
     if constexpr (kPost != Post::kNone) object::Endpoint::note_post(first_of(arguments...), kPost == Post::kReceive);
+    const bool is_traced = base::is_logged(base::LogLevel::kTrace);
+    const base::Time began = is_traced ? base::Clock::now() : base::Time{};
     const DAT_RETURN answer = kEntry(arguments...);
-    if (answer != DAT_SUCCESS) [[unlikely]]
+    if (kTellsRefusal<kSignature> && answer != DAT_SUCCESS) [[unlikely]]
       api::tell_refusal(call, answer);
+    if (is_traced) trace_call(kSignature.text, began, answer, call.caller(), arguments...);
     return answer;
   }
 };
 
 #define SOFTDAT_SPEAK(slot, signature) table.slot##_func = Spoken<&slot, signature, Post::kNone>::call
 #define SOFTDAT_SPEAK_POST(slot, signature, post) table.slot##_func = Spoken<&slot, signature, Post::post>::call
+
+void speak_of_opening(DAT_PROVIDER& table) {
+  constexpr Signature kOpen = "dat_ia_open ia_name async_evd_min_qlen async_evd_handle ia_handle";
+  table.ia_open_func = table.ia_open_func == ia_open_thread_safe
+                           ? Spoken<&ia_open_thread_safe, kOpen, Post::kNone>::call
+                           : Spoken<&ia_open_nonthread_safe, kOpen, Post::kNone>::call;
+}
 
 void speak_of_events(DAT_PROVIDER& table) {
   SOFTDAT_SPEAK(ia_query,
@@ -187,6 +204,7 @@ void speak_of_later_calls(DAT_PROVIDER&) {}
 }  // namespace
 
 void speak(DAT_PROVIDER& table) {
+  speak_of_opening(table);
   speak_of_events(table);
   speak_of_endpoints(table);
   speak_of_memory_and_service_points(table);

@@ -305,6 +305,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
 
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   count_ending(connection_result(event.type));
+  if (event.carrier != nullptr) tell_carrier(event.carrier);
   std::shared_ptr<EventDispatcher> evd;
   ConnectionNotice notice;
   {

@@ -5,12 +5,14 @@
 #include <new>
 
 #include "base/call.h"
+#include "base/log.h"
 #include "base/place.h"
 #include "base/words.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/refusal.h"
+#include "libdat/object/run_report.h"
 
 namespace softdat::object {
 namespace {
@@ -140,6 +142,14 @@ std::string Endpoint::name_text() const {
   char text[32];
   std::snprintf(text, sizeof text, "endpoint %p", handle());
   return text + by("made", maker_);
+}
+
+void Endpoint::tell_carrier(const char* carrier) const {
+  count_connection(carrier);
+  const hca::QueuePair* const queue_pair = binding().queue_pair();
+  if (queue_pair == nullptr || !base::is_logged(base::LogLevel::kTrace)) return;
+  const std::string peer = base::text_of(queue_pair->remote_address());
+  base::log(base::LogLevel::kTrace, "connected over %s with %s: %s", carrier, peer.c_str(), name_text().c_str());
 }
 
 // With the device's locks held.

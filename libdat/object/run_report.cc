@@ -29,10 +29,30 @@ namespace {
 constinit std::atomic<std::uint64_t> g_operations{0};
 constinit std::atomic<std::uint64_t> g_bytes{0};
 
+struct Carried {
+  const char* carrier;
+  std::atomic<std::uint64_t> connections{0};
+};
+constinit std::array<Carried, 4> g_carried{{{"shm"}, {"tcp"}, {"loop"}, {"verbs"}}};
+constinit std::atomic<std::uint64_t> g_broken{0};
+
 // A child made by fork() has transferred nothing of this.
 void forget_transfers() {
   g_operations.store(0, std::memory_order_relaxed);
   g_bytes.store(0, std::memory_order_relaxed);
+  g_broken.store(0, std::memory_order_relaxed);
+  for (Carried& carried : g_carried) carried.connections.store(0, std::memory_order_relaxed);
+}
+
+std::string connection_lines(const std::string& pid) {
+  std::string lines;
+  for (const Carried& carried : g_carried) {
+    const std::uint64_t count = carried.connections.load(std::memory_order_relaxed);
+    if (count > 0) lines += "connections\t" + pid + '\t' + carried.carrier + '\t' + std::to_string(count) + '\n';
+  }
+  const std::uint64_t broken = g_broken.load(std::memory_order_relaxed);
+  if (broken > 0) lines += "broken\t" + pid + '\t' + std::to_string(broken) + '\n';
+  return lines;
 }
 
 std::string to_hex(std::uint64_t number) {
@@ -92,7 +112,7 @@ void report_left_open() {
   }
   lines += "transfers\t" + pid + '\t' + std::to_string(g_operations.load(std::memory_order_relaxed)) + '\t' +
            std::to_string(g_bytes.load(std::memory_order_relaxed)) + '\n';
-  base::tell_runner(lines);
+  base::tell_runner(lines + connection_lines(pid));
 }
 
 // After the consumer's own handlers of exit(), because the loader runs the destructors of libraries last.
@@ -115,6 +135,17 @@ void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual) {
 
 void note_maker(const Object& object) {
   if (base::has_runner()) HandleTable::instance().note_maker(object, find_consumer_frame());
+}
+
+void count_connection(const char* carrier) {
+  if (!base::has_runner()) return;
+  for (Carried& carried : g_carried) {
+    if (std::string_view(carried.carrier) == carrier) carried.connections.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void count_broken_connection() {
+  if (base::has_runner()) g_broken.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_transfers(const hca::QueuePair* queue_pair) {

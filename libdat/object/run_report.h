@@ -24,6 +24,12 @@ void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual);
 // Keeps in the object's cell which call of the consumer's makes it. Called by the thread of that call.
 void note_maker(const Object& object);
 
+// A connection was established, carried by "shm", "tcp", "loop" or "verbs".
+void count_connection(const char* carrier);
+
+// A connection could not be made, or broke.
+void count_broken_connection();
+
 // Adds to the totals what a queue pair, which may be null, has transferred. Once for each queue pair, before it goes.
 void count_transfers(const hca::QueuePair* queue_pair);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/call.h"
@@ -36,6 +37,26 @@ TEST_F(Words, RepeatedOnesAreCounted) {
   EXPECT_EXIT(say_at("notice", twelve), ::testing::ExitedWithCode(0),
               "^softdat\\[[0-9]+\\]: again\nsoftdat\\[[0-9]+\\]: again \\(2 times so far\\)\n"
               "softdat\\[[0-9]+\\]: again \\(10 times so far\\)\n$");
+}
+
+// What a child of fork() says is its own, even if its parent's lock was held at that moment.
+TEST_F(Words, TheEndOfAProcessTellsHowOftenInAll) {
+  const auto twelve_and_a_child = [] {
+    for (int i = 0; i < 12; ++i) say("again");
+    if (const pid_t child = ::fork(); child == 0) {
+      for (int i = 0; i < 3; ++i) say("again");
+      std::exit(0);
+    } else {
+      ::waitpid(child, nullptr, 0);
+    }
+    std::exit(0);
+  };
+  const std::string first = "softdat\\[[0-9]+\\]: again\n",
+                    second = "softdat\\[[0-9]+\\]: again \\(2 times so far\\)\n";
+  EXPECT_EXIT(say_at("notice", twelve_and_a_child), ::testing::ExitedWithCode(0),
+              "^" + first + second + "softdat\\[[0-9]+\\]: again \\(10 times so far\\)\n" + first + second +
+                  "softdat\\[[0-9]+\\]: again \\(3 times in all\\)\n" +
+                  "softdat\\[[0-9]+\\]: again \\(12 times in all\\)\n$");
 }
 
 TEST_F(Words, NothingIsSaidUnlessItIsWanted) {

@@ -29,6 +29,10 @@ void say(const std::string& text) {
   fmt::print(stderr, "softdat: {}\n", text);
 }
 
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many = "") {
+  return fmt::format("{} {}", count, count == 1 ? one : many.empty() ? one + 's' : many);
+}
+
 std::uint64_t to_number(const std::string& text) {
   std::uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -109,6 +113,8 @@ void Summary::add(const Report& report) {
     operations_ += to_number(words[1]);
     bytes_ += to_number(words[2]);
   }
+  if (report.kind == "connections" && words.size() >= 3) connections_[words[1]] += to_number(words[2]);
+  if (report.kind == "broken" && words.size() >= 2) broken_ += to_number(words[1]);
   if (report.kind == "left" && words.size() >= 5) {
     left_[{words[1], words[3], words[4], words.size() > 5 ? words[5] : ""}] += to_number(words[2]);
   }
@@ -147,8 +153,19 @@ void Summary::print_transfers() const {
     if (!has_all_ended_) return;
     return say("no adapter was opened; softdat doctor PROGRAM says which DAT library a program loads");
   }
-  say(fmt::format("{} {} opened, {} operations, {} bytes", adapters_, adapters_ == 1 ? "adapter" : "adapters",
-                  operations_, bytes_));
+  say(fmt::format("{} opened, {}{}, {} bytes", counted(adapters_, "adapter"), connections_text(),
+                  counted(operations_, "operation"), bytes_));
+  if (broken_ > 0) say(fmt::format("{} failed or broke; softdat says why above", counted(broken_, "connection")));
+}
+
+std::string Summary::connections_text() const {
+  std::uint64_t all = 0;
+  std::string parts;
+  for (const auto& [carrier, count] : connections_) {
+    parts += fmt::format("{}{} over {}", all == 0 ? "" : ", ", count, carrier);
+    all += count;
+  }
+  return all == 0 ? "" : fmt::format("{} ({}), ", counted(all, "endpoint connected", "endpoints connected"), parts);
 }
 
 void Summary::print_left_open() const {

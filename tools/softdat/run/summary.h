@@ -38,6 +38,7 @@ class Summary {
 
   void print_states() const;
   void print_transfers() const;
+  std::string connections_text() const;
   void print_left_open() const;
   void print_stray_memory() const;
 
@@ -48,6 +49,8 @@ class Summary {
   bool has_all_ended_ = true;                                // by themselves
   std::uint64_t adapters_ = 0;
   std::uint64_t operations_ = 0;
+  std::map<std::string, std::uint64_t> connections_;  // by carrier: endpoints that were connected
+  std::uint64_t broken_ = 0;
   std::uint64_t bytes_ = 0;
   std::map<Left, std::uint64_t> left_;
 };
