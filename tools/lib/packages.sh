@@ -60,6 +60,10 @@ TEST_PACKAGES=(
   fakeroot            # 1.31 (tests/package)
   iproute2            # 6.1 (tests/package: a loopback device of its own)
   man-db              # 2.11 (tests/package)
+  openmpi-bin         # 4.1 (tests/clusters)
+  slurm-wlm           # 22.05 (tests/clusters)
+  munge               # 0.5 (tests/clusters)
+  python3-yaml        # 6.0 (tests/clusters)
   mmdebstrap          # 1.3 (tests/package/bare_test, with --full)
 )
 # What tools/bench/versus compares with.
