@@ -100,7 +100,7 @@ std::string_view file_name(const char* path) {
 std::string place_text(const void* address) {
   if (address == nullptr) return "";
   static std::mutex mutex;
-  static std::map<std::uintptr_t, std::string> known;
+  static auto& known = *new std::map<std::uintptr_t, std::string>();        // asked while the process ends, too
   const std::uintptr_t pc = reinterpret_cast<std::uintptr_t>(address) - 1;  // within the call
   const std::lock_guard lock(mutex);
   std::string& text = known[pc];

@@ -5,7 +5,7 @@
 //   open PID NAME ADDRESS                       an IA was opened
 //   listen PID NAME QUALIFIER                   a service point of that IA accepts requests
 //   socket PID                                  a socket of the program's own listens (tools/softdat/run/preload.c)
-//   left PID KIND COUNT MODULE OFFSET FUNCTION  at exit: objects that are open, and which call made them
+//   left PID KIND COUNT PLACE                   at exit: objects that are open, and which call made them
 //   transfers PID OPERATIONS BYTES              at exit: what was posted, but for receives
 //   connections PID CARRIER COUNT               at exit: how many were established over that carrier, if any
 //   broken PID COUNT                            at exit: how many could not be made, or broke, if any

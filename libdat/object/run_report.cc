@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/run_report.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <charconv>
-#include <climits>
 #include <map>
 #include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/place.h"
 #include "base/runner.h"
 #include "hca/counters.h"
 #include "libdat/object/consumer_frame.h"
@@ -55,11 +52,6 @@ std::string connection_lines(const std::string& pid) {
   return lines;
 }
 
-std::string to_hex(std::uint64_t number) {
-  char digits[16];
-  return {digits, std::to_chars(digits, digits + sizeof digits, number, 16).ptr};
-}
-
 void tell(std::string_view kind, const std::string& words) {
   base::tell_runner(std::string(kind) + '\t' + std::to_string(::getpid()) + '\t' + words + '\n');
 }
@@ -72,24 +64,6 @@ void report(Report make) {
     make();
   } catch (const std::bad_alloc&) {
   }
-}
-
-// The loader knows the program itself by the words that started it, which may be relative.
-std::string absolute_path(const char* path) {
-  char whole[PATH_MAX];
-  const ssize_t length = path[0] == '/' ? 0 : ::readlink("/proc/self/exe", whole, sizeof whole);
-  return length > 0 ? std::string(whole, static_cast<std::size_t>(length)) : std::string(path);
-}
-
-// "MODULE TAB OFFSET TAB FUNCTION": where in the file, as a symbol table counts, and the exported function there.
-std::string place_text(const void* address) {
-  Dl_info found{};
-  link_map* map = nullptr;
-  if (::dladdr1(address, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return "\t0\t";
-  // A return address: the call is before it.
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(address) - 1 - map->l_addr;
-  return base::runner_word(absolute_path(found.dli_fname)) + '\t' + to_hex(offset) + '\t' +
-         (found.dli_sname == nullptr ? "" : found.dli_sname);
 }
 
 const char* name_of(Kind kind) {
@@ -108,7 +82,7 @@ void report_left_open() {
   const std::string pid = std::to_string(::getpid());
   for (const auto& [what, count] : left) {
     lines += "left\t" + pid + '\t' + name_of(what.first) + '\t' + std::to_string(count) + '\t' +
-             place_text(what.second) + '\n';
+             base::runner_word(base::place_text(what.second)) + '\n';
   }
   lines += "transfers\t" + pid + '\t' + std::to_string(g_operations.load(std::memory_order_relaxed)) + '\t' +
            std::to_string(g_bytes.load(std::memory_order_relaxed)) + '\n';

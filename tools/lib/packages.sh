@@ -52,7 +52,6 @@ TEST_PACKAGES=(
   tshark              # 4.0
   mandoc              # 1.14 (checks the manual pages)
   pkgconf             # 1.8
-  binutils            # 2.40 (addr2line: where a program made what it left open)
   zsh                 # 5.9 (completion)
   bash-completion     # 2.11 (the same)
   debhelper           # 13.11 (tests/package)

@@ -12,6 +12,7 @@ RUNNERS = {
     "docs/FAQ.md": ("fence sh", "fence sh fails"),
     "docs/examples/README.md": ("fence sh", "fence sh fails"),
     "docs/CONTAINERS.md": ("fence ci",),
+    "docs/TRANSCRIPT.md": ("fence session",),
     "docs/CLUSTERS.md": ("fence laptop", "fence mpirun", "fence slurm"),
 }
 

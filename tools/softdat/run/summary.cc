@@ -11,10 +11,8 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 
 #include "tools/softdat/run/process.h"
-#include "tools/softdat/run/shell_text.h"
 
 namespace softdat::tools::run {
 namespace {
@@ -70,33 +68,6 @@ std::string state_text(const Copy& copy) {
   return name == nullptr ? fmt::format("{}exit status {}", how, status) : fmt::format("{}killed by SIG{}", how, name);
 }
 
-// The first two lines of what addr2line(1) prints: function and file:line; "??" for what it does not know.
-std::pair<std::string, std::string> ask_addr2line(const std::string& module, const std::string& offset) {
-  const std::string command =
-      fmt::format("addr2line -f -C -e {} 0x{} 2>/dev/null", shell_quoted(module), shell_quoted(offset));
-  const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
-  if (output == nullptr) return {};
-  std::pair<std::string, std::string> answer;
-  for (std::string* line : {&answer.first, &answer.second}) {
-    char text[1024];
-    if (std::fgets(text, sizeof text, output.get()) == nullptr) return {};
-    *line = text;
-    line->erase(std::min(line->find_first_of(" \n"), line->size()));
-  }
-  return answer;
-}
-
-std::string place_text(const std::string& module, const std::string& offset, const std::string& exported) {
-  if (module.empty()) return "code that no file has";
-  auto [function, line] = ask_addr2line(module, offset);
-  const std::string place = fmt::format("{}+0x{}", module.substr(module.rfind('/') + 1), offset);
-  if (function.empty() || function == "??") function = exported;
-  if (!line.empty() && !line.starts_with("??")) {
-    return fmt::format("{} at {}", function.empty() ? place : function, fs::path(line).lexically_normal().string());
-  }
-  return function.empty() ? place : fmt::format("{} ({})", function, place);
-}
-
 }  // namespace
 
 Summary::Summary(bool is_quiet)
@@ -115,9 +86,7 @@ void Summary::add(const Report& report) {
   }
   if (report.kind == "connections" && words.size() >= 3) connections_[words[1]] += to_number(words[2]);
   if (report.kind == "broken" && words.size() >= 2) broken_ += to_number(words[1]);
-  if (report.kind == "left" && words.size() >= 5) {
-    left_[{words[1], words[3], words[4], words.size() > 5 ? words[5] : ""}] += to_number(words[2]);
-  }
+  if (report.kind == "left" && words.size() >= 4) left_[{words[1], words[3]}] += to_number(words[2]);
 }
 
 void Summary::add(const Copy& copy) {
@@ -169,14 +138,8 @@ std::string Summary::connections_text() const {
 }
 
 void Summary::print_left_open() const {
-  // Several addresses may be one line of a source.
-  std::map<std::pair<std::string, std::string>, std::uint64_t> places;
-  for (const auto& [what, count] : left_) {
-    if (places.size() > kMostLines) break;
-    places[{what.kind, place_text(what.module, what.offset, what.function)}] += count;
-  }
   std::size_t lines = 0;
-  for (const auto& [what, count] : places) {
+  for (const auto& [what, count] : left_) {
     if (++lines > kMostLines) return say("left open: more, made in other places");
     say(fmt::format("left open: {} {}, made by {}", count, what.first, what.second));
   }

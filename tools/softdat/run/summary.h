@@ -27,15 +27,6 @@ class Summary {
   void print() const;
 
  private:
-  // Objects of one kind that one place made.
-  struct Left {
-    std::string kind;
-    std::string module;
-    std::string offset;
-    std::string function;
-    auto operator<=>(const Left&) const = default;
-  };
-
   void print_states() const;
   void print_transfers() const;
   std::string connections_text() const;
@@ -52,7 +43,7 @@ class Summary {
   std::map<std::string, std::uint64_t> connections_;  // by carrier: endpoints that were connected
   std::uint64_t broken_ = 0;
   std::uint64_t bytes_ = 0;
-  std::map<Left, std::uint64_t> left_;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> left_;  // by kind and place of creation
 };
 
 }  // namespace softdat::tools::run
