@@ -81,6 +81,7 @@ struct Failure {
   std::uint64_t length = 0;
   AccessMask needed = 0;
   std::uint64_t room = 0;
+  bool is_shared = false;  // our receives come from a shared receive queue
   RegionFacts region;
   std::string peer_words;         // what the peer said of it
   const char* carrier = nullptr;  // "shm", "tcp", ... once it is known

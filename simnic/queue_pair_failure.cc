@@ -221,6 +221,7 @@ void QueuePair::on_receive_lacking() {
   failure.actor = Actor::kPeersRequest;
   failure.rule = Rule::kReceiveLacking;
   failure.room = kLackWorthTelling.count();
+  failure.is_shared = shared_ != nullptr;
   static_cast<void>(report(std::move(failure)));
   if ((channel_->features() & transport::kWords) == 0 || outgoing_ != Outgoing::kNothing || is_blocked_) return;
   const transport::Message note{

@@ -52,7 +52,9 @@ void Responder::note_receive_memory() {
 
 void Responder::note_lack(std::uint64_t length) {
   hca::Failure* const noted = note_failure(CompletionOpcode::kSend, Rule::kNoReceive);
-  if (noted != nullptr) noted->length = length;
+  if (noted == nullptr) return;
+  noted->length = length;
+  noted->is_shared = source_.shared != nullptr;
 }
 
 void Responder::note_response_failure() {

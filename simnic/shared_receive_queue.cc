@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/call.h"
 #include "simnic/engine.h"
 #include "simnic/memory_region.h"
 #include "simnic/receive_request.h"
@@ -52,6 +53,8 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
     const std::lock_guard lock(post_mutex_);
     if (accounts_.owed(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
     accounts_.charge(account_);
+    if (queue_->has_places()) [[unlikely]]
+      queue_->note_place(base::calling_place());
     queue_->push(*entry, request.local);
   }
   if (is_starved_.load(std::memory_order_seq_cst)) engine_.ring(*this);
@@ -69,6 +72,7 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {
     if (accounts_.owed(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
     for (; !queue_->is_empty(); queue_->drop_oldest()) {
       const std::uint64_t number = queue_->completed();
+      bigger->note_place(queue_->place(number));
       bigger->push(queue_->at(number), queue_->segments(number));
     }
     queue_.swap(bigger);
@@ -119,6 +123,7 @@ bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
     is_starved_.store(!starving_.empty(), std::memory_order_seq_cst);
   }
   const std::uint64_t number = queue_->completed();
+  to.note_place(queue_->place(number));
   to.push(queue_->at(number), queue_->segments(number));
   queue_->drop_oldest();
   look_at_limit_with_baton();

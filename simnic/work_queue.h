@@ -117,6 +117,8 @@ class WorkQueue {
       places_[number & mask()].store(place, std::memory_order_relaxed);
     }
   }
+  // Whether words are wanted.
+  bool has_places() const { return places_ != nullptr; }
   // Of a request in [completed(), posted()); null: unknown.
   const void* place(std::uint64_t number) const {
     return places_ == nullptr ? nullptr : places_[number & mask()].load(std::memory_order_relaxed);

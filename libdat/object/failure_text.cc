@@ -67,6 +67,11 @@ std::string asked_text(const Failure& failure) {
   return "the range asked for is " + range_text(failure.address, failure.length);
 }
 
+// Where the receives come from, if from a queue that several endpoints share.
+std::string source_text(const Failure& failure) {
+  return failure.is_shared ? ", as the shared receive queue is empty" : "";
+}
+
 std::string gone_text(const Failure& failure, const char* how) {
   const std::string was = failure.region.key == 0 ? "" : "; it was that of " + region_text(failure.region);
   return print("%s 0x%x %s", key_name(failure), failure.key, how) + was + "; " + asked_text(failure);
@@ -218,10 +223,10 @@ std::string rule_text(const Failure& failure) {
     case Rule::kMemoryGone:
       return gone_text(failure, "is registered, but its memory was unmapped or cannot be accessed");
     case Rule::kNoReceive:
-      return print("no receive is posted for a message of %" PRIu64 " bytes", failure.length);
+      return print("no receive is posted for a message of %" PRIu64 " bytes", failure.length) + source_text(failure);
     case Rule::kReceiveLacking:
-      return failure.actor == Actor::kOurRequest ? "the peer has posted no receive for it"
-                                                 : "no receive is posted for it";
+      if (failure.actor == Actor::kOurRequest) return "the peer has posted no receive for it";
+      return "no receive is posted for it" + source_text(failure);
     case Rule::kReceiveTooShort:
       if (failure.room == Failure::kUnknownRoom) return "the receive that the peer has posted is too short for it";
       return print("the message has %" PRIu64 " bytes, and the receive has room for %" PRIu64, failure.length,
@@ -277,6 +282,7 @@ const char* remedy_text(const Failure& failure) {
       return "Keep memory mapped until its region has been freed.";
     case Rule::kNoReceive:
     case Rule::kReceiveLacking:
+      if (failure.is_shared) return "Post more receives to it, and earlier; dat_srq_set_lw tells when they run low.";
       return "Post receives before the peer sends, best before the connection is accepted.";
     case Rule::kReceiveTooShort:
       return "Post receives as long as the longest message.";

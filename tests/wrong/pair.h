@@ -55,6 +55,7 @@ static DAT_IA_HANDLE ia;
 static DAT_PZ_HANDLE pz;
 static DAT_EVD_HANDLE async, connections, completions;
 static DAT_EP_HANDLE ep;
+static DAT_SRQ_HANDLE srq; /* of the server, if SHARED */
 static DAT_LMR_HANDLE lmr;
 static DAT_LMR_TRIPLET local;
 static DAT_RMR_TRIPLET remote; /* the client's view of the server's region */
@@ -155,6 +156,22 @@ static DAT_LMR_TRIPLET segment(DAT_VADDR address, DAT_VLEN length, DAT_LMR_CONTE
   return result;
 }
 
+static void create_endpoint(DAT_EP_ATTR* attributes) {
+#ifdef SHARED
+  DAT_SRQ_ATTR shared = {.max_recv_dtos = 16, .max_recv_iov = 1, .low_watermark = DAT_SRQ_LW_DEFAULT};
+  DAT_EP_PARAM defaults;
+  if (is_server) {
+    CHECK(dat_srq_create(ia, pz, &shared, &srq));
+    CHECK(dat_ep_create(ia, pz, completions, completions, connections, NULL, &ep));
+    CHECK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &defaults));
+    CHECK(dat_ep_free(ep));
+    CHECK(dat_ep_create_with_srq(ia, pz, completions, completions, connections, srq, &defaults.ep_attr, &ep));
+    return;
+  }
+#endif
+  CHECK(dat_ep_create(ia, pz, completions, completions, connections, attributes, &ep));
+}
+
 static void open_all(DAT_VLEN size, DAT_MEM_PRIV_FLAGS rights) {
   DAT_EP_ATTR* attributes = NULL;
 #ifdef EP_ATTRIBUTES
@@ -173,7 +190,7 @@ static void open_all(DAT_VLEN size, DAT_MEM_PRIV_FLAGS rights) {
   attributes = &parameters.ep_attr;
   EP_ATTRIBUTES(attributes);
 #endif
-  CHECK(dat_ep_create(ia, pz, completions, completions, connections, attributes, &ep));
+  create_endpoint(attributes);
   memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   lmr = register_memory(memory, size, pz, rights, &local.lmr_context, &key);
   local.virtual_address = (DAT_VADDR)(uintptr_t)memory;
@@ -186,6 +203,10 @@ static void close_all(void) {
 
 static void post_receive(DAT_VLEN length) {
   DAT_LMR_TRIPLET to = segment(local.virtual_address, length, local.lmr_context);
+  if (srq != DAT_HANDLE_NULL) {
+    CHECK(dat_srq_post_recv(srq, 1, &to, cookie));
+    return;
+  }
   CHECK(dat_ep_post_recv(ep, 1, &to, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
