@@ -61,6 +61,24 @@ struct ConnectParameters {
   base::Duration timeout = base::Duration::max();  // from the call on; then kTimedOut
 };
 
+// The rule that such an event tells of; kUnknown where it tells of several.
+constexpr Rule rule_of(ConnectionEventType news) {
+  switch (news) {
+    case ConnectionEventType::kPeerRejected:
+      return Rule::kRejected;
+    case ConnectionEventType::kNonPeerRejected:
+      return Rule::kNobodyListens;
+    case ConnectionEventType::kUnreachable:
+      return Rule::kUnreachable;
+    case ConnectionEventType::kTimedOut:
+      return Rule::kTimedOut;
+    case ConnectionEventType::kAcceptFailed:
+      return Rule::kAcceptFailed;
+    default:
+      return Rule::kUnknown;
+  }
+}
+
 // A peer's request, waiting for an answer. Owned by the receiver of ListenerSink::on_request(). Destroying it
 // unanswered refuses the peer as kNonPeerRejected. Any thread, one call at a time. No call blocks.
 class ConnectionRequest {

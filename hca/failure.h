@@ -40,6 +40,7 @@ enum class Rule : std::uint8_t {
   kCompletionsLost,  // no room in a completion queue
   kCannot,           // the peer cannot do it at all
   kFlushed,          // `length` requests were posted when the connection ended
+  kDeviceReport,     // a device has refused it, and says so in its own words alone
   // Connections.
   kNobodyListens,
   kUnreachable,
@@ -84,6 +85,7 @@ struct Failure {
   bool is_shared = false;  // our receives come from a shared receive queue
   RegionFacts region;
   std::string peer_words;         // what the peer said of it
+  std::string device_words;       // kDeviceReport: "IBV_WC_REM_ACCESS_ERR, vendor error 0x8a"
   const char* carrier = nullptr;  // "shm", "tcp", ... once it is known
   Address remote{};
   std::uint64_t service_id = 0;  // a connection that was asked for

@@ -49,23 +49,6 @@ Rule rule_of(const transport::TerminateCode& code) {
   return code == kCannotInvalidate ? Rule::kNoWindow : Rule::kUnknown;
 }
 
-Rule rule_of(ConnectionEventType news) {
-  switch (news) {
-    case ConnectionEventType::kPeerRejected:
-      return Rule::kRejected;
-    case ConnectionEventType::kNonPeerRejected:
-      return Rule::kNobodyListens;
-    case ConnectionEventType::kUnreachable:
-      return Rule::kUnreachable;
-    case ConnectionEventType::kTimedOut:
-      return Rule::kTimedOut;
-    case ConnectionEventType::kAcceptFailed:
-      return Rule::kAcceptFailed;
-    default:
-      return Rule::kUnknown;
-  }
-}
-
 }  // namespace
 
 std::string QueuePair::report(Failure failure) try {

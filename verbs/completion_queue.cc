@@ -253,6 +253,11 @@ bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Take
   if (is_cut) completion.status = hca::CompletionStatus::kFlushed;
   const std::uint32_t flags = entry.flags;
   const bool is_receive = entry.is_receive;
+  const bool has_failed =
+      completion.status != hca::CompletionStatus::kSuccess && completion.status != hca::CompletionStatus::kFlushed;
+  if (has_failed && queue_pair != nullptr && queue_pair != dying && !queue_pair->is_discarding()) {
+    queue_pair->tell_failed_work(entry, wc, completion.status);
+  }
   if (entry.shared != nullptr) {
     completion.srq_account = entry.shared->on_taken(entry);
   } else {

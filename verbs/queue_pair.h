@@ -77,6 +77,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_complete(WorkEntry& entry, hca::CompletionStatus status);
   void on_received(const hca::Completion& completion);
   void on_work_failed(hca::CompletionStatus status, bool is_receive);
+  // In words, once for each connection: the entry failed with that status. Before on_complete().
+  void tell_failed_work(const WorkEntry& entry, const ibv_wc& wc, hca::CompletionStatus status);
   void on_overflow();
   // The consumer has ended the connection, so what now fails has been flushed, whatever the device calls it.
   bool was_cut() const { return was_cut_.load(std::memory_order_seq_cst); }
@@ -156,6 +158,9 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_disconnected(const CmEvent& event);
   bool has_refused_peer() const;
 
+  // _failure
+  void tell_ended_locked(hca::ConnectionEventType news);
+
   // _end
   void end_locked(QueuePairEvent event, hca::ConnectionEventType news, hca::Bytes private_data = {},
                   bool is_peers_fault = false);
@@ -189,6 +194,7 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   std::atomic<bool> is_discarding_{false};    // its last queue pair of the device's is being destroyed
   std::atomic<bool> has_failed_{false};       // a request has; by whoever takes its completion
   std::atomic<bool> was_peers_fault_{false};  // likewise
+  std::atomic<bool> is_failure_told_{false};  // of this connection, in words
   std::atomic<bool> was_cut_{false};          // the consumer has ended this life of it; as state_
   std::atomic<bool> is_holding_{false};       // held_ waits for the peer's first word; under mutex_
   std::atomic<bool> has_heard_{false};        // the peer has sent something; by whoever takes its completion

@@ -58,6 +58,7 @@ void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::
     if (event == QueuePairEvent::kCut) was_cut_.store(true, std::memory_order_seq_cst);
     is_flushed_ = false;
   }
+  tell_ended_locked(news);
   const bool was_up = before == QueuePairState::kConnected || before == QueuePairState::kDisconnecting ||
                       before == QueuePairState::kAccepting;
   ending_ = Ending{.news = {news, std::move(private_data), std::nullopt, is_peers_fault},
@@ -209,6 +210,7 @@ hca::Outcome QueuePair::reset() {
   is_flushed_ = false;
   has_failed_.store(false, std::memory_order_seq_cst);
   was_peers_fault_.store(false, std::memory_order_seq_cst);
+  is_failure_told_.store(false, std::memory_order_seq_cst);
   was_cut_.store(false, std::memory_order_seq_cst);
   has_heard_.store(false, std::memory_order_seq_cst);
   remote_ = {};

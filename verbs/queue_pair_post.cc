@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/call.h"
 #include "base/uncancelled.h"
 #include "hca/request_rules.h"
 #include "verbs/completion_queue.h"
@@ -157,6 +158,8 @@ inline WorkEntry& QueuePair::next_entry(const hca::SendRequest& request, std::ui
   entry.length = length;
   entry.flags = request.flags;
   entry.is_receive = false;
+  if (WorkNote* const note = sends_.note_of(entry)) [[unlikely]]
+    *note = {base::calling_place(), request.remote_address, request.rkey};
   return entry;
 }
 
@@ -277,6 +280,8 @@ hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::u
   entry.is_receive = true;
   entry.is_with_device = state() != QueuePairState::kError;
   entry.is_usual = request.flags == 0;
+  if (WorkNote* const note = recvs_.note_of(entry)) [[unlikely]]
+    note->posted = base::calling_place();
   remember_segments(entry, request.local);
   recvs_.commit(entry, std::memory_order_seq_cst);  // before the look at the limits
   if (!entry.is_with_device) {

@@ -78,4 +78,31 @@ hca::CompletionStatus status_of(ibv_wc_status status) {
   return kBadResponse;
 }
 
+const char* name_of(ibv_wc_status status) {
+  struct Name {
+    ibv_wc_status status;
+    const char* text;
+  };
+#define SOFTDAT_NAME(constant) \
+  Name {                       \
+    constant, #constant        \
+  }
+  static constexpr Name kNames[] = {SOFTDAT_NAME(IBV_WC_SUCCESS),           SOFTDAT_NAME(IBV_WC_LOC_LEN_ERR),
+                                    SOFTDAT_NAME(IBV_WC_LOC_QP_OP_ERR),     SOFTDAT_NAME(IBV_WC_LOC_EEC_OP_ERR),
+                                    SOFTDAT_NAME(IBV_WC_LOC_PROT_ERR),      SOFTDAT_NAME(IBV_WC_WR_FLUSH_ERR),
+                                    SOFTDAT_NAME(IBV_WC_MW_BIND_ERR),       SOFTDAT_NAME(IBV_WC_BAD_RESP_ERR),
+                                    SOFTDAT_NAME(IBV_WC_LOC_ACCESS_ERR),    SOFTDAT_NAME(IBV_WC_REM_INV_REQ_ERR),
+                                    SOFTDAT_NAME(IBV_WC_REM_ACCESS_ERR),    SOFTDAT_NAME(IBV_WC_REM_OP_ERR),
+                                    SOFTDAT_NAME(IBV_WC_RETRY_EXC_ERR),     SOFTDAT_NAME(IBV_WC_RNR_RETRY_EXC_ERR),
+                                    SOFTDAT_NAME(IBV_WC_LOC_RDD_VIOL_ERR),  SOFTDAT_NAME(IBV_WC_REM_INV_RD_REQ_ERR),
+                                    SOFTDAT_NAME(IBV_WC_REM_ABORT_ERR),     SOFTDAT_NAME(IBV_WC_INV_EECN_ERR),
+                                    SOFTDAT_NAME(IBV_WC_INV_EEC_STATE_ERR), SOFTDAT_NAME(IBV_WC_FATAL_ERR),
+                                    SOFTDAT_NAME(IBV_WC_RESP_TIMEOUT_ERR),  SOFTDAT_NAME(IBV_WC_GENERAL_ERR)};
+#undef SOFTDAT_NAME
+  for (const Name& name : kNames) {
+    if (name.status == status) return name.text;
+  }
+  return "an unknown status";
+}
+
 }  // namespace softdat::verbs

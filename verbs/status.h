@@ -18,6 +18,9 @@ bool is_disconnected(int number);
 
 hca::CompletionStatus status_of(ibv_wc_status status);
 
+// "IBV_WC_REM_ACCESS_ERR".
+const char* name_of(ibv_wc_status status);
+
 // Of a receive that succeeded. Inline, because every message passes through it.
 inline hca::CompletionOpcode opcode_of_receive(const ibv_wc& wc) {
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) return hca::CompletionOpcode::kRecvWriteImmediate;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/words.h"
 #include "hca/device.h"
 #include "verbs/memory_window.h"
 
@@ -37,11 +38,21 @@ struct WorkEntry {
   bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
 };
 
+// For people: what else is known of a request. Written and read as its entry is.
+struct WorkNote {
+  const void* posted = nullptr;  // by which call of the consumer's
+  std::uint64_t address = 0;     // the peer's
+  std::uint32_t key = 0;
+};
+
 class WorkRing {
  public:
   // Throws std::bad_alloc.
   explicit WorkRing(std::uint32_t capacity)
-      : capacity_(capacity), entries_(std::bit_ceil(capacity)), mask_(entries_.size() - 1) {}
+      : capacity_(capacity),
+        entries_(std::bit_ceil(capacity)),
+        mask_(entries_.size() - 1),
+        notes_(base::are_words_wanted() ? entries_.size() : 0) {}
 
   std::uint32_t outstanding() const {
     return static_cast<std::uint32_t>(tail_.load(std::memory_order_acquire) - head_.load(std::memory_order_acquire));
@@ -71,6 +82,9 @@ class WorkRing {
   // All up to this one are complete.
   void complete(const WorkEntry& entry) { head_.store(entry.position + 1, std::memory_order_release); }
 
+  // Null: words are not wanted.
+  WorkNote* note_of(const WorkEntry& entry) { return notes_.empty() ? nullptr : &notes_[place_of(entry)]; }
+
   // Entries have places, of which there may be more than can be outstanding.
   std::size_t places() const { return entries_.size(); }
   std::size_t place_of(const WorkEntry& entry) const { return entry.position & mask_; }
@@ -79,6 +93,7 @@ class WorkRing {
   const std::uint32_t capacity_;
   std::vector<WorkEntry> entries_;  // a power of two of them
   const std::uint64_t mask_;
+  std::vector<WorkNote> notes_;  // one for each entry, or none at all
   std::atomic<std::uint64_t> head_{0};
   std::atomic<std::uint64_t> tail_{0};
 };

@@ -227,6 +227,8 @@ std::string rule_text(const Failure& failure) {
     case Rule::kReceiveLacking:
       if (failure.actor == Actor::kOurRequest) return "the peer has posted no receive for it";
       return "no receive is posted for it" + source_text(failure);
+    case Rule::kDeviceReport:
+      return "the device reports " + failure.device_words;
     case Rule::kReceiveTooShort:
       if (failure.room == Failure::kUnknownRoom) return "the receive that the peer has posted is too short for it";
       return print("the message has %" PRIu64 " bytes, and the receive has room for %" PRIu64, failure.length,
@@ -284,6 +286,8 @@ const char* remedy_text(const Failure& failure) {
     case Rule::kReceiveLacking:
       if (failure.is_shared) return "Post more receives to it, and earlier; dat_srq_set_lw tells when they run low.";
       return "Post receives before the peer sends, best before the connection is accepted.";
+    case Rule::kDeviceReport:
+      return "Run both sides on the simulator (SOFTDAT_BACKEND=sim), which says what is wrong with the request.";
     case Rule::kReceiveTooShort:
       return "Post receives as long as the longest message.";
     case Rule::kMisaligned:

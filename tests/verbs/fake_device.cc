@@ -154,6 +154,13 @@ void complete_sends(ibv_qp* qp, std::size_t count) {
   }
 }
 
+void fail_send(ibv_qp* qp, ibv_wc_status status, std::uint32_t vendor_error) {
+  const std::lock_guard lock(state().mutex);
+  ibv_wc wc = completion(*qp, take_oldest(whole(qp).sends), status, IBV_WC_SEND, 0);
+  wc.vendor_err = vendor_error;
+  push(qp->send_cq, wc);
+}
+
 void receive(ibv_qp* qp, std::uint32_t length) {
   const std::lock_guard lock(state().mutex);
   push(qp->recv_cq, completion(*qp, take_oldest(whole(qp).recvs), IBV_WC_SUCCESS, IBV_WC_RECV, length));

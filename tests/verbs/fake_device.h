@@ -22,6 +22,8 @@ FAKE_API void allow_resizing(bool is_allowed);
 FAKE_API std::size_t sends_pending(const ibv_qp* qp);
 // Completes the oldest ones, successfully. Requires that there are so many.
 FAKE_API void complete_sends(ibv_qp* qp, std::size_t count);
+// The oldest one fails so.
+FAKE_API void fail_send(ibv_qp* qp, ibv_wc_status status, std::uint32_t vendor_error);
 // What the device was given last. Of one segment.
 struct Given {
   ibv_send_wr work;  // its pointers are of no use any more
