@@ -32,12 +32,13 @@ class Printer final : public hca::QueuePairSink {
   const auto queue_pair = stand.make_qp(*queue, 8, &printer);
   Stand::accept(*queue_pair);
   while (queue_pair->state() != hca::QueuePairState::kConnected) ::usleep(1000);
-  const bool is_posted = bool(queue_pair->post_send({.wr_id = 7,
-                                                     .opcode = hca::SendOpcode::kWrite,
-                                                     .flags = hca::kSignaled,
-                                                     .local = {},
-                                                     .remote_address = 0x1000,
-                                                     .rkey = 0xab}));
+  hca::SendRequest write;
+  write.wr_id = 7;
+  write.opcode = hca::SendOpcode::kWrite;
+  write.flags = hca::kSignaled;
+  write.remote_address = 0x1000;
+  write.rkey = 0xab;
+  const bool is_posted = bool(queue_pair->post_send(write));
   fake::fail_send(fake::last_queue_pair(), IBV_WC_REM_ACCESS_ERR, 0x8a);
   hca::Completion completion;
   while (queue->poll({&completion, 1}) == 0) continue;
