@@ -81,7 +81,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // Adds the EP's transfers to the totals of the process (run_report.h). Called once, at the end of the EP or of the
   // process.
   void report_transfers();
-  void tell_carrier(const char* carrier) const;
+  [[gnu::noinline, gnu::cold]] void tell_carrier(const char* carrier);
 
   // What the last failure of this EP was; empty: there was none. endpoint_words.cc.
   std::string last_failure() const;

@@ -144,12 +144,17 @@ std::string Endpoint::name_text() const {
   return text + by("made", maker_);
 }
 
-void Endpoint::tell_carrier(const char* carrier) const {
+// The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.
+void Endpoint::tell_carrier(const char* carrier) {
   count_connection(carrier);
-  const hca::QueuePair* const queue_pair = binding().queue_pair();
-  if (queue_pair == nullptr || !base::is_logged(base::LogLevel::kTrace)) return;
-  const std::string peer = base::text_of(queue_pair->remote_address());
-  base::log(base::LogLevel::kTrace, "connected over %s with %s: %s", carrier, peer.c_str(), name_text().c_str());
+  if (!base::is_logged(base::LogLevel::kTrace)) return;
+  std::string peer;
+  {
+    const std::lock_guard lock(mutex_);
+    const hca::QueuePair* const queue_pair = bindings_.empty() ? nullptr : bindings_.back()->queue_pair();
+    if (queue_pair != nullptr) peer = " with " + base::text_of(queue_pair->remote_address());
+  }
+  base::log(base::LogLevel::kTrace, "connected over %s%s: %s", carrier, peer.c_str(), name_text().c_str());
 }
 
 // With the device's locks held.
