@@ -8,10 +8,20 @@
 
 namespace softdat::base {
 
+// Of a thread that has postponed its cancellation within an Uncancelled and for longer than that lives: the state that
+// it goes back to in the end. Null: of no such thread.
+inline constinit thread_local int* t_later_cancel_state = nullptr;
+
 class Uncancelled {
  public:
   Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  ~Uncancelled() {
+    if (t_later_cancel_state != nullptr && before_ == PTHREAD_CANCEL_ENABLE) [[unlikely]] {
+      *t_later_cancel_state = before_;
+    } else {
+      pthread_setcancelstate(before_, nullptr);
+    }
+  }
   Uncancelled(const Uncancelled&) = delete;
   Uncancelled& operator=(const Uncancelled&) = delete;
 

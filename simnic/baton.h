@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "base/event_count.h"
+#include "base/uncancelled.h"
 
 namespace softdat::simnic {
 
@@ -34,6 +35,7 @@ class Baton {
   void stay() {
     if (has_stayed_) return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    base::t_later_cancel_state = &cancel_state_;  // an Uncancelled that lives now may end before we leave
     has_stayed_ = true;
   }
 

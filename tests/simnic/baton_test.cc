@@ -117,5 +117,21 @@ TEST(BatonTest, GivesWayToThoseWhoInsist) {
   baton.leave();
 }
 
+// As where a carrier's own guard is over before the turn is.
+TEST(BatonTest, AThreadThatStaysWithinAGuardCanBeCancelledAfterwards) {
+  Baton baton;
+  ASSERT_TRUE(baton.try_take());
+  {
+    const base::Uncancelled guard;
+    baton.stay();
+  }
+  int state = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  EXPECT_EQ(state, PTHREAD_CANCEL_DISABLE) << "it stays until it leaves";
+  baton.leave();
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+  EXPECT_EQ(state, PTHREAD_CANCEL_ENABLE);
+}
+
 }  // namespace
 }  // namespace softdat::simnic::testing
