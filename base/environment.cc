@@ -23,7 +23,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 13> kRows{{
+constexpr std::array<Row, 14> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -37,6 +37,7 @@ constexpr std::array<Row, 13> kRows{{
     {"SOFTDAT_TCP_TIMEOUT", "", {2, 600}},
     {"SOFTDAT_SANITIZE", "off on full"},
     {"SOFTDAT_SANITIZE_SUPPRESSIONS", ""},
+    {"SOFTDAT_COUNTERS", "on off"},
 }};
 
 const Row& row_of(Variable variable) {

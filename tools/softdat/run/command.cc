@@ -37,6 +37,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_number("--grace", "SECONDS", grace_s_, 0, 1e6,
                       "Time from SIGTERM to SIGKILL, and for a server to end after its clients");
   options_.add_flag("-q,--quiet", is_quiet_, "No summary");
+  options_.add_flag("--no-counters", has_no_counters_, "Do not show the program's counters to softdat top and metrics");
   environment_.add_to(options_);
   options_.set_group("Sanitizer");
   options_.add_optional_word("--sanitize", {"on", "full"}, "on", sanitize_,
@@ -100,6 +101,11 @@ Environment Command::environment(const std::string& socket) const {
   // A program may change its directory before it reads the file.
   if (!suppressions_.empty()) {
     result.put("SOFTDAT_SANITIZE_SUPPRESSIONS", std::filesystem::absolute(suppressions_).string());
+  }
+  if (has_no_counters_) {
+    result.put("SOFTDAT_COUNTERS", "off");
+  } else if (result.value_of("SOFTDAT_COUNTERS").empty()) {
+    result.put("SOFTDAT_COUNTERS", "on");
   }
   const std::string directory = library_directory();
   std::string preloaded = result.value_of("LD_PRELOAD");

@@ -49,6 +49,7 @@ class Command {
   std::string suppressions_;
   std::string findings_file_;
   std::uint32_t error_exitcode_ = 0;
+  bool has_no_counters_ = false;
 };
 
 }  // namespace softdat::tools::run
