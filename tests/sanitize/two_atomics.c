@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two atomic operations answer into the same word. */
+#include "tidy.h"
+
+static void server(void) {}
+
+static void client(void) {
+  DAT_LMR_TRIPLET first = part(0, 8), second = part(8, 8);
+  rule("overlap");
+#ifdef WRONG
+  second = first;
+#endif
+  remote.segment_length = 8;
+  CHECK(dat_ib_post_fetch_and_add(ep, 1, &first, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
+  CHECK(dat_ib_post_fetch_and_add(ep, 1, &second, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
+  next_event(completions);
+  next_event(completions);
+}
