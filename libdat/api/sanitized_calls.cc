@@ -6,6 +6,7 @@
 
 #include "libdat/api/entry_points.h"
 #include "libdat/api/watched_call.h"
+#include "libdat/object/interface_adapter.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 
