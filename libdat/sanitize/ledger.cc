@@ -80,7 +80,7 @@ void Ledger::on_freed(Handle handle, const Site& site) {
   if (found == objects_.end()) return;
   ObjectRecord& object = found->second;
   object.ended = site;
-  ++freed_[object.ia];
+  freed_[object.ia] |= 1U << static_cast<unsigned>(object.kind);
   if (object.kind == Kind::kEvd) evds_.erase(handle);
   if (object.kind != Kind::kEp && object.kind != Kind::kSrq) return;
   if (const auto queue = queues_.find(handle); queue != queues_.end()) {

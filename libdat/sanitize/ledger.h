@@ -149,9 +149,9 @@ class Ledger {
   std::unordered_map<Handle, ObjectRecord> objects_;
   std::unordered_map<Handle, std::shared_ptr<QueueRecord>> queues_;
   std::unordered_map<Handle, EvdRecord> evds_;
-  std::unordered_map<std::uint32_t, RegionRecord> regions_;                                       // by lkey
-  std::unordered_map<Handle, std::uint32_t> lkeys_;                                               // by LMR
-  std::unordered_map<Handle, std::uint32_t> freed_;                                               // objects of an IA
+  std::unordered_map<std::uint32_t, RegionRecord> regions_;  // by lkey
+  std::unordered_map<Handle, std::uint32_t> lkeys_;          // by LMR
+  std::unordered_map<Handle, std::uint32_t> freed_;          // by IA: a bit for each kind of which it freed one
   std::map<std::tuple<const void*, std::uint64_t, std::uint64_t>, std::uint32_t> registrations_;  // place and range
   RangeIndex index_;
 };

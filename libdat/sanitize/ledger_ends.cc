@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ends of connections, objects and adapters.
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "libdat/object/endpoint.h"
@@ -138,17 +139,17 @@ void Ledger::before_evd_free(Handle evd) {
 
 void Ledger::report_leaks_locked(Handle ia, bool is_refused, const Site& site) {
   std::map<std::pair<Kind, const void*>, std::pair<const ObjectRecord*, std::uint32_t>> left;
-  std::uint32_t count = 0;
+  std::uint32_t kinds = 0;
   for (const auto& [handle, object] : objects_) {
     const bool is_child = object.ia == ia && handle != ia && object.ended.call == nullptr;
     if (!is_child || call_name(object.made) == "dat_ia_open") continue;
     auto& [first, times] = left[{object.kind, object.made.place}];
     first = &object;
     ++times;
-    ++count;
+    kinds |= 1U << static_cast<unsigned>(object.kind);
   }
   // A program that leaves everything to an abrupt close means it.
-  if (!is_refused && freed_[ia] < count) return;
+  if (!is_refused && std::popcount(freed_[ia]) < std::popcount(kinds)) return;
   for (const auto& [key, what] : left) {
     const auto& [object, times] = what;
     const char* const how = is_refused

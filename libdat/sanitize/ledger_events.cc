@@ -102,7 +102,10 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<
   if (is_message && ep.srq != nullptr) found = queues_.find(ep.srq);
   if (found == queues_.end()) return;
   auto& operations = is_message ? found->second->receives : found->second->requests;
-  const auto is_it = [&](const auto& operation) { return operation->cookie == completion.cookie; };
+  const bool may_be_suppressed = completion.status != DtoStatus::kSuccess;
+  const auto is_it = [&](const auto& operation) {
+    return operation->cookie == completion.cookie && (may_be_suppressed || is_message || !operation->is_suppressed);
+  };
   const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
   if (completed == operations.end()) return;
   const auto end = std::next(completed);

@@ -4,9 +4,12 @@
 #include "tidy.h"
 
 static void client(void) {
+  int i;
   rule("stale-handle");
   CHECK(dat_ep_free(ep));
+  for (i = 0; i < 3; ++i) {
 #ifdef WRONG
-  dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
+    dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
 #endif
+  }
 }
