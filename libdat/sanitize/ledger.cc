@@ -80,7 +80,7 @@ void Ledger::on_freed(Handle handle, const Site& site) {
   if (found == objects_.end()) return;
   ObjectRecord& object = found->second;
   object.ended = site;
-  freed_[object.ia] |= 1U << static_cast<unsigned>(object.kind);
+  if (object.kind != Kind::kCr) freed_[object.ia] |= 1U << static_cast<unsigned>(object.kind);
   if (object.kind == Kind::kEvd) evds_.erase(handle);
   if (object.kind != Kind::kEp && object.kind != Kind::kSrq) return;
   if (const auto queue = queues_.find(handle); queue != queues_.end()) {
@@ -104,6 +104,8 @@ void Ledger::on_refused_handles(std::span<const Handle> handles, const Site& sit
     }
     const auto found = objects_.find(handle);
     if (found == objects_.end() || found->second.ended.call == nullptr) continue;
+    // Objects that the provider makes itself, as a tentative EP, may have the handle now.
+    if (object::HandleTable::instance().pin_any(handle)) continue;
     const ObjectRecord& object = found->second;
     report({Rule::kStaleHandle,
             std::string("The handle is that of the ") + name_of(object.kind) + ' ' +

@@ -149,7 +149,7 @@ void Ledger::report_leaks_locked(Handle ia, bool is_refused, const Site& site) {
     kinds |= 1U << static_cast<unsigned>(object.kind);
   }
   // A program that leaves everything to an abrupt close means it.
-  if (!is_refused && std::popcount(freed_[ia]) < std::popcount(kinds)) return;
+  if (!is_refused && std::popcount(freed_[ia]) <= std::popcount(kinds)) return;
   for (const auto& [key, what] : left) {
     const auto& [object, times] = what;
     const char* const how = is_refused
