@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libdat/api/watched_call.h"
+#include "libdat/object/memory_probe.h"
 #include "libdat/object/memory_region.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -98,9 +99,12 @@ DAT_RETURN bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET* triplet, DAT_MEM_PRIV
 
 template <auto kSlot, Literal kName>
 DAT_RETURN synchronize(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET* segments, DAT_VLEN count) {
-  constexpr DAT_VLEN kMost = 4096;
+  constexpr DAT_VLEN kMost = 1 << 20;
   const WatchedCall call(kName.text, __builtin_return_address(0));
-  if (segments == nullptr || count > kMost) return call.finish((next_entries.*kSlot)(ia, segments, count), {ia});
+  const bool is_there = segments != nullptr && count <= kMost &&
+                        object::is_readable(reinterpret_cast<std::uintptr_t>(segments), count * sizeof *segments);
+  // The entry point refuses what it cannot read.
+  if (!is_there) return call.finish((next_entries.*kSlot)(ia, segments, count), {ia});
   DAT_RETURN answer = DAT_SUCCESS;
   note([&](Ledger&) {
     std::vector<DAT_LMR_TRIPLET> copies;

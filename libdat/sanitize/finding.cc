@@ -38,16 +38,25 @@ class Book {
     const std::lock_guard lock(mutex_);
     const auto found = told_.find(key);
     if (found == told_.end()) return false;
-    ++found->second.times;
+    ++found->second->times;
     return true;
   }
 
   void add(const Key& key, const Finding& finding) {
     const std::lock_guard lock(mutex_);
-    Told& told = told_[key];
-    if (++told.times > 1 || told_.size() > kMostTold) return;
+    if (const auto found = told_.find(key); found != told_.end()) {
+      ++found->second->times;
+      return;
+    }
+    if (told_.size() >= kMostTold) return;
     std::vector<std::string> places;
     for (const Step& step : finding.steps) places.push_back(text_of(step.site));
+    // Several addresses may be one line of a source.
+    std::string text = text_of(finding.rule).name;
+    for (const std::string& place : places) text += '\n' + place;
+    Told& told = by_text_[text];
+    told_[key] = &told;
+    if (++told.times > 1) return;
     if (suppressions_.matches(text_of(finding.rule).name, places)) return;
     told.number = ++findings_;
     print(finding, places);
@@ -59,7 +68,7 @@ class Book {
     if (findings_ == 0) return;
     std::uint64_t times = 0;
     std::string lines;
-    for (const auto& [key, told] : told_) {
+    for (const auto& [text, told] : by_text_) {
       if (told.number == 0) continue;
       times += told.times;
       if (told.times == 1) continue;
@@ -99,7 +108,8 @@ class Book {
   std::mutex mutex_;
   const Suppressions suppressions_ =
       Suppressions::read(std::string(base::environment(base::Variable::kSanitizeSuppressions)));
-  std::map<Key, Told> told_;
+  std::map<std::string, Told> by_text_;  // rule and calls as they are told
+  std::map<Key, Told*> told_;
   std::size_t findings_ = 0;
 };
 
