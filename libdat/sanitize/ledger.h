@@ -132,6 +132,7 @@ class Ledger {
   // ledger_events.cc
   void complete(const object::DtoCompletion& completion, const Site& site);
   void take_completed_locked(const object::DtoCompletion& completion, std::vector<std::unique_ptr<Operation>>& done);
+  std::shared_ptr<QueueRecord> find_shared_queue_locked(std::uint64_t cookie) const;
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
   void note_connection(const object::ConnectionNotice& notice, const Site& site);

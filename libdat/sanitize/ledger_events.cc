@@ -94,14 +94,18 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site) {
 
 // The completed operation, and the suppressed ones before it, which are done as well.
 void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<std::unique_ptr<Operation>>& done) {
-  auto found = queues_.find(completion.ep);
-  if (found == queues_.end()) return take_leftover_locked(completion);
-  QueueRecord& ep = *found->second;
   const bool is_message = is_receive(completion.operation);
-  if (is_message) ++ep.received;
-  if (is_message && ep.srq != nullptr) found = queues_.find(ep.srq);
-  if (found == queues_.end()) return;
-  auto& operations = is_message ? found->second->receives : found->second->requests;
+  const auto ep = find_queue_locked(completion.ep);
+  auto queue = ep;
+  if (ep == nullptr) {
+    take_leftover_locked(completion);
+    queue = is_message ? find_shared_queue_locked(completion.cookie) : nullptr;
+  } else if (is_message) {
+    ++ep->received;
+    if (ep->srq != nullptr) queue = find_queue_locked(ep->srq);
+  }
+  if (queue == nullptr) return;
+  auto& operations = is_message ? queue->receives : queue->requests;
   const bool may_be_suppressed = completion.status != DtoStatus::kSuccess;
   const auto is_it = [&](const auto& operation) {
     return operation->cookie == completion.cookie && (may_be_suppressed || is_message || !operation->is_suppressed);
@@ -112,10 +116,21 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<
   for (auto operation = operations.begin(); operation != end; ++operation) {
     if (std::next(operation) != end && (is_message || !(*operation)->is_suppressed)) continue;
     forget_locked(**operation);
-    (*operation)->is_completed = ep.received > (*operation)->received && (*operation)->is_suppressed;
+    (*operation)->is_completed = (*operation)->is_suppressed && queue->received > (*operation)->received;
     done.push_back(std::move(*operation));
   }
   operations.erase(std::remove(operations.begin(), end, nullptr), end);
+}
+
+// Of a freed EP it is not known any more which SRQ it took the receive from.
+std::shared_ptr<QueueRecord> Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
+  for (const auto& [handle, queue] : queues_) {
+    const auto object = objects_.find(handle);
+    if (object == objects_.end() || object->second.kind != Kind::kSrq) continue;
+    const auto is_it = [&](const auto& operation) { return operation->cookie == cookie; };
+    if (std::any_of(queue->receives.begin(), queue->receives.end(), is_it)) return queue;
+  }
+  return nullptr;
 }
 
 void Ledger::take_leftover_locked(const DtoCompletion& completion) {

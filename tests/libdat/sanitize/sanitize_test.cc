@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/fault_guard.h"
 #include "libdat/sanitize/checksum.h"
 #include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/range_index.h"
@@ -47,6 +48,7 @@ TEST(Checksum, ContinuesThatOfOtherRanges) {
 }
 
 TEST(Checksum, IsNoneOfMemoryThatCannotBeRead) {
+  ASSERT_TRUE(base::install_fault_guard());
   void* const page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   EXPECT_FALSE(checksum(reinterpret_cast<std::uint64_t>(page), 8, 0));
