@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/fault_guard.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/sanitize/settings.h"
@@ -29,6 +30,8 @@ const char* name_of(Kind kind) {
 }
 
 Ledger::Ledger() {
+  // Checksums read memory that may be gone.
+  base::install_fault_guard();
   ::pthread_atfork(prepare_for_fork, continue_in_parent, start_afresh_in_child);
 }
 
