@@ -51,7 +51,9 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   if (!entry) return hca::fail(entry.reason());
   {
     const std::lock_guard lock(post_mutex_);
-    if (accounts_.owed(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
+    const std::uint32_t owed = accounts_.owed(account_);
+    if (owed >= capacity_) return hca::fail(hca::Error::kLimitReached);
+    high_water_ = std::max(high_water_, owed + 1);
     accounts_.charge(account_);
     if (queue_->has_places()) [[unlikely]]
       queue_->note_place(base::calling_place());
@@ -99,6 +101,11 @@ hca::SharedReceiveCounts SharedReceiveQueue::counts() const {
   const Engine::Hold hold(engine_);
   const std::lock_guard lock(post_mutex_);
   return {.available = queue_->outstanding(), .outstanding = accounts_.owed(account_)};
+}
+
+std::uint32_t SharedReceiveQueue::high_water() const {
+  const std::lock_guard lock(post_mutex_);
+  return high_water_;
 }
 
 void SharedReceiveQueue::join() {
