@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The format of the counters that a process shows to the tools of its user, and the owner's end of the file.
 //
-// The file is a memfd of the owner. Nothing names it but the owner's descriptor, so it is gone with the process, however
-// that ends. A reader finds it in /proc/PID/fd, whose permission check (ptrace_may_access) lets in the same user and
-// root. It is sealed: its size is fixed, and only the owner's mapping can write.
+// The file is a memfd of the owner. Nothing names it but the owner's descriptor, so it is gone with the process,
+// however that ends. A reader finds it in /proc/PID/fd, whose permission check (ptrace_may_access) lets in the same
+// user and root. It is sealed: its size is fixed, and only the owner's mapping can write.
 // docs/decisions/0023-counters-in-a-memfd.md gives the reasons.
 //
 // Layout: a CounterFileHeader at 0; from kHalvesAt on two halves of half_bytes each. Snapshot g stands in half g mod 2:
-// a SnapshotHead, then records, each with a RecordHead. The owner writes snapshot g + 1 while `generation` is g, and then
-// stores g + 1 (release). So a reader that finds the same generation before and after its copy of half g mod 2 has a
-// whole snapshot; an owner that is stopped, even in the middle of writing, leaves one.
+// a SnapshotHead, then records, each with a RecordHead. The owner writes snapshot g + 1 while `generation` is g, and
+// then stores g + 1 (release). So a reader that finds the same generation before and after its copy of half g mod 2 has
+// a whole snapshot; an owner that is stopped, even in the middle of writing, leaves one.
 //
 // A reader must believe nothing: every number and text may be wrong. It reads with pread(), which cannot fault.
 #pragma once

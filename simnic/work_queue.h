@@ -4,8 +4,8 @@
 //
 // Who writes what: posted_ by the poster, who holds the queue's posting lock, after he filled the
 // slot; completed_ by the holder of the baton, after he copied out what he needs of the slot. Each
-// reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity(). high_water_ stands in for the capacity
-// where posts look for room, so that keeping it costs nothing.
+// reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity(). high_water_ stands in for
+// the capacity where posts look for room, so that keeping it costs nothing.
 #pragma once
 
 #include <algorithm>

@@ -337,7 +337,8 @@ TEST(Output, HasNoControlCharactersOfAnOwner) {
   for (const std::string& line : lines_of(process_table({hostile}, {}))) all += line;
   for (const std::string& line : lines_of(endpoint_table(hostile, {}))) all += line;
   for (const std::string& line : endpoint_lines(hostile, 0)) all += line;
-  EXPECT_TRUE(std::all_of(all.begin(), all.end(), [](char each) { return each == '\n' || (each >= ' ' && each <= '~'); }));
+  EXPECT_TRUE(
+      std::all_of(all.begin(), all.end(), [](char each) { return each == '\n' || (each >= ' ' && each <= '~'); }));
 }
 
 TEST(Tables, SortFilterAndAlign) {

@@ -91,14 +91,23 @@ Json to_json(const base::EpRecord& ep, const Snapshot& snapshot) {
 Json to_json(const base::EvdRecord& evd) {
   Json calls = Json::object();
   for (std::size_t i = 0; i < evd.calls.size(); ++i) calls[kEvdCallNames[i]] = evd.calls[i];
-  return {{"id", id_text(evd.id)},       {"ia", id_text(evd.ia)},         {"streams", streams_text(evd.streams)},
-          {"depth", evd.depth},          {"high_water", evd.high_water}, {"capacity", evd.capacity},
-          {"lost", evd.lost},            {"calls", calls}};
+  return {{"id", id_text(evd.id)},
+          {"ia", id_text(evd.ia)},
+          {"streams", streams_text(evd.streams)},
+          {"depth", evd.depth},
+          {"high_water", evd.high_water},
+          {"capacity", evd.capacity},
+          {"lost", evd.lost},
+          {"calls", calls}};
 }
 
 Json to_json(const base::SrqRecord& srq) {
-  return {{"id", id_text(srq.id)},         {"ia", id_text(srq.ia)},           {"available", srq.available},
-          {"outstanding", srq.outstanding}, {"high_water", srq.high_water}, {"capacity", srq.capacity},
+  return {{"id", id_text(srq.id)},
+          {"ia", id_text(srq.ia)},
+          {"available", srq.available},
+          {"outstanding", srq.outstanding},
+          {"high_water", srq.high_water},
+          {"capacity", srq.capacity},
           {"low_watermark", srq.low_watermark}};
 }
 

@@ -96,7 +96,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
 class Server {
  public:
-  explicit Server(const std::function<std::string()>& make_text) : make_text_(make_text), signals_(context_, SIGINT, SIGTERM) {
+  explicit Server(const std::function<std::string()>& make_text)
+      : make_text_(make_text), signals_(context_, SIGINT, SIGTERM) {
     signals_.async_wait([this](const Error& error, int) {
       if (!error) context_.stop();
     });
@@ -129,7 +130,8 @@ class Server {
   // More than kMostSessions are closed at once; they have a time limit, so that there is room again.
   void accept(Acceptor& acceptor) {
     acceptor.async_accept([this, &acceptor](const Error& error, Socket socket) {
-      if (!error && sessions_ < kMostSessions) std::make_shared<Session>(std::move(socket), make_text_, sessions_)->start();
+      if (!error && sessions_ < kMostSessions)
+        std::make_shared<Session>(std::move(socket), make_text_, sessions_)->start();
       if (error == asio::error::no_descriptors) return accept_later(acceptor);
       if (error != asio::error::operation_aborted) accept(acceptor);
     });

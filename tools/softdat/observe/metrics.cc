@@ -69,7 +69,8 @@ constexpr Declaration kDeclarations[] = {
     {"softdat_ia_events_total", "counter", "Creations, ends and connection events of an adapter."},
     {"softdat_endpoint_state", "gauge", "1 for the state that the endpoint is in."},
     {"softdat_endpoint_state_seconds", "gauge", "For how long the endpoint has been in its state."},
-    {"softdat_endpoint_operations_total", "counter", "Operations of an endpoint, by kind; kinds not used are left out."},
+    {"softdat_endpoint_operations_total", "counter",
+     "Operations of an endpoint, by kind; kinds not used are left out."},
     {"softdat_endpoint_bytes_total", "counter", "Bytes of these operations."},
     {"softdat_endpoint_completions_total", "counter", "Completions of an endpoint, by queue and status."},
     {"softdat_endpoint_rnr_waits_total", "counter", "As softdat_rnr_waits_total."},
@@ -115,8 +116,10 @@ void add_process(Writer& out, const std::string& labels, const Process& process)
   std::map<std::string, std::size_t> states;
   for (const base::EpRecord& ep : snapshot.eps) ++states[state_name(ep.state)];
   for (const auto& [state, count] : states) out.add("softdat_endpoints", with(labels, "state", state), count);
-  const std::pair<const char*, std::size_t> objects[] = {{"ia", snapshot.ias.size()},   {"ep", snapshot.eps.size()},
-                                                         {"evd", snapshot.evds.size()}, {"srq", snapshot.srqs.size()},
+  const std::pair<const char*, std::size_t> objects[] = {{"ia", snapshot.ias.size()},
+                                                         {"ep", snapshot.eps.size()},
+                                                         {"evd", snapshot.evds.size()},
+                                                         {"srq", snapshot.srqs.size()},
                                                          {"lmr", snapshot.lmrs.size()}};
   for (const auto& [kind, count] : objects) out.add("softdat_objects", with(labels, "kind", kind), count);
   std::uint64_t registered = 0;

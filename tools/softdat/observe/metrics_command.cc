@@ -11,7 +11,8 @@ namespace softdat::tools::observe {
 namespace {
 
 constexpr const char* kFooter =
-    "Without --listen it prints once. With sockets from systemd (LISTEN_FDS) it serves those. Who can connect can read\n"
+    "Without --listen it prints once. With sockets from systemd (LISTEN_FDS) it serves those. Who can connect can "
+    "read\n"
     "the counters of this user: a loopback port is open to every user of this host, a Unix socket to those whom its\n"
     "mode lets in.";
 
@@ -32,7 +33,8 @@ int MetricsCommand::run() const {
     const ListenAddress where = read_listen_address(listen_);
     serve(where, make_text, [&](std::uint16_t port) {
       const bool is_ipv6 = where.address.find(':') != std::string::npos;
-      print_out(fmt::format("serving http://{}:{}/metrics\n", is_ipv6 ? '[' + where.address + ']' : where.address, port));
+      print_out(
+          fmt::format("serving http://{}:{}/metrics\n", is_ipv6 ? '[' + where.address + ']' : where.address, port));
     });
   } else if (!passed.empty()) {
     serve(passed, make_text, [](std::uint16_t) {});

@@ -14,11 +14,12 @@ constexpr std::uint32_t kConnected = 9;
 
 // In the order of their numbers; the gaps are states that SoftDAT does not have.
 constexpr std::array<const char*, 13> kStates{
-    "unconnected", nullptr,   "reserved",       nullptr,        "passive_pending", nullptr, "active_pending",
-    "tentative",   nullptr,   "connected",      "disconnecting", "disconnected",   "completion_pending"};
+    "unconnected",   nullptr,          "reserved",          nullptr, "passive_pending",
+    nullptr,         "active_pending", "tentative",         nullptr, "connected",
+    "disconnecting", "disconnected",   "completion_pending"};
 
-constexpr std::pair<std::uint32_t, const char*> kStreams[] = {{0x001, "software"}, {0x010, "request"}, {0x020, "dto"},
-                                                              {0x040, "connection"}, {0x080, "rmr"}, {0x100, "async"}};
+constexpr std::pair<std::uint32_t, const char*> kStreams[] = {
+    {0x001, "software"}, {0x010, "request"}, {0x020, "dto"}, {0x040, "connection"}, {0x080, "rmr"}, {0x100, "async"}};
 
 enum class Side { kRequests, kReceived };
 constexpr bool is_of(std::size_t transfer, Side side) {

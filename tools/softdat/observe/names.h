@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of counters, as `softdat top --json` and `softdat metrics` print them. docs/OBSERVING.md says what each means.
+// The names of counters, as `softdat top --json` and `softdat metrics` print them. docs/OBSERVING.md says what each
+// means.
 #pragma once
 
 #include <array>
@@ -13,15 +14,15 @@ namespace softdat::tools::observe {
 
 // In the order of hca::Transfer and of hca::CompletionStatus.
 inline constexpr std::array<const char*, base::kCountedTransfers> kTransferNames{
-    "send",     "datagram",  "post_recv", "write",         "write_imm", "read",     "compare_swap",
-    "fetch_add", "recv", "recv_datagram", "recv_imm",  "recv_write_imm", "bind"};
+    "send",      "datagram", "post_recv",     "write",    "write_imm",      "read", "compare_swap",
+    "fetch_add", "recv",     "recv_datagram", "recv_imm", "recv_write_imm", "bind"};
 inline constexpr std::array<const char*, base::kCountedStatuses> kStatusNames{
     "success",          "local_length",   "local_protection",   "flushed",      "remote_access",
     "remote_operation", "retry_exceeded", "rnr_retry_exceeded", "bad_response", "bind_failed"};
 // In the order of the enum evd_counter of libdat/object/counters.h.
 inline constexpr std::array<const char*, base::kCountedEvdCalls> kEvdCallNames{
-    "wait",         "wait_blocked", "wait_notified",       "dequeue",         "dequeue_found",
-    "dequeue_empty", "poll",         "poll_found",          "connection_event", "completion_event"};
+    "wait",          "wait_blocked", "wait_notified", "dequeue",          "dequeue_found",
+    "dequeue_empty", "poll",         "poll_found",    "connection_event", "completion_event"};
 
 // Those of the enum ia_counter that SoftDAT counts.
 struct IaEventName {

@@ -75,7 +75,8 @@ std::optional<Snapshot> decode(std::span<const std::byte> bytes) {
 
 std::string printable(std::string_view text) {
   std::string result(text);
-  std::replace_if(result.begin(), result.end(), [](char letter) { return !is_plain(letter); }, '?');
+  std::replace_if(
+      result.begin(), result.end(), [](char letter) { return !is_plain(letter); }, '?');
   return result;
 }
 

@@ -12,16 +12,14 @@
 namespace softdat::tools::observe {
 namespace {
 
-constexpr Column kProcessColumns[] = {{"PID", true},    {"PROGRAM", false}, {"EPS", true},      {"CONN", true},
-                                      {"OPS/S", true},  {"MB/S", true},     {"OPS", true},      {"BYTES", true},
-                                      {"RECV", true},   {"FAILED", true},   {"RNR", true},      {"RETRY", true},
-                                      {"QUEUED", true}, {"REGIONS", true},  {"REGBYTES", true}, {"PINNED", true},
-                                      {"AGE", true}};
-constexpr Column kEndpointColumns[] = {{"ENDPOINT", false}, {"STATE", false}, {"SINCE", true}, {"REMOTE", false},
-                                       {"OPS/S", true},     {"MB/S", true},   {"OPS", true},   {"BYTES", true},
-                                       {"RECV", true},      {"FAILED", true}, {"FLUSHED", true}, {"RNR", true},
-                                       {"RETRY", true},     {"SENDQ", true},  {"SENDHW", true}, {"RECVQ", true},
-                                       {"RECVHW", true}};
+constexpr Column kProcessColumns[] = {
+    {"PID", true},    {"PROGRAM", false}, {"EPS", true},      {"CONN", true},   {"OPS/S", true}, {"MB/S", true},
+    {"OPS", true},    {"BYTES", true},    {"RECV", true},     {"FAILED", true}, {"RNR", true},   {"RETRY", true},
+    {"QUEUED", true}, {"REGIONS", true},  {"REGBYTES", true}, {"PINNED", true}, {"AGE", true}};
+constexpr Column kEndpointColumns[] = {
+    {"ENDPOINT", false}, {"STATE", false}, {"SINCE", true},  {"REMOTE", false}, {"OPS/S", true},   {"MB/S", true},
+    {"OPS", true},       {"BYTES", true},  {"RECV", true},   {"FAILED", true},  {"FLUSHED", true}, {"RNR", true},
+    {"RETRY", true},     {"SENDQ", true},  {"SENDHW", true}, {"RECVQ", true},   {"RECVHW", true}};
 constexpr std::size_t kFlushed = 3;
 
 Cell number(double value) {
@@ -70,9 +68,8 @@ double seconds_between(const Process& before, const Process& now) {
 
 Row process_row(const Process& process, const Process* before) {
   const Snapshot& snapshot = process.snapshot;
-  const Rates now = before == nullptr
-                        ? Rates{}
-                        : rates(snapshot.sums, before->snapshot.sums, seconds_between(*before, process));
+  const Rates now =
+      before == nullptr ? Rates{} : rates(snapshot.sums, before->snapshot.sums, seconds_between(*before, process));
   std::uint64_t connected = 0;
   std::uint64_t queued = 0;
   for (const base::EpRecord& ep : snapshot.eps) {
@@ -94,15 +91,15 @@ Row process_row(const Process& process, const Process* before) {
 Row endpoint_row(const Process& process, const base::EpRecord& ep, const Rates& now) {
   const std::uint64_t published = process.snapshot.head.published_ns;
   const double since = published > ep.state_ns ? static_cast<double>(published - ep.state_ns) * 1e-9 : 0;
-  return {.cells = {text(id_text(ep.id)), text(state_name(ep.state)), duration(since), text(printable(ep.remote)),
-                    number(now.operations), number(now.megabytes), count(requests(ep.sums.transfers)),
-                    count(request_bytes(ep.sums.transfers)), count(received(ep.sums.transfers)),
-                    count(failures(ep.sums)), count(ep.sums.failed_requests[kFlushed] + ep.sums.failed_receives[kFlushed]),
-                    count(ep.sums.rnr_waits), count(ep.sums.resends + ep.sums.connect_retries),
-                    whole(ep.sends_outstanding), whole(ep.send_high_water), whole(ep.recvs_outstanding),
-                    whole(ep.recv_high_water)},
-          .pid = process.pid,
-          .endpoint = ep.id};
+  return {
+      .cells = {text(id_text(ep.id)), text(state_name(ep.state)), duration(since), text(printable(ep.remote)),
+                number(now.operations), number(now.megabytes), count(requests(ep.sums.transfers)),
+                count(request_bytes(ep.sums.transfers)), count(received(ep.sums.transfers)), count(failures(ep.sums)),
+                count(ep.sums.failed_requests[kFlushed] + ep.sums.failed_receives[kFlushed]), count(ep.sums.rnr_waits),
+                count(ep.sums.resends + ep.sums.connect_retries), whole(ep.sends_outstanding),
+                whole(ep.send_high_water), whole(ep.recvs_outstanding), whole(ep.recv_high_water)},
+      .pid = process.pid,
+      .endpoint = ep.id};
 }
 
 const base::EpRecord* find_endpoint(const Process& process, std::uint64_t id) {
@@ -128,8 +125,8 @@ void add_statuses(std::vector<std::string>& lines, const base::EpRecord& ep) {
   lines.push_back(fmt::format("{:<22}{:>16}{:>20}", kStatusNames[0], ep.completed_requests, ep.completed_receives));
   for (std::size_t i = 1; i < kStatusNames.size(); ++i) {
     if (ep.sums.failed_requests[i] + ep.sums.failed_receives[i] == 0) continue;
-    lines.push_back(fmt::format("{:<22}{:>16}{:>20}", kStatusNames[i], ep.sums.failed_requests[i],
-                                ep.sums.failed_receives[i]));
+    lines.push_back(
+        fmt::format("{:<22}{:>16}{:>20}", kStatusNames[i], ep.sums.failed_requests[i], ep.sums.failed_receives[i]));
   }
 }
 
@@ -170,8 +167,8 @@ Table endpoint_table(const Process& now, const std::vector<Process>& before) {
   const Process* const old = find(before, now.pid);
   for (const base::EpRecord& ep : now.snapshot.eps) {
     const base::EpRecord* const known = old == nullptr ? nullptr : find_endpoint(*old, ep.id);
-    table.rows.push_back(endpoint_row(
-        now, ep, known == nullptr ? Rates{} : rates(ep.sums, known->sums, seconds_between(*old, now))));
+    table.rows.push_back(
+        endpoint_row(now, ep, known == nullptr ? Rates{} : rates(ep.sums, known->sums, seconds_between(*old, now))));
   }
   return table;
 }
