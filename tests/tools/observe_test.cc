@@ -272,7 +272,7 @@ TEST(Scanner, IsNotHarmedByAFileThatIsCutAndGrownUnderIt) {
     ::_exit(0);
   });
   Scanner scanner;
-  for (int i = 0; i < 300; ++i) EXPECT_TRUE(scanner.scan(child.pid()).empty());
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(scanner.scan(child.pid()).empty());
 }
 
 TEST(Scanner, SkipsHugePagesAndEmptyFiles) {

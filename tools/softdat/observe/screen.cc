@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/observe/screen.h"
 
+#define NCURSES_NOMACROS 1  // some have the names of our functions
 #include <curses.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ class Terminal {
  public:
   Terminal() {
     if (::isatty(STDOUT_FILENO) == 0) throw Failure("standard output is not a terminal; use --once or --json");
+    if (::isatty(STDIN_FILENO) == 0) throw Failure("standard input is not a terminal; use --once or --json");
     std::setlocale(LC_CTYPE, "");
     screen_ = ::newterm(nullptr, stdout, stdin);
     if (screen_ == nullptr) throw Failure("TERM names no terminal that is known here; use --once, or set TERM");
