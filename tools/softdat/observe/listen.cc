@@ -6,12 +6,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio.hpp>
+#include <algorithm>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "tools/softdat/address.h"
 #include "tools/softdat/command_line.h"
