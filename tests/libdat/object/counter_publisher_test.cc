@@ -3,7 +3,6 @@
 #include "libdat/object/counter_publisher.h"
 
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,15 +99,18 @@ TEST(CounterPublisher, IsInNobodysWay) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A program may close every descriptor; here behind ThreadSanitizer's back, which takes that for a race.
+// A program may close every descriptor. The publisher then looks at a number that may be another file's, which
+// ThreadSanitizer takes for a race.
 TEST(CounterPublisher, MakesAnotherFileForTheOneThatIsClosed) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP();
+#endif
   const World world;
   ASSERT_TRUE(is_shown_at_last([](const Snapshot& now) { return now.ias.size() == 1; }));
   for (int fd = 3; fd < 256; ++fd) {
     char target[64];
     const ssize_t length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target, sizeof target);
-    if (length > 0 && std::string_view(target, static_cast<std::size_t>(length)) == base::kCounterFileLink)
-      ::syscall(SYS_close, fd);
+    if (length > 0 && std::string_view(target, static_cast<std::size_t>(length)) == base::kCounterFileLink) ::close(fd);
   }
   EXPECT_TRUE(is_shown_at_last([](const Snapshot& now) { return now.ias.size() == 1; }));
   EXPECT_EQ(count_files(), 1);
