@@ -20,6 +20,8 @@ enum class Variable {
   kLog,           // SOFTDAT_LOG: error | warning | notice | trace
   kAnyIa,         // SOFTDAT_ANY_IA: 1 | 0; 1 routes every unknown IA name to this library (read by the registries)
   kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: 2 to 600, after how many seconds of silence a TCP peer is lost
+  kFaults,        // SOFTDAT_FAULTS: a fault plan, or @FILE (docs/FAULTS.md)
+  kFaultsLog,     // SOFTDAT_FAULTS_LOG: a file to which each fault that fires adds a line
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's

@@ -36,6 +36,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
                       "Time from SIGTERM to SIGKILL, and for a server to end after its clients");
   options_.add_flag("-q,--quiet", is_quiet_, "No summary");
   environment_.add_to(options_);
+  faults_.add_to(options_);
   options_.add_program(words_);
 }
 
@@ -140,18 +141,29 @@ JobPlan Command::plan(const Environment& environment, const std::vector<Host>& h
   return plan;
 }
 
+// A plan that does nothing is most often a mistake.
+void Command::tell_of(const Faults& faults, const Summary& summary) const {
+  const std::size_t fired = faults.finish();
+  if (fired > 0) return summary.note(fmt::format("{} {} fired", fired, fired == 1 ? "fault" : "faults"));
+  summary.note("no fault of the plan fired; --fault note --faults-log FILE lists where faults may fire");
+}
+
 int Command::run() {
   check();
   warn_of(words_.front());
+  Faults faults(faults_, make_environment(environment_));
   ReportSocket reports;
+  Environment whole = environment(reports.path());
+  if (!faults.is_empty()) faults.put_into(whole);
   const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
-  const JobPlan job_plan = plan(environment(reports.path()), hosts);
+  const JobPlan job_plan = plan(whole, hosts);
   const int signals = block_signals(is_gathered());
   Summary summary(is_quiet_);
   Job job(job_plan, signals, reports, summary);
   try {
     const int status = job.run();
     summary.print();
+    if (!faults.is_empty()) tell_of(faults, summary);
     return status;
   } catch (const StartFailure& failure) {
     print_error(failure.what());
