@@ -39,6 +39,7 @@ FaultyQueuePair* FaultyChannel::queue_pair() {
 void FaultyChannel::connect(const Offer& request, const ConnectFate& fate) {
   request_ = request;
   fate_ = fate;
+  is_connector_ = true;
   if (fate.private_data) {
     request_.private_data.resize(std::min(request_.private_data.size(), *fate.private_data));
   }
@@ -111,8 +112,9 @@ void FaultyChannel::carry_out_cut() {
 void FaultyChannel::lose() {
   if (is_over_) return;
   is_over_ = true;
-  if (inner_) inner_->cut();
-  if (connection_ == 0) return sink_.on_refused(transport::Refusal::kUnreachable, {});
+  if (inner_ && connection_ != 0) inner_->cut();
+  if (inner_ && connection_ == 0) inner_->close(transport::CloseMode::kAbrupt);
+  if (connection_ == 0 && is_connector_) return sink_.on_refused(transport::Refusal::kUnreachable, {});
   sink_.on_closed(CloseReason::kLost, {});
 }
 

@@ -45,7 +45,9 @@ FaultyQueuePair::FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig&
 
 FaultyQueuePair::~FaultyQueuePair() {
   const Engine::Hold hold(engine_);
-  carrier_.endpoint(endpoint_).queue_pair = nullptr;
+  // Numbers come again when very many queue pairs have been made.
+  FaultyQueuePair*& entry = carrier_.endpoint(endpoint_).queue_pair;
+  if (entry == this) entry = nullptr;
 }
 
 std::optional<hca::Error> FaultyQueuePair::decide_post(FaultOp op, std::uint64_t size) {

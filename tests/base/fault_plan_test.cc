@@ -45,7 +45,8 @@ TEST(FaultPlanTest, AStatementHasAFaultAndItsKeys) {
 }
 
 TEST(FaultPlanTest, TheOperationDecidesTheStage) {
-  const FaultPlan plan = expect_plan("drop-connection op=accept; fail-create op=lmr reason=memory; fail-post op=recv; note");
+  const FaultPlan plan =
+      expect_plan("drop-connection op=accept; fail-create op=lmr reason=memory; fail-post op=recv; note");
   ASSERT_EQ(plan.rules.size(), 4u);
   EXPECT_EQ(plan.rules[0].stage, FaultStage::kConnection);
   EXPECT_EQ(plan.rules[1].stage, FaultStage::kCreation);

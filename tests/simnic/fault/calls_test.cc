@@ -8,10 +8,12 @@ namespace {
 class CallFaultTest : public FaultTest {};
 
 TEST_F(CallFaultTest, ARegistrationFailsWithTheReasonAskedFor) {
-  use("fail-create op=lmr nth=2 reason=memory; fail-create op=lmr nth=3 reason=limit; fail-create op=lmr nth=4 reason=protection");
+  use("fail-create op=lmr nth=2 reason=memory; fail-create op=lmr nth=3 reason=limit; fail-create op=lmr nth=4 "
+      "reason=protection");
   std::byte memory[16];
   const auto register_it = [&] {
-    return here().nic().register_memory(here().pd(), reinterpret_cast<std::uintptr_t>(memory), sizeof memory, kEverything);
+    return here().nic().register_memory(here().pd(), reinterpret_cast<std::uintptr_t>(memory), sizeof memory,
+                                        kEverything);
   };
   EXPECT_EQ(reason(register_it()), std::nullopt);
   EXPECT_EQ(reason(register_it()), hca::Error::kNoMemory);

@@ -104,7 +104,8 @@ TEST_F(ConnectionFaultTest, OneConnectThatIsTriedAgainIsOneConnect) {
   expect_ok(active_->connect(there()));
   for (int i = 0; i < 600; ++i) world_->pass(milliseconds(1));
   EXPECT_EQ(active_->events(), "non-peer-rejected");
-  EXPECT_EQ(log_.text(), "refuse-connect process=here ia=sim0 endpoint=1 op=connect number=1 reason=no-listener  # connect\n");
+  EXPECT_EQ(log_.text(),
+            "refuse-connect process=here ia=sim0 endpoint=1 op=connect number=1 reason=no-listener  # connect\n");
 }
 
 }  // namespace

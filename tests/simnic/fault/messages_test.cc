@@ -37,7 +37,8 @@ TEST_F(MessageFaultTest, ADropBeforeAMessageLetsAllBeforeItComplete) {
   EXPECT_EQ(passive_->recvs(), "1:ok 2:ok 3:flushed 4:flushed 5:flushed");
   EXPECT_EQ(active_->events(), "broken");
   EXPECT_EQ(passive_->events(), "broken");
-  EXPECT_EQ(log_.text(), "drop-connection process=here ia=sim0 endpoint=1 connection=1 number=3 when=before  # send of 1 bytes\n");
+  EXPECT_EQ(log_.text(),
+            "drop-connection process=here ia=sim0 endpoint=1 connection=1 number=3 when=before  # send of 1 bytes\n");
 }
 
 TEST_F(MessageFaultTest, ADropAfterAMessageLetsItComplete) {

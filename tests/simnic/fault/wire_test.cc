@@ -53,9 +53,7 @@ class Wire {
     std::unique_ptr<hca::CompletionQueue> cq;
   };
 
-  static std::uint64_t address(std::vector<std::byte>& bytes) {
-    return reinterpret_cast<std::uintptr_t>(bytes.data());
-  }
+  static std::uint64_t address(std::vector<std::byte>& bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
   static std::unique_ptr<hca::Device> open(const std::string& plan, transport::CarrierKind kind, bool crc,
                                            std::uint32_t ipv4) {
     return open_nic({.name = "sim0",

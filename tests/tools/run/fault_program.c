@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fault_program all|server|client QUAL CLIENTS MESSAGES DIRECTORY: pairs that answer each message, and connect again when
- * a connection fails. Client i asks for service QUAL+i, whose endpoints the server has made before, so that endpoints
- * have the same numbers in every run. `all` is server and clients in one process; else client i is the copy i of
- * `softdat run`. A client that has ended leaves a file in DIRECTORY, which its server waits for. */
+/* fault_program all|server|client QUAL CLIENTS MESSAGES DIRECTORY: pairs that answer each message, and connect again
+ * when a connection fails. Client i asks for service QUAL+i, whose endpoints the server has made before, so that
+ * endpoints have the same numbers in every run. `all` is server and clients in one process; else client i is the copy i
+ * of `softdat run`. A client that has ended leaves a file in DIRECTORY, which its server waits for. */
 #include <dat2/udat.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -135,9 +135,8 @@ static void* run_client(void* context) {
   FILE* file;
   for (attempt = 0; attempt < kConnects && message < messages; ++attempt) {
     DAT_EP_HANDLE ep = side->endpoints[attempt];
-    DAT_RETURN answer =
-        dat_ep_connect(ep, attributes.ia_address_ptr, qual + (unsigned)side->client, 100000000, 0, NULL, DAT_QOS_BEST_EFFORT,
-                       DAT_CONNECT_DEFAULT_FLAG);
+    DAT_RETURN answer = dat_ep_connect(ep, attributes.ia_address_ptr, qual + (unsigned)side->client, 100000000, 0, NULL,
+                                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     int is_connected;
     require(answer, "dat_ep_connect");
     is_connected = is_established(side);
@@ -203,7 +202,8 @@ int main(int argc, char** argv) {
   for (i = 0; strcmp(argv[1], "all") == 0 && i < clients; ++i, ++count) sides[count].client = i;
   if (strcmp(argv[1], "client") == 0) sides[count++].client = atoi(getenv("SOFTDAT_RUN_COPY"));
   for (i = 0; i < count; ++i) prepare(&sides[i]);
-  for (i = 0; i < count; ++i) pthread_create(&threads[i], NULL, sides[i].is_server ? run_server : run_client, &sides[i]);
+  for (i = 0; i < count; ++i)
+    pthread_create(&threads[i], NULL, sides[i].is_server ? run_server : run_client, &sides[i]);
   for (i = 0; i < count; ++i) pthread_join(threads[i], NULL);
   require(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), "dat_ia_close");
   return 0;

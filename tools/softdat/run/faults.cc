@@ -126,10 +126,10 @@ void Faults::check_transport(const Environment& environment) const {
     const bool is_within = rule.kind == base::FaultKind::kDropConnection && rule.word == "within";
     const std::string_view needed = is_within ? "tcp" : base::row_of(rule.kind).transport;
     if (needed.empty() || needed == transport) continue;
-    throw UsageError(fmt::format("{}{} changes bytes on a wire, which transport {} does not have for sure; add "
-                                 "--transport tcp",
-                                 base::row_of(rule.kind).name, is_within ? " when=within" : "",
-                                 transport.empty() ? "auto" : transport));
+    throw UsageError(fmt::format(
+        "{}{} changes bytes on a wire, which transport {} does not have for sure; add "
+        "--transport tcp",
+        base::row_of(rule.kind).name, is_within ? " when=within" : "", transport.empty() ? "auto" : transport));
   }
 }
 

@@ -2,9 +2,9 @@
 #include "tools/softdat/run/toml_plan.h"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <cstdint>
-#include <toml++/toml.h>
 
 #include "base/fault_plan.h"
 #include "tools/softdat/command_line.h"
