@@ -22,7 +22,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(word.size() / 3, 1) + 1;
+  // Two letters that changed places are two replaced ones.
+  constexpr std::size_t kShort = 4;
+  std::size_t least = (word.size() < kShort ? 1 : 2) + 1;
   for (const std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance >= least) continue;

@@ -105,6 +105,7 @@ class FaultyChannel final : public transport::Channel, private transport::Channe
   std::unique_ptr<transport::Channel> inner_;  // null: it never came to that
   transport::Offer request_{};
   ConnectFate fate_{};
+  bool is_connector_ = false;
   std::uint32_t connection_ = 0;                        // of the endpoint; 0: not established
   bool is_over_ = false;                                // the sink is not called again, unless...
   bool is_torn_ = false;                                // ...it has still to hear of the end

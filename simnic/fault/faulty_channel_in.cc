@@ -95,6 +95,9 @@ Placement FaultyChannel::find_no_receive() {
     is_torn_ = true;
     is_over_ = true;
     end_code_ = kNoBuffer;
+    // The peer is to know which of its requests is meant.
+    const Message ack{.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = arrivals_};
+    if (takes_notes() && !is_midway_) static_cast<void>(inner_->send(ack, nullptr));
     inner_->terminate(kNoBuffer);
     carrier_.set(end_alarm_, base::Duration::zero());
     return Placement::kDiscard;
