@@ -82,6 +82,7 @@ void FaultyChannel::on_refused(transport::Refusal reason, std::span<const std::b
 }
 
 void FaultyChannel::on_closed(CloseReason reason, const TerminateCode& code) {
+  if (late_ack_) deliver_late_ack();
   if (is_over_) return;
   is_over_ = true;
   sink_.on_closed(reason, code);

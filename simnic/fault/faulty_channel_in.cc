@@ -174,7 +174,7 @@ void FaultyChannel::on_ack(const Message& message) {
 }
 
 void FaultyChannel::deliver_late_ack() {
-  if (is_over_) return;
+  if (is_over_ || !late_ack_) return;
   const std::uint64_t count = *std::exchange(late_ack_, std::nullopt);
   sink_.on_message(Message{.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = count});
   note_acknowledged(count);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
+
 namespace softdat::simnic::fault {
 namespace {
 
@@ -55,6 +57,22 @@ void add_own_keys(std::string& line, const FaultRule& rule, std::string_view rep
     if (key == "rate") add(line, key, std::to_string(rule.rate));
     const bool takes_word = key == "when" || key == "status" || key == "reason";
     if (takes_word && !rule.word.empty() && rule.stage == base::row_of(rule.kind).stage) add(line, key, rule.word);
+  }
+}
+
+// Whether it makes something fail, and does not merely take time.
+bool is_harmful(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kNote:
+    case FaultKind::kLateCompletions:
+    case FaultKind::kDelay:
+    case FaultKind::kJitter:
+    case FaultKind::kReceiverNotReady:
+    case FaultKind::kDrySrq:
+    case FaultKind::kSpuriousWake:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -139,6 +157,9 @@ void Injector::note(const FaultRule& rule, const Point& point, const std::string
   if (!key.empty()) add(line, key, value);
   line += "  # " + std::string(base::name_of(point.op));
   if (point.size != 0) line += " of " + std::to_string(point.size) + " bytes";
+  // The library's words about a failure do not know that it was made on purpose.
+  const auto level = is_harmful(rule.kind) ? base::LogLevel::kNotice : base::LogLevel::kTrace;
+  base::log(level, "fault: %s", line.c_str());
   journal_->add(std::move(line));
 }
 

@@ -20,7 +20,8 @@ struct side {
   DAT_LMR_HANDLE lmr;
   DAT_LMR_CONTEXT key;
   DAT_EP_HANDLE endpoints[kConnects];
-  char* buffer; /* of received bytes, and behind them of sent ones */
+  int sent, received; /* completions that nobody has asked for yet */
+  char* buffer;       /* of received bytes, and behind them of sent ones */
 };
 
 static DAT_IA_HANDLE ia;
@@ -88,24 +89,26 @@ static int post_send(const struct side* side, DAT_EP_HANDLE ep, int length) {
   return dat_ep_post_send(ep, 1, &segment, cookie, DAT_COMPLETION_DEFAULT_FLAG) == DAT_SUCCESS;
 }
 
-/* Completions of both kinds until those that are wanted have come. 0: one of them failed. */
-static int await(const struct side* side, int sends, int receives) {
-  while (sends > 0 || receives > 0) {
+/* So many completions of both kinds; those that come early count for the next call. 0: one of them failed. */
+static int await(struct side* side, int sends, int receives) {
+  while (side->sent < sends || side->received < receives) {
     DAT_EVENT event;
     DAT_COUNT more;
     require(dat_evd_wait(side->data, 100000000, 1, &event, &more), "dat_evd_wait");
     if (event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS) return 0;
     if (event.event_data.dto_completion_event_data.user_cookie.as_64 == 1) {
-      --receives;
+      ++side->received;
     } else {
-      --sends;
+      ++side->sent;
     }
   }
+  side->sent -= sends;
+  side->received -= receives;
   return 1;
 }
 
 /* Ends the connection and takes all that it has still to tell. */
-static void finish(const struct side* side, DAT_EP_HANDLE ep, int is_connected) {
+static void finish(struct side* side, DAT_EP_HANDLE ep, int is_connected) {
   DAT_EVENT event;
   DAT_COUNT more;
   if (is_connected) {
@@ -115,6 +118,7 @@ static void finish(const struct side* side, DAT_EP_HANDLE ep, int is_connected) 
     } while (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED);
   }
   while (dat_evd_dequeue(side->data, &event) == DAT_SUCCESS) continue;
+  side->sent = side->received = 0;
 }
 
 static int is_established(const struct side* side) {
