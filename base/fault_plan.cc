@@ -131,8 +131,9 @@ std::vector<std::string_view> keys_of(FaultKind kind) {
 
 // What the statement lacks, or says twice over.
 Problem check(const FaultRule& rule, std::span<const std::string_view> given) {
+  const auto has = [&](std::string_view key) { return std::find(given.begin(), given.end(), key) != given.end(); };
   for (const std::string_view key : words_of(row_of(rule.kind).required)) {
-    if (std::find(given.begin(), given.end(), key) == given.end()) {
+    if (!has(key)) {
       return std::string(row_of(rule.kind).name) + " needs " + std::string(key) + "=, as in " + std::string(key) +
              "=10";
     }
@@ -142,6 +143,10 @@ Problem check(const FaultRule& rule, std::span<const std::string_view> given) {
   const bool begins = rule.stage == FaultStage::kConnection;
   if (rule.kind == FaultKind::kDropConnection && begins && !rule.word.empty()) {
     return std::string("when= does not go with op=connect and op=accept, which drop a connection as it begins");
+  }
+  if (row_of(rule.kind).stage == FaultStage::kArrival && (has("min-size") || has("max-size"))) {
+    return std::string(
+        "min-size= and max-size= do not go with faults of receives, which come before the size is known");
   }
   return std::nullopt;
 }

@@ -41,6 +41,7 @@ Placement FaultyChannel::place(const Arrival& arrival, transport::SliceList& out
   return decide_arrival(arrival);
 }
 
+// The length of the message is not known: where its first piece ends is up to the carrier, and to time.
 Placement FaultyChannel::decide_arrival(const Arrival& arrival) {
   if (cut_) return Placement::kPlace;
   FaultyQueuePair* const qp = queue_pair();
@@ -49,7 +50,6 @@ Placement FaultyChannel::decide_arrival(const Arrival& arrival) {
                     .endpoint = endpoint_,
                     .connection = connection_,
                     .number = ++received_,
-                    .size = arrival.length,
                     .peer = peer_,
                     .has_srq = qp != nullptr && qp->has_srq()};
   for (const base::FaultRule* rule : carrier_.injector().decide(point, received_counts_)) {

@@ -74,6 +74,7 @@ TEST(FaultPlanTest, WhatLacksOrContradictsIsRefused) {
   expect_words("drop-connection nth=1 nth=2", {"\"nth\" is given twice"});
   expect_words("drop-connection op=connect when=after", {"when= does not go with op=connect"});
   expect_words("seed=1 delay ms=1", {"\"delay\"", "of its own"});
+  expect_words("fail-receive min-size=1", {"min-size= and max-size= do not go with faults of receives"});
   expect_words("delay ms=1 when=after", {"\"when\" is no key of delay"});
 }
 

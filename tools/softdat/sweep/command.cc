@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -105,12 +104,18 @@ class Sweep {
  private:
   void work(const std::string& directory) {
     try {
-      for (std::size_t i = next_++; i < faults_.size(); i = next_++) add(try_fault(plan_, faults_[i], directory));
+      for (std::size_t i = take(); i < faults_.size(); i = take()) add(try_fault(plan_, faults_[i], directory));
     } catch (...) {
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
       next_ = faults_.size();
     }
+  }
+
+  // The index of the next fault.
+  std::size_t take() {
+    const std::lock_guard lock(mutex_);
+    return next_ < faults_.size() ? next_++ : next_;
   }
 
   void add(Trial trial) {
@@ -124,8 +129,8 @@ class Sweep {
   const TrialPlan& plan_;
   const std::vector<std::string> faults_;
   const Progress progress_;
-  std::atomic<std::size_t> next_{0};
   std::mutex mutex_;  // guards the rest
+  std::size_t next_ = 0;
   std::ofstream file_;
   std::vector<Trial> trials_;
   std::size_t bad_ = 0;
