@@ -16,6 +16,8 @@ class MessageFaultTest : public FaultTest {
     settle();
   }
   void begin(const std::string& plan) {
+    from_.reset();
+    to_.reset();
     connect(plan);
     from_ = std::make_unique<Memory>(here(), bytes("0123456789abcdef"));
     to_ = std::make_unique<Memory>(there(), 16);
