@@ -77,9 +77,10 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   void on_complete(WorkEntry& entry, hca::CompletionStatus status);
   void on_received(const hca::Completion& completion);
   void on_work_failed(hca::CompletionStatus status, bool is_receive);
-  // In words, once for each connection: the entry failed with that status. Before on_complete(). Not inline: posts, which
-  // are of one piece and may drain a queue, would contain all that makes words.
-  [[gnu::noinline, gnu::cold]] void tell_failed_work(const WorkEntry& entry, const ibv_wc& wc, hca::CompletionStatus status);
+  // In words, once for each connection: the entry failed with that status. Before on_complete(). Not inline: posts,
+  // which are of one piece and may drain a queue, would contain all that makes words.
+  [[gnu::noinline, gnu::cold]] void tell_failed_work(const WorkEntry& entry, const ibv_wc& wc,
+                                                     hca::CompletionStatus status);
   void on_overflow();
   // The consumer has ended the connection, so what now fails has been flushed, whatever the device calls it.
   bool was_cut() const { return was_cut_.load(std::memory_order_seq_cst); }
