@@ -190,6 +190,7 @@ int main(int argc, char** argv) {
   static struct side sides[2 * kMostClients];
   pthread_t threads[2 * kMostClients];
   DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+  DAT_EVENT event;
   int clients, count = 0, i;
   if (argc != 6) return 2;
   qual = strtoul(argv[2], NULL, 10);
@@ -209,6 +210,8 @@ int main(int argc, char** argv) {
   for (i = 0; i < count; ++i)
     pthread_create(&threads[i], NULL, sides[i].is_server ? run_server : run_client, &sides[i]);
   for (i = 0; i < count; ++i) pthread_join(threads[i], NULL);
+  while (dat_evd_dequeue(async, &event) == DAT_SUCCESS)
+    printf("asynchronous event %#x\n", (unsigned)event.event_number);
   require(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), "dat_ia_close");
   return 0;
 }
