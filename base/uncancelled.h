@@ -8,25 +8,28 @@
 
 namespace softdat::base {
 
-// Of a thread that has postponed its cancellation within an Uncancelled and for longer than that lives: the state that
-// it goes back to in the end. Null: of no such thread.
-inline constinit thread_local int* t_later_cancel_state = nullptr;
+// What a thread has postponed its cancellation for, and its own state, which comes back with the end of the last of
+// these.
+struct PostponedCancellation {
+  unsigned count = 0;
+  int own_state = PTHREAD_CANCEL_ENABLE;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local PostponedCancellation t_postponed{};
+
+// Each postpone_cancellation() is ended by one resume_cancellation() of the same thread, in any order.
+inline void postpone_cancellation() {
+  if (t_postponed.count++ == 0) pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t_postponed.own_state);
+}
+inline void resume_cancellation() {
+  if (--t_postponed.count == 0) pthread_setcancelstate(t_postponed.own_state, nullptr);
+}
 
 class Uncancelled {
  public:
-  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~Uncancelled() {
-    if (t_later_cancel_state != nullptr && before_ == PTHREAD_CANCEL_ENABLE) [[unlikely]] {
-      *t_later_cancel_state = before_;
-    } else {
-      pthread_setcancelstate(before_, nullptr);
-    }
-  }
+  Uncancelled() { postpone_cancellation(); }
+  ~Uncancelled() { resume_cancellation(); }
   Uncancelled(const Uncancelled&) = delete;
   Uncancelled& operator=(const Uncancelled&) = delete;
-
- private:
-  int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
 }  // namespace softdat::base

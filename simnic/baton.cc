@@ -18,11 +18,9 @@ void Baton::take() {
 }
 
 void Baton::leave_after_stay() {
-  const int cancel_state = cancel_state_;
   has_stayed_ = false;
-  base::t_later_cancel_state = nullptr;
   give_away();
-  pthread_setcancelstate(cancel_state, nullptr);
+  base::resume_cancellation();
 }
 
 }  // namespace softdat::simnic

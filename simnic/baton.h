@@ -9,8 +9,6 @@
 // rang.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
@@ -34,8 +32,7 @@ class Baton {
   // By the holder: it is not cancelled until it leaves. May be repeated.
   void stay() {
     if (has_stayed_) return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    base::t_later_cancel_state = &cancel_state_;  // an Uncancelled that lives now may end before we leave
+    base::postpone_cancellation();
     has_stayed_ = true;
   }
 
@@ -54,7 +51,6 @@ class Baton {
   }
 
   // Owned by the holder.
-  int cancel_state_ = PTHREAD_CANCEL_ENABLE;  // its own, once it stays
   bool has_stayed_ = false;
   std::atomic<bool> held_{false};
   std::atomic<std::uint32_t> wanted_{0};

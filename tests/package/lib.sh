@@ -48,9 +48,9 @@ make_root() {
 
 # in_root DIRECTORY COMMAND...: runs it there, with a plain environment.
 in_root() {
-  local there=$1/root
+  local root=$1/root
   shift
-  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$there" "$@"
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"
 }
 
 # apt_in ROOT ARGUMENT...: apt-get without questions.
