@@ -33,7 +33,7 @@ struct Times {
 // What one process has said. Never destroyed: threads may speak while it ends.
 struct Speech {
   const pid_t process = ::getpid();
-  const Speech* const parents;  // of a child made by fork(), whose lock may be held for ever
+  const Speech* const parents;  // of the process that forked; its lock may be held for ever here
   Guarded<std::map<std::string, Times>> times{};
 };
 
@@ -64,19 +64,13 @@ std::uint64_t count(const std::string& sentence) {
   return times.said;
 }
 
-void print(const std::string& sentence, const std::string& addition) {
-  const int error = errno;
-  write_line("softdat[" + std::to_string(::getpid()) + "]: " + sentence + addition + '\n');
-  errno = error;
-}
-
 // At the end of the process: what was said more often than the last line about it tells.
 [[gnu::destructor]] void print_totals() try {
   Speech* const speech = own_speech();
   if (speech == nullptr) return;
   const auto all = speech->times.lock();
   for (const auto& [sentence, times] : *all) {
-    if (times.said != times.told) print(sentence, " (" + std::to_string(times.said) + " times in all)");
+    if (times.said != times.told) print_sentence(sentence + " (" + std::to_string(times.said) + " times in all)");
   }
 } catch (const std::bad_alloc&) {
   return;
@@ -91,8 +85,14 @@ bool are_words_wanted() {
 void say(const std::string& sentence) try {
   if (!are_words_wanted()) return;
   const std::uint64_t times = count(sentence);
-  if (times > 0) print(sentence, times > 1 ? " (" + std::to_string(times) + " times so far)" : "");
+  if (times > 0) print_sentence(times > 1 ? sentence + " (" + std::to_string(times) + " times so far)" : sentence);
 } catch (const std::bad_alloc&) {
+}
+
+void print_sentence(const std::string& sentence) {
+  const int error = errno;
+  write_line("softdat[" + std::to_string(::getpid()) + "]: " + sentence + '\n');
+  errno = error;
 }
 
 std::string process_text() {

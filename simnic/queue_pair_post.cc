@@ -2,7 +2,6 @@
 // The consumer's way in: nothing here takes a lock that another queue pair's posts take.
 #include <new>
 
-#include "base/call.h"
 #include "hca/request_rules.h"
 #include "simnic/engine.h"
 #include "simnic/memory_window.h"
@@ -126,7 +125,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
                           .segment_count = 0,
                           .opcode = hca::SendOpcode::kBind};
     if (direct_.is_open()) direct_.note_queued(entry.opcode, requester_.queue().posted());
-    if (requester_.queue().has_places()) requester_.queue().note_place(base::calling_place());
+    requester_.queue().note_caller();
     requester_.queue().push(entry, {});
   }
   nic_.engine.ring(*this);

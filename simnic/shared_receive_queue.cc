@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/call.h"
 #include "simnic/engine.h"
 #include "simnic/memory_region.h"
 #include "simnic/receive_request.h"
@@ -53,8 +52,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
     const std::lock_guard lock(post_mutex_);
     if (accounts_.owed(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
     accounts_.charge(account_);
-    if (queue_->has_places()) [[unlikely]]
-      queue_->note_place(base::calling_place());
+    queue_->note_caller();
     queue_->push(*entry, request.local);
   }
   if (is_starved_.load(std::memory_order_seq_cst)) engine_.ring(*this);

@@ -16,6 +16,7 @@
 #include <new>
 #include <span>
 
+#include "base/call.h"
 #include "base/words.h"
 #include "hca/types.h"
 #include "simnic/located.h"
@@ -117,8 +118,11 @@ class WorkQueue {
       places_[number & mask()].store(place, std::memory_order_relaxed);
     }
   }
-  // Whether words are wanted.
-  bool has_places() const { return places_ != nullptr; }
+  // The same of the call that the thread is in.
+  void note_caller() {
+    if (places_ != nullptr) [[unlikely]]
+      note_place(base::calling_place());
+  }
   // Of a request in [completed(), posted()); null: unknown.
   const void* place(std::uint64_t number) const {
     return places_ == nullptr ? nullptr : places_[number & mask()].load(std::memory_order_relaxed);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/api/call_line.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <chrono>
 
-#include "base/log.h"
 #include "base/place.h"
+#include "base/words.h"
 #include "libdat/api/refused_call.h"
 #include "libdat/object/status.h"
 
@@ -21,12 +18,12 @@ constinit thread_local std::uint64_t t_empty_dequeues = 0;
 
 bool is_in_hex(std::string_view name) {
   const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  return has("flags") || has("mask") || has("privileges") || has("priv") || has("context") || has("flag");
+  return has("flag") || has("mask") || has("privileges") || name == "mem_priv" || has("context");
 }
 
 std::string number_text(std::string_view name, std::uint64_t number) {
   if (name == "timeout") return number == kInfinite ? "infinite" : std::to_string(number) + " us";
-  if (name != "private_data_size" && is_in_hex(name)) return hex_text(number);
+  if (is_in_hex(name)) return hex_text(number);
   return std::to_string(number);
 }
 
@@ -64,16 +61,13 @@ void CallLine::add_number(std::uint64_t number) {
 
 void CallLine::print(std::uint32_t answer, base::Duration took, const void* caller) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
-  std::string line = "softdat[" + std::to_string(::getpid()) + "]: " + text_ + ") = " + answer_text(answer) + ", " +
-                     std::to_string(microseconds) + " us";
+  std::string line = text_ + ") = " + answer_text(answer) + ", " + std::to_string(microseconds) + " us";
   if (const std::string place = base::place_text(caller); !place.empty()) line += ", called by " + place;
   if (t_empty_dequeues > 0) {
     line += ", after " + std::to_string(t_empty_dequeues) + " dat_evd_dequeue that found nothing";
     t_empty_dequeues = 0;
   }
-  const int error = errno;
-  base::write_line(line + '\n');
-  errno = error;
+  base::print_sentence(line);
 }
 
 bool is_traced(std::string_view signature, std::uint32_t answer) {

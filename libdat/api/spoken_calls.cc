@@ -28,7 +28,7 @@ enum class Post : std::uint8_t { kNone, kReceive, kRequest };
 
 // What opens an adapter says itself why it cannot.
 template <Signature kSignature>
-constexpr bool kTellsRefusal = std::string_view(kSignature.text).find("dat_ia_open ") != 0;
+constexpr bool kTellsRefusal = !std::string_view(kSignature.text).starts_with("dat_ia_open ");
 
 template <typename First, typename... Rest>
 DAT_HANDLE first_of(First first, Rest...) {

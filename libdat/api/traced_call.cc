@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "libdat/object/hca_status.h"
+
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
@@ -43,26 +45,11 @@ constexpr Name kEvents[] = {
 #endif
 };
 
-constexpr Name kStatuses[] = {
-    SOFTDAT_NAME(DAT_DTO_SUCCESS),
-    SOFTDAT_NAME(DAT_DTO_ERR_FLUSHED),
-    SOFTDAT_NAME(DAT_DTO_ERR_LOCAL_LENGTH),
-    SOFTDAT_NAME(DAT_DTO_ERR_LOCAL_EP),
-    SOFTDAT_NAME(DAT_DTO_ERR_LOCAL_PROTECTION),
-    SOFTDAT_NAME(DAT_DTO_ERR_BAD_RESPONSE),
-    SOFTDAT_NAME(DAT_DTO_ERR_REMOTE_ACCESS),
-    SOFTDAT_NAME(DAT_DTO_ERR_REMOTE_RESPONDER),
-    SOFTDAT_NAME(DAT_DTO_ERR_TRANSPORT),
-    SOFTDAT_NAME(DAT_DTO_ERR_RECEIVER_NOT_READY),
-    SOFTDAT_NAME(DAT_RMR_OPERATION_FAILED),
-};
-
 #undef SOFTDAT_NAME
 
-template <std::size_t kSize>
-std::string name_of(const Name (&names)[kSize], unsigned number) {
-  const auto* const found = std::ranges::find(names, number, &Name::number);
-  return found == std::end(names) ? api::hex_text(number) : found->text;
+std::string event_name(unsigned number) {
+  const auto* const found = std::ranges::find(kEvents, number, &Name::number);
+  return found == std::end(kEvents) ? api::hex_text(number) : found->text;
 }
 
 std::string of_object(const char* kind, const void* handle) {
@@ -81,12 +68,13 @@ std::string facts_text(const DAT_EVENT& event) {
   if (event.event_number == DAT_DTO_COMPLETION_EVENT) {
     const auto& data = event.event_data.dto_completion_event_data;
     return of_object("ep", data.ep_handle) + cookie_text(data.user_cookie) + ", " +
-           std::to_string(data.transfered_length) + " bytes, " + name_of(kStatuses, static_cast<unsigned>(data.status));
+           std::to_string(data.transfered_length) + " bytes, " +
+           object::name_of(static_cast<object::DtoStatus>(data.status));
   }
   if (event.event_number == DAT_RMR_BIND_COMPLETION_EVENT) {
     const auto& data = event.event_data.rmr_completion_event_data;
     return of_object("rmr", data.rmr_handle) + cookie_text(data.user_cookie) + ", " +
-           name_of(kStatuses, static_cast<unsigned>(data.status));
+           object::name_of(static_cast<object::DtoStatus>(data.status));
   }
   if (event.event_number == DAT_CONNECTION_REQUEST_EVENT) {
     const auto& data = event.event_data.cr_arrival_event_data;
@@ -102,7 +90,7 @@ std::string facts_text(const DAT_EVENT& event) {
 }  // namespace
 
 std::string event_text(const DAT_EVENT& event) {
-  return '{' + name_of(kEvents, static_cast<unsigned>(event.event_number)) + facts_text(event) + '}';
+  return '{' + event_name(static_cast<unsigned>(event.event_number)) + facts_text(event) + '}';
 }
 
 // A list that is too long for a line is cut.

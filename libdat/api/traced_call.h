@@ -16,7 +16,8 @@ std::string event_text(const DAT_EVENT& event);
 std::string segments_text(const DAT_LMR_TRIPLET* segments, DAT_COUNT count);
 std::string range_text(const DAT_RMR_TRIPLET& range);
 
-// What the text of an argument may look at.
+// What the text of an argument may look at. Memory of the consumer's is read only after a success: of a refused call it
+// may be what the call was refused for.
 struct CallFacts {
   bool is_successful;
   DAT_COUNT segments;  // the last number among the arguments before
@@ -46,11 +47,11 @@ void add_argument(api::CallLine& line, CallFacts& facts, const T& value) {
     const bool is_there = facts.is_successful && value != nullptr;
     line.add(is_there ? event_text(*value) : api::pointer_text(value));
   } else if constexpr (std::is_same_v<T, DAT_LMR_TRIPLET*>) {
-    line.add(segments_text(value, facts.segments));
+    line.add(facts.is_successful ? segments_text(value, facts.segments) : api::pointer_text(value));
   } else if constexpr (std::is_same_v<T, const DAT_RMR_TRIPLET*> || std::is_same_v<T, DAT_RMR_TRIPLET*>) {
-    line.add(value == nullptr ? "null" : range_text(*value));
+    line.add(facts.is_successful && value != nullptr ? range_text(*value) : api::pointer_text(value));
   } else if constexpr (std::is_same_v<T, DAT_NAME_PTR>) {
-    line.add(value == nullptr ? "null" : '"' + std::string(value) + '"');
+    line.add(facts.is_successful && value != nullptr ? '"' + std::string(value) + '"' : api::pointer_text(value));
   } else if constexpr (std::is_same_v<T, DAT_DTO_COOKIE>) {
     line.add(api::hex_text(value.as_64));
   } else if constexpr (std::is_same_v<T, DAT_REGION_DESCRIPTION>) {

@@ -65,6 +65,7 @@ void Endpoint::report_transfers() {
 }
 
 void Endpoint::count_ending(ConnectionResult result) {
+  if (result != ConnectionResult::kEstablished && result != ConnectionResult::kDisconnected) count_broken_connection();
   const bool is_active = is_active_.load();
   switch (result) {
     case ConnectionResult::kEstablished:
@@ -73,20 +74,16 @@ void Endpoint::count_ending(ConnectionResult result) {
       if (is_active) ia().count(ia_counter::kReadySent);
       return;
     case ConnectionResult::kPeerRejected:
-      count_broken_connection();
       return ia().count(ia_counter::kRejectReceived);
     case ConnectionResult::kNonPeerRejected:
-      count_broken_connection();
       return ia().count(ia_counter::kRefused);
     case ConnectionResult::kDisconnected:
       return ia().count(ia_counter::kDisconnectReceived);
     case ConnectionResult::kTimedOut:
-      count_broken_connection();
       return ia().count(ia_counter::kTimedOut);
     case ConnectionResult::kAcceptCompletionError:
     case ConnectionResult::kBroken:
     case ConnectionResult::kUnreachable:
-      count_broken_connection();
       return ia().count(ia_counter::kError);
   }
 }

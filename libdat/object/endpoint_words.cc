@@ -22,34 +22,6 @@ using hca::CompletionStatus;
 using hca::Failure;
 using hca::Rule;
 
-const char* name_of(DtoStatus status) {
-  switch (status) {
-    case DtoStatus::kSuccess:
-      return "DAT_DTO_SUCCESS";
-    case DtoStatus::kFlushed:
-      return "DAT_DTO_ERR_FLUSHED";
-    case DtoStatus::kLocalLength:
-      return "DAT_DTO_ERR_LOCAL_LENGTH";
-    case DtoStatus::kLocalEp:
-      return "DAT_DTO_ERR_LOCAL_EP";
-    case DtoStatus::kLocalProtection:
-      return "DAT_DTO_ERR_LOCAL_PROTECTION";
-    case DtoStatus::kBadResponse:
-      return "DAT_DTO_ERR_BAD_RESPONSE";
-    case DtoStatus::kRemoteAccess:
-      return "DAT_DTO_ERR_REMOTE_ACCESS";
-    case DtoStatus::kRemoteResponder:
-      return "DAT_DTO_ERR_REMOTE_RESPONDER";
-    case DtoStatus::kTransport:
-      return "DAT_DTO_ERR_TRANSPORT";
-    case DtoStatus::kReceiverNotReady:
-      return "DAT_DTO_ERR_RECEIVER_NOT_READY";
-    case DtoStatus::kRmrOperationFailed:
-      return "DAT_RMR_OPERATION_FAILED";
-  }
-  return "an unknown status";
-}
-
 // The event that the consumer gets.
 const char* event_name(Rule rule) {
   switch (rule) {
@@ -145,7 +117,7 @@ std::string Endpoint::name_text() const {
 }
 
 // The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.
-void Endpoint::tell_carrier(const char* carrier) {
+void Endpoint::tell_carrier(const char* carrier) try {
   count_connection(carrier);
   if (!base::is_logged(base::LogLevel::kTrace)) return;
   std::string peer;
@@ -155,6 +127,7 @@ void Endpoint::tell_carrier(const char* carrier) {
     if (queue_pair != nullptr) peer = " with " + base::text_of(queue_pair->remote_address());
   }
   base::log(base::LogLevel::kTrace, "connected over %s%s: %s", carrier, peer.c_str(), name_text().c_str());
+} catch (const std::bad_alloc&) {
 }
 
 // With the device's locks held.

@@ -126,6 +126,34 @@ DtoStatus dto_status(hca::CompletionStatus status) {
   return DtoStatus::kLocalEp;
 }
 
+const char* name_of(DtoStatus status) {
+  switch (status) {
+    case DtoStatus::kSuccess:
+      return "DAT_DTO_SUCCESS";
+    case DtoStatus::kFlushed:
+      return "DAT_DTO_ERR_FLUSHED";
+    case DtoStatus::kLocalLength:
+      return "DAT_DTO_ERR_LOCAL_LENGTH";
+    case DtoStatus::kLocalEp:
+      return "DAT_DTO_ERR_LOCAL_EP";
+    case DtoStatus::kLocalProtection:
+      return "DAT_DTO_ERR_LOCAL_PROTECTION";
+    case DtoStatus::kBadResponse:
+      return "DAT_DTO_ERR_BAD_RESPONSE";
+    case DtoStatus::kRemoteAccess:
+      return "DAT_DTO_ERR_REMOTE_ACCESS";
+    case DtoStatus::kRemoteResponder:
+      return "DAT_DTO_ERR_REMOTE_RESPONDER";
+    case DtoStatus::kTransport:
+      return "DAT_DTO_ERR_TRANSPORT";
+    case DtoStatus::kReceiverNotReady:
+      return "DAT_DTO_ERR_RECEIVER_NOT_READY";
+    case DtoStatus::kRmrOperationFailed:
+      return "DAT_RMR_OPERATION_FAILED";
+  }
+  return "an unknown status";
+}
+
 DtoOperation dto_operation(hca::CompletionOpcode opcode) {
   using enum hca::CompletionOpcode;
   switch (opcode) {

@@ -20,6 +20,8 @@ Status opening_failure(hca::Error error);
 [[gnu::cold, gnu::noinline]] Status post_failure(hca::Error error, bool is_write);
 
 DtoStatus dto_status(hca::CompletionStatus status);
+// "DAT_DTO_ERR_FLUSHED".
+const char* name_of(DtoStatus status);
 DtoOperation dto_operation(hca::CompletionOpcode opcode);
 
 // A refused bind; `privileges` are those asked for, `argument` is the triplet.

@@ -39,7 +39,7 @@ TEST_F(Words, RepeatedOnesAreCounted) {
               "softdat\\[[0-9]+\\]: again \\(10 times so far\\)\n$");
 }
 
-// What a child of fork() says is its own, even if its parent's lock was held at that moment.
+// What a child of fork() says is its own.
 TEST_F(Words, TheEndOfAProcessTellsHowOftenInAll) {
   const auto twelve_and_a_child = [] {
     for (int i = 0; i < 12; ++i) say("again");

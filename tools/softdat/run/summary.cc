@@ -27,8 +27,8 @@ void say(const std::string& text) {
   fmt::print(stderr, "softdat: {}\n", text);
 }
 
-std::string counted(std::uint64_t count, const std::string& one, const std::string& many = "") {
-  return fmt::format("{} {}", count, count == 1 ? one : many.empty() ? one + 's' : many);
+std::string counted(std::uint64_t count, const std::string& one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 std::uint64_t to_number(const std::string& text) {
@@ -134,7 +134,7 @@ std::string Summary::connections_text() const {
     parts += fmt::format("{}{} over {}", all == 0 ? "" : ", ", count, carrier);
     all += count;
   }
-  return all == 0 ? "" : fmt::format("{} ({}), ", counted(all, "endpoint connected", "endpoints connected"), parts);
+  return all == 0 ? "" : fmt::format("{} connected ({}), ", counted(all, "endpoint"), parts);
 }
 
 void Summary::print_left_open() const {
