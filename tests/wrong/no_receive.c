@@ -3,6 +3,9 @@
 #ifdef WRONG
 #define RECEIVES 0
 #endif
+#ifndef CAUSE
+#define CAUSE "waits 100 ms: the peer has posted no receive"
+#endif
 #include "pair.h"
 
 static void server(void) {
@@ -16,7 +19,7 @@ static void server(void) {
 static void client(void) {
   post_send(SIZE);
 #ifdef WRONG
-  tell("waits 100 ms: the peer has posted no receive");
+  tell(CAUSE);
   await_words();
   wake(to_server);
 #endif

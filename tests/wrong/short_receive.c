@@ -11,6 +11,7 @@ static void server(void) {
 
 static void client(void) {
 #ifdef WRONG
+  tell("receive, posted by post_receive at pair.h");
   tell("the message has 64 bytes, and the receive has room for 16");
 #endif
   post_send(SIZE);
