@@ -41,7 +41,7 @@ class Shell:
 
 
 def as_pattern(line):
-    """The line with its numbers, dates of builds and blanks made alike."""
+    """The line with its numbers and blanks made alike."""
     line = re.sub(r"0x[0-9a-f]+", "0xN", line)
     line = re.sub(r"(?<![A-Za-z_\d])\d+(\.\d+)*", "N", line)
     line = re.sub(r"(process N on) \S+\)", r"\1 HOST)", line)
