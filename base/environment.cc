@@ -23,7 +23,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 11> kRows{{
+constexpr std::array<Row, 12> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -35,6 +35,7 @@ constexpr std::array<Row, 11> kRows{{
     {"SOFTDAT_LOG", "error warning notice trace"},
     {"SOFTDAT_ANY_IA", "1 0"},
     {"SOFTDAT_TCP_TIMEOUT", "", {2, 600}},
+    {"SOFTDAT_COUNTERS", "on off"},
 }};
 
 const Row& row_of(Variable variable) {

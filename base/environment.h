@@ -20,6 +20,7 @@ enum class Variable {
   kLog,           // SOFTDAT_LOG: error | warning | notice | trace
   kAnyIa,         // SOFTDAT_ANY_IA: 1 | 0; 1 routes every unknown IA name to this library (read by the registries)
   kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: 2 to 600, after how many seconds of silence a TCP peer is lost
+  kCounters,      // SOFTDAT_COUNTERS: on | off, whether tools of the same user can read this process's counters
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's

@@ -38,6 +38,8 @@ class CompletionQueue {
   virtual std::size_t capacity() const = 0;
   // How many were lost so far; 0 where the device does not count them.
   virtual std::uint64_t lost() const { return 0; }
+  // The most completions that have waited at once so far; 0 where the device does not count them.
+  virtual std::size_t high_water() const { return 0; }
 
   // kInvalidState if more completions wait than the new capacity; kUnsupported; kNoMemory. Failure changes nothing.
   virtual Outcome resize(std::size_t capacity) = 0;

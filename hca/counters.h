@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hca/types.h"
+
 namespace softdat::hca {
 
 enum class Transfer : std::uint8_t {
@@ -22,8 +24,9 @@ enum class Transfer : std::uint8_t {
   kRecvDatagram,
   kRecvImmediate,
   kRecvWriteImmediate,
+  kPostBind,
 };
-inline constexpr std::size_t kTransfers = 12;
+inline constexpr std::size_t kTransfers = 13;
 
 struct TransferCount {
   std::uint64_t number = 0;  // of operations
@@ -31,10 +34,29 @@ struct TransferCount {
 };
 using TransferCounts = std::array<TransferCount, kTransfers>;
 
+inline constexpr std::size_t kCompletionStatuses = 10;
+static_assert(static_cast<std::size_t>(CompletionStatus::kBindFailed) + 1 == kCompletionStatuses);
+using StatusCounts = std::array<std::uint64_t, kCompletionStatuses>;
+
+// What a queue pair counts beside its transfers. Numbers of one moment are not consistent with each other.
+struct QueuePairCounts {
+  StatusCounts failed_requests{};  // by status; kSuccess is always 0
+  StatusCounts failed_receives{};
+  std::uint64_t rnr_waits = 0;        // sends of the peer's that came and found no receive
+  std::uint64_t resends = 0;          // how often the peer had us send again, for want of a receive
+  std::uint64_t connect_retries = 0;  // after the first try of a connect
+  std::uint32_t send_capacity = 0;
+  std::uint32_t recv_capacity = 0;
+  std::uint32_t send_high_water = 0;  // the most requests that were outstanding at once, direct ones aside
+  std::uint32_t recv_high_water = 0;
+};
+
 class CountingQueuePair {
  public:
   // Any thread. Refused posts and failed receives are not counted.
   virtual TransferCounts transfer_counts() const = 0;
+  // Any thread. All zero where the device counts none of it.
+  virtual QueuePairCounts counts() const { return {}; }
 
  protected:
   ~CountingQueuePair() = default;

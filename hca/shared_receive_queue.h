@@ -48,6 +48,8 @@ class SharedReceiveQueue {
   virtual void arm(std::uint32_t limit) = 0;
 
   virtual SharedReceiveCounts counts() const = 0;
+  // The most receives that were outstanding at once; 0 where the device does not count them.
+  virtual std::uint32_t high_water() const { return 0; }
 };
 
 }  // namespace softdat::hca

@@ -74,6 +74,11 @@ std::size_t CompletionQueue::size() const {
   }
 }
 
+// A ring keeps its mark when it is left and taken again.
+std::size_t CompletionQueue::high_water() const {
+  return std::max(ring().high_water(), high_water_before_.load(std::memory_order_relaxed));
+}
+
 // A move copies a ring and calls nobody, so it is over soon.
 std::uint64_t CompletionQueue::await_no_move() const {
   std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
@@ -119,6 +124,7 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) {
 void CompletionQueue::move_to(CompletionRing& to, std::span<hca::Completion> room) {
   moves_.fetch_add(1, std::memory_order_seq_cst);
   const std::size_t count = ring().pop(room);
+  high_water_before_.store(high_water(), std::memory_order_relaxed);
   to.refill(room.first(count));
   ring_.store(&to, std::memory_order_seq_cst);
   moves_.fetch_add(1, std::memory_order_seq_cst);

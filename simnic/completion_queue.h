@@ -31,6 +31,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   std::size_t size() const override;
   std::uint64_t lost() const override { return lost_.load(std::memory_order_relaxed); }
   std::size_t capacity() const override { return ring().capacity(); }
+  std::size_t high_water() const override;
   hca::Outcome resize(std::size_t capacity) override;
   base::EventCount& event_count() override { return event_count_; }
   void arm(bool solicited_only) override;
@@ -64,6 +65,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   std::atomic<Armed> armed_{Armed::kOff};
   std::atomic<bool> has_overflowed_{false};
   std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::size_t> high_water_before_{0};  // of the rings before the present one; written by resize()
   base::EventCount event_count_;
   // Owned by the baton.
   std::vector<std::unique_ptr<CompletionRing>> rings_;  // the present one and those left by resize(), one a size

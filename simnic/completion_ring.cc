@@ -67,13 +67,23 @@ CompletionRing::Pushed CompletionRing::push(const hca::Completion& completion) {
   do {
     // A stale position may lie behind the head, hence signed; the exchange then fails.
     const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
-    if (waiting > static_cast<std::int64_t>(mask_))
+    if (waiting >= static_cast<std::int64_t>(high_water_.load(std::memory_order_relaxed)) && !rise_above(waiting))
       return (position & kClosedBit) != 0 ? Pushed::kClosed : Pushed::kFull;
   } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
   write(cell(position), completion);
   // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).
   Word(cell(position).number).store(position + 1, std::memory_order_seq_cst);
   return Pushed::kYes;
+}
+
+// Before the claim, which may yet go to another producer: the mark then stands for the depth that this one found.
+[[gnu::cold, gnu::noinline]] bool CompletionRing::rise_above(std::int64_t waiting) {
+  if (waiting > static_cast<std::int64_t>(mask_)) return false;
+  const auto depth = static_cast<std::size_t>(waiting) + 1;
+  std::size_t known = high_water_.load(std::memory_order_relaxed);
+  while (known < depth && !high_water_.compare_exchange_weak(known, depth, std::memory_order_relaxed)) {
+  }
+  return true;
 }
 
 void CompletionRing::close() {

@@ -78,6 +78,8 @@ class CompletionRing {
   std::size_t pop(std::span<hca::Completion> out);
 
   bool is_half_full() const { return size() > capacity() / 2; }
+  // Any thread. The most completions that push() has had waiting at once.
+  std::size_t high_water() const { return high_water_.load(std::memory_order_relaxed); }
 
   // Claimed by producers and not by consumers, at some moment of the call.
   std::size_t size() const;
@@ -105,11 +107,15 @@ class CompletionRing {
   };
   CompletionCell& cell(std::uint64_t position) const { return cells_[position & mask_]; }
   std::size_t copy_from(std::uint64_t position, std::span<hca::Completion> out) const;
+  bool rise_above(std::int64_t waiting);
 
   const std::uint64_t mask_;
   const std::unique_ptr<void, Free> block_;
   RingHeader* const header_;
   CompletionCell* const cells_;
+  // Never above the capacity. Where producers look for room it stands in for the capacity, so that keeping it costs
+  // nothing.
+  std::atomic<std::size_t> high_water_{0};
 };
 
 }  // namespace softdat::simnic

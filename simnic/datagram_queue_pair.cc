@@ -226,9 +226,19 @@ void DatagramQueuePair::receive_with_baton(const DatagramHead& head, const trans
   if (recv_feed_.has_lost()) nic_.engine.run_at_end(*this);
 }
 
+hca::QueuePairCounts DatagramQueuePair::counts() const {
+  hca::QueuePairCounts result = counters_.read_rare();
+  result.send_capacity = sends_.capacity();
+  result.recv_capacity = recvs_.capacity();
+  result.send_high_water = sends_.high_water();
+  result.recv_high_water = recvs_.high_water();
+  return result;
+}
+
 void DatagramQueuePair::complete_send(CompletionStatus status) {
   const SendEntry entry = sends_.pop();
   const bool is_success = status == CompletionStatus::kSuccess;
+  if (!is_success) counters_.fail_request(status);
   if (is_success && (entry.flags & hca::kSignaled) == 0) return;
   send_feed_.push(entry.wr_id, hca::CompletionOpcode::kSendDatagram, status, is_success ? entry.length : 0, false,
                   (entry.flags & hca::kQuiet) != 0);
@@ -236,7 +246,10 @@ void DatagramQueuePair::complete_send(CompletionStatus status) {
 
 void DatagramQueuePair::complete_recv(CompletionStatus status, std::uint32_t length, bool is_solicited) {
   const RecvEntry entry = recvs_.pop();
-  if (status == CompletionStatus::kSuccess) counters_.add(hca::Transfer::kRecvDatagram, length);
+  if (status == CompletionStatus::kSuccess) [[likely]]
+    counters_.add(hca::Transfer::kRecvDatagram, length);
+  else
+    counters_.fail_receive(status);
   const std::uint16_t account = shared_ == nullptr ? std::uint16_t{0} : shared_->account();
   recv_feed_.push(entry.wr_id, hca::CompletionOpcode::kRecvDatagram, status, length, is_solicited,
                   (entry.flags & hca::kQuiet) != 0, account);

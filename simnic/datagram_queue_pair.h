@@ -76,6 +76,7 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
   std::uint32_t number() const override { return number_; }
   hca::TransferCounts transfer_counts() const override { return counters_.read(); }
+  hca::QueuePairCounts counts() const override;
   hca::Outcome post_datagram(const hca::DatagramRequest& request) override;
 
   // Answers a peer that asked for an exchange; kInvalidArgument if it asked for anything else.

@@ -23,7 +23,7 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
       direct_(nic.home, memory_),
-      requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge),
+      requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge, counters_),
       responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_) {
   nic_.engine.upward().promise(kOfReceives);
   if (shared_ == nullptr) return;
@@ -62,6 +62,15 @@ void QueuePair::run_with_baton() {
     requester_.flush(hca::CompletionStatus::kFlushed);
     responder_.flush(hca::CompletionStatus::kFlushed);
   }
+}
+
+hca::QueuePairCounts QueuePair::counts() const {
+  hca::QueuePairCounts result = counters_.read_rare();
+  result.send_capacity = requester_.queue().capacity();
+  result.recv_capacity = responder_.queue().capacity();
+  result.send_high_water = requester_.queue().high_water();
+  result.recv_high_water = responder_.queue().high_water();
+  return result;
 }
 
 hca::Outcome QueuePair::reset() {

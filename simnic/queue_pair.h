@@ -71,6 +71,7 @@ class QueuePair final : public hca::QueuePair,
   hca::Failure explain(const hca::BindRequest& request) const override;
   void note_place(bool is_receive, const void* place) override;
   hca::TransferCounts transfer_counts() const override { return counters_.read(); }
+  hca::QueuePairCounts counts() const override;
 
   // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone
   // meanwhile is heard of as kAcceptFailed.

@@ -153,6 +153,7 @@ bool QueuePair::asks_again_later() {
   const auto next = attempt_->next_try(nic_.engine.now());
   if (!next) return false;
   abandon_channel(CloseMode::kAbrupt);
+  counters_.add_connect_retry();
   nic_.engine.timers().set(*this, *next);
   return true;
 }

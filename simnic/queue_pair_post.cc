@@ -127,6 +127,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
     if (direct_.is_open()) direct_.note_queued(entry.opcode, requester_.queue().posted());
     requester_.queue().note_caller();
     requester_.queue().push(entry, {});
+    counters_.add(hca::Transfer::kPostBind, 0);
   }
   nic_.engine.ring(*this);
   return key;

@@ -235,6 +235,7 @@ bool Requester::on_resend(std::uint64_t from, bool is_partly_taken) {
   if (from < carried_out_ || from > messages_ || (from == messages_ && !is_partly_taken)) return false;
   if (must_announce_ || rewind_to_) return false;
   note_carried_out(from);
+  counters_.add_resend();
   rewind_to_ = from;
   if (!is_partly_taken) rewind();
   complete_done();
@@ -382,7 +383,9 @@ std::optional<Fault> Requester::find_fault() const {
 void Requester::flush(CompletionStatus blamed, std::optional<std::uint64_t> culprit) {
   const std::uint64_t guilty = culprit.value_or(queue_.completed());
   while (!queue_.is_empty()) {
-    complete_oldest(queue_.completed() == guilty ? blamed : CompletionStatus::kFlushed);
+    const CompletionStatus status = queue_.completed() == guilty ? blamed : CompletionStatus::kFlushed;
+    if (status != CompletionStatus::kSuccess) counters_.fail_request(status);
+    complete_oldest(status);
   }
   sent_ = std::max(sent_, queue_.completed());
 }

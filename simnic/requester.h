@@ -15,6 +15,7 @@
 #include <limits>
 #include <optional>
 
+#include "hca/transfer_counters.h"
 #include "simnic/completion_feed.h"
 #include "simnic/fault.h"
 #include "simnic/scatter_gather.h"
@@ -25,8 +26,9 @@ namespace softdat::simnic {
 
 class Requester final : public transport::PayloadSource {
  public:
-  Requester(const MemoryView& memory, const CompletionFeed& feed, std::uint32_t capacity, std::uint32_t max_segments)
-      : memory_(memory), feed_(feed), queue_(capacity, max_segments) {}
+  Requester(const MemoryView& memory, const CompletionFeed& feed, std::uint32_t capacity, std::uint32_t max_segments,
+            hca::TransferCounters& counters)
+      : memory_(memory), counters_(counters), feed_(feed), queue_(capacity, max_segments) {}
 
   WorkQueue<SendEntry>& queue() { return queue_; }
   const WorkQueue<SendEntry>& queue() const { return queue_; }
@@ -124,6 +126,7 @@ class Requester final : public transport::PayloadSource {
 
   // Fixed after construction.
   const MemoryView memory_;
+  hca::TransferCounters& counters_;
   // Written with the baton; read by posters, who then may push completions themselves.
   std::atomic<std::uint64_t> settled_{0};
   // Owned by the baton.

@@ -71,6 +71,7 @@ Verdict Responder::place_write(const transport::Arrival& arrival, transport::Sli
 Verdict Responder::place_send(const transport::Arrival& arrival, transport::SliceList& out) {
   // RFC 5041 section 7.1: a buffer must stand ready for the message's sequence number.
   if (!has_receive()) {
+    counters_.add_rnr_wait();
     is_dropping_ = waits_for_receives_;
     if (is_dropping_) return Placement::kDiscard;
     note_lack(arrival.length);
@@ -179,6 +180,7 @@ std::optional<Fault> Responder::on_write(const transport::Message& message) {
 // RFC 7306 section 6: it takes a receive, and belongs to the write that it follows.
 std::optional<Fault> Responder::on_immediate(const transport::Message& message) {
   if (!has_receive()) {
+    counters_.add_rnr_wait();
     is_dropping_ = waits_for_receives_;
     if (is_dropping_) return std::nullopt;
     note_lack(0);
@@ -309,7 +311,10 @@ void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, b
   const std::uint64_t wr_id = oldest.wr_id;
   const bool is_quiet = (oldest.flags & hca::kQuiet) != 0;
   queue_.drop_oldest();
-  if (status == CompletionStatus::kSuccess) counters_.add(transfer_of(opcode), length);
+  if (status == CompletionStatus::kSuccess) [[likely]]
+    counters_.add(transfer_of(opcode), length);
+  else
+    counters_.fail_receive(status);
   const std::uint16_t account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account();
   feed_.push(wr_id, opcode, status, length, is_solicited, is_quiet, account, extra);
 }

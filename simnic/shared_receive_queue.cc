@@ -50,7 +50,9 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   if (!entry) return hca::fail(entry.reason());
   {
     const std::lock_guard lock(post_mutex_);
-    if (accounts_.owed(account_) >= capacity_) return hca::fail(hca::Error::kLimitReached);
+    const std::uint32_t owed = accounts_.owed(account_);
+    if (owed >= capacity_) return hca::fail(hca::Error::kLimitReached);
+    high_water_ = std::max(high_water_, owed + 1);
     accounts_.charge(account_);
     queue_->note_caller();
     queue_->push(*entry, request.local);
@@ -97,6 +99,11 @@ hca::SharedReceiveCounts SharedReceiveQueue::counts() const {
   const Engine::Hold hold(engine_);
   const std::lock_guard lock(post_mutex_);
   return {.available = queue_->outstanding(), .outstanding = accounts_.owed(account_)};
+}
+
+std::uint32_t SharedReceiveQueue::high_water() const {
+  const std::lock_guard lock(post_mutex_);
+  return high_water_;
 }
 
 void SharedReceiveQueue::join() {

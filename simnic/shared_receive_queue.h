@@ -39,6 +39,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   hca::Outcome resize(std::uint32_t capacity) override;
   void arm(std::uint32_t limit) override;
   hca::SharedReceiveCounts counts() const override;
+  std::uint32_t high_water() const override;
 
   // Fixed.
   std::uint32_t max_segments() const { return max_segments_; }
@@ -74,6 +75,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   // Changed with the baton and post_mutex_, read with either.
   std::unique_ptr<WorkQueue<RecvEntry>> queue_;
   std::uint32_t capacity_;
+  std::uint32_t high_water_ = 0;  // guarded by post_mutex_
   // Owned by the baton.
   std::uint32_t limit_ = 0;
   std::size_t users_ = 0;

@@ -4,7 +4,8 @@
 //
 // Who writes what: posted_ by the poster, who holds the queue's posting lock, after he filled the
 // slot; completed_ by the holder of the baton, after he copied out what he needs of the slot. Each
-// reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity().
+// reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity(). high_water_ stands in for
+// the capacity where posts look for room, so that keeping it costs nothing.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +74,12 @@ class WorkQueue {
 
   // With the posting lock. push() requires room and at most max_segments() segments. Who looks afterwards whether the
   // other side needs to be told has it sequentially consistent; who rings at any rate need not.
-  bool is_full() const { return posted_.load(std::memory_order_relaxed) - completed() >= capacity_; }
+  bool is_full() {
+    const std::uint64_t waiting = posted_.load(std::memory_order_relaxed) - completed();
+    return waiting >= high_water_.load(std::memory_order_relaxed) && !rise_above(waiting);
+  }
+  // Any thread. The most that were outstanding at once. is_full() raises it before the post that follows.
+  std::uint32_t high_water() const { return high_water_.load(std::memory_order_relaxed); }
   void push(const Entry& entry, std::span<const hca::Segment> segments,
             std::memory_order order = std::memory_order_seq_cst) {
     free_slot() = entry;
@@ -153,6 +159,12 @@ class WorkQueue {
     else
       std::copy(segments.begin(), segments.end(), to);
   }
+  // False: there is no room.
+  [[gnu::cold, gnu::noinline]] bool rise_above(std::uint64_t waiting) {
+    if (waiting >= capacity_) return false;
+    high_water_.store(static_cast<std::uint32_t>(waiting) + 1, std::memory_order_relaxed);
+    return true;
+  }
   std::uint64_t mask() const { return capacity_ - 1; }
   hca::Segment* slot_segments(std::uint64_t number) const { return &segments_[(number & mask()) * max_segments_]; }
 
@@ -164,6 +176,7 @@ class WorkQueue {
   const std::unique_ptr<std::atomic<const void*>[], Free> places_;  // null: words are not wanted
   std::atomic<std::uint64_t> posted_{0};
   std::atomic<std::uint64_t> completed_{0};
+  std::atomic<std::uint32_t> high_water_{0};  // written with the posting lock; never above capacity_
 };
 
 }  // namespace softdat::simnic

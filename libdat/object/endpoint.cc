@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/narrow.h"
+#include "libdat/object/counter_publisher.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
@@ -126,6 +127,7 @@ void Endpoint::detach() {
   static const EndpointBinding* const kNone = nullptr;
   binding_.store(kNone, std::memory_order_release);
   report_transfers();
+  if (are_counters_shown()) keep_sums(sums());
   for (const auto& binding : bindings_) binding->destroy_queue_pair();
   for (const auto& binding : bindings_) binding->leave();
   srq_.reset();
@@ -192,6 +194,7 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
     return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
   }
   note_peer(request.remote, request.conn_qual, request.communicator);
+  note_change();
   counters_.add(ep_counter::kConnect);
   ia().count(ia_counter::kRequestSent);
   std::lock_guard lock(mutex_);
@@ -227,6 +230,7 @@ Status Endpoint::disconnect(bool is_graceful) {
   if (!allows(event)) return refusal();
   const hca::Outcome outcome = binding().queue_pair()->disconnect(is_graceful);
   if (outcome) {
+    note_change();
     counters_.add(ep_counter::kDisconnect);
     ia().count(ia_counter::kDisconnectSent);
     return kOk;
@@ -241,6 +245,7 @@ Status Endpoint::reset() {
   if (state() == EndpointState::kUnconnected) return kOk;
   const hca::Outcome outcome = binding().queue_pair()->reset();
   if (!outcome) return refusal();
+  note_change();
   std::vector<hca::Bytes> private_data;
   std::lock_guard lock(mutex_);
   private_data_.swap(private_data);
@@ -256,7 +261,9 @@ Status Endpoint::reserve() {
   Reservation none = Reservation::kNone;
   if (!allows(EndpointEvent::kReserve)) return refusal();
   const bool is_ours = reservation_.compare_exchange_strong(none, Reservation::kReserved);
-  return is_ours ? kOk : refusal();
+  if (!is_ours) return refusal();
+  note_change();
+  return kOk;
 }
 
 void Endpoint::release_reservation() {
@@ -277,6 +284,7 @@ bool Endpoint::on_request_arrived(const hca::ConnectionRequest& request) {
   Reservation reserved = Reservation::kReserved;
   if (!reservation_.compare_exchange_strong(reserved, Reservation::kPassive)) return false;
   note_peer(request.remote_address(), request.remote_address().port);
+  note_change();
   return true;
 }
 
@@ -295,6 +303,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
   const hca::Outcome outcome = request.accept(*queue_pair, private_data);
   if (outcome) {
     note_peer(remote, remote.port, communicator);
+    note_change();
     ia().count(ia_counter::kReplySent);
     release_reservation();
     return kOk;
@@ -304,6 +313,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
 }
 
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
+  note_change();
   count_ending(connection_result(event.type));
   if (event.carrier != nullptr) tell_carrier(event.carrier);
   std::shared_ptr<EventDispatcher> evd;

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/call.h"
+#include "base/clock.h"
+#include "base/counter_file.h"
 #include "hca/datagram.h"
 #include "libdat/object/counters.h"
 #include "libdat/object/endpoint_attributes.h"
@@ -82,9 +84,17 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // process.
   void report_transfers();
   [[gnu::noinline, gnu::cold]] void tell_carrier(const char* carrier);
+  // What the tools of the user see of the EP (counter_publisher.h). One thread at a time.
+  base::EpRecord counters_now();
 
   // What the last failure of this EP was; empty: there was none. endpoint_words.cc.
   std::string last_failure() const;
+  // The last few, oldest first. Throws std::bad_alloc.
+  struct KeptFailure {
+    base::Time when;
+    std::string sentence;
+  };
+  std::vector<KeptFailure> last_failures() const;
   // While words are wanted: the current call is about to post. Nothing if `ep` is none.
   static void note_post(Handle ep, bool is_receive);
 
@@ -138,6 +148,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // Object
   void detach() override;
 
+  base::EndpointSums sums() const;
+  void note_change() { changed_at_.store(base::Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
   const EndpointBinding& binding() const { return *binding_.load(std::memory_order_acquire); }
   bool is_datagram() const { return binding().datagram_queue_pair() != nullptr; }
   // An EP for datagrams may make any number of exchanges.
@@ -192,7 +204,9 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   std::atomic<Reservation> reservation_{Reservation::kNone};
   std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when the event is posted
   std::atomic<bool> is_active_{false};                // the last connection began with connect()
+  std::atomic<base::Clock::rep> changed_at_{base::Clock::now().time_since_epoch().count()};  // the state did, last
   CounterSet<ep_counter::kCount> counters_;
+  std::uint64_t shown_requests_ = 0;  // completed ones, by counters_now(), which calls it never less
 
   // Held by modify(), connect(), accept() and reset(), so that none uses a binding that another replaces. Taken before
   // mutex_, an EVD's lock and the device's locks.
@@ -202,7 +216,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // Guarded by words_mutex_, the last lock of all: it is taken with those of the device held.
   mutable std::mutex words_mutex_;
-  std::string last_failure_;
+  std::vector<KeptFailure> last_failures_;  // a few, oldest first
 
   // Guarded by mutex_ (held briefly; no other object is called meanwhile).
   mutable std::mutex mutex_;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <numeric>
+
 #include "hca/counters.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/interface_adapter.h"
@@ -46,6 +49,61 @@ std::uint64_t count_of(const hca::QueuePair* queue_pair, const Shown& shown) {
   return shown.bytes ? count.bytes : count.number;
 }
 
+static_assert(hca::kTransfers == base::kCountedTransfers);
+static_assert(hca::kCompletionStatuses == base::kCountedStatuses);
+
+void add_to(base::EndpointSums& sums, const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    sums.transfers[i].number += transfers[i].number;
+    sums.transfers[i].bytes += transfers[i].bytes;
+  }
+  for (std::size_t i = 0; i < counts.failed_requests.size(); ++i) {
+    sums.failed_requests[i] += counts.failed_requests[i];
+    sums.failed_receives[i] += counts.failed_receives[i];
+  }
+  sums.rnr_waits += counts.rnr_waits;
+  sums.resends += counts.resends;
+  sums.connect_retries += counts.connect_retries;
+}
+
+// The limits and marks of the present queue pair.
+void add_to(base::EpRecord& record, const hca::QueuePairCounts& counts) {
+  record.send_capacity = counts.send_capacity;
+  record.recv_capacity = counts.recv_capacity;
+  record.send_high_water = counts.send_high_water;
+  record.recv_high_water = counts.recv_high_water;
+}
+
+bool is_request(hca::Transfer transfer) {
+  return (transfer <= hca::Transfer::kPostFetchAdd && transfer != hca::Transfer::kPostRecv) ||
+         transfer == hca::Transfer::kPostBind;
+}
+
+std::uint64_t posted_requests(const base::CountedTransfers& transfers) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    if (is_request(static_cast<hca::Transfer>(i))) sum += transfers[i].number;
+  }
+  return sum;
+}
+
+std::uint64_t received(const base::CountedTransfers& transfers) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const auto transfer = static_cast<hca::Transfer>(i);
+    if (!is_request(transfer) && transfer != hca::Transfer::kPostRecv) sum += transfers[i].number;
+  }
+  return sum;
+}
+
+std::uint64_t failures(const base::CountedStatuses& statuses) {
+  return std::accumulate(statuses.begin(), statuses.end(), std::uint64_t{0});
+}
+
+std::uint64_t id_of(Handle handle) {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
 }  // namespace
 
 std::uint64_t Endpoint::counter(std::size_t which, bool reset) {
@@ -62,6 +120,51 @@ std::uint64_t Endpoint::counter(std::size_t which, bool reset) {
 void Endpoint::report_transfers() {
   std::lock_guard lock(mutex_);
   for (const auto& binding : bindings_) count_transfers(binding->queue_pair());
+}
+
+base::EndpointSums Endpoint::sums() const {
+  base::EndpointSums result{};
+  std::lock_guard lock(mutex_);
+  for (const auto& binding : bindings_) {
+    const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(binding->queue_pair());
+    if (counting != nullptr) add_to(result, counting->transfer_counts(), counting->counts());
+  }
+  return result;
+}
+
+base::EpRecord Endpoint::counters_now() {
+  base::EpRecord record{};
+  const EndpointParameters now = query();
+  record.id = id_of(handle());
+  record.ia = id_of(now.ia);
+  record.request_evd = id_of(now.request_evd);
+  record.recv_evd = id_of(now.recv_evd);
+  record.connect_evd = id_of(now.connect_evd);
+  record.srq = id_of(now.srq);
+  record.state_ns = static_cast<std::uint64_t>(changed_at_.load(std::memory_order_relaxed));
+  record.state = static_cast<std::uint32_t>(now.state);
+  record.is_datagram = is_datagram();
+  record.connects = counters_.total(ep_counter::kConnect);
+  record.disconnects = counters_.total(ep_counter::kDisconnect);
+  if (const hca::QueuePair* const queue_pair = binding().queue_pair()) {
+    record.sends_outstanding = queue_pair->sends_outstanding();
+    record.recvs_outstanding = queue_pair->recvs_outstanding();
+    if (const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair)) {
+      add_to(record, counting->counts());
+    }
+  }
+  {
+    std::lock_guard lock(mutex_);
+    record.remote_qual = remote_port_qual_;
+    base::set_text(record.remote, address_text(remote_address_));
+  }
+  record.sums = sums();
+  // The two numbers are of different moments, so their difference may go back a little; the sum that is shown may not.
+  const std::uint64_t over = posted_requests(record.sums.transfers) - failures(record.sums.failed_requests);
+  shown_requests_ = std::max(shown_requests_, over - std::min<std::uint64_t>(over, record.sends_outstanding));
+  record.completed_requests = shown_requests_;
+  record.completed_receives = received(record.sums.transfers);
+  return record;
 }
 
 void Endpoint::count_ending(ConnectionResult result) {

@@ -142,13 +142,20 @@ std::string Endpoint::on_failure(const Failure& failure) {
 }
 
 void Endpoint::keep_failure(std::string sentence) {
+  constexpr std::size_t kKeptFailures = 4;
   const std::lock_guard lock(words_mutex_);
-  last_failure_ = std::move(sentence);
+  if (last_failures_.size() == kKeptFailures) last_failures_.erase(last_failures_.begin());
+  last_failures_.push_back({base::Clock::now(), std::move(sentence)});
 }
 
 std::string Endpoint::last_failure() const {
   const std::lock_guard lock(words_mutex_);
-  return last_failure_;
+  return last_failures_.empty() ? std::string() : last_failures_.back().sentence;
+}
+
+std::vector<Endpoint::KeptFailure> Endpoint::last_failures() const {
+  const std::lock_guard lock(words_mutex_);
+  return last_failures_;
 }
 
 void Endpoint::note_post(Handle ep, bool is_receive) {

@@ -149,6 +149,21 @@ std::uint64_t EventDispatcher::counter(std::size_t which, bool reset) {
   return counters_.since_reset(which, total, reset);
 }
 
+base::EvdRecord EventDispatcher::counters_now() {
+  base::EvdRecord record{};
+  static_assert(evd_counter::kCount == std::tuple_size_v<decltype(record.calls)>);
+  record.id = reinterpret_cast<std::uintptr_t>(handle());
+  record.ia = reinterpret_cast<std::uintptr_t>(ia_handle());
+  for (std::size_t i = 0; i < record.calls.size(); ++i) record.calls[i] = counter(i, false);
+  record.lost = cq_ == nullptr ? 0 : cq_->lost();
+  record.streams = streams_;
+  record.capacity = base::narrow<std::uint32_t>(qlen());
+  record.depth = base::narrow<std::uint32_t>(count());
+  const std::size_t completions = cq_ == nullptr ? 0 : cq_->high_water();
+  record.high_water = static_cast<std::uint32_t>(std::max(completions, ring_.high_water()));
+  return record;
+}
+
 // Where nothing was done, there is nothing more than at the first sight.
 bool EventDispatcher::progress_and_take(Event& event) {
   return device_->progress() && take_after_progress(event);

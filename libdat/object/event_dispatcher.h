@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/clock.h"
+#include "base/counter_file.h"
 #include "base/event_count.h"
 #include "hca/device.h"
 #include "libdat/object/counters.h"
@@ -63,6 +64,8 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
 
   // A counter of evd_counter. Resets it if asked.
   std::uint64_t counter(std::size_t which, bool reset);
+  // What the tools of the user see of the EVD (counter_publisher.h).
+  base::EvdRecord counters_now();
 
   // --- For the other objects of this room ---
 

@@ -16,6 +16,7 @@ std::optional<std::uint64_t> EventRing::push(const Event& event, std::size_t com
   if (size == entries_.size()) return std::nullopt;
   entries_[(head_ + size) % entries_.size()] = {event, completions_ahead};
   size_.store(size + 1, std::memory_order_seq_cst);
+  if (size >= high_water_.load(std::memory_order_relaxed)) high_water_.store(size + 1, std::memory_order_relaxed);
   return popped_.load(std::memory_order_relaxed) + size;
 }
 

@@ -23,6 +23,8 @@ class EventRing {
 
   bool is_empty() const { return size_.load(std::memory_order_seq_cst) == 0; }
   std::size_t size() const { return size_.load(std::memory_order_seq_cst); }
+  // The most events that have waited at once.
+  std::size_t high_water() const { return high_water_.load(std::memory_order_relaxed); }
 
   // Adds an event and returns its number; empty if the ring is full. `completions_ahead`: how many completions were in
   // the EVD's completion queue when the event came. They must be taken first.
@@ -47,7 +49,8 @@ class EventRing {
   };
 
   std::atomic<std::size_t> size_{0};
-  std::atomic<std::uint64_t> popped_{0};  // how many events were taken so far
+  std::atomic<std::uint64_t> popped_{0};    // how many events were taken so far
+  std::atomic<std::size_t> high_water_{0};  // written under the lock
 
   // Guarded by mutex_.
   std::mutex mutex_;

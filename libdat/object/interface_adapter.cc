@@ -55,6 +55,7 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
     throw;
   }
   note_maker(*self);
+  if (!self->is_query_ && are_counters_shown()) self->shown_.emplace();
   table.publish(*self);
   report_opened(*self);
   ia = self->handle();
@@ -100,6 +101,7 @@ void InterfaceAdapter::detach() {
     upcalls = std::move(upcalls_);
   }
   if (async_evd != nullptr && is_async_evd_shared_) async_evd->remove_stream();
+  shown_.reset();
 }
 
 // The consumer may be freeing some of them at the same time: those are waited for.
@@ -235,6 +237,19 @@ void InterfaceAdapter::report(const AsyncError& error) {
     base::log(base::LogLevel::kWarning, "%s: asynchronous error %d of object %p is lost", name_.c_str(),
               static_cast<int>(error.type), error.object);
   }
+}
+
+base::IaRecord InterfaceAdapter::counters_now() const {
+  static constexpr std::array<const char*, 3> kDirect{"none", "auto", "on"};
+  base::IaRecord record{};
+  static_assert(ia_counter::kCount == std::tuple_size_v<decltype(record.events)>);
+  record.id = reinterpret_cast<std::uintptr_t>(handle());
+  for (std::size_t i = 0; i < record.events.size(); ++i) record.events[i] = counters_.total(i);
+  base::set_text(record.name, name_);
+  base::set_text(record.address, address_text(address_));
+  base::set_text(record.vendor, device_->attributes().vendor);
+  base::set_text(record.direct, kDirect[static_cast<std::size_t>(device_->attributes().direct)]);
+  return record;
 }
 
 Status InterfaceAdapter::reserve_agent_call() {

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/counter_file.h"
 #include "hca/device.h"
+#include "libdat/object/counter_publisher.h"
 #include "libdat/object/counters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
@@ -105,6 +108,8 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
     return counters_.since_reset(which, counters_.total(which), reset);
   }
   void count(std::size_t which) { counters_.add(which); }
+  // What the tools of the user see of the IA (counter_publisher.h).
+  base::IaRecord counters_now() const;
 
   // The thread that calls consumers' agents is started with the first reservation, which fails with
   // INSUFFICIENT_RESOURCES. Each is used up by one call_agent() or one release_agent_call(), which do not fail.
@@ -133,6 +138,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   std::shared_ptr<hca::Device> device_;
   SocketAddress address_{};
 
+  std::optional<ShownAdapter> shown_;  // while tools are to see the counters
   UseCount consumer_objects_;
   CounterSet<ia_counter::kCount> counters_;
 

@@ -116,6 +116,19 @@ SharedReceiveQueueParameters SharedReceiveQueue::query() const {
           .outstanding = base::narrow<std::int32_t>(counts.outstanding)};
 }
 
+base::SrqRecord SharedReceiveQueue::counters_now() const {
+  const SharedReceiveQueueParameters now = query();
+  base::SrqRecord record{};
+  record.id = reinterpret_cast<std::uintptr_t>(handle());
+  record.ia = reinterpret_cast<std::uintptr_t>(now.ia);
+  record.capacity = base::narrow<std::uint32_t>(now.attributes.max_recv_dtos);
+  record.available = base::narrow<std::uint32_t>(now.available);
+  record.outstanding = base::narrow<std::uint32_t>(now.outstanding);
+  record.low_watermark = base::narrow<std::uint32_t>(now.attributes.low_watermark);
+  record.high_water = queue_->high_water();
+  return record;
+}
+
 // DAT numbers the asynchronous errors of IAs, EPs and EVDs; an SRQ's come under the number that
 // belongs to no kind of object.
 void SharedReceiveQueue::on_low() {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 
+#include "base/counter_file.h"
 #include "hca/device.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/handle_table.h"
@@ -51,6 +52,8 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
   // dat_srq_set_lw. INVALID_PARAMETER above max_recv_dtos.
   Status set_low_watermark(std::int32_t low_watermark);
   SharedReceiveQueueParameters query() const;  // dat_srq_query
+  // What the tools of the user see of the SRQ (counter_publisher.h).
+  base::SrqRecord counters_now() const;
 
   // --- For endpoints ---
   hca::Device& device() const { return *device_; }

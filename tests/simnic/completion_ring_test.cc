@@ -24,6 +24,23 @@ bool push(CompletionRing& ring, std::uint64_t wr_id) {
   return ring.push(make(wr_id)) == CompletionRing::Pushed::kYes;
 }
 
+TEST(CompletionRingTest, KnowsTheMostThatHaveWaitedAtOnce) {
+  CompletionRing ring(4);
+  hca::Completion out;
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < 2; ++i) EXPECT_TRUE(push(ring, i));
+    while (ring.pop(out)) {
+    }
+  }
+  EXPECT_EQ(ring.high_water(), 2u);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_TRUE(push(ring, i));
+  EXPECT_FALSE(push(ring, 5));
+  EXPECT_EQ(ring.high_water(), 4u);
+  ring.close();
+  EXPECT_EQ(ring.push(make(6)), CompletionRing::Pushed::kClosed);
+  EXPECT_EQ(ring.high_water(), 4u);
+}
+
 // A producer may have been at the ring since before it was left, and goes on the moment it is opened.
 TEST(CompletionRingTest, NobodyComesBeforeWhatARingIsRefilledWith) {
   constexpr std::uint64_t kMarker = 1'000'000'000;

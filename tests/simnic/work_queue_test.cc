@@ -44,6 +44,23 @@ TEST(WorkQueueTest, AZeroCapacityStillHoldsOne) {
   EXPECT_TRUE(queue.is_full());
 }
 
+TEST(WorkQueueTest, KnowsTheMostThatWereOutstandingAtOnce) {
+  WorkQueue<RecvEntry> queue(8, 0);
+  EXPECT_EQ(queue.high_water(), 0u);
+  const auto post = [&] {
+    EXPECT_FALSE(queue.is_full());
+    queue.push(entry(0, 0), {});
+  };
+  for (int i = 0; i < 3; ++i) post();
+  EXPECT_EQ(queue.high_water(), 3u);
+  for (int i = 0; i < 3; ++i) queue.drop_oldest();
+  for (int i = 0; i < 2; ++i) post();
+  EXPECT_EQ(queue.high_water(), 3u);
+  for (int i = 0; i < 6; ++i) post();
+  EXPECT_TRUE(queue.is_full());
+  EXPECT_EQ(queue.high_water(), 8u);
+}
+
 TEST(WorkQueueTest, APosterAndAConsumerMayRunAtOnce) {
   WorkQueue<RecvEntry> queue(8, 1);
   constexpr std::uint64_t kCount = 50'000;

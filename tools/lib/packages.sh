@@ -34,6 +34,7 @@ BUILD_PACKAGES=(
   libcli11-dev    # 2.3 (tools)
   libfmt-dev      # 9.1 (tools)
   nlohmann-json3-dev # 3.11 (tools)
+  libncurses-dev  # 6.4 (tools)
   libibverbs-dev  # 44 (verbs/; headers only, without them the verbs backend is left out)
   librdmacm-dev   # 44 (the same)
 )
@@ -50,6 +51,7 @@ TEST_PACKAGES=(
   dapl2-utils         # 2.1.10 (stock dtest, dapltest)
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
   tshark              # 4.0
+  tmux                # 3.3 (tests/tools: the screen of softdat top)
   mandoc              # 1.14 (checks the manual pages)
   pkgconf             # 1.8
   zsh                 # 5.9 (completion)

@@ -10,6 +10,8 @@
 #include "tools/softdat/info.h"
 #include "tools/softdat/mesh/command.h"
 #include "tools/softdat/mesh/worker.h"
+#include "tools/softdat/observe/metrics_command.h"
+#include "tools/softdat/observe/top_command.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/perf/command.h"
 #include "tools/softdat/perf/worker.h"
@@ -34,6 +36,8 @@ int run_chosen(int argc, const char* const* argv) {
   const perf::Command perf(line);
   const floor::Command floor(line);
   const mesh::Command mesh(line);
+  const observe::TopCommand top(line);
+  const observe::MetricsCommand metrics(line);
   Subcommand info = line.add("info", "List the adapters that can be opened here");
   InfoOutput listing;
   info.add_flag("--all", listing.all, "List also the adapters that cannot be opened, and why");
@@ -53,6 +57,8 @@ int run_chosen(int argc, const char* const* argv) {
   if (run_command.is_chosen()) return run_command.run();
   if (env.is_chosen()) return env.run();
   if (doctor.is_chosen()) return doctor.run();
+  if (top.is_chosen()) return top.run();
+  if (metrics.is_chosen()) return metrics.run();
   warn_of_other_registry();
   if (info.is_chosen()) return run_info(listing);
   if (perf.is_chosen()) return perf.run();

@@ -16,6 +16,7 @@ DEFAULTS = {
                        {"WhereHarmless": "auto", "WhereAble": "on", "None": "off"}.get),
     "SOFTDAT_TCP_TIMEOUT": ("simnic/open.h", r"tcp_timeout = std::chrono::seconds\((\d+)\);", str),
     "SOFTDAT_CONNECT_GRACE": ("simnic/open.h", r"connect_grace = std::chrono::milliseconds\((\d+)\);", str),
+    "SOFTDAT_COUNTERS": ("libdat/object/counter_publisher.cc", r'kCounters\) == "(on)"', {"on": "off"}.get),
     "SOFTDAT_LOG": ("base/log.cc", r"return LogLevel::k(\w+);\n}\n", str.lower),
 }
 

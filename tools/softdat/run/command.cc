@@ -35,6 +35,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_number("--grace", "SECONDS", grace_s_, 0, 1e6,
                       "Time from SIGTERM to SIGKILL, and for a server to end after its clients");
   options_.add_flag("-q,--quiet", is_quiet_, "No summary");
+  options_.add_flag("--no-counters", has_no_counters_, "Do not show the program's counters to softdat top and metrics");
   environment_.add_to(options_);
   options_.add_program(words_);
 }
@@ -78,6 +79,11 @@ Environment Command::environment(const std::string& socket) const {
   Environment result = make_environment(environment_);
   // Without it SoftDAT's libraries have nothing to tell, and note nothing.
   if (!is_quiet_ || !server_.empty()) result.put("SOFTDAT_RUN_SOCKET", socket);
+  if (has_no_counters_) {
+    result.put("SOFTDAT_COUNTERS", "off");
+  } else if (result.value_of("SOFTDAT_COUNTERS").empty()) {
+    result.put("SOFTDAT_COUNTERS", "on");
+  }
   const std::string directory = library_directory();
   std::string preloaded = result.value_of("LD_PRELOAD");
   const auto path = find_program(words_.front());

@@ -42,6 +42,7 @@ class Command {
   double listen_within_s_ = 30;
   double grace_s_ = 10;
   bool is_quiet_ = false;
+  bool has_no_counters_ = false;
 };
 
 }  // namespace softdat::tools::run
