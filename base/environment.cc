@@ -23,7 +23,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 12> kRows{{
+constexpr std::array<Row, 14> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -36,6 +36,8 @@ constexpr std::array<Row, 12> kRows{{
     {"SOFTDAT_ANY_IA", "1 0"},
     {"SOFTDAT_TCP_TIMEOUT", "", {2, 600}},
     {"SOFTDAT_COUNTERS", "on off"},
+    {"SOFTDAT_SANITIZE", "off on full"},
+    {"SOFTDAT_SANITIZE_SUPPRESSIONS", ""},
 }};
 
 const Row& row_of(Variable variable) {

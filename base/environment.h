@@ -21,6 +21,8 @@ enum class Variable {
   kAnyIa,         // SOFTDAT_ANY_IA: 1 | 0; 1 routes every unknown IA name to this library (read by the registries)
   kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: 2 to 600, after how many seconds of silence a TCP peer is lost
   kCounters,      // SOFTDAT_COUNTERS: on | off, whether tools of the same user can read this process's counters
+  kSanitize,      // SOFTDAT_SANITIZE: off | on | full, whether the program's use of DAT is watched
+  kSanitizeSuppressions,  // SOFTDAT_SANITIZE_SUPPRESSIONS: a file of findings that are not told
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's

@@ -16,12 +16,27 @@ struct Known {
 };
 constinit thread_local std::array<Known, 64> t_known{};
 
+// Of the entry point that has called another one.
+constinit thread_local const void* t_place = nullptr;
+
 }  // namespace
 
 const void* calling_place(const void* address) {
   Known& known = t_known[reinterpret_cast<std::uintptr_t>(address) / 4 % t_known.size()];
   if (known.address != address) known = {address, object::is_our_code(address)};
-  return known.is_ours ? object::find_consumer_frame() : address;
+  if (!known.is_ours) return address;
+  return t_place != nullptr ? t_place : object::find_consumer_frame();
+}
+
+// Not the place of the outer call: a wait agent of the consumer's may have called.
+KnownPlace::KnownPlace(const void* address) : outer_(t_place) {
+  t_place = nullptr;
+  place_ = calling_place(address);
+  t_place = place_;
+}
+
+KnownPlace::~KnownPlace() {
+  t_place = outer_;
 }
 
 }  // namespace softdat::api

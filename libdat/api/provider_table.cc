@@ -3,7 +3,9 @@
 
 #include "base/words.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/api/sanitized_calls.h"
 #include "libdat/api/spoken_calls.h"
+#include "libdat/sanitize/settings.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -50,6 +52,7 @@ DAT_PROVIDER provider_table(const char* device_name, void* extension, bool is_th
   table.extension = extension;
   if (is_thread_safe) table.ia_open_func = ia_open_thread_safe;
   if (base::are_words_wanted()) speak(table);
+  if (sanitize::mode() != sanitize::Mode::kOff) watch(table, is_thread_safe);
   return table;
 }
 

@@ -71,6 +71,8 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
 
   bool takes(std::uint32_t streams) const { return (streams_ & streams) == streams; }
   std::int32_t qlen() const { return qlen_.load(std::memory_order_relaxed); }
+  // How many events wait to be dequeued, of one moment.
+  std::int32_t pending() const { return count(); }
   hca::Device& device() const { return *device_; }
   // Null if the EVD takes no DTO or RMR streams.
   hca::CompletionQueue* completion_queue() const { return cq_.get(); }

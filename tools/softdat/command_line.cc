@@ -172,6 +172,24 @@ void Subcommand::add_word(const std::string& names, const std::vector<std::strin
   notes_->choices.emplace(option, words);
 }
 
+void Subcommand::add_optional_word(const std::string& names, const std::vector<std::string>& words,
+                                   const std::string& without, std::string& value, const std::string& help) {
+  CLI::Option* const option = app_->add_option(
+      names,
+      [&value, names, words, without](const std::vector<std::string>& values) {
+        const std::string word = values.empty() || values.front().empty() ? without : lower_case(values.front());
+        if (word != without && std::find(words.begin(), words.end(), word) == words.end()) {
+          throw UsageError(
+              fmt::format("{} \"{}\" is unknown{}; allowed: {}", names, word, did_you_mean(word, words), join(words)));
+        }
+        value = word;
+        return true;
+      },
+      help);
+  option->type_name("WORD")->expected(0, 1)->group(group_);
+  notes_->choices.emplace(option, words);
+}
+
 void Subcommand::add_number(const std::string& names, const std::string& type, std::uint32_t& value,
                             std::uint32_t least, std::uint32_t most, const std::string& help) {
   add_number_option(*app_, group_, names, type, value, least, most, help);

@@ -57,6 +57,9 @@ class Subcommand {
                   std::uint64_t most, const std::string& help);
   void add_number(const std::string& names, const std::string& type, double& value, double least, double most,
                   const std::string& help);
+  // An option that may stand without a value, which then is `without`; else one of the words follows "=".
+  void add_optional_word(const std::string& names, const std::vector<std::string>& words, const std::string& without,
+                         std::string& value, const std::string& help);
   // An option that may be given again; `values` receives each.
   void add_texts(const std::string& names, const std::string& type, std::vector<std::string>& values,
                  const std::string& help);

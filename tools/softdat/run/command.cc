@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tools/softdat/output.h"
 #include "tools/softdat/run/process.h"
@@ -21,7 +22,8 @@ constexpr const char* kFooter =
     "--env LD_LIBRARY_PATH=DIRECTORY and --env DAT_OVERRIDE=FILE count too.\n"
     "Exit status: the program's; 128 and the signal's number when a signal ended it; 127 when there is no such "
     "program,\n"
-    "126 when it cannot be run, 124 when --timeout stopped it. Of several, that of the first that failed.";
+    "126 when it cannot be run, 124 when --timeout stopped it. Of several, that of the first that failed.\n"
+    "With --error-exitcode that one, if the sanitizer finds an error.";
 
 }  // namespace
 
@@ -37,6 +39,13 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_flag("-q,--quiet", is_quiet_, "No summary");
   options_.add_flag("--no-counters", has_no_counters_, "Do not show the program's counters to softdat top and metrics");
   environment_.add_to(options_);
+  options_.set_group("Sanitizer");
+  options_.add_optional_word("--sanitize", {"on", "full"}, "on", sanitize_,
+                             "Tell which rules of DAT the program breaks; =full: also advice");
+  options_.add_number("--error-exitcode", "N", error_exitcode_, 1, 255,
+                      "Exit status when the sanitizer finds an error");
+  options_.add_text("--suppressions", "FILE", suppressions_, "Findings that are not to be told");
+  options_.add_text("--findings", "FILE", findings_file_, "Write what the sanitizer finds as JSON");
   options_.add_program(words_);
 }
 
@@ -56,7 +65,15 @@ void Command::check() const {
   if (hosts_ > 0 && !environment_.address.empty()) {
     throw UsageError("--address does not go with --hosts, which gives each host an address");
   }
+  check_sanitizer();
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
+}
+
+void Command::check_sanitizer() const {
+  if (!sanitize_.empty()) return;
+  for (const char* const option : {"--error-exitcode", "--suppressions", "--findings"}) {
+    if (options_.has(option)) throw UsageError(fmt::format("{} goes with --sanitize", option));
+  }
 }
 
 // What keeps a program from SoftDAT's libraries whatever the environment says.
@@ -78,11 +95,17 @@ void Command::warn_of(const std::string& word) const {
 Environment Command::environment(const std::string& socket) const {
   Environment result = make_environment(environment_);
   // Without it SoftDAT's libraries have nothing to tell, and note nothing.
-  if (!is_quiet_ || !server_.empty()) result.put("SOFTDAT_RUN_SOCKET", socket);
+  const bool is_heard = !is_quiet_ || !server_.empty() || !sanitize_.empty();
+  if (is_heard) result.put("SOFTDAT_RUN_SOCKET", socket);
   if (has_no_counters_) {
     result.put("SOFTDAT_COUNTERS", "off");
   } else if (result.value_of("SOFTDAT_COUNTERS").empty()) {
     result.put("SOFTDAT_COUNTERS", "on");
+  }
+  if (!sanitize_.empty()) result.put("SOFTDAT_SANITIZE", sanitize_);
+  // A program may change its directory before it reads the file.
+  if (!suppressions_.empty()) {
+    result.put("SOFTDAT_SANITIZE_SUPPRESSIONS", std::filesystem::absolute(suppressions_).string());
   }
   const std::string directory = library_directory();
   std::string preloaded = result.value_of("LD_PRELOAD");
@@ -146,6 +169,11 @@ JobPlan Command::plan(const Environment& environment, const std::vector<Host>& h
   return plan;
 }
 
+int Command::finish(int status, const Findings& findings) const {
+  if (!findings_file_.empty()) findings.write_json(findings_file_);
+  return error_exitcode_ != 0 && findings.has_errors() ? static_cast<int>(error_exitcode_) : status;
+}
+
 int Command::run() {
   check();
   warn_of(words_.front());
@@ -154,11 +182,12 @@ int Command::run() {
   const JobPlan job_plan = plan(environment(reports.path()), hosts);
   const int signals = block_signals(is_gathered());
   Summary summary(is_quiet_);
-  Job job(job_plan, signals, reports, summary);
+  Findings findings;
+  Job job(job_plan, signals, reports, summary, findings);
   try {
     const int status = job.run();
     summary.print();
-    return status;
+    return finish(status, findings);
   } catch (const StartFailure& failure) {
     print_error(failure.what());
     return failure.status();

@@ -8,6 +8,7 @@
 
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/findings.h"
 #include "tools/softdat/run/hosts.h"
 #include "tools/softdat/run/job.h"
 
@@ -23,10 +24,12 @@ class Command {
   int run();
 
  private:
+  int finish(int status, const Findings& findings) const;
   void check() const;
   std::size_t servers() const { return server_.empty() ? 0 : 1; }
   std::size_t clients() const;
   bool is_gathered() const;
+  void check_sanitizer() const;
   void warn_of(const std::string& word) const;
   Environment environment(const std::string& socket) const;
   JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
@@ -43,6 +46,10 @@ class Command {
   double grace_s_ = 10;
   bool is_quiet_ = false;
   bool has_no_counters_ = false;
+  std::string sanitize_;  // empty, or a value of SOFTDAT_SANITIZE
+  std::string suppressions_;
+  std::string findings_file_;
+  std::uint32_t error_exitcode_ = 0;
 };
 
 }  // namespace softdat::tools::run

@@ -23,8 +23,8 @@ std::chrono::steady_clock::duration to_ticks(Duration duration) {
 
 }  // namespace
 
-Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary)
-    : plan_(plan), signals_(signals), reports_(reports), summary_(summary) {
+Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings)
+    : plan_(plan), signals_(signals), reports_(reports), summary_(summary), findings_(findings) {
   for (const CopyPlan& copy : plan_.copies) {
     copies_.push_back(std::make_unique<Copy>(copy));
     is_awaiting_server_ = is_awaiting_server_ || copy.is_server;
@@ -165,6 +165,7 @@ void Job::handle_clients_end() {
 void Job::handle_reports() {
   for (const Report& report : reports_.take()) {
     summary_.add(report);
+    findings_.add(report);
     const bool listens = report.kind == "listen" || report.kind == "socket";
     if (!listens || !is_awaiting_server_) continue;
     is_awaiting_server_ = false;

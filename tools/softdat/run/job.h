@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/softdat/run/copy.h"
+#include "tools/softdat/run/findings.h"
 #include "tools/softdat/run/report_socket.h"
 #include "tools/softdat/run/summary.h"
 
@@ -24,8 +25,8 @@ struct JobPlan {
 
 class Job {
  public:
-  // `reports` and `summary` must live as long. `signals` is the descriptor of block_signals().
-  Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary);
+  // `reports`, `summary` and `findings` must live as long. `signals` is the descriptor of block_signals().
+  Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings);
 
   // Returns the exit status: the program's; of several, that of the first that failed. StartFailure when one does not
   // begin; those that had begun are stopped then.
@@ -59,6 +60,7 @@ class Job {
   const int signals_;
   ReportSocket& reports_;
   Summary& summary_;
+  Findings& findings_;
   Copies copies_;
 
   std::optional<int> failure_;  // the exit status, once something went wrong

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Events under the sanitizer. They are taken from the EVD here, because DAT 1.2 does not tell which operation has
+// completed. What is void in an event is filled with a pattern, and with a handle that is none.
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "base/call.h"
+#include "base/log.h"
+#include "libdat/api/event_conversion.h"
+#include "libdat/api/refused_call.h"
+#include "libdat/api/traced_call.h"
+#include "libdat/api/watched_call.h"
+#include "libdat/object/cancellation_shield.h"
+#include "libdat/object/event_dispatcher.h"
+
+namespace softdat::SOFTDAT_ABI_NAMESPACE {
+namespace {
+
+using object::CancellationShield;
+using object::EventDispatcher;
+using object::Kind;
+using object::StatusType;
+using sanitize::Ledger;
+using sanitize::Site;
+
+// A wait of this length was meant to find something.
+constexpr DAT_TIMEOUT kLongWait = 100'000;  // microseconds
+
+std::mutex void_mutex;
+std::atomic<Handle> void_handle{nullptr};
+
+// Has a handle, but is never published: every call with the handle is refused.
+class NoObject final : public object::Object {
+ public:
+  NoObject() : Object(Kind::kEvd, nullptr) {}
+};
+
+template <typename Field>
+void make_void(Field& field) {
+  std::memset(&field, sanitize::kVoidByte, sizeof field);
+}
+
+void make_void(DAT_EVENT& event) {
+  std::memset(&event, sanitize::kVoidByte, sizeof event);
+  event.evd_handle = void_handle.load(std::memory_order_relaxed);
+  event.event_data.dto_completion_event_data.ep_handle = event.evd_handle;
+}
+
+void write_watched(const object::Event& from, DAT_EVENT& to) {
+  write_event(from, to);
+  const auto* const completion = std::get_if<object::DtoCompletion>(&from.body);
+  if (completion != nullptr && completion->status != object::DtoStatus::kSuccess) {
+    make_void(to.event_data.dto_completion_event_data.transfered_length);
+  }
+}
+
+bool is_type(const Status& status, StatusType type) {
+  return status.type == type;
+}
+
+// Says what the entry point that this one stands for would say (spoken_calls.cc).
+class SpokenCall {
+ public:
+  SpokenCall(const char* signature, const Site& site)
+      : call_(signature, site.place), began_(is_traced_ ? base::Clock::now() : base::Time{}) {}
+
+  template <typename... Arguments>
+  DAT_RETURN finish(const Status& status, const Arguments&... arguments) const {
+    const DAT_RETURN answer = return_code(status);
+    if (answer != DAT_SUCCESS) api::tell_refusal(call_, answer);
+    if (is_traced_) trace_call(call_.name(), began_, answer, call_.caller(), arguments...);
+    return answer;
+  }
+
+ private:
+  const base::Call call_;
+  const bool is_traced_ = base::is_logged(base::LogLevel::kTrace);
+  const base::Time began_;
+};
+
+DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
+  const WatchedCall call("dat_evd_dequeue", __builtin_return_address(0));
+  const auto evd = pin_handle<EventDispatcher>(evd_handle);
+  if (!evd || event == nullptr) return call.finish(next_entries.evd_dequeue_func(evd_handle, event), {evd_handle});
+  const SpokenCall spoken("dat_evd_dequeue evd_handle event", call.site());
+  make_void(*event);
+  object::Event taken;
+  const std::lock_guard order(Ledger::dequeuing(evd_handle));
+  const Status status = evd->dequeue(taken);
+  if (status.ok()) write_watched(taken, *event);
+  note([&](Ledger& ledger) {
+    if (status.ok()) {
+      ledger.on_event(taken, call.site());
+    } else if (is_type(status, StatusType::kQueueEmpty)) {
+      ledger.on_no_event(evd_handle, call.site(), false);
+    } else {
+      ledger.on_wait_refused(evd_handle, call.site());
+    }
+  });
+  return spoken.finish(status, evd_handle, event);
+}
+
+DAT_RETURN wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event,
+                DAT_COUNT* nmore) {
+  const WatchedCall call("dat_evd_wait", __builtin_return_address(0));
+  const CancellationShield shield;
+  const auto evd = pin_handle<EventDispatcher>(evd_handle);
+  if (!evd || event == nullptr || nmore == nullptr || threshold <= 0) {
+    return call.finish(next_entries.evd_wait_func(evd_handle, timeout, threshold, event, nmore), {evd_handle});
+  }
+  const SpokenCall spoken("dat_evd_wait evd_handle timeout threshold event n_more_events", call.site());
+  make_void(*event);
+  object::Event taken;
+  const Status status = evd->wait(timeout, threshold, taken, *nmore);
+  if (status.ok()) write_watched(taken, *event);
+  note([&](Ledger& ledger) {
+    if (status.ok()) {
+      ledger.on_event(taken, call.site());
+    } else if (is_type(status, StatusType::kTimeoutExpired)) {
+      ledger.on_no_event(evd_handle, call.site(), timeout >= kLongWait);
+    } else if (is_type(status, StatusType::kInvalidState) || is_type(status, StatusType::kInvalidParameter)) {
+      ledger.on_wait_refused(evd_handle, call.site());
+    }
+  });
+  return spoken.finish(status, evd_handle, timeout, threshold, event, nmore);
+}
+
+struct Resizes : NoHooks {
+  static void after(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd, DAT_COUNT) { ledger.on_resized(evd); }
+};
+
+struct Wakes : NoHooks {
+  static void before(Ledger& ledger, const Site& site, DAT_CNO_HANDLE, DAT_TIMEOUT, DAT_EVD_HANDLE*) {
+    ledger.before_cno_wait(site);
+  }
+  static void after(Ledger& ledger, const Site& site, DAT_CNO_HANDLE, DAT_TIMEOUT, DAT_EVD_HANDLE* evd) {
+    if (evd != nullptr) ledger.on_woken(*evd, site);
+  }
+};
+
+}  // namespace
+
+void make_void_handle(const void* provider_table) {
+  const std::lock_guard lock(void_mutex);
+  if (void_handle.load() != nullptr) return;
+  const auto object = std::make_shared<NoObject>();
+  if (!object::HandleTable::instance().add(object, provider_table)) return;
+  void_handle.store(object->handle());
+  Ledger::instance().set_void_handle(object->handle());
+}
+
+void watch_events(DAT_PROVIDER& table) {
+  table.evd_dequeue_func = dequeue;
+  table.evd_wait_func = wait;
+  SOFTDAT_WATCH(evd_query, NoHooks);
+  SOFTDAT_WATCH(evd_modify_cno, NoHooks);
+  SOFTDAT_WATCH(evd_enable, NoHooks);
+  SOFTDAT_WATCH(evd_disable, NoHooks);
+  SOFTDAT_WATCH(evd_resize, Resizes);
+  SOFTDAT_WATCH(evd_post_se, NoHooks);
+  SOFTDAT_WATCH(cno_wait, Wakes);
+  SOFTDAT_WATCH(cno_query, NoHooks);
+  SOFTDAT_WATCH(cno_modify_agent, NoHooks);
+}
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Registered memory under the sanitizer. The consumer sees lmr_contexts with a mark, so that they differ from
+// rmr_contexts.
+#include <algorithm>
+#include <vector>
+
+#include "libdat/api/watched_call.h"
+#include "libdat/object/memory_probe.h"
+#include "libdat/object/memory_region.h"
+
+namespace softdat::SOFTDAT_ABI_NAMESPACE {
+namespace {
+
+using object::MemoryRegion;
+using sanitize::kLocalMark;
+using sanitize::Ledger;
+using sanitize::Site;
+
+// The arguments behind `privileges` differ between the APIs.
+template <auto kSlot, typename Pointer>
+struct Register;
+template <auto kSlot, typename... Arguments>
+struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
+  static DAT_RETURN call(Arguments... arguments) {
+    const WatchedCall call("dat_lmr_create", __builtin_return_address(0));
+    const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
+    if (answer == DAT_SUCCESS) note_outputs(call.site(), arguments...);
+    return call.finish(answer, {handle_or_null<Arguments>(arguments)...});
+  }
+
+ private:
+#if SOFTDAT_ABI == 20
+  static void note_outputs(const Site& site, DAT_IA_HANDLE, DAT_MEM_TYPE, DAT_REGION_DESCRIPTION, DAT_VLEN,
+                           DAT_PZ_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_VA_TYPE, DAT_LMR_HANDLE* lmr,
+                           DAT_LMR_CONTEXT* lmr_context, DAT_RMR_CONTEXT*, DAT_VLEN*, DAT_VADDR*){
+#else
+  static void note_outputs(const Site& site, DAT_IA_HANDLE, DAT_MEM_TYPE, DAT_REGION_DESCRIPTION, DAT_VLEN,
+                           DAT_PZ_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_LMR_HANDLE* lmr, DAT_LMR_CONTEXT* lmr_context,
+                           DAT_RMR_CONTEXT*, DAT_VLEN*, DAT_VADDR*) {
+#endif
+      if (lmr_context != nullptr) * lmr_context ^= kLocalMark;
+  const auto region = pin_handle<MemoryRegion>(*lmr);
+  if (region) note([&](Ledger& ledger) { ledger.on_registered(region->query(), *lmr, site); });
+}
+};  // namespace
+
+struct Queries : NoHooks {
+  static void after(Ledger&, const Site&, DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_LMR_PARAM* parameters) {
+    parameters->lmr_context ^= kLocalMark;
+  }
+};
+
+struct QueriesWindow : NoHooks {
+  static void after(Ledger&, const Site&, DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK, DAT_RMR_PARAM* parameters) {
+    if (parameters->lmr_triplet.lmr_context != 0) parameters->lmr_triplet.lmr_context ^= kLocalMark;
+  }
+};
+
+struct Deregisters : NoHooks {
+  static void before(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.before_deregistration(lmr, site); }
+  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.on_freed(lmr, site); }
+};
+
+void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) {
+  if (answer != DAT_SUCCESS || (number_of(flags) & DAT_COMPLETION_SUPPRESS_FLAG) != 0) return;
+  note([&](Ledger& ledger) { ledger.on_bound(ep); });
+}
+
+DAT_LMR_TRIPLET plain(const DAT_LMR_TRIPLET* triplet) {
+  DAT_LMR_TRIPLET copy{};
+  if (triplet == nullptr) return copy;
+  copy = *triplet;
+  copy.lmr_context ^= kLocalMark;
+  return copy;
+}
+
+#if SOFTDAT_ABI == 20
+DAT_RETURN bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET* triplet, DAT_MEM_PRIV_FLAGS privileges,
+                DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
+                DAT_RMR_CONTEXT* context) {
+  const WatchedCall call("dat_rmr_bind", __builtin_return_address(0));
+  const DAT_LMR_TRIPLET copy = plain(triplet);
+  const DAT_RETURN answer = next_entries.rmr_bind_func(rmr, lmr, triplet == nullptr ? nullptr : &copy, privileges,
+                                                       va_type, ep, cookie, flags, context);
+  note_bind(answer, ep, flags);
+  return call.finish(answer, {rmr, lmr, ep});
+}
+#else
+DAT_RETURN bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET* triplet, DAT_MEM_PRIV_FLAGS privileges, DAT_EP_HANDLE ep,
+                DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT* context) {
+  const WatchedCall call("dat_rmr_bind", __builtin_return_address(0));
+  const DAT_LMR_TRIPLET copy = plain(triplet);
+  const DAT_RETURN answer =
+      next_entries.rmr_bind_func(rmr, triplet == nullptr ? nullptr : &copy, privileges, ep, cookie, flags, context);
+  note_bind(answer, ep, flags);
+  return call.finish(answer, {rmr, ep});
+}
+#endif
+
+template <auto kSlot, Literal kName>
+DAT_RETURN synchronize(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET* segments, DAT_VLEN count) {
+  constexpr DAT_VLEN kMost = 1 << 20;
+  const WatchedCall call(kName.text, __builtin_return_address(0));
+  const bool is_there = segments != nullptr && count <= kMost &&
+                        object::is_readable(reinterpret_cast<std::uintptr_t>(segments), count * sizeof *segments);
+  // The entry point refuses what it cannot read.
+  if (!is_there) return call.finish((next_entries.*kSlot)(ia, segments, count), {ia});
+  DAT_RETURN answer = DAT_SUCCESS;
+  note([&](Ledger&) {
+    std::vector<DAT_LMR_TRIPLET> copies;
+    std::transform(segments, segments + count, std::back_inserter(copies),
+                   [](const auto& each) { return plain(&each); });
+    answer = (next_entries.*kSlot)(ia, copies.data(), count);
+  });
+  return call.finish(answer, {ia});
+}
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE
+
+void watch_memory(DAT_PROVIDER& table) {
+  table.lmr_create_func = Register<&DAT_PROVIDER::lmr_create_func, decltype(table.lmr_create_func)>::call;
+  SOFTDAT_WATCH(lmr_query, Queries);
+  SOFTDAT_WATCH(lmr_free, Deregisters);
+  SOFTDAT_WATCH(rmr_query, QueriesWindow);
+  table.rmr_bind_func = bind;
+  table.lmr_sync_rdma_read_func = synchronize<&DAT_PROVIDER::lmr_sync_rdma_read_func, "dat_lmr_sync_rdma_read">;
+  table.lmr_sync_rdma_write_func = synchronize<&DAT_PROVIDER::lmr_sync_rdma_write_func, "dat_lmr_sync_rdma_write">;
+}
+
+}  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ledger of the sanitizer: objects, registered memory, and outstanding operations of this process, as the program
+// knows them. The entry points of libdat/api/sanitized_*.cc tell it of each call; it reports what breaks a rule.
+//
+// Knows no ABI. Any thread. Calls of the ledger may allocate, and throw std::bad_alloc, with which they have no effect
+// that matters. Lock order: QueueRecord::order, the ledger's lock, locks of objects and of findings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "libdat/object/endpoint_parameters.h"
+#include "libdat/object/event.h"
+#include "libdat/object/memory_region.h"
+#include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/range_index.h"
+#include "libdat/sanitize/records.h"
+
+namespace softdat::sanitize {
+
+// What an undefined field of an event is filled with.
+inline constexpr unsigned char kVoidByte = 0xd5;
+inline constexpr std::uint32_t kVoidWord = 0xd5d5d5d5;
+inline constexpr std::uint64_t kVoidLong = 0xd5d5d5d5d5d5d5d5;
+
+// The lmr_context that a program sees has this bit the other way round: it differs from the rmr_context.
+inline constexpr std::uint32_t kLocalMark = 0x80000000;
+
+// The arguments of a post.
+struct Post {
+  OperationKind kind = OperationKind::kSend;
+  Handle queue = nullptr;
+  std::span<const object::Segment> local = {};  // with the adapter's keys
+  std::uint64_t cookie = 0;
+  std::uint32_t flags = 0;  // object::CompletionFlag
+  std::uint32_t rmr_context = 0;
+  Site site = {};
+};
+
+// "EP", "LMR" ...
+const char* name_of(Kind kind);
+
+class Ledger {
+ public:
+  static Ledger& instance();
+
+  // Objects. `ia` of an IA is itself.
+  void on_made(Handle handle, Kind kind, Handle ia, const Site& site);
+  void on_freed(Handle handle, const Site& site);
+  // A call with these handles was refused because one of them is none.
+  void on_refused_handles(std::span<const Handle> handles, const Site& site);
+  // The handle that stands in void fields of events.
+  void set_void_handle(Handle handle);
+
+  // Registered memory.
+  void on_registered(const object::MemoryRegionParameters& parameters, Handle lmr, const Site& site);
+  // Before dat_lmr_free.
+  void before_deregistration(Handle lmr, const Site& site);
+
+  // Holds the order of the queue while the operation is posted. The operation stays in the ledger if accept() was
+  // called.
+  class Posting {
+   public:
+    Posting(Ledger& ledger, const Post& post);
+    ~Posting();
+    Posting(const Posting&) = delete;
+    Posting& operator=(const Posting&) = delete;
+    void accept() { is_accepted_ = true; }
+
+   private:
+    Ledger& ledger_;
+    std::shared_ptr<QueueRecord> queue_;
+    std::unique_lock<std::mutex> order_;
+    Operation* operation_ = nullptr;
+    bool is_accepted_ = false;
+  };
+
+  // Endpoints and connections.
+  void on_reconfigured(Handle ep);  // its EVDs may be others
+  void on_bound(Handle ep);         // a bind was posted whose completion is wanted
+  void before_disconnect(Handle ep, bool is_graceful);
+  void on_disconnected(Handle ep, const Site& site);
+  void on_reset(Handle ep);
+  void before_ep_free(Handle ep, const Site& site);
+
+  // Events.
+  void on_event(const object::Event& event, const Site& site);
+  void on_no_event(Handle evd, const Site& site, bool has_waited_long);
+  void on_wait_refused(Handle evd, const Site& site);
+  void on_resized(Handle evd);
+  void on_woken(Handle evd, const Site& site);
+  void before_cno_wait(const Site& site);
+  void before_evd_free(Handle evd);
+  // Keeps events of one EVD in order while they are dequeued.
+  static std::mutex& dequeuing(Handle evd);
+
+  // Ends.
+  void before_close(Handle ia, const Site& site);
+  void before_abrupt_close(Handle ia, const Site& site);
+  void on_close_refused(Handle ia, const Site& site);
+  void on_closed(Handle ia, const Site& site);
+
+ private:
+  Ledger();
+  static void prepare_for_fork();
+  static void continue_in_parent();
+  static void start_afresh_in_child();
+
+  // ledger_posts.cc
+  std::shared_ptr<QueueRecord> find_queue_locked(Handle handle);
+  void look_up_locked(QueueRecord& queue);
+  std::unique_ptr<Operation> make_operation_locked(const Post& post, const QueueRecord& queue);
+  void check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation);
+  void check_keys_locked(const Post& post);
+  void check_clash_locked(const Operation& operation);
+  void check_room_locked(const Operation& operation);
+  void check_stack_locked(const Operation& operation);
+  Operation* add(const Post& post, QueueRecord& queue);
+  void take_back(QueueRecord& queue, const Operation* operation);
+  void forget_locked(Operation& operation);
+  void forget_all_locked(QueueRecord& queue);
+  bool is_settled_locked(const Operation& operation);
+  void report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last);
+
+  // ledger_events.cc
+  void complete(const object::DtoCompletion& completion, const Site& site);
+  void take_completed_locked(const object::DtoCompletion& completion, std::vector<std::unique_ptr<Operation>>& done);
+  std::shared_ptr<QueueRecord> find_shared_queue_locked(std::uint64_t cookie) const;
+  void take_leftover_locked(const object::DtoCompletion& completion);
+  void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
+  void note_connection(const object::ConnectionNotice& notice, const Site& site);
+  void check_receives_locked(Handle evd, const Site& site);
+
+  // ledger_ends.cc
+  void check_region_locked(const RegionRecord& region, const Site& site);
+  void mark_completed_locked(QueueRecord& queue, bool is_graceful);
+  void report_leaks_locked(Handle ia, bool is_refused, const Site& site);
+  void report_leftovers_locked(EvdRecord& evd);
+
+  std::mutex mutex_;
+  std::uint64_t number_ = 0;
+  Handle void_handle_ = nullptr;
+  std::unordered_map<Handle, ObjectRecord> objects_;
+  std::unordered_map<Handle, std::shared_ptr<QueueRecord>> queues_;
+  std::unordered_map<Handle, EvdRecord> evds_;
+  std::unordered_map<std::uint32_t, RegionRecord> regions_;  // by lkey
+  std::unordered_map<Handle, std::uint32_t> lkeys_;          // by LMR
+  std::unordered_map<Handle, std::uint32_t> freed_;          // by IA: a bit for each kind of which it freed one
+  std::map<std::tuple<const void*, std::uint64_t, std::uint64_t>, std::uint32_t> registrations_;  // place and range
+  RangeIndex index_;
+};
+
+}  // namespace softdat::sanitize

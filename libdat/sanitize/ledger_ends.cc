@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ends of connections, objects and adapters.
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "libdat/object/endpoint.h"
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/interface_adapter.h"
+#include "libdat/sanitize/ledger.h"
+#include "libdat/sanitize/settings.h"
+
+namespace softdat::sanitize {
+namespace {
+
+std::string address_text(Handle handle) {
+  return hex(reinterpret_cast<std::uintptr_t>(handle));
+}
+
+bool is_disconnected(Handle ep) {
+  const auto pinned = object::pin_handle<object::Endpoint>(ep);
+  return !pinned || pinned->state() == object::EndpointState::kDisconnected;
+}
+
+}  // namespace
+
+void Ledger::before_deregistration(Handle lmr, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto lkey = lkeys_.find(lmr);
+  if (lkey == lkeys_.end()) return;
+  const auto region = regions_.find(lkey->second);
+  if (region == regions_.end()) return;
+  check_region_locked(region->second, site);
+  regions_.erase(region);
+  lkeys_.erase(lkey);
+}
+
+void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
+  for (const auto& [handle, queue] : queues_) {
+    for (const auto* const operations : {&queue->receives, &queue->requests}) {
+      for (const auto& operation : *operations) {
+        const auto uses = [&](const Range& range) { return range.lkey == region.lkey && range.length != 0; };
+        const auto used = std::find_if(operation->ranges.begin(), operation->ranges.end(), uses);
+        if (used == operation->ranges.end() || is_settled_locked(*operation) || is_disconnected(handle)) continue;
+        if (is_repeated(Rule::kFreedRegion, operation->posted, site)) continue;
+        report_use_locked(Rule::kFreedRegion, *operation,
+                          "The LMR " + address_text(region.lmr) + " of the buffer " +
+                              range_text(used->address, used->length) + " was freed while a " +
+                              name_of(operation->kind) + " uses it.",
+                          {"freed", site});
+      }
+    }
+  }
+  if (mode() != Mode::kFull || region.used == 0) return;
+  const std::uint32_t unused = region.privileges & ~region.used;
+  const bool has_unused_write =
+      (unused & object::kLocalWritePrivilege) != 0 &&
+      (region.privileges & (object::kRemoteWritePrivilege | object::kRemoteAtomicPrivilege)) == 0;
+  if (!has_unused_write || is_repeated(Rule::kUnusedRight, region.made, site)) return;
+  report({Rule::kUnusedRight,
+          "Nothing was ever stored into " + range_text(region.address, region.length) +
+              ", which is registered with DAT_MEM_PRIV_LOCAL_WRITE_FLAG.",
+          {{"registered", region.made}, {"freed", site}}});
+}
+
+void Ledger::on_reconfigured(Handle ep) {
+  const std::lock_guard lock(mutex_);
+  if (const auto queue = queues_.find(ep); queue != queues_.end()) queue->second->is_known = false;
+}
+
+void Ledger::on_bound(Handle ep) {
+  const std::lock_guard lock(mutex_);
+  const auto queue = find_queue_locked(ep);
+  if (queue == nullptr) return;
+  if (const auto evd = evds_.find(queue->request_evd); evd != evds_.end()) ++evd->second.binds;
+}
+
+// Requests that are done, though the program has not dequeued their completions: a graceful disconnect ends them first.
+void Ledger::mark_completed_locked(QueueRecord& queue, bool is_graceful) {
+  const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
+  if (!ep || ep->state() != object::EndpointState::kConnected) return;
+  if (!is_graceful && !ep->status().is_request_idle) return;
+  for (const auto& operation : queue.requests) operation->is_completed = true;
+}
+
+void Ledger::before_disconnect(Handle ep, bool is_graceful) {
+  const std::lock_guard lock(mutex_);
+  if (const auto queue = queues_.find(ep); queue != queues_.end()) mark_completed_locked(*queue->second, is_graceful);
+}
+
+void Ledger::on_disconnected(Handle ep, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto queue = find_queue_locked(ep);
+  if (queue != nullptr && queue->was_connected) queue->disconnected = site;
+}
+
+void Ledger::on_reset(Handle ep) {
+  const std::lock_guard lock(mutex_);
+  const auto queue = queues_.find(ep);
+  if (queue == queues_.end()) return;
+  queue->second->disconnected = {};
+  queue->second->was_connected = false;
+  queue->second->is_known = false;
+}
+
+void Ledger::before_ep_free(Handle ep, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto found = queues_.find(ep);
+  if (found == queues_.end()) return;
+  QueueRecord& queue = *found->second;
+  mark_completed_locked(queue, false);
+  for (const auto& operation : queue.requests) {
+    const auto evd = evds_.find(operation->evd);
+    if (!operation->is_completed || operation->is_suppressed || evd == evds_.end()) continue;
+    evd->second.leftovers.push_back({ep, operation->cookie, operation->kind, operation->posted});
+  }
+  const bool is_unused = queue.received == 0 && !queue.receives.empty() && queue.was_connected;
+  if (mode() != Mode::kFull || !is_unused) return;
+  report({Rule::kUnusedReceive,
+          "None of the " + std::to_string(queue.receives.size()) + " receives of EP " + address_text(ep) +
+              " was ever used.",
+          {{"posted", queue.receives.front()->posted}, {"freed", site}}});
+}
+
+void Ledger::report_leftovers_locked(EvdRecord& evd) {
+  for (const Leftover& left : evd.leftovers) {
+    if (is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
+    report({Rule::kIgnoredCompletion,
+            std::string("The completion of the ") + name_of(left.kind) + " was never dequeued.",
+            {{"posted", left.posted}}});
+  }
+  evd.leftovers.clear();
+}
+
+void Ledger::before_evd_free(Handle evd) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = evds_.find(evd); found != evds_.end()) report_leftovers_locked(found->second);
+}
+
+void Ledger::report_leaks_locked(Handle ia, bool is_refused, const Site& site) {
+  std::map<std::pair<Kind, const void*>, std::pair<const ObjectRecord*, std::uint32_t>> left;
+  std::uint32_t kinds = 0;
+  for (const auto& [handle, object] : objects_) {
+    const bool is_child = object.ia == ia && handle != ia && object.ended.call == nullptr;
+    if (!is_child || call_name(object.made) == "dat_ia_open") continue;
+    auto& [first, times] = left[{object.kind, object.made.place}];
+    first = &object;
+    ++times;
+    kinds |= 1U << static_cast<unsigned>(object.kind);
+  }
+  // A program that leaves everything to an abrupt close means it.
+  if (!is_refused && std::popcount(freed_[ia]) <= std::popcount(kinds)) return;
+  for (const auto& [key, what] : left) {
+    const auto& [object, times] = what;
+    const char* const how = is_refused
+                                ? "left when the adapter was to be closed gracefully, which was refused."
+                                : "left when the adapter was closed abruptly, although the program frees others.";
+    report({Rule::kLeak,
+            std::to_string(times) + ' ' + name_of(key.first) + (times == 1 ? " was " : "s were ") + how,
+            {{"created", object->made}, {"closed", site}}});
+  }
+}
+
+void Ledger::before_close(Handle ia, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  Handle async = nullptr;
+  if (const auto adapter = object::pin_handle<object::InterfaceAdapter>(ia)) async = adapter->async_evd();
+  const auto evd = object::pin_handle<object::EventDispatcher>(async);
+  const std::int32_t unread = evd ? evd->pending() : 0;
+  if (unread == 0) return;
+  report({Rule::kAsyncUnread,
+          std::to_string(unread) + (unread == 1 ? " asynchronous error was" : " asynchronous errors were") +
+              " not dequeued before the adapter was closed.",
+          {{"opened", objects_[ia].made}, {"closed", site}}});
+}
+
+void Ledger::before_abrupt_close(Handle ia, const Site& site) {
+  std::vector<Handle> endpoints;
+  {
+    const std::lock_guard lock(mutex_);
+    report_leaks_locked(ia, false, site);
+    for (const auto& [handle, object] : objects_) {
+      if (object.ia == ia && object.kind == Kind::kEp && object.ended.call == nullptr) endpoints.push_back(handle);
+    }
+  }
+  for (const Handle ep : endpoints) before_ep_free(ep, site);
+}
+
+void Ledger::on_close_refused(Handle ia, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  report_leaks_locked(ia, true, site);
+}
+
+void Ledger::on_closed(Handle ia, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [handle, object] : objects_) {
+    if (object.ia != ia || object.ended.call != nullptr) continue;
+    object.ended = site;
+    if (const auto evd = evds_.find(handle); evd != evds_.end()) {
+      report_leftovers_locked(evd->second);
+      evds_.erase(evd);
+    }
+    if (const auto queue = queues_.find(handle); queue != queues_.end()) {
+      forget_all_locked(*queue->second);
+      queues_.erase(queue);
+    }
+    if (const auto lkey = lkeys_.find(handle); lkey != lkeys_.end()) {
+      regions_.erase(lkey->second);
+      lkeys_.erase(lkey);
+    }
+  }
+  freed_.erase(ia);
+}
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Events that the program dequeues, and waits that end without one.
+#include <algorithm>
+
+#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/memory_probe.h"
+#include "libdat/sanitize/checksum.h"
+#include "libdat/sanitize/ledger.h"
+
+namespace softdat::sanitize {
+namespace {
+
+using object::ConnectionResult;
+using object::DtoCompletion;
+using object::DtoOperation;
+using object::DtoStatus;
+
+bool is_receive(DtoOperation operation) {
+  return operation == DtoOperation::kReceive || operation == DtoOperation::kReceiveWithInvalidate ||
+         operation == DtoOperation::kReceiveRdmaImmediate || operation == DtoOperation::kReceiveImmediate ||
+         operation == DtoOperation::kReceiveDatagram;
+}
+
+bool is_any_unmapped(const Operation& operation) {
+  return std::any_of(operation.ranges.begin(), operation.ranges.end(), [](const Range& range) {
+    return range.length != 0 && !object::is_readable(range.address, range.length);
+  });
+}
+
+// The first and last byte stand for all: more would be slow, and the adapter has just stored them.
+bool has_ends(const Operation& operation) {
+  return std::all_of(operation.ranges.begin(), operation.ranges.end(), [](const Range& range) {
+    return range.length == 0 || (checksum(range.address, 1, 0) && checksum(range.address + range.length - 1, 1, 0));
+  });
+}
+
+enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
+
+Memory look_at(const Operation& operation) {
+  if (!operation.sum) return has_ends(operation) ? Memory::kSame : Memory::kUnmapped;
+  std::uint64_t sum = 0;
+  for (const Range& range : operation.ranges) {
+    const auto next = checksum(range.address, range.length, sum);
+    if (!next) return Memory::kUnmapped;
+    sum = *next;
+  }
+  return sum == *operation.sum ? Memory::kSame : Memory::kChanged;
+}
+
+void report_memory(Rule rule, const Operation& operation, const char* what, const Site& site) {
+  if (is_repeated(rule, operation.posted, site)) return;
+  const Range range = main_range(operation);
+  report({rule,
+          std::string("The buffer ") + range_text(range.address, range.length) + " of the " + name_of(operation.kind) +
+              ' ' + what + " between the post and the completion.",
+          {{"posted", operation.posted}, {"completed", site}}});
+}
+
+}  // namespace
+
+void Ledger::on_event(const object::Event& event, const Site& site) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto evd = evds_.find(event.evd); evd != evds_.end()) {
+      evd->second.is_tapped = true;
+      evd->second.empty = {};
+    }
+  }
+  if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) return complete(*completion, site);
+  if (const auto* const notice = std::get_if<object::ConnectionNotice>(&event.body)) {
+    return note_connection(*notice, site);
+  }
+  if (std::holds_alternative<object::RmrBindCompletion>(event.body)) {
+    const std::lock_guard lock(mutex_);
+    if (const auto evd = evds_.find(event.evd); evd != evds_.end() && evd->second.binds > 0) --evd->second.binds;
+    return;
+  }
+  if (const auto* const arrival = std::get_if<object::RequestArrival>(&event.body)) {
+    const std::lock_guard lock(mutex_);
+    const auto service = objects_.find(arrival->service_point);
+    const Handle ia = service == objects_.end() ? nullptr : service->second.ia;
+    objects_[arrival->request] = {.kind = Kind::kCr, .ia = ia, .made = site, .ended = {}};
+  }
+}
+
+void Ledger::complete(const DtoCompletion& completion, const Site& site) {
+  std::vector<std::unique_ptr<Operation>> done;
+  {
+    const std::lock_guard lock(mutex_);
+    take_completed_locked(completion, done);
+  }
+  for (const auto& operation : done) check_completed(*operation, completion, site);
+}
+
+// The completed operation, and the suppressed ones before it, which are done as well.
+void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<std::unique_ptr<Operation>>& done) {
+  const bool is_message = is_receive(completion.operation);
+  const auto ep = find_queue_locked(completion.ep);
+  auto queue = ep;
+  if (ep == nullptr) {
+    take_leftover_locked(completion);
+    queue = is_message ? find_shared_queue_locked(completion.cookie) : nullptr;
+  } else if (is_message) {
+    ++ep->received;
+    if (ep->srq != nullptr) queue = find_queue_locked(ep->srq);
+  }
+  if (queue == nullptr) return;
+  auto& operations = is_message ? queue->receives : queue->requests;
+  const bool may_be_suppressed = completion.status != DtoStatus::kSuccess;
+  const auto is_it = [&](const auto& operation) {
+    return operation->cookie == completion.cookie && (may_be_suppressed || is_message || !operation->is_suppressed);
+  };
+  const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
+  if (completed == operations.end()) return;
+  const auto end = std::next(completed);
+  for (auto operation = operations.begin(); operation != end; ++operation) {
+    if (std::next(operation) != end && (is_message || !(*operation)->is_suppressed)) continue;
+    forget_locked(**operation);
+    (*operation)->is_completed = (*operation)->is_suppressed && queue->received > (*operation)->received;
+    done.push_back(std::move(*operation));
+  }
+  operations.erase(std::remove(operations.begin(), end, nullptr), end);
+}
+
+// Of a freed EP it is not known any more which SRQ it took the receive from.
+std::shared_ptr<QueueRecord> Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
+  for (const auto& [handle, queue] : queues_) {
+    const auto object = objects_.find(handle);
+    if (object == objects_.end() || object->second.kind != Kind::kSrq) continue;
+    const auto is_it = [&](const auto& operation) { return operation->cookie == cookie; };
+    if (std::any_of(queue->receives.begin(), queue->receives.end(), is_it)) return queue;
+  }
+  return nullptr;
+}
+
+void Ledger::take_leftover_locked(const DtoCompletion& completion) {
+  for (auto& [handle, evd] : evds_) {
+    const auto is_it = [&](const Leftover& left) {
+      return left.ep == completion.ep && left.cookie == completion.cookie;
+    };
+    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), is_it);
+    if (found == evd.leftovers.end()) continue;
+    evd.leftovers.erase(found);
+    return;
+  }
+}
+
+void Ledger::check_completed(const Operation& operation, const DtoCompletion& completion, const Site& site) {
+  if (completion.status == DtoStatus::kLocalProtection && is_any_unmapped(operation)) {
+    return report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
+  }
+  if (completion.status == DtoStatus::kRemoteAccess && (operation.rmr_context & kLocalMark) != 0) {
+    report({Rule::kKeyMixup,
+            "The remote segment has " + hex(operation.rmr_context) +
+                " for an rmr_context, which is the lmr_context of the peer.",
+            {{"posted", operation.posted}, {"completed", site}}});
+  }
+  if (completion.status != DtoStatus::kSuccess) return;
+  if (has_returned(operation.owner)) {
+    return report_memory(Rule::kStackBuffer, operation, "was on the stack of a function that returned", site);
+  }
+  // Of a suppressed request after which a message came the peer may have said that it is done.
+  if (operation.is_completed) return;
+  const Memory memory = look_at(operation);
+  if (memory == Memory::kChanged) report_memory(Rule::kChangedBuffer, operation, "was changed", site);
+  if (memory == Memory::kUnmapped) report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
+}
+
+void Ledger::note_connection(const object::ConnectionNotice& notice, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto queue = find_queue_locked(notice.ep);
+  if (queue == nullptr) return;
+  if (notice.result == ConnectionResult::kEstablished) {
+    queue->was_connected = true;
+    queue->disconnected = {};
+  }
+  const bool is_end = notice.result == ConnectionResult::kDisconnected || notice.result == ConnectionResult::kBroken;
+  if (is_end) queue->disconnected = site;
+}
+
+void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
+  const std::lock_guard lock(mutex_);
+  const auto found = evds_.find(evd);
+  if (found == evds_.end()) return;
+  found->second.empty = site;
+  found->second.empty_number = ++number_;
+  found->second.woken = {};
+  if (has_waited_long) check_receives_locked(evd, site);
+}
+
+// The program waited for completions although nothing is outstanding that could complete.
+void Ledger::check_receives_locked(Handle evd, const Site& site) {
+  if (evds_[evd].outstanding > 0 || evds_[evd].binds > 0) return;
+  const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
+  if (!dispatcher || (dispatcher->query().streams & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
+  bool is_fed = false;
+  for (const auto& [handle, queue] : queues_) {
+    if (queue->recv_evd != evd) continue;
+    if (queue->srq != nullptr || queue->disconnected.call != nullptr) return;
+    is_fed = is_fed || queue->was_connected;
+  }
+  if (!is_fed || is_repeated(Rule::kReceiveNotPosted, site, site)) return;
+  report({Rule::kReceiveNotPosted,
+          "EVD " + hex(reinterpret_cast<std::uintptr_t>(evd)) +
+              " was waited on, but no receive or request is outstanding whose completion it would take.",
+          {{"waited", site}}});
+}
+
+void Ledger::on_wait_refused(Handle evd, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto found = objects_.find(evd);
+  if (found == objects_.end() || is_repeated(Rule::kWaitRefused, found->second.made, site)) return;
+  report({Rule::kWaitRefused,
+          "EVD " + hex(reinterpret_cast<std::uintptr_t>(evd)) + " cannot be used so: the call was refused.",
+          {{"created", found->second.made}, {"refused", site}}});
+}
+
+void Ledger::on_resized(Handle evd) {
+  const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
+  const std::lock_guard lock(mutex_);
+  const auto found = evds_.find(evd);
+  if (dispatcher && found != evds_.end()) found->second.qlen = dispatcher->qlen();
+}
+
+void Ledger::on_woken(Handle evd, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto found = evds_.find(evd);
+  if (found == evds_.end()) return;
+  found->second.woken = site;
+  found->second.is_tapped = false;
+}
+
+void Ledger::before_cno_wait(const Site& site) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [handle, evd] : evds_) {
+    if (evd.woken.call == nullptr || !evd.is_tapped) continue;
+    const auto dispatcher = object::pin_handle<object::EventDispatcher>(handle);
+    const bool is_left = dispatcher && dispatcher->pending() > 0;
+    if (is_left && !is_repeated(Rule::kPartialDrain, evd.woken, site)) {
+      report({Rule::kPartialDrain,
+              "EVD " + hex(reinterpret_cast<std::uintptr_t>(handle)) + " still has " +
+                  std::to_string(dispatcher->pending()) + " of the events for which the CNO woke the program.",
+              {{"woken", evd.woken}, {"waited again", site}}});
+    }
+    evd.woken = {};
+  }
+}
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Posts: what may not be posted, and what becomes an outstanding operation.
+#include <algorithm>
+
+#include "libdat/object/endpoint.h"
+#include "libdat/sanitize/checksum.h"
+#include "libdat/sanitize/ledger.h"
+
+namespace softdat::sanitize {
+namespace {
+
+std::string range_text(const Range& range) {
+  return sanitize::range_text(range.address, range.length);
+}
+
+void add_checksum(Operation& operation) {
+  if (stores(operation.kind)) return;
+  std::uint64_t sum = 0;
+  for (const Range& range : operation.ranges) {
+    const auto next = checksum(range.address, range.length, sum);
+    if (!next) return;  // the adapter will tell
+    sum = *next;
+  }
+  operation.sum = sum;
+}
+
+}  // namespace
+
+Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
+  {
+    const std::lock_guard lock(ledger_.mutex_);
+    queue_ = ledger_.find_queue_locked(post.queue);
+  }
+  if (queue_ == nullptr) return;
+  order_ = std::unique_lock(queue_->order);
+  operation_ = ledger_.add(post, *queue_);
+  add_checksum(*operation_);
+}
+
+Ledger::Posting::~Posting() {
+  if (operation_ != nullptr && !is_accepted_) ledger_.take_back(*queue_, operation_);
+}
+
+// Null: there is no such object.
+std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
+  const auto found = queues_.find(handle);
+  if (found != queues_.end() && found->second->is_known) return found->second;
+  const bool is_there = object::HandleTable::instance().pin_any(handle).get() != nullptr;
+  if (!is_there) return nullptr;
+  auto& queue = queues_[handle];
+  if (queue == nullptr) queue = std::make_shared<QueueRecord>();
+  queue->handle = handle;
+  look_up_locked(*queue);
+  return queue;
+}
+
+void Ledger::look_up_locked(QueueRecord& queue) {
+  queue.is_known = true;
+  const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
+  if (!ep) return;
+  const object::EndpointParameters parameters = ep->query();
+  queue.srq = parameters.srq;
+  queue.recv_evd = parameters.recv_evd;
+  queue.request_evd = parameters.request_evd;
+}
+
+Operation* Ledger::add(const Post& post, QueueRecord& queue) {
+  const std::lock_guard lock(mutex_);
+  auto made = make_operation_locked(post, queue);
+  Operation& operation = *made;
+  check_post_locked(post, queue, operation);
+  auto& operations = post.kind == OperationKind::kReceive ? queue.receives : queue.requests;
+  operations.push_back(std::move(made));
+  check_clash_locked(operation);
+  check_room_locked(operation);
+  return &operation;
+}
+
+std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const QueueRecord& queue) {
+  auto operation = std::make_unique<Operation>();
+  operation->kind = post.kind;
+  operation->queue = post.queue;
+  operation->evd = post.kind == OperationKind::kReceive ? queue.recv_evd : queue.request_evd;
+  operation->cookie = post.cookie;
+  operation->number = ++number_;
+  operation->is_suppressed = (post.flags & object::kSuppressFlag) != 0;
+  operation->is_fenced = (post.flags & object::kBarrierFenceFlag) != 0;
+  operation->received = queue.received;
+  operation->rmr_context = post.rmr_context;
+  operation->posted = post.site;
+  operation->ranges.reserve(post.local.size());
+  for (const object::Segment& segment : post.local) {
+    Range range{.address = segment.address, .length = segment.length, .lkey = segment.lkey};
+    const auto region = regions_.find(segment.lkey);
+    if (region != regions_.end()) {
+      if (region->second.is_zero_based) range.address += region->second.address;
+      region->second.used |= stores(post.kind) ? object::kLocalWritePrivilege : object::kLocalReadPrivilege;
+    }
+    operation->ranges.push_back(range);
+  }
+  if (!operation->ranges.empty()) operation->owner = find_owner(operation->ranges.front().address);
+  return operation;
+}
+
+void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {
+  check_keys_locked(post);
+  check_stack_locked(operation);
+  bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord;
+  for (const object::Segment& segment : post.local) {
+    has_void = has_void || segment.address == kVoidLong || segment.length == kVoidWord;
+  }
+  if (has_void) {
+    report({Rule::kVoidField,
+            std::string("An argument of the ") + name_of(post.kind) + " is the value of an event's field that is void.",
+            {{"used", post.site}}});
+  }
+  if (queue.disconnected.call == nullptr) return;
+  if (is_repeated(Rule::kPostAfterDisconnect, queue.disconnected, post.site)) return;
+  report({Rule::kPostAfterDisconnect,
+          std::string("The ") + name_of(post.kind) + " was posted on EP " +
+              hex(reinterpret_cast<std::uintptr_t>(post.queue)) + ", whose connection has ended.",
+          {{"disconnected", queue.disconnected}, {"posted", post.site}}});
+}
+
+void Ledger::check_keys_locked(const Post& post) {
+  for (const object::Segment& segment : post.local) {
+    if (segment.length == 0 || regions_.contains(segment.lkey)) continue;
+    // The program sees lkeys with the mark; a key without it comes here with the mark.
+    const auto region = regions_.find(segment.lkey ^ kLocalMark);
+    if (region == regions_.end()) continue;
+    report({Rule::kKeyMixup,
+            "The local segment " + sanitize::range_text(segment.address, segment.length) + " has the rmr_context " +
+                hex(region->second.rkey) + " in place of the lmr_context " + hex(region->second.lkey ^ kLocalMark) +
+                '.',
+            {{"registered", region->second.made}, {"posted", post.site}}});
+  }
+}
+
+void Ledger::check_stack_locked(const Operation& operation) {
+  if (operation.ranges.empty()) return;
+  const Range& range = operation.ranges.front();
+  const auto region = regions_.find(range.lkey);
+  const bool is_below = operation.owner.thread != nullptr && operation.owner.frame == 0;
+  const bool is_of_returned = region != regions_.end() && has_returned(region->second.owner);
+  if (!is_below && !is_of_returned) return;
+  Finding finding{
+      Rule::kStackBuffer, "The buffer " + range_text(range) + " was on the stack of a function that has returned.", {}};
+  if (region != regions_.end()) finding.steps.push_back({"registered", region->second.made});
+  finding.steps.push_back({"posted", operation.posted});
+  report(finding);
+}
+
+// Whether the program may know that it is done, though it dequeues no completion for it.
+bool Ledger::is_settled_locked(const Operation& operation) {
+  if (operation.is_completed) return true;
+  if (!operation.is_suppressed) return false;
+  const auto queue = queues_.find(operation.queue);
+  if (queue != queues_.end() && queue->second->received > operation.received) return true;
+  const auto ep = object::pin_handle<object::Endpoint>(operation.queue);
+  return !ep || ep->status().is_request_idle;
+}
+
+void Ledger::check_clash_locked(const Operation& operation) {
+  RangeIndex::Clash clash = index_.find_clash(operation);
+  while (clash.operation != nullptr && is_settled_locked(*clash.operation)) {
+    index_.remove(*clash.operation);
+    clash = index_.find_clash(operation);
+  }
+  index_.add(*const_cast<Operation*>(&operation));
+  if (clash.operation == nullptr) return;
+  const Operation& earlier = *clash.operation;
+  const bool is_after_read = earlier.kind == OperationKind::kRead && earlier.queue == operation.queue;
+  if (is_after_read && !stores(operation.kind) && operation.is_fenced) return;
+  const Rule rule = is_after_read && !stores(operation.kind) ? Rule::kMissingFence : Rule::kOverlap;
+  if (is_repeated(rule, earlier.posted, operation.posted)) return;
+  report_use_locked(rule, earlier,
+                    std::string("The ") + name_of(operation.kind) + " and an outstanding " + name_of(earlier.kind) +
+                        " use the same memory " + sanitize::range_text(clash.address, clash.length) + '.',
+                    {"posted", operation.posted});
+}
+
+void Ledger::check_room_locked(const Operation& operation) {
+  if (operation.is_suppressed) return;
+  const auto evd = evds_.find(operation.evd);
+  if (evd == evds_.end() || ++evd->second.outstanding <= evd->second.qlen) return;
+  const Site made = objects_[operation.evd].made;
+  if (is_repeated(Rule::kEvdTooSmall, made, operation.posted)) return;
+  report({Rule::kEvdTooSmall,
+          "EVD " + hex(reinterpret_cast<std::uintptr_t>(operation.evd)) + " has room for " +
+              std::to_string(evd->second.qlen) + (evd->second.qlen == 1 ? " event" : " events") + "; " +
+              std::to_string(evd->second.outstanding) + " operations whose completions it takes are outstanding.",
+          {{"created", made}, {"posted", operation.posted}}});
+}
+
+// A breach that follows an answer without an event is told as such: the program took it for the completion.
+void Ledger::report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last) {
+  Finding finding{rule, what, {{"posted", operation.posted}}};
+  const auto evd = evds_.find(operation.evd);
+  if (evd != evds_.end() && evd->second.empty.call != nullptr && evd->second.empty_number > operation.number) {
+    finding.rule = Rule::kTimeoutTaken;
+    finding.what = what + " No event was found for it: " + text_of(rule).rule;
+    finding.steps.push_back({"no event found", evd->second.empty});
+  }
+  finding.steps.push_back(last);
+  report(finding);
+}
+
+// It is out of the index and of the room of its EVD.
+void Ledger::forget_locked(Operation& operation) {
+  index_.remove(operation);
+  if (operation.is_suppressed) return;
+  const auto evd = evds_.find(operation.evd);
+  if (evd != evds_.end() && evd->second.outstanding > 0) --evd->second.outstanding;
+}
+
+void Ledger::forget_all_locked(QueueRecord& queue) {
+  for (auto* const operations : {&queue.receives, &queue.requests}) {
+    for (const auto& operation : *operations) forget_locked(*operation);
+    operations->clear();
+  }
+}
+
+void Ledger::take_back(QueueRecord& queue, const Operation* operation) {
+  const std::lock_guard lock(mutex_);
+  for (auto* const operations : {&queue.receives, &queue.requests}) {
+    const auto is_it = [&](const auto& each) { return each.get() == operation; };
+    // The last, unless a completion was taken meanwhile.
+    const auto found = std::find_if(operations->rbegin(), operations->rend(), is_it);
+    if (found == operations->rend()) continue;
+    forget_locked(**found);
+    operations->erase(std::next(found).base());
+    return;
+  }
+}
+
+}  // namespace softdat::sanitize

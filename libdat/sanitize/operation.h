@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the ledger keeps of a posted operation. Plain values, guarded by the ledger's lock but where it says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "libdat/object/object.h"
+#include "libdat/sanitize/site.h"
+#include "libdat/sanitize/stack_frames.h"
+
+namespace softdat::sanitize {
+
+using object::Handle;
+
+enum class OperationKind : std::uint8_t { kReceive, kSend, kWrite, kRead, kAtomic };
+
+// "receive", "send" ...
+const char* name_of(OperationKind kind);
+
+// Whether the adapter stores into the local buffer; otherwise it reads it.
+constexpr bool stores(OperationKind kind) {
+  return kind == OperationKind::kReceive || kind == OperationKind::kRead || kind == OperationKind::kAtomic;
+}
+
+// Memory of a local segment. The address is absolute, also in regions that begin at zero.
+struct Range {
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;
+  std::uint32_t lkey = 0;
+};
+
+struct Operation {
+  OperationKind kind = OperationKind::kSend;
+  Handle queue = nullptr;  // the EP's, or the SRQ's
+  Handle evd = nullptr;    // where its completion comes; null: nowhere
+  std::uint64_t cookie = 0;
+  std::uint64_t number = 0;    // counts the posts and empty answers of the process
+  bool is_suppressed = false;  // a completion comes after a failure only
+  bool is_fenced = false;
+  bool is_completed = false;   // known to be, although its completion was not dequeued
+  bool is_indexed = false;     // stands in the ledger's index of ranges
+  std::uint64_t received = 0;  // messages that the EP had received before
+  std::uint32_t rmr_context = 0;
+  Site posted;
+  std::vector<Range> ranges;
+  FrameOwner owner;                  // of the first range
+  std::optional<std::uint64_t> sum;  // of what is read. Written by the thread that posts, before it posts.
+};
+
+// The range that holds most of the buffer, for people.
+Range main_range(const Operation& operation);
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/sanitize/range_index.h"
+
+#include <algorithm>
+
+namespace softdat::sanitize {
+namespace {
+
+// Many operations that read the same large buffer must not make each post slow: then some clashes are missed.
+constexpr int kMostLooks = 64;
+
+}  // namespace
+
+void RangeIndex::add(Operation& operation) {
+  Uses& uses = stores(operation.kind) ? stores_ : loads_;
+  for (const Range& range : operation.ranges) {
+    if (range.length == 0) continue;
+    uses.by_begin.emplace(range.address, Use{range.address + range.length, &operation});
+    uses.longest = std::max(uses.longest, range.length);
+  }
+  operation.is_indexed = true;
+}
+
+void RangeIndex::remove(Operation& operation) {
+  if (!operation.is_indexed) return;
+  auto& by_begin = (stores(operation.kind) ? stores_ : loads_).by_begin;
+  for (const Range& range : operation.ranges) {
+    if (range.length == 0) continue;
+    auto [use, end] = by_begin.equal_range(range.address);
+    while (use != end && use->second.operation != &operation) ++use;
+    if (use != end) by_begin.erase(use);
+  }
+  operation.is_indexed = false;
+}
+
+void RangeIndex::clear() {
+  loads_ = {};
+  stores_ = {};
+}
+
+RangeIndex::Clash RangeIndex::find(const Uses& uses, const Range& range) {
+  const std::uint64_t end = range.address + range.length;
+  auto use = uses.by_begin.lower_bound(range.address - std::min(range.address, uses.longest));
+  for (int looks = 0; use != uses.by_begin.end() && use->first < end && looks < kMostLooks; ++use, ++looks) {
+    const std::uint64_t from = std::max(use->first, range.address);
+    const std::uint64_t to = std::min(use->second.end, end);
+    if (from < to) return {use->second.operation, from, to - from};
+  }
+  return {};
+}
+
+RangeIndex::Clash RangeIndex::find_clash(const Operation& operation) const {
+  for (const Range& range : operation.ranges) {
+    if (range.length == 0) continue;
+    if (const Clash clash = find(stores_, range); clash.operation != nullptr) return clash;
+    if (!stores(operation.kind)) continue;
+    if (const Clash clash = find(loads_, range); clash.operation != nullptr) return clash;
+  }
+  return {};
+}
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the ledger keeps of each object. Guarded by the ledger's lock.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "libdat/sanitize/operation.h"
+
+namespace softdat::sanitize {
+
+using object::Kind;
+
+struct ObjectRecord {
+  Kind kind = Kind::kIa;
+  Handle ia = nullptr;  // an IA's is itself
+  Site made;
+  Site ended;  // with a call: the handle is none any more
+};
+
+struct RegionRecord {
+  Handle lmr = nullptr;
+  Site made;
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;
+  bool is_zero_based = false;
+  std::uint32_t lkey = 0;
+  std::uint32_t rkey = 0;
+  std::uint32_t privileges = 0;
+  std::uint32_t used = 0;  // privileges that local operations have needed
+  FrameOwner owner;
+};
+
+// An EP, or an SRQ, which has receives alone.
+struct QueueRecord {
+  std::mutex
+      order;  // held around a post, so that operations are in the order of the adapter; taken before the ledger's
+  bool is_known = false;  // the members below are those of the object
+  Handle handle = nullptr;
+  Handle srq = nullptr;  // where its receives are posted instead
+  Handle recv_evd = nullptr;
+  Handle request_evd = nullptr;
+  bool was_connected = false;
+  Site disconnected;  // with a call: the program knows that the connection has ended
+  std::uint64_t received = 0;
+  std::deque<std::unique_ptr<Operation>> receives;
+  std::deque<std::unique_ptr<Operation>> requests;
+};
+
+// A completion that was not dequeued when its EP was freed.
+struct Leftover {
+  Handle ep = nullptr;
+  std::uint64_t cookie = 0;
+  OperationKind kind = OperationKind::kSend;
+  Site posted;
+};
+
+struct EvdRecord {
+  std::int32_t qlen = 0;
+  std::int32_t outstanding = 0;  // operations whose completions come here
+  std::int32_t binds = 0;        // posted, and not dequeued
+  Site empty;                    // the last call that found no event
+  std::uint64_t empty_number = 0;
+  Site woken;              // the cno_wait that answered this EVD, until it was found empty
+  bool is_tapped = false;  // an event was dequeued since
+  std::vector<Leftover> leftovers;
+};
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/sanitize/settings.h"
+
+#include "base/environment.h"
+
+namespace softdat::sanitize {
+namespace {
+
+Mode read_mode() {
+  const std::string_view word = base::environment(base::Variable::kSanitize);
+  return word == "full" ? Mode::kFull : word == "on" ? Mode::kOn : Mode::kOff;
+}
+
+}  // namespace
+
+Mode mode() {
+  static const Mode mode = read_mode();
+  return mode;
+}
+
+}  // namespace softdat::sanitize

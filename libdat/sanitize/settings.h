@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace softdat::sanitize {
+
+enum class Mode : std::uint8_t { kOff, kOn, kFull };
+
+// SOFTDAT_SANITIZE, read once. Any thread.
+Mode mode();
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Receives are posted that no message ever fills. */
+#include "tidy.h"
+
+static void server(void) {
+#ifdef WRONG
+  post_receive_at(0, 32);
+#endif
+  rule("unused-receive");
+}
+
+static void client(void) {
+  post_write(SIZE);
+  complete();
+}
