@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/log.h"
 
 namespace softdat::base {
@@ -23,7 +24,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 14> kRows{{
+constexpr std::array<Row, 16> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -38,24 +39,12 @@ constexpr std::array<Row, 14> kRows{{
     {"SOFTDAT_COUNTERS", "on off"},
     {"SOFTDAT_SANITIZE", "off on full"},
     {"SOFTDAT_SANITIZE_SUPPRESSIONS", ""},
+    {"SOFTDAT_FAULTS", ""},
+    {"SOFTDAT_FAULTS_LOG", ""},
 }};
 
 const Row& row_of(Variable variable) {
   return kRows[static_cast<std::size_t>(variable)];
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 bool has_word(std::string_view words, std::string_view word) {

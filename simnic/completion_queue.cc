@@ -140,10 +140,21 @@ bool CompletionQueue::add(const hca::Completion& completion) {
   return pushed == CompletionRing::Pushed::kYes;
 }
 
+void CompletionQueue::lose_one() {
+  lost_.fetch_add(1, std::memory_order_relaxed);
+  if (!has_overflowed_.exchange(true)) engine_.upward().say_again(this, OverflowNews{&sink_});
+}
+
+void CompletionQueue::wake_all() {
+  event_count_.notify();
+  if (armed_.exchange(Armed::kOff, std::memory_order_seq_cst) != Armed::kOff) {
+    engine_.upward().say_once(this, CompletionNews{&sink_});
+  }
+}
+
 bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
   if (!add(completion)) {
-    lost_.fetch_add(1, std::memory_order_relaxed);
-    if (!has_overflowed_.exchange(true)) engine_.upward().say_again(this, OverflowNews{&sink_});
+    lose_one();
     accounts_.settle(completion.srq_account);
     return false;
   }

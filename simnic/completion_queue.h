@@ -43,6 +43,11 @@ class CompletionQueue final : public hca::CompletionQueue {
   // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upward queue.
   bool push(const hca::Completion& completion, bool is_quiet);
 
+  // For fault injection, any thread. As push() of a completion that finds the queue full.
+  void lose_one();
+  // Wakes as a completion does, without one.
+  void wake_all();
+
  private:
   enum class Armed : std::uint8_t { kOff, kAny, kSolicited };
 

@@ -170,10 +170,14 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .address = attributes_.address.with_port(to_port(number)),
                        .rnr = rnr_,
                        .connect_grace = connect_grace_};
-    return std::unique_ptr<hca::QueuePair>(new QueuePair(view, config));
+    return std::unique_ptr<hca::QueuePair>(make_queue_pair(view, config));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
+}
+
+std::unique_ptr<QueuePair> Nic::make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) {
+  return std::unique_ptr<QueuePair>(new QueuePair(view, config));
 }
 
 hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Nic::create_srq(const hca::SharedReceiveQueueConfig& config) {

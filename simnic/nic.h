@@ -32,7 +32,7 @@ struct NicConfig {
   hca::DirectAccess direct = hca::DirectAccess::kNone;    // what home does, as the consumer is told
 };
 
-class Nic final : public hca::Device, public hca::DatagramDevice {
+class Nic : public hca::Device, public hca::DatagramDevice {
  public:
   Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config);
 
@@ -58,15 +58,21 @@ class Nic final : public hca::Device, public hca::DatagramDevice {
                                                      hca::ListenerSink& sink) override;
   void watch(hca::DeviceSink& sink) override;
   void forget(hca::DeviceSink& sink) override;
-  bool progress() override { return engine_.progress(); }
-  base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) override {
+  bool progress() final { return engine_.progress(); }
+  base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) final {
     return engine_.sleep(count, ticket, deadline);
   }
 
   // For Drive::kByHand: lets time pass to `now` and does what is due. Returns how many things.
   std::size_t turn(base::Time now, Haste haste = Haste::kEager) { return engine_.turn(now, haste); }
 
+ protected:
+  Engine& engine() { return engine_; }
+
  private:
+  // Throws std::bad_alloc.
+  virtual std::unique_ptr<QueuePair> make_queue_pair(const NicView& view, const hca::QueuePairConfig& config);
+
   // Fixed after construction.
   const hca::DeviceAttributes attributes_;
   const RnrPolicy rnr_;

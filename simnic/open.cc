@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/open.h"
 
+#include <utility>
+
+#include "simnic/fault/faulty_nic.h"
+#include "simnic/fault/injector.h"
 #include "simnic/nic.h"
 
 namespace softdat::simnic {
@@ -20,24 +24,36 @@ std::shared_ptr<direct::Home> make_home(hca::DirectAccess access) {
   return nullptr;
 }
 
+// One for all adapters of the process.
+std::shared_ptr<fault::Journal> journal() {
+  static const auto shared = std::make_shared<fault::Journal>();
+  return shared;
+}
+
 }  // namespace
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
+  const bool has_faults = !options.faults.rules.empty();
+  if (has_faults && !journal()->is_usable()) return nullptr;
+  const auto direct = has_faults ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
-  const auto home = has_shm ? make_home(options.direct) : nullptr;
+  const auto home = has_shm ? make_home(direct) : nullptr;
   auto carrier = transport::open_carrier({.kind = options.carrier,
                                           .address = options.address,
                                           .crc = options.crc,
                                           .mpa = options.mpa,
                                           .tcp_timeout = options.tcp_timeout,
                                           .resources = home});
-  return std::make_unique<Nic>(std::move(carrier), NicConfig{.name = options.name,
-                                                             .address = options.address,
-                                                             .rnr = options.rnr,
-                                                             .connect_grace = options.connect_grace,
-                                                             .home = home,
-                                                             .direct = options.direct});
+  const NicConfig config{.name = options.name,
+                         .address = options.address,
+                         .rnr = options.rnr,
+                         .connect_grace = options.connect_grace,
+                         .home = home,
+                         .direct = direct};
+  if (!has_faults) return std::make_unique<Nic>(std::move(carrier), config);
+  auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
+  return std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));
 }
 
 }  // namespace softdat::simnic

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/fault_plan.h"
 #include "hca/device.h"
 #include "simnic/rnr_policy.h"
 #include "transport/open_carrier.h"
@@ -24,9 +25,11 @@ struct NicOptions {
   RnrPolicy rnr = RnrPolicy::kWait;
   // For how long a connect that finds no listener tries again, within its own time-out.
   base::Duration connect_grace = std::chrono::milliseconds(500);
-  hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can
+  hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can; not with faults
+  base::FaultPlan faults{};                                      // no rules: none
 };
 
+// Null, with the reason logged, if the log of faults cannot be written. Throws as transport::open_carrier().
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options);
 
 }  // namespace softdat::simnic

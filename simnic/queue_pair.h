@@ -43,34 +43,34 @@ struct NicView {
   base::Duration connect_grace;  // for how long a connect that finds no listener tries again
 };
 
-class QueuePair final : public hca::QueuePair,
-                        public hca::CountingQueuePair,
-                        private transport::ChannelSink,
-                        private Task,
-                        private base::Timer {
+class QueuePair : public hca::QueuePair,
+                  public hca::CountingQueuePair,
+                  private transport::ChannelSink,
+                  private Task,
+                  private base::Timer {
  public:
   // Requires pd, both cqs and limits within the device's. Throws std::bad_alloc.
   QueuePair(const NicView& nic, const hca::QueuePairConfig& config);
   ~QueuePair() override;
 
-  const hca::QueuePairLimits& limits() const override { return limits_; }
+  const hca::QueuePairLimits& limits() const final { return limits_; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
   hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
   hca::Outcome post_recv(const hca::RecvRequest& request) override;
-  void set_recv_limits(std::uint32_t soft, std::uint32_t hard) override;
-  std::uint32_t sends_outstanding() const override { return requester_.queue().outstanding(); }
-  std::uint32_t recvs_outstanding() const override { return responder_.queue().outstanding(); }
+  void set_recv_limits(std::uint32_t soft, std::uint32_t hard) final;
+  std::uint32_t sends_outstanding() const final { return requester_.queue().outstanding(); }
+  std::uint32_t recvs_outstanding() const final { return responder_.queue().outstanding(); }
   hca::Outcome connect(const hca::ConnectParameters& parameters) override;
-  hca::Outcome disconnect(bool graceful) override;
-  hca::Outcome reset() override;
-  hca::Address remote_address() const override;
-  std::uint16_t local_port() const override { return nic_.address.port; }
-  hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  hca::Outcome disconnect(bool graceful) final;
+  hca::Outcome reset() final;
+  hca::Address remote_address() const final;
+  std::uint16_t local_port() const final { return nic_.address.port; }
+  hca::Outcome inherit_recvs(hca::QueuePair& from) final;
   hca::Failure explain(const hca::SendRequest& request) const override;
   hca::Failure explain(const hca::RecvRequest& request) const override;
   hca::Failure explain(const hca::BindRequest& request) const override;
-  void note_place(bool is_receive, const void* place) override;
-  hca::TransferCounts transfer_counts() const override { return counters_.read(); }
+  void note_place(bool is_receive, const void* place) final;
+  hca::TransferCounts transfer_counts() const final { return counters_.read(); }
   hca::QueuePairCounts counts() const override;
 
   // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone
@@ -78,20 +78,24 @@ class QueuePair final : public hca::QueuePair,
   hca::Outcome accept_with_baton(transport::InboundRequest& request, std::uint64_t service_id,
                                  std::span<const std::byte> private_data);
 
+ protected:
+  // With the baton. A completion found its queue full: the connection breaks.
+  void lose_completion();
+
  private:
   enum class Outgoing : std::uint8_t { kNothing, kAck, kResend, kResent, kRequest, kResponse };
 
   // Task, Timer and ChannelSink.
-  void run_with_baton() override;
-  void on_timer() override;
-  transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
-  void on_fault(const transport::Arrival& arrival) override;
-  void on_message(const transport::Message& message) override;
-  bool on_brief(const transport::Brief& brief) override;
-  void on_writable() override;
-  void on_established(const transport::Offer& peer) override;
-  void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;
-  void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
+  void run_with_baton() final;
+  void on_timer() final;
+  transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) final;
+  void on_fault(const transport::Arrival& arrival) final;
+  void on_message(const transport::Message& message) final;
+  bool on_brief(const transport::Brief& brief) final;
+  void on_writable() final;
+  void on_established(const transport::Offer& peer) final;
+  void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) final;
+  void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) final;
 
   // _post
   bool post_directly(const hca::SendRequest& request, std::uint32_t length);

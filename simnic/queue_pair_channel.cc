@@ -268,10 +268,7 @@ void QueuePair::settle() {
   if (!is_open()) return;
   const bool is_send_lost = requester_.take_loss();
   const bool is_recv_lost = responder_.take_loss();
-  if (is_send_lost || is_recv_lost) {
-    has_lost_completion_ = true;
-    object({.code = kLocalCatastrophe});
-  }
+  if (is_send_lost || is_recv_lost) lose_completion();
   if (requester_.is_stalled()) {
     const auto fault = requester_.find_fault();
     if (fault && is_cut_off_) return terminate(*fault);
@@ -283,6 +280,11 @@ void QueuePair::settle() {
     return terminate(*objection_);
   }
   if (is_drained()) end(QueuePairEvent::kDrained, {}, hca::ConnectionEventType::kDisconnected);
+}
+
+void QueuePair::lose_completion() {
+  has_lost_completion_ = true;
+  object({.code = kLocalCatastrophe});
 }
 
 bool QueuePair::is_drained() const {

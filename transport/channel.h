@@ -109,6 +109,13 @@ class ChannelSink {
   ~ChannelSink() = default;
 };
 
+// Bits that are inverted in a message on its way, behind its checksum.
+struct Damage {
+  bool is_header = false;   // of the message's own header, else of its payload
+  std::uint64_t place = 0;  // the byte; of a header modulo its length
+  unsigned bit = 0;         // 0 to 7
+};
+
 enum class CloseMode {
   kOrderly,  // sends all that send() has taken, then a bye
   kPrompt,   // the same, but the carrier's destructor does not wait for a peer that takes nothing
@@ -141,6 +148,14 @@ class Channel {
 
   // Closes. The sink is not called again, and send() must not be called.
   virtual void close(CloseMode mode) = 0;
+
+  // For fault injection, simnic/fault. Ends the channel as a network that breaks does: the peer gets kLost where the
+  // carrier can do that, else kTerminated. The sink gets no on_closed().
+  virtual void cut() { terminate({}); }
+  // Sends a part of the message, then acts as cut(). False, without any effect: the carrier cannot do that.
+  virtual bool cut_within(const Message&, PayloadSource*) { return false; }
+  // Damages the next message that send() takes. False, without any effect: the carrier cannot do that.
+  virtual bool damage_next(const Damage&) { return false; }
 
   // What both sides can do. Valid once established.
   virtual Features features() const = 0;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/backends/device_settings.h"
 
+#include <sys/auxv.h>
+
+#include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/environment.h"
+#include "base/fault_plan.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
 #include "libdat/backends/local_interface.h"
@@ -110,6 +116,61 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
   return true;
 }
 
+// The text of the plan, or that of the file that @FILE names. Nothing, with the reason logged, if it cannot be read.
+std::optional<std::string> read_plan_text(const std::string& value) {
+  if (!value.starts_with('@')) return value;
+  std::ifstream file(value.substr(1));
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file) return text.str();
+  base::log(base::LogLevel::kError, "SOFTDAT_FAULTS=%s: the file cannot be read", value.c_str());
+  return std::nullopt;
+}
+
+const char* name_of(transport::CarrierKind kind) {
+  switch (kind) {
+    case transport::CarrierKind::kAuto:
+      return "auto";
+    case transport::CarrierKind::kShm:
+      return "shm";
+    case transport::CarrierKind::kTcp:
+      return "tcp";
+    case transport::CarrierKind::kLoop:
+      return "loop";
+  }
+  return "";
+}
+
+// Which fault of the plan the carrier cannot make, if there is one.
+bool can_make(const base::FaultRule& rule, const simnic::NicOptions& options) {
+  const bool is_within = rule.kind == base::FaultKind::kDropConnection && rule.word == "within";
+  const std::string_view needed = is_within ? "tcp" : base::row_of(rule.kind).transport;
+  if (needed.empty() || needed == name_of(options.carrier)) return true;
+  base::log(base::LogLevel::kError,
+            "SOFTDAT_FAULTS, line %zu: %s%s changes bytes on a wire, which transport=%s does not have for sure; take "
+            "SOFTDAT_TRANSPORT=tcp",
+            rule.line, std::string(base::row_of(rule.kind).name).c_str(), is_within ? " when=within" : "",
+            name_of(options.carrier));
+  return false;
+}
+
+// False, with the reason logged, if the plan makes no sense here.
+bool apply_faults(simnic::NicOptions& options) {
+  const std::string value(base::environment(Variable::kFaults));
+  // A set-user-id program would read, and quote, files for anybody.
+  if (value.empty() || ::getauxval(AT_SECURE) != 0) return true;
+  const auto text = read_plan_text(value);
+  if (!text) return false;
+  auto plan = base::read_fault_plan(*text);
+  if (!plan) {
+    base::log(base::LogLevel::kError, "SOFTDAT_FAULTS, line %zu: %s", plan.reason().line, plan.reason().text.c_str());
+    return false;
+  }
+  options.faults = std::move(plan).value();
+  const auto& rules = options.faults.rules;
+  return std::all_of(rules.begin(), rules.end(), [&](const auto& rule) { return can_make(rule, options); });
+}
+
 // An unknown value of the others has been reported and reads as unset.
 bool apply_environment(simnic::NicOptions& options) {
   const auto apply_variable = [&](Variable variable, std::string_view key) {
@@ -147,7 +208,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   options.name = choice.name;
   options.address.ipv4 = kLoopback + index_of(choice.name);
   if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
-  if (!has_own_address(options)) return std::nullopt;
+  if (!has_own_address(options) || !apply_faults(options)) return std::nullopt;
   return options;
 }
 

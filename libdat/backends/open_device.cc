@@ -35,10 +35,17 @@ using OpenedDevice = hca::Result<std::shared_ptr<hca::Device>>;
 OpenedDevice open_simulated(const DeviceChoice& choice) {
   const auto options = settle_options(choice);
   if (!options) return hca::fail(hca::Error::kNoDevice);
-  return std::shared_ptr<hca::Device>(simnic::open_nic(*options));
+  std::shared_ptr<hca::Device> device = simnic::open_nic(*options);
+  if (device == nullptr) return hca::fail(hca::Error::kNoDevice);
+  return device;
 }
 
 OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend) {
+  if (!base::environment(base::Variable::kFaults).empty()) {
+    base::log(base::LogLevel::kError,
+              "IA %s: SOFTDAT_FAULTS needs the simulated adapter; an RDMA device makes no faults", choice.name.c_str());
+    return hca::fail(hca::Error::kNoDevice);
+  }
   auto device = verbs::open_device(backend.target);
   if (device) return std::shared_ptr<hca::Device>(std::move(device).value());
   if (backend.backend == Backend::kVerbsOrSim) {

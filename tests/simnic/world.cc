@@ -8,6 +8,12 @@ NicConfig config_of(std::string name, RnrPolicy rnr, base::Duration connect_grac
   return {.name = std::move(name), .rnr = rnr, .drive = Drive::kByHand, .connect_grace = connect_grace};
 }
 
+std::unique_ptr<Nic> make_nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config,
+                              const Injector& injector) {
+  if (injector == nullptr) return std::make_unique<Nic>(std::move(carrier), config);
+  return std::make_unique<fault::FaultyNic>(std::move(carrier), config, injector);
+}
+
 }  // namespace
 
 std::vector<std::byte> bytes(std::string_view text) {
@@ -74,14 +80,16 @@ const char* name_of(ConnectionEventType type) {
   return "?";
 }
 
-Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config)
+Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config, const Injector& injector)
     : carrier_(new transport::loop::LoopCarrier(network, {.ipv4 = ipv4, .port = 0})),
-      nic_(std::unique_ptr<transport::Carrier>(carrier_), {.name = config.name,
-                                                           .address = {.ipv4 = ipv4},
-                                                           .rnr = config.rnr,
-                                                           .drive = config.drive,
-                                                           .connect_grace = config.connect_grace}),
-      pd_(expect_ok(nic_.create_pd())) {}
+      nic_(make_nic(std::unique_ptr<transport::Carrier>(carrier_),
+                    {.name = config.name,
+                     .address = {.ipv4 = ipv4},
+                     .rnr = config.rnr,
+                     .drive = config.drive,
+                     .connect_grace = config.connect_grace},
+                    injector)),
+      pd_(expect_ok(nic_->create_pd())) {}
 
 Memory::Memory(Host& host, std::vector<std::byte> content, hca::AccessMask access, hca::ProtectionDomain* pd)
     : content_(std::move(content)),
@@ -220,10 +228,11 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   answered_by = event.service_id;
 }
 
-World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr, base::Duration connect_grace)
+World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr, base::Duration connect_grace,
+             const Injector& here, const Injector& there)
     : network_(options),
-      here_(std::make_unique<Host>(network_, 0x0a000001, config_of("sim0", rnr, connect_grace))),
-      there_(std::make_unique<Host>(network_, 0x0a000002, config_of("sim1", rnr, connect_grace))) {
+      here_(std::make_unique<Host>(network_, 0x0a000001, config_of("sim0", rnr, connect_grace), here)),
+      there_(std::make_unique<Host>(network_, 0x0a000002, config_of("sim1", rnr, connect_grace), there)) {
   settle();  // tells them the time
 }
 

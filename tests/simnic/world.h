@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hca/device.h"
+#include "simnic/fault/faulty_nic.h"
 #include "simnic/nic.h"
 #include "transport/loop/loop_carrier.h"
 #include "transport/loop/loop_network.h"
@@ -54,19 +55,23 @@ struct ListenerLog final : hca::ListenerSink {
   std::vector<std::unique_ptr<hca::ConnectionRequest>> requests;
 };
 
+using Injector = std::shared_ptr<const fault::Injector>;
+
 // One NIC of the world, with a protection domain.
 class Host {
  public:
-  Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config);
+  // `injector`: of a NIC with faults; null: without.
+  Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config,
+       const Injector& injector = nullptr);
 
   transport::loop::LoopCarrier& carrier() { return *carrier_; }
-  Nic& nic() { return nic_; }
+  Nic& nic() { return *nic_; }
   hca::ProtectionDomain& pd() { return *pd_; }
-  hca::Address address() const { return nic_.attributes().address; }
+  hca::Address address() const { return nic_->attributes().address; }
 
  private:
   transport::loop::LoopCarrier* carrier_;
-  Nic nic_;
+  std::unique_ptr<Nic> nic_;
   std::unique_ptr<hca::ProtectionDomain> pd_;
 };
 
@@ -170,7 +175,8 @@ const char* name_of(ConnectionEventType type);
 class World {
  public:
   explicit World(const transport::loop::LoopOptions& options = {}, RnrPolicy rnr = RnrPolicy::kWait,
-                 base::Duration connect_grace = base::Duration::zero());
+                 base::Duration connect_grace = base::Duration::zero(), const Injector& here = nullptr,
+                 const Injector& there = nullptr);
 
   Host& here() { return *here_; }
   Host& there() { return *there_; }

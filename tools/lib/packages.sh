@@ -35,6 +35,7 @@ BUILD_PACKAGES=(
   libfmt-dev      # 9.1 (tools)
   nlohmann-json3-dev # 3.11 (tools)
   libncurses-dev  # 6.4 (tools)
+  libtomlplusplus-dev # 3.3 (tools; headers only)
   libibverbs-dev  # 44 (verbs/; headers only, without them the verbs backend is left out)
   librdmacm-dev   # 44 (the same)
 )

@@ -19,6 +19,7 @@
 #include "tools/softdat/registry_library.h"
 #include "tools/softdat/run/command.h"
 #include "tools/softdat/run/env_command.h"
+#include "tools/softdat/sweep/command.h"
 
 namespace softdat::tools {
 namespace {
@@ -32,6 +33,7 @@ int run_chosen(int argc, const char* const* argv) {
                       "Write the rows to this file, as JSON (-: to standard output, and no table)");
   run::Command run_command(line);
   const run::EnvCommand env(line);
+  const sweep::Command sweep(line);
   const doctor::Command doctor(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
@@ -56,6 +58,7 @@ int run_chosen(int argc, const char* const* argv) {
   if (floor.is_chosen()) return floor.run();
   if (run_command.is_chosen()) return run_command.run();
   if (env.is_chosen()) return env.run();
+  if (sweep.is_chosen()) return sweep.run();
   if (doctor.is_chosen()) return doctor.run();
   if (top.is_chosen()) return top.run();
   if (metrics.is_chosen()) return metrics.run();

@@ -44,6 +44,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void flush();
   void terminate(const TerminateCode& code);
   void close(CloseMode mode);
+  void cut();
+  void cut_within(const Message& message, PayloadSource* payload);
+  void damage_next(const Damage& damage) { outbound_.damage_next(damage); }
   Features features() const { return agreement_.features; }
 
   // What transport::InboundRequest promises.
@@ -133,6 +136,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool read_and_drop();
   void bring_out(base::Time deadline);
   bool has_unsent() const;
+  void reset_at_once();
   void end_with_reset();
 
   // Fixed after construction.

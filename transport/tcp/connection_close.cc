@@ -114,9 +114,25 @@ bool Connection::has_unsent() const {
 // A stream that lacks its end is of no use to the peer. The reset frees what the kernel would keep for it, for as long
 // as a stopped peer takes nothing. A stream that the kernel has whole it delivers without us.
 void Connection::end_with_reset() {
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  if (has_unsent()) static_cast<void>(::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+  if (has_unsent()) reset_at_once();
   end();
+}
+
+void Connection::reset_at_once() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  static_cast<void>(::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+}
+
+void Connection::cut() {
+  const SharedConnection self = shared_from_this();
+  sink_ = nullptr;
+  if (fd_) reset_at_once();
+  end();
+}
+
+void Connection::cut_within(const Message& message, PayloadSource* payload) {
+  if (state_ == State::kOpen && !verdict_) outbound_.send_part(fd_.get(), message, payload);
+  cut();
 }
 
 // Until the kernel has sent all of it and nothing unread is left, which would make it reset. What the peer has not

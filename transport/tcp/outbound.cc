@@ -110,7 +110,7 @@ bool Outbound::looks_like_note(const Message& message) const {
 }
 
 bool Outbound::goes_direct(const Message& message) const {
-  return payload_length(message) > kCopyLimit && !rules_.has_crc && !rules_.is_one_by_one;
+  return payload_length(message) > kCopyLimit && !rules_.has_crc && !rules_.is_one_by_one && !damage_;
 }
 
 WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payload) {
@@ -173,8 +173,31 @@ bool Outbound::append_fpdu(const Message& message, PayloadSource* payload, std::
   std::uint32_t crc = rules_.has_crc ? crc32c(0, {at, head}) : 0;
   if (part > 0 && !copy_payload(payload, taken_, part, at + head, rules_.has_crc ? &crc : nullptr)) return false;
   seal(at, ulpdu, crc);
+  if (damage_) [[unlikely]]
+    carry_out_damage(at, head, part);
   pending_.commit(fpdu_size(ulpdu));
   return true;
+}
+
+// The length of the FPDU stays as it is: a wrong one would only make the receiver wait.
+void Outbound::carry_out_damage(std::byte* fpdu, std::size_t head, std::size_t part) {
+  const auto mask = static_cast<std::byte>(1u << damage_->bit);
+  if (damage_->is_header) {
+    fpdu[kLengthSize + damage_->place % (head - kLengthSize)] ^= mask;
+  } else if (damage_->place >= taken_ && damage_->place - taken_ < part) {
+    fpdu[head + (damage_->place - taken_)] ^= mask;
+  } else {
+    return;
+  }
+  damage_.reset();
+}
+
+void Outbound::send_part(int fd, const Message& message, PayloadSource* payload) {
+  const std::size_t part = part_at(message, taken_);
+  if (!is_at_border() || make_room(fd, fpdu_size(ulpdu_size(message, part))) != WriteStatus::kDone) return;
+  if (flush(fd) != WriteStatus::kDone || !pending_.borrow() || !append_fpdu(message, payload, part)) return;
+  const auto bytes = pending_.bytes();
+  static_cast<void>(!::send(fd, bytes.data(), bytes.size() / 2, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 // Padding and CRC behind a ULPDU that stands in its place; `crc` is of all before the padding.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "transport/channel.h"
 #include "transport/message.h"
@@ -45,6 +46,11 @@ class Outbound {
   WriteStatus send(int fd, const Message& message, PayloadSource* payload);
   WriteStatus flush(int fd);
 
+  // For fault injection. The next message that send() takes is damaged behind its CRC...
+  void damage_next(const Damage& damage) { damage_ = damage; }
+  // ...and half of the first FPDU of this message is written. Only the end of the connection may follow.
+  void send_part(int fd, const Message& message, PayloadSource* payload);
+
   // Our own messages; they wait for flush(). Require is_at_border(). Without memory the peer goes without them.
   void append_note(NoteKind kind, std::uint64_t value);
   void append_ready_to_receive();
@@ -81,6 +87,7 @@ class Outbound {
   WriteStatus send_copied(int fd, const Message& message, PayloadSource* payload);
   WriteStatus make_room(int fd, std::size_t size);
   bool append_fpdu(const Message& message, PayloadSource* payload, std::size_t part);
+  [[gnu::cold]] void carry_out_damage(std::byte* fpdu, std::size_t head, std::size_t part);
   void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
   void seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc) const;
 
@@ -101,8 +108,9 @@ class Outbound {
   // Of the message that was taken in part:
   bool is_in_message_ = false;
   Message message_{};
-  std::uint32_t taken_ = 0;   // payload in FPDUs that are done with
-  std::size_t position_ = 0;  // bytes of the next FPDU that the socket has already
+  std::uint32_t taken_ = 0;       // payload in FPDUs that are done with
+  std::size_t position_ = 0;      // bytes of the next FPDU that the socket has already
+  std::optional<Damage> damage_;  // not yet done
 };
 
 }  // namespace softdat::transport::tcp

@@ -28,6 +28,15 @@ class TcpChannel final : public Channel {
   void terminate(const TerminateCode& code) override { connection_->terminate(code); }
   // Bytes in the socket cannot be dropped, so the modes differ only in how long the carrier's destructor waits.
   void close(CloseMode mode) override { connection_->close(mode); }
+  void cut() override { connection_->cut(); }
+  bool cut_within(const Message& message, PayloadSource* payload) override {
+    connection_->cut_within(message, payload);
+    return true;
+  }
+  bool damage_next(const Damage& damage) override {
+    connection_->damage_next(damage);
+    return true;
+  }
   Features features() const override { return connection_->features(); }
   const char* carrier_name() const override { return "tcp"; }
 

@@ -46,6 +46,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
                       "Exit status when the sanitizer finds an error");
   options_.add_text("--suppressions", "FILE", suppressions_, "Findings that are not to be told");
   options_.add_text("--findings", "FILE", findings_file_, "Write what the sanitizer finds as JSON");
+  faults_.add_to(options_);
   options_.add_program(words_);
 }
 
@@ -174,12 +175,22 @@ int Command::finish(int status, const Findings& findings) const {
   return error_exitcode_ != 0 && findings.has_errors() ? static_cast<int>(error_exitcode_) : status;
 }
 
+// A plan that does nothing is most often a mistake.
+void Command::tell_of(const Faults& faults, const Summary& summary) const {
+  const std::size_t fired = faults.finish();
+  if (fired > 0) return summary.note(fmt::format("{} {} fired", fired, fired == 1 ? "fault" : "faults"));
+  summary.note("no fault of the plan fired; --fault note --faults-log FILE lists where faults may fire");
+}
+
 int Command::run() {
   check();
   warn_of(words_.front());
+  Faults faults(faults_, make_environment(environment_));
   ReportSocket reports;
+  Environment whole = environment(reports.path());
+  if (!faults.is_empty()) faults.put_into(whole);
   const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
-  const JobPlan job_plan = plan(environment(reports.path()), hosts);
+  const JobPlan job_plan = plan(whole, hosts);
   const int signals = block_signals(is_gathered());
   Summary summary(is_quiet_);
   Findings findings;
@@ -187,6 +198,7 @@ int Command::run() {
   try {
     const int status = job.run();
     summary.print();
+    if (!faults.is_empty()) tell_of(faults, summary);
     return finish(status, findings);
   } catch (const StartFailure& failure) {
     print_error(failure.what());

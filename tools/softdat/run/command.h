@@ -9,8 +9,10 @@
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/findings.h"
+#include "tools/softdat/run/faults.h"
 #include "tools/softdat/run/hosts.h"
 #include "tools/softdat/run/job.h"
+#include "tools/softdat/run/summary.h"
 
 namespace softdat::tools::run {
 
@@ -32,11 +34,13 @@ class Command {
   void check_sanitizer() const;
   void warn_of(const std::string& word) const;
   Environment environment(const std::string& socket) const;
+  void tell_of(const Faults& faults, const Summary& summary) const;
   JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
   CopyPlan plan_copy(const Environment& environment, const std::vector<Host>& hosts, std::size_t index) const;
 
   Subcommand options_;
   EnvironmentOptions environment_;
+  FaultOptions faults_;
   std::vector<std::string> words_;
   std::string server_;
   std::uint32_t copies_ = 1;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/fault/faulty_carrier.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "simnic/engine.h"
+#include "simnic/fault/faulty_channel.h"
+
+namespace softdat::simnic::fault {
+namespace {
+
+using base::FaultKind;
+using transport::Address;
+using transport::ChannelSink;
+using transport::InboundRequest;
+using transport::Offer;
+
+bool is_of_datagrams(const Offer& offer) {
+  return (offer.features & transport::kDatagrams) != 0;
+}
+
+// A queue pair names itself by its port (Nic::create_qp).
+std::uint32_t endpoint_of(const Offer& own) {
+  return own.address.port - 1u;
+}
+
+class FaultyRequest final : public InboundRequest {
+ public:
+  FaultyRequest(FaultyCarrier& carrier, std::unique_ptr<InboundRequest> inner)
+      : carrier_(carrier), inner_(std::move(inner)) {}
+
+  const Offer& offer() const override { return inner_->offer(); }
+  bool is_alive() const override { return inner_->is_alive(); }
+  void reject(std::span<const std::byte> private_data) override { inner_->reject(private_data); }
+
+  std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
+    const std::uint32_t endpoint = endpoint_of(reply);
+    const Address peer = offer().address;
+    const std::uint64_t number = ++carrier_.endpoint(endpoint).accepts;
+    const ConnectFate fate = carrier_.decide_connect(endpoint, base::FaultOp::kAccept, number, reply, peer);
+    Offer answer = reply;
+    if (fate.private_data) answer.private_data.resize(std::min(answer.private_data.size(), *fate.private_data));
+    auto channel = std::make_unique<FaultyChannel>(carrier_, endpoint, peer, sink);
+    return channel->accept(*inner_, answer, fate) ? std::move(channel) : nullptr;
+  }
+
+ private:
+  FaultyCarrier& carrier_;
+  const std::unique_ptr<InboundRequest> inner_;
+};
+
+class FaultyPort final : public transport::Port, private transport::PortSink {
+ public:
+  FaultyPort(FaultyCarrier& carrier, transport::PortSink& sink) : carrier_(carrier), sink_(sink) {}
+  transport::PortSink& own_sink() { return *this; }
+  void adopt(std::unique_ptr<transport::Port> inner) { inner_ = std::move(inner); }
+
+ private:
+  void on_request(std::unique_ptr<InboundRequest> request) override {
+    sink_.on_request(std::make_unique<FaultyRequest>(carrier_, std::move(request)));
+  }
+
+  FaultyCarrier& carrier_;
+  transport::PortSink& sink_;
+  std::unique_ptr<transport::Port> inner_;
+};
+
+transport::Refusal refusal_of(std::string_view reason) {
+  if (reason == "rejected") return transport::Refusal::kByConsumer;
+  return reason == "unreachable" ? transport::Refusal::kUnreachable : transport::Refusal::kNoListener;
+}
+
+base::Duration to_duration(double ms) {
+  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double, std::milli>(ms));
+}
+
+}  // namespace
+
+transport::ListenResult FaultyCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
+                                              transport::PortSink& sink) {
+  if (has_failed_ || is_failing_) return {nullptr, transport::ListenError::kNoResources};
+  auto port = std::make_unique<FaultyPort>(*this, sink);
+  transport::ListenResult result = inner_->listen(service_id, backlog, port->own_sink());
+  if (!result.port) return result;
+  port->adopt(std::move(result.port));
+  return {std::move(port)};
+}
+
+std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote, const Offer& request,
+                                                           ChannelSink& sink) {
+  if (is_of_datagrams(request)) return inner_->connect(remote, request, sink);
+  const std::uint32_t number = endpoint_of(request);
+  EndpointState& state = endpoint(number);
+  if (!state.fate) state.fate = decide_connect(number, base::FaultOp::kConnect, state.connects, request, remote);
+  auto channel = std::make_unique<FaultyChannel>(*this, number, remote, sink);
+  ConnectFate fate = *state.fate;
+  if (has_failed_ || is_failing_) fate.refusal = transport::Refusal::kUnreachable;
+  channel->connect(request, fate);
+  return channel;
+}
+
+ConnectFate FaultyCarrier::decide_connect(std::uint32_t endpoint_number, base::FaultOp op, std::uint64_t number,
+                                          const Offer& offer, const Address& peer) {
+  const Point point{.stage = base::FaultStage::kConnection,
+                    .op = op,
+                    .endpoint = endpoint_number,
+                    .number = number,
+                    .size = offer.private_data.size(),
+                    .peer = peer};
+  ConnectFate fate;
+  for (const base::FaultRule* rule : injector_->decide(point, endpoint(endpoint_number).begun)) {
+    injector_->note(*rule, point);
+    if (rule->kind == FaultKind::kRefuseConnect) fate.refusal = refusal_of(rule->word);
+    if (rule->kind == FaultKind::kIgnoreConnect) fate.is_ignored = true;
+    if (rule->kind == FaultKind::kDelayConnect) fate.delay += to_duration(*rule->ms);
+    if (rule->kind == FaultKind::kCutPrivateData) fate.private_data = rule->bytes;
+    if (rule->kind == FaultKind::kDropConnection) fate.is_dropped = true;
+    if (rule->kind == FaultKind::kPartition)
+      hold(peer, rule->ms ? std::optional(to_duration(*rule->ms)) : std::nullopt);
+  }
+  if (op == base::FaultOp::kConnect && is_parted_from(peer)) fate.is_ignored = true;
+  return fate;
+}
+
+std::size_t FaultyCarrier::turn(base::Time now) {
+  const std::size_t moved = inner_->turn(now);
+  if (!is_failing_) return moved;
+  fail_all();
+  return moved + 1;
+}
+
+base::Time FaultyCarrier::now() const {
+  return engine_->now();
+}
+
+void FaultyCarrier::set(base::Timer& timer, base::Duration after) {
+  engine_->timers().set(timer, base::deadline_after(engine_->now(), after));
+}
+
+void FaultyCarrier::fail() {
+  if (has_failed_) return;
+  is_failing_ = true;
+  inner_->interrupt();
+}
+
+void FaultyCarrier::fail_all() {
+  is_failing_ = false;
+  has_failed_ = true;
+  const std::vector<FaultyChannel*> all(channels_.begin(), channels_.end());
+  for (FaultyChannel* const channel : all) {
+    if (channels_.contains(channel)) channel->lose();
+  }
+}
+
+void FaultyCarrier::hold(const std::optional<Address>& peer, std::optional<base::Duration> time) {
+  const base::Time until = time ? base::deadline_after(now(), *time) : base::kNever;
+  base::Time& entry = peer ? parted_[peer->with_port(0)] : stopped_until_;
+  entry = std::max(entry, until);
+  for (FaultyChannel* const channel : channels_) {
+    if (!peer || channel->peer().with_port(0) == peer->with_port(0)) channel->hold_until(entry);
+  }
+}
+
+bool FaultyCarrier::is_parted_from(const Address& peer) const {
+  const auto found = parted_.find(peer.with_port(0));
+  return found != parted_.end() && found->second > now();
+}
+
+base::Time FaultyCarrier::held_until(const Address& peer) const {
+  const auto found = parted_.find(peer.with_port(0));
+  return found == parted_.end() ? stopped_until_ : std::max(stopped_until_, found->second);
+}
+
+}  // namespace softdat::simnic::fault

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/fault/journal.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/environment.h"
+#include "base/log.h"
+
+namespace softdat::simnic::fault {
+namespace {
+
+std::string log_path() {
+  if (::getauxval(AT_SECURE) != 0) return {};
+  return std::string(base::environment(base::Variable::kFaultsLog));
+}
+
+}  // namespace
+
+Journal::Journal() : Journal(log_path()) {}
+
+Journal::Journal(const std::string& path) {
+  if (path.empty()) return;
+  file_ = base::UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (file_) return;
+  is_usable_ = false;
+  base::log(base::LogLevel::kError, "SOFTDAT_FAULTS_LOG=%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+}
+
+void Journal::add(std::string line) {
+  if (!file_) return;
+  line += '\n';
+  // A disk that is full loses lines; the program goes on.
+  static_cast<void>(!::write(file_.get(), line.data(), line.size()));
+}
+
+}  // namespace softdat::simnic::fault

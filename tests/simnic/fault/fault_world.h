@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A connection between two NICs with fault plans, on the loop network with driven time.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/fault_plan.h"
+#include "tests/simnic/world.h"
+
+namespace softdat::simnic::testing {
+
+// A file that goes with its owner.
+class LogFile {
+ public:
+  LogFile() {
+    std::string name = ::testing::TempDir() + "softdat_faults_XXXXXX";
+    const int file = ::mkstemp(name.data());
+    EXPECT_GE(file, 0);
+    ::close(file);
+    path_ = name;
+  }
+  ~LogFile() { ::unlink(path_.c_str()); }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  std::string path_;
+};
+
+inline Injector make_injector(const std::string& text, const std::string& process, const LogFile& log) {
+  auto plan = base::read_fault_plan(text);
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.reason().text);
+  return std::make_shared<const fault::Injector>(plan.ok() ? std::move(plan).value() : base::FaultPlan{}, process,
+                                                 "sim0", std::make_shared<fault::Journal>(log.path()));
+}
+
+// Processes "here" and "there" obey the same plan, as two processes do.
+class FaultTest : public ::testing::Test {
+ protected:
+  void use(const std::string& plan, RnrPolicy rnr = RnrPolicy::kWait) {
+    active_.reset();
+    passive_.reset();
+    world_ = std::make_unique<World>(transport::loop::LoopOptions{}, rnr, base::Duration::zero(),
+                                     make_injector(plan, "here", log_), make_injector(plan, "there", log_));
+    active_ = std::make_unique<Endpoint>(here());
+    passive_ = std::make_unique<Endpoint>(there());
+  }
+  void connect(const std::string& plan, RnrPolicy rnr = RnrPolicy::kWait) {
+    use(plan, rnr);
+    world_->connect(*active_, *passive_);
+  }
+  void TearDown() override {
+    active_.reset();
+    passive_.reset();
+    world_.reset();
+  }
+  void settle() { world_->settle(); }
+  Host& here() { return world_->here(); }
+  Host& there() { return world_->there(); }
+
+  LogFile log_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Endpoint> active_;
+  std::unique_ptr<Endpoint> passive_;
+};
+
+}  // namespace softdat::simnic::testing

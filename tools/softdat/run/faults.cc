@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/run/faults.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "tools/softdat/run/toml_plan.h"
+
+namespace softdat::tools::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A longer plan goes by a file: the kernel limits a variable to 128 KiB.
+constexpr std::size_t kMostText = std::size_t{16} << 10;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw UsageError(fmt::format("--faults \"{}\" cannot be read: {}", path, std::strerror(errno)));
+  return text.str();
+}
+
+bool is_digit(char letter) {
+  return std::isdigit(static_cast<unsigned char>(letter)) != 0;
+}
+
+// Digits compare as one number: by their count first, since our numbers have no leading zeros.
+bool is_before(std::string_view a, std::string_view b) {
+  std::size_t i = 0;
+  while (i < a.size() && i < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[i])) {
+      std::size_t end_a = i, end_b = i;
+      while (end_a < a.size() && is_digit(a[end_a])) ++end_a;
+      while (end_b < b.size() && is_digit(b[end_b])) ++end_b;
+      if (end_a != end_b) return end_a < end_b;
+      const int order = a.substr(i, end_a - i).compare(b.substr(i, end_b - i));
+      if (order != 0) return order < 0;
+      i = end_a;
+    } else if (a[i] != b[i]) {
+      return a[i] < b[i];
+    } else {
+      ++i;
+    }
+  }
+  return a.size() < b.size();
+}
+
+// The line behind the name of its fault.
+std::string_view place_of(const std::string& line) {
+  return std::string_view(line).substr(std::min(line.find(' '), line.size()));
+}
+
+}  // namespace
+
+void sort_fault_log(std::vector<std::string>& lines) {
+  std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
+    const std::string_view place_a = place_of(a), place_b = place_of(b);
+    return place_a != place_b ? is_before(place_a, place_b) : a < b;
+  });
+}
+
+void FaultOptions::add_to(Subcommand& options) {
+  options.set_group("Faults");
+  options.add_text("--faults", "FILE", file, "A fault plan: TOML if the name ends in .toml, else statements or a log");
+  options.add_texts("--fault", "STATEMENT", statements,
+                    "A fault, as in 'drop-connection endpoint=2 op=write nth=5'; may be given again");
+  options.add_text("--faults-log", "FILE", log, "Write what fired, as a plan that makes the same faults fire");
+}
+
+Faults::Faults(const FaultOptions& options, const Environment& environment) : log_(options.log) {
+  if (!options.file.empty()) {
+    const std::string text = read_file(options.file);
+    if (!options.file.ends_with(".toml")) {
+      add(text, options.file, 1);
+    } else {
+      for (const PlanStatement& statement : read_toml_plan(options.file, text)) {
+        add(statement.text, options.file, statement.line);
+      }
+    }
+  }
+  for (const std::string& statement : options.statements) add(statement, "", 0);
+  if (rules_.empty() && !options.log.empty()) throw UsageError("--faults-log goes with --faults or --fault");
+  if (rules_.empty() && !(options.file.empty() && options.statements.empty())) {
+    throw UsageError("the fault plan has no fault in it");
+  }
+  if (!rules_.empty()) check_transport(environment);
+}
+
+Faults::~Faults() {
+  std::error_code ignored;
+  if (!directory_.empty()) fs::remove_all(directory_, ignored);
+}
+
+// `name`: of the file; empty: an option.
+void Faults::add(const std::string& text, const std::string& name, std::size_t line) {
+  const auto plan = base::read_fault_plan(text);
+  if (!plan.ok()) {
+    const base::FaultPlanMistake& mistake = plan.reason();
+    if (name.empty()) throw UsageError(fmt::format("--fault '{}': {}", text, mistake.text));
+    throw UsageError(fmt::format("{}:{}: {}", name, line + mistake.line - 1, mistake.text));
+  }
+  for (const base::FaultRule& rule : plan.value().rules) rules_.push_back(rule);
+  text_ += text;
+  if (!text.ends_with('\n')) text_ += '\n';
+}
+
+void Faults::check_transport(const Environment& environment) const {
+  if (environment.value_of("SOFTDAT_BACKEND").starts_with("verbs")) {
+    throw UsageError("faults need the simulated adapter; an RDMA device makes none. Leave --backend away");
+  }
+  const std::string transport = environment.value_of("SOFTDAT_TRANSPORT");
+  for (const base::FaultRule& rule : rules_) {
+    const bool is_within = rule.kind == base::FaultKind::kDropConnection && rule.word == "within";
+    const std::string_view needed = is_within ? "tcp" : base::row_of(rule.kind).transport;
+    if (needed.empty() || needed == transport) continue;
+    throw UsageError(fmt::format(
+        "{}{} changes bytes on a wire, which transport {} does not have for sure; add "
+        "--transport tcp",
+        base::row_of(rule.kind).name, is_within ? " when=within" : "", transport.empty() ? "auto" : transport));
+  }
+}
+
+void Faults::put_into(Environment& environment) {
+  const char* const asked = std::getenv("TMPDIR");
+  directory_ = std::string(asked != nullptr && asked[0] == '/' ? asked : "/tmp") + "/softdat-faults-XXXXXX";
+  if (::mkdtemp(directory_.data()) == nullptr) {
+    const std::string wanted = std::exchange(directory_, {});
+    throw Failure(fmt::format("cannot make the directory \"{}\": {}; set TMPDIR to one that can be written", wanted,
+                              std::strerror(errno)));
+  }
+  environment.put("SOFTDAT_FAULTS_LOG", directory_ + "/log");
+  if (text_.size() <= kMostText) return environment.put("SOFTDAT_FAULTS", text_);
+  const std::string path = directory_ + "/plan";
+  std::ofstream(path) << text_;
+  environment.put("SOFTDAT_FAULTS", "@" + path);
+}
+
+std::size_t Faults::finish() const {
+  std::ifstream fired(directory_ + "/log");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(fired, line);) lines.push_back(line);
+  sort_fault_log(lines);
+  if (log_.empty()) return lines.size();
+  std::ofstream file(log_, std::ios::trunc);
+  for (const std::string& line : lines) file << line << '\n';
+  file.flush();
+  if (!file) throw Failure(fmt::format("cannot write the log of faults \"{}\": {}", log_, std::strerror(errno)));
+  return lines.size();
+}
+
+}  // namespace softdat::tools::run

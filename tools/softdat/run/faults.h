@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The faults that `softdat run` makes: reads plans, hands them to the programs, and says what fired.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fault_plan.h"
+#include "tools/softdat/command_line.h"
+#include "tools/softdat/run/environment.h"
+
+namespace softdat::tools::run {
+
+class FaultOptions {
+ public:
+  // Adds --faults, --fault and --faults-log.
+  void add_to(Subcommand& options);
+
+  std::string file;
+  std::vector<std::string> statements;
+  std::string log;
+};
+
+class Faults {
+ public:
+  // Reads the plan. `environment` is that of the programs, as far as it is known. UsageError when the plan makes no
+  // sense, or asks for what the transport cannot do.
+  Faults(const FaultOptions& options, const Environment& environment);
+  // Removes what it keeps in the temporary directory.
+  ~Faults();
+  Faults(const Faults&) = delete;
+  Faults& operator=(const Faults&) = delete;
+
+  bool is_empty() const { return rules_.empty(); }
+  // Sets SOFTDAT_FAULTS and SOFTDAT_FAULTS_LOG. Failure when a file cannot be made.
+  void put_into(Environment& environment);
+  // After the programs: writes the log, sorted. Returns how many faults fired. Failure when it cannot be written.
+  std::size_t finish() const;
+
+ private:
+  void add(const std::string& text, const std::string& name, std::size_t line);
+  void check_transport(const Environment& environment) const;
+
+  const std::string log_;
+  std::string text_;  // of the statements, one a line
+  std::vector<base::FaultRule> rules_;
+  std::string directory_;  // of our own; empty: none yet
+};
+
+// Orders lines of a log by process, adapter, endpoint, connection and number, and numbers by value.
+void sort_fault_log(std::vector<std::string>& lines);
+
+}  // namespace softdat::tools::run

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/sweep/command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "tools/softdat/output.h"
+#include "tools/softdat/sweep/point.h"
+#include "tools/softdat/sweep/report.h"
+
+namespace softdat::tools::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Until the program's usual time is known.
+constexpr double kFirstTimeout = 120;
+constexpr double kLeastTimeout = 10;
+// A machine with several runs at once is slower, and some failures take the program's own time-outs to end.
+constexpr double kTimesUsual = 10;
+
+class Directory {
+ public:
+  Directory() {
+    const char* const asked = std::getenv("TMPDIR");
+    path_ = std::string(asked != nullptr && asked[0] == '/' ? asked : "/tmp") + "/softdat-sweep-XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw Failure(fmt::format("cannot make the directory \"{}\": {}; set TMPDIR to one that can be written", path_,
+                                std::strerror(errno)));
+    }
+  }
+  ~Directory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// On a terminal only: a line that is written over.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : total_(total), is_shown_(::isatty(STDERR_FILENO) == 1) {}
+  void show(std::size_t done, std::size_t bad) const {
+    if (!is_shown_) return;
+    constexpr std::size_t kWidth = 40;
+    const std::size_t full = total_ == 0 ? kWidth : done * kWidth / total_;
+    fmt::print(stderr, "\r[{}{}] {} of {}, {} bad", std::string(full, '#'), std::string(kWidth - full, ' '), done,
+               total_, bad);
+  }
+  void end() const {
+    if (is_shown_) fmt::print(stderr, "\n");
+  }
+
+ private:
+  const std::size_t total_;
+  const bool is_shown_;
+};
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::trunc);
+  file << text;
+  file.flush();
+  if (!file) throw Failure(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
+}
+
+// Runs the faults in several threads, and adds each result to the file at once.
+class Sweep {
+ public:
+  Sweep(const TrialPlan& plan, std::vector<std::string> faults, const std::string& results)
+      : plan_(plan), faults_(std::move(faults)), progress_(faults_.size()), file_(results, std::ios::app) {
+    if (!file_) throw Failure(fmt::format("cannot write \"{}\": {}", results, std::strerror(errno)));
+  }
+
+  std::vector<Trial> run(std::size_t jobs, const std::string& directory) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < jobs; ++i) {
+      const std::string own = fmt::format("{}/{}", directory, i);
+      fs::create_directory(own);
+      threads.emplace_back([this, own] { work(own); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    progress_.end();
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(trials_);
+  }
+
+ private:
+  void work(const std::string& directory) {
+    try {
+      for (std::size_t i = take(); i < faults_.size(); i = take()) add(try_fault(plan_, faults_[i], directory));
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      next_ = faults_.size();
+    }
+  }
+
+  // The index of the next fault.
+  std::size_t take() {
+    const std::lock_guard lock(mutex_);
+    return next_ < faults_.size() ? next_++ : next_;
+  }
+
+  void add(Trial trial) {
+    const std::lock_guard lock(mutex_);
+    file_ << encode(trial) << std::endl;
+    bad_ += is_bad(trial.outcome) ? 1 : 0;
+    trials_.push_back(std::move(trial));
+    progress_.show(trials_.size(), bad_);
+  }
+
+  const TrialPlan& plan_;
+  const std::vector<std::string> faults_;
+  const Progress progress_;
+  std::mutex mutex_;  // guards the rest
+  std::size_t next_ = 0;
+  std::ofstream file_;
+  std::vector<Trial> trials_;
+  std::size_t bad_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+Command::Command(CommandLine& line) : options_(line.add("sweep", "Let a program fail at every point at which it can")) {
+  options_.set_footer(
+      "Runs the program once to find the points, then once for each failure at each point. Exit status: 0 when no run\n"
+      "hangs, crashes, leaks or tells of wrong data.");
+  options_.add_text("--server", "COMMAND", server_, "As of softdat run");
+  options_.add_word("--transport", {"auto", "shm", "tcp", "loop"}, transport_, "As of softdat run");
+  options_.add_texts("--env", "NAME=VALUE", assignments_, "As of softdat run");
+  options_.add_number("-j,--jobs", "N", jobs_, 0, 1024, "Runs at a time; 0: one a processor, with --server one");
+  options_.add_number("--sample", "N", sample_, 0, 100000000, "So many failures, chosen by the seed; 0: all");
+  options_.add_number("--seed", "N", seed_, 0, ~std::uint64_t{0}, "Chooses the sample");
+  options_.add_number("--timeout", "SECONDS", timeout_s_, 0, 1e6,
+                      "A run that takes longer hangs; 0: ten times the usual time, at least 10");
+  options_.add_number("--wrong-data", "STATUS", wrong_data_, 0, 255,
+                      "The exit status that tells of wrong data; 0: none");
+  options_.add_text("--results", "FILE", results_, "Keep what each run did, to resume from it");
+  options_.add_flag("--resume", resumes_, "Leave out what stands in the file of results");
+  options_.add_text("--json", "FILE", json_, "Write the report as JSON");
+  options_.add_text("--html", "FILE", html_, "Write the report as a page");
+  options_.add_program(words_);
+}
+
+std::size_t Command::jobs() const {
+  if (jobs_ != 0) return jobs_;
+  return server_.empty() ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
+}
+
+TrialPlan Command::plan() const {
+  TrialPlan plan;
+  plan.words = {fs::read_symlink("/proc/self/exe").string(), "run"};
+  if (!server_.empty()) plan.words.insert(plan.words.end(), {"--server", server_});
+  if (!transport_.empty()) plan.words.insert(plan.words.end(), {"--transport", transport_});
+  for (const std::string& assignment : assignments_) plan.words.insert(plan.words.end(), {"--env", assignment});
+  plan.options_end = plan.words.size();
+  plan.words.emplace_back("--");
+  plan.words.insert(plan.words.end(), words_.begin(), words_.end());
+  plan.timeout = std::chrono::duration<double>(timeout_s_ > 0 ? timeout_s_ : kFirstTimeout);
+  if (wrong_data_ != 0) plan.wrong_data = static_cast<int>(wrong_data_);
+  return plan;
+}
+
+std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string& directory) const {
+  const Baseline baseline = run_baseline(plan, directory);
+  if (baseline.is_hanging || baseline.status != 0) {
+    throw Failure(fmt::format(
+        "the program {} without a failure; sweep takes one that works:\n{}",
+        baseline.is_hanging ? "does not end" : fmt::format("ends with status {}", baseline.status), baseline.output));
+  }
+  plan.left_before = baseline.left;
+  if (timeout_s_ == 0) {
+    plan.timeout = std::max(baseline.time * kTimesUsual, std::chrono::duration<double>(kLeastTimeout));
+  }
+  const std::vector<std::string> all = faults_at(baseline.notes);
+  if (all.empty()) throw Failure("the program has no point at which it could fail: it opened no simulated adapter");
+  std::vector<std::string> chosen = sample(all, sample_, seed_);
+  fmt::print(stderr, "softdat: {} points, {} failures, {} of them tried, {} at a time\n", baseline.notes.size(),
+             all.size(), chosen.size(), jobs());
+  return chosen;
+}
+
+std::vector<Trial> Command::read_results() const {
+  std::vector<Trial> trials;
+  std::ifstream file(results_);
+  for (std::string line; std::getline(file, line);) {
+    if (auto trial = decode(line)) trials.push_back(std::move(*trial));
+  }
+  return trials;
+}
+
+void Command::write_reports(const TrialPlan& plan, const std::vector<Trial>& trials) const {
+  print_out(as_text(plan, trials));
+  if (!json_.empty()) write_file(json_, as_json(plan, trials));
+  if (!html_.empty()) write_file(html_, as_html(plan, trials));
+}
+
+int Command::run() const {
+  if (words_.empty()) throw UsageError("softdat sweep needs a program, as in: softdat sweep -- your-program");
+  const Directory directory;
+  TrialPlan trial_plan = plan();
+  std::vector<std::string> faults = find_faults(trial_plan, directory.path());
+  if (!resumes_) write_file(results_, "");
+  const std::set<std::string> wanted(faults.begin(), faults.end());
+  std::set<std::string> known;
+  std::vector<Trial> trials;
+  for (Trial& trial : read_results()) {
+    if (wanted.contains(trial.fault) && known.insert(trial.fault).second) trials.push_back(std::move(trial));
+  }
+  std::erase_if(faults, [&](const std::string& fault) { return known.contains(fault); });
+  Sweep sweep(trial_plan, std::move(faults), results_);
+  for (Trial& trial : sweep.run(jobs(), directory.path())) trials.push_back(std::move(trial));
+  std::sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.fault < b.fault; });
+  write_reports(trial_plan, trials);
+  const bool has_bad = std::any_of(trials.begin(), trials.end(), [](const Trial& t) { return is_bad(t.outcome); });
+  return has_bad ? kExitFailure : 0;
+}
+
+}  // namespace softdat::tools::sweep
