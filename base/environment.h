@@ -23,8 +23,8 @@ enum class Variable {
   kCounters,      // SOFTDAT_COUNTERS: on | off, whether tools of the same user can read this process's counters
   kSanitize,      // SOFTDAT_SANITIZE: off | on | full, whether the program's use of DAT is watched
   kSanitizeSuppressions,  // SOFTDAT_SANITIZE_SUPPRESSIONS: a file of findings that are not told
-  kFaults,        // SOFTDAT_FAULTS: a fault plan, or @FILE (docs/FAULTS.md)
-  kFaultsLog,     // SOFTDAT_FAULTS_LOG: a file to which each fault that fires adds a line
+  kFaults,                // SOFTDAT_FAULTS: a fault plan, or @FILE (docs/FAULTS.md)
+  kFaultsLog,             // SOFTDAT_FAULTS_LOG: a file to which each fault that fires adds a line
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's

@@ -8,8 +8,8 @@
 
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/run/environment.h"
-#include "tools/softdat/run/findings.h"
 #include "tools/softdat/run/faults.h"
+#include "tools/softdat/run/findings.h"
 #include "tools/softdat/run/hosts.h"
 #include "tools/softdat/run/job.h"
 #include "tools/softdat/run/summary.h"
