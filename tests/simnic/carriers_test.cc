@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "simnic/open.h"
+#include "tests/own_address.h"
 #include "tests/simnic/live.h"
 
 namespace softdat::simnic::testing {
@@ -96,8 +97,8 @@ class CarriersTest : public ::testing::TestWithParam<transport::CarrierKind> {
 
   std::uint64_t service_ = 45'000 + static_cast<std::uint64_t>(GetParam()) * 1000;
   LiveAcceptor acceptor_;
-  Station here_{GetParam(), 0x7f000002};
-  Station there_{GetParam(), 0x7f000003};
+  Station here_{GetParam(), own_loopback_address(1)};
+  Station there_{GetParam(), own_loopback_address(2)};
   std::unique_ptr<hca::Listener> listener_;
   std::unique_ptr<LivePair> pair_;
 };

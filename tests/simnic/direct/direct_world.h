@@ -13,6 +13,7 @@
 
 #include "base/moved_memory.h"
 #include "simnic/direct/home.h"
+#include "tests/own_address.h"
 #include "tests/simnic/live.h"
 #include "transport/open_carrier.h"
 
@@ -159,8 +160,8 @@ class DirectTest : public ::testing::Test {
     return result;
   }
 
-  HandStation here_{0x7f000011};
-  HandStation there_{0x7f000012};
+  HandStation here_{own_loopback_address(1)};
+  HandStation there_{own_loopback_address(2)};
   LiveAcceptor acceptor_;
   LiveSink active_sink_;
   LiveSink passive_sink_;

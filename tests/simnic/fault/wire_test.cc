@@ -3,16 +3,12 @@
 #include <bit>
 
 #include "simnic/open.h"
+#include "tests/own_address.h"
 #include "tests/simnic/fault/fault_world.h"
 #include "tests/simnic/live.h"
 
 namespace softdat::simnic::testing {
 namespace {
-
-// Tests run at the same time, and listen for the same service: each process has loopback addresses of its own.
-std::uint32_t own_address(std::uint32_t number) {
-  return 0x7f000000 | ((static_cast<std::uint32_t>(::getpid()) & 0x3fffff) << 2) | number;
-}
 
 constexpr hca::QueuePairLimits kLimits{.send_wr = 16, .recv_wr = 16, .send_sge = 1, .recv_sge = 1};
 
@@ -20,7 +16,7 @@ constexpr hca::QueuePairLimits kLimits{.send_wr = 16, .recv_wr = 16, .send_sge =
 class Wire {
  public:
   Wire(const std::string& plan, transport::CarrierKind kind, bool crc)
-      : here_(open(plan, kind, crc, own_address(1))), there_(open("", kind, crc, own_address(2))) {}
+      : here_(open(plan, kind, crc, own_loopback_address(1))), there_(open("", kind, crc, own_loopback_address(2))) {}
 
   // One connection on which one message of `length` bytes is sent. Returns the bytes that arrived, or nothing if the
   // connection broke on both sides.

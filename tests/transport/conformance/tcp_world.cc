@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/transport/conformance/tcp_world.h"
 
-#include <unistd.h>
-
+#include "tests/own_address.h"
 #include "transport/tcp/tcp_carrier.h"
 
 namespace softdat::transport::conformance {
@@ -44,12 +43,6 @@ WorldFactory tcp_world(const std::string& name, const TcpOptions& options, bool 
 }
 
 }  // namespace
-
-// 127.64.0.0/10 by process id (22 bits), and a quarter of 127.0.0.0/8 for each number.
-std::uint32_t own_loopback_address(std::uint32_t number) {
-  const auto process = static_cast<std::uint32_t>(::getpid()) & 0x3fffff;
-  return 0x7f000000 | ((number & 3) << 22) | process;
-}
 
 std::vector<WorldFactory> tcp_worlds() {
   TcpOptions with_crc;

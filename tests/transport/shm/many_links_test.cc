@@ -16,7 +16,6 @@
 namespace softdat::transport::shm {
 namespace {
 
-using conformance::own_loopback_address;
 using conformance::Peer;
 using conformance::PeerPort;
 

@@ -15,7 +15,6 @@ namespace softdat::transport::shm {
 namespace {
 
 using conformance::make_pattern;
-using conformance::own_loopback_address;
 using conformance::Peer;
 using conformance::PeerPort;
 

@@ -8,8 +8,6 @@
 namespace softdat::transport::tcp {
 namespace {
 
-using conformance::own_loopback_address;
-
 // Of a foreign initiator's requests.
 const Bytes kHello = make_fpdu({.opcode = Opcode::kSend, .sequence = 1}, hex("'hello'"));
 const Bytes kReadyWrite = make_fpdu({.opcode = Opcode::kWrite, .stag = 1});

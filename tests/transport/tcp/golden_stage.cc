@@ -7,8 +7,6 @@
 namespace softdat::transport::tcp {
 namespace {
 
-using conformance::own_loopback_address;
-
 // So small that a message of three segments does not make a large file.
 constexpr std::size_t kPayload = 64;
 

@@ -181,7 +181,7 @@ TEST_F(HostileTest, ASourceThatFloodsPushesOutItsOwnOldestOnly) {
   TcpOptions options;
   options.max_half_open_per_source = 4;
   start_with(options);
-  RawPeer stranger(address_, kPort, conformance::own_loopback_address(2));
+  RawPeer stranger(address_, kPort, own_loopback_address(2));
   settle();
   std::vector<std::unique_ptr<RawPeer>> flood;
   for (int i = 0; i < 20; ++i) {

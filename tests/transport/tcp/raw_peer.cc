@@ -139,7 +139,7 @@ Bytes mpa_reply(const char* flags_and_revision, const Bytes& rest) {
 }
 
 void RawTest::start(TcpOptions options) {
-  address_ = conformance::own_loopback_address(1);
+  address_ = own_loopback_address(1);
   options.address = {.ipv4 = address_};
   carrier_.reset();
   reactor_ = Reactor::create();

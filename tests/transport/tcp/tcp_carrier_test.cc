@@ -16,8 +16,6 @@
 namespace softdat::transport::tcp {
 namespace {
 
-using conformance::own_loopback_address;
-
 class TcpCarrierTest : public RawTest {
  protected:
   void SetUp() override { start(); }

@@ -11,8 +11,6 @@
 namespace softdat::transport::tcp {
 namespace {
 
-using conformance::own_loopback_address;
-
 // Two carriers with the relay between them.
 class WireTest : public RawTest, public testing::WithParamInterface<bool> {
  protected:
