@@ -21,6 +21,7 @@ struct Row {
   const char* name;
   std::string_view choices;  // blank separated; empty: free text, or a number
   Limits limits{};           // of a number; most 0: no number
+  bool names_file = false;
 };
 
 // In the order of enum Variable.
@@ -38,9 +39,9 @@ constexpr std::array<Row, 16> kRows{{
     {"SOFTDAT_TCP_TIMEOUT", "", {2, 600}},
     {"SOFTDAT_COUNTERS", "on off"},
     {"SOFTDAT_SANITIZE", "off on full"},
-    {"SOFTDAT_SANITIZE_SUPPRESSIONS", ""},
-    {"SOFTDAT_FAULTS", ""},
-    {"SOFTDAT_FAULTS_LOG", ""},
+    {"SOFTDAT_SANITIZE_SUPPRESSIONS", "", {}, true},
+    {"SOFTDAT_FAULTS", "", {}, true},
+    {"SOFTDAT_FAULTS_LOG", "", {}, true},
 }};
 
 const Row& row_of(Variable variable) {
@@ -117,7 +118,7 @@ std::optional<unsigned> read_number(Variable variable, std::string_view text) {
 
 std::string_view environment(Variable variable) {
   const Row& row = row_of(variable);
-  const char* value = std::getenv(row.name);
+  const char* value = row.names_file ? ::secure_getenv(row.name) : std::getenv(row.name);
   if (value == nullptr) return {};
   return is_understood(row, value) ? value : std::string_view{};
 }

@@ -28,7 +28,7 @@ enum class Variable {
 };
 
 // The variable's value, or an empty view when it is unset. The text lives as long as the process's
-// environment.
+// environment. Those that name a file are empty in a set-user-id program, which would read or write files for anybody.
 std::string_view environment(Variable variable);
 
 // Both are allowed.

@@ -2,7 +2,6 @@
 #include "simnic/fault/journal.h"
 
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,16 +11,8 @@
 #include "base/log.h"
 
 namespace softdat::simnic::fault {
-namespace {
 
-std::string log_path() {
-  if (::getauxval(AT_SECURE) != 0) return {};
-  return std::string(base::environment(base::Variable::kFaultsLog));
-}
-
-}  // namespace
-
-Journal::Journal() : Journal(log_path()) {}
+Journal::Journal() : Journal(std::string(base::environment(base::Variable::kFaultsLog))) {}
 
 Journal::Journal(const std::string& path) {
   if (path.empty()) return;

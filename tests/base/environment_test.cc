@@ -2,8 +2,12 @@
 #include "base/environment.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace softdat::base {
 namespace {
@@ -11,10 +15,10 @@ namespace {
 class Environment : public testing::Test {
  protected:
   void TearDown() override {
-    ::unsetenv("SOFTDAT_TRANSPORT");
-    ::unsetenv("SOFTDAT_TRANSPROT");
-    ::unsetenv("SOFTDAT_TCP_TIMEOUT");
-    ::unsetenv("SOFTDAT_TEST_ROUNDS");
+    for (const char* name : {"SOFTDAT_TRANSPORT", "SOFTDAT_TRANSPROT", "SOFTDAT_TCP_TIMEOUT", "SOFTDAT_TEST_ROUNDS",
+                             "SOFTDAT_FAULTS", "SOFTDAT_FAULTS_LOG", "SOFTDAT_SANITIZE_SUPPRESSIONS"}) {
+      ::unsetenv(name);
+    }
   }
 };
 
@@ -41,6 +45,33 @@ TEST_F(Environment, NumberOutsideItsLimitsIsIgnored) {
     ::setenv("SOFTDAT_TCP_TIMEOUT", value, 1);
     EXPECT_EQ(environment(Variable::kTcpTimeout), value);
   }
+}
+
+// The test below runs it as a set-user-id program.
+TEST_F(Environment, FilesAreTakenFromTheOwnerOfTheProcess) {
+  for (const char* name : {"SOFTDAT_FAULTS", "SOFTDAT_FAULTS_LOG", "SOFTDAT_SANITIZE_SUPPRESSIONS"})
+    ::setenv(name, "x", 1);
+  ::setenv("SOFTDAT_TRANSPORT", "tcp", 1);
+  const char* const taken = ::getuid() == ::geteuid() ? "x" : "";
+  EXPECT_EQ(environment(Variable::kFaults), taken);
+  EXPECT_EQ(environment(Variable::kFaultsLog), taken);
+  EXPECT_EQ(environment(Variable::kSanitizeSuppressions), taken);
+  EXPECT_EQ(environment(Variable::kTransport), "tcp");
+}
+
+TEST_F(Environment, ASetUserIdProgramTakesNoFilesOfItsCaller) {
+  constexpr ::uid_t kNobody = 65534;
+  char directory[] = "/tmp/softdat-environment-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory), nullptr);
+  const std::string program = std::string(directory) + "/set-user-id";
+  std::filesystem::copy_file("/proc/self/exe", program);
+  const bool is_made = ::chmod(directory, 0755) == 0 && ::chown(program.c_str(), kNobody, kNobody) == 0 &&
+                       ::chmod(program.c_str(), 04755) == 0;
+  const std::string command = program + " --gtest_filter=*FilesAreTakenFromTheOwnerOfTheProcess >&2";
+  const int status = is_made ? std::system(command.c_str()) : -1;
+  std::filesystem::remove_all(directory);
+  if (!is_made) GTEST_SKIP() << "only root can make such a program";
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Environment, MistakesAreReportedOnceWithTheNearestName) {
