@@ -120,6 +120,13 @@ void Command::write(const Figures& figures) const {
 }
 
 int Command::run() const {
+  // Each of the others writes into a region of its own.
+  if (registrations_ < processes_) {
+    throw UsageError(
+        fmt::format("--registrations {} is fewer than --processes {}: each process needs a region for every "
+                    "other; give {} or more",
+                    registrations_, processes_, processes_));
+  }
   require_writable(json_);
   perf::raise_file_limit();
   const Children children = start();
