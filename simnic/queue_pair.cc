@@ -2,6 +2,7 @@
 #include "simnic/queue_pair.h"
 
 #include <new>
+#include <utility>
 
 #include "simnic/engine.h"
 #include "simnic/memory_region.h"
@@ -37,6 +38,11 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
 }
 
 QueuePair::~QueuePair() {
+  leave_engine();
+}
+
+void QueuePair::leave_engine() {
+  if (std::exchange(has_left_, true)) return;
   {
     const Engine::Hold hold(nic_.engine);
     cancel_timer();

@@ -79,6 +79,9 @@ class QueuePair : public hca::QueuePair,
                                  std::span<const std::byte> private_data);
 
  protected:
+  // Nobody calls this queue pair afterwards. A derived class calls it first in its destructor, so that the engine
+  // thread never meets an object that is half destroyed; calls after the first do nothing.
+  void leave_engine();
   // With the baton. A completion found its queue full: the connection breaks.
   void lose_completion();
 
@@ -204,6 +207,7 @@ class QueuePair : public hca::QueuePair,
   bool has_lost_completion_ = false;  // which is why it ends
   bool is_lack_told_ = false;         // of the receive that the peer's present send waits for
   std::size_t promised_news_ = 0;     // places for what this connection has still to tell
+  bool has_left_ = false;             // leave_engine() was called
 };
 
 }  // namespace softdat::simnic

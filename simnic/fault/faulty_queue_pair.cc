@@ -44,6 +44,7 @@ FaultyQueuePair::FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig&
 }
 
 FaultyQueuePair::~FaultyQueuePair() {
+  leave_engine();
   const Engine::Hold hold(engine_);
   // Numbers come again when very many queue pairs have been made.
   FaultyQueuePair*& entry = carrier_.endpoint(endpoint_).queue_pair;
