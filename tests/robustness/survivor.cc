@@ -4,19 +4,19 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 
 namespace softdat::conformance {
 namespace {
 
-// What other tests put there while these run; no peer here has the like.
-bool is_of_other_tests(const std::string& name) {
-  const std::size_t user = name.find("/softdat-");  // and then a number: where the processes of a user meet
+// Where the processes of a user meet, softdat-UID, is there all the time. In /tmp the tools, and other tests while
+// these run, have directories with a word in their names, as softdat-run-0a2Lzh.
+bool is_of_others(const std::string& name) {
+  const std::size_t user = name.find("/softdat-");
   if (user != std::string::npos && name.find_first_not_of("0123456789", user + 9) == std::string::npos) return true;
-  constexpr const char* kTheirs[] = {"softdat-lmr-", "softdat-wire-", "softdat-stock-", "softdat-run-"};
-  return std::ranges::any_of(kTheirs, [&](const char* begin) { return name.find(begin) != std::string::npos; });
+  return std::regex_search(name, std::regex("^/tmp/softdat[-_][a-z]"));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::set<std::string> leftovers() {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
       const std::string name = entry.path().string();
-      if (is_of_other_tests(name)) continue;
+      if (is_of_others(name)) continue;
       if (name.find("softdat") != std::string::npos || name.find("sim0") != std::string::npos) names.insert(name);
     }
   }
