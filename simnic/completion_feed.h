@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/probe.h"
 #include "hca/device.h"
 #include "simnic/completion_queue.h"
 
@@ -41,6 +42,8 @@ class CompletionFeed {
          is_quiet);
   }
 
+  // What the creator of the queue pair gave, for probes.
+  std::uint64_t context() const { return context_; }
   // Any thread: as of the queue.
   bool is_filling_up() const { return queue_.is_filling_up(); }
 
@@ -52,6 +55,8 @@ class CompletionFeed {
   void push(const hca::Completion& completion, bool is_quiet) {
     const bool is_unwanted =
         wakes_if_solicited_ && !completion.solicited && completion.status == hca::CompletionStatus::kSuccess;
+    SOFTDAT_PROBE(complete, completion.qp_context, completion.wr_id, completion.opcode, completion.status,
+                  completion.length);
     if (!queue_.push(completion, is_quiet || is_unwanted)) has_lost_.store(true, std::memory_order_release);
   }
 

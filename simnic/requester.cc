@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ordered_copy.h"
+#include "base/probe.h"
 #include "hca/request_rules.h"
 #include "simnic/atomic_operation.h"
 #include "simnic/window_state.h"
@@ -298,6 +299,7 @@ std::optional<Fault> Requester::on_response(const transport::Message& message) {
   if (!number || answers_atomic != hca::is_atomic(queue_.at(*number).opcode)) return bad_response(kUnexpectedOpcode);
   if (answers_atomic && message.request_id != request_id(*number)) return bad_response(kUnexpectedOpcode);
   if (!answers_atomic && message.length != queue_.at(*number).length) return bad_response(kTaggedOutOfBounds);
+  SOFTDAT_PROBE(place, feed_.context(), queue_.at(*number).opcode, queue_.at(*number).length);
   // Whatever was asked before it has been carried out, so that what fails now is the oldest.
   note_carried_out(queue_.at(*number).message_end);
   complete_done();
@@ -372,6 +374,7 @@ inline void Requester::tell(std::uint64_t wr_id, SendOpcode opcode, std::uint32_
 }
 
 void Requester::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
+  SOFTDAT_PROBE(place_directly, feed_.context(), request.opcode, length);
   tell(request.wr_id, request.opcode, request.flags, CompletionStatus::kSuccess, length);
 }
 

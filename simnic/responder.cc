@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ordered_copy.h"
+#include "base/probe.h"
 #include "simnic/atomic_operation.h"
 
 namespace softdat::simnic {
@@ -95,6 +96,7 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
 
 // A send that voids no key, and whose payload is in its place.
 void Responder::deliver(Opcode opcode, std::uint32_t length) {
+  SOFTDAT_PROBE(place, feed_.context(), hca::SendOpcode::kSend, length);
   ack_wanted_ = ++carried_out_;
   written_.reset();
   complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(opcode));
@@ -157,6 +159,7 @@ std::optional<Fault> Responder::on_send(const transport::Message& message) {
     deliver(message.opcode, message.length);
     return std::nullopt;
   }
+  SOFTDAT_PROBE(place, feed_.context(), hca::SendOpcode::kSend, message.length);
   // RFC 5040 section 5.1: the key is void before the message is delivered.
   if (memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) {
     if (hca::Failure* noted = note_failure(hca::CompletionOpcode::kSend, hca::Rule::kNoWindow)) {
@@ -172,6 +175,7 @@ std::optional<Fault> Responder::on_send(const transport::Message& message) {
 }
 
 std::optional<Fault> Responder::on_write(const transport::Message& message) {
+  SOFTDAT_PROBE(place, feed_.context(), hca::SendOpcode::kWrite, message.length);
   ack_wanted_ = ++carried_out_;
   written_ = message.length;
   return std::nullopt;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/probe.h"
 #include "hca/counters.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/interface_adapter.h"
@@ -168,6 +169,12 @@ base::EpRecord Endpoint::counters_now() {
 }
 
 void Endpoint::count_ending(ConnectionResult result) {
+  if (result == ConnectionResult::kEstablished) {
+    SOFTDAT_PROBE(connect, handle());
+  } else {
+    // gdb does not know the names of all registers of one byte.
+    SOFTDAT_PROBE(disconnect, handle(), static_cast<unsigned>(result));
+  }
   if (result != ConnectionResult::kEstablished && result != ConnectionResult::kDisconnected) count_broken_connection();
   const bool is_active = is_active_.load();
   switch (result) {

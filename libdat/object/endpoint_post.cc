@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/narrow.h"
+#include "base/probe.h"
 #include "hca/request_rules.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/hca_status.h"
@@ -76,6 +77,7 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
     return check;
   request.flags = send_flags(flags, binding);
   binding.swallow();
+  SOFTDAT_PROBE(post, handle(), request.wr_id, request.opcode, request.local.data(), request.local.size());
   const hca::Outcome outcome = binding.queue_pair()->post_send(request);
   if (outcome) [[likely]]
     return kOk;
@@ -155,6 +157,7 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
                                  .length = bind.length,
                                  .access = access | (bind.is_zero_based ? hca::kZeroBased : 0u),
                                  .note = bind.privileges};
+  SOFTDAT_PROBE(post_bind, handle(), cookie, bind.address, bind.length);
   const auto key = now.queue_pair()->post_bind(request);
   if (key) {
     rmr_context = key.value();
@@ -174,6 +177,7 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
   now.swallow();
   const std::uint32_t quiet = (flags & kUnsignalledFlag) != 0 ? hca::kQuiet : 0u;
   const hca::RecvRequest request{.wr_id = cookie, .flags = quiet, .local = local};
+  SOFTDAT_PROBE(post_recv, handle(), cookie, local.data(), local.size());
   const hca::Outcome outcome = now.queue_pair()->post_recv(request);
   if (outcome) [[likely]]
     return kOk;

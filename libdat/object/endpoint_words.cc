@@ -7,6 +7,7 @@
 #include "base/call.h"
 #include "base/log.h"
 #include "base/place.h"
+#include "base/probe.h"
 #include "base/words.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
@@ -142,6 +143,7 @@ std::string Endpoint::on_failure(const Failure& failure) {
 }
 
 void Endpoint::keep_failure(std::string sentence) {
+  SOFTDAT_PROBE(error, handle(), sentence.c_str());
   constexpr std::size_t kKeptFailures = 4;
   const std::lock_guard lock(words_mutex_);
   if (last_failures_.size() == kKeptFailures) last_failures_.erase(last_failures_.begin());

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/narrow.h"
+#include "base/probe.h"
 #include "base/words.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/consumer_notification.h"
@@ -188,6 +189,7 @@ bool EventDispatcher::take(Event& event) {
 bool EventDispatcher::take_completion(Event& event) {
   hca::Completion completion;
   if (cq_ == nullptr || cq_->poll({&completion, 1}) == 0) return false;
+  SOFTDAT_PROBE(dequeue, handle(), completion.wr_id, completion.opcode, completion.status, completion.length);
   write_completion(completion, event);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/narrow.h"
+#include "base/probe.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
@@ -82,6 +83,7 @@ std::shared_ptr<SharedReceiveQueue> SharedReceiveQueue::use() {
 }
 
 Status SharedReceiveQueue::post_recv(std::span<const Segment> local, std::uint64_t cookie) {
+  SOFTDAT_PROBE(post_recv, handle(), cookie, local.data(), local.size());
   const hca::Outcome outcome = queue_->post_recv({.wr_id = cookie, .local = local});
   return outcome ? kOk : post_failure(outcome.reason(), true);
 }

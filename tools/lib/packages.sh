@@ -36,6 +36,7 @@ BUILD_PACKAGES=(
   nlohmann-json3-dev # 3.11 (tools)
   libncurses-dev  # 6.4 (tools)
   libtomlplusplus-dev # 3.3 (tools; headers only)
+  systemtap-sdt-dev # 4.8 (base/probe.h; headers only)
   libibverbs-dev  # 44 (verbs/; headers only, without them the verbs backend is left out)
   librdmacm-dev   # 44 (the same)
 )
@@ -48,6 +49,7 @@ TEST_PACKAGES=(
   clang-format        # 14
   libclang-rt-14-dev  # 14
   valgrind            # 3.19
+  gdb                 # 13.1 (tests/tools: what probes say)
   spin                # 6.5 (tests/models)
   dapl2-utils         # 2.1.10 (stock dtest, dapltest)
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)

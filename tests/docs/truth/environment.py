@@ -34,7 +34,7 @@ class Row:
 
 def rows_of(tree):
     """The table of the code, by name."""
-    pattern = re.compile(r'\{"(SOFTDAT_\w+)", "([^"]*)"(?:, \{?(\d+), (\d+)\}?)?\}')
+    pattern = re.compile(r'\{"(SOFTDAT_\w+)", "([^"]*)"(?:, \{?(\d+), (\d+)\}?|, \{\})?(?:, true)?\}')
     rows = [Row(name, choices, int(least or 0), int(most or 0)) for name, choices, least, most in pattern.findall(tree.text(TABLE))]
     return {row.name: row for row in rows}
 
