@@ -122,7 +122,13 @@ ConnectFate FaultyCarrier::decide_connect(std::uint32_t endpoint_number, base::F
     if (rule->kind == FaultKind::kPartition)
       hold(peer, rule->ms ? std::optional(to_duration(*rule->ms)) : std::nullopt);
   }
-  if (op == base::FaultOp::kConnect && is_parted_from(peer)) fate.is_ignored = true;
+  if (op != base::FaultOp::kConnect || !is_parted_from(peer)) return fate;
+  const base::Time end = held_until(peer);
+  if (end == base::kNever) {
+    fate.is_ignored = true;
+  } else {
+    fate.delay = std::max(fate.delay, end - now());  // the request leaves when the partition ends
+  }
   return fate;
 }
 

@@ -56,6 +56,15 @@ TEST_F(ConnectionFaultTest, AnIgnoredConnectTimesOut) {
   EXPECT_EQ(active_->events(), "timed-out");
 }
 
+TEST_F(ConnectionFaultTest, AConnectLeavesWhenItsPartitionEnds) {
+  begin("partition process=here op=connect ms=30");
+  expect_ok(active_->connect(there()));
+  world_->pass(milliseconds(29));
+  EXPECT_TRUE(log_of_requests_.requests.empty());
+  world_->pass(milliseconds(2));
+  EXPECT_EQ(log_of_requests_.requests.size(), 1u);
+}
+
 TEST_F(ConnectionFaultTest, ALateConnectIsAnsweredLate) {
   begin("delay-connect process=here ms=30");
   expect_ok(active_->connect(there()));
