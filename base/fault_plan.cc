@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "base/edit_distance.h"
 
@@ -13,8 +14,24 @@ namespace {
 
 using Problem = std::optional<std::string>;
 
+// The words of a plan as a message shows them: long ones cut, and bytes that a terminal would obey as \xNN.
+std::string shown(std::string_view word) {
+  constexpr std::size_t kMostShown = 64;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char letter : word.substr(0, kMostShown)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte >= 0x20 && byte < 0x7f) {
+      text += letter;
+    } else {
+      text += std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 15];
+    }
+  }
+  return word.size() > kMostShown ? text + "..." : text;
+}
+
 std::string quoted(std::string_view word) {
-  return '"' + std::string(word) + '"';
+  return '"' + shown(word) + '"';
 }
 
 std::string listed(std::span<const std::string_view> words) {
@@ -43,7 +60,7 @@ template <typename Number>
 Problem set_number(std::string_view key, std::string_view text, Number least, Number most, Number& value) {
   const auto number = read_whole<Number>(text);
   if (!number || *number < least || *number > most) {
-    std::string problem = std::string(key) + '=' + std::string(text) + ": a whole number from " + std::to_string(least);
+    std::string problem = std::string(key) + '=' + shown(text) + ": a whole number from " + std::to_string(least);
     const bool has_end = most != std::numeric_limits<Number>::max();
     return problem + (has_end ? " to " + std::to_string(most) : " on") + " is allowed";
   }
@@ -55,7 +72,7 @@ Problem set_real(std::string_view key, std::string_view text, double most, std::
   double number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || stop != text.data() + text.size() || !(number >= 0 && number <= most)) {
-    return std::string(key) + '=' + std::string(text) + ": a number from 0 to " +
+    return std::string(key) + '=' + shown(text) + ": a number from 0 to " +
            std::to_string(static_cast<std::uint64_t>(most)) + " is allowed";
   }
   value = number;
@@ -85,7 +102,7 @@ Problem set_word(FaultRule& rule, std::string_view key, std::string_view value) 
 Problem set_peer(FaultRule& rule, std::string_view value) {
   rule.peer = read_ip_address(std::string(value));
   if (rule.peer) return std::nullopt;
-  return "peer=" + std::string(value) + ": an IP address is allowed, such as 10.77.0.2";
+  return "peer=" + shown(value) + ": an IP address is allowed, such as 10.77.0.2";
 }
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -129,6 +146,65 @@ std::vector<std::string_view> keys_of(FaultKind kind) {
   return keys;
 }
 
+// The stage at which the fault fires. Nothing: a note, at each.
+std::optional<FaultStage> stage_of(const FaultRule& rule) {
+  if (rule.stage || rule.kind == FaultKind::kNote) return rule.stage;
+  return row_of(rule.kind).stage;
+}
+
+// What selects nothing at the stage, so that the fault would never fire.
+std::string_view useless_keys(FaultStage stage) {
+  switch (stage) {
+    case FaultStage::kCreation:
+      return "endpoint connection peer";
+    case FaultStage::kPost:
+      return "connection peer";
+    case FaultStage::kConnection:
+      return "connection";
+    case FaultStage::kArrival:
+      return "min-size max-size";  // a receive is matched before the size is known
+    case FaultStage::kMessage:
+      break;
+  }
+  return "";
+}
+
+// Whether an operation can be met at the stage.
+bool has_operation(FaultStage stage, FaultOp op) {
+  if (op == FaultOp::kAny) return true;
+  const auto goes_with = [&](FaultKind kind) {
+    const auto ops = words_of(row_of(kind).ops);
+    return std::find(ops.begin(), ops.end(), name_of(op)) != ops.end();
+  };
+  switch (stage) {
+    case FaultStage::kCreation:
+      return goes_with(FaultKind::kFailCreate);
+    case FaultStage::kPost:
+      return goes_with(FaultKind::kFailPost);
+    case FaultStage::kConnection:
+      return goes_with(FaultKind::kCutPrivateData);
+    case FaultStage::kArrival:
+      return goes_with(FaultKind::kFailReceive);
+    case FaultStage::kMessage:
+      break;
+  }
+  return goes_with(FaultKind::kDelay);
+}
+
+// Keys that would keep the fault from ever firing.
+Problem check_selectors(const FaultRule& rule, std::span<const std::string_view> given) {
+  if (rule.min_size > rule.max_size) return std::string("min-size= is above max-size=");
+  const auto stage = stage_of(rule);
+  if (!stage) return std::nullopt;
+  for (const std::string_view key : words_of(useless_keys(*stage))) {
+    if (std::find(given.begin(), given.end(), key) == given.end()) continue;
+    return std::string(key) + "= selects nothing at the stage " + std::string(name_of(*stage)) +
+           ", where the fault fires; leave it out";
+  }
+  if (has_operation(*stage, rule.op)) return std::nullopt;
+  return "op=" + std::string(name_of(rule.op)) + " does not occur at the stage " + std::string(name_of(*stage));
+}
+
 // What the statement lacks, or says twice over.
 Problem check(const FaultRule& rule, std::span<const std::string_view> given) {
   const auto has = [&](std::string_view key) { return std::find(given.begin(), given.end(), key) != given.end(); };
@@ -144,17 +220,14 @@ Problem check(const FaultRule& rule, std::span<const std::string_view> given) {
   if (rule.kind == FaultKind::kDropConnection && begins && !rule.word.empty()) {
     return std::string("when= does not go with op=connect and op=accept, which drop a connection as it begins");
   }
-  if (row_of(rule.kind).stage == FaultStage::kArrival && (has("min-size") || has("max-size"))) {
-    return std::string(
-        "min-size= and max-size= do not go with faults of receives, which come before the size is known");
-  }
-  return std::nullopt;
+  return check_selectors(rule, given);
 }
 
-Problem read_statement(std::span<const std::string_view> words, FaultPlan& plan, std::size_t line) {
+Problem read_statement(std::span<const std::string_view> words, FaultPlan& plan, std::size_t line, bool& has_seed) {
   const std::string_view first = words.front();
   if (first.starts_with("seed=")) {
     if (words.size() > 1) return quoted(words[1]) + " stands behind seed=, which is a statement of its own";
+    if (std::exchange(has_seed, true)) return std::string("seed= is given twice");
     return set_number("seed", first.substr(5), std::uint64_t{0}, kMost, plan.seed);
   }
   const auto kind = find_fault_kind(first);
@@ -181,6 +254,10 @@ Problem read_statement(std::span<const std::string_view> words, FaultPlan& plan,
 
 bool is_blank(char letter) {
   return letter == ' ' || letter == '\t' || letter == '\r';
+}
+
+bool is_control(char letter) {
+  return (static_cast<unsigned char>(letter) < 0x20 && !is_blank(letter)) || letter == 0x7f;
 }
 
 std::vector<std::string_view> split(std::string_view statement) {
@@ -210,16 +287,25 @@ std::optional<std::string> set_fault_key(FaultRule& rule, std::string_view key, 
 
 Result<FaultPlan, FaultPlanMistake> read_fault_plan(std::string_view text) {
   FaultPlan plan;
+  bool has_seed = false;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view statements = text.substr(0, std::min(end, text.find('#')));
+    std::string_view statements = text.substr(0, end);
+    statements = statements.substr(0, statements.find('#'));
     text.remove_prefix(std::min(end + 1, text.size()));
+    // A zero byte would end the variable that takes the plan to the programs.
+    const auto control = std::find_if(statements.begin(), statements.end(), is_control);
+    if (control != statements.end()) {
+      return Failure{FaultPlanMistake{line, quoted({&*control, 1}) + " is a control character; a plan is text"}};
+    }
     while (!statements.empty()) {
       const std::size_t stop = std::min(statements.find(';'), statements.size());
       const auto words = split(statements.substr(0, stop));
       statements.remove_prefix(std::min(stop + 1, statements.size()));
       if (words.empty()) continue;
-      if (auto problem = read_statement(words, plan, line)) return Failure{FaultPlanMistake{line, std::move(*problem)}};
+      if (auto problem = read_statement(words, plan, line, has_seed)) {
+        return Failure{FaultPlanMistake{line, std::move(*problem)}};
+      }
     }
   }
   return plan;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "base/environment.h"
 #include "base/fault_plan.h"
+#include "base/fault_plan_file.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
 #include "libdat/backends/local_interface.h"
@@ -117,11 +117,10 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
 // The text of the plan, or that of the file that @FILE names. Nothing, with the reason logged, if it cannot be read.
 std::optional<std::string> read_plan_text(const std::string& value) {
   if (!value.starts_with('@')) return value;
-  std::ifstream file(value.substr(1));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file) return text.str();
-  base::log(base::LogLevel::kError, "SOFTDAT_FAULTS=%s: the file cannot be read", value.c_str());
+  auto text = base::read_plan_file(value.substr(1));
+  if (text) return std::move(text).value();
+  base::log(base::LogLevel::kError, "SOFTDAT_FAULTS=%s: the file cannot be read: %s", value.c_str(),
+            text.reason().c_str());
   return std::nullopt;
 }
 

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
+
 #include "base/edit_distance.h"
+#include "base/fault_plan_file.h"
 
 namespace softdat::base {
 namespace {
@@ -74,8 +78,48 @@ TEST(FaultPlanTest, WhatLacksOrContradictsIsRefused) {
   expect_words("drop-connection nth=1 nth=2", {"\"nth\" is given twice"});
   expect_words("drop-connection op=connect when=after", {"when= does not go with op=connect"});
   expect_words("seed=1 delay ms=1", {"\"delay\"", "of its own"});
-  expect_words("fail-receive min-size=1", {"min-size= and max-size= do not go with faults of receives"});
+  expect_words("seed=1\nseed=2", {"seed= is given twice"});
   expect_words("delay ms=1 when=after", {"\"when\" is no key of delay"});
+}
+
+TEST(FaultPlanTest, KeysThatWouldKeepAFaultFromEverFiringAreRefused) {
+  expect_words("fail-receive min-size=1", {"min-size=", "stage arrival"});
+  expect_words("fail-create op=lmr endpoint=2", {"endpoint=", "stage creation", "leave it out"});
+  expect_words("fail-create peer=10.0.0.1", {"peer=", "stage creation"});
+  expect_words("fail-post connection=2", {"connection=", "stage post"});
+  expect_words("refuse-connect connection=1", {"connection=", "stage connection"});
+  expect_words("drop-connection op=accept connection=1", {"connection=", "stage connection"});
+  expect_words("delay ms=1 min-size=5 max-size=4", {"min-size= is above max-size="});
+  expect_words("note stage=arrival op=send", {"op=send", "stage arrival"});
+  expect_words("note op=lmr stage=post", {"op=lmr", "stage post"});
+  expect_plan("note stage=creation op=lmr; note op=lmr endpoint=1; note stage=message op=read; fail-post endpoint=2");
+}
+
+TEST(FaultPlanTest, MessagesAreShortAndHaveNoBytesThatATerminalObeys) {
+  EXPECT_LT(mistake(std::string(1'000'000, 'x')).text.size(), 1000u);
+  EXPECT_LT(mistake("delay ms=" + std::string(1'000'000, '1')).text.size(), 1000u);
+  expect_words("del\x80y ms=1", {"\"del\\x80y\" is no fault"});
+  using namespace std::literals;
+  EXPECT_EQ(mistake("delay ms=1\ndelay ms=1\0 nth=2"sv).line, 2u);
+  expect_words("drop-connection process=a\0b nth=5"sv, {"\"\\x00\" is a control character"});
+  expect_words("delay ms=\x1b[1m", {"\"\\x1b\" is a control character"});
+}
+
+// A log of faults, which is a plan, may be long: 200,000 lines take a second, and took minutes where each line looked
+// for the next comment.
+TEST(FaultPlanTest, TheTimeGrowsWithTheLength) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "delay ms=1 nth=5\n";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(expect_plan(text).rules.size(), 200'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
+
+TEST(FaultPlanFileTest, WhatIsNoFileOrHasNoEndIsRefused) {
+  EXPECT_EQ(read_plan_file("/nowhere").reason(), "No such file or directory");
+  EXPECT_EQ(read_plan_file("/").reason(), "Is a directory");
+  EXPECT_NE(read_plan_file("/dev/zero").reason().find("64 MiB"), std::string::npos);
+  EXPECT_EQ(read_plan_file("/dev/null").value(), "");
 }
 
 TEST(FaultPlanTest, EveryKindIsReadWithItsKeysAndOperations) {
