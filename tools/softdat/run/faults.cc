@@ -11,10 +11,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "base/fault_plan_file.h"
 #include "tools/softdat/run/toml_plan.h"
 
 namespace softdat::tools::run {
@@ -26,11 +26,16 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostText = std::size_t{16} << 10;
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw UsageError(fmt::format("--faults \"{}\" cannot be read: {}", path, std::strerror(errno)));
-  return text.str();
+  auto text = base::read_plan_file(path);
+  if (!text.ok()) throw UsageError(fmt::format("--faults \"{}\" cannot be read: {}", path, text.reason()));
+  return std::move(text).value();
+}
+
+// What the user named the plan by.
+std::string name_of(const FaultOptions& options) {
+  std::string name = options.file.empty() ? "" : fmt::format("--faults \"{}\"", options.file);
+  if (!options.statements.empty()) name += name.empty() ? "--fault" : " and --fault";
+  return name;
 }
 
 bool is_digit(char letter) {
@@ -94,9 +99,17 @@ Faults::Faults(const FaultOptions& options, const Environment& environment) : lo
   for (const std::string& statement : options.statements) add(statement, "", 0);
   if (rules_.empty() && !options.log.empty()) throw UsageError("--faults-log goes with --faults or --fault");
   if (rules_.empty() && !(options.file.empty() && options.statements.empty())) {
-    throw UsageError("the fault plan has no fault in it");
+    throw UsageError(
+        fmt::format("{}: the plan has no fault in it; name one, as in drop-connection nth=5", name_of(options)));
   }
+  // Each part makes sense; together they may say the same twice.
+  const auto whole = base::read_fault_plan(text_);
+  if (!whole.ok()) throw UsageError(fmt::format("{}: {}", name_of(options), whole.reason().text));
   if (!rules_.empty()) check_transport(environment);
+  // Said now, not after hours.
+  if (!log_.empty() && !std::ofstream(log_, std::ios::app)) {
+    throw UsageError(fmt::format("--faults-log \"{}\" cannot be written: {}", log_, std::strerror(errno)));
+  }
 }
 
 Faults::~Faults() {
@@ -144,7 +157,10 @@ void Faults::put_into(Environment& environment) {
   environment.put("SOFTDAT_FAULTS_LOG", directory_ + "/log");
   if (text_.size() <= kMostText) return environment.put("SOFTDAT_FAULTS", text_);
   const std::string path = directory_ + "/plan";
-  std::ofstream(path) << text_;
+  std::ofstream file(path);
+  file << text_;
+  file.flush();
+  if (!file) throw Failure(fmt::format("cannot write the plan to \"{}\": {}", path, std::strerror(errno)));
   environment.put("SOFTDAT_FAULTS", "@" + path);
 }
 

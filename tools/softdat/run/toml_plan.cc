@@ -75,14 +75,17 @@ std::vector<PlanStatement> read_toml_plan(const std::string& path, const std::st
       statements.insert(statements.begin(), {fmt::format("seed={}", seed->get()), line});
       continue;
     }
-    const auto* faults = key.str() == "fault" ? node.as_array() : nullptr;
-    if (faults == nullptr) {
+    const auto* faults = node.as_array();
+    if (key.str() == "fault" && faults == nullptr) {
+      fail(path, line, "\"fault\" stands in two brackets each time: [[fault]]");
+    }
+    if (key.str() != "fault") {
       fail(path, line,
            fmt::format("\"{}\" is no part of a plan{}; allowed: seed, [[fault]]", key.str(),
                        did_you_mean(key.str(), {"seed", "fault"})));
     }
     for (const toml::node& fault : *faults) {
-      if (!fault.is_table()) fail(path, line_of(fault), "each [[fault]] is a table");
+      if (!fault.is_table()) fail(path, line_of(fault), "each fault is a table, as in [[fault]] and kind = \"delay\"");
       statements.push_back(read_fault(path, *fault.as_table()));
     }
   }
