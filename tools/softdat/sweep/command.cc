@@ -2,6 +2,8 @@
 #include "tools/softdat/sweep/command.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,14 +13,19 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "base/unique_fd.h"
 #include "tools/softdat/output.h"
+#include "tools/softdat/run/process.h"
 #include "tools/softdat/sweep/point.h"
 #include "tools/softdat/sweep/report.h"
+#include "tools/softdat/sweep/results_file.h"
+#include "tools/softdat/sweep/shrink.h"
 
 namespace softdat::tools::sweep {
 namespace {
@@ -83,10 +90,8 @@ void write_file(const std::string& path, const std::string& text) {
 // Runs the faults in several threads, and adds each result to the file at once.
 class Sweep {
  public:
-  Sweep(const TrialPlan& plan, std::vector<std::string> faults, const std::string& results)
-      : plan_(plan), faults_(std::move(faults)), progress_(faults_.size()), file_(results, std::ios::app) {
-    if (!file_) throw Failure(fmt::format("cannot write \"{}\": {}", results, std::strerror(errno)));
-  }
+  Sweep(const TrialPlan& plan, std::vector<std::string> faults, ResultsFile& file)
+      : plan_(plan), faults_(std::move(faults)), progress_(faults_.size()), file_(file) {}
 
   std::vector<Trial> run(std::size_t jobs, const std::string& directory) {
     std::vector<std::thread> threads;
@@ -120,7 +125,7 @@ class Sweep {
 
   void add(Trial trial) {
     const std::lock_guard lock(mutex_);
-    file_ << encode(trial) << std::endl;
+    file_.add(trial);
     bad_ += is_bad(trial.outcome) ? 1 : 0;
     trials_.push_back(std::move(trial));
     progress_.show(trials_.size(), bad_);
@@ -131,11 +136,57 @@ class Sweep {
   const Progress progress_;
   std::mutex mutex_;  // guards the rest
   std::size_t next_ = 0;
-  std::ofstream file_;
+  ResultsFile& file_;
   std::vector<Trial> trials_;
   std::size_t bad_ = 0;
   std::exception_ptr failure_;
 };
+
+// Can be read once a signal has come that ends us. Those that are ignored, as by nohup(1), stay so.
+class Signals {
+ public:
+  Signals() {
+    const base::UniqueFd others(run::block_signals(false));
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      struct sigaction found = {};
+      const bool is_ignored = ::sigaction(number, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
+      if (!is_ignored) sigaddset(&signals, number);
+    }
+    descriptor_ = base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!descriptor_) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
+  }
+  int descriptor() const { return descriptor_.get(); }
+  // The exit status of a shell after the signal that came.
+  int exit_status() const {
+    signalfd_siginfo info = {};
+    static_cast<void>(!::read(descriptor_.get(), &info, sizeof info));
+    return run::kExitSignal + static_cast<int>(info.ssi_signo);
+  }
+
+ private:
+  base::UniqueFd descriptor_;
+};
+
+// Said now, and not after hours.
+void check_writable(const std::string& path) {
+  if (path.empty() || std::ofstream(path, std::ios::app)) return;
+  throw UsageError(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
+}
+
+// Of each of the first bad runs, the least that does the same. A statement of a sweep is exact; what it can do without
+// tells what matters.
+void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t most, const std::string& directory) {
+  for (Trial& trial : trials) {
+    if (!is_bad(trial.outcome) || !trial.least.empty()) continue;
+    if (most-- == 0) return;
+    const auto is_same = [&](const Statements& tried) {
+      return try_fault(plan, joined(tried), directory).outcome == trial.outcome;
+    };
+    trial.least = joined(shrink({trial.fault}, is_same));
+  }
+}
 
 }  // namespace
 
@@ -155,6 +206,8 @@ Command::Command(CommandLine& line) : options_(line.add("sweep", "Let a program 
                       "The exit status that tells of wrong data; 0: none");
   options_.add_text("--results", "FILE", results_, "Keep what each run did, to resume from it");
   options_.add_flag("--resume", resumes_, "Leave out what stands in the file of results");
+  options_.add_number("--shrink", "N", shrunk_, 0, 1000000,
+                      "Look for the least fault that does the same as the first N bad runs");
   options_.add_text("--json", "FILE", json_, "Write the report as JSON");
   options_.add_text("--html", "FILE", html_, "Write the report as a page");
   options_.add_program(words_);
@@ -198,40 +251,51 @@ std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string
   return chosen;
 }
 
-std::vector<Trial> Command::read_results() const {
-  std::vector<Trial> trials;
-  std::ifstream file(results_);
-  for (std::string line; std::getline(file, line);) {
-    if (auto trial = decode(line)) trials.push_back(std::move(*trial));
-  }
-  return trials;
-}
-
 void Command::write_reports(const TrialPlan& plan, const std::vector<Trial>& trials) const {
   print_out(as_text(plan, trials));
   if (!json_.empty()) write_file(json_, as_json(plan, trials));
   if (!html_.empty()) write_file(html_, as_html(plan, trials));
 }
 
-int Command::run() const {
-  if (words_.empty()) throw UsageError("softdat sweep needs a program, as in: softdat sweep -- your-program");
-  const Directory directory;
-  TrialPlan trial_plan = plan();
-  std::vector<std::string> faults = find_faults(trial_plan, directory.path());
-  if (!resumes_) write_file(results_, "");
-  const std::set<std::string> wanted(faults.begin(), faults.end());
+// In the order of `faults`.
+std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
+                                    const std::string& directory) const {
+  ResultsFile file(results_, command_line(plan, ""), resumes_);
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < faults.size(); ++i) places.emplace(faults[i], i);
   std::set<std::string> known;
   std::vector<Trial> trials;
-  for (Trial& trial : read_results()) {
-    if (wanted.contains(trial.fault) && known.insert(trial.fault).second) trials.push_back(std::move(trial));
+  for (const Trial& trial : file.trials()) {
+    if (places.contains(trial.fault) && known.insert(trial.fault).second) trials.push_back(trial);
   }
-  std::erase_if(faults, [&](const std::string& fault) { return known.contains(fault); });
-  Sweep sweep(trial_plan, std::move(faults), results_);
-  for (Trial& trial : sweep.run(jobs(), directory.path())) trials.push_back(std::move(trial));
-  std::sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.fault < b.fault; });
-  write_reports(trial_plan, trials);
-  const bool has_bad = std::any_of(trials.begin(), trials.end(), [](const Trial& t) { return is_bad(t.outcome); });
-  return has_bad ? kExitFailure : 0;
+  std::vector<std::string> left = faults;
+  std::erase_if(left, [&](const std::string& fault) { return known.contains(fault); });
+  Sweep sweep(plan, std::move(left), file);
+  for (Trial& trial : sweep.run(jobs(), directory)) trials.push_back(std::move(trial));
+  std::sort(trials.begin(), trials.end(),
+            [&](const Trial& a, const Trial& b) { return places[a.fault] < places[b.fault]; });
+  return trials;
+}
+
+int Command::run() const {
+  if (words_.empty()) throw UsageError("softdat sweep needs a program, as in: softdat sweep -- your-program");
+  check_writable(json_);
+  check_writable(html_);
+  const Signals signals;
+  const Directory directory;
+  TrialPlan trial_plan = plan();
+  trial_plan.stop_descriptor = signals.descriptor();
+  try {
+    const std::vector<std::string> faults = find_faults(trial_plan, directory.path());
+    std::vector<Trial> trials = try_all(trial_plan, faults, directory.path());
+    shrink_bad(trial_plan, trials, shrunk_, directory.path());
+    write_reports(trial_plan, trials);
+    const bool has_bad = std::any_of(trials.begin(), trials.end(), [](const Trial& t) { return is_bad(t.outcome); });
+    return has_bad ? kExitFailure : 0;
+  } catch (const Interrupted&) {
+    print_error(fmt::format("interrupted; what each run did is in \"{}\", and --resume goes on from there", results_));
+    return signals.exit_status();
+  }
 }
 
 }  // namespace softdat::tools::sweep

@@ -17,13 +17,14 @@ class Command {
   explicit Command(CommandLine& line);
 
   bool is_chosen() const { return options_.is_chosen(); }
-  // Returns the exit status: 0 when nothing bad was found, else kExitFailure. UsageError, Failure.
+  // Returns the exit status: 0 when nothing bad was found, else kExitFailure, or that of a signal. UsageError, Failure.
   int run() const;
 
  private:
   TrialPlan plan() const;
   std::vector<std::string> find_faults(TrialPlan& plan, const std::string& directory) const;
-  std::vector<Trial> read_results() const;
+  std::vector<Trial> try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
+                             const std::string& directory) const;
   std::size_t jobs() const;
   void write_reports(const TrialPlan& plan, const std::vector<Trial>& trials) const;
 
@@ -39,6 +40,7 @@ class Command {
   std::uint32_t wrong_data_ = 0;
   std::string results_ = "softdat-sweep.jsonl";
   bool resumes_ = false;
+  std::uint32_t shrunk_ = 3;
   std::string json_;
   std::string html_;
 };

@@ -21,7 +21,15 @@ json to_json(const Trial& trial) {
   return {{"fault", trial.fault},
           {"outcome", name_of(trial.outcome)},
           {"status", trial.status},
-          {"details", trial.details}};
+          {"details", trial.details},
+          {"least", trial.least}};
+}
+
+// Empty: the object has no such text.
+std::string text_in(const json& object, const char* key) {
+  if (!object.is_object()) return "";
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 // By the fault's name and what it fails.
@@ -85,10 +93,23 @@ std::string encode(const Trial& trial) {
 
 std::optional<Trial> decode(const std::string& line) {
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object() || !object.contains("fault") || !object.contains("outcome")) return std::nullopt;
-  const auto outcome = find_outcome(object.value("outcome", ""));
-  if (!outcome) return std::nullopt;
-  return Trial{object.value("fault", ""), *outcome, object.value("status", 0), object.value("details", "")};
+  const std::string fault = text_in(object, "fault");
+  const auto outcome = find_outcome(text_in(object, "outcome"));
+  if (fault.empty() || !outcome) return std::nullopt;
+  const auto status = object.find("status");
+  const bool has_status = status != object.end() && status->is_number_integer();
+  return Trial{fault, *outcome, has_status ? status->get<int>() : 0, text_in(object, "details"),
+               text_in(object, "least")};
+}
+
+std::string encode_header(const std::string& command) {
+  return json{{"sweep", command}}.dump(-1, ' ', false, kReplace);
+}
+
+std::optional<std::string> decode_header(const std::string& line) {
+  std::string command = text_in(json::parse(line, nullptr, false), "sweep");
+  if (command.empty()) return std::nullopt;
+  return command;
 }
 
 std::string as_text(const TrialPlan& plan, const std::vector<Trial>& trials) {
@@ -102,6 +123,8 @@ std::string as_text(const TrialPlan& plan, const std::vector<Trial>& trials) {
     if (!is_bad(trial.outcome)) continue;
     text += fmt::format("\n{}, exit status {}:\n  {}\n", name_of(trial.outcome), trial.status,
                         command_line(plan, trial.fault));
+    if (!trial.least.empty())
+      text += fmt::format("  the least that does the same:\n  {}\n", command_line(plan, trial.least));
     std::istringstream lines(trial.details);
     for (std::string line; std::getline(lines, line);) text += "    " + line + '\n';
   }
@@ -134,8 +157,13 @@ std::string as_html(const TrialPlan& plan, const std::vector<Trial>& trials) {
   page += html_row("all", total(rows)) + "</table>\n";
   for (const Trial& trial : trials) {
     if (!is_bad(trial.outcome)) continue;
-    page += fmt::format("<h2>{}, exit status {}</h2>\n<pre>{}</pre>\n<pre>{}</pre>\n", name_of(trial.outcome),
-                        trial.status, escaped(command_line(plan, trial.fault)), escaped(trial.details));
+    page += fmt::format("<h2>{}, exit status {}</h2>\n<pre>{}</pre>\n", name_of(trial.outcome), trial.status,
+                        escaped(command_line(plan, trial.fault)));
+    if (!trial.least.empty()) {
+      page += fmt::format("<p>The least that does the same:</p>\n<pre>{}</pre>\n",
+                          escaped(command_line(plan, trial.least)));
+    }
+    page += fmt::format("<pre>{}</pre>\n", escaped(trial.details));
   }
   return page;
 }

@@ -12,14 +12,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
+#include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/process.h"
+#include "tools/softdat/run/program_file.h"
 #include "tools/softdat/run/shell_text.h"
 
 namespace softdat::tools::sweep {
@@ -32,7 +36,9 @@ constexpr std::array<const char*, kOutcomes> kNames{"passed", "clean error", "ha
                                                     "leak",   "wrong data",  "not reached"};
 constexpr std::size_t kMostDetails = 4000;
 // How long a program that was stopped may take to end.
-constexpr auto kStopTime = std::chrono::seconds(10);
+constexpr auto kStopTime = std::chrono::seconds(5);
+// Of what a run prints, so much of its end is looked at.
+constexpr std::streamoff kMostOutput = std::streamoff{1} << 20;
 
 struct Run {
   int status = 0;
@@ -43,34 +49,24 @@ struct Run {
   std::chrono::duration<double> time{0};
 };
 
-std::string read_file(const std::string& path) {
+std::string read_end(const std::string& path) {
   std::ifstream file(path);
+  file.seekg(0, std::ios::end);
+  file.seekg(std::max<std::streamoff>(file.tellg() - kMostOutput, 0));
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+template <typename Stream>
+std::vector<std::string> lines_of(Stream stream) {
   std::vector<std::string> lines;
-  std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
-// Whether the process ends within that time.
-bool ends_within(pid_t process, Clock::duration time) {
-  const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-  if (descriptor < 0) return false;
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
-  const Clock::time_point deadline = Clock::now() + time;
-  int ready = ::poll(&entry, 1, static_cast<int>(milliseconds));
-  while (ready < 0 && errno == EINTR) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    ready = ::poll(&entry, 1, static_cast<int>(std::max<long>(left, 0)));
-  }
-  ::close(descriptor);
-  return ready > 0;
+std::vector<std::string> lines_of(const std::string& text) {
+  return lines_of(std::istringstream(text));
 }
 
 // All that it started, and what these started.
@@ -87,9 +83,44 @@ std::vector<pid_t> descendants_of(pid_t process) {
   return found;
 }
 
+// How long the process and its descendants were kept from a processor by others, added up.
+Clock::duration waited_for_processor(pid_t process) {
+  std::vector<pid_t> all = descendants_of(process);
+  all.push_back(process);
+  std::uint64_t sum = 0;
+  for (const pid_t each : all) {
+    std::error_code ignored;
+    for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", each), ignored)) {
+      std::uint64_t ran = 0, waited = 0;
+      if (std::ifstream(task.path() / "schedstat") >> ran >> waited) sum += waited;
+    }
+  }
+  return std::chrono::nanoseconds(sum);
+}
+
+enum class End { kEnded, kTimeout, kInterrupted };
+
+// Waits for the process to end. `stop`: as TrialPlan::stop_descriptor.
+End await_end(pid_t process, Clock::duration time, int stop) {
+  const base::UniqueFd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!descriptor) throw Failure(fmt::format("cannot watch a process: {}", std::strerror(errno)));
+  const Clock::time_point deadline = Clock::now() + time;
+  while (true) {
+    pollfd entries[] = {{.fd = descriptor.get(), .events = POLLIN, .revents = 0},
+                        {.fd = stop, .events = POLLIN, .revents = 0}};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const int ready = ::poll(entries, std::size(entries), static_cast<int>(std::clamp<long>(left, 0, 3'600'000)));
+    if (entries[0].revents != 0) return End::kEnded;
+    if (entries[1].revents != 0) return End::kInterrupted;
+    if (ready == 0 && left <= 0) return End::kTimeout;
+  }
+}
+
 std::string stacks_of(pid_t process) {
   const std::string command = fmt::format(
-      "command -v gdb >/dev/null && gdb -q -batch -p {} -ex 'thread apply all backtrace 16' 2>/dev/null", process);
+      "command -v gdb >/dev/null && timeout -k 5 60 gdb -q -batch -p {} -ex 'thread apply all backtrace 16' "
+      "2>/dev/null",
+      process);
   const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
   std::string text;
   char line[512];
@@ -113,43 +144,74 @@ std::string all_stacks(pid_t process) {
   return text;
 }
 
+// On a busy machine a run that waits for processors would be taken for one that hangs, so this does not count. A
+// program that spins waits for processors, too: ten times the time is enough for all.
+End await_run(pid_t process, const TrialPlan& plan) {
+  const auto limit = std::chrono::duration_cast<Clock::duration>(plan.timeout);
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point deadline = begin + limit;
+  while (true) {
+    const End end = await_end(process, deadline - Clock::now(), plan.stop_descriptor);
+    const Clock::time_point extended = begin + std::min(limit + waited_for_processor(process), 10 * limit);
+    if (end != End::kTimeout || extended <= Clock::now()) return end;
+    deadline = extended;
+  }
+}
+
+// Leaves it to be waited for.
 void stop(pid_t process) {
   const std::vector<pid_t> children = descendants_of(process);
   ::kill(process, SIGTERM);
-  if (ends_within(process, kStopTime)) return;
+  if (await_end(process, kStopTime, -1) == End::kEnded) return;
   for (const pid_t child : children) ::kill(child, SIGKILL);
   ::kill(process, SIGKILL);
+}
+
+// Its status. What it has left running in its group is killed before its number can be another process's.
+int reap(pid_t process) {
+  siginfo_t info;
+  while (::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  ::kill(-process, SIGKILL);
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return run::to_exit_status(status);
+}
+
+std::vector<std::string> words_of(const TrialPlan& plan, const std::string& fault, const std::string& log) {
+  std::vector<std::string> words = plan.words;
+  const std::initializer_list<std::string> added = {"--grace", "2", "--fault", fault, "--faults-log", log};
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(plan.options_end), added);
+  return words;
 }
 
 Run run(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
   const std::string output = directory + "/output", log = directory + "/log";
   fs::remove(log);
-  const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (file < 0 || nothing < 0) throw Failure(fmt::format("cannot write to the directory \"{}\"", directory));
+  const base::UniqueFd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!file || !nothing) {
+    throw Failure(fmt::format("cannot write to the directory \"{}\": {}", directory, std::strerror(errno)));
+  }
   run::StartPlan start_plan;
-  start_plan.words = plan.words;
-  const std::initializer_list<std::string> added = {"--grace", "2", "--fault", fault, "--faults-log", log};
-  start_plan.words.insert(start_plan.words.begin() + static_cast<std::ptrdiff_t>(plan.options_end), added);
+  start_plan.words = words_of(plan, fault, log);
   start_plan.environment = run::Environment{}.merged();
-  start_plan.input = nothing;
-  start_plan.output = start_plan.error = file;
+  start_plan.input = nothing.get();
+  start_plan.output = start_plan.error = file.get();
+  start_plan.has_own_group = true;
   const Clock::time_point begin = Clock::now();
   const pid_t process = run::start(start_plan);
+  const End end = await_run(process, plan);
   Run result;
-  result.is_hanging = !ends_within(process, std::chrono::duration_cast<Clock::duration>(plan.timeout));
-  if (result.is_hanging) {
-    result.stacks = all_stacks(process);
-    stop(process);
-  }
-  int status = 0;
-  ::waitpid(process, &status, 0);
-  ::close(file);
-  ::close(nothing);
+  result.is_hanging = end == End::kTimeout;
+  if (result.is_hanging) result.stacks = all_stacks(process);
+  if (end != End::kEnded) stop(process);
+  result.status = reap(process);
+  if (end == End::kInterrupted) throw Interrupted();
   result.time = Clock::now() - begin;
-  result.status = run::to_exit_status(status);
-  result.output = read_file(output);
-  result.fired = lines_of(read_file(log));
+  result.output = read_end(output);
+  result.fired = lines_of(std::ifstream(log));
   return result;
 }
 
@@ -172,10 +234,21 @@ bool has(const std::string& text, const char* words) {
   return text.find(words) != std::string::npos;
 }
 
+// Whether the summary of softdat run tells of a crash: of several programs, the exit status is that of the first.
+bool tells_of_crash(const std::string& output) {
+  for (const std::string& line : lines_of(output)) {
+    if (!line.starts_with("softdat: ")) continue;
+    for (const char* const name : {"SEGV", "BUS", "ABRT", "ILL", "FPE", "TRAP", "SYS"}) {
+      if (has(line, fmt::format("killed by SIG{}", name).c_str())) return true;
+    }
+  }
+  return false;
+}
+
 Outcome classify(const TrialPlan& plan, const Run& run) {
   if (run.is_hanging) return Outcome::kHang;
   const bool was_found = has(run.output, "ERROR: AddressSanitizer") || has(run.output, "WARNING: ThreadSanitizer");
-  if (is_crash(run.status) || was_found) return Outcome::kCrash;
+  if (is_crash(run.status) || was_found || tells_of_crash(run.output)) return Outcome::kCrash;
   if (plan.wrong_data && run.status == *plan.wrong_data) return Outcome::kWrongData;
   if (has(run.output, "ERROR: LeakSanitizer")) return Outcome::kLeak;
   if (run.fired.empty()) return Outcome::kNotReached;
@@ -207,9 +280,23 @@ bool is_bad(Outcome outcome) {
 Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
   const Run result = run(plan, fault, directory);
   Trial trial{fault, classify(plan, result), result.status, result.stacks};
+  if (is_crash(result.status)) trial.details = crash_stacks(plan, fault, directory);
   if (trial.details.empty() && is_bad(trial.outcome)) trial.details = result.output;
   if (trial.details.size() > kMostDetails) trial.details.erase(0, trial.details.size() - kMostDetails);
   return trial;
+}
+
+std::string crash_stacks(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
+  if (!run::find_program("gdb")) return "";
+  TrialPlan traced = plan;
+  const std::initializer_list<std::string> words = {
+      "gdb", "-q", "-batch", "-ex", "run", "-ex", "thread apply all backtrace 16", "--args"};
+  traced.words.insert(traced.words.begin() + static_cast<std::ptrdiff_t>(plan.options_end) + 1, words);
+  std::string text;
+  for (const std::string& line : lines_of(run(traced, fault, directory).output)) {
+    if (line.starts_with("#") || line.starts_with("Thread ")) text += line + '\n';
+  }
+  return text;
 }
 
 Baseline run_baseline(const TrialPlan& plan, const std::string& directory) {
@@ -221,7 +308,7 @@ Baseline run_baseline(const TrialPlan& plan, const std::string& directory) {
 std::string command_line(const TrialPlan& plan, const std::string& fault) {
   std::string line = "softdat";
   for (std::size_t i = 1; i < plan.words.size(); ++i) {
-    if (i == plan.options_end) line += " --fault " + run::shell_quoted(fault);
+    if (i == plan.options_end && !fault.empty()) line += " --fault " + run::shell_quoted(fault);
     line += ' ' + run::shell_quoted(plan.words[i]);
   }
   return line;

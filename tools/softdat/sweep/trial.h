@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,17 +34,26 @@ struct TrialPlan {
   std::chrono::duration<double> timeout{0};
   std::optional<int> wrong_data;      // the exit status that tells so
   std::set<std::string> left_before;  // what the program leaves open without a fault
+  int stop_descriptor = -1;           // a run is stopped when it can be read; -1: none
 };
+
+// A run was stopped by the descriptor of the plan.
+class Interrupted : public std::exception {};
 
 struct Trial {
   std::string fault;
   Outcome outcome = Outcome::kPassed;
   int status = 0;
-  std::string details;  // stacks of a hang, else the end of what it printed
+  std::string details{};  // stacks of a hang, else the end of what it printed
+  std::string least{};    // the least fault that does the same; empty: not looked for
 };
 
-// Runs it. `directory` is for its files. Any thread. Failure when it cannot be started.
+// Runs it; `fault` is one statement or several. `directory` is for its files. Any thread. Failure when it cannot be
+// started, Interrupted.
 Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::string& directory);
+
+// The stacks of a crash, from a run of the program under gdb. Empty: there is no gdb, or it did not crash again.
+std::string crash_stacks(const TrialPlan& plan, const std::string& fault, const std::string& directory);
 
 // A run without a fault: the points at which faults could fire, what it left open, and its exit status.
 struct Baseline {
@@ -56,7 +66,7 @@ struct Baseline {
 };
 Baseline run_baseline(const TrialPlan& plan, const std::string& directory);
 
-// The command line that repeats it.
+// The command line that repeats it; without a fault, that of the program.
 std::string command_line(const TrialPlan& plan, const std::string& fault);
 
 }  // namespace softdat::tools::sweep
