@@ -35,8 +35,17 @@ constexpr std::chrono::milliseconds kLockPause{1};
 // How often a name that a dead listener left is taken anew.
 constexpr int kBindTries = 8;
 // Listeners that leave remove an empty directory, perhaps between our open() and bind(). Where hundreds come and go,
-// this happens many times over. How long to go on.
-constexpr base::Duration kDirectoryPatience = std::chrono::seconds(1);
+// this happens many times over. It is tried again for so long, and at least so many times: a process that gets no
+// processor tries seldom.
+class DirectoryPatience {
+ public:
+  bool allows_another() { return ++tries_ < kFewest || base::Clock::now() < deadline_; }
+
+ private:
+  static constexpr int kFewest = 200;
+  const base::Time deadline_ = base::Clock::now() + std::chrono::seconds(1);
+  int tries_ = 0;
+};
 
 std::array<std::string, 4> candidates() {
   const std::string uid = std::to_string(::geteuid());
@@ -74,10 +83,10 @@ Directory open_directory(const std::string& path) {
 // fchmodat() takes away what the umask, a default ACL or the parent's set-group-ID bit have done to the mode. What has
 // the name by now may be a symbolic link of somebody else's.
 Directory make_directory(const std::string& path) {
-  const base::Time deadline = base::Clock::now() + kDirectoryPatience;
+  DirectoryPatience patience;
   for (;;) {
     Directory found = open_directory(path);
-    if (found.error != ENOENT || path.empty() || base::Clock::now() >= deadline) return found;
+    if (found.error != ENOENT || path.empty() || !patience.allows_another()) return found;
     const bool is_made = ::mkdir(path.c_str(), S_IRWXU) == 0;
     const int error = errno;
     if (is_made) static_cast<void>(::fchmodat(AT_FDCWD, path.c_str(), S_IRWXU, AT_SYMLINK_NOFOLLOW));
@@ -176,7 +185,7 @@ bool starts_to_listen(const Directory& directory, const std::string& name, int s
 
 SocketResult listen_in(const std::string& path, const std::string& name) {
   SocketResult result;
-  const base::Time deadline = base::Clock::now() + kDirectoryPatience;
+  DirectoryPatience patience;
   for (int i = 0; i < kBindTries;) {
     const Directory directory = make_directory(path);
     result.error = directory.error;
@@ -185,7 +194,7 @@ SocketResult listen_in(const std::string& path, const std::string& name) {
     if (result.fd && starts_to_listen(directory, name, result.fd.get())) return result;
     if (result.fd) result.error = errno;
     result.fd.reset();
-    if (result.error == ENOENT && base::Clock::now() < deadline) continue;
+    if (result.error == ENOENT && patience.allows_another()) continue;
     if (result.error != EADDRINUSE || !unlink_stale(directory, name, kLockTries)) break;
     ++i;
   }
