@@ -11,12 +11,12 @@
 namespace softdat::conformance {
 namespace {
 
-// Where the processes of a user meet, softdat-UID, is there all the time. In /tmp the tools, and other tests while
-// these run, have directories with a word in their names, as softdat-run-0a2Lzh.
+// Where the processes of a user meet, softdat-UID, is there all the time. Tools and claimed memory, of other
+// tests while these run, have a word in their names: softdat-run-0a2Lzh, softdat-lmr-0.
 bool is_of_others(const std::string& name) {
   const std::size_t user = name.find("/softdat-");
   if (user != std::string::npos && name.find_first_not_of("0123456789", user + 9) == std::string::npos) return true;
-  return std::regex_search(name, std::regex("^/tmp/softdat[-_][a-z]"));
+  return std::regex_search(name, std::regex("^/(tmp|dev/shm)/softdat[-_][a-z]"));
 }
 
 }  // namespace
