@@ -81,11 +81,18 @@ struct Reconfigures : NoHooks {
 };
 
 struct Disconnects : NoHooks {
-  static void before(Ledger& ledger, const Site&, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags) {
-    ledger.before_disconnect(ep, number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG);
+  static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags) {
+    ledger.before_disconnect(ep, number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG, site);
   }
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS) {
     ledger.on_disconnected(ep, site);
+  }
+};
+
+struct SeesStatus : NoHooks {
+  template <typename... Arguments>
+  static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, Arguments...) {
+    ledger.on_status_seen(ep, site);
   }
 };
 
@@ -154,12 +161,12 @@ void watch_connections(DAT_PROVIDER& table) {
   SOFTDAT_WATCH(cr_accept, EndsRequest);
   SOFTDAT_WATCH(cr_reject, Ends);
   SOFTDAT_WATCH(cr_handoff, Ends);
-  SOFTDAT_WATCH(ep_query, NoHooks);
+  SOFTDAT_WATCH(ep_query, SeesStatus);
   SOFTDAT_WATCH(ep_modify, Reconfigures);
   SOFTDAT_WATCH(ep_connect, NoHooks);
   SOFTDAT_WATCH(ep_dup_connect, NoHooks);
   SOFTDAT_WATCH(ep_disconnect, Disconnects);
-  SOFTDAT_WATCH(ep_get_status, NoHooks);
+  SOFTDAT_WATCH(ep_get_status, SeesStatus);
   SOFTDAT_WATCH(ep_reset, Resets);
   SOFTDAT_WATCH(psp_query, NoHooks);
   SOFTDAT_WATCH(rsp_query, NoHooks);

@@ -15,7 +15,7 @@ namespace softdat::sanitize {
 namespace {
 
 // A program that registers the same memory so often at one place does it in a loop.
-constexpr std::uint32_t kLoop = 32;
+constexpr std::uint32_t kLoop = 16;
 
 [[gnu::destructor]] void report_at_exit() {
   if (mode() != Mode::kOff) report_counts();
@@ -59,6 +59,8 @@ void Ledger::start_afresh_in_child() {
   ledger.lkeys_.clear();
   ledger.freed_.clear();
   ledger.registrations_.clear();
+  ledger.used_registrations_.clear();
+  ledger.stacked_.clear();
   ledger.index_.clear();
   ledger.mutex_.unlock();
 }
@@ -133,9 +135,13 @@ void Ledger::on_registered(const object::MemoryRegionParameters& parameters, Han
             .privileges = parameters.privileges,
             .used = 0,
             .owner = owner};
-  if (++registrations_[{site.place, parameters.address, parameters.length}] != kLoop) return;
+  const std::uint32_t times = ++registrations_[{site.place, parameters.address, parameters.length}];
+  const auto used = used_registrations_.find({site.place, parameters.ia});
+  const bool is_used_loop = used != used_registrations_.end() && used->second >= kLoop - 1;
+  if ((times != kLoop && !is_used_loop) || is_repeated(Rule::kRegistrationLoop, site, site)) return;
   report({Rule::kRegistrationLoop,
-          "The same memory " + range_text(parameters.address, parameters.length) + " was registered " +
+          (times >= kLoop ? "The same memory " + range_text(parameters.address, parameters.length) + " was registered "
+                          : std::string("Memory was registered, used and freed ")) +
               std::to_string(kLoop) + " times.",
           {{"registered", site}}});
 }

@@ -85,9 +85,11 @@ class Ledger {
   // Endpoints and connections.
   void on_reconfigured(Handle ep);  // its EVDs may be others
   void on_bound(Handle ep);         // a bind was posted whose completion is wanted
-  void before_disconnect(Handle ep, bool is_graceful);
+  void before_disconnect(Handle ep, bool is_graceful, const Site& site);
   void on_disconnected(Handle ep, const Site& site);
   void on_reset(Handle ep);
+  // The program has looked at the state of the endpoint.
+  void on_status_seen(Handle ep, const Site& site);
   void before_ep_free(Handle ep, const Site& site);
 
   // Events.
@@ -127,6 +129,7 @@ class Ledger {
   void forget_locked(Operation& operation);
   void forget_all_locked(QueueRecord& queue);
   bool is_settled_locked(const Operation& operation);
+  bool is_brought_locked(const Operation& operation);
   void report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last);
 
   // ledger_events.cc
@@ -136,10 +139,14 @@ class Ledger {
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
   void note_connection(const object::ConnectionNotice& notice, const Site& site);
-  void check_receives_locked(Handle evd, const Site& site);
+  void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
+  void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
+  void check_stacks_locked(const Site& site);
 
   // ledger_ends.cc
   void check_region_locked(const RegionRecord& region, const Site& site);
+  bool is_over_locked(const QueueRecord& queue) const;
+  void check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site);
   void mark_completed_locked(QueueRecord& queue, bool is_graceful);
   void report_leaks_locked(Handle ia, bool is_refused, const Site& site);
   void report_leftovers_locked(EvdRecord& evd);
@@ -154,6 +161,9 @@ class Ledger {
   std::unordered_map<Handle, std::uint32_t> lkeys_;          // by LMR
   std::unordered_map<Handle, std::uint32_t> freed_;          // by IA: a bit for each kind of which it freed one
   std::map<std::tuple<const void*, std::uint64_t, std::uint64_t>, std::uint32_t> registrations_;  // place and range
+  std::map<std::pair<const void*, Handle>, std::uint32_t> used_registrations_;  // place and IA: LMRs used, and freed
+  std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack
+  std::uint64_t stacks_checked_ = 0;                                            // operations up to this number
   RangeIndex index_;
 };
 

@@ -7,6 +7,7 @@
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/memory_probe.h"
 #include "libdat/sanitize/ledger.h"
 #include "libdat/sanitize/settings.h"
 
@@ -17,11 +18,6 @@ std::string address_text(Handle handle) {
   return hex(reinterpret_cast<std::uintptr_t>(handle));
 }
 
-bool is_disconnected(Handle ep) {
-  const auto pinned = object::pin_handle<object::Endpoint>(ep);
-  return !pinned || pinned->state() == object::EndpointState::kDisconnected;
-}
-
 }  // namespace
 
 void Ledger::before_deregistration(Handle lmr, const Site& site) {
@@ -30,9 +26,46 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
   if (lkey == lkeys_.end()) return;
   const auto region = regions_.find(lkey->second);
   if (region == regions_.end()) return;
+  for (const auto& [handle, queue] : queues_) check_mapped_locked(*queue, &region->second.lkey, site);
   check_region_locked(region->second, site);
+  const auto object = objects_.find(lmr);
+  if (object != objects_.end() && region->second.used != 0) {
+    ++used_registrations_[{region->second.made.place, object->second.ia}];
+  }
   regions_.erase(region);
   lkeys_.erase(lkey);
+}
+
+// Whether the program knows that no operation of the queue uses memory any more, or has no cause to think that one
+// does.
+bool Ledger::is_over_locked(const QueueRecord& queue) const {
+  const auto object = objects_.find(queue.handle);
+  const bool is_shared = object != objects_.end() && object->second.kind == Kind::kSrq;
+  if (!is_shared) return queue.disconnected.call != nullptr;
+  return std::none_of(queues_.begin(), queues_.end(), [&](const auto& each) {
+    const QueueRecord& user = *each.second;
+    return user.srq == queue.handle && user.was_connected && user.disconnected.call == nullptr;
+  });
+}
+
+// Operations of the region, or of all regions, whose memory has gone.
+void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site) {
+  if (is_over_locked(queue)) return;
+  for (auto* const operations : {&queue.receives, &queue.requests}) {
+    for (const auto& operation : *operations) {
+      const auto is_gone = [&](const Range& range) {
+        return (lkey == nullptr || range.lkey == *lkey) && range.length != 0 &&
+               !object::is_readable(range.address, range.length);
+      };
+      const auto gone = std::find_if(operation->ranges.begin(), operation->ranges.end(), is_gone);
+      if (gone == operation->ranges.end() || is_settled_locked(*operation)) continue;
+      if (is_repeated(Rule::kUnmappedBuffer, operation->posted, site)) continue;
+      report({Rule::kUnmappedBuffer,
+              "The buffer " + range_text(gone->address, gone->length) + " of the outstanding " +
+                  name_of(operation->kind) + " has been unmapped.",
+              {{"posted", operation->posted}, {"seen", site}}});
+    }
+  }
 }
 
 void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
@@ -41,7 +74,7 @@ void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
       for (const auto& operation : *operations) {
         const auto uses = [&](const Range& range) { return range.lkey == region.lkey && range.length != 0; };
         const auto used = std::find_if(operation->ranges.begin(), operation->ranges.end(), uses);
-        if (used == operation->ranges.end() || is_settled_locked(*operation) || is_disconnected(handle)) continue;
+        if (used == operation->ranges.end() || is_settled_locked(*operation) || is_over_locked(*queue)) continue;
         if (is_repeated(Rule::kFreedRegion, operation->posted, site)) continue;
         report_use_locked(Rule::kFreedRegion, *operation,
                           "The LMR " + address_text(region.lmr) + " of the buffer " +
@@ -83,9 +116,24 @@ void Ledger::mark_completed_locked(QueueRecord& queue, bool is_graceful) {
   for (const auto& operation : queue.requests) operation->is_completed = true;
 }
 
-void Ledger::before_disconnect(Handle ep, bool is_graceful) {
+void Ledger::before_disconnect(Handle ep, bool is_graceful, const Site& site) {
   const std::lock_guard lock(mutex_);
-  if (const auto queue = queues_.find(ep); queue != queues_.end()) mark_completed_locked(*queue->second, is_graceful);
+  check_stacks_locked(site);
+  const auto queue = queues_.find(ep);
+  if (queue == queues_.end()) return;
+  mark_completed_locked(*queue->second, is_graceful);
+  check_mapped_locked(*queue->second, nullptr, site);
+}
+
+void Ledger::on_status_seen(Handle ep, const Site& site) {
+  const std::lock_guard lock(mutex_);
+  const auto found = queues_.find(ep);
+  const auto pinned = object::pin_handle<object::Endpoint>(ep);
+  if (found == queues_.end() || !pinned) return;
+  QueueRecord& queue = *found->second;
+  if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
+  if (!pinned->status().is_request_idle) return;
+  for (const auto& operation : queue.requests) operation->is_completed = operation->is_suppressed;
 }
 
 void Ledger::on_disconnected(Handle ep, const Site& site) {
@@ -101,6 +149,9 @@ void Ledger::on_reset(Handle ep) {
   queue->second->disconnected = {};
   queue->second->was_connected = false;
   queue->second->is_known = false;
+  queue->second->posted = {};
+  queue->second->posted_receives = 0;
+  queue->second->reset_number = ++number_;
 }
 
 void Ledger::before_ep_free(Handle ep, const Site& site) {
@@ -114,12 +165,13 @@ void Ledger::before_ep_free(Handle ep, const Site& site) {
     if (!operation->is_completed || operation->is_suppressed || evd == evds_.end()) continue;
     evd->second.leftovers.push_back({ep, operation->cookie, operation->kind, operation->posted});
   }
-  const bool is_unused = queue.received == 0 && !queue.receives.empty() && queue.was_connected;
+  // One receive that was flushed and dequeued may have waited for the end.
+  const bool is_unused =
+      queue.received == 0 && queue.was_connected && (queue.posted_receives > 1 || !queue.receives.empty());
   if (mode() != Mode::kFull || !is_unused) return;
   report({Rule::kUnusedReceive,
-          "None of the " + std::to_string(queue.receives.size()) + " receives of EP " + address_text(ep) +
-              " was ever used.",
-          {{"posted", queue.receives.front()->posted}, {"freed", site}}});
+          "None of the receives of EP " + address_text(ep) + " was ever used.",
+          {{"posted", queue.posted}, {"freed", site}}});
 }
 
 void Ledger::report_leftovers_locked(EvdRecord& evd) {

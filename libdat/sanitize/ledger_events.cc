@@ -34,6 +34,9 @@ bool has_ends(const Operation& operation) {
   });
 }
 
+// So long a program polls for nothing but by mistake.
+constexpr base::Duration kLongIdleness = std::chrono::milliseconds(100);
+
 enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
 
 Memory look_at(const Operation& operation) {
@@ -47,13 +50,17 @@ Memory look_at(const Operation& operation) {
   return sum == *operation.sum ? Memory::kSame : Memory::kChanged;
 }
 
-void report_memory(Rule rule, const Operation& operation, const char* what, const Site& site) {
+void report_memory(Rule rule, const Operation& operation, const std::string& what, const char* verb, const Site& site) {
   if (is_repeated(rule, operation.posted, site)) return;
   const Range range = main_range(operation);
   report({rule,
           std::string("The buffer ") + range_text(range.address, range.length) + " of the " + name_of(operation.kind) +
-              ' ' + what + " between the post and the completion.",
-          {{"posted", operation.posted}, {"completed", site}}});
+              ' ' + what + '.',
+          {{"posted", operation.posted}, {verb, site}}});
+}
+
+void report_memory(Rule rule, const Operation& operation, const std::string& what, const Site& site) {
+  report_memory(rule, operation, what + " between the post and the completion", "completed", site);
 }
 
 }  // namespace
@@ -64,7 +71,9 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
     if (const auto evd = evds_.find(event.evd); evd != evds_.end()) {
       evd->second.is_tapped = true;
       evd->second.empty = {};
+      evd->second.idle_since.reset();
     }
+    if (!std::holds_alternative<DtoCompletion>(event.body)) check_stacks_locked(site);
   }
   if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) return complete(*completion, site);
   if (const auto* const notice = std::get_if<object::ConnectionNotice>(&event.body)) {
@@ -88,6 +97,9 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site) {
   {
     const std::lock_guard lock(mutex_);
     take_completed_locked(completion, done);
+    const auto queue = queues_.find(completion.ep);
+    const bool is_failed = completion.status != DtoStatus::kSuccess && queue != queues_.end() && !done.empty();
+    if (is_failed) note_failure_locked(*queue->second, *done.back(), site);
   }
   for (const auto& operation : done) check_completed(*operation, completion, site);
 }
@@ -101,7 +113,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<
     take_leftover_locked(completion);
     queue = is_message ? find_shared_queue_locked(completion.cookie) : nullptr;
   } else if (is_message) {
-    ++ep->received;
+    if (completion.status == DtoStatus::kSuccess) ++ep->received;
     if (ep->srq != nullptr) queue = find_queue_locked(ep->srq);
   }
   if (queue == nullptr) return;
@@ -120,6 +132,12 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<
     done.push_back(std::move(*operation));
   }
   operations.erase(std::remove(operations.begin(), end, nullptr), end);
+}
+
+// A reliable connection ends with the first operation that fails.
+void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site) {
+  const bool is_of_now = queue.was_connected && operation.number > queue.reset_number;
+  if (is_of_now && queue.disconnected.call == nullptr) queue.disconnected = site;
 }
 
 // Of a freed EP it is not known any more which SRQ it took the receive from.
@@ -185,18 +203,35 @@ void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
   found->second.empty = site;
   found->second.empty_number = ++number_;
   found->second.woken = {};
-  if (has_waited_long) check_receives_locked(evd, site);
+  if (!stacked_.empty() && stacked_.back()->number > stacks_checked_) check_stacks_locked(site);
+  check_receives_locked(evd, site, has_waited_long);
 }
 
-// The program waited for completions although nothing is outstanding that could complete.
-void Ledger::check_receives_locked(Handle evd, const Site& site) {
-  if (evds_[evd].outstanding > 0 || evds_[evd].binds > 0) return;
+// Outstanding operations whose buffers were local variables of functions that have returned.
+void Ledger::check_stacks_locked(const Site& site) {
+  stacks_checked_ = number_;
+  for (Operation* const operation : stacked_) {
+    if (!has_returned(operation->owner)) continue;
+    operation->owner = {};  // told
+    report_memory(Rule::kStackBuffer, *operation, "was on the stack of a function that has returned", "seen", site);
+  }
+}
+
+// The program waits for completions although nothing is outstanding that could complete. One that polls may have other
+// reasons, unless it has never posted a receive.
+void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited_long) {
+  EvdRecord& record = evds_[evd];
+  if (record.outstanding > 0 || record.binds > 0) return record.idle_since.reset();
+  const base::Time now = base::Clock::now();
+  if (!record.idle_since) record.idle_since = now;
+  if (!has_waited_long && now - *record.idle_since < kLongIdleness) return;
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
   if (!dispatcher || (dispatcher->query().streams & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
   bool is_fed = false;
   for (const auto& [handle, queue] : queues_) {
     if (queue->recv_evd != evd) continue;
     if (queue->srq != nullptr || queue->disconnected.call != nullptr) return;
+    if (!has_waited_long && (queue->posted.call != nullptr || queue->request_evd == evd)) return;
     is_fed = is_fed || queue->was_connected;
   }
   if (!is_fed || is_repeated(Rule::kReceiveNotPosted, site, site)) return;

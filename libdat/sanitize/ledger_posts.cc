@@ -69,6 +69,8 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   auto made = make_operation_locked(post, queue);
   Operation& operation = *made;
   check_post_locked(post, queue, operation);
+  if (post.kind == OperationKind::kReceive && ++queue.posted_receives == 1) queue.posted = post.site;
+  if (operation.owner.frame != 0) stacked_.push_back(&operation);
   auto& operations = post.kind == OperationKind::kReceive ? queue.receives : queue.requests;
   operations.push_back(std::move(made));
   check_clash_locked(operation);
@@ -160,9 +162,15 @@ bool Ledger::is_settled_locked(const Operation& operation) {
   return !ep || ep->status().is_request_idle;
 }
 
+// The same for what uses its bytes. A read is not over because it has been answered: its data is there only after a
+// completion.
+bool Ledger::is_brought_locked(const Operation& operation) {
+  return operation.kind == OperationKind::kRead ? operation.is_completed : is_settled_locked(operation);
+}
+
 void Ledger::check_clash_locked(const Operation& operation) {
   RangeIndex::Clash clash = index_.find_clash(operation);
-  while (clash.operation != nullptr && is_settled_locked(*clash.operation)) {
+  while (clash.operation != nullptr && is_brought_locked(*clash.operation)) {
     index_.remove(*clash.operation);
     clash = index_.find_clash(operation);
   }
@@ -208,6 +216,7 @@ void Ledger::report_use_locked(Rule rule, const Operation& operation, const std:
 // It is out of the index and of the room of its EVD.
 void Ledger::forget_locked(Operation& operation) {
   index_.remove(operation);
+  std::erase(stacked_, &operation);
   if (operation.is_suppressed) return;
   const auto evd = evds_.find(operation.evd);
   if (evd != evds_.end() && evd->second.outstanding > 0) --evd->second.outstanding;

@@ -6,8 +6,10 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "libdat/sanitize/operation.h"
 
 namespace softdat::sanitize {
@@ -44,8 +46,11 @@ struct QueueRecord {
   Handle recv_evd = nullptr;
   Handle request_evd = nullptr;
   bool was_connected = false;
-  Site disconnected;  // with a call: the program knows that the connection has ended
-  std::uint64_t received = 0;
+  Site disconnected;           // with a call: the program knows that the connection has ended
+  std::uint64_t received = 0;  // messages
+  Site posted;                 // the first receive; without a call: there was none
+  std::uint64_t posted_receives = 0;
+  std::uint64_t reset_number = 0;  // operations with a smaller number are those of an earlier connection
   std::deque<std::unique_ptr<Operation>> receives;
   std::deque<std::unique_ptr<Operation>> requests;
 };
@@ -64,8 +69,9 @@ struct EvdRecord {
   std::int32_t binds = 0;        // posted, and not dequeued
   Site empty;                    // the last call that found no event
   std::uint64_t empty_number = 0;
-  Site woken;              // the cno_wait that answered this EVD, until it was found empty
-  bool is_tapped = false;  // an event was dequeued since
+  std::optional<base::Time> idle_since;  // it has been found empty since then, with nothing outstanding
+  Site woken;                            // the cno_wait that answered this EVD, until it was found empty
+  bool is_tapped = false;                // an event was dequeued since
   std::vector<Leftover> leftovers;
 };
 

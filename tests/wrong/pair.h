@@ -54,6 +54,7 @@ struct place {
 static DAT_IA_HANDLE ia;
 static DAT_PZ_HANDLE pz;
 static DAT_EVD_HANDLE async, connections, completions;
+static DAT_EVD_HANDLE receives; /* the same as completions, unless RECEIVE_EVD */
 static DAT_EP_HANDLE ep;
 static DAT_SRQ_HANDLE srq; /* of the server, if SHARED */
 static DAT_LMR_HANDLE lmr;
@@ -169,7 +170,7 @@ static void create_endpoint(DAT_EP_ATTR* attributes) {
     return;
   }
 #endif
-  CHECK(dat_ep_create(ia, pz, completions, completions, connections, attributes, &ep));
+  CHECK(dat_ep_create(ia, pz, receives, completions, connections, attributes, &ep));
 }
 
 static void open_all(DAT_VLEN size, DAT_MEM_PRIV_FLAGS rights) {
@@ -183,6 +184,10 @@ static void open_all(DAT_VLEN size, DAT_MEM_PRIV_FLAGS rights) {
   CHECK(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG, &connections));
   CHECK(dat_evd_create(ia, is_server ? DTO_QLEN : CLIENT_DTO_QLEN, DAT_HANDLE_NULL,
                        DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, &completions));
+  receives = completions;
+#ifdef RECEIVE_EVD
+  CHECK(dat_evd_create(ia, DTO_QLEN, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &receives));
+#endif
 #ifdef EP_ATTRIBUTES
   CHECK(dat_ep_create(ia, pz, completions, completions, connections, NULL, &ep));
   CHECK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &parameters));
