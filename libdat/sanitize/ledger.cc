@@ -57,6 +57,7 @@ void Ledger::start_afresh_in_child() {
   ledger.evds_.clear();
   ledger.regions_.clear();
   ledger.lkeys_.clear();
+  ledger.ended_regions_.clear();
   ledger.freed_.clear();
   ledger.registrations_.clear();
   ledger.used_registrations_.clear();
@@ -124,6 +125,7 @@ void Ledger::on_registered(const object::MemoryRegionParameters& parameters, Han
   const std::lock_guard lock(mutex_);
   objects_[lmr] = {.kind = Kind::kLmr, .ia = parameters.ia, .made = site, .ended = {}};
   lkeys_[lmr] = parameters.lmr_context;
+  ended_regions_.erase(parameters.lmr_context);
   RegionRecord& region = regions_[parameters.lmr_context];
   region = {.lmr = lmr,
             .made = site,

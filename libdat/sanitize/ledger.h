@@ -146,6 +146,7 @@ class Ledger {
   // ledger_ends.cc
   void check_region_locked(const RegionRecord& region, const Site& site);
   bool is_over_locked(const QueueRecord& queue) const;
+  bool is_error_locked(const object::Event& event) const;
   void check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site);
   void mark_completed_locked(QueueRecord& queue, bool is_graceful);
   void report_leaks_locked(Handle ia, bool is_refused, const Site& site);
@@ -157,9 +158,10 @@ class Ledger {
   std::unordered_map<Handle, ObjectRecord> objects_;
   std::unordered_map<Handle, std::shared_ptr<QueueRecord>> queues_;
   std::unordered_map<Handle, EvdRecord> evds_;
-  std::unordered_map<std::uint32_t, RegionRecord> regions_;  // by lkey
-  std::unordered_map<Handle, std::uint32_t> lkeys_;          // by LMR
-  std::unordered_map<Handle, std::uint32_t> freed_;          // by IA: a bit for each kind of which it freed one
+  std::unordered_map<std::uint32_t, RegionRecord> regions_;                 // by lkey
+  std::unordered_map<Handle, std::uint32_t> lkeys_;                         // by LMR
+  std::unordered_map<std::uint32_t, std::pair<Site, Site>> ended_regions_;  // by lkey: where made, and where freed
+  std::unordered_map<Handle, std::uint32_t> freed_;  // by IA: a bit for each kind of which it freed one
   std::map<std::tuple<const void*, std::uint64_t, std::uint64_t>, std::uint32_t> registrations_;  // place and range
   std::map<std::pair<const void*, Handle>, std::uint32_t> used_registrations_;  // place and IA: LMRs used, and freed
   std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack

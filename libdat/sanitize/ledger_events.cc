@@ -71,6 +71,7 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
     if (const auto evd = evds_.find(event.evd); evd != evds_.end()) {
       evd->second.is_tapped = true;
       evd->second.empty = {};
+      evd->second.empties = 0;
       evd->second.idle_since.reset();
     }
     if (!std::holds_alternative<DtoCompletion>(event.body)) check_stacks_locked(site);
@@ -202,6 +203,7 @@ void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
   if (found == evds_.end()) return;
   found->second.empty = site;
   found->second.empty_number = ++number_;
+  ++found->second.empties;
   found->second.woken = {};
   if (!stacked_.empty() && stacked_.back()->number > stacks_checked_) check_stacks_locked(site);
   check_receives_locked(evd, site, has_waited_long);

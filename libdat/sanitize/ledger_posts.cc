@@ -127,6 +127,13 @@ void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const
 void Ledger::check_keys_locked(const Post& post) {
   for (const object::Segment& segment : post.local) {
     if (segment.length == 0 || regions_.contains(segment.lkey)) continue;
+    if (const auto ended = ended_regions_.find(segment.lkey); ended != ended_regions_.end()) {
+      report(
+          {Rule::kFreedRegion,
+           "The LMR of the local segment " + sanitize::range_text(segment.address, segment.length) + " has been freed.",
+           {{"registered", ended->second.first}, {"freed", ended->second.second}, {"posted", post.site}}});
+      continue;
+    }
     // The program sees lkeys with the mark; a key without it comes here with the mark.
     const auto region = regions_.find(segment.lkey ^ kLocalMark);
     if (region == regions_.end()) continue;
@@ -200,11 +207,12 @@ void Ledger::check_room_locked(const Operation& operation) {
           {{"created", made}, {"posted", operation.posted}}});
 }
 
-// A breach that follows an answer without an event is told as such: the program took it for the completion.
+// A breach that follows one answer without an event is told as such: the program took it for the completion. After
+// several it has been polling.
 void Ledger::report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last) {
   Finding finding{rule, what, {{"posted", operation.posted}}};
   const auto evd = evds_.find(operation.evd);
-  if (evd != evds_.end() && evd->second.empty.call != nullptr && evd->second.empty_number > operation.number) {
+  if (evd != evds_.end() && evd->second.empties == 1 && evd->second.empty_number > operation.number) {
     finding.rule = Rule::kTimeoutTaken;
     finding.what = what + " No event was found for it: " + text_of(rule).rule;
     finding.steps.push_back({"no event found", evd->second.empty});
