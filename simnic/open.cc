@@ -6,6 +6,7 @@
 #include "simnic/fault/faulty_nic.h"
 #include "simnic/fault/injector.h"
 #include "simnic/nic.h"
+#include "simnic/observed_carrier.h"
 
 namespace softdat::simnic {
 namespace {
@@ -36,7 +37,8 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
   const bool has_faults = !options.faults.rules.empty();
   if (has_faults && !journal()->is_usable()) return nullptr;
-  const auto direct = has_faults ? hca::DirectAccess::kNone : options.direct;
+  hca::MemoryObserver* const observer = hca::memory_observer.load();
+  const auto direct = has_faults || observer != nullptr ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
   const auto home = has_shm ? make_home(direct) : nullptr;
   auto carrier = transport::open_carrier({.kind = options.carrier,
@@ -45,6 +47,7 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                                           .mpa = options.mpa,
                                           .tcp_timeout = options.tcp_timeout,
                                           .resources = home});
+  if (observer != nullptr) carrier = std::make_unique<ObservedCarrier>(std::move(carrier), *observer);
   const NicConfig config{.name = options.name,
                          .address = options.address,
                          .rnr = options.rnr,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "hca/memory_observer.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/watched_call.h"
 #include "libdat/object/interface_adapter.h"
@@ -104,6 +105,7 @@ template <bool kIsThreadSafe>
 DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_evd, DAT_IA_HANDLE* ia) {
   const WatchedCall call("dat_ia_open", __builtin_return_address(0));
   const bool is_made = async_evd != nullptr && *async_evd == nullptr;
+  note([](Ledger& ledger) { hca::memory_observer.store(&ledger); });
   const DAT_RETURN answer = next_open[kIsThreadSafe](name, qlen, async_evd, ia);
   if (answer != DAT_SUCCESS) return answer;
   note([&](Ledger& ledger) {

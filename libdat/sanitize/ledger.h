@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hca/memory_observer.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
@@ -47,7 +48,7 @@ struct Post {
 // "EP", "LMR" ...
 const char* name_of(Kind kind);
 
-class Ledger {
+class Ledger final : public hca::MemoryObserver {
  public:
   static Ledger& instance();
 
@@ -103,6 +104,9 @@ class Ledger {
   // Keeps events of one EVD in order while they are dequeued.
   static std::mutex& dequeuing(Handle evd);
 
+  // Memory that the adapter is about to store into.
+  void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
+
   // Ends.
   void before_close(Handle ia, const Site& site);
   void before_abrupt_close(Handle ia, const Site& site);
@@ -142,6 +146,9 @@ class Ledger {
   void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
   void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
   void check_stacks_locked(const Site& site);
+
+  // ledger_stores.cc
+  void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
 
   // ledger_ends.cc
   void check_region_locked(const RegionRecord& region, const Site& site);

@@ -35,6 +35,10 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   order_ = std::unique_lock(queue_->order);
   operation_ = ledger_.add(post, *queue_);
   add_checksum(*operation_);
+  if (!stores(operation_->kind)) return;
+  const auto before = sum_of_buffer(*operation_);
+  const std::lock_guard lock(ledger_.mutex_);
+  if (!operation_->is_stored) operation_->before = before;
 }
 
 Ledger::Posting::~Posting() {

@@ -62,7 +62,7 @@ constexpr std::array<RuleText, kRuleCount> kTexts{{
      "Use memory that lives until the completion is dequeued: static, allocated, or of an outer function."},
     {"early-access", kError,
      "The buffer of a receive or read belongs to the provider until the completion is dequeued.",
-     "Dequeue the completion before you read or write the buffer."},
+     "Do not write to the buffer, and do not free it, before you have dequeued the completion."},
     {"unused-receive", kAdvice, "Receives that never complete hold memory and queue entries.",
      "Post as many receives as the peer sends messages."},
     {"unused-right", kAdvice, "A right that is never used lets mistakes pass that the adapter would catch.",
