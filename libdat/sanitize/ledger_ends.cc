@@ -14,6 +14,9 @@
 namespace softdat::sanitize {
 namespace {
 
+// An LMR that served no more operations was hardly worth its registration.
+constexpr std::uint32_t kFewOperations = 4;
+
 // DAT_SRQ_LOW_WATERMARK_EVENT, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT
 constexpr std::int32_t kWatermark = 2;
 
@@ -42,7 +45,8 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
   for (const auto& [handle, queue] : queues_) check_mapped_locked(*queue, &region->second.lkey, site);
   check_region_locked(region->second, site);
   const auto object = objects_.find(lmr);
-  if (object != objects_.end() && region->second.used != 0) {
+  const std::uint32_t operations = region->second.operations;
+  if (object != objects_.end() && operations > 0 && operations <= kFewOperations) {
     ++used_registrations_[{region->second.made.place, object->second.ia}];
   }
   ended_regions_[region->second.lkey] = {region->second.made, site};

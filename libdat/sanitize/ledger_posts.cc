@@ -100,6 +100,7 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
     const auto region = regions_.find(segment.lkey);
     if (region != regions_.end()) {
       if (region->second.is_zero_based) range.address += region->second.address;
+      ++region->second.operations;
       region->second.used |= stores(post.kind) ? object::kLocalWritePrivilege : object::kLocalReadPrivilege;
     }
     operation->ranges.push_back(range);

@@ -32,7 +32,8 @@ struct RegionRecord {
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
   std::uint32_t privileges = 0;
-  std::uint32_t used = 0;  // privileges that local operations have needed
+  std::uint32_t used = 0;        // privileges that local operations have needed
+  std::uint32_t operations = 0;  // that have used it
   FrameOwner owner;
 };
 
