@@ -272,7 +272,20 @@ std::vector<std::string_view> split(std::string_view statement) {
   return words;
 }
 
+bool is_drop_within(const FaultRule& rule) {
+  return rule.kind == FaultKind::kDropConnection && rule.word == "within";
+}
+
 }  // namespace
+
+std::string_view transport_of(const FaultRule& rule) {
+  return is_drop_within(rule) ? "tcp" : row_of(rule.kind).transport;
+}
+
+std::string wire_text(const FaultRule& rule, std::string_view transport) {
+  return std::string(row_of(rule.kind).name) + (is_drop_within(rule) ? " when=within" : "") +
+         " changes bytes on a wire, which transport " + std::string(transport) + " does not have for sure";
+}
 
 std::optional<std::string> set_fault_key(FaultRule& rule, std::string_view key, std::string_view value) {
   const auto allowed = keys_of(rule.kind);

@@ -58,6 +58,12 @@ struct FaultPlanMistake {
 
 Result<FaultPlan, FaultPlanMistake> read_fault_plan(std::string_view text);
 
+// The only transport that can make the fault; empty: every one.
+std::string_view transport_of(const FaultRule& rule);
+// Why another one cannot: "drop-connection when=within changes bytes on a wire, which transport auto does not have for
+// sure".
+std::string wire_text(const FaultRule& rule, std::string_view transport);
+
 // Adds what `key` and `value` say to the rule, as a word key=value of a statement does. The text of a mistake
 // otherwise.
 std::optional<std::string> set_fault_key(FaultRule& rule, std::string_view key, std::string_view value);

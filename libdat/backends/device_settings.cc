@@ -140,14 +140,10 @@ const char* name_of(transport::CarrierKind kind) {
 
 // Which fault of the plan the carrier cannot make, if there is one.
 bool can_make(const base::FaultRule& rule, const simnic::NicOptions& options) {
-  const bool is_within = rule.kind == base::FaultKind::kDropConnection && rule.word == "within";
-  const std::string_view needed = is_within ? "tcp" : base::row_of(rule.kind).transport;
+  const std::string_view needed = base::transport_of(rule);
   if (needed.empty() || needed == name_of(options.carrier)) return true;
-  base::log(base::LogLevel::kError,
-            "SOFTDAT_FAULTS, line %zu: %s%s changes bytes on a wire, which transport=%s does not have for sure; take "
-            "SOFTDAT_TRANSPORT=tcp",
-            rule.line, std::string(base::row_of(rule.kind).name).c_str(), is_within ? " when=within" : "",
-            name_of(options.carrier));
+  base::log(base::LogLevel::kError, "SOFTDAT_FAULTS, line %zu: %s; take SOFTDAT_TRANSPORT=tcp", rule.line,
+            base::wire_text(rule, name_of(options.carrier)).c_str());
   return false;
 }
 

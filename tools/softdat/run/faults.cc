@@ -112,11 +112,6 @@ Faults::Faults(const FaultOptions& options, const Environment& environment) : lo
   }
 }
 
-Faults::~Faults() {
-  std::error_code ignored;
-  if (!directory_.empty()) fs::remove_all(directory_, ignored);
-}
-
 // `name`: of the file; empty: an option.
 void Faults::add(const std::string& text, const std::string& name, std::size_t line) {
   const auto plan = base::read_fault_plan(text);
@@ -136,27 +131,17 @@ void Faults::check_transport(const Environment& environment) const {
   }
   const std::string transport = environment.value_of("SOFTDAT_TRANSPORT");
   for (const base::FaultRule& rule : rules_) {
-    const bool is_within = rule.kind == base::FaultKind::kDropConnection && rule.word == "within";
-    const std::string_view needed = is_within ? "tcp" : base::row_of(rule.kind).transport;
+    const std::string_view needed = base::transport_of(rule);
     if (needed.empty() || needed == transport) continue;
-    throw UsageError(fmt::format(
-        "{}{} changes bytes on a wire, which transport {} does not have for sure; add "
-        "--transport tcp",
-        base::row_of(rule.kind).name, is_within ? " when=within" : "", transport.empty() ? "auto" : transport));
+    throw UsageError(base::wire_text(rule, transport.empty() ? "auto" : transport) + "; add --transport tcp");
   }
 }
 
 void Faults::put_into(Environment& environment) {
-  const char* const asked = std::getenv("TMPDIR");
-  directory_ = std::string(asked != nullptr && asked[0] == '/' ? asked : "/tmp") + "/softdat-faults-XXXXXX";
-  if (::mkdtemp(directory_.data()) == nullptr) {
-    const std::string wanted = std::exchange(directory_, {});
-    throw Failure(fmt::format("cannot make the directory \"{}\": {}; set TMPDIR to one that can be written", wanted,
-                              std::strerror(errno)));
-  }
-  environment.put("SOFTDAT_FAULTS_LOG", directory_ + "/log");
+  directory_.emplace("softdat-faults");
+  environment.put("SOFTDAT_FAULTS_LOG", directory_->path() + "/log");
   if (text_.size() <= kMostText) return environment.put("SOFTDAT_FAULTS", text_);
-  const std::string path = directory_ + "/plan";
+  const std::string path = directory_->path() + "/plan";
   std::ofstream file(path);
   file << text_;
   file.flush();
@@ -165,7 +150,7 @@ void Faults::put_into(Environment& environment) {
 }
 
 std::size_t Faults::finish() const {
-  std::ifstream fired(directory_ + "/log");
+  std::ifstream fired(directory_->path() + "/log");
   std::vector<std::string> lines;
   for (std::string line; std::getline(fired, line);) lines.push_back(line);
   sort_fault_log(lines);

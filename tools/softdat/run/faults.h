@@ -2,12 +2,14 @@
 // The faults that `softdat run` makes: reads plans, hands them to the programs, and says what fired.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fault_plan.h"
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/scratch_directory.h"
 
 namespace softdat::tools::run {
 
@@ -26,8 +28,6 @@ class Faults {
   // Reads the plan. `environment` is that of the programs, as far as it is known. UsageError when the plan makes no
   // sense, or asks for what the transport cannot do.
   Faults(const FaultOptions& options, const Environment& environment);
-  // Removes what it keeps in the temporary directory.
-  ~Faults();
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
@@ -44,7 +44,7 @@ class Faults {
   const std::string log_;
   std::string text_;  // of the statements, one a line
   std::vector<base::FaultRule> rules_;
-  std::string directory_;  // of our own; empty: none yet
+  std::optional<ScratchDirectory> directory_;  // of plan and log, once they are put into an environment
 };
 
 // Orders lines of a log by process, adapter, endpoint, connection and number, and numbers by value.

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/run/findings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tools/softdat/dat_call.h"
+#include "tools/softdat/figures.h"
 
 namespace softdat::tools::run {
 namespace {
@@ -52,11 +47,8 @@ void Findings::write_json(const std::string& path) const {
                    {"calls", finding.calls},
                    {"times", finding.times}});
   }
-  std::ofstream file(path);
   // Paths of the program may have bytes that are no UTF-8.
-  file << all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-  file.close();
-  if (!file) throw Failure(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
+  write_file(path, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
 }  // namespace softdat::tools::run

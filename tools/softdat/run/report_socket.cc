@@ -20,7 +20,7 @@ constexpr int kBacklog = 4096;
 // A sender that tells more is not one of ours.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-std::string temporary_directory() {
+std::string socket_directory() {
   for (const char* const name : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
     const char* const value = std::getenv(name);
     // Room for the rest of a socket's path, which is short.
@@ -40,12 +40,7 @@ Report to_report(const std::string& line) {
 
 }  // namespace
 
-ReportSocket::ReportSocket() : directory_(temporary_directory() + "/softdat-run-XXXXXX") {
-  if (::mkdtemp(directory_.data()) == nullptr) {
-    throw Failure(fmt::format("cannot make the directory \"{}\": {}; set TMPDIR to one that can be written", directory_,
-                              std::strerror(errno)));
-  }
-  path_ = directory_ + "/socket";
+ReportSocket::ReportSocket() : directory_("softdat-run", socket_directory()), path_(directory_.path() + "/socket") {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path_.c_str(), sizeof address.sun_path - 1);
@@ -56,16 +51,12 @@ ReportSocket::ReportSocket() : directory_(temporary_directory() + "/softdat-run-
   if (is_listening) return;
   const int error = errno;
   if (listener_ >= 0) ::close(listener_);
-  ::unlink(path_.c_str());
-  ::rmdir(directory_.c_str());
   throw Failure(fmt::format("cannot listen at \"{}\": {}", path_, std::strerror(error)));
 }
 
 ReportSocket::~ReportSocket() {
   for (const auto& [sender, text] : senders_) ::close(sender);
   ::close(listener_);
-  ::unlink(path_.c_str());
-  ::rmdir(directory_.c_str());
 }
 
 void ReportSocket::add_to(std::vector<pollfd>& polled) const {

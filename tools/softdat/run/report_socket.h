@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/softdat/scratch_directory.h"
+
 namespace softdat::tools::run {
 
 // One line: its kind and the words after it.
@@ -36,8 +38,8 @@ class ReportSocket {
  private:
   void accept_all();
 
-  std::string directory_;
-  std::string path_;
+  ScratchDirectory directory_;
+  const std::string path_;
   int listener_ = -1;
   std::map<int, std::string> senders_;  // descriptor, and the text read from it
 };

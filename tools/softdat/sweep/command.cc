@@ -20,8 +20,10 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/run/process.h"
+#include "tools/softdat/scratch_directory.h"
 #include "tools/softdat/sweep/point.h"
 #include "tools/softdat/sweep/report.h"
 #include "tools/softdat/sweep/results_file.h"
@@ -37,28 +39,6 @@ constexpr double kFirstTimeout = 120;
 constexpr double kLeastTimeout = 10;
 // A machine with several runs at once is slower, and some failures take the program's own time-outs to end.
 constexpr double kTimesUsual = 10;
-
-class Directory {
- public:
-  Directory() {
-    const char* const asked = std::getenv("TMPDIR");
-    path_ = std::string(asked != nullptr && asked[0] == '/' ? asked : "/tmp") + "/softdat-sweep-XXXXXX";
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw Failure(fmt::format("cannot make the directory \"{}\": {}; set TMPDIR to one that can be written", path_,
-                                std::strerror(errno)));
-    }
-  }
-  ~Directory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // On a terminal only: a line that is written over.
 class Progress {
@@ -79,13 +59,6 @@ class Progress {
   const std::size_t total_;
   const bool is_shown_;
 };
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::trunc);
-  file << text;
-  file.flush();
-  if (!file) throw Failure(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
-}
 
 // Runs the faults in several threads, and adds each result to the file at once.
 class Sweep {
@@ -175,8 +148,8 @@ void check_writable(const std::string& path) {
   throw UsageError(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
 }
 
-// Of each of the first bad runs, the least that does the same. A statement of a sweep is exact; what it can do without
-// tells what matters.
+// Finds, for each of the first `most` bad runs, the least fault that does the same: what a statement can do without
+// does not matter.
 void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t most, const std::string& directory) {
   for (Trial& trial : trials) {
     if (!is_bad(trial.outcome) || !trial.least.empty()) continue;
@@ -282,7 +255,7 @@ int Command::run() const {
   check_writable(json_);
   check_writable(html_);
   const Signals signals;
-  const Directory directory;
+  const ScratchDirectory directory("softdat-sweep");
   TrialPlan trial_plan = plan();
   trial_plan.stop_descriptor = signals.descriptor();
   try {
