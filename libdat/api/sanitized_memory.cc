@@ -2,6 +2,7 @@
 // Registered memory under the sanitizer. The consumer sees lmr_contexts with a mark, so that they differ from
 // rmr_contexts.
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "libdat/api/watched_call.h"
@@ -16,7 +17,7 @@ using sanitize::kLocalMark;
 using sanitize::Ledger;
 using sanitize::Site;
 
-// The arguments behind `privileges` differ between the APIs.
+// The number of arguments differs between the APIs; the last five are outputs in both.
 template <auto kSlot, typename Pointer>
 struct Register;
 template <auto kSlot, typename... Arguments>
@@ -24,25 +25,20 @@ struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
     const WatchedCall call("dat_lmr_create", __builtin_return_address(0));
     const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
-    if (answer == DAT_SUCCESS) note_outputs(call.site(), arguments...);
+    if (answer == DAT_SUCCESS) note_outputs(call.site(), std::tuple(arguments...));
     return call.finish(answer, {handle_or_null<Arguments>(arguments)...});
   }
 
  private:
-#if SOFTDAT_ABI == 20
-  static void note_outputs(const Site& site, DAT_IA_HANDLE, DAT_MEM_TYPE, DAT_REGION_DESCRIPTION, DAT_VLEN,
-                           DAT_PZ_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_VA_TYPE, DAT_LMR_HANDLE* lmr,
-                           DAT_LMR_CONTEXT* lmr_context, DAT_RMR_CONTEXT*, DAT_VLEN*, DAT_VADDR*){
-#else
-  static void note_outputs(const Site& site, DAT_IA_HANDLE, DAT_MEM_TYPE, DAT_REGION_DESCRIPTION, DAT_VLEN,
-                           DAT_PZ_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_LMR_HANDLE* lmr, DAT_LMR_CONTEXT* lmr_context,
-                           DAT_RMR_CONTEXT*, DAT_VLEN*, DAT_VADDR*) {
-#endif
-      if (lmr_context != nullptr) * lmr_context ^= kLocalMark;
-  const auto region = pin_handle<MemoryRegion>(*lmr);
-  if (region) note([&](Ledger& ledger) { ledger.on_registered(region->query(), *lmr, site); });
-}
-};  // namespace
+  static void note_outputs(const Site& site, const std::tuple<Arguments...>& all) {
+    constexpr std::size_t kOutputs = sizeof...(Arguments) - 5;
+    const DAT_LMR_HANDLE* const lmr = std::get<kOutputs>(all);
+    DAT_LMR_CONTEXT* const lmr_context = std::get<kOutputs + 1>(all);
+    if (lmr_context != nullptr) *lmr_context ^= kLocalMark;
+    const auto region = pin_handle<MemoryRegion>(*lmr);
+    if (region) note([&](Ledger& ledger) { ledger.on_registered(region->query(), *lmr, site); });
+  }
+};
 
 struct Queries : NoHooks {
   static void after(Ledger&, const Site&, DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_LMR_PARAM* parameters) {
@@ -115,7 +111,7 @@ DAT_RETURN synchronize(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET* segments, DAT_VL
   return call.finish(answer, {ia});
 }
 
-}  // namespace softdat::SOFTDAT_ABI_NAMESPACE
+}  // namespace
 
 void watch_memory(DAT_PROVIDER& table) {
   table.lmr_create_func = Register<&DAT_PROVIDER::lmr_create_func, decltype(table.lmr_create_func)>::call;

@@ -40,6 +40,10 @@ class PlainIov {
   bool is_read_ = false;
 };
 
+std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
+  return remote == nullptr ? 0 : remote->rmr_context;
+}
+
 // Keeps the post in the ledger unless `next` refuses it.
 template <typename Next>
 DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next) {
@@ -76,7 +80,7 @@ DAT_RETURN post_remote(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, 
                   .local = local.segments(),
                   .cookie = cookie.as_64,
                   .flags = number_of(flags),
-                  .rmr_context = remote == nullptr ? 0 : remote->rmr_context,
+                  .rmr_context = context_of(remote),
                   .site = call.site()};
   return make_post(call, post,
                    [&] { return (next_entries.*kSlot)(ep, count, local.triplets(iov), cookie, remote, flags); });
@@ -104,7 +108,7 @@ DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_
                   .queue = ep,
                   .cookie = cookie.as_64,
                   .flags = number_of(flags),
-                  .rmr_context = remote == nullptr ? 0 : remote->rmr_context,
+                  .rmr_context = context_of(remote),
                   .site = call.site()};
   return make_post(call, post,
                    [&] { return next_entries.ep_post_rdma_read_to_rmr_func(ep, local, cookie, remote, flags); });
@@ -133,7 +137,7 @@ DAT_RETURN post_atomic(const WatchedCall& call, DAT_HANDLE ep, DAT_EXTENDED_OP o
                   .local = local.segments(),
                   .cookie = cookie.as_64,
                   .flags = flags,
-                  .rmr_context = remote == nullptr ? 0 : remote->rmr_context,
+                  .rmr_context = context_of(remote),
                   .site = call.site()};
   return make_post(call, post, [&] {
     if (!has_two) return extend(ep, operation, first, local.triplets(given), cookie, remote, flags);
@@ -154,7 +158,7 @@ DAT_RETURN post_immediate(const WatchedCall& call, DAT_HANDLE ep, DAT_EXTENDED_O
                   .local = local.segments(),
                   .cookie = cookie.as_64,
                   .flags = flags,
-                  .rmr_context = remote == nullptr ? 0 : remote->rmr_context,
+                  .rmr_context = context_of(remote),
                   .site = call.site()};
   return make_post(call, post, [&] {
     return extend(ep, operation, count, local.triplets(given), cookie, remote, immediate, flags);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <new>
 
 #include "base/assert.h"
@@ -169,6 +170,12 @@ bool HandleTable::commit_chunk_locked() {
   for (std::size_t at = 0; at < kChunkBytes; at += sizeof(Cell)) new (chunk + at) Cell;
   range_.size.store(committed + kChunkBytes, std::memory_order_release);
   return true;
+}
+
+const char* name_of(Kind kind) {
+  constexpr std::array<const char*, kKindCount> kNames{"CR",  "EP",  "EVD", "IA",  "LMR", "PSP",           "PZ",
+                                                       "RMR", "RSP", "CNO", "SRQ", "CSP", "address handle"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace softdat::object

@@ -30,6 +30,8 @@ enum class Kind : std::uint8_t {
   kAddressHandle = 12,  // of the InfiniBand extension of DAT 2.0
 };
 inline constexpr std::size_t kKindCount = 13;
+// "EP", "LMR" ...
+const char* name_of(Kind kind);
 
 // Created by the class's create(), used through a Pin, ended by the class's free(). Other objects that need it hold a
 // shared_ptr: an object may outlive its handle, but not its parents.

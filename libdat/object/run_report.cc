@@ -66,12 +66,6 @@ void report(Report make) {
   }
 }
 
-const char* name_of(Kind kind) {
-  constexpr std::array<const char*, kKindCount> kNames{"CR",  "EP",  "EVD", "IA",  "LMR", "PSP",           "PZ",
-                                                       "RMR", "RSP", "CNO", "SRQ", "CSP", "address handle"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 void report_left_open() {
   std::map<std::pair<Kind, const void*>, unsigned> left;
   HandleTable::instance().for_each_live([&](Object& object, const void* maker) {

@@ -50,4 +50,12 @@ std::optional<std::uint64_t> checksum(std::uint64_t address, std::uint64_t lengt
   return before;
 }
 
+std::optional<std::uint64_t> checksum(std::span<const Range> ranges) {
+  std::optional<std::uint64_t> sum = 0;
+  for (const Range& range : ranges) {
+    if (sum) sum = checksum(range.address, range.length, *sum);
+  }
+  return sum;
+}
+
 }  // namespace softdat::sanitize

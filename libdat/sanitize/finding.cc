@@ -141,9 +141,8 @@ std::string hex(std::uint64_t number) {
   return text;
 }
 
-std::string range_text(std::uint64_t address, std::uint64_t length) {
-  return '[' + hex(address) + ", " + hex(address + length) + "), " + std::to_string(length) +
-         (length == 1 ? " byte" : " bytes");
+std::string hex(object::Handle handle) {
+  return hex(reinterpret_cast<std::uintptr_t>(handle));
 }
 
 }  // namespace softdat::sanitize

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "libdat/object/object.h"
 #include "libdat/sanitize/rules.h"
 #include "libdat/sanitize/site.h"
 
@@ -34,10 +35,9 @@ bool is_repeated(Rule rule, const Site& first, const Site& last);
 // Tells how often each was found. Once, when the process ends.
 void report_counts();
 
-// "[0x1000, 0x1040), 64 bytes"
-std::string range_text(std::uint64_t address, std::uint64_t length);
-
 // "0x101"
 std::string hex(std::uint64_t number);
+// The same of an object that the program knows by this handle.
+std::string hex(object::Handle handle);
 
 }  // namespace softdat::sanitize

@@ -8,6 +8,7 @@
 
 #include "base/fault_guard.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/sanitize/settings.h"
 
@@ -23,10 +24,8 @@ constexpr std::uint32_t kLoop = 16;
 
 }  // namespace
 
-const char* name_of(Kind kind) {
-  constexpr std::array<const char*, object::kKindCount> kNames{
-      "connection request", "EP", "EVD", "IA", "LMR", "PSP", "PZ", "RMR", "RSP", "CNO", "SRQ", "CSP", "address handle"};
-  return kNames[static_cast<std::size_t>(kind)];
+const char* kind_text(Kind kind) {
+  return kind == Kind::kCr ? "connection request" : object::name_of(kind);
 }
 
 Ledger::Ledger() {
@@ -48,7 +47,8 @@ void Ledger::continue_in_parent() {
   instance().mutex_.unlock();
 }
 
-// Nothing of the parent's is the child's. Queues that another thread was posting to stay locked, and are left.
+// A child begins with an empty ledger. The parent's queues are leaked, because another thread may have held the lock of
+// one.
 void Ledger::start_afresh_in_child() {
   Ledger& ledger = instance();
   ledger.objects_.clear();
@@ -113,10 +113,10 @@ void Ledger::on_refused_handles(std::span<const Handle> handles, const Site& sit
     // Objects that the provider makes itself, as a tentative EP, may have the handle now.
     if (object::HandleTable::instance().pin_any(handle)) continue;
     const ObjectRecord& object = found->second;
-    report({Rule::kStaleHandle,
-            std::string("The handle is that of the ") + name_of(object.kind) + ' ' +
-                hex(reinterpret_cast<std::uintptr_t>(handle)) + ", which has ended.",
-            {{"made", object.made}, {"ended", object.ended}, {"used", site}}});
+    report(
+        {Rule::kStaleHandle,
+         std::string("The handle is that of the ") + kind_text(object.kind) + ' ' + hex(handle) + ", which has ended.",
+         {{"made", object.made}, {"ended", object.ended}, {"used", site}}});
   }
 }
 
@@ -142,8 +142,9 @@ void Ledger::on_registered(const object::MemoryRegionParameters& parameters, Han
   const bool is_used_loop = used != used_registrations_.end() && used->second >= kLoop - 1;
   if ((times != kLoop && !is_used_loop) || is_repeated(Rule::kRegistrationLoop, site, site)) return;
   report({Rule::kRegistrationLoop,
-          (times >= kLoop ? "The same memory " + range_text(parameters.address, parameters.length) + " was registered "
-                          : std::string("Memory was registered, used and freed ")) +
+          (times >= kLoop
+               ? "The same memory " + object::range_text(parameters.address, parameters.length) + " was registered "
+               : std::string("Memory was registered, used and freed ")) +
               std::to_string(kLoop) + " times.",
           {{"registered", site}}});
 }

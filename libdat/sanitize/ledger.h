@@ -44,8 +44,8 @@ struct Post {
   Site site = {};
 };
 
-// "EP", "LMR" ...
-const char* name_of(Kind kind);
+// In words: "EP", "connection request" ...
+const char* kind_text(Kind kind);
 
 class Ledger {
  public:
@@ -161,7 +161,7 @@ class Ledger {
   std::unordered_map<std::uint32_t, RegionRecord> regions_;                 // by lkey
   std::unordered_map<Handle, std::uint32_t> lkeys_;                         // by LMR
   std::unordered_map<std::uint32_t, std::pair<Site, Site>> ended_regions_;  // by lkey: where made, and where freed
-  std::unordered_map<Handle, std::uint32_t> freed_;  // by IA: a bit for each kind of which it freed one
+  std::unordered_map<Handle, std::uint32_t> freed_;  // by IA: a bit for each kind of object that was freed
   std::map<std::tuple<const void*, std::uint64_t, std::uint64_t>, std::uint32_t> registrations_;  // place and range
   std::map<std::pair<const void*, Handle>, std::uint32_t> used_registrations_;  // place and IA: LMRs used, and freed
   std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack

@@ -6,6 +6,7 @@
 
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/sanitize/ledger.h"
@@ -28,10 +29,6 @@ std::vector<object::Event> look_at_events(object::EventDispatcher& evd) {
   while (events.size() < events.capacity() && evd.dequeue(event).ok()) events.push_back(event);
   for (const object::Event& each : events) evd.post(each);
   return events;
-}
-
-std::string address_text(Handle handle) {
-  return hex(reinterpret_cast<std::uintptr_t>(handle));
 }
 
 }  // namespace
@@ -79,7 +76,7 @@ void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, 
       if (gone == operation->ranges.end() || is_settled_locked(*operation)) continue;
       if (is_repeated(Rule::kUnmappedBuffer, operation->posted, site)) continue;
       report({Rule::kUnmappedBuffer,
-              "The buffer " + range_text(gone->address, gone->length) + " of the outstanding " +
+              "The buffer " + object::range_text(gone->address, gone->length) + " of the outstanding " +
                   name_of(operation->kind) + " has been unmapped.",
               {{"posted", operation->posted}, {"seen", site}}});
     }
@@ -95,8 +92,8 @@ void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
         if (used == operation->ranges.end() || is_settled_locked(*operation) || is_over_locked(*queue)) continue;
         if (is_repeated(Rule::kFreedRegion, operation->posted, site)) continue;
         report_use_locked(Rule::kFreedRegion, *operation,
-                          "The LMR " + address_text(region.lmr) + " of the buffer " +
-                              range_text(used->address, used->length) + " was freed while a " +
+                          "The LMR " + hex(region.lmr) + " of the buffer " +
+                              object::range_text(used->address, used->length) + " was freed while a " +
                               name_of(operation->kind) + " uses it.",
                           {"freed", site});
       }
@@ -109,7 +106,7 @@ void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
       (region.privileges & (object::kRemoteWritePrivilege | object::kRemoteAtomicPrivilege)) == 0;
   if (!has_unused_write || is_repeated(Rule::kUnusedRight, region.made, site)) return;
   report({Rule::kUnusedRight,
-          "Nothing was ever stored into " + range_text(region.address, region.length) +
+          "Nothing was ever stored into " + object::range_text(region.address, region.length) +
               ", which is registered with DAT_MEM_PRIV_LOCAL_WRITE_FLAG.",
           {{"registered", region.made}, {"freed", site}}});
 }
@@ -188,7 +185,7 @@ void Ledger::before_ep_free(Handle ep, const Site& site) {
       queue.received == 0 && queue.was_connected && (queue.posted_receives > 1 || !queue.receives.empty());
   if (mode() != Mode::kFull || !is_unused) return;
   report({Rule::kUnusedReceive,
-          "None of the receives of EP " + address_text(ep) + " was ever used.",
+          "None of the receives of EP " + hex(ep) + " was ever used.",
           {{"posted", queue.posted}, {"freed", site}}});
 }
 
@@ -226,7 +223,7 @@ void Ledger::report_leaks_locked(Handle ia, bool is_refused, const Site& site) {
                                 ? "left when the adapter was to be closed gracefully, which was refused."
                                 : "left when the adapter was closed abruptly, although the program frees others.";
     report({Rule::kLeak,
-            std::to_string(times) + ' ' + name_of(key.first) + (times == 1 ? " was " : "s were ") + how,
+            std::to_string(times) + ' ' + kind_text(key.first) + (times == 1 ? " was " : "s were ") + how,
             {{"created", object->made}, {"closed", site}}});
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/sanitize/checksum.h"
 #include "libdat/sanitize/ledger.h"
@@ -41,21 +42,17 @@ enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
 
 Memory look_at(const Operation& operation) {
   if (!operation.sum) return has_ends(operation) ? Memory::kSame : Memory::kUnmapped;
-  std::uint64_t sum = 0;
-  for (const Range& range : operation.ranges) {
-    const auto next = checksum(range.address, range.length, sum);
-    if (!next) return Memory::kUnmapped;
-    sum = *next;
-  }
-  return sum == *operation.sum ? Memory::kSame : Memory::kChanged;
+  const auto sum = checksum(operation.ranges);
+  if (!sum) return Memory::kUnmapped;
+  return *sum == *operation.sum ? Memory::kSame : Memory::kChanged;
 }
 
 void report_memory(Rule rule, const Operation& operation, const std::string& what, const char* verb, const Site& site) {
   if (is_repeated(rule, operation.posted, site)) return;
   const Range range = main_range(operation);
   report({rule,
-          std::string("The buffer ") + range_text(range.address, range.length) + " of the " + name_of(operation.kind) +
-              ' ' + what + '.',
+          std::string("The buffer ") + object::range_text(range.address, range.length) + " of the " +
+              name_of(operation.kind) + ' ' + what + '.',
           {{"posted", operation.posted}, {verb, site}}});
 }
 
@@ -141,7 +138,7 @@ void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation,
   if (is_of_now && queue.disconnected.call == nullptr) queue.disconnected = site;
 }
 
-// Of a freed EP it is not known any more which SRQ it took the receive from.
+// Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
 std::shared_ptr<QueueRecord> Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
   for (const auto& [handle, queue] : queues_) {
     const auto object = objects_.find(handle);
@@ -178,7 +175,7 @@ void Ledger::check_completed(const Operation& operation, const DtoCompletion& co
   if (has_returned(operation.owner)) {
     return report_memory(Rule::kStackBuffer, operation, "was on the stack of a function that returned", site);
   }
-  // Of a suppressed request after which a message came the peer may have said that it is done.
+  // After a later message the program may use the buffer of a suppressed request: the peer may have told it to.
   if (operation.is_completed) return;
   const Memory memory = look_at(operation);
   if (memory == Memory::kChanged) report_memory(Rule::kChangedBuffer, operation, "was changed", site);
@@ -237,10 +234,10 @@ void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited
     is_fed = is_fed || queue->was_connected;
   }
   if (!is_fed || is_repeated(Rule::kReceiveNotPosted, site, site)) return;
-  report({Rule::kReceiveNotPosted,
-          "EVD " + hex(reinterpret_cast<std::uintptr_t>(evd)) +
-              " was waited on, but no receive or request is outstanding whose completion it would take.",
-          {{"waited", site}}});
+  report(
+      {Rule::kReceiveNotPosted,
+       "EVD " + hex(evd) + " was waited on, but no receive or request is outstanding whose completion it would take.",
+       {{"waited", site}}});
 }
 
 void Ledger::on_wait_refused(Handle evd, const Site& site) {
@@ -248,7 +245,7 @@ void Ledger::on_wait_refused(Handle evd, const Site& site) {
   const auto found = objects_.find(evd);
   if (found == objects_.end() || is_repeated(Rule::kWaitRefused, found->second.made, site)) return;
   report({Rule::kWaitRefused,
-          "EVD " + hex(reinterpret_cast<std::uintptr_t>(evd)) + " cannot be used so: the call was refused.",
+          "EVD " + hex(evd) + " cannot be used so: the call was refused.",
           {{"created", found->second.made}, {"refused", site}}});
 }
 
@@ -275,8 +272,8 @@ void Ledger::before_cno_wait(const Site& site) {
     const bool is_left = dispatcher && dispatcher->pending() > 0;
     if (is_left && !is_repeated(Rule::kPartialDrain, evd.woken, site)) {
       report({Rule::kPartialDrain,
-              "EVD " + hex(reinterpret_cast<std::uintptr_t>(handle)) + " still has " +
-                  std::to_string(dispatcher->pending()) + " of the events for which the CNO woke the program.",
+              "EVD " + hex(handle) + " still has " + std::to_string(dispatcher->pending()) +
+                  " of the events for which the CNO woke the program.",
               {{"woken", evd.woken}, {"waited again", site}}});
     }
     evd.woken = {};

@@ -3,29 +3,11 @@
 #include <algorithm>
 
 #include "libdat/object/endpoint.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/sanitize/checksum.h"
 #include "libdat/sanitize/ledger.h"
 
 namespace softdat::sanitize {
-namespace {
-
-std::string range_text(const Range& range) {
-  return sanitize::range_text(range.address, range.length);
-}
-
-void add_checksum(Operation& operation) {
-  if (stores(operation.kind)) return;
-  std::uint64_t sum = 0;
-  for (const Range& range : operation.ranges) {
-    const auto next = checksum(range.address, range.length, sum);
-    if (!next) return;  // the adapter will tell
-    sum = *next;
-  }
-  operation.sum = sum;
-}
-
-}  // namespace
-
 Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   {
     const std::lock_guard lock(ledger_.mutex_);
@@ -34,7 +16,8 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   if (queue_ == nullptr) return;
   order_ = std::unique_lock(queue_->order);
   operation_ = ledger_.add(post, *queue_);
-  add_checksum(*operation_);
+  // Nothing if it cannot be read: the adapter will tell.
+  if (!stores(operation_->kind)) operation_->sum = checksum(operation_->ranges);
 }
 
 Ledger::Posting::~Posting() {
@@ -120,8 +103,8 @@ void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const
   if (queue.disconnected.call == nullptr) return;
   if (is_repeated(Rule::kPostAfterDisconnect, queue.disconnected, post.site)) return;
   report({Rule::kPostAfterDisconnect,
-          std::string("The ") + name_of(post.kind) + " was posted on EP " +
-              hex(reinterpret_cast<std::uintptr_t>(post.queue)) + ", whose connection has ended.",
+          std::string("The ") + name_of(post.kind) + " was posted on EP " + hex(post.queue) +
+              ", whose connection has ended.",
           {{"disconnected", queue.disconnected}, {"posted", post.site}}});
 }
 
@@ -131,7 +114,7 @@ void Ledger::check_keys_locked(const Post& post) {
     if (const auto ended = ended_regions_.find(segment.lkey); ended != ended_regions_.end()) {
       report(
           {Rule::kFreedRegion,
-           "The LMR of the local segment " + sanitize::range_text(segment.address, segment.length) + " has been freed.",
+           "The LMR of the local segment " + object::range_text(segment.address, segment.length) + " has been freed.",
            {{"registered", ended->second.first}, {"freed", ended->second.second}, {"posted", post.site}}});
       continue;
     }
@@ -139,7 +122,7 @@ void Ledger::check_keys_locked(const Post& post) {
     const auto region = regions_.find(segment.lkey ^ kLocalMark);
     if (region == regions_.end()) continue;
     report({Rule::kKeyMixup,
-            "The local segment " + sanitize::range_text(segment.address, segment.length) + " has the rmr_context " +
+            "The local segment " + object::range_text(segment.address, segment.length) + " has the rmr_context " +
                 hex(region->second.rkey) + " in place of the lmr_context " + hex(region->second.lkey ^ kLocalMark) +
                 '.',
             {{"registered", region->second.made}, {"posted", post.site}}});
@@ -153,8 +136,10 @@ void Ledger::check_stack_locked(const Operation& operation) {
   const bool is_below = operation.owner.thread != nullptr && operation.owner.frame == 0;
   const bool is_of_returned = region != regions_.end() && has_returned(region->second.owner);
   if (!is_below && !is_of_returned) return;
-  Finding finding{
-      Rule::kStackBuffer, "The buffer " + range_text(range) + " was on the stack of a function that has returned.", {}};
+  Finding finding{Rule::kStackBuffer,
+                  "The buffer " + object::range_text(range.address, range.length) +
+                      " was on the stack of a function that has returned.",
+                  {}};
   if (region != regions_.end()) finding.steps.push_back({"registered", region->second.made});
   finding.steps.push_back({"posted", operation.posted});
   report(finding);
@@ -191,7 +176,7 @@ void Ledger::check_clash_locked(const Operation& operation) {
   if (is_repeated(rule, earlier.posted, operation.posted)) return;
   report_use_locked(rule, earlier,
                     std::string("The ") + name_of(operation.kind) + " and an outstanding " + name_of(earlier.kind) +
-                        " use the same memory " + sanitize::range_text(clash.address, clash.length) + '.',
+                        " use the same memory " + object::range_text(clash.address, clash.length) + '.',
                     {"posted", operation.posted});
 }
 
@@ -202,9 +187,9 @@ void Ledger::check_room_locked(const Operation& operation) {
   const Site made = objects_[operation.evd].made;
   if (is_repeated(Rule::kEvdTooSmall, made, operation.posted)) return;
   report({Rule::kEvdTooSmall,
-          "EVD " + hex(reinterpret_cast<std::uintptr_t>(operation.evd)) + " has room for " +
-              std::to_string(evd->second.qlen) + (evd->second.qlen == 1 ? " event" : " events") + "; " +
-              std::to_string(evd->second.outstanding) + " operations whose completions it takes are outstanding.",
+          "EVD " + hex(operation.evd) + " has room for " + std::to_string(evd->second.qlen) +
+              (evd->second.qlen == 1 ? " event" : " events") + "; " + std::to_string(evd->second.outstanding) +
+              " operations whose completions it takes are outstanding.",
           {{"created", made}, {"posted", operation.posted}}});
 }
 
