@@ -7,29 +7,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class ArrivalFaultTest : public FaultTest {
+class ArrivalFaultTest : public TransferFaultTest {
  protected:
-  // Sends 1 to 4, each with its receive.
-  void send_four() {
-    for (std::uint64_t i = 1; i <= 4; ++i) expect_ok(passive_->recv(i, {to_->segment(i, 1)}));
-    for (std::uint64_t i = 1; i <= 4; ++i) expect_ok(active_->send(i, {from_->segment(i, 1)}));
-    settle();
-  }
-  void begin(const std::string& plan, RnrPolicy rnr = RnrPolicy::kWait) {
-    from_.reset();
-    to_.reset();
-    connect(plan, rnr);
-    from_ = std::make_unique<Memory>(here(), bytes("0123456789abcdef"));
-    to_ = std::make_unique<Memory>(there(), 16);
-  }
-  void TearDown() override {
-    from_.reset();
-    to_.reset();
-    FaultTest::TearDown();
-  }
-
-  std::unique_ptr<Memory> from_;
-  std::unique_ptr<Memory> to_;
+  void send_four() { send_numbered(4); }
 };
 
 TEST_F(ArrivalFaultTest, AReceiveFailsWithTheCodesOfARealFailure) {

@@ -75,4 +75,30 @@ class FaultTest : public ::testing::Test {
   std::unique_ptr<Endpoint> passive_;
 };
 
+// The same with memory on each side: sixteen bytes are there to be sent, and there is room for as many.
+class TransferFaultTest : public FaultTest {
+ protected:
+  void begin(const std::string& plan, RnrPolicy rnr = RnrPolicy::kWait) {
+    from_.reset();
+    to_.reset();
+    connect(plan, rnr);
+    from_ = std::make_unique<Memory>(here(), bytes("0123456789abcdef"));
+    to_ = std::make_unique<Memory>(there(), 16);
+  }
+  // Sends 1 to `count`, a byte each, after their receives.
+  void send_numbered(std::uint64_t count) {
+    for (std::uint64_t i = 1; i <= count; ++i) expect_ok(passive_->recv(i, {to_->segment(i, 1)}));
+    for (std::uint64_t i = 1; i <= count; ++i) expect_ok(active_->send(i, {from_->segment(i, 1)}));
+    settle();
+  }
+  void TearDown() override {
+    from_.reset();
+    to_.reset();
+    FaultTest::TearDown();
+  }
+
+  std::unique_ptr<Memory> from_;
+  std::unique_ptr<Memory> to_;
+};
+
 }  // namespace softdat::simnic::testing

@@ -7,29 +7,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class MessageFaultTest : public FaultTest {
+class MessageFaultTest : public TransferFaultTest {
  protected:
-  // Five sends, 1 to 5, that have receives.
-  void send_five() {
-    for (std::uint64_t i = 1; i <= 5; ++i) expect_ok(passive_->recv(i, {to_->segment(i, 1)}));
-    for (std::uint64_t i = 1; i <= 5; ++i) expect_ok(active_->send(i, {from_->segment(i, 1)}));
-    settle();
-  }
-  void begin(const std::string& plan) {
-    from_.reset();
-    to_.reset();
-    connect(plan);
-    from_ = std::make_unique<Memory>(here(), bytes("0123456789abcdef"));
-    to_ = std::make_unique<Memory>(there(), 16);
-  }
-  void TearDown() override {
-    from_.reset();
-    to_.reset();
-    FaultTest::TearDown();
-  }
-
-  std::unique_ptr<Memory> from_;
-  std::unique_ptr<Memory> to_;
+  void send_five() { send_numbered(5); }
 };
 
 TEST_F(MessageFaultTest, ADropBeforeAMessageLetsAllBeforeItComplete) {
