@@ -201,7 +201,7 @@ class CounterFile {
 
   UniqueFd file_;
   std::byte* memory_ = nullptr;
-  // Of the owner, who reads nothing back from the file: its peers may have written there.
+  // The owner's own copies. It reads nothing back from the file, where others may have written.
   std::uint64_t generation_ = 0;
   SnapshotHead head_{};
 };

@@ -16,7 +16,7 @@ struct Known {
 };
 constinit thread_local std::array<Known, 64> t_known{};
 
-// Of the entry point that has called another one.
+// The place of an entry point of ours that has called another one.
 constinit thread_local const void* t_place = nullptr;
 
 }  // namespace

@@ -57,7 +57,7 @@ class Publisher {
   base::EventCount news_;
   std::mutex mutex_;
   base::EndpointSums freed_{};  // guarded by mutex_
-  // Of the thread.
+  // Used by the publisher's thread alone.
   base::CounterFile file_;
   base::EndpointSums live_{};   // of the endpoints in the present snapshot
   base::EndpointSums shown_{};  // of the process, in the last snapshot

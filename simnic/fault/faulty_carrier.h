@@ -70,7 +70,7 @@ class FaultyCarrier final : public transport::Carrier {
 
   // The adapter fails at the next turn.
   void fail();
-  // Nothing leaves any more towards this peer, or to anybody (no peer), for that time (empty: for ever).
+  // Stops sending to this peer (none: to every peer) for that time (none: for ever).
   void hold(const std::optional<transport::Address>& peer, std::optional<base::Duration> time);
   // Until when nothing leaves towards the peer. A time that has passed: it is free.
   base::Time held_until(const transport::Address& peer) const;

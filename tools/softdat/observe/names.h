@@ -64,7 +64,7 @@ inline constexpr std::array<IaEventName, 34> kIaEventNames{{{0, "pz_create"},
                                                             {55, "refused"},
                                                             {57, "timed_out"}}};
 
-// Of an EpRecord; "unknown" for a number that is none.
+// The name of EpRecord::state; "unknown" for a number that is no state.
 std::string state_name(std::uint32_t state);
 bool is_connected(std::uint32_t state);
 

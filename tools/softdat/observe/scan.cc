@@ -50,7 +50,7 @@ struct Status {
   std::uint64_t pinned_bytes = 0;
 };
 
-// Of /proc/PID/status: "NSpid:\t4711\t12", "VmPin:\t  128 kB".
+// Reads lines of /proc/PID/status, such as "NSpid:\t4711\t12", "VmPin:\t  128 kB".
 std::optional<Status> read_status(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/status", pid));
   Status status;

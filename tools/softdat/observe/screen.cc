@@ -136,7 +136,7 @@ class Screen {
     ::attrset(A_NORMAL);
   }
 
-  // Of the last draw(): how many lines there are room for.
+  // How many rows the terminal has room for.
   std::size_t room() const { return static_cast<std::size_t>(std::max(LINES - 3, 1)); }
 
   void draw() {

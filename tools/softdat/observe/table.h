@@ -44,7 +44,7 @@ std::vector<std::string> endpoint_lines(const Process& process, std::uint64_t en
 
 // Largest first for numbers, alphabetically for texts; `is_reversed` turns it round. Equal rows keep their order.
 void sort_rows(Table& table, std::size_t column, bool is_reversed);
-// Keeps the rows of which some cell contains the text, whatever the letter case.
+// Keeps the rows in which a cell contains the text, in upper or lower case.
 void filter_rows(Table& table, const std::string& text);
 
 // The heading and the rows, aligned.

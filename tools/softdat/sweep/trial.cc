@@ -37,7 +37,7 @@ constexpr std::array<const char*, kOutcomes> kNames{"passed", "clean error", "ha
 constexpr std::size_t kMostDetails = 4000;
 // How long a program that was stopped may take to end.
 constexpr auto kStopTime = std::chrono::seconds(5);
-// Of what a run prints, so much of its end is looked at.
+// How much of the end of a run's output is looked at.
 constexpr std::streamoff kMostOutput = std::streamoff{1} << 20;
 
 struct Run {

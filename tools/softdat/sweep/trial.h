@@ -23,7 +23,7 @@ enum class Outcome {
 inline constexpr std::size_t kOutcomes = 7;
 
 const char* name_of(Outcome outcome);
-// Of name_of(). Nothing for another word.
+// The reverse of name_of(). Nothing for a word that is no outcome.
 std::optional<Outcome> find_outcome(const std::string& name);
 // Whether somebody has to look at it.
 bool is_bad(Outcome outcome);
