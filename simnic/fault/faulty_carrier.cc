@@ -74,11 +74,15 @@ transport::Refusal refusal_of(std::string_view reason) {
   return reason == "unreachable" ? transport::Refusal::kUnreachable : transport::Refusal::kNoListener;
 }
 
+}  // namespace
+
 base::Duration to_duration(double ms) {
   return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double, std::milli>(ms));
 }
 
-}  // namespace
+std::optional<base::Duration> time_of(const base::FaultRule& rule) {
+  return rule.ms ? std::optional(to_duration(*rule.ms)) : std::nullopt;
+}
 
 transport::ListenResult FaultyCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
                                               transport::PortSink& sink) {
@@ -119,8 +123,7 @@ ConnectFate FaultyCarrier::decide_connect(std::uint32_t endpoint_number, base::F
     if (rule->kind == FaultKind::kDelayConnect) fate.delay += to_duration(*rule->ms);
     if (rule->kind == FaultKind::kCutPrivateData) fate.private_data = rule->bytes;
     if (rule->kind == FaultKind::kDropConnection) fate.is_dropped = true;
-    if (rule->kind == FaultKind::kPartition)
-      hold(peer, rule->ms ? std::optional(to_duration(*rule->ms)) : std::nullopt);
+    if (rule->kind == FaultKind::kPartition) hold(peer, time_of(*rule));
   }
   if (op != base::FaultOp::kConnect || !is_parted_from(peer)) return fate;
   const base::Time end = held_until(peer);

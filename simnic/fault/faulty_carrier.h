@@ -22,6 +22,10 @@ namespace softdat::simnic::fault {
 class FaultyChannel;
 class FaultyQueuePair;
 
+base::Duration to_duration(double ms);
+// The ms= of the rule; nothing where it has none.
+std::optional<base::Duration> time_of(const base::FaultRule& rule);
+
 // What the plan has in store for one connect of the consumer's, however often it is tried.
 struct ConnectFate {
   std::optional<transport::Refusal> refusal{};

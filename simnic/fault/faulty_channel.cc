@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "simnic/fault.h"
+
 namespace softdat::simnic::fault {
 
 using transport::CloseReason;
 using transport::Offer;
 using transport::TerminateCode;
-
-namespace {
-
-constexpr TerminateCode kUnexpectedOpcode{0, 2, 0x06};
-
-}  // namespace
 
 FaultyChannel::FaultyChannel(FaultyCarrier& carrier, std::uint32_t endpoint, const transport::Address& peer,
                              transport::ChannelSink& sink)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simnic/fault.h"
 #include "simnic/fault/faulty_channel.h"
 #include "simnic/fault/faulty_queue_pair.h"
 
@@ -16,14 +17,8 @@ using transport::NoteKind;
 using transport::Opcode;
 using transport::Placement;
 
-constexpr transport::TerminateCode kNoBuffer{1, 2, 0x02};
-
 bool is_send(Opcode opcode) {
   return opcode >= Opcode::kSend && opcode <= Opcode::kSendSolicitedInvalidate;
-}
-
-base::Duration to_duration(double ms) {
-  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double, std::milli>(ms));
 }
 
 }  // namespace

@@ -37,10 +37,6 @@ FaultOp op_of(Opcode opcode) {
   return opcode == Opcode::kAtomicRequest ? FaultOp::kAtomic : FaultOp::kSend;
 }
 
-base::Duration to_duration(double ms) {
-  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double, std::milli>(ms));
-}
-
 // The same request with a key that the peer refuses.
 Message with_bad_key(const Message& message) {
   Message changed = message;
@@ -180,7 +176,6 @@ void FaultyChannel::decide_request(const Message& message) {
 void FaultyChannel::carry_out(const FaultRule& rule, const Point& point) {
   if (cut_) return;  // what ends is not harmed further
   const auto note = [&] { carrier_.injector().note(rule, point); };
-  const auto time = [&] { return rule.ms ? std::optional(to_duration(*rule.ms)) : std::nullopt; };
   switch (rule.kind) {
     case FaultKind::kDropConnection:
     case FaultKind::kBreakEndpoint:
@@ -199,7 +194,7 @@ void FaultyChannel::carry_out(const FaultRule& rule, const Point& point) {
     case FaultKind::kCorruptHeader:
       return mark_damage(rule, point);
     case FaultKind::kLateCompletions:
-      marks_[next_].late = time();
+      marks_[next_].late = time_of(rule);
       return note();
     case FaultKind::kDelay:
     case FaultKind::kJitter:
@@ -210,13 +205,13 @@ void FaultyChannel::carry_out(const FaultRule& rule, const Point& point) {
       return;
     case FaultKind::kFlap:
       note();
-      return hold_for(*time());
+      return hold_for(*time_of(rule));
     case FaultKind::kStopPeer:
       note();
-      return carrier_.hold(std::nullopt, time());
+      return carrier_.hold(std::nullopt, time_of(rule));
     case FaultKind::kPartition:
       note();
-      return carrier_.hold(peer_, time());
+      return carrier_.hold(peer_, time_of(rule));
     default:
       return note();
   }
