@@ -13,10 +13,6 @@ using Json = nlohmann::ordered_json;
 // Changes when a name or a meaning does; new names alone do not change it.
 constexpr int kFormat = 1;
 
-double seconds(std::uint64_t from_ns, std::uint64_t to_ns) {
-  return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) * 1e-9 : 0;
-}
-
 Json to_json(const base::CountedTransfers& transfers, std::uint64_t base::CountedTransfer::*what) {
   Json json = Json::object();
   for (std::size_t i = 0; i < transfers.size(); ++i) json[kTransferNames[i]] = transfers[i].*what;
@@ -124,13 +120,11 @@ Json list(const std::vector<Record>& records) {
 
 Json to_json(const Process& process) {
   const Snapshot& snapshot = process.snapshot;
-  std::uint64_t registered = 0;
-  for (const base::LmrRecord& lmr : snapshot.lmrs) registered += lmr.bytes;
   Json json{{"pid", process.pid},
             {"program", process.program},
             {"age_seconds", process.age_s},
             {"left_out", snapshot.head.left_out},
-            {"registered_bytes", registered},
+            {"registered_bytes", registered_bytes(snapshot)},
             {"pinned_bytes", process.pinned_bytes}};
   json.update(to_json(snapshot.sums));
   json["ias"] = list(snapshot.ias);

@@ -122,9 +122,7 @@ void add_process(Writer& out, const std::string& labels, const Process& process)
                                                          {"srq", snapshot.srqs.size()},
                                                          {"lmr", snapshot.lmrs.size()}};
   for (const auto& [kind, count] : objects) out.add("softdat_objects", with(labels, "kind", kind), count);
-  std::uint64_t registered = 0;
-  for (const base::LmrRecord& lmr : snapshot.lmrs) registered += lmr.bytes;
-  out.add("softdat_registered_bytes", labels, registered);
+  out.add("softdat_registered_bytes", labels, registered_bytes(snapshot));
   out.add("softdat_pinned_bytes", labels, process.pinned_bytes);
   add_sums(out, labels, snapshot.sums);
   for (const base::IaRecord& ia : snapshot.ias) {
@@ -155,8 +153,7 @@ void add_queue(Writer& out, const std::string& labels, std::uint32_t outstanding
 void add_endpoint(Writer& out, const std::string& process, const base::EpRecord& ep, std::uint64_t now_ns) {
   const std::string labels = with(with(process, "ep", id_text(ep.id)), "remote", printable(ep.remote));
   out.add("softdat_endpoint_state", with(labels, "state", state_name(ep.state)), 1);
-  const std::uint64_t age_ns = now_ns > ep.state_ns ? now_ns - ep.state_ns : 0;
-  out.add("softdat_endpoint_state_seconds", labels, static_cast<double>(age_ns) * 1e-9);
+  out.add("softdat_endpoint_state_seconds", labels, seconds(ep.state_ns, now_ns));
   for (std::size_t i = 0; i < kTransferNames.size(); ++i) {
     if (ep.sums.transfers[i].number == 0) continue;
     const std::string kind = with(labels, "kind", kTransferNames[i]);

@@ -90,8 +90,7 @@ std::optional<std::uint64_t> read_generation(int file, std::uint32_t pid) {
 
 double age_of(const Snapshot& snapshot) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const auto now_ns = static_cast<double>(std::chrono::nanoseconds(now).count());
-  return std::max(0.0, (now_ns - static_cast<double>(snapshot.head.published_ns)) * 1e-9);
+  return seconds(snapshot.head.published_ns, static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()));
 }
 
 }  // namespace

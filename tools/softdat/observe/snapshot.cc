@@ -80,4 +80,14 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+double seconds(std::uint64_t from_ns, std::uint64_t to_ns) {
+  return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) * 1e-9 : 0;
+}
+
+std::uint64_t registered_bytes(const Snapshot& snapshot) {
+  std::uint64_t sum = 0;
+  for (const base::LmrRecord& lmr : snapshot.lmrs) sum += lmr.bytes;
+  return sum;
+}
+
 }  // namespace softdat::tools::observe

@@ -27,6 +27,11 @@ struct Snapshot {
 // skipped.
 std::optional<Snapshot> decode(std::span<const std::byte> bytes);
 
+// From one moment of CLOCK_MONOTONIC to a later one; 0 if it is not later.
+double seconds(std::uint64_t from_ns, std::uint64_t to_ns);
+
+std::uint64_t registered_bytes(const Snapshot& snapshot);
+
 // The text without its end, control characters and everything but ASCII replaced by '?': it may go to a terminal.
 std::string printable(std::string_view text);
 template <std::size_t kSize>

@@ -61,9 +61,7 @@ const Process* find(const std::vector<Process>& processes, pid_t pid) {
 }
 
 double seconds_between(const Process& before, const Process& now) {
-  const std::uint64_t from = before.snapshot.head.published_ns;
-  const std::uint64_t to = now.snapshot.head.published_ns;
-  return to > from ? static_cast<double>(to - from) * 1e-9 : 0;
+  return seconds(before.snapshot.head.published_ns, now.snapshot.head.published_ns);
 }
 
 Row process_row(const Process& process, const Process* before) {
@@ -76,21 +74,18 @@ Row process_row(const Process& process, const Process* before) {
     connected += is_connected(ep.state) ? 1 : 0;
     queued += ep.sends_outstanding;
   }
-  std::uint64_t registered = 0;
-  for (const base::LmrRecord& lmr : snapshot.lmrs) registered += lmr.bytes;
   return {.cells = {whole(static_cast<std::uint64_t>(process.pid)), text(process.program), whole(snapshot.eps.size()),
                     whole(connected), number(now.operations), number(now.megabytes),
                     count(requests(snapshot.sums.transfers)), count(request_bytes(snapshot.sums.transfers)),
                     count(received(snapshot.sums.transfers)), count(failures(snapshot.sums)),
                     count(snapshot.sums.rnr_waits), count(snapshot.sums.resends + snapshot.sums.connect_retries),
-                    count(queued), count(snapshot.lmrs.size()), count(registered), count(process.pinned_bytes),
-                    duration(process.age_s)},
+                    count(queued), count(snapshot.lmrs.size()), count(registered_bytes(snapshot)),
+                    count(process.pinned_bytes), duration(process.age_s)},
           .pid = process.pid};
 }
 
 Row endpoint_row(const Process& process, const base::EpRecord& ep, const Rates& now) {
-  const std::uint64_t published = process.snapshot.head.published_ns;
-  const double since = published > ep.state_ns ? static_cast<double>(published - ep.state_ns) * 1e-9 : 0;
+  const double since = seconds(ep.state_ns, process.snapshot.head.published_ns);
   return {
       .cells = {text(id_text(ep.id)), text(state_name(ep.state)), duration(since), text(printable(ep.remote)),
                 number(now.operations), number(now.megabytes), count(requests(ep.sums.transfers)),
@@ -137,8 +132,7 @@ void add_failures(std::vector<std::string>& lines, const Process& process, std::
   std::size_t shown = 0;
   for (const base::FailureRecord& failure : process.snapshot.failures) {
     if (failure.ep != endpoint) continue;
-    const double ago = now > failure.when_ns ? static_cast<double>(now - failure.when_ns) * 1e-9 : 0;
-    lines.push_back(fmt::format("  {} ago: {}", short_time(ago), printable(failure.text)));
+    lines.push_back(fmt::format("  {} ago: {}", short_time(seconds(failure.when_ns, now)), printable(failure.text)));
     ++shown;
   }
   if (shown == 0) lines.emplace_back("  none");
@@ -176,8 +170,7 @@ Table endpoint_table(const Process& now, const std::vector<Process>& before) {
 std::vector<std::string> endpoint_lines(const Process& process, std::uint64_t endpoint) {
   const base::EpRecord* const ep = find_endpoint(process, endpoint);
   if (ep == nullptr) return {};
-  const std::uint64_t now = process.snapshot.head.published_ns;
-  const double since = now > ep->state_ns ? static_cast<double>(now - ep->state_ns) * 1e-9 : 0;
+  const double since = seconds(ep->state_ns, process.snapshot.head.published_ns);
   std::vector<std::string> lines{
       fmt::format("endpoint {} of {} ({})", id_text(ep->id), process.program, process.pid),
       fmt::format("state           {} for {}", state_name(ep->state), short_time(since)),
