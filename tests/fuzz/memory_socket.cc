@@ -33,6 +33,7 @@ struct File {
 MemoryPacket packet;
 bool is_taken = false;
 std::array<File, MemorySocket::kMostFiles> files;
+std::size_t open_count = 0;
 
 bool is_ours(int number) {
   return number >= kSocket && number < kFirstFile + static_cast<int>(files.size());
@@ -65,6 +66,7 @@ void add_files(msghdr& message, std::size_t room) {
   if (fit < packet.files.size()) message.msg_flags |= MSG_CTRUNC;
   if (fit == 0) return;
   std::array<int, MemorySocket::kMostFiles> numbers;
+  open_count = fit;
   for (std::size_t i = 0; i < fit; ++i) {
     files[i] = {.kind = packet.files[i], .is_open = true};
     numbers[i] = kFirstFile + static_cast<int>(i);
@@ -92,6 +94,7 @@ ssize_t take_packet(msghdr& message) {
 
 void close_file(int number) {
   file_of(number).is_open = false;
+  --open_count;
 }
 
 }  // namespace
@@ -100,6 +103,7 @@ MemorySocket::MemorySocket(const MemoryPacket& waiting) {
   expect(waiting.files.size() <= kMostFiles, "the kernel allows so many descriptors");
   packet = waiting;
   is_taken = false;
+  open_count = 0;
   std::fill_n(files.begin(), packet.files.size(), File{});
 }
 MemorySocket::~MemorySocket() {
@@ -109,9 +113,7 @@ int MemorySocket::number() const {
   return kSocket;
 }
 std::size_t MemorySocket::open_files() const {
-  const auto sent = std::span(files).first(packet.files.size());
-  return static_cast<std::size_t>(
-      std::count_if(sent.begin(), sent.end(), [](const File& file) { return file.is_open; }));
+  return open_count;
 }
 std::size_t MemorySocket::index_of(int number) const {
   static_cast<void>(file_of(number));

@@ -22,20 +22,26 @@
 
 namespace softdat::fuzz {
 
+// Without AddressSanitizer they do nothing.
+inline void poison([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t length) {
+#ifdef SOFTDAT_POISONS
+  __asan_poison_memory_region(from, length);
+#endif
+}
+inline void unpoison([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t length) {
+#ifdef SOFTDAT_POISONS
+  __asan_unpoison_memory_region(from, length);
+#endif
+}
+
 // Copies `bytes` to the beginning of a room of `room` bytes, as the kernel would. Reading the bytes behind them is an
 // error until they are written by this function again.
 inline void fill_and_poison_rest(std::byte* to, std::span<const std::byte> bytes, std::size_t room) {
-#ifdef SOFTDAT_POISONS
   // Poison is one word of shadow per eight bytes; an overrun of a decoder is short.
   constexpr std::size_t kMostPoison = 512;
-  __asan_unpoison_memory_region(to, std::min(room, bytes.size() + kMostPoison));
-#endif
+  unpoison(to, std::min(room, bytes.size() + kMostPoison));
   if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
-#ifdef SOFTDAT_POISONS
-  __asan_poison_memory_region(to + bytes.size(), std::min(room - bytes.size(), kMostPoison));
-#else
-  static_cast<void>(room);
-#endif
+  poison(to + bytes.size(), std::min(room - bytes.size(), kMostPoison));
 }
 
 }  // namespace softdat::fuzz

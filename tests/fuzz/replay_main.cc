@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs a fuzz target without libFuzzer:
-//   TARGET [--inputs N] [--seconds S] [--seed S] [--most-bytes B] [--artifact PREFIX] [DIRECTORY...]
-// First every file of the directories as it is, then N mutations of them, or as many as S seconds allow. If an input
-// breaks the target or takes a minute, its number is printed, and it is written to the file PREFIXinput.
+//   TARGET [--inputs N] [--seconds S] [--seed S] [--most-bytes B] [--artifact PREFIX] [DIRECTORY|FILE...]
+// First every file as it is, then N mutations of them, or as many as S seconds allow. If an input breaks the target or
+// takes a minute, its number and the seed are printed, and it is written to the file PREFIXinput.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -13,42 +13,48 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/input_rooms.h"
+#include "tests/fuzz/mutate.h"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+extern "C" __attribute__((weak)) void __sanitizer_print_stack_trace();
 
 namespace {
 
+using namespace softdat::fuzz;
 using Bytes = std::vector<std::uint8_t>;
+using ByteSpan = std::span<const std::uint8_t>;
 constexpr unsigned kSecondsToHang = 60;
 
-std::mt19937_64 engine;
+// The input that runs, for the signals.
 std::uint64_t current = 0;
-const Bytes* current_bytes = nullptr;
+ByteSpan current_bytes;
+std::uint64_t seed = 1;
 std::string artifact;  // a file; empty: none is written
 
-std::size_t below(std::size_t limit) {
-  return limit == 0 ? 0 : static_cast<std::size_t>(engine() % limit);
-}
-
 void report_death() {
-  char text[64];
-  const int length =
-      std::snprintf(text, sizeof text, "\nthe input was number %llu\n", static_cast<unsigned long long>(current));
+  char text[96];
+  const int length = std::snprintf(text, sizeof text, "\nthe input was number %llu of seed %llu\n",
+                                   static_cast<unsigned long long>(current), static_cast<unsigned long long>(seed));
   static_cast<void>(!::write(STDOUT_FILENO, text, static_cast<std::size_t>(length)));
-  if (artifact.empty() || current_bytes == nullptr) return;
+  if (artifact.empty() || current == 0) return;
   const int file = ::open(artifact.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  static_cast<void>(!::write(file, current_bytes->data(), current_bytes->size()));
+  static_cast<void>(!::write(file, current_bytes.data(), current_bytes.size()));
 }
 
 void on_signal(int signal) {
   report_death();
+  // Whatever state the process is in, it ends.
+  constexpr unsigned kSecondsToReport = 10;
+  ::signal(SIGALRM, SIG_DFL);
+  ::alarm(kSecondsToReport);
+  if (__sanitizer_print_stack_trace != nullptr) __sanitizer_print_stack_trace();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
@@ -56,16 +62,19 @@ void on_signal(int signal) {
 // An input that is still the same after so long hangs.
 void on_alarm(int) {
   static std::uint64_t last = 0;
-  if (std::exchange(last, current) == current) std::abort();
+  if (std::exchange(last, current) == current) {
+    constexpr char kText[] = "no end within a minute\n";
+    static_cast<void>(!::write(STDERR_FILENO, kText, sizeof kText - 1));
+    std::abort();
+  }
   ::alarm(kSecondsToHang);
 }
 
-void run(const Bytes& bytes) {
+void run(InputRooms& rooms, ByteSpan bytes) {
   ++current;
-  current_bytes = &bytes;
-  // A copy of just that size, so that a sanitizer sees reads beyond it.
-  const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
-  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+  current_bytes = rooms.enter(bytes);
+  LLVMFuzzerTestOneInput(current_bytes.data(), current_bytes.size());
+  rooms.leave();
 }
 
 Bytes read_file(const std::filesystem::path& path) {
@@ -73,10 +82,14 @@ Bytes read_file(const std::filesystem::path& path) {
   return Bytes(std::istreambuf_iterator<char>(in), {});
 }
 
-std::vector<Bytes> read_corpus(const std::vector<std::string>& directories) {
+std::vector<Bytes> read_corpus(const std::vector<std::string>& places) {
   std::vector<std::filesystem::path> paths;
-  for (const std::string& directory : directories) {
-    for (const auto& entry : std::filesystem::directory_iterator(directory)) paths.push_back(entry.path());
+  for (const std::string& place : places) {
+    if (!std::filesystem::is_directory(place)) {
+      paths.emplace_back(place);
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(place)) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<Bytes> corpus;
@@ -85,61 +98,17 @@ std::vector<Bytes> read_corpus(const std::vector<std::string>& directories) {
   return corpus;
 }
 
-void insert_from(Bytes& bytes, const Bytes& other) {
-  if (other.empty()) return;
-  const std::size_t from = below(other.size());
-  const std::size_t length = std::min(1 + below(32), other.size() - from);
-  const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size() + 1));
-  bytes.insert(at, other.begin() + static_cast<std::ptrdiff_t>(from),
-               other.begin() + static_cast<std::ptrdiff_t>(from + length));
-}
-
-void erase_some(Bytes& bytes) {
-  const std::size_t from = below(bytes.size());
-  const std::size_t length = std::min(1 + below(16), bytes.size() - from);
-  const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(from);
-  bytes.erase(at, at + static_cast<std::ptrdiff_t>(length));
-}
-
-void mutate_once(Bytes& bytes, const std::vector<Bytes>& corpus) {
-  static constexpr std::uint8_t kTelling[] = {0, 1, 2, 0x7f, 0x80, 0xff, 0xfe, 4, 8, 0x40};
-  switch (bytes.empty() ? 4 : below(7)) {
-    case 0:
-      bytes[below(bytes.size())] ^= static_cast<std::uint8_t>(1u << below(8));
-      return;
-    case 1:
-      bytes[below(bytes.size())] = kTelling[below(std::size(kTelling))];
-      return;
-    case 2:
-      bytes[below(bytes.size())] = static_cast<std::uint8_t>(engine());
-      return;
-    case 3:
-      return erase_some(bytes);
-    case 4:
-      return insert_from(bytes, corpus[below(corpus.size())]);
-    case 5:
-      bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size() + 1)),
-                   static_cast<std::uint8_t>(engine()));
-      return;
-    default:
-      bytes.resize(below(bytes.size() + 1));
-  }
-}
-
 struct Plan {
   std::uint64_t inputs = 0;
   std::uint64_t seconds = 0;  // 0: no limit
-  std::uint64_t seed = 1;
   std::uint64_t most_bytes = 4096;
-  std::vector<std::string> directories;
+  std::vector<std::string> places;
 };
 
 Plan read_plan(int count, char** words) {
   Plan plan;
-  const std::pair<const char*, std::uint64_t*> numbers[] = {{"--inputs", &plan.inputs},
-                                                            {"--seconds", &plan.seconds},
-                                                            {"--seed", &plan.seed},
-                                                            {"--most-bytes", &plan.most_bytes}};
+  const std::pair<const char*, std::uint64_t*> numbers[] = {
+      {"--inputs", &plan.inputs}, {"--seconds", &plan.seconds}, {"--seed", &seed}, {"--most-bytes", &plan.most_bytes}};
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const auto* const number =
@@ -147,7 +116,7 @@ Plan read_plan(int count, char** words) {
     if (word == "--artifact" && i + 1 < count) {
       artifact = std::string(words[++i]) + "input";
     } else if (number == std::end(numbers)) {
-      plan.directories.push_back(word);
+      plan.places.push_back(word);
     } else if (i + 1 < count) {
       *number->second = std::stoull(words[++i]);
     }
@@ -162,36 +131,48 @@ bool is_late(const Plan& plan, std::uint64_t inputs) {
   return plan.seconds != 0 && inputs % 16 == 0 && Clock::now() >= deadline;
 }
 
-void run_mutations(const Plan& plan, const std::vector<Bytes>& corpus) {
+std::size_t longest_of(const std::vector<Bytes>& corpus) {
+  std::size_t longest = 0;
+  for (const Bytes& bytes : corpus) longest = std::max(longest, bytes.size());
+  return longest;
+}
+
+void run_mutations(const Plan& plan, const std::vector<Bytes>& corpus, InputRooms& rooms) {
+  Random random(seed);
+  Bytes room(std::max<std::size_t>(plan.most_bytes, longest_of(corpus)));
+  const auto any = [&]() -> const Bytes& { return corpus[random.below(corpus.size())]; };
   for (std::uint64_t i = 0; i < plan.inputs && !is_late(plan, i); ++i) {
-    Bytes bytes = corpus[below(corpus.size())];
-    for (std::size_t n = 1 + below(6); n > 0; --n) mutate_once(bytes, corpus);
-    bytes.resize(std::min<std::uint64_t>(bytes.size(), plan.most_bytes));
-    run(bytes);
+    const Bytes& begin = any();
+    std::copy(begin.begin(), begin.end(), room.begin());
+    Draft draft{room, begin.size()};
+    for (std::size_t n = 1 + random.below(6); n > 0; --n) mutate_once(draft, any(), random);
+    run(rooms, ByteSpan(room).first(std::min<std::size_t>(draft.size, plan.most_bytes)));
   }
 }
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most) {
-  Bytes bytes(data, data + size);
-  mutate_once(bytes, {bytes});
-  bytes.resize(std::min(bytes.size(), most));
-  std::copy(bytes.begin(), bytes.end(), data);
-  return bytes.size();
+// Some targets name it; only libFuzzer has them mutate.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t*, std::size_t size, std::size_t) {
+  return size;
 }
 
 int main(int count, char** words) {
   const Plan plan = read_plan(count, words);
   LLVMFuzzerInitialize(&count, &words);
-  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(report_death);
-  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::signal(signal, on_signal);
+  // A sanitizer has more to say of a bad access than we do.
+  const bool is_sanitized = __sanitizer_set_death_callback != nullptr;
+  if (is_sanitized) __sanitizer_set_death_callback(report_death);
+  ::signal(SIGABRT, on_signal);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+    if (!is_sanitized) ::signal(signal, on_signal);
+  }
   ::signal(SIGALRM, on_alarm);
   ::alarm(kSecondsToHang);
-  engine.seed(plan.seed);
-  const std::vector<Bytes> corpus = read_corpus(plan.directories);
-  for (const Bytes& bytes : corpus) run(bytes);
-  run_mutations(plan, corpus);
-  current_bytes = nullptr;
+  const std::vector<Bytes> corpus = read_corpus(plan.places);
+  InputRooms rooms(std::max<std::size_t>(plan.most_bytes, longest_of(corpus)));
+  for (const Bytes& bytes : corpus) run(rooms, bytes);
+  run_mutations(plan, corpus, rooms);
+  current = 0;
   return 0;
 }

@@ -239,7 +239,7 @@ class Script {
   void record(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) {
     const std::size_t length = kWordBytes + bytes.size();
     if (!writer_->has_room(length)) return;
-    std::copy(bytes.begin(), bytes.end(), writer_->place() + kWordBytes);
+    std::copy(bytes.begin(), bytes.end(), writer_->begin(length) + kWordBytes);
     writer_->publish(pack({.bytes = static_cast<std::uint32_t>(length), .kind = kind, .channel = number}), length);
     count_units("records", 1);
   }
@@ -257,6 +257,7 @@ class Script {
   void raw_line(std::uint64_t word) {
     const std::size_t length = kWordBytes * (1 + in_.byte());
     if (word == 0 || !writer_->has_room(length)) return;
+    static_cast<void>(writer_->begin(length));
     writer_->publish(word, length);
     count_units("records", 1);
   }
