@@ -25,7 +25,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 16> kRows{{
+constexpr std::array<Row, 19> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -42,6 +42,9 @@ constexpr std::array<Row, 16> kRows{{
     {"SOFTDAT_SANITIZE_SUPPRESSIONS", "", {}, true},
     {"SOFTDAT_FAULTS", "", {}, true},
     {"SOFTDAT_FAULTS_LOG", "", {}, true},
+    {"SOFTDAT_CAPTURE", "", {}, true},
+    {"SOFTDAT_CAPTURE_SNAP", "", {0, 65535}},
+    {"SOFTDAT_CAPTURE_BUFFER", "", {128, 1048576}},
 }};
 
 const Row& row_of(Variable variable) {

@@ -15,6 +15,9 @@ class DatagramQueuePair;
 
 class DatagramSwitch {
  public:
+  // The first queue pair gets the number behind `last_number`.
+  explicit DatagramSwitch(std::uint32_t last_number = 0) : last_number_(last_number) {}
+
   // The number that peers know the queue pair by.
   std::uint32_t add(DatagramQueuePair& queue_pair);
   void remove(std::uint32_t number) { queue_pairs_.erase(number); }
@@ -28,7 +31,7 @@ class DatagramSwitch {
   void route(const DatagramHead& head, const transport::Address& sender, std::span<const std::byte> data);
 
  private:
-  std::uint32_t last_number_ = 0;
+  std::uint32_t last_number_;
   std::uint64_t last_link_ = 0;
   std::unordered_map<std::uint32_t, DatagramQueuePair*> queue_pairs_;
   std::unordered_map<std::uint64_t, DatagramLink*> links_;

@@ -94,8 +94,10 @@ Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
     : attributes_(make_attributes(config)),
       rnr_(config.rnr),
       connect_grace_(config.connect_grace),
+      port_base_(config.port_base),
       home_(config.home),
       memory_(pick_salt()),
+      datagrams_(config.port_base),
       engine_(std::move(carrier), config.drive) {}
 
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
@@ -167,7 +169,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .memory = memory_,
                        .home = home_.get(),
                        .stream = number | kStreamBit,
-                       .address = attributes_.address.with_port(to_port(number)),
+                       .address = attributes_.address.with_port(to_port(number + port_base_)),
                        .rnr = rnr_,
                        .connect_grace = connect_grace_};
     return std::unique_ptr<hca::QueuePair>(make_queue_pair(view, config));

@@ -30,6 +30,8 @@ struct NicConfig {
   base::Duration connect_grace = base::Duration::zero();  // as NicOptions
   std::shared_ptr<direct::Home> home = nullptr;           // as the carrier's; null: no direct access
   hca::DirectAccess direct = hca::DirectAccess::kNone;    // what home does, as the consumer is told
+  std::uint32_t port_base =
+      0;  // added to the ports of queue pairs, which begin at 2, and to the numbers of those for datagrams
 };
 
 class Nic : public hca::Device, public hca::DatagramDevice {
@@ -77,6 +79,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   const hca::DeviceAttributes attributes_;
   const RnrPolicy rnr_;
   const base::Duration connect_grace_;
+  const std::uint32_t port_base_;
   const std::shared_ptr<direct::Home> home_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "simnic/capture/capturing_carrier.h"
 #include "simnic/fault/faulty_nic.h"
 #include "simnic/fault/injector.h"
 #include "simnic/nic.h"
@@ -36,21 +37,30 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
   const bool has_faults = !options.faults.rules.empty();
   if (has_faults && !journal()->is_usable()) return nullptr;
-  const auto direct = has_faults ? hca::DirectAccess::kNone : options.direct;
+  capture::Recorder* const recorder = capture::Recorder::of_process();
+  const auto direct = has_faults || recorder != nullptr ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
   const auto home = has_shm ? make_home(direct) : nullptr;
-  auto carrier = transport::open_carrier({.kind = options.carrier,
-                                          .address = options.address,
-                                          .crc = options.crc,
-                                          .mpa = options.mpa,
-                                          .tcp_timeout = options.tcp_timeout,
-                                          .resources = home});
+  std::unique_ptr<transport::Carrier> carrier = transport::open_carrier({.kind = options.carrier,
+                                                                         .address = options.address,
+                                                                         .crc = options.crc,
+                                                                         .mpa = options.mpa,
+                                                                         .tcp_timeout = options.tcp_timeout,
+                                                                         .resources = home});
+  std::uint32_t port_base = 0;
+  if (recorder != nullptr) {
+    auto capturing =
+        std::make_unique<capture::CapturingCarrier>(std::move(carrier), *recorder, options.name, options.address);
+    port_base = capturing->port_base();
+    carrier = std::move(capturing);
+  }
   const NicConfig config{.name = options.name,
                          .address = options.address,
                          .rnr = options.rnr,
                          .connect_grace = options.connect_grace,
                          .home = home,
-                         .direct = direct};
+                         .direct = direct,
+                         .port_base = port_base};
   if (!has_faults) return std::make_unique<Nic>(std::move(carrier), config);
   auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
   return std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));

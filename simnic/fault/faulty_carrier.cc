@@ -22,11 +22,6 @@ bool is_of_datagrams(const Offer& offer) {
   return (offer.features & transport::kDatagrams) != 0;
 }
 
-// A queue pair names itself by its port (Nic::create_qp).
-std::uint32_t endpoint_of(const Offer& own) {
-  return own.address.port - 1u;
-}
-
 class FaultyRequest final : public InboundRequest {
  public:
   FaultyRequest(FaultyCarrier& carrier, std::unique_ptr<InboundRequest> inner)
@@ -38,7 +33,7 @@ class FaultyRequest final : public InboundRequest {
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
     if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
-    const std::uint32_t endpoint = endpoint_of(reply);
+    const std::uint32_t endpoint = carrier_.endpoint_of(reply.address);
     const Address peer = offer().address;
     const std::uint64_t number = ++carrier_.endpoint(endpoint).accepts;
     const ConnectFate fate = carrier_.decide_connect(endpoint, base::FaultOp::kAccept, number, reply, peer);
@@ -97,7 +92,7 @@ transport::ListenResult FaultyCarrier::listen(std::uint64_t service_id, std::uin
 std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote, const Offer& request,
                                                            ChannelSink& sink) {
   if (is_of_datagrams(request)) return inner_->connect(remote, request, sink);
-  const std::uint32_t number = endpoint_of(request);
+  const std::uint32_t number = endpoint_of(request.address);
   EndpointState& state = endpoint(number);
   if (!state.fate) state.fate = decide_connect(number, base::FaultOp::kConnect, state.connects, request, remote);
   auto channel = std::make_unique<FaultyChannel>(*this, number, remote, sink);

@@ -48,8 +48,10 @@ struct EndpointState {
 // Owned by the baton, but for attach().
 class FaultyCarrier final : public transport::Carrier {
  public:
-  FaultyCarrier(std::unique_ptr<transport::Carrier> inner, std::shared_ptr<const Injector> injector, RnrPolicy rnr)
-      : inner_(std::move(inner)), injector_(std::move(injector)), rnr_(rnr) {}
+  // `port_base`: as NicConfig's.
+  FaultyCarrier(std::unique_ptr<transport::Carrier> inner, std::shared_ptr<const Injector> injector, RnrPolicy rnr,
+                std::uint32_t port_base)
+      : inner_(std::move(inner)), injector_(std::move(injector)), rnr_(rnr), port_base_(port_base) {}
 
   // Before the first call of listen() or connect().
   void attach(Engine& engine) { engine_ = &engine; }
@@ -58,7 +60,7 @@ class FaultyCarrier final : public transport::Carrier {
   std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
                                               transport::ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
-  bool is_quiet() const override { return !is_failing_ && inner_->is_quiet(); }
+  std::size_t look() override { return is_failing_ ? kTakesTurn : inner_->look(); }
   bool has_failed() const override { return has_failed_ || inner_->has_failed(); }
   void wait(base::Time deadline) override { inner_->wait(deadline); }
   void interrupt() override { inner_->interrupt(); }
@@ -67,6 +69,8 @@ class FaultyCarrier final : public transport::Carrier {
   const Injector& injector() const { return *injector_; }
   transport::Carrier& inner() { return *inner_; }
   RnrPolicy rnr() const { return rnr_; }
+  // The number of the endpoint that has this address: a queue pair names itself by its port (Nic::create_qp).
+  std::uint32_t endpoint_of(const transport::Address& own) const { return own.port - 1u - port_base_; }
   EndpointState& endpoint(std::uint32_t number) { return endpoints_[number]; }
   std::set<FaultyChannel*>& channels() { return channels_; }
   base::Time now() const;
@@ -90,6 +94,7 @@ class FaultyCarrier final : public transport::Carrier {
   const std::unique_ptr<transport::Carrier> inner_;
   const std::shared_ptr<const Injector> injector_;
   const RnrPolicy rnr_;
+  const std::uint32_t port_base_;
   Engine* engine_ = nullptr;
   std::map<std::uint32_t, EndpointState> endpoints_;
   std::set<FaultyChannel*> channels_;

@@ -11,7 +11,7 @@ using base::FaultOp;
 
 FaultyNic::FaultyNic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config,
                      std::shared_ptr<const Injector> injector)
-    : Nic(std::make_unique<FaultyCarrier>(std::move(carrier), injector, config.rnr), config),
+    : Nic(std::make_unique<FaultyCarrier>(std::move(carrier), injector, config.rnr, config.port_base), config),
       injector_(std::move(injector)) {
   const Engine::Hold hold(engine());
   carrier_ = &static_cast<FaultyCarrier&>(engine().carrier());

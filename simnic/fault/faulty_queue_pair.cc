@@ -36,7 +36,7 @@ FaultyQueuePair::FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig&
     : QueuePair(nic, config),
       engine_(nic.engine),
       carrier_(carrier),
-      endpoint_(nic.address.port - 1u),
+      endpoint_(carrier.endpoint_of(nic.address)),
       recv_cq_(static_cast<CompletionQueue&>(*config.recv_cq)),
       has_srq_(config.srq != nullptr) {
   const Engine::Hold hold(engine_);

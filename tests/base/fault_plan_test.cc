@@ -145,5 +145,22 @@ TEST(EditDistanceTest, NearWordsOnlyAreMeant) {
   EXPECT_EQ(nearest_word("partition", kWords), "");
 }
 
+// nearest_word() stops counting where a word cannot be the nearest any more.
+TEST(EditDistanceTest, TheNearestWordIsTheFirstOfTheLeastDistance) {
+  const auto words = fault_kind_names();
+  for (const std::string_view word : words) {
+    for (std::size_t at = 0; at < word.size(); ++at) {
+      std::string typo(word);
+      at % 2 == 0 ? typo.erase(at, 1 + at % 3) : typo.insert(at, 1 + at % 3, 'e');
+      const auto nearer = [&](std::string_view a, std::string_view b) {
+        return edit_distance(typo, a) < edit_distance(typo, b);
+      };
+      const std::string_view least = *std::min_element(words.begin(), words.end(), nearer);
+      const std::size_t most = typo.size() < 4 ? 1 : 2;
+      EXPECT_EQ(nearest_word(typo, words), edit_distance(typo, least) <= most ? least : "") << typo;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace softdat::base

@@ -12,7 +12,7 @@
 #include "base/ordered_copy.h"
 #include "transport/tcp/crc32c.h"
 #include "transport/tcp/fpdu.h"
-#include "transport/tcp/message_body.h"
+#include "transport/tcp/fpdu_head.h"
 #include "transport/tcp/note.h"
 
 namespace softdat::transport::tcp {
@@ -79,34 +79,14 @@ std::size_t Outbound::ulpdu_size(const Message& message, std::size_t payload) {
 
 std::size_t Outbound::encode_head(const Message& message, std::uint32_t taken, std::size_t payload,
                                   std::byte* to) const {
-  Segment segment{.opcode = message.opcode, .is_last = taken + payload == payload_length(message)};
-  if (is_tagged(message.opcode)) {
-    segment.stag = message.stag;
-    segment.offset = message.offset + taken;
-    if (looks_like_note(message)) segment.offset &= kNoteValueMask;
-  } else {
-    const bool invalidates =
-        message.opcode == Opcode::kSendInvalidate || message.opcode == Opcode::kSendSolicitedInvalidate;
-    segment.stag = invalidates ? message.stag : 0;
-    segment.queue = row_of(message.opcode).queue;
-    segment.sequence = next_sequence_[segment.queue];
-    segment.message_offset = taken;
-  }
-  const std::size_t ddp = encode_segment(segment, to + kLengthSize);
-  const std::size_t size = kLengthSize + ddp + encode_body(message, to + kLengthSize + ddp);
-  base::store_be(to, static_cast<std::uint16_t>(size - kLengthSize + payload));
-  return size;
+  const std::uint32_t sequence = next_sequence_[row_of(message.opcode).queue];
+  return encode_fpdu_head(message, taken, payload, sequence, rules_.knows_notes, to);
 }
 
 Outbound::Head Outbound::make_head(const Message& message, std::uint32_t taken, std::size_t payload) const {
   Head head;
   head.size = encode_head(message, taken, payload, head.bytes.data());
   return head;
-}
-
-// A consumer's own Write of no bytes to STag 0. Its offset means nothing, so it may change.
-bool Outbound::looks_like_note(const Message& message) const {
-  return rules_.knows_notes && message.length == 0 && message.stag == kNoteStag && decode_note(message.offset);
 }
 
 bool Outbound::goes_direct(const Message& message) const {

@@ -81,7 +81,6 @@ class Outbound {
   Head make_head(const Message& message, std::uint32_t taken, std::size_t payload) const;
   std::size_t part_at(const Message& message, std::uint32_t taken) const;
   static std::size_t ulpdu_size(const Message& message, std::size_t payload);
-  bool looks_like_note(const Message& message) const;
   bool goes_direct(const Message& message) const;
 
   WriteStatus send_copied(int fd, const Message& message, PayloadSource* payload);

@@ -47,6 +47,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_text("--suppressions", "FILE", suppressions_, "Findings that are not to be told");
   options_.add_text("--findings", "FILE", findings_file_, "Write what the sanitizer finds as JSON");
   faults_.add_to(options_);
+  capture_.add_to(options_);
   options_.add_program(words_);
 }
 
@@ -67,6 +68,7 @@ void Command::check() const {
     throw UsageError("--address does not go with --hosts, which gives each host an address");
   }
   check_sanitizer();
+  capture_.check(options_, make_environment(environment_));
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
 
@@ -189,6 +191,8 @@ int Command::run() {
   ReportSocket reports;
   Environment whole = environment(reports.path());
   if (!faults.is_empty()) faults.put_into(whole);
+  Capture capture(capture_);
+  capture.put_into(whole);
   const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
   const JobPlan job_plan = plan(whole, hosts);
   const int signals = block_signals(is_gathered());
@@ -199,6 +203,7 @@ int Command::run() {
     const int status = job.run();
     summary.print();
     if (!faults.is_empty()) tell_of(faults, summary);
+    if (!capture.is_empty()) summary.note(capture.finish());
     return finish(status, findings);
   } catch (const StartFailure& failure) {
     print_error(failure.what());

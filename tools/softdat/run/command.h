@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/softdat/command_line.h"
+#include "tools/softdat/run/capture.h"
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/faults.h"
 #include "tools/softdat/run/findings.h"
@@ -41,6 +42,7 @@ class Command {
   Subcommand options_;
   EnvironmentOptions environment_;
   FaultOptions faults_;
+  CaptureOptions capture_;
   std::vector<std::string> words_;
   std::string server_;
   std::uint32_t copies_ = 1;

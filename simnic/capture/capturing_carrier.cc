@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/capture/capturing_carrier.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "simnic/capture/capturing_channel.h"
+
+namespace softdat::simnic::capture {
+namespace {
+
+using transport::ChannelSink;
+using transport::InboundRequest;
+using transport::Offer;
+
+class CapturingRequest final : public InboundRequest {
+ public:
+  CapturingRequest(const Place& place, std::unique_ptr<InboundRequest> inner)
+      : place_(place), inner_(std::move(inner)) {}
+
+  const Offer& offer() const override { return inner_->offer(); }
+  bool is_alive() const override { return inner_->is_alive(); }
+
+  std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    auto channel = std::make_unique<CapturingChannel>(place_, sink);
+    return channel->accept(*inner_, reply) ? std::move(channel) : nullptr;
+  }
+
+  void reject(std::span<const std::byte> private_data) override {
+    try {
+      const Offer& asked = offer();
+      Stream stream(place_, responder_of(place_.address, asked), initiator_of(asked), 0, false);
+      stream.begin(asked, now(), "");
+      stream.reject(asked, private_data);
+    } catch (const std::bad_alloc&) {
+      place_.recorder.count_drop(place_.interface);
+    }
+    inner_->reject(private_data);
+  }
+
+ private:
+  const Place& place_;
+  const std::unique_ptr<InboundRequest> inner_;
+};
+
+class CapturingPort final : public transport::Port, private transport::PortSink {
+ public:
+  CapturingPort(const Place& place, transport::PortSink& sink) : place_(place), sink_(sink) {}
+  transport::PortSink& own_sink() { return *this; }
+  void adopt(std::unique_ptr<transport::Port> inner) { inner_ = std::move(inner); }
+
+ private:
+  void on_request(std::unique_ptr<InboundRequest> request) override {
+    sink_.on_request(std::make_unique<CapturingRequest>(place_, std::move(request)));
+  }
+
+  const Place& place_;
+  transport::PortSink& sink_;
+  std::unique_ptr<transport::Port> inner_;
+};
+
+// The words with which the process was started.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  for (char& letter : text) {
+    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  return text.substr(0, 1000);
+}
+
+std::string description() {
+  const char* const copy = std::getenv("SOFTDAT_RUN_COPY");
+  const std::string words = command_line();
+  return copy == nullptr || *copy == '\0' ? words : std::string(copy) + ": " + words;
+}
+
+// Processes of one host may have the same address. So that their connections differ, each has ports of its own, while
+// there are enough of them.
+constexpr std::uint32_t kPortsOfProcess = 512;
+constexpr std::uint32_t kPortsOfAdapter = 128;
+constexpr std::uint32_t kPorts = 0x8000;
+
+Place make_place(Recorder& recorder, const std::string& adapter, const transport::Address& address) {
+  const std::string name =
+      std::string(program_invocation_short_name) + '[' + std::to_string(::getpid()) + "] " + adapter;
+  const std::uint32_t interface = recorder.add_interface(name, description());
+  const std::uint32_t base = (recorder.number() * kPortsOfProcess + interface * kPortsOfAdapter) % kPorts;
+  return {.recorder = recorder, .interface = interface, .name = name, .address = address, .port_base = base};
+}
+
+}  // namespace
+
+CapturingCarrier::CapturingCarrier(std::unique_ptr<transport::Carrier> inner, Recorder& recorder,
+                                   const std::string& adapter, const transport::Address& address)
+    : inner_(std::move(inner)), place_(make_place(recorder, adapter, address)) {}
+
+CapturingCarrier::~CapturingCarrier() {
+  inner_.reset();
+  place_.recorder.flush();
+}
+
+transport::ListenResult CapturingCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
+                                                 transport::PortSink& sink) {
+  auto port = std::make_unique<CapturingPort>(place_, sink);
+  transport::ListenResult result = inner_->listen(service_id, backlog, port->own_sink());
+  if (!result.port) return result;
+  port->adopt(std::move(result.port));
+  return {std::move(port)};
+}
+
+std::unique_ptr<transport::Channel> CapturingCarrier::connect(const transport::Address& remote, const Offer& request,
+                                                              ChannelSink& sink) {
+  auto channel = std::make_unique<CapturingChannel>(place_, sink);
+  channel->connect(*inner_, remote, request);
+  return channel;
+}
+
+}  // namespace softdat::simnic::capture

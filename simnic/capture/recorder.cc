@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/capture/recorder.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/environment.h"
+#include "base/log.h"
+#include "base/ordered_copy.h"
+#include "base/own_threads.h"
+
+namespace softdat::simnic::capture {
+namespace {
+
+namespace pcapng = base::pcapng;
+
+constexpr std::uint32_t kMostProcesses = 1u << 20;
+// So long packets gather, unless the ring is half full before.
+constexpr base::Duration kGatherTime = std::chrono::milliseconds(5);
+constexpr std::chrono::seconds kPatience{3};
+
+std::uint64_t wall_clock_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+constinit std::atomic<Recorder*> g_recorder{nullptr};
+constinit std::mutex g_recorder_creation;  // held while it is made
+constinit bool g_is_settled = false;       // there is one, or there is none; guarded by g_recorder_creation
+
+[[gnu::destructor]] void flush_at_exit() {
+  if (Recorder* const known = g_recorder.load(std::memory_order_acquire)) known->flush();
+}
+
+Recorder* make_recorder() {
+  const std::string_view directory = base::environment(base::Variable::kCapture);
+  if (directory.empty()) return nullptr;
+  RecorderOptions options{.directory = std::string(directory)};
+  const std::string_view snap = base::environment(base::Variable::kCaptureSnap);
+  if (const auto bytes = base::read_number(base::Variable::kCaptureSnap, snap)) options.snap_length = *bytes;
+  const std::string_view ring = base::environment(base::Variable::kCaptureBuffer);
+  if (const auto kib = base::read_number(base::Variable::kCaptureBuffer, ring)) {
+    options.ring_size = std::size_t{*kib} << 10;
+  }
+  try {
+    return new Recorder(std::move(options));
+  } catch (const std::system_error& error) {
+    base::log(base::LogLevel::kWarning, "nothing is captured: SOFTDAT_CAPTURE=%s: %s", std::string(directory).c_str(),
+              error.what());
+  } catch (const std::bad_alloc&) {
+    base::log(base::LogLevel::kWarning, "nothing is captured: there is no memory for the buffer");
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// A child has no thread, and the file is its parent's. Another thread of the parent may have held any lock.
+void forget_in_child() {
+  if (Recorder* const parents = g_recorder.exchange(nullptr)) {
+    new (&parents->mutex_) std::mutex;
+    parents->is_of_parent_ = true;
+  }
+  new (&g_recorder_creation) std::mutex;
+  g_is_settled = false;
+}
+
+Recorder* Recorder::of_process() {
+  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_in_child);
+  const std::lock_guard lock(g_recorder_creation);
+  if (!std::exchange(g_is_settled, true)) {
+    Recorder* const made = make_recorder();
+    g_recorder.store(made, std::memory_order_release);
+  }
+  return g_recorder.load(std::memory_order_acquire);
+}
+
+Recorder::Recorder(RecorderOptions options) : options_(std::move(options)), ring_(new std::byte[options_.ring_size]) {
+  open_file();
+  std::vector<std::byte> section;
+  pcapng::append_section(section, "SoftDAT");
+  if (!write(section)) throw std::system_error(errno, std::generic_category(), path_);
+  thread_ = base::start_own_thread([this] { run(); });
+  ::pthread_setname_np(thread_.native_handle(), "softdat-capture");
+}
+
+Recorder::~Recorder() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  news_.notify();
+  half_.notify();
+  thread_.join();
+}
+
+void Recorder::open_file() {
+  for (; number_ < kMostProcesses; ++number_) {
+    char name[32];
+    std::snprintf(name, sizeof name, "/%06u.pcapng", number_);
+    path_ = options_.directory + name;
+    file_ = base::UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file_) return;
+    if (errno != EEXIST) break;
+  }
+  throw std::system_error(errno, std::generic_category(), path_);
+}
+
+std::uint32_t Recorder::add_interface(std::string_view name, std::string_view description) {
+  const std::lock_guard lock(mutex_);
+  counts_.reserve(counts_.size() + 1);  // nothing may throw once the block is there
+  // Our snap length is that of the payload, so the block names none.
+  pcapng::append_interface(interfaces_, name, description, 0);
+  counts_.emplace_back();
+  return static_cast<std::uint32_t>(counts_.size() - 1);
+}
+
+std::size_t Recorder::used() const {
+  return head_ >= tail_ ? head_ - tail_ : wrap_ - tail_ + head_;
+}
+
+// A packet lies in one piece. Null: no room.
+std::byte* Recorder::reserve(std::size_t size) {
+  if (head_ < tail_) {
+    if (tail_ - head_ <= size) return nullptr;
+  } else if (options_.ring_size - head_ < size) {
+    if (tail_ <= size) return nullptr;
+    wrap_ = std::exchange(head_, 0);
+  }
+  return ring_.get() + std::exchange(head_, head_ + size);
+}
+
+void Recorder::add(const Record& record) {
+  std::size_t there = 0;
+  for (const transport::Slice& slice : record.payload) there += slice.length;
+  const std::size_t kept = std::min(there, record.payload_length);
+  const bool has_back = kept == record.payload_length;
+  pcapng::PacketHead head = record.head;
+  head.original = static_cast<std::uint32_t>(record.front.size() + record.payload_length + record.back + record.hidden);
+  head.captured = static_cast<std::uint32_t>(record.front.size() + kept + (has_back ? record.back : 0));
+  bool was_empty = false, is_half_full = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_of_parent_) return;
+    Counts& counts = counts_[head.interface];
+    ++counts.received;
+    was_empty = head_ == tail_;
+    std::byte* const block = reserve(pcapng::packet_size(head));
+    if (block == nullptr) {
+      ++counts.dropped;
+      return;
+    }
+    std::byte* to = pcapng::write_packet(head, block);
+    to = std::copy(record.front.begin(), record.front.end(), to);
+    std::size_t left = kept;
+    for (const transport::Slice& slice : record.payload) {
+      const std::size_t part = std::min(left, slice.length);
+      if (part > 0 && !base::copy_in(to, slice.data, part)) std::memset(to, 0, part);
+      to += part;
+      left -= part;
+    }
+    if (has_back) std::memset(to, 0, record.back);
+    is_half_full = used() >= options_.ring_size / 2;
+  }
+  if (was_empty) news_.notify();
+  if (is_half_full) half_.notify();
+}
+
+void Recorder::count_drop(std::uint32_t interface) {
+  const std::lock_guard lock(mutex_);
+  if (is_of_parent_) return;
+  ++counts_[interface].received;
+  ++counts_[interface].dropped;
+}
+
+bool Recorder::is_there(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return is_ending_ || flushes_asked_ != flushes_done_ || used() >= bytes;
+}
+
+void Recorder::run() {
+  for (bool is_over = false; !is_over;) {
+    const auto news = news_.prepare();
+    if (is_there(1)) {
+      news_.cancel();
+    } else {
+      news_.wait(news, base::kNever);
+    }
+    const auto half = half_.prepare();
+    if (is_there(options_.ring_size / 2)) {
+      half_.cancel();
+    } else {
+      half_.wait(half, base::deadline_after(base::Clock::now(), kGatherTime));
+    }
+    std::uint64_t asked = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      asked = flushes_asked_;
+      is_over = is_ending_;
+    }
+    try {
+      drain(is_over || asked != flushes_done_);
+    } catch (const std::bad_alloc&) {
+      // The next turn may have memory.
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      flushes_done_ = asked;
+    }
+    flushed_.notify();
+  }
+}
+
+void Recorder::flush() {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_of_parent_) return;
+    number = ++flushes_asked_;
+  }
+  news_.notify();
+  half_.notify();
+  const base::Time deadline = base::deadline_after(base::Clock::now(), kPatience);
+  while (base::Clock::now() < deadline) {
+    const auto ticket = flushed_.prepare();
+    {
+      const std::lock_guard lock(mutex_);
+      if (flushes_done_ >= number) {
+        flushed_.cancel();
+        return;
+      }
+    }
+    flushed_.wait(ticket, deadline);
+  }
+}
+
+// Producers do not touch what lies between tail_ and head_ as they were.
+void Recorder::drain(bool is_final) {
+  for (int part = 0; part < 2; ++part) {
+    std::vector<std::byte> interfaces;
+    std::span<const std::byte> blocks;
+    {
+      const std::lock_guard lock(mutex_);
+      interfaces.assign(interfaces_.begin() + static_cast<std::ptrdiff_t>(interfaces_written_), interfaces_.end());
+      const std::size_t end = head_ >= tail_ ? head_ : wrap_;
+      blocks = {ring_.get() + tail_, end - tail_};
+    }
+    // Packets of an interface that the file does not know would spoil it.
+    bool is_written = write(interfaces);
+    if (is_written) {
+      interfaces_written_ += interfaces.size();
+      is_written = write(blocks);
+    }
+    if (!is_written) count_lost(blocks);
+    const std::lock_guard lock(mutex_);
+    tail_ += blocks.size();
+    if (head_ < tail_ && tail_ == wrap_) tail_ = 0;
+  }
+  const auto blocks = statistics(is_final);
+  static_cast<void>(write(blocks));
+}
+
+std::vector<std::byte> Recorder::statistics(bool is_final) {
+  std::vector<std::byte> blocks;
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+    Counts& counts = counts_[i];
+    if (!is_final && counts.told == counts.dropped) continue;
+    pcapng::append_statistics(
+        blocks, {.interface = i, .time_ns = wall_clock_ns(), .received = counts.received, .dropped = counts.dropped});
+    counts.told = counts.dropped;
+  }
+  return blocks;
+}
+
+// Whole blocks only: a part of them is taken back.
+bool Recorder::write(std::span<const std::byte> blocks) {
+  std::size_t done = 0;
+  while (done < blocks.size()) {
+    const ssize_t wrote =
+        ::pwrite(file_.get(), blocks.data() + done, blocks.size() - done, static_cast<off_t>(written_ + done));
+    if (wrote > 0) {
+      done += static_cast<std::size_t>(wrote);
+    } else if (wrote == 0 || errno != EINTR) {
+      const int error = wrote == 0 ? ENOSPC : errno;
+      if (!std::exchange(is_trouble_told_, true)) {
+        base::log(base::LogLevel::kWarning, "the capture loses packets: %s: %s", path_.c_str(), std::strerror(error));
+      }
+      static_cast<void>(!::ftruncate(file_.get(), static_cast<off_t>(written_)));
+      errno = error;
+      return false;
+    }
+  }
+  written_ += blocks.size();
+  return true;
+}
+
+void Recorder::count_lost(std::span<const std::byte> blocks) {
+  const std::lock_guard lock(mutex_);
+  while (const auto block = pcapng::take_block(blocks)) {
+    const auto packet = pcapng::read_packet(*block);
+    if (packet && packet->head.interface < counts_.size()) ++counts_[packet->head.interface].dropped;
+  }
+}
+
+}  // namespace softdat::simnic::capture
