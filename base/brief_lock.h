@@ -19,15 +19,15 @@ class BriefLock {
   BriefLock(const BriefLock&) = delete;
   BriefLock& operator=(const BriefLock&) = delete;
 
-  void lock() {
+  [[gnu::always_inline]] void lock() {
     if (!try_lock()) [[unlikely]]
       lock_contended();
   }
-  bool try_lock() {
+  [[gnu::always_inline]] bool try_lock() {
     std::uint32_t free = 0;
     return word_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
-  void unlock() {
+  [[gnu::always_inline]] void unlock() {
     if (word_.exchange(0, std::memory_order_release) == 2) [[unlikely]]
       wake_one();
   }

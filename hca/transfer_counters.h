@@ -13,7 +13,7 @@ namespace softdat::hca {
 
 class TransferCounters {
  public:
-  void add(Transfer transfer, std::uint64_t bytes) {
+  [[gnu::always_inline]] void add(Transfer transfer, std::uint64_t bytes) {
     Count& count = counts_[static_cast<std::size_t>(transfer)];
     bump(count.number, 1);
     bump(count.bytes, bytes);
@@ -57,7 +57,7 @@ class TransferCounters {
     Number number{0};
     Number bytes{0};
   };
-  static void bump(Number& number, std::uint64_t by) {
+  [[gnu::always_inline]] static void bump(Number& number, std::uint64_t by) {
     number.store(number.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 

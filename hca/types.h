@@ -48,7 +48,7 @@ enum class SendOpcode : std::uint8_t {
 };
 
 // Requests whose answer brings bytes from the peer; they count against the limits of reads.
-constexpr bool awaits_response(SendOpcode opcode) {
+[[gnu::always_inline]] constexpr bool awaits_response(SendOpcode opcode) {
   return opcode == SendOpcode::kRead || opcode == SendOpcode::kReadToWindow || opcode == SendOpcode::kFetchAdd ||
          opcode == SendOpcode::kCompareSwap;
 }

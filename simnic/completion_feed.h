@@ -10,7 +10,7 @@
 
 namespace softdat::simnic {
 
-// One queue pair's way into a completion queue. push() from any thread, the rest is the baton's.
+// One queue pair's way into a completion queue. Any thread; take_loss() with the queue pair's lane.
 class CompletionFeed {
  public:
   CompletionFeed(CompletionQueue& queue, std::uint64_t context, bool wakes_if_solicited)
@@ -18,8 +18,10 @@ class CompletionFeed {
   CompletionFeed(const CompletionFeed& other)
       : CompletionFeed(other.queue_, other.context_, other.wakes_if_solicited_) {}
 
-  void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status, std::uint32_t length,
-            bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0, std::uint32_t extra = 0) {
+  // Apart, and all of one piece: a completion goes from the registers to its cell.
+  [[gnu::noinline]] void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status,
+                              std::uint32_t length, bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0,
+                              std::uint32_t extra = 0) {
     const bool voids_key = opcode == hca::CompletionOpcode::kRecvInvalidate;
     push({.wr_id = wr_id,
           .qp_context = context_,
@@ -52,18 +54,20 @@ class CompletionFeed {
   bool take_loss() { return has_lost() && has_lost_.exchange(false, std::memory_order_acq_rel); }
 
  private:
-  void push(const hca::Completion& completion, bool is_quiet) {
+  [[gnu::always_inline]] void push(const hca::Completion& completion, bool is_quiet) {
     const bool is_unwanted =
         wakes_if_solicited_ && !completion.solicited && completion.status == hca::CompletionStatus::kSuccess;
-    SOFTDAT_PROBE(complete, completion.qp_context, completion.wr_id, completion.opcode, completion.status,
-                  completion.length);
+    // As words: gdb has no names for the upper half's byte registers.
+    const auto opcode = static_cast<std::uint32_t>(completion.opcode);
+    const auto status = static_cast<std::uint32_t>(completion.status);
+    SOFTDAT_PROBE(complete, completion.qp_context, completion.wr_id, opcode, status, completion.length);
     if (!queue_.push(completion, is_quiet || is_unwanted)) has_lost_.store(true, std::memory_order_release);
   }
 
   CompletionQueue& queue_;
   const std::uint64_t context_;
   const bool wakes_if_solicited_;      // and if failed
-  std::atomic<bool> has_lost_{false};  // set by whoever pushes, cleared with the baton
+  std::atomic<bool> has_lost_{false};  // set by push(), cleared with the lane
 };
 
 // REQUIRES: the completion queue was made by this device.

@@ -134,7 +134,7 @@ void CompletionQueue::arm(bool solicited_only) {
   armed_.store(solicited_only ? Armed::kSolicited : Armed::kAny, std::memory_order_seq_cst);
 }
 
-bool CompletionQueue::add(const hca::Completion& completion) {
+[[gnu::noinline]] bool CompletionQueue::add_after_move(const hca::Completion& completion) {
   CompletionRing::Pushed pushed = ring().push(completion);
   for (; pushed == CompletionRing::Pushed::kClosed; pushed = ring().push(completion)) std::this_thread::yield();
   return pushed == CompletionRing::Pushed::kYes;
@@ -152,19 +152,13 @@ void CompletionQueue::wake_all() {
   }
 }
 
-bool CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
-  if (!add(completion)) {
-    lose_one();
-    accounts_.settle(completion.srq_account);
-    return false;
-  }
-  if (!is_quiet) wake(completion);
-  return true;
+[[gnu::noinline]] bool CompletionQueue::lose(const hca::Completion& completion) {
+  lose_one();
+  accounts_.settle(completion.srq_account);
+  return false;
 }
 
-// arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
-void CompletionQueue::wake(const hca::Completion& completion) {
-  event_count_.notify();
+[[gnu::noinline]] void CompletionQueue::fire(const hca::Completion& completion) {
   Armed armed = armed_.load(std::memory_order_seq_cst);
   if (armed == Armed::kOff) return;
   const bool is_solicited = completion.solicited || completion.status != hca::CompletionStatus::kSuccess;

@@ -41,7 +41,12 @@ class CompletionQueue final : public hca::CompletionQueue {
 
   // Any thread. False when the queue is full: the completion is lost, the sink hears on_overflow() once (until
   // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upward queue.
-  bool push(const hca::Completion& completion, bool is_quiet);
+  [[gnu::always_inline]] bool push(const hca::Completion& completion, bool is_quiet) {
+    if (!add(completion)) [[unlikely]]
+      return lose(completion);
+    if (!is_quiet) wake(completion);
+    return true;
+  }
 
   // For fault injection, any thread. As push() of a completion that finds the queue full.
   void lose_one();
@@ -58,8 +63,19 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool take(hca::Completion& out);
   bool take_after_move(hca::Completion& out);
   std::uint64_t await_no_move() const;
-  bool add(const hca::Completion& completion);
-  void wake(const hca::Completion& completion);
+  [[gnu::always_inline]] bool add(const hca::Completion& completion) {
+    const CompletionRing::Pushed pushed = ring().push(completion);
+    return pushed == CompletionRing::Pushed::kYes ||
+           (pushed == CompletionRing::Pushed::kClosed && add_after_move(completion));
+  }
+  bool add_after_move(const hca::Completion& completion);
+  bool lose(const hca::Completion& completion);
+  // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
+  void wake(const hca::Completion& completion) {
+    event_count_.notify();
+    if (armed_.load(std::memory_order_seq_cst) != Armed::kOff) fire(completion);
+  }
+  void fire(const hca::Completion& completion);
 
   // Fixed after construction.
   Engine& engine_;

@@ -11,11 +11,7 @@
 namespace softdat::simnic {
 namespace {
 
-using Word = std::atomic_ref<std::uint64_t>;
 static_assert(sizeof(CompletionCell) == 40);
-
-// To a producer it looks as if the ring were full.
-constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 62;
 
 std::size_t round_up(std::size_t capacity) {
   return std::bit_ceil(std::max<std::size_t>(capacity, 2));
@@ -34,21 +30,6 @@ RingHeader* align(void* memory) {
   return reinterpret_cast<RingHeader*>((reinterpret_cast<std::uintptr_t>(memory) + kMask) & ~kMask);
 }
 
-std::uint64_t pack(const hca::Completion& completion) {
-  return completion.length | std::uint64_t{static_cast<std::uint8_t>(completion.status)} << 32 |
-         std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << 40 | std::uint64_t{completion.solicited} << 48 |
-         std::uint64_t{completion.srq_account} << 49;
-}
-
-// The words are atomic because a consumer that is about to lose its claim may read them while they
-// are written anew.
-void write(CompletionCell& cell, const hca::Completion& completion) {
-  Word(cell.wr_id).store(completion.wr_id, std::memory_order_relaxed);
-  Word(cell.qp_context).store(completion.qp_context, std::memory_order_relaxed);
-  Word(cell.details).store(pack(completion), std::memory_order_relaxed);
-  Word(cell.extra).store(completion.invalidated | std::uint64_t{completion.immediate} << 32, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 void CompletionRing::Free::operator()(void* memory) const {
@@ -60,21 +41,6 @@ CompletionRing::CompletionRing(std::size_t capacity)
       block_(allocate_block(mask_ + 1)),
       header_(align(block_.get())),
       cells_(reinterpret_cast<CompletionCell*>(header_ + 1)) {}
-
-CompletionRing::Pushed CompletionRing::push(const hca::Completion& completion) {
-  Word tail(header_->tail);
-  std::uint64_t position = tail.load(std::memory_order_relaxed);
-  do {
-    // A stale position may lie behind the head, hence signed; the exchange then fails.
-    const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
-    if (waiting >= static_cast<std::int64_t>(high_water_.load(std::memory_order_relaxed)) && !rise_above(waiting))
-      return (position & kClosedBit) != 0 ? Pushed::kClosed : Pushed::kFull;
-  } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
-  write(cell(position), completion);
-  // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).
-  Word(cell(position).number).store(position + 1, std::memory_order_seq_cst);
-  return Pushed::kYes;
-}
 
 // Before the claim, which may yet go to another producer: the mark then stands for the depth that this one found.
 [[gnu::cold, gnu::noinline]] bool CompletionRing::rise_above(std::int64_t waiting) {

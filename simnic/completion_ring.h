@@ -43,7 +43,21 @@ class CompletionRing {
 
   enum class Pushed : std::uint8_t { kYes, kFull, kClosed };
   // Unless kYes nothing is changed.
-  Pushed push(const hca::Completion& completion);
+  [[gnu::always_inline]] Pushed push(const hca::Completion& completion) {
+    Word tail(header_->tail);
+    std::uint64_t position = tail.load(std::memory_order_relaxed);
+    do {
+      // A stale position may lie behind the head, hence signed; the exchange then fails.
+      const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
+      if (waiting >= static_cast<std::int64_t>(high_water_.load(std::memory_order_relaxed)) && !rise_above(waiting))
+          [[unlikely]]
+        return (position & kClosedBit) != 0 ? Pushed::kClosed : Pushed::kFull;
+    } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
+    write(cell(position), completion);
+    // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).
+    Word(cell(position).number).store(position + 1, std::memory_order_seq_cst);
+    return Pushed::kYes;
+  }
 
   // Lets no producer in any more, and returns when those who were in are done. open() undoes it.
   void close();
@@ -58,7 +72,7 @@ class CompletionRing {
            Word(header_->head).load(std::memory_order_acquire) == position;
   }
   // Takes the oldest. False: nothing, at some moment of the call, could be taken.
-  bool pop(hca::Completion& out) {
+  [[gnu::always_inline]] bool pop(hca::Completion& out) {
     Word head(header_->head);
     std::uint64_t position = head.load(std::memory_order_acquire);
     for (;;) {
@@ -88,6 +102,23 @@ class CompletionRing {
   using Word = std::atomic_ref<std::uint64_t>;
   static_assert(Word::is_always_lock_free);
 
+  // To a producer it looks as if the ring were full.
+  static constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 62;
+
+  static std::uint64_t pack(const hca::Completion& completion) {
+    return completion.length | std::uint64_t{static_cast<std::uint8_t>(completion.status)} << 32 |
+           std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << 40 |
+           std::uint64_t{completion.solicited} << 48 | std::uint64_t{completion.srq_account} << 49;
+  }
+  // The words are atomic because a consumer that is about to lose its claim may read them while they
+  // are written anew.
+  static void write(CompletionCell& cell, const hca::Completion& completion) {
+    Word(cell.wr_id).store(completion.wr_id, std::memory_order_relaxed);
+    Word(cell.qp_context).store(completion.qp_context, std::memory_order_relaxed);
+    Word(cell.details).store(pack(completion), std::memory_order_relaxed);
+    Word(cell.extra)
+        .store(completion.invalidated | std::uint64_t{completion.immediate} << 32, std::memory_order_relaxed);
+  }
   static hca::Completion read(CompletionCell& cell) {
     const std::uint64_t details = Word(cell.details).load(std::memory_order_relaxed);
     const std::uint64_t extra = Word(cell.extra).load(std::memory_order_relaxed);

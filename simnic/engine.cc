@@ -6,25 +6,24 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/pause.h"
 #include "simnic/engine_thread.h"
 
 namespace softdat::simnic {
 namespace {
 
-// A polling thread reads the clock once in so many polls.
-constexpr std::uint64_t kPollsPerClock = 16;
+// A polling thread reads the clock, and asks the kernel, once in so many polls.
+constexpr std::uint64_t kPollsPerClock = 64;
+// While the engine thread stands aside, the pollers turn at least once in each of its rests.
+static_assert(EngineThread::kBusyPolls >= kPollsPerClock);
+constexpr std::size_t kTakesTurn = transport::Carrier::kTakesTurn;
 // Longer than any answer on an idle machine takes.
 constexpr base::Duration kPatience = std::chrono::microseconds(20);
 
-inline void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
 }  // namespace
 
-Engine::Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive) : drive_(drive), carrier_(std::move(carrier)) {
+Engine::Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive)
+    : drive_(drive), carrier_(std::move(carrier)), watch_words_(carrier_->watch_words()) {
   if (drive_ == Drive::kThread) thread_ = std::make_unique<EngineThread>(*this);
 }
 
@@ -44,17 +43,15 @@ std::uint64_t Engine::count_poll() {
   return polls;
 }
 
-base::Time Engine::poll_time() {
-  const std::uint64_t polls = count_poll();
-  return drive_ == Drive::kThread && polls % kPollsPerClock == 0 ? base::Clock::now() : now_;
+base::Time Engine::poll_time(std::uint64_t poll) const {
+  return drive_ == Drive::kThread && poll % kPollsPerClock == 0 ? base::Clock::now() : now_;
 }
 
 // Whoever polls for long without success may be standing in the way of the very peer he waits for:
 // on a busy machine that one needs this core.
-bool Engine::is_polled_in_vain(std::size_t done) {
+bool Engine::is_polled_in_vain(std::uint64_t poll, std::size_t done) {
   if (done > 0) last_done_ = now_;
-  const bool has_looked_at_clock = polls_.load(std::memory_order_relaxed) % kPollsPerClock == 1;
-  return has_looked_at_clock && now_ - last_done_ > kPatience;
+  return poll % kPollsPerClock == 0 && now_ - last_done_ > kPatience;
 }
 
 // Something may be put off only while the engine thread is sure to look again soon: while it stands aside. It cannot
@@ -63,11 +60,29 @@ Haste Engine::poll_haste() const {
   return thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
 }
 
-// Whether this poll may do without a turn: nothing is to be done, and it is not its turn to look at the clock.
-bool Engine::is_quiet_with_baton() const {
-  const bool is_idle =
-      due_now_.empty() && due_later_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty();
-  return is_idle && polls_.load(std::memory_order_relaxed) % kPollsPerClock != 0 && carrier_->is_quiet();
+// Instead of a turn, unless it is time to look at the clock or there is more to do than to look at what peers have
+// written: then kTakesTurn.
+inline std::size_t Engine::look_with_baton(std::uint64_t poll) {
+  if (poll % kPollsPerClock == 0 || !has_nothing_due()) return kTakesTurn;
+  const std::size_t done = carrier_->look();
+  if (done == kTakesTurn) return done;
+  const bool is_ack_due = !due_later_.empty() && (done == 0 || poll_haste() == Haste::kEager);
+  if (is_ack_due) promote_with_baton();
+  if (done > 0) last_done_ = now_;
+  if (has_nothing_due()) {
+    is_calm_.store(due_later_.empty(), std::memory_order_relaxed);
+  } else {
+    finish_section_with_baton();
+  }
+  return done;
+}
+
+// Without the baton. Most polls of those who wait for a message are such.
+inline bool Engine::is_empty_poll() {
+  if (!is_calm_.load(std::memory_order_relaxed) || watch_words_ == nullptr || !watch_words_->are_quiet()) return false;
+  if (polls_.load(std::memory_order_relaxed) % kPollsPerClock == 0) return false;
+  count_poll();
+  return true;
 }
 
 // Combining: a ringer that found the baton taken relies on this look at the doorbells after the
@@ -80,15 +95,20 @@ inline void Engine::leave() {
 }
 
 bool Engine::progress() {
+  if (!is_empty_poll()) return progress_with_baton();
+  if (thread_) thread_->note_polls();
+  return upward_.has_news() && upward_.deliver();
+}
+
+// Looks, or turns, if nobody else does.
+[[gnu::noinline]] bool Engine::progress_with_baton() {
   std::size_t done = 0;
   bool should_yield = false;
   if (baton_.try_take()) {
-    if (is_quiet_with_baton()) {
-      count_poll();
-    } else {
-      done = turn_with_baton(poll_time(), poll_haste());
-      should_yield = drive_ == Drive::kThread && is_polled_in_vain(done);
-    }
+    const std::uint64_t poll = count_poll();
+    const std::size_t seen = look_with_baton(poll);
+    done = seen != kTakesTurn ? seen : turn_with_baton(poll_time(poll), poll_haste());
+    should_yield = seen == kTakesTurn && drive_ == Drive::kThread && is_polled_in_vain(poll, done);
     leave();
     if (thread_) {
       thread_->note_polls();
@@ -101,7 +121,7 @@ bool Engine::progress() {
 
 void Engine::catch_up() {
   if (drive_ == Drive::kByHand || !baton_.try_take()) return;
-  if (turn_with_baton(poll_time(), poll_haste()) > 0) last_done_ = now_;
+  if (turn_with_baton(poll_time(count_poll()), poll_haste()) > 0) last_done_ = now_;
   let_go();
 }
 
@@ -171,6 +191,7 @@ bool Engine::finish_section_with_baton() {
   }
   const auto next = timers_.next().time_since_epoch().count();
   if (next != next_deadline_.load(std::memory_order_relaxed)) next_deadline_.store(next, std::memory_order_seq_cst);
+  is_calm_.store(timers_.empty() && due_later_.empty(), std::memory_order_relaxed);
   return has_run;
 }
 
@@ -217,12 +238,16 @@ void Engine::forget(Task& task) {
   forgo_next_turn(task);
 }
 
+void Engine::await_posters() {
+  for (Lane& lane : lanes_) const Lane::Hold hold(lane);
+}
+
 base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
   if (!thread_) return count.wait_cancellably(ticket, deadline);
   const base::Time start = base::Clock::now();
   const base::Time end = std::min(deadline, base::deadline_after(start, spin_.get()));
   while (!count.is_notified(ticket) && base::Clock::now() < end) {
-    if (!progress()) relax();
+    if (!progress()) base::pause_processor();
   }
   if (!count.is_notified(ticket)) thread_->hand_over();
   const base::WakeReason reason = count.wait_cancellably(ticket, deadline);

@@ -15,6 +15,7 @@
 #include "simnic/baton.h"
 #include "simnic/doorbell_list.h"
 #include "simnic/failure_watch.h"
+#include "simnic/lane.h"
 #include "simnic/spin_budget.h"
 #include "simnic/task.h"
 #include "simnic/upward_queue.h"
@@ -98,11 +99,19 @@ class Engine {
   }
   // No list holds the task afterwards, unless somebody rings it again.
   void forget(Task& task);
+  // Posters may be in the lane from now on / not any more.
+  void list_lane(Lane& lane) { lanes_.push_back(lane); }
+  void strike_lane(Lane& lane) { lanes_.erase(lanes_.iterator_to(lane)); }
+  // After a key has gone: when this returns, no poster reads through it.
+  void await_posters();
 
  private:
   friend class EngineThread;
 
-  bool is_quiet_with_baton() const;
+  bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty(); }
+  bool is_empty_poll();
+  bool progress_with_baton();
+  std::size_t look_with_baton(std::uint64_t poll);
   std::size_t turn_with_baton(base::Time now, Haste haste);
   bool finish_section_with_baton();  // true when something was done
   void empty_graveyard();
@@ -112,13 +121,14 @@ class Engine {
   void serve_late_ringers();
   void let_go();               // leave(), and see that sinks and timers are served by somebody
   std::uint64_t count_poll();  // how many there were before
-  base::Time poll_time();
+  base::Time poll_time(std::uint64_t poll) const;
   Haste poll_haste() const;
-  bool is_polled_in_vain(std::size_t done);
+  bool is_polled_in_vain(std::uint64_t poll, std::size_t done);
 
   // Fixed after construction.
   const Drive drive_;
   const std::unique_ptr<transport::Carrier> carrier_;
+  const transport::WatchWords* const watch_words_;  // the carrier's; null: none
   Baton baton_;
   DoorbellList doorbells_;
   UpwardQueue upward_;
@@ -130,11 +140,17 @@ class Engine {
   using TaskList = boost::intrusive::list<Task, boost::intrusive::member_hook<Task, Task::DueHook, Hook>>;
   TaskList<&Task::due_now_> due_now_;
   TaskList<&Task::due_later_> due_later_;
+  boost::intrusive::list<Lane,
+                         boost::intrusive::member_hook<Lane, boost::intrusive::list_member_hook<>, &Lane::listed_>>
+      lanes_;
   std::unique_ptr<transport::Channel> graveyard_;  // the last of a chain
   base::Time now_{};
   base::Time last_done_{};  // when a poll last did something
-  // Written with the baton, read by the engine thread without.
+  // Written with the baton, read by pollers without: nothing is due but what the carrier's words tell of.
+  std::atomic<bool> is_calm_{false};
+  // Any poller's; one that is lost does no harm. Read by the engine thread too.
   std::atomic<std::uint64_t> polls_{0};
+  // Written with the baton, read by the engine thread without.
   std::atomic<base::Time::rep> next_deadline_{base::kNever.time_since_epoch().count()};
   // Last: it uses all of the above from its construction on.
   std::unique_ptr<EngineThread> thread_;

@@ -23,8 +23,8 @@ class Engine;
 
 class EngineThread {
  public:
-  // Fewer polls than this in a rest are not polling in earnest.
-  static constexpr std::uint64_t kBusyPolls = 16;
+  // Fewer polls than this in a rest are not polling in earnest: too few for a turn among them.
+  static constexpr std::uint64_t kBusyPolls = 64;
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
 
   explicit EngineThread(Engine& engine);

@@ -11,6 +11,7 @@ MemoryRegion::~MemoryRegion() {
     const Engine::Hold hold(engine_);
     if (is_revoked_) return;
     table_.remove(key_);
+    engine_.await_posters();
     withdraw_with_baton();
   }
   await_peers();
@@ -22,6 +23,7 @@ hca::Outcome MemoryRegion::revoke() {
     if (is_revoked_) return hca::Done{};
     if (!table_.remove_unused(key_)) return hca::fail(hca::Error::kInvalidState);
     is_revoked_ = true;
+    engine_.await_posters();
     withdraw_with_baton();
   }
   await_peers();

@@ -11,8 +11,9 @@
 //
 // Who writes what: insert() and reserve() fill a free slot, insert() and open() then publish its key;
 // remove(), with the baton, takes the key away. A reader matches the key (acquire) before it looks at the rest. With
-// the baton a match is binding, because nobody can remove it meanwhile; without (at post time) it is advice, and every
-// use checks again, but when no key has gone since (removals()).
+// the baton, or a listed lane, a match is binding: a key can be removed only with the baton, and
+// Engine::await_posters() follows before its memory is given back. Without either (at post time) a match is advice, and
+// every use checks again, but when no key has gone since (removals()).
 #pragma once
 
 #include <array>

@@ -45,6 +45,7 @@ void QueuePair::leave_engine() {
   if (std::exchange(has_left_, true)) return;
   {
     const Engine::Hold hold(nic_.engine);
+    const Entry entry(*this);
     cancel_timer();
     leave_peer();
     abandon_channel(farewell_of(QueuePairEvent::kCut));
@@ -59,6 +60,8 @@ void QueuePair::leave_engine() {
 
 // Rung by a post, or due by the end of a turn.
 void QueuePair::run_with_baton() {
+  const Entry entry(*this);
+  if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.has_lost()) return;
   if (!takes_briefs_) nic_.engine.stay();
   obeys_recv_limits();
   if (is_open()) {
@@ -82,6 +85,7 @@ hca::QueuePairCounts QueuePair::counts() const {
 hca::Outcome QueuePair::reset() {
   const Engine::Hold hold(nic_.engine);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kReset)) return hca::fail(hca::Error::kInvalidState);
+  const Entry entry(*this);
   // With the posting locks nobody is between looking at the state and pushing.
   const std::scoped_lock lock(send_mutex_, recv_mutex_);
   requester_.flush(hca::CompletionStatus::kFlushed);

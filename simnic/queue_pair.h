@@ -20,6 +20,7 @@
 #include "simnic/connect_attempt.h"
 #include "simnic/direct/direct_path.h"
 #include "simnic/fault.h"
+#include "simnic/lane.h"
 #include "simnic/queue_pair_state.h"
 #include "simnic/receive_limits.h"
 #include "simnic/requester.h"
@@ -86,6 +87,19 @@ class QueuePair : public hca::QueuePair,
   void lose_completion();
 
  private:
+  // The lane, held by the holder of the baton; then is_plain_ is renewed. May be nested.
+  class Entry {
+   public:
+    explicit Entry(QueuePair& queue_pair) : queue_pair_(queue_pair), hold_(queue_pair.lane_) {}
+    ~Entry() { queue_pair_.is_plain_ = queue_pair_.is_plain_now(); }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    QueuePair& queue_pair_;
+    const Lane::Hold hold_;
+  };
+
   enum class Outgoing : std::uint8_t { kNothing, kAck, kResend, kResent, kRequest, kResponse };
 
   // Task, Timer and ChannelSink.
@@ -94,6 +108,7 @@ class QueuePair : public hca::QueuePair,
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) final;
   void on_fault(const transport::Arrival& arrival) final;
   void on_message(const transport::Message& message) final;
+  void end_briefs() final;
   bool on_brief(const transport::Brief& brief) final;
   void on_writable() final;
   void on_established(const transport::Offer& peer) final;
@@ -105,6 +120,7 @@ class QueuePair : public hca::QueuePair,
   void place_directly(const hca::SendRequest& request, SendEntry& entry);
   bool has_copied_for_long(std::uint64_t length);
   hca::Done tell_of_done();
+  bool send_at_once();
 
   // _connection
   hca::Outcome begin_disconnect(bool graceful);
@@ -153,6 +169,8 @@ class QueuePair : public hca::QueuePair,
   void on_note(const transport::Message& message);
   void object(const Fault& fault);
   void terminate(const Fault& fault, std::optional<std::uint64_t> culprit = std::nullopt);
+  void take_briefs();
+  bool is_plain_now() const;
   void pump();
   void give_to_channel();
   void on_payload_fault();
@@ -176,7 +194,7 @@ class QueuePair : public hca::QueuePair,
   hca::QueuePairSink* const sink_;
   SharedReceiveQueue* const shared_;  // null: receives are posted here
   const MemoryView memory_;
-  // Lock order: the baton, send_mutex_, recv_mutex_.
+  // Lock order: the baton, the lane, send_mutex_, recv_mutex_; but nobody waits for the lane with send_mutex_ held.
   base::BriefLock send_mutex_;  // guards the posting side of requester_.queue()
   base::BriefLock recv_mutex_;  // guards the posting side of responder_.queue()
   // state_ is written with the baton by advance() alone, and with both mutexes when it leaves kError.
@@ -186,15 +204,16 @@ class QueuePair : public hca::QueuePair,
   bool is_retired_ = false;
   std::uint64_t copied_ = 0;        // in sends, since catch_up(); guarded by send_mutex_
   DirectPath direct_;               // its own header says what takes which lock
-  hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
-  // Owned by the baton.
+  hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: by the lane
+  Lane lane_;
+  // Guarded by lane_, and changed with the baton, but for what a short send changes.
   Requester requester_;
   Responder responder_;
-  std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
   transport::Message message_{};            // the same, kept for when it blocks
-  bool takes_briefs_ = false;               // the channel
+  bool takes_briefs_ = false;               // the channel, from posters too; the lane is listed
+  bool is_plain_ = false;                   // is_plain_now(), as of the last Entry
   bool is_blocked_ = false;                 // until on_writable()
   bool is_cut_off_ = false;                 // for good: a message of ours is half in the channel, and its memory faults
   bool was_response_ = false;               // the last payload sent, for fairness
@@ -208,6 +227,8 @@ class QueuePair : public hca::QueuePair,
   bool is_lack_told_ = false;         // of the receive that the peer's present send waits for
   std::size_t promised_news_ = 0;     // places for what this connection has still to tell
   bool has_left_ = false;             // leave_engine() was called
+  // Owned by the baton.
+  std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
 };
 
 }  // namespace softdat::simnic

@@ -21,6 +21,7 @@ bool QueuePair::takes_notes() const {
 }
 
 Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceList& out) {
+  const Entry entry(*this);
   if (!is_open()) return Placement::kDiscard;
   const bool is_response = arrival.opcode == Opcode::kReadResponse;
   const Verdict verdict = is_response ? requester_.place(arrival, out) : responder_.place(arrival, out);
@@ -34,12 +35,14 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
 }
 
 void QueuePair::on_fault(const transport::Arrival& arrival) {
+  const Entry entry(*this);
   if (!is_open()) return;
   if (arrival.opcode == Opcode::kReadResponse) return terminate(local_fault());
   if (const auto fault = responder_.on_fault(arrival)) object(*fault);
 }
 
 void QueuePair::on_message(const transport::Message& message) {
+  const Entry entry(*this);
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
   if (message.opcode == Opcode::kReadResponse || message.opcode == Opcode::kAtomicResponse) {
@@ -52,15 +55,16 @@ void QueuePair::on_message(const transport::Message& message) {
   nic_.engine.run_next_turn(*this);
 }
 
-// place() and on_message() in one, of what is usual. What an ack brings about closes nothing.
-bool QueuePair::on_brief(const transport::Brief& brief) {
-  if (!is_open() || recv_limits_.is_set() || !responder_.may_take(brief)) return false;
+// place() and on_message() in one, of what is usual, and of one piece. What an ack brings about closes nothing.
+[[gnu::flatten]] bool QueuePair::on_brief(const transport::Brief& brief) {
+  const Lane::Hold lane(lane_);
+  if (!is_plain_ || !responder_.may_take(brief)) return false;
   if (brief.acked) {
-    if (!takes_notes() || !requester_.on_ack(*brief.acked, is_request_half_sent())) return false;
+    if (!requester_.on_ack(*brief.acked, false)) return false;
     if (requester_.is_waiting()) nic_.engine.run_at_end(*this);
   }
   if (!responder_.take(brief)) return false;
-  if (responder_.has_responses()) nic_.engine.run_at_end(*this);
+  if (responder_.owes_many_acks()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
   return true;
 }
@@ -90,6 +94,7 @@ void QueuePair::on_note(const transport::Message& message) {
 }
 
 void QueuePair::on_writable() {
+  const Entry entry(*this);
   is_blocked_ = is_cut_off_;
   nic_.engine.run_at_end(*this);
 }
@@ -114,14 +119,14 @@ void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culpr
 void QueuePair::pump() {
   bool has_sent = false;
   while (is_open() && !is_blocked_) {
-    if (outgoing_ == Outgoing::kNothing && send_brief()) {
-      has_sent = true;
+    if (is_plain_ && send_brief()) {
       if (requester_.is_waiting() || responder_.is_waiting()) continue;
       break;
     }
     if (outgoing_ == Outgoing::kNothing ? !choose_outgoing() : !may_resume()) break;
     has_sent = true;
     give_to_channel();
+    is_plain_ = false;  // until the end of this Entry
   }
   if (has_sent && channel_) channel_->flush();
 }
@@ -157,21 +162,27 @@ void QueuePair::on_payload_fault() {
   object({.code = read_refusal(KeyFault::kBadKey)});
 }
 
-// A request that is usual, while nothing but an ack is owed. False: whatever goes next, if anything, goes the other
-// way.
+// Posters may send from now on.
+void QueuePair::take_briefs() {
+  takes_briefs_ = channel_->takes_briefs();
+  if (takes_briefs_) nic_.engine.list_lane(lane_);
+}
+
+void QueuePair::end_briefs() {
+  const Entry entry(*this);
+  if (std::exchange(takes_briefs_, false)) nic_.engine.strike_lane(lane_);
+}
+
+// Sends the next request if it is a short send. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was
+// sent, and choose_outgoing() decides what goes next.
 bool QueuePair::send_brief() {
   transport::Brief brief;
-  if (!takes_briefs_ || objection_ || responder_.has_responses() || responder_.wanted_again() ||
-      !requester_.next_brief(brief))
-    return false;
+  if (!requester_.next_brief(brief)) return false;
   brief.acked = responder_.unacknowledged();
   if (!channel_->send_brief(brief)) return false;
-  if (brief.acked) {
-    nic_.engine.forgo_next_turn(*this);
-    responder_.on_acknowledged(*brief.acked);
-  }
+  if (brief.acked) responder_.on_acknowledged(*brief.acked);
   was_response_ = false;
-  requester_.on_taken();
+  requester_.on_brief_taken();
   return true;
 }
 
@@ -261,6 +272,13 @@ void QueuePair::on_outgoing_taken() {
       was_response_ = true;
       return responder_.on_taken();
   }
+}
+
+// Whether nothing is to be done but to send requests, to take the peer's, and to acknowledge.
+bool QueuePair::is_plain_now() const {
+  if (!takes_briefs_ || state() != QueuePairState::kConnected) return false;
+  const bool is_sending = outgoing_ != Outgoing::kNothing || is_blocked_;
+  return !is_sending && !objection_ && !recv_limits_.is_set() && requester_.is_plain() && responder_.is_plain();
 }
 
 // What can be concluded once nothing more can be sent.

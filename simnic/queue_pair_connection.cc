@@ -61,6 +61,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
 
   const Engine::Hold hold(nic_.engine);
+  const Entry entry(*this);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
   try {
     promise_news();
@@ -86,6 +87,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
 
 hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, std::uint64_t service_id,
                                           std::span<const std::byte> private_data) {
+  const Entry entry(*this);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
   const transport::Offer& asked = request.offer();
   try {
@@ -110,6 +112,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
 // The passive side has been given the private data with the request. Who cannot be given what came with the answer has
 // no connection.
 void QueuePair::on_established(const transport::Offer& peer) {
+  const Entry entry(*this);
   const bool is_connector = state() == QueuePairState::kConnecting;
   hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false, channel_->carrier_name()};
   if (is_connector && !keep(peer.private_data, news.private_data)) {
@@ -119,7 +122,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
   const bool is_unsaid = peer.features == 0 && peer.reads_in == 0 && peer.reads_out == 0;
   requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
   responder_.begin(takes_notes(), nic_.rnr);
-  takes_briefs_ = channel_->takes_briefs();
+  take_briefs();
   peer_words_.clear();
   is_failure_told_ = is_lack_told_ = has_lost_completion_ = false;
   cancel_timer();
@@ -136,6 +139,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
 }
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  const Entry entry(*this);
   if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
   switch (attempt_->last_word(reason)) {
     case transport::Refusal::kByConsumer:
@@ -170,6 +174,7 @@ void QueuePair::ask_again() try {
 }
 
 void QueuePair::on_timer() {
+  const Entry entry(*this);
   if (is_open()) return on_receive_lacking();
   if (!channel_) return ask_again();
   end(QueuePairEvent::kExpire, {}, ConnectionEventType::kTimedOut);
@@ -183,6 +188,7 @@ hca::Outcome QueuePair::disconnect(bool graceful) {
 
 hca::Outcome QueuePair::begin_disconnect(bool graceful) {
   const Engine::Hold hold(nic_.engine);
+  const Entry entry(*this);
   switch (state()) {
     case QueuePairState::kIdle:
       return hca::fail(hca::Error::kInvalidState);
@@ -207,6 +213,7 @@ hca::Outcome QueuePair::begin_disconnect(bool graceful) {
 }
 
 void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& code) {
+  const Entry entry(*this);
   if (state() == QueuePairState::kAccepting) {
     return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   }
@@ -272,6 +279,7 @@ void QueuePair::abandon_channel(CloseMode mode) {
   is_blocked_ = is_cut_off_ = false;
   was_response_ = false;
   objection_.reset();
+  end_briefs();
   if (!channel_) return;
   channel_->close(mode);
   nic_.engine.bury(std::move(channel_));

@@ -30,6 +30,7 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
 
 void QueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
   const Engine::Hold hold(nic_.engine);
+  const Entry entry(*this);
   recv_limits_.set(soft, hard);
   obeys_recv_limits();
 }

@@ -30,7 +30,7 @@ transport::Opcode send_opcode(std::uint32_t flags) {
 }
 
 // Sent whatever the peer can do and whatever is under way.
-bool is_plain(const SendEntry& entry) {
+bool goes_anyhow(const SendEntry& entry) {
   return (entry.opcode == SendOpcode::kSend || entry.opcode == SendOpcode::kWrite) && (entry.flags & hca::kFence) == 0;
 }
 
@@ -68,7 +68,7 @@ bool Requester::next(transport::Message& message) {
   const std::uint64_t end = std::min(queue_.posted(), limit_);
   if (sent_ >= end || (queue_.at(sent_).opcode == SendOpcode::kBind && !carry_out_binds(end))) return false;
   const SendEntry& entry = queue_.at(sent_);
-  if (!is_plain(entry) && !may_follow(entry)) return false;
+  if (!goes_anyhow(entry) && !may_follow(entry)) return false;
   if (!is_payload_valid()) stalled_ = CompletionStatus::kLocalProtection;
   if (is_stalled()) return false;
   write_message(entry, message);
@@ -76,7 +76,7 @@ bool Requester::next(transport::Message& message) {
 }
 
 bool Requester::next_brief(transport::Brief& brief) const {
-  if (is_stalled() || must_announce_ || sent_ >= std::min(queue_.posted(), limit_)) return false;
+  if (sent_ >= queue_.posted()) return false;
   const SendEntry& entry = queue_.at(sent_);
   const bool is_brief = entry.opcode == SendOpcode::kSend && (entry.flags & (hca::kFence | kPlaced)) == 0;
   if (!is_brief || !still_holds(memory_, entry.found)) return false;

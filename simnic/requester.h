@@ -6,8 +6,8 @@
 // The peer counts messages instead, from the connection's first (docs/decisions/0002): a bind is none
 // of them, a write with immediate data two, every other request one. A bind is carried out here, when
 // everything before it was sent.
-// Everything here is called with the baton, but for queue()'s posting side and what says that it needs the posting
-// lock.
+// REQUIRES of every call: the queue pair's lane; but only the posting lock for queue()'s posting side and for what says
+// so.
 #pragma once
 
 #include <atomic>
@@ -41,8 +41,16 @@ class Requester final : public transport::PayloadSource {
   // The next request as a message. False: none waits, or it has to (fence, reads outstanding, a rewind
   // to be announced, an earlier failure). The same until on_taken().
   [[nodiscard]] bool next(transport::Message& message);
-  // The same, if it is one that may go as a Brief (of which `acked` is left alone).
+  // Requests go out as they are posted, and the peer acknowledges them.
+  bool is_plain() const {
+    return !is_stalled() && !must_announce_ && limit_ == kNoLimit && (features_ & transport::kNotes) != 0;
+  }
+  // The next request as a Brief, except for `acked`. False: there is none, or it needs next(). REQUIRES: is_plain().
   [[nodiscard]] bool next_brief(transport::Brief& brief) const;
+  void on_brief_taken() {
+    queue_.at(sent_).message_end = ++messages_;
+    ++sent_;
+  }
   // Whether the local memory of the request under way is still ours to touch.
   bool is_payload_valid() const;
   // The channel took the request whole.
@@ -120,16 +128,16 @@ class Requester final : public transport::PayloadSource {
   void rewind();
   void complete_done();
   void complete_oldest(hca::CompletionStatus status);
-  void complete_bind(hca::CompletionStatus status);
+  [[gnu::cold, gnu::noinline]] void complete_bind(hca::CompletionStatus status);
   void tell(std::uint64_t wr_id, hca::SendOpcode opcode, std::uint32_t flags, hca::CompletionStatus status,
             std::uint32_t length);
 
   // Fixed after construction.
   const MemoryView memory_;
   hca::TransferCounters& counters_;
-  // Written with the baton; read by posters, who then may push completions themselves.
+  // Written with the lane; read by posters, who then may push completions themselves.
   std::atomic<std::uint64_t> settled_{0};
-  // Owned by the baton.
+  // Guarded by the queue pair's lane.
   CompletionFeed feed_;
   WorkQueue<SendEntry> queue_;
   transport::Features features_ = 0;

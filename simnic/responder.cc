@@ -103,7 +103,7 @@ void Responder::deliver(Opcode opcode, std::uint32_t length) {
 }
 
 bool Responder::may_take(const transport::Brief& brief) const {
-  if (is_deaf_ || is_dropping_ || queue_.is_empty()) return false;
+  if (queue_.is_empty()) return false;
   const RecvEntry& entry = queue_.at(queue_.completed());
   return brief.payload.size() <= entry.length && still_holds(recv_memory_, entry.found);
 }

@@ -3,8 +3,8 @@
 // its reads, acknowledges, and asks for a repetition when a send found no receive.
 //
 // Checks stand in the order of the specifications (RFC 5041 section 7 and 8, RFC 5040 section 5 and
-// 7), one small function each. Everything here is called with the baton, but for queue()'s posting
-// side and is_starved().
+// 7), one small function each. REQUIRES of every call: the queue pair's lane, and of all but on_acknowledged() and the
+// const calls the baton; but for queue()'s posting side and is_starved() neither.
 #pragma once
 
 #include <atomic>
@@ -49,6 +49,7 @@ class Responder final : public transport::PayloadSource {
   const WorkQueue<RecvEntry>& queue() const { return queue_; }
   // Whether a completion found its queue full since the last call.
   bool take_loss() { return feed_.take_loss(); }
+  bool has_lost() const { return feed_.has_lost(); }
 
   // A connection begins. A peer that takes notes is acknowledged and, if the policy says so, asked
   // to wait for receives.
@@ -59,8 +60,8 @@ class Responder final : public transport::PayloadSource {
   // A whole send or write, immediate data, or a read or atomic request has arrived. An atomic is
   // carried out here, so that what the peer sends behind it finds it done.
   std::optional<Fault> on_request(const transport::Message& message);
-  // The same, both at once, of a send that is here whole: may_take() says whether it is possible, and take(), which
-  // requires that, does it.
+  // The same, both at once, of a send that is here whole: may_take(), which requires is_plain(), says whether it is
+  // possible, and take(), which requires that, does it.
   bool may_take(const transport::Brief& brief) const;
   // False: the receive's memory faults, and nothing has been done.
   [[nodiscard]] bool take(const transport::Brief& brief);
@@ -91,6 +92,8 @@ class Responder final : public transport::PayloadSource {
   }
   // Whether there may be something to tell the peer: an answer, an ack, a wish.
   bool is_waiting() const { return has_responses() || is_dropping_ || (takes_notes_ && acknowledged_ < ack_wanted_); }
+  // Whether an ack should not wait for a message that it may ride on.
+  bool owes_many_acks() const { return carried_out_ - acknowledged_ >= kMostOwed; }
   void on_acknowledged(std::uint64_t count) { acknowledged_ = count; }
   // From which request on the peer is to repeat, when there is a receive for it at last.
   std::optional<std::uint64_t> wanted_again() const {
@@ -106,6 +109,8 @@ class Responder final : public transport::PayloadSource {
   std::unique_ptr<hca::Failure> take_failure() { return std::move(failure_); }
   // Why the response under way cannot be sent (any more).
   void note_response_failure();
+  // Whether the peer's requests are carried out, and it is owed acks at most.
+  bool is_plain() const { return takes_notes_ && !is_deaf_ && !is_dropping_ && reads_.empty(); }
   // A send found no receive, and none has come since.
   bool is_waiting_for_receive() const { return is_dropping_ && !has_asked_again_ && !is_deaf_; }
 
@@ -116,6 +121,8 @@ class Responder final : public transport::PayloadSource {
   void discard();
 
  private:
+  static constexpr std::uint64_t kMostOwed = 16;
+
   struct IncomingRead {
     std::uint64_t number;
     bool is_atomic;
@@ -156,7 +163,7 @@ class Responder final : public transport::PayloadSource {
   const MemoryView recv_memory_;
   const ReceiveSource source_;
   hca::TransferCounters& counters_;
-  // Owned by the baton.
+  // Guarded by the queue pair's lane.
   CompletionFeed feed_;
   WorkQueue<RecvEntry> queue_;
   boost::circular_buffer<IncomingRead> reads_;  // taken in and not answered; its capacity is our IRD

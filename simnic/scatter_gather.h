@@ -40,7 +40,7 @@ KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> 
 KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
                         Located& found);
 
-// With the baton: whether what was found still holds.
+// With the baton or a listed lane: whether what was found still holds. It then holds until that is given back.
 inline bool still_holds(const MemoryView& memory, const Located& found) {
   return found.removals == memory.table.removals();
 }

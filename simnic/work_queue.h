@@ -3,7 +3,7 @@
 // segments. All storage is taken at creation.
 //
 // Who writes what: posted_ by the poster, who holds the queue's posting lock, after he filled the
-// slot; completed_ by the holder of the baton, after he copied out what he needs of the slot. Each
+// slot; completed_ by the holder of the queue pair's lane, after he copied out what he needs of the slot. Each
 // reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity(). high_water_ stands in for
 // the capacity where posts look for room, so that keeping it costs nothing.
 #pragma once
@@ -108,7 +108,7 @@ class WorkQueue {
     return true;
   }
 
-  // With the baton; of requests in [completed(), posted()).
+  // With the lane; of requests in [completed(), posted()).
   const Entry& at(std::uint64_t number) const { return entries_[number & mask()]; }
   Entry& at(std::uint64_t number) { return entries_[number & mask()]; }
   std::span<const hca::Segment> segments(std::uint64_t number) const {

@@ -147,14 +147,14 @@ std::size_t AutoCarrier::turn(base::Time now) {
   if (shm_) count += shm_->move(now);
   const std::size_t by_tcp = tcp_ ? tcp_->settle(now) : 0;
   tcp_busy_turns_ = by_tcp > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
+  if (shm_ && !is_tcp_idle()) shm_->watch_more();
   return count + by_tcp;
 }
 
 // What has only TCP asks the kernel in every turn.
-bool AutoCarrier::is_quiet() const {
-  if (has_waited_.load(std::memory_order_relaxed) || !shm_) return false;
-  if (tcp_ && (tcp_busy_turns_ > 0 || !tcp_->is_still())) return false;
-  return shm_->is_still();
+std::size_t AutoCarrier::look() {
+  if (has_waited_.load(std::memory_order_relaxed) || !shm_ || !is_tcp_idle()) return kTakesTurn;
+  return shm_->look_at_links();
 }
 
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A

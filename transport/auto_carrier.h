@@ -32,13 +32,15 @@ class AutoCarrier final : public Carrier {
   // Neighbours that talk by TCP say so, once in each process (tcp/neighbours.h).
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
-  bool is_quiet() const override;
+  std::size_t look() override;
+  const WatchWords* watch_words() const override { return shm_ ? shm_->watch_words() : nullptr; }
   void wait(base::Time deadline) override;
   void interrupt() override;
   bool has_failed() const override;
 
  private:
   bool wants_look(base::Time now);
+  bool is_tcp_idle() const { return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still()); }
   bool may_share_memory_with(const Address& remote) const;
 
   // Fixed after construction; either half may be null.

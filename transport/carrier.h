@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "transport/channel.h"
 #include "transport/offer.h"
+#include "transport/watch_words.h"
 
 namespace softdat::transport {
 
@@ -66,9 +67,13 @@ class Carrier {
   // Moves what can, calling sinks; never blocks, is no cancellation point. Returns how many things it did (0: idle).
   virtual std::size_t turn(base::Time now) = 0;
 
-  // Whether a turn() would find nothing to do, as far as can be seen without the kernel and the clock. A polling thread
-  // may then skip most turns. `false` is always a correct answer.
-  virtual bool is_quiet() const { return false; }
+  // A short turn() for a thread that polls: does only what needs neither the kernel nor the clock. Returns how many
+  // things it did; kTakesTurn, without having done any, where only a turn() will do.
+  static constexpr std::size_t kTakesTurn = ~std::size_t{0};
+  virtual std::size_t look() { return kTakesTurn; }
+
+  // Fixed. Where a thread that polls may look without the baton; null: nowhere. Lives as long as the carrier.
+  virtual const WatchWords* watch_words() const { return nullptr; }
 
   // Whether the carrier has failed because the consumer closed its descriptors. Becomes true only in a turn() that did
   // something. In that turn or the following ones every channel is closed with kLost or refused with kUnreachable; no

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A channel carries messages between two queue pairs: reliably, in order, in both directions. REQUIRES of every call:
-// the NIC's baton. Sinks are called with the baton too, so no channel has a lock.
+// A channel carries messages between two queue pairs: reliably, in order, in both directions. REQUIRES of every call
+// but Channel::send_brief(): the NIC's baton. Sinks are called with the baton too, so no channel has a lock.
 //
 // A carrier keeps no pointer into consumer memory from one call to the next: if it could not move everything, it asks
 // again at its next turn, and the sink or source checks the key again. So once a key has been removed with the baton
-// held, no carrier touches its memory.
+// held, and no send_brief() is under way, no carrier touches its memory.
 #pragma once
 
 #include <cstdint>
@@ -87,6 +87,10 @@ class ChannelSink {
   // messages have the stag and offset of their first byte.
   virtual void on_message(const Message& message) = 0;
 
+  // The channel is about to leave the state in which send_brief() may be called without the baton. When this returns,
+  // no thread is in send_brief(), and none will call it again.
+  virtual void end_briefs() {}
+
   // Fast path: place() and on_message() in one call. False: nothing was done, and the carrier calls those two instead.
   // Must not close or destroy the channel. The payload lies in memory that the peer may change while it is read.
   virtual bool on_brief(const Brief&) { return false; }
@@ -137,7 +141,9 @@ class Channel {
 
   // Whether there is a shorter way for a Brief, and no call of the channel is a cancellation point...
   virtual bool takes_briefs() const { return false; }
-  // ...which acts as send(). REQUIRES: takes_briefs(), and no message is blocked. False: nothing was done; use send().
+  // ...which acts as send() and flush(). REQUIRES: takes_briefs(), no message is blocked, and no other call of the
+  // channel's owner is under way; but not the baton, until the sink's end_briefs(). False: nothing was done; use
+  // send().
   virtual bool send_brief(const Brief&) { return false; }
 
   // Sends everything taken, as far as there is room.

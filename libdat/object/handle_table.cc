@@ -76,21 +76,21 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
   cell->provider_table_.store(provider_table, std::memory_order_relaxed);
   cell->object_ = object;
   cell->maker_ = nullptr;
-  object->handle_ = cell;
+  object->handle_.store(cell, std::memory_order_relaxed);
   return true;
 }
 
 void HandleTable::publish(Object& object) {
-  auto* cell = static_cast<Cell*>(object.handle_);
+  auto* cell = static_cast<Cell*>(object.handle());
   cell->word_.fetch_or(Cell::bits_of(object.kind()), std::memory_order_release);
 }
 
 void HandleTable::note_maker(const Object& object, const void* maker) {
-  static_cast<Cell*>(object.handle_)->maker_ = maker;
+  static_cast<Cell*>(object.handle())->maker_ = maker;
 }
 
 void HandleTable::abandon(Object& object) {
-  give_back(*static_cast<Cell*>(object.handle_));
+  give_back(*static_cast<Cell*>(object.handle()));
 }
 
 bool HandleTable::close(Pin<Object> pin) {

@@ -42,7 +42,7 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual ~Object() = default;
 
   Kind kind() const { return kind_; }
-  Handle handle() const { return handle_; }
+  Handle handle() const { return handle_.load(std::memory_order_relaxed); }
 
   // The IA that the object belongs to; an IA belongs to itself.
   InterfaceAdapter& ia() const { return *ia_; }
@@ -66,7 +66,8 @@ class Object : public std::enable_shared_from_this<Object> {
 
   // Fixed before the handle is handed out.
   const Kind kind_;
-  Handle handle_ = nullptr;
+  // Stored once. Atomic, because an asynchronous EVD can be found a moment before its IA, whose handle it names.
+  std::atomic<Handle> handle_{nullptr};
   InterfaceAdapter* ia_;
   std::shared_ptr<InterfaceAdapter> ia_owner_;  // null in an IA itself
 

@@ -16,7 +16,7 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   if (queue_ == nullptr) return;
   order_ = std::unique_lock(queue_->order);
   operation_ = ledger_.add(post, *queue_);
-  // Nothing if it cannot be read: the adapter will tell.
+  // The sum is empty if the memory cannot be read; the adapter then reports that.
   if (!stores(operation_->kind)) operation_->sum = checksum(operation_->ranges);
 }
 

@@ -7,11 +7,18 @@
 #include <thread>
 #include <vector>
 
+#include "base/spin_lock.h"
+
 namespace softdat::base {
 namespace {
 
-TEST(BriefLockTest, IsHeldByOneAtATime) {
-  BriefLock lock;
+template <typename Lock>
+class LockTest : public testing::Test {};
+using Locks = testing::Types<BriefLock, SpinLock>;
+TYPED_TEST_SUITE(LockTest, Locks);
+
+TYPED_TEST(LockTest, IsHeldByOneAtATime) {
+  TypeParam lock;
   ASSERT_TRUE(lock.try_lock());
   EXPECT_FALSE(lock.try_lock());
   lock.unlock();
@@ -19,10 +26,10 @@ TEST(BriefLockTest, IsHeldByOneAtATime) {
   lock.unlock();
 }
 
-TEST(BriefLockTest, WhoeverSleepsIsWokenAndNothingIsLost) {
+TYPED_TEST(LockTest, WhoeverWaitsGoesOnAndNothingIsLost) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 20'000;
-  BriefLock lock;
+  TypeParam lock;
   int count = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
@@ -30,7 +37,7 @@ TEST(BriefLockTest, WhoeverSleepsIsWokenAndNothingIsLost) {
       for (int round = 0; round < kRounds; ++round) {
         const std::lock_guard guard(lock);
         ++count;
-        if (round % 1000 == 0) std::this_thread::yield();  // so that others come to sleep
+        if (round % 1000 == 0) std::this_thread::yield();  // so that others come to wait, and to sleep
       }
     });
   }

@@ -2,6 +2,8 @@
 // The calls of a data path through the public API, in one process that is connected with itself.
 #include <benchmark/benchmark.h>
 
+#include <deque>
+
 #include "tests/bench/self_pair.h"
 
 namespace softdat::bench {
@@ -52,10 +54,18 @@ void send_and_receive(benchmark::State& state) {
   });
 }
 
+// What freeing a region costs grows with the connected endpoints of the adapter (docs/decisions/0019). Last: they stay.
+void register_and_free(benchmark::State& state) {
+  static std::deque<SelfPair> pairs;
+  while (2 * static_cast<std::int64_t>(pairs.size()) < state.range(0)) pairs.emplace_back();
+  for (auto _ : state) pair().register_and_free();
+}
+
 BENCHMARK(empty_poll);
 BENCHMARK(write_and_complete)->Arg(8)->Arg(4096)->Arg(65536);
 BENCHMARK(read_and_complete)->Arg(8)->Arg(4096)->Arg(65536);
 BENCHMARK(send_and_receive)->Arg(8)->Arg(4096)->Arg(65536);
+BENCHMARK(register_and_free)->Arg(2)->Arg(1000);
 
 }  // namespace
 }  // namespace softdat::bench

@@ -62,6 +62,18 @@ void SelfPair::register_again(int times) {
   for (int i = 0; i < times; ++i) register_memory();
 }
 
+void SelfPair::register_and_free() {
+  DAT_REGION_DESCRIPTION region{};
+  region.for_va = buffer_.data();
+  DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
+  DAT_LMR_CONTEXT context = 0;
+  require(dat_lmr_create(ia_, DAT_MEM_TYPE_VIRTUAL, region, 4096, pz_,
+                         static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG),
+                         DAT_VA_TYPE_VA, &lmr, &context, nullptr, nullptr, nullptr),
+          "dat_lmr_create");
+  require(dat_lmr_free(lmr), "dat_lmr_free");
+}
+
 void SelfPair::connect() {
   DAT_EP_ATTR attributes{};
   attributes.service_type = DAT_SERVICE_TYPE_RC;

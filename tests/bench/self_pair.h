@@ -23,6 +23,8 @@ class SelfPair {
 
   // Registers the memory so many times more; what is posted from now on names the last registration.
   void register_again(int times);
+  // A region of one page.
+  void register_and_free();
 
   // Each is one call and nothing besides. `size` bytes go from the first endpoint's half of the buffer to the second's.
   DAT_RETURN post_send(std::uint32_t size);

@@ -6,30 +6,13 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/scarce_memory.h"
 #include "tests/verbs/stand.h"
-
-namespace {
-
-// How many more allocations of this thread succeed; negative: all.
-thread_local int allocations_left = -1;
-
-}  // namespace
-
-// Not inline: GCC would take what they call for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace softdat::verbs {
 namespace {
+
+using softdat::scarce_memory::allocations_left;
 
 // Whether it could be answered with so many allocations.
 bool accept_with(QueuePair& queue_pair, CmEvent& request, int allocations) {

@@ -8,13 +8,6 @@ namespace {
 
 constexpr std::size_t kFewest = 16;
 
-constexpr std::uint32_t side_of(std::uint32_t number) {
-  return number >> 31;
-}
-constexpr std::uint32_t index_of(std::uint32_t number) {
-  return number & 0x7fffffff;
-}
-
 }  // namespace
 
 std::uint32_t ConversationTable::begin_own() {
@@ -45,12 +38,6 @@ bool ConversationTable::begin_theirs(std::uint32_t number) {
   if (theirs[index].is_used) return false;
   theirs[index] = {.is_used = true};
   return true;
-}
-
-Conversation* ConversationTable::find(std::uint32_t number) {
-  std::vector<Conversation>& side = sides_[side_of(number)];
-  const std::uint32_t index = index_of(number);
-  return index < side.size() && side[index].is_used ? &side[index] : nullptr;
 }
 
 void ConversationTable::end_if_over(std::uint32_t number) {

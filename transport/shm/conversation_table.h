@@ -36,7 +36,11 @@ class ConversationTable {
   // The peer chose this number. False when it had no right to. Throws std::bad_alloc.
   bool begin_theirs(std::uint32_t number);
   // Null when the number names no conversation. Valid until the next begin.
-  Conversation* find(std::uint32_t number);
+  Conversation* find(std::uint32_t number) {
+    std::vector<Conversation>& side = sides_[side_of(number)];
+    const std::uint32_t index = index_of(number);
+    return index < side.size() && side[index].is_used ? &side[index] : nullptr;
+  }
   // Frees the number if both have said their last word.
   void end_if_over(std::uint32_t number);
 
@@ -52,6 +56,8 @@ class ConversationTable {
   }
 
  private:
+  static constexpr std::uint32_t side_of(std::uint32_t number) { return number >> 31; }
+  static constexpr std::uint32_t index_of(std::uint32_t number) { return number & 0x7fffffff; }
   std::uint32_t to_number(Side side, std::size_t index) const {
     return static_cast<std::uint32_t>(index) | static_cast<std::uint32_t>(side) << 31;
   }

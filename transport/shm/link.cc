@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "base/assert.h"
+#include "base/ordered_copy.h"
 #include "transport/shm/shm_carrier.h"
 #include "transport/shm/shm_request.h"
 
@@ -123,7 +125,7 @@ void Link::post(RecordKind kind, std::uint32_t number, std::span<const std::byte
 
 // What cannot be said at all would leave the peer in another state than ours.
 void Link::put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) try {
-  may_have_to_write_ = true;
+  note_writer();
   outbox_.push_back({kind, number, {bytes.begin(), bytes.end()}});
 } catch (const std::bad_alloc&) {
   break_down();
@@ -131,23 +133,42 @@ void Link::put_by(RecordKind kind, std::uint32_t number, std::span<const std::by
 
 bool Link::write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) {
   const std::size_t length = kWordBytes + bytes.size();
+  const std::lock_guard lock(tail_);
   if (!writer_.has_room(length)) {
+    is_stopped_ = true;
     if (writer_.is_broken()) break_down();
     writer_.want_room();
     return false;
   }
-  if (!bytes.empty()) std::memcpy(writer_.place() + kWordBytes, bytes.data(), bytes.size());
+  std::byte* const to = writer_.begin(length);
+  if (!bytes.empty()) std::memcpy(to + kWordBytes, bytes.data(), bytes.size());
   const auto record_bytes = static_cast<std::uint32_t>(length);
   writer_.publish(pack({.bytes = record_bytes, .kind = kind, .channel = number}), length);
   mark_written();
   return true;
 }
 
+bool Link::put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload) {
+  constexpr std::size_t kBefore = 2 * kWordBytes;
+  const std::size_t length = kBefore + payload.size();
+  {
+    const std::lock_guard lock(tail_);
+    if (is_stopped_ || !writer_.has_room(length)) return false;
+    std::byte* const to = writer_.begin(length);
+    if (!payload.empty() && !base::copy_in(to + kBefore, payload.data(), payload.size())) return false;
+    const std::uint64_t word = pack(head);
+    std::memcpy(to + kWordBytes, &word, sizeof word);
+    const auto bytes = static_cast<std::uint32_t>(length);
+    writer_.publish(pack(RecordWord{.bytes = bytes, .kind = RecordKind::kMessage, .channel = number}), length);
+  }
+  if (writer_.claim_bell()) ring_bell(socket_.get());
+  return true;
+}
+
 void Link::block(ShmChannel& channel) {
-  may_have_to_write_ = true;
+  note_writer();
   blocked_.push_back(channel);
-  writer_.want_room();
-  if (writer_.is_broken()) break_down();
+  want_room();
 }
 
 void Link::flush() {
@@ -184,7 +205,8 @@ std::size_t Link::take_records(std::size_t most) {
     if (first == 0) break;
     const RecordWord word = unpack(first);
     const bool is_sane = word.bytes >= kWordBytes && word.bytes <= kMostRecord;
-    if (!is_sane || !deliver(word, {reader_.record() + kWordBytes, word.bytes - kWordBytes})) {
+    const std::span<const std::byte> bytes(reader_.record() + kWordBytes, word.bytes - kWordBytes);
+    if (!is_sane || (!take_brief(word, bytes) && !deliver(word, bytes))) {
       break_down();
       break;
     }
@@ -192,6 +214,14 @@ std::size_t Link::take_records(std::size_t most) {
     if (reader_.is_publish_due()) give_room_back();
   }
   return count;
+}
+
+// The short way of what there is most of. False: nothing was done.
+inline bool Link::take_brief(const RecordWord& word, std::span<const std::byte> bytes) {
+  if (word.kind != RecordKind::kMessage) return false;
+  const Conversation* const conversation = conversations_.find(word.channel);
+  if (conversation == nullptr || conversation->channel == nullptr || conversation->has_got_final) return false;
+  return conversation->channel->take_brief(bytes);
 }
 
 void Link::give_room_back() {
@@ -208,17 +238,41 @@ std::size_t Link::use_room() {
     outbox_.pop_front();
     ++count;
   }
-  writer_.stop_wanting_room();
+  stop_wanting_room();
   for (std::size_t left = blocked_.size(); left > 0 && !blocked_.empty(); --left) {
-    if (is_congested() || !writer_.has_room(kRoomToResume)) break;
+    if (is_congested() || !has_room_to_resume()) break;
     ShmChannel& channel = blocked_.front();
     blocked_.pop_front();
     channel.on_room();
     ++count;
   }
-  if (writer_.is_broken()) break_down();
-  if (!blocked_.empty()) writer_.want_room();
+  if (!blocked_.empty()) want_room();
   return count;
+}
+
+// Room that the peer makes is seen by those who look for it.
+void Link::note_writer() {
+  may_have_to_write_ = true;
+  carrier_.watch_more();
+}
+
+void Link::want_room() {
+  const std::lock_guard lock(tail_);
+  writer_.want_room();
+  if (writer_.is_broken()) break_down();
+}
+
+void Link::stop_wanting_room() {
+  const std::lock_guard lock(tail_);
+  is_stopped_ = false;
+  writer_.stop_wanting_room();
+}
+
+bool Link::has_room_to_resume() {
+  const std::lock_guard lock(tail_);
+  const bool has_room = writer_.has_room(kRoomToResume);
+  if (writer_.is_broken()) break_down();
+  return has_room;
 }
 
 void Link::end() {

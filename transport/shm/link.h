@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Link: everything that two carriers (usually: two processes) exchange, however many channels they
 // have: one segment with a ring each way, and a socket that carries bells and whose end is the peer's
-// death. Owned by its carrier; called with the baton, but for the three calls of sleeping.
+// death. Owned by its carrier; called with the baton, but for put() and the three calls of sleeping.
 //
 // A peer that breaks the protocol, or dies, ends the link: is_ending() becomes true, and the
 // carrier calls end() from its turn, where each channel hears of it exactly once.
@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "base/spin_lock.h"
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
 #include "transport/shm/conversation_table.h"
@@ -58,6 +59,11 @@ class Link final : public ReadinessSink {
 
   // For the channels' data path. A small record that finds no room waits for it, and everything else behind it.
   void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
+  // Any thread. A short message with its head; rings the bell. False, and nothing done: it finds no room, or others
+  // wait for room, or its memory faults.
+  bool put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload);
+  // The lock of the ring's writer, and the writer. Lock order: the baton, lanes, this.
+  base::SpinLock& tail() { return tail_; }
   RingWriter& writer() { return writer_; }
   bool is_congested() const { return !outbox_.empty() || is_ending(); }
   void mark_written() { has_written_ = may_have_to_write_ = true; }
@@ -69,6 +75,10 @@ class Link final : public ReadinessSink {
   std::size_t poll() { return is_quiet() ? count_idle_poll() : poll_slow(); }
   // Nothing has arrived, and nothing is to be written or told.
   bool is_quiet() const { return !reader_.has_record() && !may_have_to_write_; }
+  // Records or channels wait for room.
+  bool has_writers() const { return !outbox_.empty() || !blocked_.empty(); }
+  // With which the peer's next record will begin.
+  const std::byte* next_word() const { return reader_.record(); }
   // How many polls in a row found nothing to do, nor to wait for.
   std::uint32_t idle_polls() const { return idle_polls_; }
   bool is_hot() const { return is_hot_; }
@@ -103,13 +113,17 @@ class Link final : public ReadinessSink {
     return 0;
   }
   std::size_t poll_slow();
-  bool has_writers() const { return !outbox_.empty() || !blocked_.empty(); }
   void put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   bool write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   void break_down();
   std::size_t take_records(std::size_t most);
+  bool take_brief(const RecordWord& word, std::span<const std::byte> bytes);
   void give_room_back();
   std::size_t use_room();
+  bool has_room_to_resume();
+  void note_writer();
+  void want_room();
+  void stop_wanting_room();
   void detach(Conversation& conversation, ShmChannel*& channel);
 
   // In link_farewell.cc.
@@ -134,8 +148,11 @@ class Link final : public ReadinessSink {
   const std::shared_ptr<PeerResources> resources_;
   std::unique_ptr<Reactor::Watch> watch_;
   std::unique_ptr<DeathWatch> death_watch_;
-  // Owned by the baton, but for what the rings say.
+  base::SpinLock tail_;
+  // Guarded by tail_, but for what the ring says.
   RingWriter writer_;
+  bool is_stopped_ = false;  // while outbox_ holds something, which nothing may overtake
+  // Owned by the baton, but for what the ring says.
   RingReader reader_;
   ConversationTable conversations_;
   ChannelQueue blocked_;

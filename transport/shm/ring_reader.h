@@ -31,7 +31,7 @@ class RingReader {
     std::byte* const at = next_.load(std::memory_order_relaxed);
     return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at)).load(std::memory_order_acquire);
   }
-  // The record that peek() found, from its first word on. Bytes up to the ring's size may be read.
+  // Where the next record begins, or the one that peek() found. Bytes up to the ring's size may be read.
   const std::byte* record() const { return next_.load(std::memory_order_relaxed); }
   // Done with it; `bytes` is the checked length.
   void consume(std::size_t bytes) {

@@ -6,10 +6,12 @@
 // byte counts since the beginning, never wrapped; position modulo size is the place.
 //
 // Who writes which word, and what pairs with what:
-// - A record's first word: the producer. It stores the record's other bytes, then zero into the
-//   first word of the line after the record, then (release) the record's own first word. The
+// - A record's first word: the producer. It stores zero into the first word of the line after the
+//   record, then the record's other bytes, then (release) the record's own first word. The
 //   consumer's acquire load of a non-zero word therefore sees the record and the zero behind it.
-//   Empty: the word at the consumer's position is zero. One line is always kept free for that zero.
+//   Zero goes first because the consumer watches the record's first line: between stores to that
+//   line, none should wait for another. Empty: the word at the consumer's position is zero. One line is always kept
+//   free for that zero.
 // - control.head: the consumer (release): everything before it may be overwritten. Full: a record
 //   and a line do not fit between the producer's position and head + size. The producer loads it
 //   (acquire) only when it seems to have no room, and believes it only if it makes sense.
@@ -34,7 +36,8 @@
 
 namespace softdat::transport::shm {
 
-// Everything is called with the baton, except is_room_news().
+// REQUIRES of every call: the link's tail lock; of claim_bell() and claim_bell_quietly() nothing; is_room_news(): any
+// thread.
 class RingWriter {
  public:
   explicit RingWriter(const RingMemory& memory) : memory_(memory) {}
@@ -44,8 +47,10 @@ class RingWriter {
   // The most bytes that a record may have now (as far as has_room() last saw).
   std::size_t room() const { return memory_.size - kLine - (tail_ - head_); }
 
-  // Where the next record goes; its first word is left to publish(). Requires has_room().
-  std::byte* place() const { return memory_.bytes + (tail_ & (memory_.size - 1)); }
+  // Begins a record of so many bytes: where it goes. Its first word is left to publish(). Requires has_room(). A record
+  // that is begun may be given up.
+  std::byte* begin(std::size_t bytes);
+  // The record that was begun last, with as many bytes.
   void publish(std::uint64_t word, std::size_t bytes);
 
   // After publishing: true when the consumer sleeps and its bell must be rung (by whoever asked).
@@ -63,14 +68,16 @@ class RingWriter {
   bool is_broken() const { return is_broken_; }
 
  private:
+  std::byte* place(std::uint64_t position) const { return memory_.bytes + (position & (memory_.size - 1)); }
+
   static constexpr std::uint64_t kNothingWanted = ~std::uint64_t{0};
 
   const RingMemory memory_;
-  // Owned by the baton.
+  // Guarded by the link's tail lock.
   std::uint64_t tail_ = 0;  // where the next record goes
   std::uint64_t head_ = 0;  // the last control.head that made sense
   bool is_broken_ = false;
-  // Written with the baton, read by is_room_news(): the head at which we stopped.
+  // Written with the tail lock, read by is_room_news(): the head at which we stopped.
   std::atomic<std::uint64_t> stopped_at_{kNothingWanted};
 };
 

@@ -61,8 +61,11 @@ class ShmCarrier final : public Carrier {
   // ask wants_look(), dispatch the reactor if so or if finish_wait() was called since, move().
   std::size_t move(base::Time now);
   bool wants_look(base::Time now);
-  // move() would find nothing.
-  bool is_still() const { return is_calm() && has_quiet_links(); }
+  std::size_t look() override { return has_waited_.load(std::memory_order_relaxed) ? kTakesTurn : look_at_links(); }
+  std::size_t look_at_links() { return is_calm() ? poll_hot() : kTakesTurn; }
+  const WatchWords* watch_words() const override { return &watch_words_; }
+  // A poll has more to look at than the links.
+  void watch_more() { watch_words_.clear(); }
   // Whether there are peers, whose rings a turn should not keep waiting for the kernel.
   bool has_links() const { return !links_.empty(); }
   // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or
@@ -80,9 +83,15 @@ class ShmCarrier final : public Carrier {
   // For one packet at a time. Not on the stack, which may be the consumer's and small.
   std::span<std::byte> packet_buffer() { return packet_buffer_; }
   // A peer has rung: the next turn looks at every link.
-  void on_bell() { must_poll_all_.store(true, std::memory_order_relaxed); }
+  void on_bell() {
+    must_poll_all_.store(true, std::memory_order_relaxed);
+    watch_more();
+  }
   // The reactor may have found out that it has failed, or a part of this carrier has something for the next move().
-  void stir() { is_calm_ = false; }
+  void stir() {
+    is_calm_ = false;
+    watch_words_.clear();
+  }
   ResourceExchange* resources() const { return options_.resources.get(); }
   ResourceFiles resource_files() const;
   ShmPort* find_port(std::uint64_t service_id);
@@ -108,10 +117,10 @@ class ShmCarrier final : public Carrier {
   void break_down();
   std::shared_ptr<PeerResources> attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files);
   bool is_calm() const { return is_calm_ && !must_poll_all_.load(std::memory_order_relaxed); }
-  bool has_quiet_links() const;
   bool can_be_calm() const;
   std::size_t move_slow(base::Time now);
   std::size_t poll_hot();
+  void publish_words();
   std::size_t poll_links();
   std::size_t poll_all();
   std::size_t poll_next_cold();
@@ -154,6 +163,7 @@ class ShmCarrier final : public Carrier {
   std::uint32_t turns_since_look_ = 0;
   // The links are all that move() has to look at, and all of them are hot. Set by move(), cleared by stir().
   bool is_calm_ = false;
+  WatchWords watch_words_;
   bool has_failed_ = false;
   bool has_told_of_version_ = false;
   base::Time last_look_{};

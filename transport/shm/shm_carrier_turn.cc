@@ -43,10 +43,6 @@ std::size_t ShmCarrier::turn(base::Time now) {
   return told + move(now);
 }
 
-bool ShmCarrier::has_quiet_links() const {
-  return std::all_of(hot_.begin(), hot_.end(), [](const Link* link) { return link->is_quiet(); });
-}
-
 // Links that are not hot have to be looked at in turns.
 bool ShmCarrier::can_be_calm() const {
   return news_.empty() && !is_meeting() && resting_ports_.empty() && abandoned_.empty() && !links_.empty() &&
@@ -84,7 +80,17 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
   if (!resting_ports_.empty()) wake_ports(now);
   if (!abandoned_.empty()) remove_abandoned(now);
   is_calm_ = can_be_calm();
+  publish_words();
   return count;
+}
+
+void ShmCarrier::publish_words() {
+  if (!is_calm() || hot_.size() > WatchWords::kMost) return watch_words_.clear();
+  for (std::size_t i = 0; i < hot_.size(); ++i) {
+    if (hot_[i]->has_writers()) return watch_words_.clear();
+    watch_words_.set(i, hot_[i]->next_word());
+  }
+  watch_words_.publish(hot_.size());
 }
 
 // A thread that sleeps already knows nothing of a duty that another's turn has begun, and would sleep through it.
@@ -152,9 +158,13 @@ std::size_t ShmCarrier::poll_hot() {
   std::size_t count = 0;
   for (std::size_t i = hot_.size(); i-- > 0;) {
     Link& link = *hot_[i];
-    count += link.poll();
+    const std::size_t done = link.poll();
+    count += done;
+    if (done > 0 && i < WatchWords::kMost) watch_words_.set(i, link.next_word());
     if (hot_.size() > kAlwaysHot && link.idle_polls() > kPollsUntilCold) cool(i);
   }
+  if (count > 0 && !watch_words_.are_published()) [[unlikely]]
+    publish_words();
   return count;
 }
 
@@ -255,7 +265,7 @@ void ShmCarrier::finish_wait() {
 }
 
 void ShmCarrier::note_work() {
-  must_poll_all_.store(true, std::memory_order_relaxed);
+  on_bell();
   reactor_.interrupt();
 }
 

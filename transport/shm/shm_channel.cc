@@ -28,6 +28,7 @@ void ShmChannel::join(Link& link, std::uint32_t number, ChannelState state) {
 }
 
 void ShmChannel::leave() {
+  if (state_ == ChannelState::kOpen && sink_ != nullptr) sink_->end_briefs();
   link_ = nullptr;
   unlink();
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ShmChannel: one connection over a link, as its queue pair sees it. Holds how far the message
 // under way has come in each direction; the ring and the connection's number are the link's.
-// Called with the baton only.
+// Called with the baton, but for send_brief(), which its owner calls with or without.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -70,6 +71,21 @@ class ShmChannel final : public Channel, public QueueHook {
   bool on_accept(const Offer& reply);
   bool on_confirm();
   bool on_payload(RecordKind kind, std::span<const std::byte> bytes);
+  // The same of a kMessage that is a brief. False: it is none, or not now, and nothing was done.
+  bool take_brief(std::span<const std::byte> bytes) {
+    if (state_ != ChannelState::kOpen || is_mid_message_ || bytes.size() < kWordBytes) return false;
+    std::uint64_t first = 0;
+    std::memcpy(&first, bytes.data(), sizeof first);
+    const HeadWord head = unpack_head(first);
+    bytes = bytes.subspan(kWordBytes);
+    const bool is_send = head.opcode == Opcode::kSend || head.opcode == Opcode::kSendSolicited;
+    if (!is_send || head.length != bytes.size()) return false;
+    Brief brief{.opcode = head.opcode, .payload = bytes};
+    if (head.acks != 0) brief.acked = heard_ + head.acks;
+    if (!sink_->on_brief(brief)) return false;
+    heard_ += head.acks;
+    return true;
+  }
   // The channel has left its link, for this reason; tells the sink.
   void on_end(CloseReason reason, const TerminateCode& code, Refusal refusal);
   void on_refusal(const RefusalNotice& notice);
@@ -90,15 +106,18 @@ class ShmChannel final : public Channel, public QueueHook {
     bool may_ride(std::uint64_t value) const {
       return value > told_ && value - told_ <= std::numeric_limits<std::uint16_t>::max();
     }
-    std::uint16_t as_acks() const { return is_there_ ? static_cast<std::uint16_t>(value_ - told_) : std::uint16_t{0}; }
+    // REQUIRES: may_ride(value).
+    std::uint16_t as_acks(std::uint64_t value) const { return static_cast<std::uint16_t>(value - told_); }
+    std::uint16_t as_acks() const { return is_there_ ? as_acks(value_) : std::uint16_t{0}; }
     void hold(std::uint64_t value) {
       value_ = value;
       is_there_ = true;
     }
-    void note_told() {
-      told_ = value_;
+    void note_told(std::uint64_t value) {
+      told_ = value;
       is_there_ = false;
     }
+    void note_told() { note_told(value_); }
 
    private:
     std::uint64_t value_ = 0;
@@ -115,7 +134,6 @@ class ShmChannel final : public Channel, public QueueHook {
   bool fill(PayloadSource* payload, std::byte* to, std::size_t length) const;
   void publish(RecordKind kind, std::uint32_t bytes);
   void tell_ack();
-  bool on_brief(std::span<const std::byte> bytes);
   bool begin_message(std::span<const std::byte>& bytes, std::uint16_t& acks);
   bool hear_acks(std::uint16_t acks);
   bool place(std::span<const std::byte> bytes);

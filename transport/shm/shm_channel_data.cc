@@ -3,6 +3,7 @@
 // while the peer polls, enters no kernel.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "base/assert.h"
@@ -76,22 +77,15 @@ SendResult ShmChannel::send(const Message& message, PayloadSource* payload) {
 
 // A record of its own, with whatever there is to acknowledge.
 bool ShmChannel::send_brief(const Brief& brief) {
-  if (state_ != ChannelState::kOpen || brief.payload.size() > kMostPayload || link_->is_congested()) return false;
+  if (state_ != ChannelState::kOpen || brief.payload.size() > kMostPayload) return false;
   const bool has_ack = brief.acked.has_value() || ack_.is_there();
   const std::uint64_t acked = brief.acked ? *brief.acked : ack_.value();
   if (has_ack && !ack_.may_ride(acked)) return false;
-  RingWriter& writer = link_->writer();
-  const auto bytes = static_cast<std::uint32_t>(2 * kWordBytes + brief.payload.size());
-  if (!writer.has_room(bytes)) return false;
-  std::byte* const to = writer.place();
-  if (!brief.payload.empty() && !base::copy_in(to + 2 * kWordBytes, brief.payload.data(), brief.payload.size())) {
-    return false;
-  }
-  if (has_ack) ack_.hold(acked);
-  const std::uint64_t head = pack(HeadWord{
-      .opcode = brief.opcode, .acks = ack_.as_acks(), .length = static_cast<std::uint32_t>(brief.payload.size())});
-  std::memcpy(to + kWordBytes, &head, sizeof head);
-  publish(RecordKind::kMessage, bytes);
+  const HeadWord head{.opcode = brief.opcode,
+                      .acks = has_ack ? ack_.as_acks(acked) : std::uint16_t{0},
+                      .length = static_cast<std::uint32_t>(brief.payload.size())};
+  if (!link_->put(number_, head, brief.payload)) return false;
+  if (has_ack) ack_.note_told(acked);
   return true;
 }
 
@@ -103,6 +97,7 @@ void ShmChannel::publish(RecordKind kind, std::uint32_t bytes) {
 }
 
 ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource* payload) {
+  const std::lock_guard lock(link_->tail());
   RingWriter& writer = link_->writer();
   const std::size_t left = payload_length(message) - taken_;
   const bool is_first = taken_ == 0;
@@ -110,7 +105,7 @@ ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource*
   const std::size_t before = kWordBytes + head.bytes();
   if (!writer.has_room(before + std::min(left, kSmallestPiece))) return Piece::kNoRoom;
   const std::size_t length = std::min({left, kMostPayload, writer.room() - before});
-  std::byte* to = writer.place();
+  std::byte* to = writer.begin(before + length);
   std::memcpy(to + kWordBytes, head.words.data(), head.bytes());
   if (length > 0 && !fill(payload, to + before, length)) return Piece::kFault;
   const RecordKind kind = is_first ? RecordKind::kMessage : RecordKind::kMore;
@@ -156,7 +151,6 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   if (state_ != ChannelState::kOpen) return false;
   const bool is_first = kind == RecordKind::kMessage;
   if (is_first == is_mid_message_) return false;
-  if (is_first && on_brief(bytes)) return true;
   std::uint16_t acks = 0;
   if (is_first && !begin_message(bytes, acks)) return false;
   if (acks != 0 && !hear_acks(acks)) return true;
@@ -167,22 +161,6 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   is_mid_message_ = false;
   if (current_.opcode == Opcode::kNote && current_.note == NoteKind::kAck) heard_ = current_.note_value;
   sink_->on_message(current_);
-  return true;
-}
-
-// False: it is none, or not now.
-bool ShmChannel::on_brief(std::span<const std::byte> bytes) {
-  if (bytes.size() < kWordBytes) return false;
-  std::uint64_t first = 0;
-  std::memcpy(&first, bytes.data(), sizeof first);
-  const HeadWord head = unpack_head(first);
-  bytes = bytes.subspan(kWordBytes);
-  const bool is_send = head.opcode == Opcode::kSend || head.opcode == Opcode::kSendSolicited;
-  if (!is_send || head.length != bytes.size()) return false;
-  Brief brief{.opcode = head.opcode, .payload = bytes};
-  if (head.acks != 0) brief.acked = heard_ + head.acks;
-  if (!sink_->on_brief(brief)) return false;
-  heard_ += head.acks;
   return true;
 }
 

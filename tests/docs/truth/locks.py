@@ -4,7 +4,7 @@ import re
 
 PAGE = "docs/THREADS.md"
 FILES = re.compile(r"(base|hca|libdat|memory|simnic|transport|verbs)/.*\.(cc|h)$")
-LOCK = re.compile(r"^\s*(?:static |mutable |inline |constinit )*(?:std::(?:shared_|recursive_)?mutex|(?:base::)?BriefLock|(?:base::)?Guarded<.+>) (\w+)(?:\{.*\})?;")
+LOCK = re.compile(r"^\s*(?:static |mutable |inline |constinit )*(?:std::(?:shared_|recursive_)?mutex|(?:base::)?BriefLock|(?:base::)?SpinLock|(?:base::)?Guarded<.+>) (\w+)(?:\{.*\})?;")
 OWNER = re.compile(r"^(\s*)(?:class|struct) (?:\[\[.*?\]\] )?(?:alignas\(\w+\) )?([\w:]+)[^;]*$")
 
 

@@ -25,6 +25,11 @@ inline std::uint64_t own_service() {
   return kService + static_cast<std::uint64_t>(::getpid());
 }
 
+struct EngineNic final : Nic {
+  using Nic::engine;
+  using Nic::Nic;
+};
+
 struct HandStation {
   explicit HandStation(std::uint32_t ipv4)
       : home(Home::create()),
@@ -51,7 +56,7 @@ struct HandStation {
 
   std::shared_ptr<Home> home;
   LiveCompletionSink sink;
-  Nic nic;
+  EngineNic nic;
   std::unique_ptr<hca::ProtectionDomain> pd;
   std::unique_ptr<hca::CompletionQueue> cq;
 };

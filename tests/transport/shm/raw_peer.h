@@ -43,7 +43,7 @@ class RawPeer {
   bool write_word(std::uint64_t word, const Bytes& bytes) {
     const std::size_t length = kWordBytes + bytes.size();
     if (!writer_->has_room(length)) return false;
-    std::copy(bytes.begin(), bytes.end(), writer_->place() + kWordBytes);
+    std::copy(bytes.begin(), bytes.end(), writer_->begin(length) + kWordBytes);
     writer_->publish(word, length);
     return true;
   }

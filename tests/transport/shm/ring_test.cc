@@ -23,7 +23,7 @@ class RingTest : public testing::Test {
   // A record whose bytes all tell its number.
   bool write(std::uint64_t number, std::size_t bytes) {
     if (!writer_.has_room(bytes)) return false;
-    std::memset(writer_.place() + 8, static_cast<int>(number & 0xff), bytes - 8);
+    std::memset(writer_.begin(bytes) + 8, static_cast<int>(number & 0xff), bytes - 8);
     writer_.publish(number << 32 | bytes, bytes);
     return true;
   }
