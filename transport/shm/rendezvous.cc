@@ -160,23 +160,36 @@ SocketResult connect_in(const Directory& directory, const std::string& name, int
   return open_at(directory, name, type, ::connect);
 }
 
-// Whether some process has a socket bound to that file. A socket of another type asks, so that a listener does not
-// hear of it: a live one answers EPROTOTYPE, and a file without a socket ECONNREFUSED.
-bool is_stale(const Directory& directory, const std::string& name) {
-  return connect_in(directory, name, SOCK_STREAM).error == ECONNREFUSED;
-}
+// What has a name: nothing, a file whose process has died, or a listener. kUnknown: this process lacks the descriptors
+// or the memory to ask.
+enum class Occupant { kNone, kStale, kLive, kUnknown };
 
-bool exists(const Directory& directory, const std::string& name) {
-  struct stat found = {};
-  return ::fstatat(directory.fd.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
+// One system call decides, because another process may unlink a stale file at any moment. A socket of another type asks,
+// so that a listener does not hear of it: a live one answers EPROTOTYPE, and a file without a socket ECONNREFUSED.
+Occupant occupant_of(const Directory& directory, const std::string& name) {
+  switch (connect_in(directory, name, SOCK_STREAM).error) {
+    case ENOENT:
+      return Occupant::kNone;
+    case ECONNREFUSED:
+      return Occupant::kStale;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case ENAMETOOLONG:
+      return Occupant::kUnknown;
+    default:
+      return Occupant::kLive;
+  }
 }
 
 // False: somebody has the lock, or the socket. A name changes hands only under the lock while it is stale.
 bool unlink_stale(const Directory& directory, const std::string& name, int tries) {
-  if (!is_stale(directory, name)) return !exists(directory, name);
+  const Occupant occupant = occupant_of(directory, name);
+  if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
   const DirectoryLock lock(directory.fd.get(), tries);
   if (!lock.is_held()) return false;
-  return is_stale(directory, name) && ::unlinkat(directory.fd.get(), name.c_str(), 0) == 0;
+  return occupant_of(directory, name) == Occupant::kStale && ::unlinkat(directory.fd.get(), name.c_str(), 0) == 0;
 }
 
 bool starts_to_listen(const Directory& directory, const std::string& name, int socket) {
@@ -226,7 +239,9 @@ std::string identify_network() {
 }  // namespace
 
 SocketFile::SocketFile(std::string directory, const std::string& name)
-    : directory_(std::move(directory)), path_(directory_ + '/' + name), owner_(::getpid()) {
+    : directory_(std::move(directory)), path_(directory_ + '/' + name), owner_(::getpid()) {}
+
+void SocketFile::claim() {
   struct stat found = {};
   if (::lstat(path_.c_str(), &found) != 0) return;
   device_ = found.st_dev;
@@ -287,13 +302,18 @@ Listening Rendezvous::listen(const base::IpAddress& address, std::uint64_t servi
   const auto paths = candidates();
   const bool is_taken = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
     const Directory directory = open_directory(path);
-    return directory.fd && exists(directory, file) && !is_stale(directory, file);
+    return directory.fd && occupant_of(directory, file) == Occupant::kLive;
   });
   if (is_taken) result.error = EADDRINUSE;
   for (const std::string& path : paths) {
     if (is_taken || path.empty()) continue;
+    // Before the file is made: a file that nobody holds would stay when memory runs out.
+    SocketFile owned(path, file);
     SocketResult made = listen_in(path, file);
-    if (made.fd) return {.socket = std::move(made.fd), .file = SocketFile(path, file)};
+    if (made.fd) {
+      owned.claim();
+      return {.socket = std::move(made.fd), .file = std::move(owned)};
+    }
     result.error = made.error;
   }
   return result;
@@ -327,7 +347,7 @@ std::uint32_t Rendezvous::other_version(const base::IpAddress& address, std::uin
       std::uint32_t version = 0;
       if (!entry.ends_with(end)) return true;
       std::from_chars(entry.data(), entry.data() + entry.size(), version);
-      if (version != kSegmentVersion && !is_stale(directory, entry)) found = version;
+      if (version != kSegmentVersion && occupant_of(directory, entry) == Occupant::kLive) found = version;
       return found == 0;
     });
   }
@@ -340,7 +360,7 @@ bool Rendezvous::remove_if_stale(const base::IpAddress& address, std::uint64_t s
   bool is_gone = true;
   for (const std::string& path : candidates()) {
     const Directory directory = open_directory(path);
-    if (!directory.fd || !exists(directory, file)) continue;
+    if (!directory.fd || occupant_of(directory, file) == Occupant::kNone) continue;
     is_gone = unlink_stale(directory, file, 1) && is_gone;
     static_cast<void>(::rmdir(path.c_str()));
   }

@@ -26,11 +26,14 @@ namespace softdat::transport::shm {
 class SocketFile {
  public:
   SocketFile() = default;
+  // A name in that directory. It owns nothing yet.
   SocketFile(std::string directory, const std::string& name);
   SocketFile(SocketFile&& other) noexcept { *this = std::move(other); }
   SocketFile& operator=(SocketFile&& other) noexcept;
-  // Unlinks the file if it is still this one, and the directory if it is empty then. Must run before the socket is
-  // closed, or the name may be another listener's. A child made by fork() unlinks nothing. Never allocates.
+  // Makes it the owner of the file that has the name now. Never allocates.
+  void claim();
+  // Unlinks the file if it is still the one that was claimed, and the directory if it is empty then. Must run before
+  // the socket is closed, or the name may be another listener's. A child made by fork() unlinks nothing. Never allocates.
   ~SocketFile();
 
  private:

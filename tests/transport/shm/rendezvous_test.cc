@@ -140,6 +140,26 @@ TEST_F(RendezvousTest, ASurvivorRemovesWhatADeadPeerLeft) {
   EXPECT_TRUE(can_connect());
 }
 
+// Every process that opens an adapter sweeps. A stale name that goes while a listener looks at it is not "in use".
+TEST_F(RendezvousTest, AStaleFileThatIsSweptMeanwhileIsNotInUse) {
+  // A live neighbour keeps the directory, so that only the file comes and goes.
+  const Listening neighbour = meeting_.listen(kAddress, kService + 1);
+  std::atomic<bool> is_over{false};
+  std::thread sweeper([&] {
+    while (!is_over) meeting_.sweep();
+  });
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    fs::remove(file());
+    leave_stale_file();
+    const Listening listening = meeting_.listen(kAddress, kService);
+    if (listening.error == EADDRINUSE) ++refused;
+  }
+  is_over = true;
+  sweeper.join();
+  EXPECT_EQ(refused, 0);
+}
+
 // A process that was stopped with the lock in hand.
 TEST_F(RendezvousTest, ALockThatNobodyGivesBackHangsNobody) {
   leave_stale_file();
