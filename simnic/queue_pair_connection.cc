@@ -25,8 +25,8 @@ bool QueuePair::advance(QueuePairEvent event) {
 transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) {
   transport::Offer offer;
   offer.address = nic_.address;
-  offer.features =
-      transport::kNotes | transport::kImmediates | transport::kAtomics | transport::kVoids | transport::kWords;
+  offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics | transport::kVoids |
+                   transport::kWords | transport::kRidingAcks;
   offer.reads_in = limits_.reads_in;
   offer.reads_out = limits_.reads_out;
   direct_.describe(offer, responder_.queue().completed());

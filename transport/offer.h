@@ -20,7 +20,8 @@ enum Feature : std::uint32_t {
   // In a request: the initiator looked for the service in shared memory of this host and did not find it. In an answer:
   // the responder serves it there. The two are neighbours that cannot share memory.
   kNeighbours = 1u << 5,
-  kWords = 1u << 6,  // the notes that explain failures
+  kWords = 1u << 6,       // the notes that explain failures
+  kRidingAcks = 1u << 7,  // over TCP: the header of a send may carry an ack (docs/WIRE.md)
 };
 using Features = std::uint32_t;
 

@@ -66,15 +66,18 @@ void Connection::on_frame_broken(Refusal reason) {
 void Connection::start_streams() {
   const bool is_own = agreement_.is_own;
   const bool knows_voids = (agreement_.features & kVoids) != 0;
+  const bool acks_ride = is_own && (agreement_.features & kRidingAcks) != 0;
   inbound_.start({.has_crc = agreement_.has_crc,
                   .knows_notes = is_own,
                   .expects_rtr = side_ == Side::kResponder && agreement_.rtr != 0,
-                  .knows_voids = knows_voids});
+                  .knows_voids = knows_voids,
+                  .acks_ride = acks_ride});
   const std::size_t largest = hub_.options().max_payload + kTaggedHeadSize;
   outbound_.start({.has_crc = agreement_.has_crc,
                    .is_one_by_one = !is_own,
                    .knows_notes = is_own,
                    .knows_voids = knows_voids,
+                   .acks_ride = acks_ride,
                    .max_ulpdu = is_own ? largest : std::min(largest, ulpdu_within(segment_size(fd_.get())))});
 }
 

@@ -142,13 +142,23 @@ bool Inbound::begin_message(Progress& progress) {
   if (!progress.is_active) {
     progress = {.is_active = true, .message = {.opcode = segment_.opcode, .stag = segment_.stag}};
     if (is_tagged(segment_.opcode)) progress.message.offset = segment_.offset;
-    if (segment_.opcode == Opcode::kSend || segment_.opcode == Opcode::kSendSolicited) progress.message.stag = 0;
+    const bool is_plain_send = segment_.opcode == Opcode::kSend || segment_.opcode == Opcode::kSendSolicited;
+    if (is_plain_send && std::exchange(progress.message.stag, 0) != 0 && rules_.acks_ride && !hear_riding_ack()) {
+      return false;
+    }
   } else if (progress.message.opcode != segment_.opcode) {
     return blame(fault::kUnexpectedOpcode);
   }
   if (progress.done + shape_.payload > UINT32_MAX) return blame(fault::kMessageTooLong);
   owes_place_ = segment_.is_last && progress.done + shape_.payload == 0;
   return true;
+}
+
+// What a send brings with it was said before it. False when the sink has stopped receiving.
+bool Inbound::hear_riding_ack() {
+  heard_ack_ += segment_.stag;
+  sink_.on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_ack_});
+  return sink_.is_receiving();
 }
 
 bool Inbound::pass_payload() {
@@ -247,6 +257,7 @@ void Inbound::deliver() {
   Message message{.opcode = segment_.opcode};
   if (kind_ == Kind::kNote) {
     const Note note = *decode_note(segment_.offset);
+    if (note.kind == NoteKind::kAck) heard_ack_ = note.value;
     return sink_.on_message({.opcode = Opcode::kNote, .note = note.kind, .note_value = note.value});
   }
   if (kind_ == Kind::kReadyToReceive) return sink_.on_ready_to_receive(message);

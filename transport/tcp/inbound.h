@@ -40,6 +40,7 @@ struct InboundRules {
   bool knows_notes = false;
   bool expects_rtr = false;  // the first FPDU may be an empty one that only says "ready"
   bool knows_voids = false;  // a message whose last FPDU has the void mark is not delivered
+  bool acks_ride = false;    // the header of a send may carry an ack
 };
 
 enum class ReadStatus {
@@ -99,6 +100,7 @@ class Inbound {
   bool begin_tagged();
   bool begin_untagged();
   bool begin_message(Progress& progress);
+  bool hear_riding_ack();
   Kind kind_of_empty_write() const;
   bool check_queue();
   bool blame(const TerminateCode& code);
@@ -144,6 +146,7 @@ class Inbound {
   bool owes_place_ = false;       // an empty message asks for its place once
   Progress tagged_;
   Progress untagged_;
+  std::uint64_t heard_ack_ = 0;
   std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};
   std::size_t read_ahead_ = BufferPool::kBufferSize;
 };

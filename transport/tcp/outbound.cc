@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/byte_order.h"
@@ -25,7 +27,7 @@ constexpr std::size_t kPartUnit = 64;
 constexpr std::size_t kBatchLimit = std::size_t{32} << 10;
 // What one call of send() moves at most, so that one channel cannot hold the baton.
 constexpr std::size_t kSendBudget = std::size_t{2} << 20;
-static_assert(kBatchLimit + kMaxFpdu + 128 <= BufferPool::kBufferSize, "control messages always fit");
+static_assert(kBatchLimit + kMaxFpdu + 256 <= BufferPool::kBufferSize, "control messages always fit");
 
 // Whether `again` is the message that was taken in part.
 bool is_same(const Message& message, const Message& again) {
@@ -97,9 +99,18 @@ WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payloa
   base::check(!is_in_message_ || is_same(message_, message), "a message taken in part comes again", taken_);
   if (message.opcode == Opcode::kNote) {
     base::check(rules_.knows_notes, "notes go to those who know them");
+    if (message.note == NoteKind::kAck && can_ride(message.note_value)) {
+      waiting_ack_ = message.note_value;
+      return WriteStatus::kDone;
+    }
     const WriteStatus room = make_room(fd, kMaxHead);
     if (room == WriteStatus::kDone) append_note(message.note, message.note_value);
     return room;
+  }
+  if (waiting_ack_ && !takes_ack(message)) {
+    const WriteStatus room = make_room(fd, kMaxHead);
+    if (room != WriteStatus::kDone) return room;
+    append_waiting_ack();
   }
   return goes_direct(message) ? send_direct(fd, message, payload) : send_copied(fd, message, payload);
 }
@@ -150,13 +161,37 @@ bool Outbound::append_fpdu(const Message& message, PayloadSource* payload, std::
   const std::size_t ulpdu = ulpdu_size(message, part);
   std::byte* const at = pending_.room(fpdu_size(ulpdu)).data();
   const std::size_t head = encode_head(message, taken_, part, at);
+  const bool carries_ack = waiting_ack_ && takes_ack(message);
+  if (carries_ack) put_ack_into(at);
   std::uint32_t crc = rules_.has_crc ? crc32c(0, {at, head}) : 0;
   if (part > 0 && !copy_payload(payload, taken_, part, at + head, rules_.has_crc ? &crc : nullptr)) return false;
   seal(at, ulpdu, crc);
   if (damage_) [[unlikely]]
     carry_out_damage(at, head, part);
   pending_.commit(fpdu_size(ulpdu));
+  if (carries_ack) told_ack_ = *std::exchange(waiting_ack_, std::nullopt);
   return true;
+}
+
+// What rides is how many requests more have been carried out than the peer knows of.
+bool Outbound::can_ride(std::uint64_t ack) const {
+  return rules_.acks_ride && ack > told_ack_ && ack - told_ack_ <= std::numeric_limits<std::uint32_t>::max();
+}
+
+// A plain send whose first FPDU is yet to come, and is built once.
+bool Outbound::takes_ack(const Message& message) const {
+  const bool is_send = message.opcode == Opcode::kSend || message.opcode == Opcode::kSendSolicited;
+  return is_send && taken_ == 0 && !goes_direct(message);
+}
+
+// Into the field of the DDP header that only a send with invalidate uses.
+void Outbound::put_ack_into(std::byte* fpdu) const {
+  base::store_be(fpdu + kLengthSize + kAtStag, static_cast<std::uint32_t>(*waiting_ack_ - told_ack_));
+}
+
+void Outbound::append_waiting_ack() {
+  told_ack_ = *std::exchange(waiting_ack_, std::nullopt);
+  append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(NoteKind::kAck, told_ack_)}, nullptr, 0);
 }
 
 // The length of the FPDU stays as it is: a wrong one would only make the receiver wait.
@@ -200,6 +235,8 @@ void Outbound::append_raw(const Segment& segment, const std::byte* body, std::si
 }
 
 void Outbound::append_note(NoteKind kind, std::uint64_t value) {
+  if (waiting_ack_) append_waiting_ack();
+  if (kind == NoteKind::kAck) told_ack_ = value;
   append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(kind, value)}, nullptr, 0);
 }
 
@@ -208,6 +245,7 @@ void Outbound::append_ready_to_receive() {
 }
 
 void Outbound::append_terminate(const Terminate& terminate) {
+  if (waiting_ack_) append_waiting_ack();
   std::byte body[kMaxTerminateSize];
   const std::size_t size = encode_terminate(terminate, body);
   append_raw({.opcode = Opcode::kTerminate, .queue = kTerminateQueue, .sequence = next_sequence_[kTerminateQueue]},
@@ -215,6 +253,7 @@ void Outbound::append_terminate(const Terminate& terminate) {
 }
 
 WriteStatus Outbound::flush(int fd) {
+  if (waiting_ack_) append_waiting_ack();
   // A message in mid-FPDU has emptied the buffer before it, so what is here starts at a border.
   while (!pending_.empty()) {
     const auto bytes = pending_.bytes();

@@ -25,6 +25,7 @@ struct OutboundRules {
   bool is_one_by_one = false;
   bool knows_notes = false;
   bool knows_voids = false;  // the peer does not deliver a message whose last FPDU has the void mark
+  bool acks_ride = false;    // the peer looks for an ack in the header of a send
   std::size_t max_ulpdu = 0;
 };
 
@@ -51,7 +52,8 @@ class Outbound {
   // ...and half of the first FPDU of this message is written. Only the end of the connection may follow.
   void send_part(int fd, const Message& message, PayloadSource* payload);
 
-  // Our own messages; they wait for flush(). Require is_at_border(). Without memory the peer goes without them.
+  // Our own messages; they wait for flush(). Require is_at_border(). Without memory the peer goes without them. An ack
+  // that waits to ride goes before them.
   void append_note(NoteKind kind, std::uint64_t value);
   void append_ready_to_receive();
   void append_terminate(const Terminate& terminate);
@@ -59,7 +61,7 @@ class Outbound {
   // False while an FPDU stands half in the socket and half in the consumer's memory. After kFaultMidway it is true,
   // unless the FPDU ends its message and the peer knows no voids, or memory for the rest of it is lacking.
   bool is_at_border() const { return position_ == 0; }
-  bool is_flushed() const { return pending_.empty(); }
+  bool is_flushed() const { return pending_.empty() && !waiting_ack_; }
   // Neither bytes nor a message on their way.
   bool is_idle() const { return is_flushed() && is_at_border() && !is_in_message_; }
 
@@ -88,6 +90,10 @@ class Outbound {
   bool append_fpdu(const Message& message, PayloadSource* payload, std::size_t part);
   [[gnu::cold]] void carry_out_damage(std::byte* fpdu, std::size_t head, std::size_t part);
   void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
+  bool can_ride(std::uint64_t ack) const;
+  bool takes_ack(const Message& message) const;
+  void put_ack_into(std::byte* fpdu) const;
+  void append_waiting_ack();
   void seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc) const;
 
   WriteStatus note_error(int error);
@@ -104,6 +110,9 @@ class Outbound {
   OutboundRules rules_{};
   std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};
   int error_ = 0;  // errno of the socket's failure
+  // Waits for the next send, to ride in its header, or for whatever leaves before one. Only where acks ride.
+  std::optional<std::uint64_t> waiting_ack_;
+  std::uint64_t told_ack_ = 0;  // the last one that the peer has been sent
   // Of the message that was taken in part:
   bool is_in_message_ = false;
   Message message_{};

@@ -61,7 +61,7 @@ base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_lengt
 
 Segment decode_segment(const SegmentShape& shape, std::span<const std::byte> head) {
   Segment segment{.opcode = shape.opcode, .is_last = (std::to_integer<std::uint8_t>(head[0]) & kLast) != 0};
-  segment.stag = load_be<std::uint32_t>(&head[2]);
+  segment.stag = load_be<std::uint32_t>(&head[kAtStag]);
   if (is_tagged(shape.opcode)) {
     segment.offset = load_be<std::uint64_t>(&head[6]);
   } else {
@@ -76,7 +76,7 @@ std::size_t encode_segment(const Segment& segment, std::byte* to) {
   const bool tagged = is_tagged(segment.opcode);
   to[0] = static_cast<std::byte>((tagged ? kTagged : 0) | (segment.is_last ? kLast : 0) | kDdpVersion);
   to[1] = static_cast<std::byte>(kRdmapVersion | static_cast<std::uint8_t>(segment.opcode));
-  store_be(to + 2, segment.stag);
+  store_be(to + kAtStag, segment.stag);
   if (tagged) {
     store_be(to + 6, segment.offset);
     return kTaggedHeadSize;

@@ -13,13 +13,15 @@ namespace softdat::transport::tcp {
 
 inline constexpr std::size_t kTaggedHeadSize = 14;
 inline constexpr std::size_t kUntaggedHeadSize = 18;
+// Where both headers have their STag: in an untagged one the field that RFC 5040 leaves to Send with Invalidate.
+inline constexpr std::size_t kAtStag = 2;
 inline constexpr std::size_t kMaxBodySize = 128;  // far beyond every RDMAP header there is
 inline constexpr std::size_t kMaxHeadSize = kUntaggedHeadSize + kMaxBodySize;
 
 struct Segment {
   Opcode opcode = Opcode::kSend;
   bool is_last = true;
-  std::uint32_t stag = 0;    // tagged: the target; untagged: the key to invalidate, or 0
+  std::uint32_t stag = 0;    // tagged: the target; untagged: the key to invalidate, acks that ride, or 0
   std::uint64_t offset = 0;  // tagged
   std::uint32_t queue = 0;   // untagged
   std::uint32_t sequence = 0;

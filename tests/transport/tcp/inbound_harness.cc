@@ -84,7 +84,8 @@ HarnessResult InboundHarness::feed_any(ByteStream& stream, std::span<const std::
   const InboundRules rules{.has_crc = (choice & 1) != 0,
                            .knows_notes = (choice & 2) != 0,
                            .expects_rtr = (choice & 4) != 0,
-                           .knows_voids = (choice & 64) != 0};
+                           .knows_voids = (choice & 64) != 0,
+                           .acks_ride = (choice & 2) != 0 && (choice & 64) != 0};
   static constexpr std::size_t kCuts[] = {1, 3, 17, 1000, 9000, 60000, 100000, 200000};
   // Small pieces of a long stream would take more time than they show.
   constexpr std::size_t kMostPieces = 64;

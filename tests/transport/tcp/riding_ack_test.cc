@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Acks that ride: where both peers agreed on it, an ack travels in the header of the send behind it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "transport/tcp/fpdu.h"
+#include "transport/tcp/inbound.h"
+#include "transport/tcp/outbound.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr std::size_t kLarge = 60000;
+constexpr std::size_t kSendBytes = fpdu_size(kUntaggedHeadSize + 8);
+constexpr std::size_t kNoteBytes = fpdu_size(kTaggedHeadSize);
+
+class Memory final : public PayloadSource {
+ public:
+  bool gather(std::uint64_t offset, std::size_t length, SliceList& out) override {
+    return is_readable && out.add(bytes_.data() + offset, length);
+  }
+  bool is_readable = true;
+
+ private:
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(kLarge);
+};
+
+// Writes down what comes.
+class Listener final : public InboundSink {
+ public:
+  Placement place(const Arrival&, SliceList&) override { return Placement::kDiscard; }
+  void on_fault(const Arrival&) override {}
+  void on_message(const Message& message) override {
+    if (message.opcode == Opcode::kNote) {
+      heard.push_back((message.note == NoteKind::kAck ? "ack " : "note ") + std::to_string(message.note_value));
+    } else {
+      heard.push_back("message " + std::to_string(message.length));
+    }
+    is_open = is_open && heard.back() != last_word;
+  }
+  void on_ready_to_receive(const Message&) override {}
+  bool is_receiving() const override { return is_open; }
+
+  std::vector<std::string> heard;
+  std::string last_word;
+  bool is_open = true;
+};
+
+class RidingAck : public testing::Test {
+ protected:
+  RidingAck() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    reader_.reset(ends[0]);
+    writer_.reset(ends[1]);
+    start(true, false);
+  }
+  void start(bool acks_ride, bool has_crc) {
+    outbound_.start({.has_crc = has_crc,
+                     .knows_notes = true,
+                     .acks_ride = acks_ride,
+                     .max_ulpdu = 61440 + kTaggedHeadSize});
+    inbound_.start({.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride});
+  }
+  WriteStatus give(const Message& message) { return outbound_.send(writer_.get(), message, &memory_); }
+  void ack(std::uint64_t count, NoteKind kind = NoteKind::kAck) {
+    ASSERT_EQ(give({.opcode = Opcode::kNote, .note = kind, .note_value = count}), WriteStatus::kDone);
+  }
+  void message(Opcode opcode, std::uint32_t length) {
+    ASSERT_EQ(give({.opcode = opcode, .length = length, .stag = opcode == Opcode::kSend ? 0u : 7u}), WriteStatus::kDone);
+  }
+  // How many bytes go to the peer, which hears what is in them.
+  std::size_t flush() {
+    EXPECT_EQ(outbound_.flush(writer_.get()), WriteStatus::kDone);
+    EXPECT_TRUE(outbound_.is_flushed());
+    const std::size_t bytes = inbound_.read(reader_.get(), 1 << 20).bytes;
+    return bytes;
+  }
+
+  BufferPool pool_;
+  Memory memory_;
+  Listener listener_;
+  base::UniqueFd reader_;
+  base::UniqueFd writer_;
+  Outbound outbound_{pool_};
+  Inbound inbound_{pool_, listener_};
+};
+
+TEST_F(RidingAck, AnAckBeforeASendTakesNoFpduOfItsOwn) {
+  for (const bool has_crc : {false, true}) {
+    start(true, has_crc);
+    listener_.heard.clear();
+    const std::uint64_t before = has_crc ? 3 : 0;
+    ack(before + 1);
+    message(Opcode::kSend, 8);
+    ack(before + 3);
+    message(Opcode::kSendSolicited, 8);
+    EXPECT_EQ(flush(), 2 * kSendBytes);
+    EXPECT_THAT(listener_.heard, ElementsAre("ack " + std::to_string(before + 1), "message 8",
+                                             "ack " + std::to_string(before + 3), "message 8"));
+  }
+}
+
+TEST_F(RidingAck, AnAckThatNothingFollowsGoesAlone) {
+  ack(5);
+  EXPECT_FALSE(outbound_.is_flushed());
+  EXPECT_EQ(flush(), kNoteBytes);
+  ack(6);
+  message(Opcode::kSend, 8);
+  EXPECT_EQ(flush(), kSendBytes);
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 5", "ack 6", "message 8"));
+}
+
+TEST_F(RidingAck, OfSeveralAcksTheLastOneRides) {
+  ack(1);
+  ack(4);
+  message(Opcode::kSend, 8);
+  message(Opcode::kSend, 8);
+  EXPECT_EQ(flush(), 2 * kSendBytes);
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 4", "message 8", "message 8"));
+}
+
+TEST_F(RidingAck, BeforeEverythingElseItGoesAlone) {
+  ack(1);
+  message(Opcode::kWrite, 8);
+  ack(2);
+  message(Opcode::kSendInvalidate, 8);
+  ack(3);
+  ack(0, NoteKind::kResend);
+  ack(4);
+  message(Opcode::kSend, kLarge);  // goes from where it lies
+  ack(5);
+  outbound_.append_note(NoteKind::kBye, 0);
+  flush();
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8", "ack 2", "message 8", "ack 3", "note 0", "ack 4",
+                                           "message 60000", "ack 5", "note 0"));
+}
+
+TEST_F(RidingAck, ASendWhoseMemoryCannotBeReadLosesNoAck) {
+  ack(2);
+  memory_.is_readable = false;
+  EXPECT_EQ(give({.opcode = Opcode::kSend, .length = 8}), WriteStatus::kFault);
+  EXPECT_EQ(flush(), kNoteBytes);
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 2"));
+}
+
+TEST_F(RidingAck, AStepTooFarForTheFieldGoesAlone) {
+  ack(std::uint64_t{1} << 40);
+  message(Opcode::kSend, 8);
+  EXPECT_EQ(flush(), kNoteBytes + kSendBytes);
+  ack((std::uint64_t{1} << 40) + 1);
+  message(Opcode::kSend, 8);
+  EXPECT_EQ(flush(), kSendBytes);
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 1099511627776", "message 8", "ack 1099511627777", "message 8"));
+}
+
+TEST_F(RidingAck, WithoutTheAgreementNoneRidesAndNoneIsHeard) {
+  start(false, false);
+  ack(1);
+  message(Opcode::kSend, 8);
+  EXPECT_EQ(flush(), kNoteBytes + kSendBytes);
+  outbound_.start({.knows_notes = true, .acks_ride = true, .max_ulpdu = 61440 + kTaggedHeadSize});
+  ack(2);
+  message(Opcode::kSend, 8);
+  EXPECT_EQ(flush(), kSendBytes);
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8", "message 8"));
+}
+
+TEST_F(RidingAck, ASinkThatStopsAtTheAckHearsNothingMore) {
+  listener_.last_word = "ack 9";
+  ack(9);
+  message(Opcode::kSend, 8);
+  flush();
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 9"));
+}
+
+}  // namespace
+}  // namespace softdat::transport::tcp
