@@ -2,7 +2,6 @@
 #include "tests/robustness/survivor.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -24,20 +23,6 @@ bool is_of_others(const std::string& name) {
 unsigned number_from_environment(const char* name, unsigned otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-}
-
-RuntimeDirectory::RuntimeDirectory() {
-  char path[] = "/tmp/kill-test-XXXXXX";
-  if (::mkdtemp(path) != nullptr) ::setenv("XDG_RUNTIME_DIR", path, 1);
-  path_ = path;
-}
-
-RuntimeDirectory::~RuntimeDirectory() {
-  std::filesystem::remove_all(path_);
-}
-
-bool RuntimeDirectory::is_empty() const {
-  return std::filesystem::is_empty(path_);
 }
 
 std::set<std::string> leftovers() {

@@ -6,26 +6,11 @@
 #include <string>
 
 #include "tests/conformance/remote_peer.h"
+#include "tests/runtime_directory.h"
 
 namespace softdat::conformance {
 
 unsigned number_from_environment(const char* name, unsigned otherwise);
-
-// The directory where the processes of a test meet, and no other test's. Make one before the first adapter opens: it
-// sets XDG_RUNTIME_DIR.
-class RuntimeDirectory {
- public:
-  RuntimeDirectory();
-  ~RuntimeDirectory();
-  RuntimeDirectory(const RuntimeDirectory&) = delete;
-  RuntimeDirectory& operator=(const RuntimeDirectory&) = delete;
-
-  // No socket file, and not even the directory that held them.
-  bool is_empty() const;
-
- private:
-  std::string path_;
-};
 
 // What of ours could be left behind where files outlive processes.
 std::set<std::string> leftovers();

@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/runtime_directory.h"
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/shm/child_process.h"
 #include "tests/transport/shm/test_addresses.h"
@@ -35,11 +36,12 @@ std::set<std::string> list(const char* path) {
   return names;
 }
 
-// What stands in /dev/shm, but for the directories in which the processes of all tests meet: some of these tests take
-// another user's place.
+// What of ours stands in /dev/shm, but for the directories in which the processes of other tests meet.
 std::set<std::string> shared_memory() {
   std::set<std::string> names = list("/dev/shm");
-  std::erase_if(names, [](const std::string& name) { return name.starts_with("softdat-"); });
+  std::erase_if(names, [](const std::string& name) {
+    return name.find("softdat") == std::string::npos || name.starts_with("softdat-");
+  });
   return names;
 }
 
@@ -74,6 +76,7 @@ class ShmProcessTest : public testing::Test {
     return {.opcode = Opcode::kSend, .length = static_cast<std::uint32_t>(length)};
   }
 
+  const RuntimeDirectory runtime_;
   const std::uint64_t service_ = test_service();
   std::unique_ptr<Reactor> reactor_;
   std::unique_ptr<ShmCarrier> carrier_;

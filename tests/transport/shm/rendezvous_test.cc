@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "tests/base/holds_in_child.h"
+#include "tests/runtime_directory.h"
 #include "transport/shm/segment.h"
 
 namespace softdat::transport::shm {
@@ -36,17 +37,6 @@ const std::uint64_t kService = static_cast<std::uint64_t>(::getpid()) << 8 | 1;
 // A runtime directory of its own, so that nothing of other processes is in the first candidate.
 class RendezvousTest : public testing::Test {
  protected:
-  RendezvousTest() {
-    char path[] = "/tmp/rendezvous-test-XXXXXX";
-    EXPECT_NE(::mkdtemp(path), nullptr);
-    root_ = path;
-    ::setenv("XDG_RUNTIME_DIR", path, 1);
-  }
-  ~RendezvousTest() override {
-    ::unsetenv("XDG_RUNTIME_DIR");
-    fs::remove_all(root_);
-  }
-
   std::string directory() const { return root_ + "/softdat"; }
   std::string file() const { return meeting_.path(kAddress, kService); }
   bool can_connect() const { return static_cast<bool>(meeting_.connect(kAddress, kService).fd); }
@@ -65,7 +55,8 @@ class RendezvousTest : public testing::Test {
     ASSERT_TRUE(fs::exists(path));
   }
 
-  std::string root_;
+  const RuntimeDirectory runtime_;
+  const std::string root_ = runtime_.path();
   Rendezvous meeting_;
 };
 
