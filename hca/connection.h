@@ -127,12 +127,14 @@ class Listener {
   virtual std::uint64_t service_id() const = 0;
 };
 
-// Receives a queue pair's events. Called as ListenerSink is. Owned by the caller of Device::create_qp().
+// Receives a queue pair's events. Called as ListenerSink is, except for on_failure(). Owned by the caller of
+// Device::create_qp().
 class QueuePairSink {
  public:
   virtual void on_connection_event(const ConnectionEvent& event) = 0;
-  // A request failed, or a connection did or will. Told before completions and events tell of it, with the device's
-  // locks held: it must not call the device, nor wait. What it answers the peer is told, if the request was the peer's.
+  // A request has failed, or a connection has failed or will. Called on any thread, with locks of the device held,
+  // before the completions and events that report the failure. Must not call the device, and must not wait. Returns the
+  // text that the peer gets, if the request was the peer's.
   virtual std::string on_failure(const Failure&) { return {}; }
   // More receives are outstanding than the soft limit allows. Called once per QueuePair::set_recv_limits().
   virtual void on_recv_limit() {}

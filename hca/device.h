@@ -5,6 +5,7 @@
 // Sinks. A sink belongs to the caller that passes it, and must outlive the object it was passed for. One sink call of a
 // device runs at a time, with no lock of the device held. Within a sink every call of the port is allowed but sleep().
 // A destructor waits for a sink call of its object that is under way, unless it runs within that call.
+// QueuePairSink::on_failure() is the exception: it runs with locks of the device held, and must not call the device.
 //
 // Blocking. sleep() waits for time. Calls that end a registration or a connection (destructors, revoke(), disconnect())
 // may wait for a peer: some milliseconds (docs/decisions/0015), or on some RDMA devices 10 s (docs/BACKENDS.md). No

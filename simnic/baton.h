@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Baton: the right to touch a NIC's protocol state. A lock that the passer-by may leave alone, and
-// that gives way to those who insist. A holder that stays ends after it has left if somebody cancels it, so it may go
-// to the kernel freely.
+// Baton: the right to touch a NIC's protocol state. A lock with two ways in: try_take() never waits, take() does. While
+// a thread waits in take(), every try_take() fails. After stay(), a cancellation of the holder is postponed until it
+// leaves, so the holder may make system calls that are cancellation points.
 //
-// Who writes what: held_ is exchanged to true by the taker and stored false by the holder; wanted_
-// counts threads inside take(). Everything is sequentially consistent, which docs/decisions/0003
-// builds on: whoever fails in try_take() can rely on some holder to look at the doorbells after he
-// rang.
+// The taker exchanges held_ to true, and the holder stores false. wanted_ counts the threads inside take(). All
+// accesses are sequentially consistent: if try_take() fails after a thread has rung, some holder will look at the
+// doorbells after that ring. docs/decisions/0003-the-baton.md has the proof.
 #pragma once
 
 #include <atomic>
@@ -19,17 +18,17 @@ namespace softdat::simnic {
 
 class Baton {
  public:
-  // Never waits. Also false while a thread insists in take(), so that a polling loop cannot starve it. The holder may
-  // still be cancelled at a cancellation point: stay() before the first.
+  // Never waits. Also false while a thread waits in take(), so that a polling loop cannot starve it. The holder may
+  // still be cancelled at a cancellation point: it must call stay() before the first.
   bool try_take() {
     const bool is_free = wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst);
     return is_free && !held_.exchange(true, std::memory_order_seq_cst);
   }
 
-  // Waits for it, and stays. Not from within a section that holds it.
+  // Waits for the baton, then acts as stay(). REQUIRES: the thread does not hold the baton.
   void take();
 
-  // By the holder: it is not cancelled until it leaves. May be repeated.
+  // By the holder: postpones its cancellation until it leaves. May be repeated.
   void stay() {
     if (has_stayed_) return;
     base::postpone_cancellation();

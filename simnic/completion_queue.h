@@ -14,13 +14,12 @@ namespace softdat::simnic {
 
 class Engine;
 
-// A ring, who is to be told, and how.
+// A ring of completions, and the sink and waiters that it wakes.
 //
-// Who writes what: ring_ by resize(), with the baton, to a ring that never dies before the queue,
-// so that a poller with an old pointer finds an empty ring at worst, and a producer a closed one;
-// moves_ by resize() around that, odd while completions are in no ring, so that who finds nothing knows
-// whether to look again; has_overflowed_ by whoever finds the queue full, and by resize(); armed_ by
-// arm() (any thread) and back to kOff by the push that fires it.
+// resize() writes ring_, with the baton. No ring dies before the queue, so a poller with an old pointer finds an empty
+// ring at worst, and a producer a closed one. resize() also writes moves_, which is odd while completions are in no
+// ring; a poller that finds nothing then looks again. A producer that finds the queue full writes has_overflowed_, and
+// resize() clears it. arm() (any thread) writes armed_, and the push that fires it sets it back to kOff.
 class CompletionQueue final : public hca::CompletionQueue {
  public:
   // Throws std::bad_alloc.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Engine: owns the carrier and the baton, and sees to it that what has to be done is done by
-// somebody: a consumer thread that polls or posts, in its own time, or the engine thread.
-// docs/decisions/0003-the-baton.md argues why nothing is lost between them.
+// Engine: owns the carrier and the baton. The engine's work is done by a consumer thread that polls or posts, or by the
+// engine thread. docs/decisions/0003-the-baton.md has the proof that no work is lost between them.
+//
+// A section is the time for which one thread holds the baton. A turn is one pass over all work that is due.
 #pragma once
 
 #include <atomic>
@@ -25,10 +26,10 @@ namespace softdat::simnic {
 
 class EngineThread;
 
-// Who turns an engine when no consumer does.
+// What turns an engine when no consumer does.
 enum class Drive {
   kThread,  // the engine thread
-  kByHand,  // nobody but the caller of turn(); time is what he says
+  kByHand,  // only the caller of turn(), which also says what time it is
 };
 
 // How much a turn puts off to the next one (acks that may yet ride on a message of the consumer's).
@@ -41,8 +42,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Holds the baton while it lives; what became due meanwhile is done when it dies. Never within a
-  // section that holds it already (any method with the suffix _with_baton, any channel sink).
+  // Holds the baton while it lives. Its destructor does what became due meanwhile. REQUIRES: the thread does not hold
+  // the baton (as it does in a method with the suffix _with_baton and in a channel sink).
   class Hold {
    public:
     explicit Hold(Engine& engine) : engine_(engine) { engine_.baton_.take(); }
@@ -68,12 +69,12 @@ class Engine {
   // whoever holds it. Calls no sink.
   void ring(Task& task);
 
-  // Any thread that has been busy for the NIC for a while (it copied a large send), without the baton: sees to what has
-  // come meanwhile, as a poll does, but calls no sink. The engine thread would wake for it, on the very processor where
-  // this thread copies; so it counts as a poll, for who decides whether to stand aside, but does not ask for that.
+  // Any thread that has worked for the NIC for a while (it copied a large send), without the baton. Does what has come
+  // meanwhile, as a poll does, but calls no sink. Otherwise the engine thread would wake for it, on the processor on
+  // which this thread copies. Counts as a poll, but does not make the engine thread stand aside by itself.
   void catch_up();
 
-  // Any thread, with any lock: has somebody tell what the caller has left in the upward queue.
+  // Any thread, with any lock. Wakes the engine thread to deliver what the caller has left in the upward queue.
   void have_news_told();
 
   // Any thread.
@@ -92,7 +93,7 @@ class Engine {
   void run_at_end(Task& task);       // of this section
   void run_next_turn(Task& task);    // or at the end of this one, if it is an eager one
   void forgo_next_turn(Task& task);  // what it was to be run for has been done
-  // Closed channels die when no call of theirs can be on the stack.
+  // Destroys a closed channel at the end of the section, when no call of it can be on the stack.
   void bury(std::unique_ptr<transport::Channel> channel) {
     channel->chain(std::move(graveyard_));
     graveyard_ = std::move(channel);

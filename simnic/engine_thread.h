@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // EngineThread: turns the engine while nobody else does.
 //
-// It waits in the carrier, taking the baton only for what comes. As soon as consumer threads poll
-// in earnest it stands aside, so that their packets do not wake it, and looks every kRest whether
-// they still do. Without polls, timers and traffic it sleeps, but for the carrier's own looks.
+// It waits in the carrier without the baton, and takes the baton only for what comes. If consumer threads make
+// kBusyPolls polls during one wait, it stands aside, so that their packets do not wake it, and looks every kRest
+// whether they still poll. Without polls, timers and traffic it sleeps, except for the carrier's own looks.
 //
-// Who writes what: mode_ by this thread, before it looks at kicked_ and blocks; kicked_ by others,
-// before they look at mode_ (both sequentially consistent, so one side sees the other); waits_ and
-// polls_at_wait_ by this thread, read by pollers as a hint.
+// This thread writes mode_ before it looks at kicked_ and blocks. Other threads write kicked_ before they look at
+// mode_. Both are sequentially consistent, so one side sees the other. This thread writes waits_ and polls_at_wait_,
+// which pollers read as a hint.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class Engine;
 
 class EngineThread {
  public:
-  // Fewer polls than this in a rest are not polling in earnest: too few for a turn among them.
+  // With fewer polls in a rest, there might be no turn among them, so the engine thread does not stand aside.
   static constexpr std::uint64_t kBusyPolls = 64;
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
 

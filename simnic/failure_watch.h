@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who wants to hear that the NIC cannot go on. Owned by the engine; with the baton.
+// FailureWatch: the sinks that are told when the NIC fails. Owned by the engine. REQUIRES of every call: the baton.
 #pragma once
 
 #include <utility>
@@ -21,13 +21,13 @@ class FailureWatch {
     sinks_.push_back(&sink);
     if (has_failed_) upward_.say(&sink, FailureNews{&sink});
   }
-  // What has been said to the sink meanwhile is dropped by UpwardQueue::forget().
+  // An upcall to the sink that still waits must be dropped with UpwardQueue::forget().
   void remove(hca::DeviceSink& sink) {
     const std::size_t removed = std::erase(sinks_, &sink);
     if (!has_failed_) upward_.release(removed);
   }
 
-  // Each sink hears of it once.
+  // Calls each sink once, however often the NIC fails.
   void tell() {
     if (std::exchange(has_failed_, true)) return;
     for (hca::DeviceSink* sink : sinks_) upward_.say(sink, FailureNews{sink});

@@ -21,9 +21,9 @@ class ProtectionDomain final : public hca::ProtectionDomain {
   const std::uint32_t id_;
 };
 
-// Owns one key of the table. Its destructor takes the baton: carriers keep no pointers across
-// calls, so no message can be within the memory or come back to it; then it waits for those who
-// reach it directly.
+// Owns one key of the table. Its destructor takes the baton, removes the key, and takes each lane that posters may hold
+// (Engine::await_posters). Carriers keep no pointers from one call to the next, so no message uses the memory after
+// that. Then it waits, without the baton, for peers and own threads that access the memory directly.
 class MemoryRegion final : public hca::MemoryRegion {
  public:
   // `home` may be null.

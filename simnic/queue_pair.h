@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// QueuePair: state, connection, and the way out to the channel; what is asked is the Requester's,
-// what is answered the Responder's. Its .cc is cut by concern: _post (the consumer's way in),
-// _recv (receives, and how many there may be), _failure (what people are told), _connection (how connections come and
-// go), _channel (what the channel says, and what is sent).
+// QueuePair: state, connection, and what goes to the channel. The Requester has this side's requests, the Responder
+// those of the peer. The source files: _post (posts of the consumer), _recv (receives and their limits), _failure
+// (messages for people), _connection (begin and end of connections), _channel (what the channel delivers, what is
+// sent).
 #pragma once
 
 #include <atomic>
@@ -80,8 +80,8 @@ class QueuePair : public hca::QueuePair,
                                  std::span<const std::byte> private_data);
 
  protected:
-  // Nobody calls this queue pair afterwards. A derived class calls it first in its destructor, so that the engine
-  // thread never meets an object that is half destroyed; calls after the first do nothing.
+  // When it returns, the engine and the channel do not call this queue pair any more. A derived class must call it
+  // first in its destructor, or the engine thread may call a half-destroyed object. Calls after the first do nothing.
   void leave_engine();
   // With the baton. A completion found its queue full: the connection breaks.
   void lose_completion();

@@ -3,10 +3,10 @@
 // the order in which their messages arrive. All queue pairs of a NIC share its baton, so there is
 // one taker at a time; posters have a lock of their own.
 //
-// Who pairs with whom: a poster pushes and then looks at is_starved_; a responder that finds nothing
-// sets it and then looks at the queue again (as in Responder, for one queue pair). A starved queue
-// pair stays on the list until it has asked its peer to try again, so whoever posts wakes all that
-// still wait; the first message to come takes the receive.
+// A poster pushes, then looks at is_starved_. A responder that finds no receive sets is_starved_, then looks at the
+// queue again (as in Responder, for one queue pair), so one of them sees the other. A starved queue pair stays on the
+// list until it has asked its peer to try again. So a post wakes all queue pairs that still wait; the first message to
+// come takes the receive.
 #pragma once
 
 #include <atomic>

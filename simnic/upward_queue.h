@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// UpwardQueue: what the NIC has to say to its consumer, in order. Filled during a turn, emptied
-// after the baton has been left, so that no sink is ever called with anything of ours held.
+// UpwardQueue: the upcalls of a NIC (News), in order. A turn fills it. It is emptied after the baton has been left, so
+// no sink is called with a lock or the baton held.
 //
-// News must not fail for want of memory, so whoever may have some has a place promised beforehand:
-// one for each word that is said once (say), or one for all of a kind (say_again, say_once).
+// Queuing an upcall never fails when out of memory, because its place was reserved with promise(): one place for each
+// upcall that comes once (say), or one for all upcalls of a kind (say_again, say_once).
 #pragma once
 
 #include <atomic>
@@ -60,26 +60,27 @@ using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, Datagram
 
 class UpwardQueue {
  public:
-  // Any thread. Throws std::bad_alloc, and nothing is promised then.
+  // Reserves places. Any thread. Throws std::bad_alloc without any effect.
   void promise(std::size_t places);
-  // What was promised will not be needed (any more).
+  // Gives back reserved places that are not needed (any more).
   void release(std::size_t places);
 
-  // Any thread, all of them; `owner` is the object that speaks, for forget().
-  // Takes a promised place for good.
+  // All of these from any thread. `owner` is the object whose upcall it is, for forget().
+  // Uses up a reserved place.
   void say(const void* owner, News news);
-  // Without a promise. False without memory; `news` is what it was then.
+  // Without a reserved place. False when out of memory; `news` is unchanged then.
   [[nodiscard]] bool try_say(const void* owner, News& news);
-  // Each in a place of its kind that stays promised. What waits to be said is said once more, or is not repeated.
+  // These use a place that stays reserved for all upcalls of the kind. If one waits already, say_again() has it
+  // delivered once more, and say_once() does nothing.
   void say_again(const void* owner, News news) { say_in_standing_place(owner, std::move(news), 1); }
   void say_once(const void* owner, News news) { say_in_standing_place(owner, std::move(news), 0); }
 
-  // Calls sinks until nothing is left; returns at once when another thread (or a caller further up
-  // this thread's stack) is doing so. True when it called any.
+  // Calls sinks until the queue is empty. Returns at once if another thread, or a caller further up this thread's
+  // stack, is delivering. True if it called any sink.
   bool deliver();
 
-  // After it no call on behalf of `owner` runs or comes, but for the one from within which this
-  // very thread calls. Never with the baton: what is dropped may need it.
+  // Drops the upcalls of `owner`, and waits for one that is being delivered, unless this thread is within it. REQUIRES:
+  // not the baton, because the destructor of a dropped request may take it.
   void forget(const void* owner);
 
   bool has_news() const { return has_news_.load(std::memory_order_seq_cst); }

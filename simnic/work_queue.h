@@ -2,10 +2,10 @@
 // WorkQueue: one of a queue pair's two queues, a ring of posted requests with copies of their
 // segments. All storage is taken at creation.
 //
-// Who writes what: posted_ by the poster, who holds the queue's posting lock, after he filled the
-// slot; completed_ by the holder of the queue pair's lane, after he copied out what he needs of the slot. Each
-// reads the other's. Empty: posted_ == completed_; full: posted_ - completed_ == capacity(). high_water_ stands in for
-// the capacity where posts look for room, so that keeping it costs nothing.
+// The poster, with the queue's posting lock, writes posted_ after it has filled the slot. The holder of the queue
+// pair's lane writes completed_ after it has copied what it needs of the slot. Each reads the other's word. Empty:
+// posted_ == completed_; full: posted_ - completed_ == capacity(). high_water_ stands in for the capacity where posts
+// look for room, so that keeping it costs nothing.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one thread of an open verbs device: it hears what the connection manager, the device and its
-// completion queues have to say, and tells the object concerned. Every sink of the consumer's is
-// called by it, so they are called one at a time and with no lock held. It sleeps in Boost.Asio until
-// there is something.
+// EventThread: the one thread of an open verbs device. It takes the events of the connection manager, the device and
+// its completion queues, and calls the object concerned. It alone calls the consumer's sinks (except for
+// QueuePairSink::on_failure), so one at a time and with no lock held. It sleeps in Boost.Asio until an event comes.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -110,8 +109,8 @@ class EventThread {
   void post(EventTarget& target);
   void wake_at(EventTarget& target, base::Time time);
 
-  // Nothing of ours calls the target any more; not even the call that is running, unless it is the
-  // caller's own.
+  // When it returns, the thread does not call the target any more. Waits for a call that is running, unless this is
+  // called within it.
   void forget(EventTarget& target);
 
   // Destroys the id, which stops being a key, between two events: that waits for events that have

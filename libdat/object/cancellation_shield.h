@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Some programs cancel a thread while it sits in dat_evd_wait, some of them asynchronously. Inside a blocking call
-// a thread may only die where no lock is held and every frame can be unwound: in the sleep itself.
+// CancellationShield: lets a program cancel a thread in dat_evd_wait or dat_cno_wait, also asynchronously. The thread
+// may end only in the sleep itself, where it holds no lock and every frame can be unwound.
 #pragma once
 
 #include <pthread.h>
 
 namespace softdat::object {
 
-// Defers asynchronous cancellation of the calling thread for as long as it lives. The entry points
-// of dat_evd_wait and dat_cno_wait construct it first, before they pin anything; and none of the
-// frames between them and the sleep may be noexcept or swallow everything with catch (...).
+// Makes the cancellation of the calling thread deferred while it lives. REQUIRES: the entry points of dat_evd_wait and
+// dat_cno_wait construct it before they pin anything. No frame between them and the sleep may be noexcept, or have a
+// catch (...) that does not throw again.
 class CancellationShield {
  public:
   CancellationShield() { pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &old_type_); }

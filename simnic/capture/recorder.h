@@ -54,7 +54,7 @@ class Recorder {
 
   // An adapter that captures; its number for PacketHead::interface. Throws std::bad_alloc.
   std::uint32_t add_interface(std::string_view name, std::string_view description);
-  // No other process of the same capture has this number; from 0 on.
+  // The number of this process in the capture, from 0 on; no two processes have the same.
   std::uint32_t number() const { return number_; }
   std::size_t snap_length() const { return options_.snap_length; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// DirectPath: a queue pair's way into the peer's registered memory without the peer's help, where
-// both stand on one host (docs/decisions/0007-direct-access.md). It carries a request
-// out whole or declines it; it never refuses: whatever is amiss, the message path finds out and says.
+// DirectPath: a queue pair's access to the peer's registered memory without the peer's help, if both are on one host
+// (docs/decisions/0007-direct-access.md). It carries a request out or declines it. It reports no error: a declined
+// request goes by messages, which find out what is wrong with it.
 //
 // Locks: describe(), begin(), close() and drop() with the baton, begin() and drop() with the posting lock as
 // well; settle() with neither; carry_out(), place() and note_queued() with the posting lock; publish_receive() with
@@ -36,22 +36,22 @@ class DirectPath {
   // The connection of the last describe() is established. `peer` may be null.
   void begin(std::shared_ptr<direct::Peer> peer, const transport::Offer& offer, bool may_read);
 
-  // The connection is over. The peer no longer begins to reach us through it, and a request of ours that is being
-  // carried out ends soon...
+  // These three end a connection, in this order.
+  // The peer cannot begin another access through the connection, and a request that a poster is carrying out ends soon.
   void close();
-  // ...and when this returns we hold nothing of the peer's.
+  // When it returns, this side holds nothing of the peer's.
   void drop();
-  // When it returns, after a fraction of a second at most (simnic/direct/home.h), nothing that the peer stores
-  // through a connection that was closed is seen here.
+  // When it returns, after a fraction of a second at most (simnic/direct/home.h), no store of the peer through a closed
+  // connection is seen here.
   void settle();
 
   // Whether carry_out() may succeed.
   bool is_open() const { return peer_ != nullptr; }
-  // A request that is well formed, its local segments adding up to `length`. False: it is to be done by messages,
-  // being none that goes this way, or not done, or of a write or read only a part; so where memory faults, too.
+  // REQUIRES: the request is well formed, and its local segments add up to `length`. False: send it by messages. It is
+  // of another kind, or was not carried out, or only a part of a write or read was, as when memory faults.
   bool carry_out(const hca::SendRequest& request, std::uint32_t length);
-  // After carry_out() has declined: whether the request may have been carried out all the same, so that to repeat it
-  // could do it twice.
+  // After carry_out() has returned false: whether the request may have been carried out all the same. It must not be
+  // repeated then.
   bool is_in_doubt() const { return is_in_doubt_; }
 
   // A send that is well formed, while all requests before `completed` are over. True: its payload lies in the peer's

@@ -48,21 +48,23 @@ class Home final : public transport::ResourceExchange {
   // A child of the process that made it has none of this.
   bool is_usable() const { return memory::fork_generation() == generation_; }
 
-  // A peer came (null: it is none, or there is no memory or no place for it) / nobody uses it through a link any more,
-  // and no queue pair either. `has_hung_up`: the kernel has closed its end.
+  // meet() adds a peer. Null: the files are not those of a peer, or there is no memory or no place for it. part() must
+  // be called when no link and no queue pair uses the peer any more. `has_hung_up`: the kernel has closed the peer's
+  // end.
   std::shared_ptr<Peer> meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process);
   void part(const std::shared_ptr<Peer>& peer, bool has_hung_up = false);
 
   // Memory that begins at `address` here, whatever the grant counts from. False when peers cannot
   // reach it directly.
   bool publish(std::uint32_t key, const Grant& grant, std::uint64_t address);
-  // No peer comes into the memory of that key any more. What peers may have pinned; nothing when it was not
-  // published...
+  // After it, no peer can begin to access the memory of that key. Returns what peers may have pinned; empty if the key
+  // was not published.
   std::optional<Withdrawn> withdraw(std::uint32_t key);
-  // ...and when this returns, none stores there, and no thread of ours is in anybody's memory. Waits for peers for a
-  // millisecond at most (kPatience), then takes away from them what they still hold. Not with the baton.
+  // When it returns, no peer stores into that memory, and no thread of this process is within a direct access. Waits
+  // for peers for a millisecond at most (kPatience), then takes the pages away from them. REQUIRES: not the baton.
   void await(const std::optional<Withdrawn>& withdrawn);
-  // The gate is closed: when this returns the peer no longer stores through it. Waits likewise. Not with the baton.
+  // REQUIRES: the gate is closed; not the baton. When it returns, the peer no longer stores through the gate. Waits as
+  // await() does.
   void await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer);
 
  private:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Link: everything that two carriers (usually: two processes) exchange, however many channels they
-// have: one segment with a ring each way, and a socket that carries bells and whose end is the peer's
-// death. Owned by its carrier; called with the baton, but for put() and the three calls of sleeping.
+// Link: all that two carriers (usually of two processes) share, however many channels they have: one segment with a
+// ring each way, and a socket that carries bells. The end of the socket tells of the peer's death. Owned by its
+// carrier. REQUIRES of every call but put(), arm(), disarm() and has_work(): the baton.
 //
-// A peer that breaks the protocol, or dies, ends the link: is_ending() becomes true, and the
-// carrier calls end() from its turn, where each channel hears of it exactly once.
+// The link ends if the peer breaks the protocol or dies, and if there is no memory to hold back a record for which the
+// ring has no room. Then is_ending() becomes true, and the carrier calls end() from its turn, which tells each channel
+// once.
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,7 @@ import re
 
 WORDS = {word: str(number) for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split())}
-WORDS |= {"twenty": "20", "a twentieth": "20", "half a second": "0.5"}
+WORDS |= {"twenty": "20", "twenty-five": "25", "a twentieth": "20", "half a second": "0.5"}
 
 
 class Row:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/THREADS.md names every lock of the libraries."""
+"""docs/THREADS.md names every lock of the libraries, and no mutex that is gone."""
 import re
 
 PAGE = "docs/THREADS.md"
@@ -30,13 +30,17 @@ def locks_of(text):
 
 def check(tree, page):
     names = set(re.findall(r"`([\w:<>()]+)`", page))
-    count = 0
+    count, there = 0, set()
     for path in sorted(tree.files):
         if not FILES.match(path) or path in ("base/guarded.h", "base/brief_lock.h"):
             continue
         for lock in locks_of(tree.text(path)):
             count += 1
+            there.add(lock)
             if lock not in names:
                 yield f"{PAGE}: the lock {lock} of {path} is missing"
+    for name in sorted(re.findall(r"`(\w+::mutex_?)`", page)):
+        if name not in there:
+            yield f"{PAGE}: no file has the lock {name}"
     if count < 30:
         yield f"{PAGE}: only {count} locks were found"
