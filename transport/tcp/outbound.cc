@@ -110,7 +110,7 @@ WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payloa
   if (waiting_ack_ && !takes_ack(message)) {
     const WriteStatus room = make_room(fd, kMaxHead);
     if (room != WriteStatus::kDone) return room;
-    append_waiting_ack();
+    if (waiting_ack_) append_waiting_ack();  // a flush that made room has taken it
   }
   return goes_direct(message) ? send_direct(fd, message, payload) : send_copied(fd, message, payload);
 }

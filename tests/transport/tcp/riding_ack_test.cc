@@ -143,6 +143,19 @@ TEST_F(RidingAck, BeforeEverythingElseItGoesAlone) {
                                            "message 60000", "ack 5", "note 0"));
 }
 
+// The buffer is flushed to make room for the message, and the ack leaves with it.
+TEST_F(RidingAck, AFlushThatMakesRoomTakesTheAckOnce) {
+  constexpr std::uint32_t kCopied = 8192;
+  for (int i = 0; i < 4; ++i) message(Opcode::kSend, kCopied);
+  ack(1);
+  message(Opcode::kWrite, 8);
+  ack(2);
+  message(Opcode::kSend, 8);
+  flush();
+  const std::string copied = "message " + std::to_string(kCopied);
+  EXPECT_THAT(listener_.heard, ElementsAre(copied, copied, copied, copied, "ack 1", "message 8", "ack 2", "message 8"));
+}
+
 TEST_F(RidingAck, ASendWhoseMemoryCannotBeReadLosesNoAck) {
   ack(2);
   memory_.is_readable = false;
