@@ -253,7 +253,11 @@ void Outbound::append_terminate(const Terminate& terminate) {
 }
 
 WriteStatus Outbound::flush(int fd) {
-  if (waiting_ack_) append_waiting_ack();
+  if (waiting_ack_) {
+    // The peer must not miss an ack: those that ride later count from it.
+    if (!pending_.borrow()) return WriteStatus::kLost;
+    append_waiting_ack();
+  }
   // A message in mid-FPDU has emptied the buffer before it, so what is here starts at a border.
   while (!pending_.empty()) {
     const auto bytes = pending_.bytes();

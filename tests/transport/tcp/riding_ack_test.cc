@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "tests/scarce_memory.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/inbound.h"
 #include "transport/tcp/outbound.h"
@@ -162,6 +163,15 @@ TEST_F(RidingAck, ASendWhoseMemoryCannotBeReadLosesNoAck) {
   EXPECT_EQ(give({.opcode = Opcode::kSend, .length = 8}), WriteStatus::kFault);
   EXPECT_EQ(flush(), kNoteBytes);
   EXPECT_THAT(listener_.heard, ElementsAre("ack 2"));
+}
+
+// A lost ack would leave the peer's sends without completions, because later acks count from it.
+TEST_F(RidingAck, WithoutMemoryForAnAckTheConnectionIsLost) {
+  ack(1);
+  scarce_memory::allocations_left = 0;
+  const WriteStatus status = outbound_.flush(writer_.get());
+  scarce_memory::allocations_left = -1;
+  EXPECT_EQ(status, WriteStatus::kLost);
 }
 
 TEST_F(RidingAck, AStepTooFarForTheFieldGoesAlone) {
