@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/fault_guard.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
 #include "transport/shm/link.h"
@@ -171,6 +172,8 @@ std::shared_ptr<PeerResources> ShmCarrier::attach_peer(int socket, std::array<ba
 // Room first: a link in one list alone would be forgotten.
 Link* ShmCarrier::add_link(LinkParts parts) {
   stir();
+  // The program may have registered no memory, or have replaced the handlers since it did.
+  may_show_words_ = base::install_fault_guard();
   const std::size_t count = links_.size() + 1;
   if (links_.capacity() < count) links_.reserve(2 * count);
   if (hot_.capacity() < count) hot_.reserve(2 * count);

@@ -164,6 +164,7 @@ class ShmCarrier final : public Carrier {
   // The links are all that move() has to look at, and all of them are hot. Set by move(), cleared by stir().
   bool is_calm_ = false;
   WatchWords watch_words_;
+  bool may_show_words_ = false;  // a polling thread survives the load of a word that has been unmapped
   bool has_failed_ = false;
   bool has_told_of_version_ = false;
   base::Time last_look_{};

@@ -85,7 +85,7 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
 }
 
 void ShmCarrier::publish_words() {
-  if (!is_calm() || hot_.size() > WatchWords::kMost) return watch_words_.clear();
+  if (!is_calm() || !may_show_words_ || hot_.size() > WatchWords::kMost) return watch_words_.clear();
   for (std::size_t i = 0; i < hot_.size(); ++i) {
     if (hot_[i]->has_writers()) return watch_words_.clear();
     watch_words_.set(i, hot_[i]->next_word());

@@ -110,7 +110,7 @@ WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payloa
   if (waiting_ack_ && !takes_ack(message)) {
     const WriteStatus room = make_room(fd, kMaxHead);
     if (room != WriteStatus::kDone) return room;
-    append_waiting_ack();
+    if (waiting_ack_) append_waiting_ack();  // a flush that made room has taken it
   }
   return goes_direct(message) ? send_direct(fd, message, payload) : send_copied(fd, message, payload);
 }
@@ -253,7 +253,11 @@ void Outbound::append_terminate(const Terminate& terminate) {
 }
 
 WriteStatus Outbound::flush(int fd) {
-  if (waiting_ack_) append_waiting_ack();
+  if (waiting_ack_) {
+    // The peer must not miss an ack: those that ride later count from it.
+    if (!pending_.borrow()) return WriteStatus::kLost;
+    append_waiting_ack();
+  }
   // A message in mid-FPDU has emptied the buffer before it, so what is here starts at a border.
   while (!pending_.empty()) {
     const auto bytes = pending_.bytes();

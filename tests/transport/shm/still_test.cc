@@ -2,6 +2,7 @@
 // The words that a carrier shows to polling threads are quiet when a turn would find nothing, and no more whatever
 // comes.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <functional>
 #include <memory>
@@ -81,6 +82,26 @@ TEST_F(StillCarrierTest, UntilSomebodyConnects) {
     return here.is_established && there.is_established;
   }));
   ASSERT_TRUE(reach([&] { return is_still(client_); }));
+}
+
+// As in a program that registers no memory, or that has replaced the handlers since. A polling thread may load a word of
+// a link that has just been unmapped.
+TEST_F(StillCarrierTest, OnlyWhereALoadOfAnUnmappedWordIsSurvived) {
+  for (const int signal : {SIGSEGV, SIGBUS}) ASSERT_NE(::signal(signal, SIG_DFL), SIG_ERR);
+  Host third(3);
+  PeerPort port(third.carrier, 6, 4);
+  Peer there, here;
+  port.handler = [&](std::unique_ptr<InboundRequest> request) { EXPECT_TRUE(there.accept(*request)); };
+  here.connect(client_.carrier, third.address, 6);
+  ASSERT_TRUE(reach([&] {
+    third.carrier.turn(base::Clock::now());
+    return here.is_established && there.is_established && is_still(client_) && is_still(third);
+  }));
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    struct sigaction now = {};
+    ASSERT_EQ(::sigaction(signal, nullptr, &now), 0);
+    EXPECT_NE(now.sa_handler, SIG_DFL);
+  }
 }
 
 TEST_F(StillCarrierTest, UntilARefusalIsToBeTold) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "tests/scarce_memory.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/inbound.h"
 #include "transport/tcp/outbound.h"
@@ -143,12 +144,34 @@ TEST_F(RidingAck, BeforeEverythingElseItGoesAlone) {
                                            "message 60000", "ack 5", "note 0"));
 }
 
+// The buffer is flushed to make room for the message, and the ack leaves with it.
+TEST_F(RidingAck, AFlushThatMakesRoomTakesTheAckOnce) {
+  constexpr std::uint32_t kCopied = 8192;
+  for (int i = 0; i < 4; ++i) message(Opcode::kSend, kCopied);
+  ack(1);
+  message(Opcode::kWrite, 8);
+  ack(2);
+  message(Opcode::kSend, 8);
+  flush();
+  const std::string copied = "message " + std::to_string(kCopied);
+  EXPECT_THAT(listener_.heard, ElementsAre(copied, copied, copied, copied, "ack 1", "message 8", "ack 2", "message 8"));
+}
+
 TEST_F(RidingAck, ASendWhoseMemoryCannotBeReadLosesNoAck) {
   ack(2);
   memory_.is_readable = false;
   EXPECT_EQ(give({.opcode = Opcode::kSend, .length = 8}), WriteStatus::kFault);
   EXPECT_EQ(flush(), kNoteBytes);
   EXPECT_THAT(listener_.heard, ElementsAre("ack 2"));
+}
+
+// A lost ack would leave the peer's sends without completions, because later acks count from it.
+TEST_F(RidingAck, WithoutMemoryForAnAckTheConnectionIsLost) {
+  ack(1);
+  scarce_memory::allocations_left = 0;
+  const WriteStatus status = outbound_.flush(writer_.get());
+  scarce_memory::allocations_left = -1;
+  EXPECT_EQ(status, WriteStatus::kLost);
 }
 
 TEST_F(RidingAck, AStepTooFarForTheFieldGoesAlone) {
