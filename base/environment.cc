@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/environment.h"
 
+#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,13 +52,30 @@ const Row& row_of(Variable variable) {
   return kRows[static_cast<std::size_t>(variable)];
 }
 
-bool has_word(std::string_view words, std::string_view word) {
+bool is_same_word(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// The word of `words` that is meant, in whatever letter case it is written; empty if there is none.
+std::string_view find_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(' '), words.size());
-    if (words.substr(0, end) == word) return true;
+    if (is_same_word(words.substr(0, end), word)) return words.substr(0, end);
     words.remove_prefix(std::min(end + 1, words.size()));
   }
-  return false;
+  return {};
+}
+
+// As find_word. Where a variable takes on and off, or 1 and 0, it takes all words that mean the same.
+std::string_view find_choice(const Row& row, std::string_view value) {
+  if (const std::string_view word = find_word(row.choices, value); !word.empty()) return word;
+  for (const std::string_view same : {"on 1 yes true", "off 0 no false"}) {
+    if (find_word(same, value).empty()) continue;
+    if (find_word(row.choices, "off").empty() && find_word(row.choices, "0").empty()) return {};
+    const std::string_view word = find_word(row.choices, same.substr(0, same.find(' ')));
+    return word.empty() ? find_word(row.choices, same.starts_with("on") ? "1" : "0") : word;
+  }
+  return {};
 }
 
 std::optional<unsigned> read_within(const Limits& limits, std::string_view text) {
@@ -68,9 +86,10 @@ std::optional<unsigned> read_within(const Limits& limits, std::string_view text)
   return number;
 }
 
-bool is_understood(const Row& row, std::string_view value) {
-  if (row.limits.most != 0) return read_within(row.limits, value).has_value();
-  return row.choices.empty() || has_word(row.choices, value);
+// The value as it is written in the table, or empty if it is not understood.
+std::string_view understood(const Row& row, std::string_view value) {
+  if (row.limits.most != 0) return read_within(row.limits, value) ? value : std::string_view{};
+  return row.choices.empty() ? value : find_choice(row, value);
 }
 
 std::string allowed_by(const Row& row) {
@@ -80,7 +99,7 @@ std::string allowed_by(const Row& row) {
 
 void check_value(const Row& row) {
   const char* value = std::getenv(row.name);
-  if (value == nullptr || *value == '\0' || is_understood(row, value)) return;
+  if (value == nullptr || *value == '\0' || !understood(row, value).empty()) return;
   log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes %s", row.name, value, allowed_by(row).c_str());
 }
 
@@ -123,7 +142,7 @@ std::string_view environment(Variable variable) {
   const Row& row = row_of(variable);
   const char* value = row.names_file ? ::secure_getenv(row.name) : std::getenv(row.name);
   if (value == nullptr) return {};
-  return is_understood(row, value) ? value : std::string_view{};
+  return understood(row, value);
 }
 
 void report_environment_mistakes() {

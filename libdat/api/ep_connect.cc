@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <sys/socket.h>
+
+#include <string>
+
 #include "libdat/api/answer.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/private_data.h"
 #include "libdat/object/common_service_point.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -22,7 +27,12 @@ constexpr std::uint32_t kConnectFlags = DAT_CONNECT_MULTIPATH_FLAG;
 // The port inside is ignored: some programs have written a service point's there.
 Status read_address(const DAT_SOCK_ADDR& from, hca::Address& to) {
   const auto address = base::from_socket_address(from);
-  if (!address) return object::invalid_address(StatusDetail::kInvalidAddressUnsupported);
+  if (!address) {
+    return object::because(object::invalid_address(StatusDetail::kInvalidAddressUnsupported), [&] {
+      return "the address family is " + std::to_string(from.sa_family) + "; allowed: AF_INET (" +
+             std::to_string(AF_INET) + ") and AF_INET6 (" + std::to_string(AF_INET6) + ")";
+    });
+  }
   to = address->with_port(0);
   return object::kOk;
 }

@@ -2,7 +2,9 @@
 #include "libdat/object/connection_request.h"
 
 #include <new>
+#include <string>
 
+#include "base/words.h"
 #include "hca/datagram.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -14,6 +16,15 @@ namespace {
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
+}
+
+// The peer learns only that its request is refused.
+void tell_backlog(std::uint64_t conn_qual, const EventDispatcher& evd) {
+  if (!base::are_words_wanted()) return;
+  base::say("a request to connect to connection qualifier " + std::to_string(conn_qual) +
+            " is refused: the EVD of the service point is full, " + std::to_string(evd.qlen()) + " of " +
+            std::to_string(evd.qlen()) +
+            ". Create it with a longer queue (evd_min_qlen), or take requests out faster. See dat_evd_create(3).");
 }
 
 }  // namespace
@@ -78,6 +89,7 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
   if (evd.post({nullptr, RequestArrival{service_point.handle(), &ia.address(), conn_qual, cr, is_datagram}}))
     return true;
   HandleTable::instance().close(HandleTable::instance().pin_any(cr));
+  tell_backlog(conn_qual, evd);
   return false;
 }
 

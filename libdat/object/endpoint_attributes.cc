@@ -2,6 +2,10 @@
 #include "libdat/object/endpoint_attributes.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+
+#include "libdat/object/refusal.h"
 
 namespace softdat::object {
 namespace {
@@ -18,20 +22,29 @@ std::int32_t at_most(std::int32_t wish, std::uint32_t limit) {
   return static_cast<std::int32_t>(std::min(static_cast<std::uint32_t>(wish), limit));
 }
 
-bool is_within(std::int32_t count, std::uint32_t limit) {
-  return count >= 0 && static_cast<std::uint32_t>(count) <= limit;
-}
-
 bool has_several(std::uint32_t flags) {
   return (flags & (flags - 1)) != 0;
 }
 
-bool are_counts_good(const EndpointAttributes& a, const hca::DeviceAttributes& device) {
-  return is_within(a.max_recv_dtos, device.max_wr) && is_within(a.max_request_dtos, device.max_wr) &&
-         is_within(a.max_recv_iov, device.max_sge) && is_within(a.max_request_iov, device.max_sge) &&
-         is_within(a.max_rdma_read_in, device.max_reads_in) && is_within(a.max_rdma_read_out, device.max_reads_out) &&
-         a.srq_soft_hw >= kNoWatermark && is_within(a.max_rdma_read_iov, device.max_read_sge) &&
-         is_within(a.max_rdma_write_iov, device.max_sge);
+struct Count {
+  const char* name;
+  std::int32_t value;
+  std::uint32_t most;
+};
+
+// The first count that the device does not allow.
+std::optional<Count> find_bad_count(const EndpointAttributes& a, const hca::DeviceAttributes& device) {
+  for (const Count& count : {Count{"max_recv_dtos", a.max_recv_dtos, device.max_wr},
+                             {"max_request_dtos", a.max_request_dtos, device.max_wr},
+                             {"max_recv_iov", a.max_recv_iov, device.max_sge},
+                             {"max_request_iov", a.max_request_iov, device.max_sge},
+                             {"max_rdma_read_in", a.max_rdma_read_in, device.max_reads_in},
+                             {"max_rdma_read_out", a.max_rdma_read_out, device.max_reads_out},
+                             {"max_rdma_read_iov", a.max_rdma_read_iov, device.max_read_sge},
+                             {"max_rdma_write_iov", a.max_rdma_write_iov, device.max_sge}}) {
+    if (count.value < 0 || static_cast<std::uint32_t>(count.value) > count.most) return count;
+  }
+  return std::nullopt;
 }
 
 bool are_flags_good(const EndpointAttributes& a) {
@@ -72,7 +85,13 @@ Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceA
                         StatusDetail argument) {
   if (attributes.service_type > kDatagramService) return model_not_supported();
   if ((attributes.qos & ~kAllQos) != 0) return model_not_supported();
-  const bool is_good = are_counts_good(attributes, device) && are_flags_good(attributes);
+  if (const auto bad = find_bad_count(attributes, device)) {
+    return because(invalid_parameter(argument), [&] {
+      return std::string(bad->name) + " of the endpoint's attributes is " + std::to_string(bad->value) +
+             ", and the adapter takes 0 to " + std::to_string(bad->most);
+    });
+  }
+  const bool is_good = attributes.srq_soft_hw >= kNoWatermark && are_flags_good(attributes);
   return is_good ? kOk : invalid_parameter(argument);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/memory_region.h"
 
+#include <string>
+
 #include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
@@ -26,7 +28,9 @@ hca::AccessMask access_of(const Registration& registration) {
 }
 
 Status check_range(const Registration& asked, const hca::DeviceAttributes& device) {
-  if (asked.length == 0) return length_error();
+  if (asked.length == 0) {
+    return because(length_error(), [] { return std::string("a region of no bytes is asked for"); });
+  }
   if (asked.length > device.max_mr_size || asked.address + (asked.length - 1) < asked.address) {
     return invalid_parameter(StatusDetail::kInvalidArg4);
   }

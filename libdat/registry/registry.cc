@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/words.h"
 #include "libdat/registry/diagnostics.h"
 
 namespace softdat::registry {
@@ -100,6 +101,9 @@ void Registry::explain_absence_locked(const ProviderKey& wanted) {
     return;
   }
   tell(Topic::kGeneric, "dat: no entry for " + describe(wanted));
+  base::say("no adapter is named \"" + wanted.ia_name +
+            "\": dat.conf has no such entry, and the simulated adapters are sim0 to sim15. Open one of those, or set "
+            "SOFTDAT_ANY_IA=1, which gives every name to the simulated adapter. See dat_ia_open(3).");
   // A misspelt SOFTDAT_ANY_IA is a likely cause, and no provider is loaded yet that would tell.
   base::report_environment_mistakes();
 }

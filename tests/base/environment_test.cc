@@ -16,7 +16,8 @@ class Environment : public testing::Test {
  protected:
   void TearDown() override {
     for (const char* name : {"SOFTDAT_TRANSPORT", "SOFTDAT_TRANSPROT", "SOFTDAT_TCP_TIMEOUT", "SOFTDAT_TEST_ROUNDS",
-                             "SOFTDAT_FAULTS", "SOFTDAT_FAULTS_LOG", "SOFTDAT_SANITIZE_SUPPRESSIONS"}) {
+                             "SOFTDAT_FAULTS", "SOFTDAT_FAULTS_LOG", "SOFTDAT_SANITIZE_SUPPRESSIONS", "SOFTDAT_CRC",
+                             "SOFTDAT_ANY_IA", "SOFTDAT_SANITIZE", "SOFTDAT_MPA"}) {
       ::unsetenv(name);
     }
   }
@@ -34,6 +35,39 @@ TEST_F(Environment, ListedValueIsReturned) {
 TEST_F(Environment, UnlistedValueIsIgnored) {
   ::setenv("SOFTDAT_TRANSPORT", "pigeon", 1);
   EXPECT_EQ(environment(Variable::kTransport), "");
+}
+
+TEST_F(Environment, LetterCaseOfAWordDoesNotMatter) {
+  for (const char* value : {"TCP", "Tcp", "tcp"}) {
+    ::setenv("SOFTDAT_TRANSPORT", value, 1);
+    EXPECT_EQ(environment(Variable::kTransport), "tcp") << value;
+  }
+  ::setenv("SOFTDAT_TRANSPORT", "tc", 1);
+  EXPECT_EQ(environment(Variable::kTransport), "");
+}
+
+TEST_F(Environment, SwitchesTakeTheUsualWords) {
+  for (const char* value : {"on", "ON", "1", "yes", "True"}) {
+    ::setenv("SOFTDAT_CRC", value, 1);
+    EXPECT_EQ(environment(Variable::kCrc), "on") << value;
+    ::setenv("SOFTDAT_ANY_IA", value, 1);
+    EXPECT_EQ(environment(Variable::kAnyIa), "1") << value;
+    ::setenv("SOFTDAT_SANITIZE", value, 1);
+    EXPECT_EQ(environment(Variable::kSanitize), "on") << value;
+  }
+  for (const char* value : {"off", "Off", "0", "no", "FALSE"}) {
+    ::setenv("SOFTDAT_CRC", value, 1);
+    EXPECT_EQ(environment(Variable::kCrc), "off") << value;
+    ::setenv("SOFTDAT_ANY_IA", value, 1);
+    EXPECT_EQ(environment(Variable::kAnyIa), "0") << value;
+  }
+  // No switch: 1 is a revision, and the others mean nothing.
+  ::setenv("SOFTDAT_MPA", "1", 1);
+  EXPECT_EQ(environment(Variable::kMpa), "1");
+  for (const char* value : {"on", "yes", "0", "off"}) {
+    ::setenv("SOFTDAT_MPA", value, 1);
+    EXPECT_EQ(environment(Variable::kMpa), "") << value;
+  }
 }
 
 TEST_F(Environment, NumberOutsideItsLimitsIsIgnored) {

@@ -107,12 +107,16 @@ std::vector<Named> all_names() {
 std::string explain_name(const std::string& code) {
   const std::string wanted = lower_case(code);
   std::string text;
+  // Of the names that end so, as "flushed" does for DAT_DTO_ERR_FLUSHED.
+  std::string longer;
   std::vector<std::string> names;
   for (const Named& named : all_names()) {
     const std::string name = lower_case(named.name);
     if (name == wanted || name == "dat_" + wanted) text += named.text;
+    if (!wanted.empty() && name.ends_with('_' + wanted)) longer += named.text;
     names.push_back(named.name);
   }
+  if (text.empty()) text = longer;
   if (!text.empty()) return text;
   throw UsageError(fmt::format("\"{}\" is not a code; write a number of 32 bits, as 0x800a0064 or 16392, or a name{}",
                                code, did_you_mean(code, names)));
@@ -121,6 +125,7 @@ std::string explain_name(const std::string& code) {
 }  // namespace
 
 int run_explain(const std::string& code) {
+  if (code.empty()) throw UsageError("softdat explain needs a code, as in: softdat explain 0x4003");
   const auto number = number_of(code);
   const std::string text = number ? explain_number(*number) : explain_name(code);
   if (text.empty()) throw Failure(fmt::format("\"{}\" is no code of DAT", code));

@@ -77,6 +77,7 @@ std::vector<int> parse_processors(const std::string& text) {
   std::vector<int> processors;
   for (const std::string& word : split_list(text)) {
     const auto [first, last] = ends_of(word);
+    if (last.empty()) throw UsageError(fmt::format("--cpu \"{}\" has no end; write auto, none, 0,1 or 0-3", word));
     const int from = parse_processor(first, allowed);
     const int to = parse_processor(last, allowed);
     for (int processor = from; processor <= to; ++processor) {

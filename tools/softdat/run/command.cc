@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
+#include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/run/process.h"
 #include "tools/softdat/run/program_file.h"
@@ -72,7 +76,12 @@ void Command::check() const {
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
 
+// Files are refused before the program begins, and not after hours.
 void Command::check_sanitizer() const {
+  if (!suppressions_.empty() && !std::ifstream(suppressions_)) {
+    throw UsageError(fmt::format("--suppressions \"{}\" cannot be read: {}", suppressions_, std::strerror(errno)));
+  }
+  require_writable(findings_file_);
   if (!sanitize_.empty()) return;
   for (const char* const option : {"--error-exitcode", "--suppressions", "--findings"}) {
     if (options_.has(option)) throw UsageError(fmt::format("{} goes with --sanitize", option));

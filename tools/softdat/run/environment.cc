@@ -31,8 +31,12 @@ void EnvironmentOptions::add_to(Subcommand& options) {
 }
 
 Variables EnvironmentOptions::variables() const {
+  return read_assignments(assignments_);
+}
+
+Variables read_assignments(const std::vector<std::string>& assignments) {
   Variables result;
-  for (const std::string& assignment : assignments_) {
+  for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == 0 || equals == assignment.npos) {
       throw UsageError(fmt::format("--env \"{}\" is not NAME=VALUE", assignment));

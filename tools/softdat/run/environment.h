@@ -13,6 +13,9 @@ namespace softdat::tools::run {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+// The words of --env. UsageError when one has no name.
+Variables read_assignments(const std::vector<std::string>& assignments);
+
 // What the options of both commands say.
 class EnvironmentOptions {
  public:

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -22,7 +21,9 @@
 #include "base/unique_fd.h"
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
+#include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/process.h"
+#include "tools/softdat/run/program_file.h"
 #include "tools/softdat/scratch_directory.h"
 #include "tools/softdat/sweep/point.h"
 #include "tools/softdat/sweep/report.h"
@@ -142,12 +143,6 @@ class Signals {
   base::UniqueFd descriptor_;
 };
 
-// Said now, and not after hours.
-void check_writable(const std::string& path) {
-  if (path.empty() || std::ofstream(path, std::ios::app)) return;
-  throw UsageError(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
-}
-
 // Finds, for each of the first `most` bad runs, the least fault that does the same: what a statement can do without
 // does not matter.
 void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t most, const std::string& directory) {
@@ -208,9 +203,10 @@ TrialPlan Command::plan() const {
 std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string& directory) const {
   const Baseline baseline = run_baseline(plan, directory);
   if (baseline.is_hanging || baseline.status != 0) {
-    throw Failure(fmt::format(
-        "the program {} without a failure; sweep takes one that works:\n{}",
-        baseline.is_hanging ? "does not end" : fmt::format("ends with status {}", baseline.status), baseline.output));
+    throw Failure(
+        fmt::format("the program {} without a failure; sweep takes one that works{}{}",
+                    baseline.is_hanging ? "does not end" : fmt::format("ends with status {}", baseline.status),
+                    baseline.output.empty() ? "" : ":\n", baseline.output));
   }
   plan.left_before = baseline.left;
   if (timeout_s_ == 0) {
@@ -252,8 +248,9 @@ std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std
 
 int Command::run() const {
   if (words_.empty()) throw UsageError("softdat sweep needs a program, as in: softdat sweep -- your-program");
-  check_writable(json_);
-  check_writable(html_);
+  static_cast<void>(run::read_assignments(assignments_));
+  if (!run::find_program(words_.front())) throw Failure(fmt::format("there is no program \"{}\"", words_.front()));
+  for (const std::string& file : {json_, html_, results_}) require_writable(file);
   const Signals signals;
   const ScratchDirectory directory("softdat-sweep");
   TrialPlan trial_plan = plan();
