@@ -164,8 +164,9 @@ SocketResult connect_in(const Directory& directory, const std::string& name, int
 // or the memory to ask.
 enum class Occupant { kNone, kStale, kLive, kUnknown };
 
-// One system call decides, because another process may unlink a stale file at any moment. A socket of another type asks,
-// so that a listener does not hear of it: a live one answers EPROTOTYPE, and a file without a socket ECONNREFUSED.
+// One system call decides, because another process may unlink a stale file at any moment. A socket of another type
+// asks, so that a listener does not hear of it: a live one answers EPROTOTYPE, and a file without a socket
+// ECONNREFUSED.
 Occupant occupant_of(const Directory& directory, const std::string& name) {
   switch (connect_in(directory, name, SOCK_STREAM).error) {
     case ENOENT:

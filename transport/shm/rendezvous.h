@@ -33,7 +33,8 @@ class SocketFile {
   // Makes it the owner of the file that has the name now. Never allocates.
   void claim();
   // Unlinks the file if it is still the one that was claimed, and the directory if it is empty then. Must run before
-  // the socket is closed, or the name may be another listener's. A child made by fork() unlinks nothing. Never allocates.
+  // the socket is closed, or the name may be another listener's. A child made by fork() unlinks nothing. Never
+  // allocates.
   ~SocketFile();
 
  private:

@@ -191,7 +191,8 @@ void Outbound::put_ack_into(std::byte* fpdu) const {
 
 void Outbound::append_waiting_ack() {
   told_ack_ = *std::exchange(waiting_ack_, std::nullopt);
-  append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(NoteKind::kAck, told_ack_)}, nullptr, 0);
+  append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(NoteKind::kAck, told_ack_)}, nullptr,
+             0);
 }
 
 // The length of the FPDU stays as it is: a wrong one would only make the receiver wait.

@@ -64,10 +64,8 @@ class RidingAck : public testing::Test {
     start(true, false);
   }
   void start(bool acks_ride, bool has_crc) {
-    outbound_.start({.has_crc = has_crc,
-                     .knows_notes = true,
-                     .acks_ride = acks_ride,
-                     .max_ulpdu = 61440 + kTaggedHeadSize});
+    outbound_.start(
+        {.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride, .max_ulpdu = 61440 + kTaggedHeadSize});
     inbound_.start({.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride});
   }
   WriteStatus give(const Message& message) { return outbound_.send(writer_.get(), message, &memory_); }
@@ -75,7 +73,8 @@ class RidingAck : public testing::Test {
     ASSERT_EQ(give({.opcode = Opcode::kNote, .note = kind, .note_value = count}), WriteStatus::kDone);
   }
   void message(Opcode opcode, std::uint32_t length) {
-    ASSERT_EQ(give({.opcode = opcode, .length = length, .stag = opcode == Opcode::kSend ? 0u : 7u}), WriteStatus::kDone);
+    ASSERT_EQ(give({.opcode = opcode, .length = length, .stag = opcode == Opcode::kSend ? 0u : 7u}),
+              WriteStatus::kDone);
   }
   // How many bytes go to the peer, which hears what is in them.
   std::size_t flush() {
