@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/quiet_write.h"
 #include "base/uncancelled.h"
 
 namespace softdat::base {
@@ -21,6 +27,27 @@ LogLevel read_level() {
   return LogLevel::kWarning;
 }
 
+// How long lines wait in all for a reader that has stopped reading.
+constexpr int kPatience_ms = 100;
+
+// Standard error did not take a line in time. Stored by any thread that writes; alone, so relaxed.
+constinit std::atomic<bool> g_is_stuck{false};
+
+// Whether standard error takes a piece now. A write to a pipe that nobody reads would block for ever.
+bool is_ready() {
+  pollfd standard_error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  const int rounds = g_is_stuck.load(std::memory_order_relaxed) ? 0 : kPatience_ms;
+  for (int round = 0;; ++round) {
+    const int ready = ::poll(&standard_error, 1, round < rounds ? 1 : 0);
+    // Where poll() itself is refused, the write decides.
+    const bool is_writable = ready > 0 || (ready < 0 && errno != EINTR);
+    if (is_writable || round >= rounds) {
+      g_is_stuck.store(!is_writable, std::memory_order_relaxed);
+      return is_writable;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_logged(LogLevel level) {
@@ -30,8 +57,13 @@ bool is_logged(LogLevel level) {
 
 void write_line(std::string_view line) {
   const Uncancelled guard;
-  // If standard error does not take the line, there is no other place to report it.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  // If standard error does not take the line, there is no other place to report it. A pipe that is ready takes
+  // PIPE_BUF bytes at once.
+  while (!line.empty() && is_ready()) {
+    const ssize_t written = quiet_write(STDERR_FILENO, std::as_bytes(std::span(line.substr(0, PIPE_BUF))));
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) line.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 void log(LogLevel level, const char* format, ...) {

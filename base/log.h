@@ -13,8 +13,9 @@ enum class LogLevel { kError = 0, kWarning = 1, kNotice = 2, kTrace = 3 };
 // is printf's. Any thread; each line is one write, so lines of several threads do not mix.
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char* format, ...);
 
-// Writes the line to standard error at once, whatever SOFTDAT_LOG says. `line` ends with a line break. Any thread; no
-// cancellation point.
+// Writes the line to standard error at once, whatever SOFTDAT_LOG says. `line` ends with a line break. A line that
+// standard error does not take is lost: the call raises no signal, and lines wait for a reader that has stopped reading
+// for 100 ms in all. Any thread; no cancellation point.
 void write_line(std::string_view line);
 
 // Whether log() would print a message of this level.

@@ -19,12 +19,6 @@ namespace {
 // More different lines are not counted, only said.
 constexpr std::size_t kMostLines = 4096;
 
-bool is_told(std::uint64_t times) {
-  if (times <= 2) return true;
-  while (times % 10 == 0) times /= 10;
-  return times == 1;
-}
-
 struct Times {
   std::uint64_t said = 0;
   std::uint64_t told = 0;  // the last number that was printed
@@ -77,6 +71,12 @@ std::uint64_t count(const std::string& sentence) {
 }
 
 }  // namespace
+
+bool is_told(std::uint64_t times) {
+  if (times <= 2) return true;
+  while (times % 10 == 0) times /= 10;
+  return times == 1;
+}
 
 bool are_words_wanted() {
   return is_logged(LogLevel::kNotice);

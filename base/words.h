@@ -4,9 +4,13 @@
 // docs/decisions/0020-words-instead-of-codes.md.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace softdat::base {
+
+// Whether a line that recurs is printed its `times`th time: the first, second, tenth, hundredth ...
+bool is_told(std::uint64_t times);
 
 // SOFTDAT_LOG is notice or trace.
 bool are_words_wanted();

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/narrow.h"
+#include "base/words.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/run_report.h"
 #include "libdat/object/socket_address.h"
@@ -233,10 +234,16 @@ void InterfaceAdapter::report(const AsyncError& error) {
     std::lock_guard lock(mutex_);
     evd = async_evd_;
   }
-  if (evd == nullptr || evd->handle() == error.object || !evd->post({nullptr, error})) {
-    base::log(base::LogLevel::kWarning, "%s: asynchronous error %d of object %p is lost", name_.c_str(),
-              static_cast<int>(error.type), error.object);
+  if (evd != nullptr && evd->handle() != error.object && evd->post({nullptr, error})) return;
+  std::uint64_t lost = 0;
+  {
+    std::lock_guard lock(mutex_);
+    lost = ++lost_errors_;
   }
+  // Peers can cause one error after the other.
+  if (!base::is_told(lost)) return;
+  base::log(base::LogLevel::kWarning, "%s: asynchronous error %d of object %p is lost (%llu so far)", name_.c_str(),
+            static_cast<int>(error.type), error.object, static_cast<unsigned long long>(lost));
 }
 
 base::IaRecord InterfaceAdapter::counters_now() const {

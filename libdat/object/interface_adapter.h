@@ -147,6 +147,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   std::array<std::unordered_map<Object*, Maker>, kKindCount> objects_;
   std::shared_ptr<EventDispatcher> async_evd_;
   bool is_async_evd_shared_ = false;
+  std::uint64_t lost_errors_ = 0;
   std::unique_ptr<UpcallThread> upcalls_;
 };
 

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/ordered_copy.h"
 #include "base/own_threads.h"
+#include "base/quiet_write.h"
 
 namespace softdat::simnic::capture {
 namespace {
@@ -290,8 +291,7 @@ std::vector<std::byte> Recorder::statistics(bool is_final) {
 bool Recorder::write(std::span<const std::byte> blocks) {
   std::size_t done = 0;
   while (done < blocks.size()) {
-    const ssize_t wrote =
-        ::pwrite(file_.get(), blocks.data() + done, blocks.size() - done, static_cast<off_t>(written_ + done));
+    const ssize_t wrote = base::quiet_pwrite(file_.get(), blocks.subspan(done), static_cast<off_t>(written_ + done));
     if (wrote > 0) {
       done += static_cast<std::size_t>(wrote);
     } else if (wrote == 0 || errno != EINTR) {

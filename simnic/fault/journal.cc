@@ -2,13 +2,14 @@
 #include "simnic/fault/journal.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/quiet_write.h"
 
 namespace softdat::simnic::fault {
 
@@ -26,7 +27,7 @@ void Journal::add(std::string line) {
   if (!file_) return;
   line += '\n';
   // A disk that is full loses lines; the program goes on.
-  static_cast<void>(!::write(file_.get(), line.data(), line.size()));
+  static_cast<void>(!base::quiet_write(file_.get(), std::as_bytes(std::span(line))));
 }
 
 }  // namespace softdat::simnic::fault

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -147,6 +148,25 @@ TEST_F(PoorSystem, ALimitOnFileSizesThatComesLater) {
     return dat_evd_wait(client.connect_evd, kPatience, 1, &event, &more) == DAT_SUCCESS;
   });
   EXPECT_EQ(outcome.status, 0) << outcome.said;
+}
+
+// SoftDAT has something to say, on a standard error whose reader has gone, or that is at the limit on file sizes.
+TEST_F(PoorSystem, AStandardErrorThatTakesNothing) {
+  const Outcome unheard = run_in_child([] {
+    int ends[2];
+    if (::pipe(ends) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0) throw SetupFailure("no pipe");
+    ::close(ends[0]);
+    ::close(ends[1]);
+    deny(SYS_memfd_create);
+    return converses();
+  });
+  EXPECT_EQ(unheard.status, 0);
+  const Outcome full = run_in_child([] {
+    if (::dup2(::memfd_create("log", MFD_CLOEXEC), STDERR_FILENO) < 0) throw SetupFailure("no file");
+    limit_file_sizes();
+    return converses();
+  });
+  EXPECT_EQ(full.status, 0);
 }
 
 TEST_F(PoorSystem, NoRandomNumbers) {

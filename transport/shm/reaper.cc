@@ -141,12 +141,13 @@ void close_foreign(int fd) try {
 
 void close_socket(base::UniqueFd socket) {
   const base::Uncancelled guard;
-  if (socket && !is_drained(socket.get())) close_foreign(socket.release());
+  if (!socket || !socket.is_intact()) return;
+  if (!is_drained(socket.get())) close_foreign(socket.release());
 }
 
 void close_listener(base::UniqueFd listener) {
   const base::Uncancelled guard;
-  if (!listener) return;
+  if (!listener || !listener.is_intact()) return;
   ::shutdown(listener.get(), SHUT_RDWR);
   for (int i = 0; i < kMostPending; ++i) {
     base::UniqueFd pending(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));

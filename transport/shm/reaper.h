@@ -20,7 +20,8 @@ void prepare_reaper();
 void close_foreign(int fd);
 
 // A unix socket to a peer, perhaps with unread packets in its queue. Nothing more arrives in it. Any thread; never
-// blocks. The calling thread closes a socket whose queue is empty.
+// blocks. The calling thread closes a socket whose queue is empty. If the program has closed our number and opened a
+// file of its own there, that is left alone.
 void close_socket(base::UniqueFd socket);
 // The same for a listening socket and the connections that nobody has accepted.
 void close_listener(base::UniqueFd listener);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // dat_ia_open, dat_ia_close, dat_ia_query.
+#include <algorithm>
+#include <string>
+
 #include "libdat/object/service_point.h"
 #include "tests/libdat/object/waiter.h"
 
@@ -61,6 +64,17 @@ TEST_F(AdapterTest, AsynchronousDispatcherCanBeShared) {
   EXPECT_EQ(std::get<AsyncError>(event.body).object, ia_);
   EXPECT_EQ(close(ia_, true), kOk);
   EXPECT_TRUE(evd_of(world_.async_evd));
+}
+
+// Peers can cause one after the other: each that ends a connection of a shared receive queue, for example.
+TEST_F(AdapterTest, ErrorsThatNobodyReadsDoNotFloodStandardError) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i)
+    pin_handle<InterfaceAdapter>(world_.ia)->report({nullptr, i, AsyncErrorType::kEpBroken});
+  const std::string said = testing::internal::GetCapturedStderr();
+  const auto lines = std::count(said.begin(), said.end(), '\n');
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, 5) << said;
 }
 
 TEST_F(AdapterTest, FailureOfTheDeviceIsToldToEveryOpening) {

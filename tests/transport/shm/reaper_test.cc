@@ -88,6 +88,25 @@ TEST_F(ReaperTest, AListenerIsClosedWithoutWaitingForThoseInItsQueue) {
   expect_at_once([&] { close_listener(std::move(listening.socket)); });
 }
 
+// A program that calls closefrom(3) and opens sockets of its own has them at our numbers.
+TEST_F(ReaperTest, ASocketThatTheProgramHasPutAtOurNumberIsLeftAlone) {
+  for (const auto close_it : {close_socket, close_listener}) {
+    base::UniqueFd ours(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    const int number = ours.get();
+    int programs[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, programs), 0);
+    ASSERT_EQ(::dup3(programs[0], number, O_CLOEXEC), number);
+    ASSERT_EQ(::send(programs[1], "x", 1, 0), 1);
+    close_it(std::move(ours));
+    char byte = 0;
+    EXPECT_EQ(::recv(number, &byte, 1, MSG_DONTWAIT), 1) << "what was in it is still there";
+    EXPECT_EQ(::send(programs[1], "y", 1, MSG_NOSIGNAL), 1) << "it is not shut down";
+    while (is_reaper_full()) std::this_thread::yield();
+    EXPECT_GE(::fcntl(number, F_GETFD), 0);
+    for (const int fd : {number, programs[0], programs[1]}) ::close(fd);
+  }
+}
+
 TEST_F(ReaperTest, IsFullWhileTooMuchWaits) {
   EXPECT_FALSE(is_reaper_full());
   const int blocking = ::fcntl(lingering_.get(), F_DUPFD_CLOEXEC, 3);
