@@ -31,8 +31,9 @@ enum class Variable {
 };
 
 // The variable's value, or an empty view when it is unset or not understood. A word has the spelling of the list above,
-// in whatever letter case it was written; "yes" and "true" mean on, "no" and "false" off. The text lives as long as the process's
-// environment. Those that name a file are empty in a set-user-id program, which would read or write files for anybody.
+// in whatever letter case it was written; "yes" and "true" mean on, "no" and "false" off. The text lives as long as the
+// process's environment. Those that name a file are empty in a set-user-id program, which would read or write files for
+// anybody.
 std::string_view environment(Variable variable);
 
 // Both are allowed.

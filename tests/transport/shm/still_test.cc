@@ -84,8 +84,8 @@ TEST_F(StillCarrierTest, UntilSomebodyConnects) {
   ASSERT_TRUE(reach([&] { return is_still(client_); }));
 }
 
-// As in a program that registers no memory, or that has replaced the handlers since. A polling thread may load a word of
-// a link that has just been unmapped.
+// As in a program that registers no memory, or that has replaced the handlers since. A polling thread may load a word
+// of a link that has just been unmapped.
 TEST_F(StillCarrierTest, OnlyWhereALoadOfAnUnmappedWordIsSurvived) {
   for (const int signal : {SIGSEGV, SIGBUS}) ASSERT_NE(::signal(signal, SIG_DFL), SIG_ERR);
   Host third(3);
