@@ -25,7 +25,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 19> kRows{{
+constexpr std::array<Row, 21> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -45,6 +45,8 @@ constexpr std::array<Row, 19> kRows{{
     {"SOFTDAT_CAPTURE", "", {}, true},
     {"SOFTDAT_CAPTURE_SNAP", "", {0, 65535}},
     {"SOFTDAT_CAPTURE_BUFFER", "", {128, 1048576}},
+    {"SOFTDAT_TIMELINE", "", {}, true},
+    {"SOFTDAT_TIMELINE_BUFFER", "", {128, 1048576}},
 }};
 
 const Row& row_of(Variable variable) {

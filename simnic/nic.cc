@@ -6,6 +6,7 @@
 
 #include "base/fault_guard.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "base/unique_bytes.h"
 #include "hca/request_rules.h"
 #include "simnic/completion_queue.h"
@@ -172,6 +173,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .address = attributes_.address.with_port(to_port(number + port_base_)),
                        .rnr = rnr_,
                        .connect_grace = connect_grace_};
+    if (base::Timeline* const timeline = base::Timeline::active()) timeline->bind(view.address, config.context);
     return std::unique_ptr<hca::QueuePair>(make_queue_pair(view, config));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

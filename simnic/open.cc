@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/open.h"
 
+#include <atomic>
 #include <utility>
 
 #include "simnic/capture/capturing_carrier.h"
 #include "simnic/fault/faulty_nic.h"
 #include "simnic/fault/injector.h"
 #include "simnic/nic.h"
+#include "simnic/timeline/timed_carrier.h"
 
 namespace softdat::simnic {
 namespace {
@@ -53,6 +55,11 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
         std::make_unique<capture::CapturingCarrier>(std::move(carrier), *recorder, options.name, options.address);
     port_base = capturing->port_base();
     carrier = std::move(capturing);
+  }
+  if (base::Timeline* const timeline = base::Timeline::of_process()) {
+    static std::atomic<std::uint32_t> adapters{0};
+    if (recorder == nullptr) port_base = timeline::port_base(*timeline, adapters.fetch_add(1));
+    carrier = std::make_unique<timeline::TimedCarrier>(std::move(carrier), *timeline);
   }
   const NicConfig config{.name = options.name,
                          .address = options.address,
