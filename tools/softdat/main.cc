@@ -20,6 +20,8 @@
 #include "tools/softdat/run/command.h"
 #include "tools/softdat/run/env_command.h"
 #include "tools/softdat/sweep/command.h"
+#include "tools/softdat/timeline/view_command.h"
+#include "tools/softdat/timeline/why_slow_command.h"
 
 namespace softdat::tools {
 namespace {
@@ -34,6 +36,8 @@ int run_chosen(int argc, const char* const* argv) {
   run::Command run_command(line);
   const run::EnvCommand env(line);
   const sweep::Command sweep(line);
+  const timeline::WhySlowCommand why_slow(line);
+  const timeline::ViewCommand view(line);
   const doctor::Command doctor(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
@@ -59,6 +63,8 @@ int run_chosen(int argc, const char* const* argv) {
   if (run_command.is_chosen()) return run_command.run();
   if (env.is_chosen()) return env.run();
   if (sweep.is_chosen()) return sweep.run();
+  if (why_slow.is_chosen()) return why_slow.run();
+  if (view.is_chosen()) return view.run();
   if (doctor.is_chosen()) return doctor.run();
   if (top.is_chosen()) return top.run();
   if (metrics.is_chosen()) return metrics.run();

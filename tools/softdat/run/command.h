@@ -14,6 +14,7 @@
 #include "tools/softdat/run/hosts.h"
 #include "tools/softdat/run/job.h"
 #include "tools/softdat/run/summary.h"
+#include "tools/softdat/run/timeline.h"
 
 namespace softdat::tools::run {
 
@@ -43,6 +44,7 @@ class Command {
   EnvironmentOptions environment_;
   FaultOptions faults_;
   CaptureOptions capture_;
+  TimelineOptions timeline_;
   std::vector<std::string> words_;
   std::string server_;
   std::uint32_t copies_ = 1;
