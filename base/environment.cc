@@ -25,7 +25,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 19> kRows{{
+constexpr std::array<Row, 20> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -45,6 +45,7 @@ constexpr std::array<Row, 19> kRows{{
     {"SOFTDAT_CAPTURE", "", {}, true},
     {"SOFTDAT_CAPTURE_SNAP", "", {0, 65535}},
     {"SOFTDAT_CAPTURE_BUFFER", "", {128, 1048576}},
+    {"SOFTDAT_PROFILE", "", {}, true},
 }};
 
 const Row& row_of(Variable variable) {

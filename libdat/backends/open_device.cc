@@ -46,6 +46,12 @@ OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend)
               "IA %s: SOFTDAT_FAULTS needs the simulated adapter; an RDMA device makes no faults", choice.name.c_str());
     return hca::fail(hca::Error::kNoDevice);
   }
+  if (!base::environment(base::Variable::kProfile).empty()) {
+    base::log(base::LogLevel::kError,
+              "IA %s: SOFTDAT_PROFILE needs the simulated adapter; an RDMA device has its own limits",
+              choice.name.c_str());
+    return hca::fail(hca::Error::kNoDevice);
+  }
   auto device = verbs::open_device(backend.target);
   if (device) return std::shared_ptr<hca::Device>(std::move(device).value());
   if (backend.backend == Backend::kVerbsOrSim) {
