@@ -2,6 +2,9 @@
 #include "libdat/object/endpoint_attributes.h"
 
 #include <algorithm>
+#include <array>
+
+#include "libdat/object/limit.h"
 
 namespace softdat::object {
 namespace {
@@ -18,20 +21,19 @@ std::int32_t at_most(std::int32_t wish, std::uint32_t limit) {
   return static_cast<std::int32_t>(std::min(static_cast<std::uint32_t>(wish), limit));
 }
 
-bool is_within(std::int32_t count, std::uint32_t limit) {
-  return count >= 0 && static_cast<std::uint32_t>(count) <= limit;
-}
-
 bool has_several(std::uint32_t flags) {
   return (flags & (flags - 1)) != 0;
 }
 
-bool are_counts_good(const EndpointAttributes& a, const hca::DeviceAttributes& device) {
-  return is_within(a.max_recv_dtos, device.max_wr) && is_within(a.max_request_dtos, device.max_wr) &&
-         is_within(a.max_recv_iov, device.max_sge) && is_within(a.max_request_iov, device.max_sge) &&
-         is_within(a.max_rdma_read_in, device.max_reads_in) && is_within(a.max_rdma_read_out, device.max_reads_out) &&
-         a.srq_soft_hw >= kNoWatermark && is_within(a.max_rdma_read_iov, device.max_read_sge) &&
-         is_within(a.max_rdma_write_iov, device.max_sge);
+std::array<CountLimit, 8> counts_of(const EndpointAttributes& a, const hca::DeviceAttributes& device) {
+  return {{{"max_recv_dtos", a.max_recv_dtos, device.max_wr, "max_dto_per_ep"},
+           {"max_request_dtos", a.max_request_dtos, device.max_wr, "max_dto_per_ep"},
+           {"max_recv_iov", a.max_recv_iov, device.max_sge, "max_iov_segments_per_dto"},
+           {"max_request_iov", a.max_request_iov, device.max_sge, "max_iov_segments_per_dto"},
+           {"max_rdma_read_in", a.max_rdma_read_in, device.max_reads_in, "max_rdma_read_per_ep_in"},
+           {"max_rdma_read_out", a.max_rdma_read_out, device.max_reads_out, "max_rdma_read_per_ep_out"},
+           {"max_rdma_read_iov", a.max_rdma_read_iov, device.max_read_sge, "max_iov_segments_per_rdma_read"},
+           {"max_rdma_write_iov", a.max_rdma_write_iov, device.max_sge, "max_iov_segments_per_rdma_write"}}};
 }
 
 bool are_flags_good(const EndpointAttributes& a) {
@@ -72,7 +74,11 @@ Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceA
                         StatusDetail argument) {
   if (attributes.service_type > kDatagramService) return model_not_supported();
   if ((attributes.qos & ~kAllQos) != 0) return model_not_supported();
-  const bool is_good = are_counts_good(attributes, device) && are_flags_good(attributes);
+  for (const CountLimit& count : counts_of(attributes, device)) {
+    if (count.asked >= 0 && static_cast<std::uint64_t>(count.asked) <= count.most) continue;
+    return beyond_limit(invalid_parameter(argument), device, count);
+  }
+  const bool is_good = attributes.srq_soft_hw >= kNoWatermark && are_flags_good(attributes);
   return is_good ? kOk : invalid_parameter(argument);
 }
 
