@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "simnic/capture/connection_capture.h"
+#include "simnic/capture/live.h"
 #include "simnic/datagram_queue_pair.h"
 #include "simnic/engine.h"
 #include "simnic/listener.h"
@@ -39,6 +41,8 @@ hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) 
   const Engine::Hold hold(engine_);
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
   try {
+    const capture::LiveNic* const live = engine_.live();
+    if (live != nullptr && live->place()) capture::capture_reject(*live->place(), inbound_->offer(), private_data);
     inbound_->reject(private_data);
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

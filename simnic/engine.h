@@ -26,6 +26,10 @@ namespace softdat::simnic {
 
 class EngineThread;
 
+namespace capture {
+class LiveNic;
+}
+
 // What turns an engine when no consumer does.
 enum class Drive {
   kThread,  // the engine thread
@@ -88,6 +92,9 @@ class Engine {
     return *carrier_;
   }
   FailureWatch& failure_watch() { return failure_watch_; }
+  // Captures of the running process; null: this NIC has none. Set before anything else uses the engine.
+  void set_live(capture::LiveNic* live) { live_ = live; }
+  capture::LiveNic* live() const { return live_; }
   base::Timers& timers() { return timers_; }
   base::Time now() const;
   void run_at_end(Task& task);       // of this section
@@ -130,6 +137,7 @@ class Engine {
   const Drive drive_;
   const std::unique_ptr<transport::Carrier> carrier_;
   const transport::WatchWords* const watch_words_;  // the carrier's; null: none
+  capture::LiveNic* live_ = nullptr;
   Baton baton_;
   DoorbellList doorbells_;
   UpwardQueue upward_;

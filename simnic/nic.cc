@@ -100,6 +100,25 @@ Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
       datagrams_(config.port_base),
       engine_(std::move(carrier), config.drive) {}
 
+Nic::~Nic() {
+  if (!live_) return;
+  {
+    const Engine::Hold hold(engine_);
+    engine_.set_live(nullptr);
+    live_door_.reset();
+  }
+  live_.reset();
+}
+
+void Nic::allow_captures() try {
+  live_ = std::make_unique<capture::LiveNic>(engine_, attributes_.name, attributes_.address);
+  const Engine::Hold hold(engine_);
+  engine_.set_live(live_.get());
+  live_door_ = capture::LiveDoor::open(engine_.carrier());
+} catch (const std::bad_alloc&) {
+  // The process cannot be captured while it runs.
+}
+
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
   return std::unique_ptr<hca::ProtectionDomain>(new ProtectionDomain(last_pd_.fetch_add(1) + 1));
 }

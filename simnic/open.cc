@@ -61,9 +61,15 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                          .home = home,
                          .direct = direct,
                          .port_base = port_base};
-  if (!has_faults) return std::make_unique<Nic>(std::move(carrier), config);
-  auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
-  return std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));
+  std::unique_ptr<Nic> nic;
+  if (has_faults) {
+    auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
+    nic = std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));
+  } else {
+    nic = std::make_unique<Nic>(std::move(carrier), config);
+  }
+  nic->allow_captures();
+  return nic;
 }
 
 }  // namespace softdat::simnic

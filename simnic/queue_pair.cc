@@ -27,14 +27,16 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge, counters_),
       responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_) {
   nic_.engine.upward().promise(kOfReceives);
-  if (shared_ == nullptr) return;
-  const Engine::Hold hold(nic_.engine);
-  try {
-    shared_->join();
-  } catch (const std::bad_alloc&) {
-    nic_.engine.upward().release(kOfReceives);
-    throw;
+  if (shared_ != nullptr) {
+    const Engine::Hold hold(nic_.engine);
+    try {
+      shared_->join();
+    } catch (const std::bad_alloc&) {
+      nic_.engine.upward().release(kOfReceives);
+      throw;
+    }
   }
+  if (nic_.engine.live() != nullptr) nic_.engine.live()->add(*this);
 }
 
 QueuePair::~QueuePair() {
@@ -46,6 +48,7 @@ void QueuePair::leave_engine() {
   {
     const Engine::Hold hold(nic_.engine);
     const Entry entry(*this);
+    if (nic_.engine.live() != nullptr) nic_.engine.live()->remove(*this);
     cancel_timer();
     leave_peer();
     abandon_channel(farewell_of(QueuePairEvent::kCut));

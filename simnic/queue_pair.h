@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QueuePair: state, connection, and what goes to the channel. The Requester has this side's requests, the Responder
-// those of the peer. The source files: _post (posts of the consumer), _recv (receives and their limits), _failure
-// (messages for people), _connection (begin and end of connections), _channel (what the channel delivers, what is
-// sent).
+// those of the peer. The source files: _post (posts of the consumer), _recv (receives and their limits), _capture
+// (captures of the running process), _failure (messages for people), _connection (begin and end of connections), _channel
+// (what the channel delivers, what is sent).
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,8 @@
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
+#include "simnic/capture/connection_capture.h"
+#include "simnic/capture/live.h"
 #include "simnic/connect_attempt.h"
 #include "simnic/direct/direct_path.h"
 #include "simnic/fault.h"
@@ -47,6 +49,7 @@ struct NicView {
 class QueuePair : public hca::QueuePair,
                   public hca::CountingQueuePair,
                   private transport::ChannelSink,
+                  private capture::LiveMember,
                   private Task,
                   private base::Timer {
  public:
@@ -106,6 +109,7 @@ class QueuePair : public hca::QueuePair,
   void run_with_baton() final;
   void on_timer() final;
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) final;
+  transport::Placement place_now(const transport::Arrival& arrival, transport::SliceList& out);
   void on_fault(const transport::Arrival& arrival) final;
   void on_message(const transport::Message& message) final;
   void end_briefs() final;
@@ -114,6 +118,15 @@ class QueuePair : public hca::QueuePair,
   void on_established(const transport::Offer& peer) final;
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) final;
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) final;
+
+  // LiveMember, and what is captured (_capture).
+  bool begin_capture(const capture::SharedPlace& place) final;
+  void end_capture() final;
+  capture::SharedPlace capture_place() const;
+  void capture_ask();
+  void capture_answer(const transport::Offer& request, const transport::Offer& reply);
+  void join_capture(const capture::SharedPlace& place);
+  void leave_capture();
 
   // _post
   bool post_directly(const hca::SendRequest& request, std::uint32_t length);
@@ -219,7 +232,8 @@ class QueuePair : public hca::QueuePair,
   bool was_response_ = false;               // the last payload sent, for fairness
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
   std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
-  std::uint64_t service_asked_ = 0;         // by connect()
+  std::uint64_t service_asked_ = 0;         // by connect(), or of accept_with_baton()
+  bool is_connector_ = false;               // of the last connection
   std::string peer_words_;                  // why the peer is about to terminate, as far as it has said
   bool is_failure_told_ = false;            // of this connection, before its end
   bool is_terminated_by_peer_ = false;
@@ -227,6 +241,12 @@ class QueuePair : public hca::QueuePair,
   bool is_lack_told_ = false;         // of the receive that the peer's present send waits for
   std::size_t promised_news_ = 0;     // places for what this connection has still to tell
   bool has_left_ = false;             // leave_engine() was called
+  struct Tap {
+    explicit Tap(capture::SharedPlace kept) : place(std::move(kept)), connection(*place) {}
+    const capture::SharedPlace place;
+    capture::ConnectionCapture connection;
+  };
+  std::unique_ptr<Tap> tap_;  // null: the connection is not captured
   // Owned by the baton.
   std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
 };

@@ -22,6 +22,16 @@ bool QueuePair::takes_notes() const {
 
 Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceList& out) {
   const Entry entry(*this);
+  if (!tap_) [[likely]]
+    return place_now(arrival, out);
+  tap_->connection.on_arrival(arrival);
+  const Placement placement = place_now(arrival, out);
+  // A connection that ends here has no tap any more.
+  if (tap_ && placement == Placement::kPlace) tap_->connection.on_placement(out.slices());
+  return placement;
+}
+
+Placement QueuePair::place_now(const transport::Arrival& arrival, transport::SliceList& out) {
   if (!is_open()) return Placement::kDiscard;
   const bool is_response = arrival.opcode == Opcode::kReadResponse;
   const Verdict verdict = is_response ? requester_.place(arrival, out) : responder_.place(arrival, out);
@@ -36,6 +46,7 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
 
 void QueuePair::on_fault(const transport::Arrival& arrival) {
   const Entry entry(*this);
+  if (tap_) tap_->connection.on_fault();
   if (!is_open()) return;
   if (arrival.opcode == Opcode::kReadResponse) return terminate(local_fault());
   if (const auto fault = responder_.on_fault(arrival)) object(*fault);
@@ -43,6 +54,8 @@ void QueuePair::on_fault(const transport::Arrival& arrival) {
 
 void QueuePair::on_message(const transport::Message& message) {
   const Entry entry(*this);
+  if (tap_) [[unlikely]]
+    tap_->connection.on_message(message);
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
   if (message.opcode == Opcode::kReadResponse || message.opcode == Opcode::kAtomicResponse) {
@@ -112,6 +125,7 @@ void QueuePair::object(const Fault& fault) {
 void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culprit) {
   if (!is_open()) return;
   const Fault blame = fault;  // may be the objection, which dies in end()
+  if (tap_) tap_->connection.on_terminate(blame.code);
   channel_->terminate(blame.code);
   end(QueuePairEvent::kFail, blame, hca::ConnectionEventType::kBroken, {}, culprit);
 }
@@ -132,8 +146,11 @@ void QueuePair::pump() {
 }
 
 void QueuePair::give_to_channel() {
+  const capture::Stamp before = tap_ ? capture::now() : 0;
   switch (channel_->send(message_, outgoing_payload())) {
     case SendResult::kDone:
+      if (tap_) [[unlikely]]
+        tap_->connection.on_sent(message_, outgoing_payload(), before);
       return on_outgoing_taken();
     case SendResult::kBlocked:
     case SendResult::kClosed:  // on_closed() tells
@@ -276,7 +293,7 @@ void QueuePair::on_outgoing_taken() {
 
 // Whether nothing is to be done but to send requests, to take the peer's, and to acknowledge.
 bool QueuePair::is_plain_now() const {
-  if (!takes_briefs_ || state() != QueuePairState::kConnected) return false;
+  if (!takes_briefs_ || tap_ || state() != QueuePairState::kConnected) return false;
   const bool is_sending = outgoing_ != Outgoing::kNothing || is_blocked_;
   return !is_sending && !objection_ && !recv_limits_.is_set() && requester_.is_plain() && responder_.is_plain();
 }

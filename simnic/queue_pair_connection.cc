@@ -71,10 +71,12 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
     attempt_ = std::make_unique<ConnectAttempt>(remote, std::move(request), now, nic_.connect_grace,
                                                 base::deadline_after(now, parameters.timeout));
     nic_.engine.timers().set(*this, attempt_->deadline());
+    capture_ask();
     channel_ = nic_.engine.carrier().connect(remote, attempt_->request(), *this);
   } catch (const std::bad_alloc&) {
     cancel_timer();
     attempt_.reset();
+    leave_capture();
     release_news();
     return hca::fail(hca::Error::kNoMemory);
   }
@@ -82,6 +84,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   advance(QueuePairEvent::kConnect);
   set_remote(remote);
   service_asked_ = parameters.service_id;
+  is_connector_ = true;
   return hca::Done{};
 }
 
@@ -98,13 +101,17 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
     // RFC 6581 section 9.1: neither side may promise more than the other can use.
     reply.reads_in = std::min(limits_.reads_in, asked.reads_out);
     reply.reads_out = std::min(limits_.reads_out, asked.reads_in);
+    capture_answer(asked, reply);
     channel_ = request.accept(reply, *this);
   } catch (const std::bad_alloc&) {
+    leave_capture();
     release_news();
     return hca::fail(hca::Error::kNoMemory);
   }
   advance(QueuePairEvent::kAccept);
   set_remote(asked.address);
+  service_asked_ = service_id;
+  is_connector_ = false;
   if (!channel_) end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   return hca::Done{};
 }
@@ -114,6 +121,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
 void QueuePair::on_established(const transport::Offer& peer) {
   const Entry entry(*this);
   const bool is_connector = state() == QueuePairState::kConnecting;
+  if (tap_) tap_->connection.on_established(peer, channel_->features(), channel_->carrier_name());
   hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false, channel_->carrier_name()};
   if (is_connector && !keep(peer.private_data, news.private_data)) {
     return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
@@ -140,6 +148,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   const Entry entry(*this);
+  if (tap_) tap_->connection.on_refused(reason, private_data);
   if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
   switch (attempt_->last_word(reason)) {
     case transport::Refusal::kByConsumer:
@@ -168,6 +177,7 @@ void QueuePair::ask_again() try {
     return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
   }
   nic_.engine.timers().set(*this, attempt_->deadline());
+  capture_ask();
   channel_ = nic_.engine.carrier().connect(attempt_->remote(), attempt_->request(), *this);
 } catch (const std::bad_alloc&) {
   end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
@@ -214,6 +224,7 @@ hca::Outcome QueuePair::begin_disconnect(bool graceful) {
 
 void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& code) {
   const Entry entry(*this);
+  if (tap_) tap_->connection.on_closed(reason, code);
   if (state() == QueuePairState::kAccepting) {
     return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   }
@@ -271,7 +282,10 @@ CloseMode QueuePair::say_farewell() {
   if (!count) return CloseMode::kOrderly;
   const transport::Message ack{
       .opcode = transport::Opcode::kNote, .note = transport::NoteKind::kAck, .note_value = *count};
-  return channel_->send(ack, nullptr) == transport::SendResult::kDone ? CloseMode::kOrderly : CloseMode::kAbrupt;
+  const capture::Stamp before = tap_ ? capture::now() : 0;
+  if (channel_->send(ack, nullptr) != transport::SendResult::kDone) return CloseMode::kAbrupt;
+  if (tap_) tap_->connection.on_sent(ack, nullptr, before);
+  return CloseMode::kOrderly;
 }
 
 void QueuePair::abandon_channel(CloseMode mode) {
@@ -280,6 +294,7 @@ void QueuePair::abandon_channel(CloseMode mode) {
   was_response_ = false;
   objection_.reset();
   end_briefs();
+  leave_capture();
   if (!channel_) return;
   channel_->close(mode);
   nic_.engine.bury(std::move(channel_));

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "transport/channel.h"
 #include "transport/offer.h"
+#include "transport/reactor.h"
 #include "transport/watch_words.h"
 
 namespace softdat::transport {
@@ -83,6 +84,10 @@ class Carrier {
   // Blocks until a turn() would find work, interrupt() is called, or the deadline passes. REQUIRES: not the baton; one
   // thread at a time.
   virtual void wait(base::Time deadline) = 0;
+
+  // Has wait() and turn() serve a descriptor of the owner's too, as Reactor::watch(). The watch must be destroyed
+  // before the carrier. Null: the carrier waits for no descriptors, or the kernel cannot watch another one.
+  virtual std::unique_ptr<Reactor::Watch> watch(int, ReadinessSink&) { return nullptr; }
 
   // Ends a wait() under way, or the next one. Any thread, with or without the baton.
   virtual void interrupt() = 0;

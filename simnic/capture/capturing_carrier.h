@@ -27,6 +27,9 @@ class CapturingCarrier final : public transport::Carrier {
   bool has_failed() const override { return inner_->has_failed(); }
   void wait(base::Time deadline) override { inner_->wait(deadline); }
   void interrupt() override { inner_->interrupt(); }
+  std::unique_ptr<transport::Reactor::Watch> watch(int fd, transport::ReadinessSink& sink) override {
+    return inner_->watch(fd, sink);
+  }
 
   // For NicConfig::port_base.
   std::uint32_t port_base() const { return place_.port_base; }

@@ -90,6 +90,19 @@ Recorder* Recorder::of_process() {
 
 Recorder::Recorder(RecorderOptions options) : options_(std::move(options)), ring_(new std::byte[options_.ring_size]) {
   open_file();
+  begin();
+}
+
+Recorder::Recorder(base::UniqueFd file, RecorderOptions options)
+    : options_(std::move(options)),
+      path_("the capture"),
+      file_(std::move(file)),
+      ring_(new std::byte[options_.ring_size]),
+      is_trouble_told_(true) {
+  begin();
+}
+
+void Recorder::begin() {
   std::vector<std::byte> section;
   pcapng::append_section(section, "SoftDAT");
   if (!write(section)) throw std::system_error(errno, std::generic_category(), path_);

@@ -47,7 +47,9 @@ class Recorder {
 
   // Throws std::system_error if the file or the thread cannot be made, and std::bad_alloc.
   explicit Recorder(RecorderOptions options);
-  // For tests: stops the thread.
+  // Writes to this file, whose owner is told of nothing but the statistics in it. Throws as well.
+  Recorder(base::UniqueFd file, RecorderOptions options);
+  // Writes what is left, and stops the thread. Waits for the file system.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -75,6 +77,7 @@ class Recorder {
   friend void forget_in_child();
 
   void open_file();
+  void begin();
   std::byte* reserve(std::size_t size);
   std::size_t used() const;
   // The thread's.

@@ -95,7 +95,17 @@ void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offe
   is_in_doubt_ = false;
   is_closing_.store(false, std::memory_order_relaxed);
   *last_peer_.lock() = peer_;
-  if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
+  if (gate_ && peer_ && !is_suspended_) home_->board().open_gate(*gate_, connection_);
+}
+
+void DirectPath::suspend() {
+  is_suspended_ = true;
+  if (gate_ && home_->is_usable()) home_->board().close_gate(*gate_);
+}
+
+void DirectPath::resume() {
+  if (!std::exchange(is_suspended_, false) || !gate_ || !peer_ || !home_->is_usable()) return;
+  if (!is_closing_.load(std::memory_order_relaxed)) home_->board().open_gate(*gate_, connection_);
 }
 
 void DirectPath::close() {
@@ -117,7 +127,7 @@ bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length
   const bool is_atomic = hca::is_atomic(request.opcode);
   const bool is_read = request.opcode == hca::SendOpcode::kRead || is_atomic;
   if (!is_read && request.opcode != hca::SendOpcode::kWrite) return false;
-  if (length == 0 || (is_read && !may_read_) || !home_->is_usable()) return false;
+  if (length == 0 || (is_read && !may_read_) || is_suspended_ || !home_->is_usable()) return false;
   if (is_atomic) return carry_out_atomic(request);
   for (std::uint64_t done = 0; move_piece(request, length, done);) {
     if (done == length) return true;
@@ -180,7 +190,8 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
 // this one's receive was posted behind theirs, so that they find one then. A write may be meant for the very bytes of
 // the receive, and comes first; of what it reads, a fenced send must wait for reads.
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
-  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !home_->is_usable()) return false;
+  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_) return false;
+  if (is_suspended_ || !home_->is_usable()) return false;
   if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;
   for (std::uint64_t done = 0; place_piece(request, length, done);) {
     if (done == length) return true;

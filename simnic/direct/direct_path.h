@@ -3,9 +3,9 @@
 // (docs/decisions/0007-direct-access.md). It carries a request out or declines it. It reports no error: a declined
 // request goes by messages, which find out what is wrong with it.
 //
-// Locks: describe(), begin(), close() and drop() with the baton, begin() and drop() with the posting lock as
-// well; settle() with neither; carry_out(), place() and note_queued() with the posting lock; publish_receive() with
-// that of receives.
+// Locks: describe(), begin(), suspend(), resume(), close() and drop() with the baton, all but describe() and close()
+// with the posting lock as well; settle() with neither; carry_out(), place() and note_queued() with the posting lock;
+// publish_receive() with that of receives.
 #pragma once
 
 #include <atomic>
@@ -35,6 +35,11 @@ class DirectPath {
 
   // The connection of the last describe() is established. `peer` may be null.
   void begin(std::shared_ptr<direct::Peer> peer, const transport::Offer& offer, bool may_read);
+
+  // Until resume(), neither side begins to reach the other directly through this connection, or through one that begins
+  // meanwhile: messages do. The peer finishes the piece that it copies.
+  void suspend();
+  void resume();
 
   // These three end a connection, in this order.
   // The peer cannot begin another access through the connection, and a request that a poster is carrying out ends soon.
@@ -86,6 +91,7 @@ class DirectPath {
   std::shared_ptr<direct::Peer> peer_;
   direct::Door door_;  // the peer's
   bool may_read_ = false;
+  bool is_suspended_ = false;
   bool is_in_doubt_ = false;
   std::uint64_t next_receive_ = 0;  // of the peer's: the one that our next send takes
   std::uint64_t reads_until_ = 0;   // requests before this one may be reads or atomics

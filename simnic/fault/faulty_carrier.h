@@ -64,6 +64,9 @@ class FaultyCarrier final : public transport::Carrier {
   bool has_failed() const override { return has_failed_ || inner_->has_failed(); }
   void wait(base::Time deadline) override { inner_->wait(deadline); }
   void interrupt() override { inner_->interrupt(); }
+  std::unique_ptr<transport::Reactor::Watch> watch(int fd, transport::ReadinessSink& sink) override {
+    return inner_->watch(fd, sink);
+  }
 
   // For channels and queue pairs.
   const Injector& injector() const { return *injector_; }
