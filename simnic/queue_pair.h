@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QueuePair: state, connection, and what goes to the channel. The Requester has this side's requests, the Responder
-// those of the peer. The source files: _post (posts of the consumer), _recv (receives and their limits), _capture
-// (captures of the running process), _failure (messages for people), _connection (begin and end of connections), _channel
-// (what the channel delivers, what is sent).
+// those of the peer. The source files: _post (posts of the consumer), _recv (receives and their limits), _failure
+// (messages for people), _connection (begin and end of connections), _channel (what the channel delivers, what is
+// sent), _capture (captures of the running process).
 #pragma once
 
 #include <atomic>
