@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 #include "base/byte_order.h"
 #include "base/pcapng.h"
@@ -85,6 +87,10 @@ class Reader {
 };
 
 Reader::Reader(const std::string& file) : name_(file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw Failure(fmt::format("cannot read the capture \"{}\": it is a directory; give a file", file));
+  }
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Failure(fmt::format("cannot read the capture \"{}\": {}", file, std::strerror(errno)));
   const std::string text(std::istreambuf_iterator<char>(in), {});

@@ -280,10 +280,10 @@ const Connection& choose(const std::vector<Connection>& connections, const Repla
   return chosen;
 }
 
-// Our own adapter is the program's peer.
+// Our own adapter is the program's peer. It has no words of its own to tell beside ours.
 void set_environment(const ReplayPlan& plan) {
   for (const auto& [name, value] : run::make_environment(plan.environment).set) {
-    if (name.starts_with("SOFTDAT_")) ::setenv(name.c_str(), value.c_str(), 1);
+    if (name.starts_with("SOFTDAT_") && name != "SOFTDAT_LOG") ::setenv(name.c_str(), value.c_str(), 1);
   }
 }
 
