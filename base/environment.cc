@@ -66,14 +66,21 @@ std::string_view find_word(std::string_view words, std::string_view word) {
   return {};
 }
 
-// As find_word. Where a variable takes on and off, or 1 and 0, it takes all words that mean the same.
+struct Position {
+  std::string_view word;
+  std::string_view digit;
+  std::string_view synonyms;
+};
+constexpr std::array<Position, 2> kSwitch{{{"on", "1", "on 1 yes true"}, {"off", "0", "off 0 no false"}}};
+
+// As find_word(). A variable that takes off or 0 is a switch, and takes all synonyms of on and off.
 std::string_view find_choice(const Row& row, std::string_view value) {
   if (const std::string_view word = find_word(row.choices, value); !word.empty()) return word;
-  for (const std::string_view same : {"on 1 yes true", "off 0 no false"}) {
-    if (find_word(same, value).empty()) continue;
-    if (find_word(row.choices, "off").empty() && find_word(row.choices, "0").empty()) return {};
-    const std::string_view word = find_word(row.choices, same.substr(0, same.find(' ')));
-    return word.empty() ? find_word(row.choices, same.starts_with("on") ? "1" : "0") : word;
+  if (find_word(row.choices, "off").empty() && find_word(row.choices, "0").empty()) return {};
+  for (const Position& position : kSwitch) {
+    if (find_word(position.synonyms, value).empty()) continue;
+    const std::string_view word = find_word(row.choices, position.word);
+    return word.empty() ? find_word(row.choices, position.digit) : word;
   }
   return {};
 }

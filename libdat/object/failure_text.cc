@@ -307,9 +307,8 @@ const char* remedy_text(const Failure& failure) {
     case Rule::kFlushed:
       return "Wait for the completions before the connection is ended.";
     case Rule::kNobodyListens:
-      return "Start the server first, and compare address and connection qualifier on both sides; a server whose EVD "
-             "for "
-             "requests is full refuses too.";
+      return "Start the server first, and compare address and connection qualifier on both sides; a server whose "
+             "EVD for requests is full refuses too.";
     case Rule::kUnreachable:
       return "Look at the address; SOFTDAT_ADDRESS says which address an adapter listens on.";
     case Rule::kTimedOut:

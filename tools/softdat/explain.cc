@@ -107,7 +107,7 @@ std::vector<Named> all_names() {
 std::string explain_name(const std::string& code) {
   const std::string wanted = lower_case(code);
   std::string text;
-  // Of the names that end so, as "flushed" does for DAT_DTO_ERR_FLUSHED.
+  // The entries whose names end in the word: "flushed" finds DAT_DTO_ERR_FLUSHED.
   std::string longer;
   std::vector<std::string> names;
   for (const Named& named : all_names()) {

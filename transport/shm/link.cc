@@ -216,7 +216,7 @@ std::size_t Link::take_records(std::size_t most) {
   return count;
 }
 
-// The short way of what there is most of. False: nothing was done.
+// Fast path for short sends. False: nothing was done.
 inline bool Link::take_brief(const RecordWord& word, std::span<const std::byte> bytes) {
   if (word.kind != RecordKind::kMessage) return false;
   const Conversation* const conversation = conversations_.find(word.channel);
@@ -250,7 +250,7 @@ std::size_t Link::use_room() {
   return count;
 }
 
-// Room that the peer makes is seen by those who look for it.
+// A poll without the baton does not look for room in the ring, so there must be none while a record waits for room.
 void Link::note_writer() {
   may_have_to_write_ = true;
   carrier_.watch_more();

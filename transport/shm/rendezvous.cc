@@ -160,8 +160,8 @@ SocketResult connect_in(const Directory& directory, const std::string& name, int
   return open_at(directory, name, type, ::connect);
 }
 
-// What has a name: nothing, a file whose process has died, or a listener. kUnknown: this process lacks the descriptors
-// or the memory to ask.
+// What stands at a name: nothing, a file whose process has died, or a listener. kUnknown: this process lacks the
+// descriptors or the memory to ask.
 enum class Occupant { kNone, kStale, kLive, kUnknown };
 
 // One system call decides, because another process may unlink a stale file at any moment. A socket of another type

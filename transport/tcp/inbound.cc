@@ -143,9 +143,9 @@ bool Inbound::begin_message(Progress& progress) {
     progress = {.is_active = true, .message = {.opcode = segment_.opcode, .stag = segment_.stag}};
     if (is_tagged(segment_.opcode)) progress.message.offset = segment_.offset;
     const bool is_plain_send = segment_.opcode == Opcode::kSend || segment_.opcode == Opcode::kSendSolicited;
-    if (is_plain_send && std::exchange(progress.message.stag, 0) != 0 && rules_.acks_ride && !hear_riding_ack()) {
-      return false;
-    }
+    if (is_plain_send) progress.message.stag = 0;
+    const bool carries_ack = is_plain_send && rules_.acks_ride && segment_.stag != 0;
+    if (carries_ack && !hear_riding_ack()) return false;
   } else if (progress.message.opcode != segment_.opcode) {
     return blame(fault::kUnexpectedOpcode);
   }
@@ -154,7 +154,7 @@ bool Inbound::begin_message(Progress& progress) {
   return true;
 }
 
-// What a send brings with it was said before it. False when the sink has stopped receiving.
+// The sink hears the ack before the message. False when the sink has stopped receiving.
 bool Inbound::hear_riding_ack() {
   heard_ack_ += segment_.stag;
   sink_.on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_ack_});

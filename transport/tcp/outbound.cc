@@ -173,12 +173,13 @@ bool Outbound::append_fpdu(const Message& message, PayloadSource* payload, std::
   return true;
 }
 
-// What rides is how many requests more have been carried out than the peer knows of.
+// The field of the header holds how many more requests have been carried out than the peer knows of.
 bool Outbound::can_ride(std::uint64_t ack) const {
   return rules_.acks_ride && ack > told_ack_ && ack - told_ack_ <= std::numeric_limits<std::uint32_t>::max();
 }
 
-// A plain send whose first FPDU is yet to come, and is built once.
+// Whether the next FPDU is the first of a plain send. One that goes direct may be built again after a partial write,
+// and must be the same then.
 bool Outbound::takes_ack(const Message& message) const {
   const bool is_send = message.opcode == Opcode::kSend || message.opcode == Opcode::kSendSolicited;
   return is_send && taken_ == 0 && !goes_direct(message);
@@ -190,9 +191,7 @@ void Outbound::put_ack_into(std::byte* fpdu) const {
 }
 
 void Outbound::append_waiting_ack() {
-  told_ack_ = *std::exchange(waiting_ack_, std::nullopt);
-  append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(NoteKind::kAck, told_ack_)}, nullptr,
-             0);
+  append_note(NoteKind::kAck, *std::exchange(waiting_ack_, std::nullopt));
 }
 
 // The length of the FPDU stays as it is: a wrong one would only make the receiver wait.

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/unique_fd.h"
+#include "tests/transport/tcp/socket_pair.h"
 
 namespace softdat::transport::tcp {
 namespace {
@@ -40,23 +40,16 @@ class Recorder final : public InboundSink {
 
 class SocketStream final : public ByteStream {
  public:
-  SocketStream() {
-    int ends[2];
-    base::check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0, "a socket pair");
-    reader_.reset(ends[0]);
-    writer_.reset(ends[1]);
-  }
-  int reader() const override { return reader_.get(); }
+  int reader() const override { return sockets_.reader.get(); }
   std::size_t send(std::span<const std::byte> bytes) override {
-    const auto sent = ::send(writer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto sent = ::send(sockets_.writer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     base::check(sent > 0, "the pair takes bytes");
     return static_cast<std::size_t>(sent);
   }
-  void end() override { writer_.reset(); }
+  void end() override { sockets_.writer.reset(); }
 
  private:
-  base::UniqueFd reader_;
-  base::UniqueFd writer_;
+  SocketPair sockets_;
 };
 
 }  // namespace

@@ -2,13 +2,12 @@
 // Acks that ride: where both peers agreed on it, an ack travels in the header of the send behind it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "tests/scarce_memory.h"
+#include "tests/transport/tcp/socket_pair.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/inbound.h"
 #include "transport/tcp/outbound.h"
@@ -56,19 +55,13 @@ class Listener final : public InboundSink {
 
 class RidingAck : public testing::Test {
  protected:
-  RidingAck() {
-    int ends[2] = {-1, -1};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-    reader_.reset(ends[0]);
-    writer_.reset(ends[1]);
-    start(true, false);
-  }
+  RidingAck() { start(true, false); }
   void start(bool acks_ride, bool has_crc) {
     outbound_.start(
         {.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride, .max_ulpdu = 61440 + kTaggedHeadSize});
     inbound_.start({.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride});
   }
-  WriteStatus give(const Message& message) { return outbound_.send(writer_.get(), message, &memory_); }
+  WriteStatus give(const Message& message) { return outbound_.send(sockets_.writer.get(), message, &memory_); }
   void ack(std::uint64_t count, NoteKind kind = NoteKind::kAck) {
     ASSERT_EQ(give({.opcode = Opcode::kNote, .note = kind, .note_value = count}), WriteStatus::kDone);
   }
@@ -78,17 +71,16 @@ class RidingAck : public testing::Test {
   }
   // How many bytes go to the peer, which hears what is in them.
   std::size_t flush() {
-    EXPECT_EQ(outbound_.flush(writer_.get()), WriteStatus::kDone);
+    EXPECT_EQ(outbound_.flush(sockets_.writer.get()), WriteStatus::kDone);
     EXPECT_TRUE(outbound_.is_flushed());
-    const std::size_t bytes = inbound_.read(reader_.get(), 1 << 20).bytes;
+    const std::size_t bytes = inbound_.read(sockets_.reader.get(), 1 << 20).bytes;
     return bytes;
   }
 
   BufferPool pool_;
   Memory memory_;
   Listener listener_;
-  base::UniqueFd reader_;
-  base::UniqueFd writer_;
+  SocketPair sockets_;
   Outbound outbound_{pool_};
   Inbound inbound_{pool_, listener_};
 };
@@ -168,7 +160,7 @@ TEST_F(RidingAck, ASendWhoseMemoryCannotBeReadLosesNoAck) {
 TEST_F(RidingAck, WithoutMemoryForAnAckTheConnectionIsLost) {
   ack(1);
   scarce_memory::allocations_left = 0;
-  const WriteStatus status = outbound_.flush(writer_.get());
+  const WriteStatus status = outbound_.flush(sockets_.writer.get());
   scarce_memory::allocations_left = -1;
   EXPECT_EQ(status, WriteStatus::kLost);
 }

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "base/fault_guard.h"
-#include "base/unique_fd.h"
 #include "tests/transport/tcp/bytes.h"
 #include "tests/transport/tcp/inbound_harness.h"
+#include "tests/transport/tcp/socket_pair.h"
 #include "transport/tcp/inbound.h"
 #include "transport/tcp/outbound.h"
 
@@ -63,12 +63,8 @@ class VoidTest : public testing::TestWithParam<Opcode> {
  protected:
   void SetUp() override {
     ASSERT_TRUE(base::install_fault_guard());
-    int ends[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-    reader_.reset(ends[0]);
-    writer_.reset(ends[1]);
     const int little = 4096;
-    ASSERT_EQ(::setsockopt(writer_.get(), SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+    ASSERT_EQ(::setsockopt(sockets_.writer.get(), SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
   }
   void start(bool knows_voids) {
     outbound_.start({.knows_notes = true, .knows_voids = knows_voids, .max_ulpdu = 61440 + kTaggedHeadSize});
@@ -77,31 +73,30 @@ class VoidTest : public testing::TestWithParam<Opcode> {
   // Sends a message of one FPDU, and takes its memory away when the socket has a part of it.
   void send_in_part() {
     const Message message{.opcode = GetParam(), .length = kPayload, .stag = 7};
-    ASSERT_EQ(outbound_.send(writer_.get(), message, &memory_), WriteStatus::kBlocked);
+    ASSERT_EQ(outbound_.send(sockets_.writer.get(), message, &memory_), WriteStatus::kBlocked);
     ASSERT_FALSE(outbound_.is_at_border());
     memory_.take_away();
     WriteStatus status = WriteStatus::kBlocked;
     while (status == WriteStatus::kBlocked) {
-      inbound_.read(reader_.get(), kPayload);
-      status = outbound_.send(writer_.get(), message, &memory_);
+      inbound_.read(sockets_.reader.get(), kPayload);
+      status = outbound_.send(sockets_.writer.get(), message, &memory_);
     }
     ASSERT_EQ(status, WriteStatus::kFaultMidway);
   }
   void read_all() {
     WriteStatus status = WriteStatus::kBlocked;
     while (status == WriteStatus::kBlocked) {
-      status = outbound_.flush(writer_.get());
-      inbound_.read(reader_.get(), kPayload);
+      status = outbound_.flush(sockets_.writer.get());
+      inbound_.read(sockets_.reader.get(), kPayload);
     }
     ASSERT_EQ(status, WriteStatus::kDone);
-    inbound_.read(reader_.get(), kPayload);
+    inbound_.read(sockets_.reader.get(), kPayload);
   }
 
   BufferPool pool_;
   Memory memory_;
   Listener listener_;
-  base::UniqueFd reader_;
-  base::UniqueFd writer_;
+  SocketPair sockets_;
   Outbound outbound_{pool_};
   Inbound inbound_{pool_, listener_};
 };

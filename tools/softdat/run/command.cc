@@ -76,7 +76,7 @@ void Command::check() const {
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
 
-// Files are refused before the program begins, and not after hours.
+// Refuses files that cannot be used before the program starts.
 void Command::check_sanitizer() const {
   if (!suppressions_.empty() && !std::ifstream(suppressions_)) {
     throw UsageError(fmt::format("--suppressions \"{}\" cannot be read: {}", suppressions_, std::strerror(errno)));
