@@ -26,7 +26,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 19> kRows{{
+constexpr std::array<Row, 20> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -43,6 +43,7 @@ constexpr std::array<Row, 19> kRows{{
     {"SOFTDAT_SANITIZE_SUPPRESSIONS", "", {}, true},
     {"SOFTDAT_FAULTS", "", {}, true},
     {"SOFTDAT_FAULTS_LOG", "", {}, true},
+    {"SOFTDAT_NASTY", "", {0, 4294967295}},
     {"SOFTDAT_CAPTURE", "", {}, true},
     {"SOFTDAT_CAPTURE_SNAP", "", {0, 65535}},
     {"SOFTDAT_CAPTURE_BUFFER", "", {128, 1048576}},

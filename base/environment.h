@@ -25,6 +25,7 @@ enum class Variable {
   kSanitizeSuppressions,  // SOFTDAT_SANITIZE_SUPPRESSIONS: a file of findings that are not told
   kFaults,                // SOFTDAT_FAULTS: a fault plan, or @FILE (docs/FAULTS.md)
   kFaultsLog,             // SOFTDAT_FAULTS_LOG: a file to which each fault that fires adds a line
+  kNasty,                 // SOFTDAT_NASTY: 0 to 4294967295, the seed of the nasty mode (docs/NASTY.md); 0: off
   kCapture,               // SOFTDAT_CAPTURE: a directory, in which each process captures what its adapters do
   kCaptureSnap,           // SOFTDAT_CAPTURE_SNAP: 0 to 65535, the most payload bytes of a packet that are captured
   kCaptureBuffer,         // SOFTDAT_CAPTURE_BUFFER: 128 to 1048576, KiB of the buffer before the file

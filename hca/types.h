@@ -179,6 +179,7 @@ struct DeviceAttributes {
   bool has_datagrams = false;   // is a DatagramDevice too
   Transport transport = Transport::kSimulated;
   DirectAccess direct = DirectAccess::kNone;
+  std::uint64_t nasty = 0;  // the device does the oddest that is legal, by this seed; 0: it does not
 };
 
 struct QueuePairLimits {

@@ -45,7 +45,8 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .has_immediate = true,
           .has_zero_based = true,
           .has_datagrams = true,
-          .direct = config.home == nullptr ? hca::DirectAccess::kNone : config.direct};
+          .direct = config.home == nullptr ? hca::DirectAccess::kNone : config.direct,
+          .nasty = config.nasty};
 }
 
 // Numbers come again when many queue pairs have been made; they tell, and nothing is looked up by them.

@@ -30,6 +30,7 @@ struct NicConfig {
   base::Duration connect_grace = base::Duration::zero();  // as NicOptions
   std::shared_ptr<direct::Home> home = nullptr;           // as the carrier's; null: no direct access
   hca::DirectAccess direct = hca::DirectAccess::kNone;    // what home does, as the consumer is told
+  std::uint64_t nasty = 0;                                // as NicOptions, for the attributes
   std::uint32_t port_base =
       0;  // added to the ports of queue pairs, which begin at 2, and to the numbers of those for datagrams
 };

@@ -6,6 +6,7 @@
 #include "simnic/capture/capturing_carrier.h"
 #include "simnic/fault/faulty_nic.h"
 #include "simnic/fault/injector.h"
+#include "simnic/nasty/nasty_carrier.h"
 #include "simnic/nic.h"
 
 namespace softdat::simnic {
@@ -36,9 +37,10 @@ std::shared_ptr<fault::Journal> journal() {
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
   const bool has_faults = !options.faults.rules.empty();
-  if (has_faults && !journal()->is_usable()) return nullptr;
+  if ((has_faults || options.nasty != 0) && !journal()->is_usable()) return nullptr;
   capture::Recorder* const recorder = capture::Recorder::of_process();
-  const auto direct = has_faults || recorder != nullptr ? hca::DirectAccess::kNone : options.direct;
+  const bool sees_messages = has_faults || recorder != nullptr || options.nasty != 0;
+  const auto direct = sees_messages ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
   const auto home = has_shm ? make_home(direct) : nullptr;
   std::unique_ptr<transport::Carrier> carrier = transport::open_carrier({.kind = options.carrier,
@@ -54,12 +56,17 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
     port_base = capturing->port_base();
     carrier = std::move(capturing);
   }
+  if (options.nasty != 0) {
+    auto decisions = std::make_shared<nasty::Decisions>(options.nasty, fault::process_name(), options.name, journal());
+    carrier = std::make_unique<nasty::NastyCarrier>(std::move(carrier), std::move(decisions), port_base);
+  }
   const NicConfig config{.name = options.name,
                          .address = options.address,
                          .rnr = options.rnr,
                          .connect_grace = options.connect_grace,
                          .home = home,
                          .direct = direct,
+                         .nasty = options.nasty,
                          .port_base = port_base};
   if (!has_faults) return std::make_unique<Nic>(std::move(carrier), config);
   auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());

@@ -27,6 +27,7 @@ struct NicOptions {
   base::Duration connect_grace = std::chrono::milliseconds(500);
   hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can; not with faults
   base::FaultPlan faults{};                                      // no rules: none
+  std::uint64_t nasty = 0;                                       // seed of the nasty mode; 0: off
 };
 
 // Null, with the reason logged, if the log of faults cannot be written. Throws as transport::open_carrier().

@@ -110,6 +110,7 @@ class QueuePair : public hca::QueuePair,
   void on_message(const transport::Message& message) final;
   void end_briefs() final;
   bool on_brief(const transport::Brief& brief) final;
+  std::uint64_t receive_length() final;
   void on_writable() final;
   void on_established(const transport::Offer& peer) final;
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) final;

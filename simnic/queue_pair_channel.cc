@@ -69,6 +69,11 @@ void QueuePair::on_message(const transport::Message& message) {
   return true;
 }
 
+std::uint64_t QueuePair::receive_length() {
+  const Entry entry(*this);
+  return is_open() ? responder_.receive_length() : 0;
+}
+
 void QueuePair::on_note(const transport::Message& message) {
   bool is_sound = takes_notes();
   switch (message.note) {

@@ -57,6 +57,8 @@ class Responder final : public transport::PayloadSource {
 
   // Where the bytes of a send or write go.
   Verdict place(const transport::Arrival& arrival, transport::SliceList& out);
+  // Of the receive that the present send has found; 0: it has found none.
+  std::uint64_t receive_length() const { return queue_.is_empty() ? 0 : queue_.at(queue_.completed()).length; }
   // A whole send or write, immediate data, or a read or atomic request has arrived. An atomic is
   // carried out here, so that what the peer sends behind it finds it done.
   std::optional<Fault> on_request(const transport::Message& message);

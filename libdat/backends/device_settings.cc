@@ -163,6 +163,11 @@ bool apply_faults(simnic::NicOptions& options) {
   return std::all_of(rules.begin(), rules.end(), [&](const auto& rule) { return can_make(rule, options); });
 }
 
+// A wrong value has been reported and reads as unset.
+void apply_nasty(simnic::NicOptions& options) {
+  options.nasty = base::read_number(Variable::kNasty, base::environment(Variable::kNasty)).value_or(0);
+}
+
 // An unknown value of the others has been reported and reads as unset.
 bool apply_environment(simnic::NicOptions& options) {
   const auto apply_variable = [&](Variable variable, std::string_view key) {
@@ -201,6 +206,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   options.address.ipv4 = kLoopback + index_of(choice.name);
   if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
   if (!has_own_address(options) || !apply_faults(options)) return std::nullopt;
+  apply_nasty(options);
   return options;
 }
 

@@ -40,12 +40,22 @@ OpenedDevice open_simulated(const DeviceChoice& choice) {
   return device;
 }
 
-OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend) {
+// Whether the environment asks for what only the simulated adapter does; logged, then.
+bool asks_for_simulated(const DeviceChoice& choice) {
   if (!base::environment(base::Variable::kFaults).empty()) {
     base::log(base::LogLevel::kError,
               "IA %s: SOFTDAT_FAULTS needs the simulated adapter; an RDMA device makes no faults", choice.name.c_str());
-    return hca::fail(hca::Error::kNoDevice);
+    return true;
   }
+  const std::string_view seed = base::environment(base::Variable::kNasty);
+  if (base::read_number(base::Variable::kNasty, seed).value_or(0) == 0) return false;
+  base::log(base::LogLevel::kError, "IA %s: SOFTDAT_NASTY=%s needs the simulated adapter; unset it for an RDMA device",
+            choice.name.c_str(), std::string(seed).c_str());
+  return true;
+}
+
+OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend) {
+  if (asks_for_simulated(choice)) return hca::fail(hca::Error::kNoDevice);
   auto device = verbs::open_device(backend.target);
   if (device) return std::shared_ptr<hca::Device>(std::move(device).value());
   if (backend.backend == Backend::kVerbsOrSim) {

@@ -2,6 +2,7 @@
 #include "libdat/object/consumer_notification.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "libdat/object/cancellable_sleep.h"
 #include "libdat/object/interface_adapter.h"
@@ -36,7 +37,11 @@ class ConsumerNotification::Waiter {
   std::uint64_t epoch_;
 };
 
-ConsumerNotification::ConsumerNotification(InterfaceAdapter& ia) : Object(kKind, &ia) {}
+ConsumerNotification::ConsumerNotification(InterfaceAdapter& ia) : Object(kKind, &ia) {
+  static std::atomic<std::uint64_t> made{0};  // in nasty mode
+  const std::uint64_t seed = ia.device().attributes().nasty;
+  if (seed != 0) nasty_ = std::make_unique<NastyHints>(seed, made.fetch_add(1, std::memory_order_relaxed));
+}
 
 Status ConsumerNotification::create(InterfaceAdapter& ia, WaitAgent agent, Handle& cno) {
   const std::shared_ptr<ConsumerNotification> self(new ConsumerNotification(ia));
@@ -120,22 +125,24 @@ void ConsumerNotification::trigger(Handle evd) {
   std::lock_guard lock(mutex_);
   if (is_closed_) return;
   is_triggered_ = true;
-  hint_ = evd;
+  hint_ = nasty_ == nullptr ? evd : nasty_->misname(evd);
   descriptor_.raise();
-  call_agent_locked(evd);
+  call_agent_locked(hint_);
   wake_.notify();
 }
 
-bool ConsumerNotification::add_evd() {
+bool ConsumerNotification::add_evd(Handle evd) {
   std::lock_guard lock(mutex_);
   if (is_closed_) return false;
+  if (nasty_ != nullptr) nasty_->add(evd);
   ++evds_;
   return true;
 }
 
 void ConsumerNotification::remove_evd(Handle evd, bool is_freed) {
   std::lock_guard lock(mutex_);
-  if (hint_ == evd && is_freed) hint_ = nullptr;
+  if (nasty_ != nullptr) nasty_->remove(evd);
+  if (hint_ == evd && is_freed) hint_ = nasty_ != nullptr ? nasty_->any() : nullptr;
   if (--evds_ == 0 && is_freed) unblock_all_locked();
 }
 
@@ -168,9 +175,15 @@ bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
 }
 
 Handle ConsumerNotification::take_hint_locked() {
+  if (nasty_ != nullptr && echoes_locked()) return std::exchange(hint_, nasty_->any());
   is_triggered_ = false;
   descriptor_.lower();
   return std::exchange(hint_, nullptr);
+}
+
+// Whether the trigger that is being taken is to come once more.
+bool ConsumerNotification::echoes_locked() {
+  return is_triggered_ && hint_ != nullptr && nasty_->take_echo();
 }
 
 Status ConsumerNotification::take_trigger_of_descriptor(Handle& evd) {

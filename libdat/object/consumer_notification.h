@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include "base/clock.h"
 #include "base/event_count.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/nasty_hints.h"
 #include "libdat/object/notification_descriptor.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
@@ -55,8 +57,9 @@ class ConsumerNotification final : public Object {
   // Triggers the CNO for an event of `evd`.
   void trigger(Handle evd);
 
-  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed.
-  [[nodiscard]] bool add_evd();
+  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed. Throws std::bad_alloc in nasty
+  // mode.
+  [[nodiscard]] bool add_evd(Handle evd);
   // `is_freed`: the EVD is being freed. The last such EVD unblocks all waiters with null.
   void remove_evd(Handle evd, bool is_freed);
 
@@ -66,6 +69,7 @@ class ConsumerNotification final : public Object {
   void on_closing() override;
   bool take_trigger(std::uint64_t epoch, Handle& evd);
   Handle take_hint_locked();
+  bool echoes_locked();
   bool is_worth_waking(std::uint64_t epoch) const;
   base::WakeReason await_news(base::Time deadline, std::uint64_t epoch);
   void unblock_all_locked();
@@ -85,6 +89,7 @@ class ConsumerNotification final : public Object {
   std::uint64_t epoch_ = 0;  // how often all waiters were unblocked with null
   std::int64_t evds_ = 0;
   std::int64_t waiters_ = 0;
+  std::unique_ptr<NastyHints> nasty_;  // null: not in nasty mode
 };
 
 }  // namespace softdat::object

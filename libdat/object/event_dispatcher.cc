@@ -31,7 +31,7 @@ Status check_qlen(std::int32_t qlen, const hca::Device& device) {
 }  // namespace
 
 EventDispatcher::EventDispatcher(InterfaceAdapter& ia, std::uint32_t streams)
-    : Object(kKind, &ia), streams_(streams), device_(ia.shared_device()) {}
+    : Object(kKind, &ia), streams_(streams), device_(ia.shared_device()), is_nasty_(device_->attributes().nasty != 0) {}
 
 // The queue goes first: it may still be calling us, and what it calls looks at cq_, which therefore keeps its value
 // until the queue is gone (reset() would clear it before).
@@ -320,7 +320,7 @@ Status EventDispatcher::clear_unwaitable() {
 Status EventDispatcher::modify_cno(ConsumerNotification* cno) {
   std::shared_ptr<ConsumerNotification> next;
   if (cno != nullptr) {
-    if (&cno->ia().device() != device_.get() || !cno->add_evd()) {
+    if (&cno->ia().device() != device_.get() || !cno->add_evd(handle())) {
       return invalid_handle(StatusDetail::kInvalidHandleCno);
     }
     next = std::static_pointer_cast<ConsumerNotification>(cno->shared_from_this());

@@ -109,6 +109,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   bool take_completion(Event& event);
   bool take_in_order(Event& event);
   std::int32_t count() const;
+  std::int32_t count_left(std::int32_t threshold) const;
   Status empty_status() const;
   void arm();
   bool note_modes_locked();
@@ -132,6 +133,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   const std::uint32_t streams_;
   std::shared_ptr<hca::Device> device_;
   std::unique_ptr<hca::CompletionQueue> cq_;  // null without DTO and RMR streams
+  bool is_nasty_ = false;                     // the device is
   base::EventCount own_wake_;
   base::EventCount* wake_ = &own_wake_;  // the completion queue's, if there is one
 

@@ -66,7 +66,7 @@ Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, E
   if (const Status status = check_wait(threshold); !status.ok()) return status;
   counters_.add(evd_counter::kWait);
   if (threshold == 1 && (take(event) || (timeout_us == 0 && progress_and_take(event)))) {
-    nmore = count();
+    nmore = count_left(threshold);
     return kOk;
   }
   if (threshold == 1 && timeout_us == 0) {  // who does not block claims nothing
@@ -75,6 +75,14 @@ Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, E
   }
   const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
   return wait_exclusively(deadline, threshold, event, nmore);
+}
+
+// For nmore of a wait that succeeds. In nasty mode the snapshot is taken when the threshold is reached exactly, as if
+// all others had come later.
+std::int32_t EventDispatcher::count_left(std::int32_t threshold) const {
+  if (is_nasty_) [[unlikely]]
+    return threshold - 1;
+  return count();
 }
 
 Status EventDispatcher::check_wait(std::int32_t threshold) const {
@@ -107,7 +115,7 @@ Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t thres
     if (is_closing_.load()) return aborted();
     if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
     const bool is_enough = count() >= threshold && take(event);
-    nmore = count();
+    nmore = is_enough ? count_left(threshold) : count();
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) return timeout_expired();

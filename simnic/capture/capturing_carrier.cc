@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "simnic/capture/capturing_channel.h"
+#include "simnic/wrapped_port.h"
 
 namespace softdat::simnic::capture {
 namespace {
@@ -47,22 +48,6 @@ class CapturingRequest final : public InboundRequest {
  private:
   const Place& place_;
   const std::unique_ptr<InboundRequest> inner_;
-};
-
-class CapturingPort final : public transport::Port, private transport::PortSink {
- public:
-  CapturingPort(const Place& place, transport::PortSink& sink) : place_(place), sink_(sink) {}
-  transport::PortSink& own_sink() { return *this; }
-  void adopt(std::unique_ptr<transport::Port> inner) { inner_ = std::move(inner); }
-
- private:
-  void on_request(std::unique_ptr<InboundRequest> request) override {
-    sink_.on_request(std::make_unique<CapturingRequest>(place_, std::move(request)));
-  }
-
-  const Place& place_;
-  transport::PortSink& sink_;
-  std::unique_ptr<transport::Port> inner_;
 };
 
 // The words with which the process was started.
@@ -109,11 +94,9 @@ CapturingCarrier::~CapturingCarrier() {
 
 transport::ListenResult CapturingCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
                                                  transport::PortSink& sink) {
-  auto port = std::make_unique<CapturingPort>(place_, sink);
-  transport::ListenResult result = inner_->listen(service_id, backlog, port->own_sink());
-  if (!result.port) return result;
-  port->adopt(std::move(result.port));
-  return {std::move(port)};
+  return WrappedPort::listen(*inner_, service_id, backlog, sink, [this](std::unique_ptr<InboundRequest> request) {
+    return std::make_unique<CapturingRequest>(place_, std::move(request));
+  });
 }
 
 std::unique_ptr<transport::Channel> CapturingCarrier::connect(const transport::Address& remote, const Offer& request,

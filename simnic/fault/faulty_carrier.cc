@@ -8,6 +8,7 @@
 
 #include "simnic/engine.h"
 #include "simnic/fault/faulty_channel.h"
+#include "simnic/wrapped_port.h"
 
 namespace softdat::simnic::fault {
 namespace {
@@ -48,22 +49,6 @@ class FaultyRequest final : public InboundRequest {
   const std::unique_ptr<InboundRequest> inner_;
 };
 
-class FaultyPort final : public transport::Port, private transport::PortSink {
- public:
-  FaultyPort(FaultyCarrier& carrier, transport::PortSink& sink) : carrier_(carrier), sink_(sink) {}
-  transport::PortSink& own_sink() { return *this; }
-  void adopt(std::unique_ptr<transport::Port> inner) { inner_ = std::move(inner); }
-
- private:
-  void on_request(std::unique_ptr<InboundRequest> request) override {
-    sink_.on_request(std::make_unique<FaultyRequest>(carrier_, std::move(request)));
-  }
-
-  FaultyCarrier& carrier_;
-  transport::PortSink& sink_;
-  std::unique_ptr<transport::Port> inner_;
-};
-
 transport::Refusal refusal_of(std::string_view reason) {
   if (reason == "rejected") return transport::Refusal::kByConsumer;
   return reason == "unreachable" ? transport::Refusal::kUnreachable : transport::Refusal::kNoListener;
@@ -82,11 +67,9 @@ std::optional<base::Duration> time_of(const base::FaultRule& rule) {
 transport::ListenResult FaultyCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
                                               transport::PortSink& sink) {
   if (has_failed_ || is_failing_) return {nullptr, transport::ListenError::kNoResources};
-  auto port = std::make_unique<FaultyPort>(*this, sink);
-  transport::ListenResult result = inner_->listen(service_id, backlog, port->own_sink());
-  if (!result.port) return result;
-  port->adopt(std::move(result.port));
-  return {std::move(port)};
+  return WrappedPort::listen(*inner_, service_id, backlog, sink, [this](std::unique_ptr<InboundRequest> request) {
+    return std::make_unique<FaultyRequest>(*this, std::move(request));
+  });
 }
 
 std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote, const Offer& request,

@@ -57,6 +57,7 @@ class FaultyChannel final : public transport::Channel, private transport::Channe
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
   void on_fault(const transport::Arrival& arrival) override;
   void on_message(const transport::Message& message) override;
+  std::uint64_t receive_length() override { return is_over_ ? 0 : sink_.receive_length(); }
   void on_writable() override;
   void on_established(const transport::Offer& peer) override;
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;

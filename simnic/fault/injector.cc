@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/mix.h"
 
 namespace softdat::simnic::fault {
 namespace {
@@ -16,18 +17,7 @@ using base::FaultKind;
 using base::FaultOp;
 using base::FaultRule;
 using base::FaultStage;
-
-std::uint64_t mix(std::uint64_t state) {
-  state += 0x9e37'79b9'7f4a'7c15;
-  state = (state ^ (state >> 30)) * 0xbf58'476d'1ce4'e5b9;
-  state = (state ^ (state >> 27)) * 0x94d0'49bb'1331'11eb;
-  return state ^ (state >> 31);
-}
-
-std::uint64_t mix(std::uint64_t state, std::string_view text) {
-  for (const char letter : text) state = mix(state ^ static_cast<unsigned char>(letter));
-  return mix(state);
-}
+using base::mix;
 
 std::string text_of(double number) {
   char digits[64];

@@ -19,6 +19,8 @@ class Journal {
   explicit Journal(const std::string& path);
 
   bool is_usable() const { return is_usable_; }
+  // Whether add() writes at all.
+  bool is_open() const { return static_cast<bool>(file_); }
   // `line` has no line break.
   void add(std::string line);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/simnic/world.h"
 
+#include "simnic/nasty/nasty_carrier.h"
+
 namespace softdat::simnic::testing {
 namespace {
 
@@ -10,6 +12,11 @@ NicConfig config_of(std::string name, RnrPolicy rnr, base::Duration connect_grac
 
 std::unique_ptr<Nic> make_nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config,
                               const Injector& injector) {
+  if (config.nasty != 0) {
+    auto decisions = std::make_shared<nasty::Decisions>(config.nasty, "test", config.name, nullptr);
+    carrier = std::make_unique<nasty::NastyCarrier>(std::move(carrier), std::move(decisions), config.port_base,
+                                                    nasty::HoldClock::kTurns);
+  }
   if (injector == nullptr) return std::make_unique<Nic>(std::move(carrier), config);
   return std::make_unique<fault::FaultyNic>(std::move(carrier), config, injector);
 }
@@ -87,7 +94,8 @@ Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicC
                      .address = {.ipv4 = ipv4},
                      .rnr = config.rnr,
                      .drive = config.drive,
-                     .connect_grace = config.connect_grace},
+                     .connect_grace = config.connect_grace,
+                     .nasty = config.nasty},
                     injector)),
       pd_(expect_ok(nic_->create_pd())) {}
 

@@ -60,7 +60,7 @@ using Injector = std::shared_ptr<const fault::Injector>;
 // One NIC of the world, with a protection domain.
 class Host {
  public:
-  // `injector`: of a NIC with faults; null: without.
+  // `injector`: of a NIC with faults; null: without. With config.nasty the NIC is in nasty mode.
   Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicConfig& config,
        const Injector& injector = nullptr);
 

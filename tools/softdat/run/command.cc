@@ -51,6 +51,8 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_text("--suppressions", "FILE", suppressions_, "Findings that are not to be told");
   options_.add_text("--findings", "FILE", findings_file_, "Write what the sanitizer finds as JSON");
   faults_.add_to(options_);
+  options_.add_number("--nasty", "SEED", nasty_, 1, 4294967295,
+                      "Do all that DAT allows and friendly adapters do not do, chosen by this seed");
   capture_.add_to(options_);
   options_.add_program(words_);
 }
@@ -88,6 +90,13 @@ void Command::check_sanitizer() const {
   }
 }
 
+// What is asked for by options, as far as the programs are not looked at.
+Environment Command::known_environment() const {
+  Environment result = make_environment(environment_);
+  if (nasty_ != 0) result.put("SOFTDAT_NASTY", fmt::format("{}", nasty_));
+  return result;
+}
+
 // What keeps a program from SoftDAT's libraries whatever the environment says.
 void Command::warn_of(const std::string& word) const {
   const auto path = find_program(word);
@@ -105,7 +114,7 @@ void Command::warn_of(const std::string& word) const {
 }
 
 Environment Command::environment(const std::string& socket) const {
-  Environment result = make_environment(environment_);
+  Environment result = known_environment();
   // Without it SoftDAT's libraries have nothing to tell, and note nothing.
   const bool is_heard = !is_quiet_ || !server_.empty() || !sanitize_.empty();
   if (is_heard) result.put("SOFTDAT_RUN_SOCKET", socket);
@@ -189,6 +198,7 @@ int Command::finish(int status, const Findings& findings) const {
 // A plan that does nothing is most often a mistake.
 void Command::tell_of(const Faults& faults, const Summary& summary) const {
   const std::size_t fired = faults.finish();
+  if (faults.has_no_plan()) return;
   if (fired > 0) return summary.note(fmt::format("{} {} fired", fired, fired == 1 ? "fault" : "faults"));
   summary.note("no fault of the plan fired; --fault note --faults-log FILE lists where faults may fire");
 }
@@ -196,7 +206,7 @@ void Command::tell_of(const Faults& faults, const Summary& summary) const {
 int Command::run() {
   check();
   warn_of(words_.front());
-  Faults faults(faults_, make_environment(environment_));
+  Faults faults(faults_, known_environment());
   ReportSocket reports;
   Environment whole = environment(reports.path());
   if (!faults.is_empty()) faults.put_into(whole);

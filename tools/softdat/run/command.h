@@ -34,6 +34,7 @@ class Command {
   bool is_gathered() const;
   void check_sanitizer() const;
   void warn_of(const std::string& word) const;
+  Environment known_environment() const;
   Environment environment(const std::string& socket) const;
   void tell_of(const Faults& faults, const Summary& summary) const;
   JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
@@ -43,6 +44,7 @@ class Command {
   EnvironmentOptions environment_;
   FaultOptions faults_;
   CaptureOptions capture_;
+  std::uint32_t nasty_ = 0;  // a value of SOFTDAT_NASTY; 0: as the environment says
   std::vector<std::string> words_;
   std::string server_;
   std::uint32_t copies_ = 1;

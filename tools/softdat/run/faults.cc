@@ -97,7 +97,14 @@ Faults::Faults(const FaultOptions& options, const Environment& environment) : lo
     }
   }
   for (const std::string& statement : options.statements) add(statement, "", 0);
-  if (rules_.empty() && !options.log.empty()) throw UsageError("--faults-log goes with --faults or --fault");
+  const std::string nasty = environment.value_of("SOFTDAT_NASTY");
+  const bool is_nasty = !nasty.empty() && nasty != "0";
+  if (is_nasty && environment.value_of("SOFTDAT_BACKEND").starts_with("verbs")) {
+    throw UsageError(fmt::format("--nasty {} needs the simulated adapter. Leave --backend away", nasty));
+  }
+  if (rules_.empty() && !options.log.empty() && !is_nasty) {
+    throw UsageError("--faults-log goes with --faults, --fault or --nasty");
+  }
   if (rules_.empty() && !(options.file.empty() && options.statements.empty())) {
     throw UsageError(
         fmt::format("{}: the plan has no fault in it; name one, as in drop-connection nth=5", name_of(options)));
@@ -140,6 +147,7 @@ void Faults::check_transport(const Environment& environment) const {
 void Faults::put_into(Environment& environment) {
   directory_.emplace("softdat-faults");
   environment.put("SOFTDAT_FAULTS_LOG", directory_->path() + "/log");
+  if (has_no_plan()) return;
   if (text_.size() <= kMostText) return environment.put("SOFTDAT_FAULTS", text_);
   const std::string path = directory_->path() + "/plan";
   std::ofstream file(path);
@@ -154,12 +162,14 @@ std::size_t Faults::finish() const {
   std::vector<std::string> lines;
   for (std::string line; std::getline(fired, line);) lines.push_back(line);
   sort_fault_log(lines);
-  if (log_.empty()) return lines.size();
+  const auto is_fault = [](const std::string& line) { return !line.starts_with('#'); };
+  const auto fired_count = static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_fault));
+  if (log_.empty()) return fired_count;
   std::ofstream file(log_, std::ios::trunc);
   for (const std::string& line : lines) file << line << '\n';
   file.flush();
   if (!file) throw Failure(fmt::format("cannot write the log of faults \"{}\": {}", log_, std::strerror(errno)));
-  return lines.size();
+  return fired_count;
 }
 
 }  // namespace softdat::tools::run

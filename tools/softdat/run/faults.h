@@ -25,13 +25,15 @@ class FaultOptions {
 
 class Faults {
  public:
-  // Reads the plan. `environment` is that of the programs, as far as it is known. UsageError when the plan makes no
-  // sense, or asks for what the transport cannot do.
+  // Reads the plan. A log without a plan goes with the nasty mode. `environment` is that of the programs, as far as it
+  // is known. UsageError when the plan makes no sense, or asks for what the transport cannot do.
   Faults(const FaultOptions& options, const Environment& environment);
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
-  bool is_empty() const { return rules_.empty(); }
+  // No plan, and no log of what the nasty mode does.
+  bool is_empty() const { return has_no_plan() && log_.empty(); }
+  bool has_no_plan() const { return rules_.empty(); }
   // Sets SOFTDAT_FAULTS and SOFTDAT_FAULTS_LOG. Failure when a file cannot be made.
   void put_into(Environment& environment);
   // After the programs: writes the log, sorted. Returns how many faults fired. Failure when it cannot be written.

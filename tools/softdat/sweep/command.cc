@@ -147,7 +147,7 @@ class Signals {
 // does not matter.
 void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t most, const std::string& directory) {
   for (Trial& trial : trials) {
-    if (!is_bad(trial.outcome) || !trial.least.empty()) continue;
+    if (!is_bad(trial.outcome) || !trial.least.empty() || is_nasty(trial.fault)) continue;
     if (most-- == 0) return;
     const auto is_same = [&](const Statements& tried) {
       return try_fault(plan, joined(tried), directory).outcome == trial.outcome;
@@ -168,6 +168,8 @@ Command::Command(CommandLine& line) : options_(line.add("sweep", "Let a program 
   options_.add_number("-j,--jobs", "N", jobs_, 0, 1024, "Runs at a time; 0: one a processor, with --server one");
   options_.add_number("--sample", "N", sample_, 0, 100000000, "So many failures, chosen by the seed; 0: all");
   options_.add_number("--seed", "N", seed_, 0, ~std::uint64_t{0}, "Chooses the sample");
+  options_.add_number("--nasty", "N", nasty_, 1, 100000000,
+                      "Instead of failures: N runs in nasty mode, with the seeds from --seed on");
   options_.add_number("--timeout", "SECONDS", timeout_s_, 0, 1e6,
                       "A run that takes longer hangs; 0: ten times the usual time, at least 10");
   options_.add_number("--wrong-data", "STATUS", wrong_data_, 0, 255,
@@ -212,12 +214,20 @@ std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string
   if (timeout_s_ == 0) {
     plan.timeout = std::max(baseline.time * kTimesUsual, std::chrono::duration<double>(kLeastTimeout));
   }
+  if (nasty_ != 0) return nasty_faults();
   const std::vector<std::string> all = faults_at(baseline.notes);
   if (all.empty()) throw Failure("the program has no point at which it could fail: it opened no simulated adapter");
   std::vector<std::string> chosen = sample(all, sample_, seed_);
   fmt::print(stderr, "softdat: {} points, {} failures, {} of them tried, {} at a time\n", baseline.notes.size(),
              all.size(), chosen.size(), jobs());
   return chosen;
+}
+
+std::vector<std::string> Command::nasty_faults() const {
+  std::vector<std::string> faults;
+  for (std::uint32_t i = 0; i < nasty_; ++i) faults.push_back(nasty_fault(static_cast<std::uint32_t>(seed_) + i));
+  fmt::print(stderr, "softdat: {} runs in nasty mode, {} at a time\n", faults.size(), jobs());
+  return faults;
 }
 
 void Command::write_reports(const TrialPlan& plan, const std::vector<Trial>& trials) const {
@@ -247,6 +257,13 @@ std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std
 }
 
 int Command::run() const {
+  constexpr std::uint64_t kMostSeed = 4294967295;
+  if (nasty_ != 0 && (seed_ < 1 || seed_ > kMostSeed - nasty_)) {
+    throw UsageError(
+        fmt::format("--seed {} is no first seed for --nasty {}; it takes 1 to {}", seed_, nasty_, kMostSeed - nasty_));
+  }
+  if (nasty_ != 0 && options_.has("--sample"))
+    throw UsageError("--sample does not go with --nasty, which has no failures");
   if (words_.empty()) throw UsageError("softdat sweep needs a program, as in: softdat sweep -- your-program");
   static_cast<void>(run::read_assignments(assignments_));
   if (!run::find_program(words_.front())) throw Failure(fmt::format("there is no program \"{}\"", words_.front()));

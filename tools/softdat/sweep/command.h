@@ -23,6 +23,7 @@ class Command {
  private:
   TrialPlan plan() const;
   std::vector<std::string> find_faults(TrialPlan& plan, const std::string& directory) const;
+  std::vector<std::string> nasty_faults() const;
   std::vector<Trial> try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
                              const std::string& directory) const;
   std::size_t jobs() const;
@@ -36,6 +37,7 @@ class Command {
   std::uint32_t jobs_ = 0;
   std::uint32_t sample_ = 0;
   std::uint64_t seed_ = 1;
+  std::uint32_t nasty_ = 0;  // runs in nasty mode, instead of failures
   double timeout_s_ = 0;
   std::uint32_t wrong_data_ = 0;
   std::string results_ = "softdat-sweep.jsonl";

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 
 #include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
@@ -34,6 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::array<const char*, kOutcomes> kNames{"passed", "clean error", "hang",       "crash",
                                                     "leak",   "wrong data",  "not reached"};
+constexpr std::string_view kNasty = "nasty ";
 constexpr std::size_t kMostDetails = 4000;
 // How long a program that was stopped may take to end.
 constexpr auto kStopTime = std::chrono::seconds(5);
@@ -179,10 +181,17 @@ int reap(pid_t process) {
   return run::to_exit_status(status);
 }
 
+// The options of softdat run that make the fault.
+std::vector<std::string> options_of(const std::string& fault) {
+  if (is_nasty(fault)) return {"--nasty", fault.substr(kNasty.size())};
+  return {"--fault", fault};
+}
+
 std::vector<std::string> words_of(const TrialPlan& plan, const std::string& fault, const std::string& log) {
   std::vector<std::string> words = plan.words;
-  const std::initializer_list<std::string> added = {"--grace", "2", "--fault", fault, "--faults-log", log};
-  words.insert(words.begin() + static_cast<std::ptrdiff_t>(plan.options_end), added);
+  std::vector<std::string> added = options_of(fault);
+  added.insert(added.end(), {"--grace", "2", "--faults-log", log});
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(plan.options_end), added.begin(), added.end());
   return words;
 }
 
@@ -245,12 +254,14 @@ bool tells_of_crash(const std::string& output) {
   return false;
 }
 
-Outcome classify(const TrialPlan& plan, const Run& run) {
+// In nasty mode nothing fails, so a program that ends with an error has relied on what DAT does not promise.
+Outcome classify(const TrialPlan& plan, const Run& run, bool is_nasty_run) {
   if (run.is_hanging) return Outcome::kHang;
   const bool was_found = has(run.output, "ERROR: AddressSanitizer") || has(run.output, "WARNING: ThreadSanitizer");
   if (is_crash(run.status) || was_found || tells_of_crash(run.output)) return Outcome::kCrash;
   if (plan.wrong_data && run.status == *plan.wrong_data) return Outcome::kWrongData;
   if (has(run.output, "ERROR: LeakSanitizer")) return Outcome::kLeak;
+  if (is_nasty_run && run.status != 0) return Outcome::kWrongData;
   if (run.fired.empty()) return Outcome::kNotReached;
   if (run.status != 0) return Outcome::kCleanError;
   for (const std::string& line : left_in(run.output)) {
@@ -260,6 +271,14 @@ Outcome classify(const TrialPlan& plan, const Run& run) {
 }
 
 }  // namespace
+
+std::string nasty_fault(std::uint32_t seed) {
+  return fmt::format("{}{}", kNasty, seed);
+}
+
+bool is_nasty(const std::string& fault) {
+  return fault.starts_with(kNasty);
+}
 
 const char* name_of(Outcome outcome) {
   return kNames[static_cast<std::size_t>(outcome)];
@@ -279,7 +298,7 @@ bool is_bad(Outcome outcome) {
 
 Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
   const Run result = run(plan, fault, directory);
-  Trial trial{fault, classify(plan, result), result.status, result.stacks};
+  Trial trial{fault, classify(plan, result, is_nasty(fault)), result.status, result.stacks};
   if (is_crash(result.status)) trial.details = crash_stacks(plan, fault, directory);
   if (trial.details.empty() && is_bad(trial.outcome)) trial.details = result.output;
   if (trial.details.size() > kMostDetails) trial.details.erase(0, trial.details.size() - kMostDetails);
@@ -308,7 +327,9 @@ Baseline run_baseline(const TrialPlan& plan, const std::string& directory) {
 std::string command_line(const TrialPlan& plan, const std::string& fault) {
   std::string line = "softdat";
   for (std::size_t i = 1; i < plan.words.size(); ++i) {
-    if (i == plan.options_end && !fault.empty()) line += " --fault " + run::shell_quoted(fault);
+    if (i == plan.options_end && !fault.empty()) {
+      for (const std::string& option : options_of(fault)) line += ' ' + run::shell_quoted(option);
+    }
     line += ' ' + run::shell_quoted(plan.words[i]);
   }
   return line;

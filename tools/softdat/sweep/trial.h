@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <set>
@@ -27,6 +28,10 @@ const char* name_of(Outcome outcome);
 std::optional<Outcome> find_outcome(const std::string& name);
 // Whether somebody has to look at it.
 bool is_bad(Outcome outcome);
+
+// In place of a fault: a run in nasty mode by this seed.
+std::string nasty_fault(std::uint32_t seed);
+bool is_nasty(const std::string& fault);
 
 struct TrialPlan {
   std::vector<std::string> words;  // softdat run and all its options, but for the faults; "--"; the program

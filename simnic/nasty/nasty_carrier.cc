@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/nasty/nasty_carrier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "simnic/nasty/nasty_channel.h"
+#include "simnic/wrapped_port.h"
+
+namespace softdat::simnic::nasty {
+namespace {
+
+using transport::ChannelSink;
+using transport::InboundRequest;
+using transport::Offer;
+
+bool is_of_datagrams(const Offer& offer) {
+  return (offer.features & transport::kDatagrams) != 0;
+}
+
+// A request with as much private data as there can be.
+class NastyRequest final : public InboundRequest {
+ public:
+  NastyRequest(NastyCarrier& carrier, std::unique_ptr<InboundRequest> inner)
+      : carrier_(carrier), inner_(std::move(inner)), offer_(inner_->offer()) {
+    if (!is_of_datagrams(offer_)) fill_up(offer_.private_data, carrier_.decisions());
+  }
+
+  const Offer& offer() const override { return offer_; }
+  bool is_alive() const override { return inner_->is_alive(); }
+  void reject(std::span<const std::byte> private_data) override { inner_->reject(private_data); }
+
+  std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    if (is_of_datagrams(offer_)) return inner_->accept(reply, sink);
+    auto channel = std::make_unique<NastyChannel>(carrier_, carrier_.endpoint_of(reply.address), sink);
+    return channel->accept(*inner_, reply) ? std::move(channel) : nullptr;
+  }
+
+ private:
+  NastyCarrier& carrier_;
+  const std::unique_ptr<InboundRequest> inner_;
+  Offer offer_;
+};
+
+}  // namespace
+
+transport::ListenResult NastyCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
+                                             transport::PortSink& sink) {
+  return WrappedPort::listen(*inner_, service_id, backlog, sink, [this](std::unique_ptr<InboundRequest> request) {
+    return std::make_unique<NastyRequest>(*this, std::move(request));
+  });
+}
+
+std::unique_ptr<transport::Channel> NastyCarrier::connect(const transport::Address& remote, const Offer& request,
+                                                          ChannelSink& sink) {
+  if (is_of_datagrams(request)) return inner_->connect(remote, request, sink);
+  auto channel = std::make_unique<NastyChannel>(*this, endpoint_of(request.address), sink);
+  channel->connect(remote, request);
+  return channel;
+}
+
+std::size_t NastyCarrier::turn(base::Time now) {
+  turned_at_ = std::max(turned_at_, now);
+  const std::size_t moved = inner_->turn(now);
+  if (is_counted_here()) ++looks_;
+  return moved + proceed();
+}
+
+std::size_t NastyCarrier::look() {
+  const std::size_t seen = inner_->look();
+  if (seen == kTakesTurn) return seen;
+  ++looks_;
+  return seen + proceed();
+}
+
+void NastyCarrier::wait(base::Time deadline) {
+  waiter_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  const base::Time next{base::Duration(next_.load(std::memory_order_seq_cst))};
+  inner_->wait(std::min(deadline, next));
+}
+
+// There is room for all, so that no hold allocates.
+void NastyCarrier::add(NastyChannel&) {
+  restless_.reserve(++channels_);
+}
+
+void NastyCarrier::remove(NastyChannel& channel) {
+  --channels_;
+  std::replace(restless_.begin(), restless_.end(), &channel, static_cast<NastyChannel*>(nullptr));
+}
+
+Hold NastyCarrier::hold(NastyChannel& channel, unsigned looks, base::Duration longest) {
+  const Hold hold{.looks = looks_ + looks, .deadline = base::deadline_after(now(), longest)};
+  if (std::find(restless_.begin(), restless_.end(), &channel) == restless_.end()) {
+    std::erase(restless_, nullptr);
+    restless_.push_back(&channel);
+  }
+  const base::Time::rep end = hold.deadline.time_since_epoch().count();
+  if (end < next_.load(std::memory_order_relaxed)) {
+    next_.store(end, std::memory_order_seq_cst);
+    inner_->interrupt();
+  }
+  return hold;
+}
+
+// Channels may come, go and hold more meanwhile.
+std::size_t NastyCarrier::proceed() {
+  if (next_.load(std::memory_order_relaxed) == base::kNever.time_since_epoch().count()) return 0;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < restless_.size(); ++i) {
+    if (restless_[i] != nullptr) done += restless_[i]->proceed();
+  }
+  base::Time next = base::kNever;
+  std::erase_if(restless_, [&](const NastyChannel* channel) {
+    if (channel == nullptr || !channel->holds_something()) return true;
+    next = std::min(next, channel->next_end());
+    return false;
+  });
+  next_.store(next.time_since_epoch().count(), std::memory_order_seq_cst);
+  return done;
+}
+
+}  // namespace softdat::simnic::nasty

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// NastyCarrier: a carrier between a NIC and its real carrier, which exists only in nasty mode
+// (docs/decisions/0027-nasty-mode.md). Every channel of it is a NastyChannel. Channels for datagrams pass unchanged.
+//
+// What is held back is held for a number of looks, which are the polls of the program, or for a short time, whichever
+// ends first: a program that polls sees the same in each run, and one that sleeps or polls memory goes on. Turns of the
+// engine's own thread, which is the one that calls wait(), are no looks.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "simnic/nasty/decisions.h"
+#include "transport/carrier.h"
+
+namespace softdat::simnic::nasty {
+
+class NastyChannel;
+
+// What the clock of the holds is.
+enum class HoldClock {
+  kReal,
+  kTurns,  // what turn() is told, for tests that drive time
+};
+
+// For how long something is held back.
+struct Hold {
+  std::uint64_t looks = 0;  // until the carrier has counted so many...
+  base::Time deadline{};    // ...or until then
+};
+
+// Owned by the baton, but for wait() and interrupt().
+class NastyCarrier final : public transport::Carrier {
+ public:
+  // `port_base`: as NicConfig's.
+  NastyCarrier(std::unique_ptr<transport::Carrier> inner, std::shared_ptr<const Decisions> decisions,
+               std::uint32_t port_base, HoldClock clock = HoldClock::kReal)
+      : inner_(std::move(inner)), decisions_(std::move(decisions)), port_base_(port_base), clock_(clock) {}
+
+  transport::ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, transport::PortSink& sink) override;
+  std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
+                                              transport::ChannelSink& sink) override;
+  std::size_t turn(base::Time now) override;
+  std::size_t look() override;
+  bool has_failed() const override { return inner_->has_failed(); }
+  void wait(base::Time deadline) override;
+  void interrupt() override { inner_->interrupt(); }
+
+  // For channels.
+  const Decisions& decisions() const { return *decisions_; }
+  transport::Carrier& inner() { return *inner_; }
+  // The number of the endpoint that has this address: a queue pair names itself by its port (Nic::create_qp).
+  std::uint32_t endpoint_of(const transport::Address& own) const { return own.port - 1u - port_base_; }
+  // Numbers a connection that has been established. Throws std::bad_alloc.
+  Where count_connection(std::uint32_t endpoint) { return {endpoint, ++connections_[endpoint]}; }
+  // A channel comes and goes. Throws std::bad_alloc.
+  void add(NastyChannel& channel);
+  void remove(NastyChannel& channel);
+  // Holds something of the channel back, which hears by NastyChannel::proceed() when it is over. Allocates nothing.
+  Hold hold(NastyChannel& channel, unsigned looks, base::Duration longest);
+  bool is_over(const Hold& hold) const { return looks_ >= hold.looks || now() >= hold.deadline; }
+
+ private:
+  base::Time now() const { return clock_ == HoldClock::kReal ? base::Clock::now() : turned_at_; }
+  std::size_t proceed();
+  bool is_counted_here() const { return waiter_.load(std::memory_order_relaxed) != std::this_thread::get_id(); }
+
+  const std::unique_ptr<transport::Carrier> inner_;
+  const std::shared_ptr<const Decisions> decisions_;
+  const std::uint32_t port_base_;
+  const HoldClock clock_;
+  std::map<std::uint32_t, std::uint32_t> connections_;  // of each endpoint, that were established
+  std::vector<NastyChannel*> restless_;                 // that hold something; null: gone while proceed() runs
+  std::size_t channels_ = 0;
+  std::uint64_t looks_ = 0;
+  base::Time turned_at_{};
+  // The earliest end of a hold. Written with the baton, read by wait() without it: a hold that begins while a thread
+  // waits stores its end first and interrupts the wait then.
+  std::atomic<base::Time::rep> next_{base::kNever.time_since_epoch().count()};
+  std::atomic<std::thread::id> waiter_{};  // the thread that calls wait()
+};
+
+}  // namespace softdat::simnic::nasty

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// In which order the bytes of one message are placed. DAT promises none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/message.h"
+
+namespace softdat::simnic::nasty {
+
+// Cuts `length` bytes into a power of two of pieces, eight at most, that begin at multiples of eight bytes: no adapter
+// tears an aligned word. Then numbers them in an order that is neither ascending nor the order of another draw.
+class Pieces {
+ public:
+  Pieces(std::size_t length, std::uint64_t order);
+
+  std::size_t count() const { return count_; }
+  struct Piece {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  // The i-th to be placed. The first is that with the last byte.
+  Piece at(std::size_t i) const;
+
+ private:
+  const std::size_t length_;
+  const std::size_t count_;
+  const std::size_t size_;    // of each but the last
+  const std::size_t stride_;  // odd, so that every piece is met
+};
+
+// Copies the piece of `bytes`, the bytes of a message from `offset` on, to where they belong. `slices` are the places
+// of all of them. False: memory faults.
+[[nodiscard]] bool copy_piece(std::span<const transport::Slice> slices, std::span<const std::byte> bytes,
+                              const Pieces::Piece& piece);
+
+}  // namespace softdat::simnic::nasty

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A program that takes the EVD that dat_cno_wait returns for the one with the event. */
+#include "loop.h"
+
+/* The event that the CNO tells of. */
+static DAT_EVENT take(void) {
+  DAT_EVENT event;
+  DAT_EVD_HANDLE evd;
+  for (;;) {
+    CHECK(dat_cno_wait(cno, PATIENCE, &evd));
+#ifdef WRONG
+    hold(dat_evd_dequeue(evd, &event) == DAT_SUCCESS, "the EVD that the CNO names has no event");
+    return event;
+#else
+    if (dat_evd_dequeue(pairs[0].receives, &event) == DAT_SUCCESS) return event;
+    if (dat_evd_dequeue(pairs[1].receives, &event) == DAT_SUCCESS) return event;
+#endif
+  }
+}
+
+static void client(void) {
+  int round;
+  for (round = 0; round < ROUNDS; ++round) {
+    DAT_EVENT event;
+    post_receive(round % 2);
+    post_send(round % 2);
+    event = take();
+    hold(event.event_data.dto_completion_event_data.user_cookie.as_64 == (DAT_UINT64)(round % 2), "another message");
+    next_event(sends);
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/nasty/placing.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace softdat::simnic::nasty {
+namespace {
+
+constexpr std::size_t kLengths[] = {1, 7, 8, 9, 16, 63, 64, 65, 100, 4096, 4097};
+
+TEST(Pieces, CoverEachByteOnceAndEndAtWords) {
+  for (const std::size_t length : kLengths) {
+    for (std::uint64_t order = 0; order < 16; ++order) {
+      const Pieces pieces(length, order);
+      std::vector<int> times(length);
+      for (std::size_t i = 0; i < pieces.count(); ++i) {
+        const Pieces::Piece piece = pieces.at(i);
+        ASSERT_LT(piece.begin, piece.end) << length;
+        EXPECT_EQ(piece.begin % 8, 0u) << length;
+        for (std::size_t byte = piece.begin; byte < piece.end; ++byte) ++times.at(byte);
+      }
+      for (const int count : times) ASSERT_EQ(count, 1) << "length " << length << ", order " << order;
+    }
+  }
+}
+
+TEST(Pieces, BeginWithTheLastByte) {
+  for (const std::size_t length : kLengths) EXPECT_EQ(Pieces(length, 5).at(0).end, length);
+}
+
+TEST(Pieces, DifferentDrawsGiveDifferentOrders) {
+  EXPECT_NE(Pieces(64, 1).at(1).begin, Pieces(64, 3).at(1).begin);
+}
+
+TEST(Pieces, AreCopiedAcrossSlices) {
+  std::vector<std::byte> bytes(40);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i + 1);
+  std::vector<std::byte> first(13), second(27);
+  const transport::Slice slices[] = {{first.data(), first.size()}, {second.data(), second.size()}};
+  const Pieces pieces(bytes.size(), 7);
+  for (std::size_t i = 0; i < pieces.count(); ++i) EXPECT_TRUE(copy_piece(slices, bytes, pieces.at(i)));
+  first.insert(first.end(), second.begin(), second.end());
+  EXPECT_EQ(first, bytes);
+}
+
+}  // namespace
+}  // namespace softdat::simnic::nasty
