@@ -95,8 +95,8 @@ class ChannelSink {
   // Must not close or destroy the channel. The payload lies in memory that the peer may change while it is read.
   virtual bool on_brief(const Brief&) { return false; }
 
-  // For the nasty mode, simnic/nasty, between place() and on_message() of a send: the bytes of the receive that takes it.
-  // 0: none, or not known.
+  // For the nasty mode, simnic/nasty, between place() and on_message() of a send: the bytes of the receive that takes
+  // it. 0: none, or not known.
   virtual std::uint64_t receive_length() { return 0; }
 
   // send() may be tried again after kBlocked. May also come without one.

@@ -51,6 +51,11 @@ Arrival part_of(const Message& message, std::uint64_t begin, std::uint64_t end) 
 
 Placement NastyChannel::place(const Arrival& arrival, SliceList& out) {
   if (is_over_) return Placement::kDiscard;
+  // The message before may have been void, and have had no end.
+  if (arrival.message_offset == 0) {
+    current_.clear();
+    is_streaming_ = false;
+  }
   if (is_streaming_) return sink_.place(arrival, out);
   const std::uint64_t end = arrival.message_offset + arrival.length;
   if (end > kMostOfMessage) return begin_stream(arrival, out);
