@@ -69,6 +69,7 @@ void NastyChannel::on_refused(transport::Refusal reason, std::span<const std::by
 // What came before the end is told before it.
 void NastyChannel::on_closed(transport::CloseReason reason, const transport::TerminateCode& code) {
   hand_on_all();
+  tell_of_part();
   hand_on_ack();
   if (is_over()) return;
   is_over_ = true;

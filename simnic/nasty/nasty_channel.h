@@ -69,6 +69,7 @@ class NastyChannel final : public transport::Channel, private transport::Channel
 
   // Inbound.
   transport::Placement begin_stream(const transport::Arrival& arrival, transport::SliceList& out);
+  void tell_of_part();
   void on_note(const transport::Message& message);
   void on_ack(std::uint64_t count);
   void hand_on_ack();
@@ -107,10 +108,12 @@ class NastyChannel final : public transport::Channel, private transport::Channel
   std::uint64_t decided_arrivals_ = 0;  // the highest that there has been
   std::uint64_t answers_ = 0;           // the same, of its answers
   std::vector<std::byte> current_;      // payload of the message that is arriving
-  bool is_streaming_ = false;           // that message goes to the sink unkept
-  std::deque<Arrived> arrived_;         // oldest first
-  std::size_t kept_ = 0;                // bytes in it
-  std::optional<Hold> arrival_hold_;    // of the oldest; none: there is none
+  // That message, as far as it is known; none: no byte of it has come.
+  std::optional<transport::Message> arriving_;
+  bool is_streaming_ = false;         // that message goes to the sink unkept
+  std::deque<Arrived> arrived_;       // oldest first
+  std::size_t kept_ = 0;              // bytes in it
+  std::optional<Hold> arrival_hold_;  // of the oldest; none: there is none
 };
 
 }  // namespace softdat::simnic::nasty

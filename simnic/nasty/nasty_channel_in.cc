@@ -55,6 +55,7 @@ Placement NastyChannel::place(const Arrival& arrival, SliceList& out) {
   if (arrival.message_offset == 0) {
     current_.clear();
     is_streaming_ = false;
+    arriving_ = Message{.opcode = arrival.opcode, .stag = arrival.stag, .offset = arrival.offset};
   }
   if (is_streaming_) return sink_.place(arrival, out);
   const std::uint64_t end = arrival.message_offset + arrival.length;
@@ -81,6 +82,13 @@ Placement NastyChannel::begin_stream(const Arrival& arrival, SliceList& out) {
   return sink_.place(arrival, out);
 }
 
+// The beginning of an answer tells the queue pair that the peer has carried out all before it; the end will not come.
+void NastyChannel::tell_of_part() {
+  if (is_over() || is_streaming_ || !arriving_ || arriving_->opcode != Opcode::kReadResponse) return;
+  SliceList nothing;
+  static_cast<void>(sink_.place(part_of(*arriving_, 0, 0), nothing));
+}
+
 void NastyChannel::on_fault(const Arrival& arrival) {
   if (!is_over_) sink_.on_fault(arrival);
 }
@@ -88,6 +96,7 @@ void NastyChannel::on_fault(const Arrival& arrival) {
 void NastyChannel::on_message(const Message& message) {
   if (is_over_) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
+  arriving_.reset();
   const Inbound fate = decide_inbound(message.opcode);
   if (std::exchange(is_streaming_, false)) return sink_.on_message(message);
   const bool is_late = fate.late > 0 || fate.torn > 0 || !arrived_.empty();

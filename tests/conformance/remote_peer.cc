@@ -32,7 +32,7 @@ DAT_RETURN RemotePeer::request(Peer& client, std::string_view private_data) {
 void RemotePeer::connect(Peer& client) {
   require(request(client), "dat_ep_connect");
   const auto data = next_event(client.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED).event_data.connect_event_data;
-  if (data.private_data_size != static_cast<DAT_COUNT>(sizeof offer_)) throw SetupFailure("no offer of memory");
+  if (data.private_data_size < static_cast<DAT_COUNT>(sizeof offer_)) throw SetupFailure("no offer of memory");
   std::memcpy(&offer_, data.private_data, sizeof offer_);
   if (child_.read_line() != "connected") throw SetupFailure("the other process did not connect");
 }
