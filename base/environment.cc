@@ -47,6 +47,7 @@ constexpr std::array<Row, 20> kRows{{
     {"SOFTDAT_CAPTURE", "", {}, true},
     {"SOFTDAT_CAPTURE_SNAP", "", {0, 65535}},
     {"SOFTDAT_CAPTURE_BUFFER", "", {128, 1048576}},
+    {"SOFTDAT_PROFILE", "", {}, true},
 }};
 
 const Row& row_of(Variable variable) {

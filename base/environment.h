@@ -29,6 +29,7 @@ enum class Variable {
   kCapture,               // SOFTDAT_CAPTURE: a directory, in which each process captures what its adapters do
   kCaptureSnap,           // SOFTDAT_CAPTURE_SNAP: 0 to 65535, the most payload bytes of a packet that are captured
   kCaptureBuffer,         // SOFTDAT_CAPTURE_BUFFER: 128 to 1048576, KiB of the buffer before the file
+  kProfile,               // SOFTDAT_PROFILE: the device that is simulated, NAME or @FILE (docs/PROFILES.md)
 };
 
 // The variable's value, or an empty view when it is unset or not understood. A word has the spelling of the list above,

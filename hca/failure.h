@@ -35,6 +35,8 @@ enum class Rule : std::uint8_t {
   // Posts.
   kQueueFull,        // `room` requests are outstanding
   kTooManySegments,  // `length` asked for, `room` allowed
+  kMessageTooLong,   // `length` bytes asked for, `room` allowed
+  kNotOffered,       // the device has no such operation
   kNoReads,          // the limit of reads under way is 0
   kTooManyReads,     // the peer asked for more at a time than was agreed on
   kCompletionsLost,  // no room in a completion queue

@@ -169,7 +169,9 @@ struct DeviceAttributes {
   std::uint32_t max_reads_in;   // per queue pair, as responder
   std::uint32_t max_reads_out;  // per queue pair, as initiator
   std::uint32_t max_private_data;
-  std::uint32_t max_srq = 0;  // 0: no shared receive queues; each holds up to max_wr
+  std::uint32_t max_srq = 0;  // 0: no shared receive queues
+  std::uint32_t max_srq_wr = 0;
+  std::uint32_t max_srq_sge = 0;
   // What devices differ in. A request for what is missing is answered kUnsupported.
   std::uint32_t max_mw = 0;        // 0: no memory windows
   std::uint32_t max_read_sge = 0;  // segments of a read
@@ -177,6 +179,9 @@ struct DeviceAttributes {
   bool has_immediate = false;   // writes with immediate data
   bool has_zero_based = false;  // regions whose addresses count from 0
   bool has_datagrams = false;   // is a DatagramDevice too
+  // An RDMA read wants its own memory to grant remote write.
+  bool needs_remote_write_to_read = false;
+  std::string profile{};  // of the device that is simulated; empty: none in particular
   Transport transport = Transport::kSimulated;
   DirectAccess direct = DirectAccess::kNone;
   std::uint64_t nasty = 0;  // the device does the oddest that is legal, by this seed; 0: it does not

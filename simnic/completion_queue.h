@@ -4,11 +4,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "hca/completion_queue.h"
 #include "hca/receive_accounts.h"
 #include "simnic/completion_ring.h"
+#include "simnic/quota.h"
 
 namespace softdat::simnic {
 
@@ -34,6 +36,9 @@ class CompletionQueue final : public hca::CompletionQueue {
   hca::Outcome resize(std::size_t capacity) override;
   base::EventCount& event_count() override { return event_count_; }
   void arm(bool solicited_only) override;
+
+  // For the maker, before others know the queue. `has_resize`: resize() may exceed the present capacity.
+  void set_share(Share share, bool has_resize);
 
   // Any thread. Whether its consumer lags so far behind that nobody should hurry to add to it.
   bool is_filling_up() const { return ring().is_half_full(); }
@@ -89,6 +94,9 @@ class CompletionQueue final : public hca::CompletionQueue {
   base::EventCount event_count_;
   // Owned by the baton.
   std::vector<std::unique_ptr<CompletionRing>> rings_;  // the present one and those left by resize(), one a size
+  // Set by the maker.
+  Share share_;
+  std::size_t most_ = ~std::size_t{0};  // that resize() can reach
 };
 
 }  // namespace softdat::simnic

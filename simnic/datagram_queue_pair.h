@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "hca/datagram.h"
@@ -13,6 +14,7 @@
 #include "simnic/completion_feed.h"
 #include "simnic/datagram_link.h"
 #include "simnic/datagram_switch.h"
+#include "simnic/quota.h"
 #include "simnic/receive_limits.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
@@ -79,6 +81,8 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   hca::QueuePairCounts counts() const override;
   hca::Outcome post_datagram(const hca::DatagramRequest& request) override;
 
+  void set_share(Share share) { share_ = std::move(share); }
+
   // Answers a peer that asked for an exchange; kInvalidArgument if it asked for anything else.
   hca::Outcome accept_with_baton(transport::InboundRequest& request, std::span<const std::byte> private_data);
   // Dropped without a word when there is no receive that it fits into.
@@ -133,6 +137,7 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   std::vector<std::shared_ptr<DatagramLink>> links_;  // of the exchanges made here
   std::size_t promised_exchanges_ = 0;                // whose outcome is still to be told
   bool is_end_promised_ = false;                      // a place for the next enter_error() to tell
+  Share share_;                                       // set by the maker
 };
 
 }  // namespace softdat::simnic

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "hca/device.h"
 #include "simnic/direct/home.h"
+#include "simnic/quota.h"
 
 namespace softdat::simnic {
 
@@ -16,9 +18,11 @@ class ProtectionDomain final : public hca::ProtectionDomain {
  public:
   explicit ProtectionDomain(std::uint32_t id) : id_(id) {}
   std::uint32_t id() const { return id_; }
+  void set_share(Share share) { share_ = std::move(share); }
 
  private:
   const std::uint32_t id_;
+  Share share_;  // set by the maker
 };
 
 // Owns one key of the table. Its destructor takes the baton, removes the key, and takes each lane that posters may hold
@@ -34,6 +38,7 @@ class MemoryRegion final : public hca::MemoryRegion {
   std::uint32_t lkey() const override { return key_; }
   std::uint32_t rkey() const override { return key_; }
   hca::Outcome revoke() override;
+  void set_share(Share share) { share_ = std::move(share); }
 
  private:
   void withdraw_with_baton();
@@ -46,6 +51,7 @@ class MemoryRegion final : public hca::MemoryRegion {
   bool is_revoked_ = false;  // owned by the baton
   // Written with the baton, read by the thread that wrote it.
   std::optional<direct::Withdrawn> withdrawn_;
+  Share share_;  // set by the maker
 };
 
 }  // namespace softdat::simnic

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <utility>
+
 #include "hca/device.h"
+#include "simnic/quota.h"
 #include "simnic/window_state.h"
 
 namespace softdat::simnic {
@@ -18,11 +21,13 @@ class MemoryWindow final : public hca::MemoryWindow {
 
   hca::WindowBinding binding() const override;
   WindowState& state() { return state_; }
+  void set_share(Share share) { share_ = std::move(share); }
 
  private:
   Engine& engine_;
   MemoryTable& table_;
   WindowState& state_;
+  Share share_;  // set by the maker
 };
 
 }  // namespace softdat::simnic

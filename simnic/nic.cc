@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t kMaxSegments = 30;
 static_assert(kMaxSegments <= transport::SliceList::kCapacity);
 
-hca::DeviceAttributes make_attributes(const NicConfig& config) {
+hca::DeviceAttributes own_attributes(const NicConfig& config) {
   return {.name = config.name,
           .vendor = "SoftDAT simulated HCA",
           .address = config.address,
@@ -39,6 +39,8 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .max_reads_out = 128,
           .max_private_data = transport::kMaxPrivateData,
           .max_srq = kMostSharedQueues,
+          .max_srq_wr = 1u << 16,
+          .max_srq_sge = kMaxSegments,
           .max_mw = MemoryTable::kMaxRegions - 1,
           .max_read_sge = kMaxSegments,
           .has_atomics = true,
@@ -47,6 +49,16 @@ hca::DeviceAttributes make_attributes(const NicConfig& config) {
           .has_datagrams = true,
           .direct = config.home == nullptr ? hca::DirectAccess::kNone : config.direct,
           .nasty = config.nasty};
+}
+
+hca::DeviceAttributes make_attributes(const NicConfig& config) {
+  hca::DeviceAttributes attributes = own_attributes(config);
+  if (config.profile != nullptr) model::apply(*config.profile, attributes);
+  return attributes;
+}
+
+model::DeviceRules make_rules(const NicConfig& config) {
+  return config.profile == nullptr ? model::DeviceRules{} : model::rules_of(*config.profile);
 }
 
 // Numbers come again when many queue pairs have been made; they tell, and nothing is looked up by them.
@@ -93,6 +105,8 @@ hca::Error error_of(transport::ListenError error) {
 
 Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
     : attributes_(make_attributes(config)),
+      has_profile_(config.profile != nullptr),
+      rules_(make_rules(config)),
       rnr_(config.rnr),
       connect_grace_(config.connect_grace),
       port_base_(config.port_base),
@@ -102,7 +116,11 @@ Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
       engine_(std::move(carrier), config.drive) {}
 
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
-  return std::unique_ptr<hca::ProtectionDomain>(new ProtectionDomain(last_pd_.fetch_add(1) + 1));
+  auto share = domains_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
+  auto domain = std::make_unique<ProtectionDomain>(last_pd_.fetch_add(1) + 1);
+  domain->set_share(std::move(*share));
+  return std::unique_ptr<hca::ProtectionDomain>(std::move(domain));
 }
 
 hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
@@ -111,6 +129,9 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
   if (wraps || length > attributes_.max_mr_size || (access & ~hca::kRegionAccess) != 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
+  if ((access & hca::kZeroBased) != 0 && !attributes_.has_zero_based) return hca::fail(hca::Error::kUnsupported);
+  auto share = regions_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
   const std::uint64_t start = (access & hca::kZeroBased) != 0 ? 0 : address;
   const MemoryGrant grant{.address = start,
                           .length = length,
@@ -120,9 +141,10 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
   guard_memory();
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
-  std::unique_ptr<hca::MemoryRegion> region;
+  std::unique_ptr<MemoryRegion> region;
   try {
     region.reset(new MemoryRegion(engine_, memory_, home_.get(), *key));
+    region->set_share(std::move(*share));
   } catch (const std::bad_alloc&) {
     const Engine::Hold hold(engine_);
     memory_.remove(*key);
@@ -131,14 +153,19 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
   if (home_ != nullptr && (grant.access & kRemoteAccess) != 0) {
     home_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain}, address);
   }
-  return region;
+  return std::unique_ptr<hca::MemoryRegion>(std::move(region));
 }
 
 hca::Result<std::unique_ptr<hca::MemoryWindow>> Nic::create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
                                                                    std::uint64_t context) {
+  if (attributes_.max_mw == 0) return hca::fail(hca::Error::kUnsupported);
+  auto share = windows_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
   try {
     const std::uint32_t domain = static_cast<ProtectionDomain&>(pd).id();
-    return std::unique_ptr<hca::MemoryWindow>(new MemoryWindow(engine_, memory_, domain, scope, context));
+    auto window = std::make_unique<MemoryWindow>(engine_, memory_, domain, scope, context);
+    window->set_share(std::move(*share));
+    return std::unique_ptr<hca::MemoryWindow>(std::move(window));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
@@ -152,8 +179,12 @@ hca::Outcome Nic::check_memory(std::uint32_t lkey, std::uint64_t address, std::u
 
 hca::Result<std::unique_ptr<hca::CompletionQueue>> Nic::create_cq(std::size_t capacity, hca::CompletionSink& sink) {
   if (capacity > attributes_.max_cqe) return hca::fail(hca::Error::kLimitReached);
+  auto share = completion_queues_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
   try {
-    return std::unique_ptr<hca::CompletionQueue>(new CompletionQueue(engine_, accounts_, capacity, sink));
+    auto queue = std::make_unique<CompletionQueue>(engine_, accounts_, capacity, sink);
+    queue->set_share(std::move(*share), rules_.has_cq_resize);
+    return std::unique_ptr<hca::CompletionQueue>(std::move(queue));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
@@ -164,6 +195,8 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
     return hca::fail(hca::Error::kInvalidArgument);
   }
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
+  auto share = queue_pairs_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
   try {
     const std::uint32_t number = last_qp_.fetch_add(1) + 1;
     const NicView view{.engine = engine_,
@@ -173,28 +206,43 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .address = attributes_.address.with_port(to_port(number + port_base_)),
                        .rnr = rnr_,
                        .connect_grace = connect_grace_};
-    return std::unique_ptr<hca::QueuePair>(make_queue_pair(view, config));
+    std::unique_ptr<QueuePair> queue_pair = make_queue_pair(view, rounded(config));
+    queue_pair->set_share(std::move(*share));
+    return std::unique_ptr<hca::QueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }
 }
 
 std::unique_ptr<QueuePair> Nic::make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) {
+  if (has_profile_) return std::make_unique<RuledQueuePair>(view, config, post_rules());
   return std::unique_ptr<QueuePair>(new QueuePair(view, config));
+}
+
+hca::QueuePairConfig Nic::rounded(hca::QueuePairConfig config) const {
+  if (!rules_.rounds_work_queues) return config;
+  config.limits.send_wr = model::rounded(config.limits.send_wr);
+  config.limits.recv_wr = model::rounded(config.limits.recv_wr);
+  return config;
 }
 
 hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Nic::create_srq(const hca::SharedReceiveQueueConfig& config) {
   if (config.pd == nullptr || config.sink == nullptr || config.capacity == 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  if (config.capacity > attributes_.max_wr || config.max_sge > attributes_.max_sge) {
+  if (attributes_.max_srq == 0) return hca::fail(hca::Error::kUnsupported);
+  if (config.capacity > attributes_.max_srq_wr || config.max_sge > attributes_.max_srq_sge) {
     return hca::fail(hca::Error::kLimitReached);
   }
+  auto share = shared_queues_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
   const auto account = accounts_.open();
   if (!account) return hca::fail(hca::Error::kLimitReached);
   try {
-    return std::unique_ptr<hca::SharedReceiveQueue>(
-        new SharedReceiveQueue(engine_, memory_, attributes_.max_wr, accounts_, *account, config));
+    auto queue =
+        std::make_unique<SharedReceiveQueue>(engine_, memory_, attributes_.max_srq_wr, accounts_, *account, config);
+    queue->set_share(std::move(*share), rules_.has_srq_resize);
+    return std::unique_ptr<hca::SharedReceiveQueue>(std::move(queue));
   } catch (const std::bad_alloc&) {
     accounts_.close(*account);
     return hca::fail(hca::Error::kNoMemory);
@@ -206,14 +254,19 @@ hca::Result<std::unique_ptr<hca::DatagramQueuePair>> Nic::create_datagram_qp(con
   if (config.pd == nullptr || config.send_cq == nullptr || config.recv_cq == nullptr) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
+  if (!attributes_.has_datagrams) return hca::fail(hca::Error::kUnsupported);
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
+  auto share = queue_pairs_.take();
+  if (!share) return hca::fail(hca::Error::kLimitReached);
   try {
     const DatagramNicView view{.engine = engine_,
                                .memory = memory_,
                                .datagrams = datagrams_,
                                .address = attributes_.address,
                                .connect_grace = connect_grace_};
-    return std::unique_ptr<hca::DatagramQueuePair>(new DatagramQueuePair(view, config, sink));
+    auto queue_pair = std::make_unique<DatagramQueuePair>(view, rounded(config), sink);
+    queue_pair->set_share(std::move(*share));
+    return std::unique_ptr<hca::DatagramQueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }

@@ -13,8 +13,11 @@
 #include "simnic/engine.h"
 #include "simnic/listener_table.h"
 #include "simnic/memory_table.h"
+#include "simnic/model/device_rules.h"
 #include "simnic/queue_pair.h"
+#include "simnic/quota.h"
 #include "simnic/rnr_policy.h"
+#include "simnic/ruled_queue_pair.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -33,6 +36,7 @@ struct NicConfig {
   std::uint64_t nasty = 0;                                // as NicOptions, for the attributes
   std::uint32_t port_base =
       0;  // added to the ports of queue pairs, which begin at 2, and to the numbers of those for datagrams
+  std::shared_ptr<const model::Profile> profile = nullptr;  // the device that is simulated; null: none in particular
 };
 
 class Nic : public hca::Device, public hca::DatagramDevice {
@@ -71,19 +75,32 @@ class Nic : public hca::Device, public hca::DatagramDevice {
 
  protected:
   Engine& engine() { return engine_; }
+  // What posts may ask for.
+  PostRules post_rules() const { return post_rules_of(rules_, attributes_); }
 
  private:
+  // With the sizes of work queues that the device makes of those asked for.
+  hca::QueuePairConfig rounded(hca::QueuePairConfig config) const;
   // Throws std::bad_alloc.
   virtual std::unique_ptr<QueuePair> make_queue_pair(const NicView& view, const hca::QueuePairConfig& config);
 
   // Fixed after construction.
   const hca::DeviceAttributes attributes_;
+  const bool has_profile_;
+  const model::DeviceRules rules_;
   const RnrPolicy rnr_;
   const base::Duration connect_grace_;
   const std::uint32_t port_base_;
   const std::shared_ptr<direct::Home> home_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};
+  // Of what is alive.
+  Quota queue_pairs_{attributes_.max_qp};  // those for datagrams too
+  Quota completion_queues_{attributes_.max_cq};
+  Quota regions_{attributes_.max_mr};
+  Quota windows_{attributes_.max_mw};
+  Quota domains_{attributes_.max_pd};
+  Quota shared_queues_{attributes_.max_srq};
   MemoryTable memory_;
   hca::ReceiveAccounts accounts_{kMostSharedQueues};
   // Owned by the baton.

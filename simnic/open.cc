@@ -67,7 +67,8 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                          .home = home,
                          .direct = direct,
                          .nasty = options.nasty,
-                         .port_base = port_base};
+                         .port_base = port_base,
+                         .profile = options.profile};
   if (!has_faults) return std::make_unique<Nic>(std::move(carrier), config);
   auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
   return std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fault_plan.h"
 #include "hca/device.h"
+#include "simnic/model/profile.h"
 #include "simnic/rnr_policy.h"
 #include "transport/open_carrier.h"
 
@@ -28,6 +29,7 @@ struct NicOptions {
   hca::DirectAccess direct = hca::DirectAccess::kWhereHarmless;  // where the system can; not with faults
   base::FaultPlan faults{};                                      // no rules: none
   std::uint64_t nasty = 0;                                       // seed of the nasty mode; 0: off
+  std::shared_ptr<const model::Profile> profile = nullptr;       // as NicConfig
 };
 
 // Null, with the reason logged, if the log of faults cannot be written. Throws as transport::open_carrier().

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/brief_lock.h"
 #include "base/guarded.h"
@@ -22,6 +23,7 @@
 #include "simnic/fault.h"
 #include "simnic/lane.h"
 #include "simnic/queue_pair_state.h"
+#include "simnic/quota.h"
 #include "simnic/receive_limits.h"
 #include "simnic/requester.h"
 #include "simnic/responder.h"
@@ -73,6 +75,8 @@ class QueuePair : public hca::QueuePair,
   void note_place(bool is_receive, const void* place) final;
   hca::TransferCounts transfer_counts() const final { return counters_.read(); }
   hca::QueuePairCounts counts() const override;
+
+  void set_share(Share share) { share_ = std::move(share); }
 
   // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone
   // meanwhile is heard of as kAcceptFailed.
@@ -230,6 +234,7 @@ class QueuePair : public hca::QueuePair,
   bool has_left_ = false;             // leave_engine() was called
   // Owned by the baton.
   std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
+  Share share_;                              // set by the maker
 };
 
 }  // namespace softdat::simnic

@@ -13,11 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/brief_lock.h"
 #include "hca/device.h"
 #include "hca/receive_accounts.h"
+#include "simnic/quota.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/task.h"
 #include "simnic/work_queue.h"
@@ -40,6 +42,12 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   void arm(std::uint32_t limit) override;
   hca::SharedReceiveCounts counts() const override;
   std::uint32_t high_water() const override;
+
+  // For the maker, before others know the queue. `has_resize`: resize() may change the capacity.
+  void set_share(Share share, bool has_resize) {
+    share_ = std::move(share);
+    has_resize_ = has_resize;
+  }
 
   // Fixed.
   std::uint32_t max_segments() const { return max_segments_; }
@@ -70,6 +78,8 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   hca::ReceiveAccounts& accounts_;
   const hca::ReceiveAccounts::Number account_;
   hca::SharedReceiveQueueSink* const sink_;
+  Share share_;  // set by the maker, as is the next
+  bool has_resize_ = true;
 
   mutable base::BriefLock post_mutex_;  // guards the posting side of *queue_; taken after the baton
   // Changed with the baton and post_mutex_, read with either.

@@ -118,7 +118,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Device::create_srq(const h
   if (config.pd == nullptr || config.sink == nullptr || config.capacity == 0) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  if (config.capacity > attributes_.max_wr || config.max_sge > attributes_.max_sge) {
+  if (config.capacity > attributes_.max_srq_wr || config.max_sge > attributes_.max_srq_sge) {
     return hca::fail(hca::Error::kLimitReached);
   }
   const auto& domain = static_cast<ProtectionDomain&>(*config.pd);

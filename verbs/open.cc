@@ -114,6 +114,8 @@ hca::DeviceAttributes attributes_of(const Traits& traits, const ibv_device_attr&
           .max_reads_out = std::min(count_of(able.max_qp_init_rd_atom), 255u),
           .max_private_data = traits.max_private_data,
           .max_srq = std::min(count_of(able.max_srq), 0xffffu),
+          .max_srq_wr = std::min(count_of(able.max_qp_wr), 1u << 16),
+          .max_srq_sge = std::min(count_of(able.max_sge), kMostSegments),
           .max_mw = traits.has_windows ? count_of(able.max_mw) : 0,
           .max_read_sge = traits.max_read_sge,
           .has_atomics = traits.has_atomics,

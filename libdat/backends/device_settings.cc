@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/local_addresses.h"
 #include "base/log.h"
 #include "libdat/backends/local_interface.h"
+#include "simnic/model/profile_file.h"
 
 namespace softdat::backends {
 namespace {
@@ -168,6 +170,29 @@ void apply_nasty(simnic::NicOptions& options) {
   options.nasty = base::read_number(Variable::kNasty, base::environment(Variable::kNasty)).value_or(0);
 }
 
+// What the device does, unless the program's user says otherwise.
+void apply_profile_quirks(simnic::NicOptions& options) {
+  const simnic::model::Profile& profile = *options.profile;
+  const auto& no_receive = profile.at(simnic::model::Field::kNoReceive);
+  if (!no_receive || !base::environment(Variable::kRnr).empty()) return;
+  const bool terminates = no_receive->number == static_cast<std::uint64_t>(simnic::model::NoReceive::kTerminate);
+  options.rnr = terminates ? simnic::RnrPolicy::kTerminate : simnic::RnrPolicy::kWait;
+}
+
+// False, with the reason logged, if there is no such profile, or it makes no sense.
+bool apply_profile(simnic::NicOptions& options) {
+  const std::string value(base::environment(Variable::kProfile));
+  if (value.empty()) return true;
+  auto profile = simnic::model::find_profile(value);
+  if (!profile) {
+    base::log(base::LogLevel::kError, "SOFTDAT_PROFILE=%s: %s", value.c_str(), profile.reason().c_str());
+    return false;
+  }
+  options.profile = std::make_shared<const simnic::model::Profile>(std::move(profile).value());
+  apply_profile_quirks(options);
+  return true;
+}
+
 // An unknown value of the others has been reported and reads as unset.
 bool apply_environment(simnic::NicOptions& options) {
   const auto apply_variable = [&](Variable variable, std::string_view key) {
@@ -205,7 +230,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   options.name = choice.name;
   options.address.ipv4 = kLoopback + index_of(choice.name);
   if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
-  if (!has_own_address(options) || !apply_faults(options)) return std::nullopt;
+  if (!has_own_address(options) || !apply_faults(options) || !apply_profile(options)) return std::nullopt;
   apply_nasty(options);
   return options;
 }

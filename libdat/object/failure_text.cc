@@ -241,6 +241,12 @@ std::string rule_text(const Failure& failure) {
       return print("%" PRIu64 " requests are outstanding, as many as the queue has room for", failure.room);
     case Rule::kTooManySegments:
       return print("%" PRIu64 " segments were given, and %" PRIu64 " are allowed", failure.length, failure.room);
+    case Rule::kMessageTooLong:
+      return print("%" PRIu64 " bytes were given, and the adapter takes %" PRIu64 " at most (max_message_size of ",
+                   failure.length, failure.room) +
+             "dat_ia_query)";
+    case Rule::kNotOffered:
+      return std::string("the adapter has no ") + operation_text(failure.operation);
     case Rule::kNoReads:
       return "the endpoint's max_rdma_read_out is 0, so it may post no RDMA read and no atomic";
     case Rule::kTooManyReads:
@@ -298,6 +304,10 @@ const char* remedy_text(const Failure& failure) {
       return "Reap completions before more is posted, or create the endpoint with longer queues.";
     case Rule::kTooManySegments:
       return "Create the endpoint with a larger max_request_iov or max_recv_iov.";
+    case Rule::kMessageTooLong:
+      return "Send it in parts.";
+    case Rule::kNotOffered:
+      return "Ask dat_ia_query what the adapter offers, and do without what it lacks.";
     case Rule::kNoReads:
     case Rule::kTooManyReads:
     case Rule::kCannot:

@@ -72,7 +72,7 @@ hca::Result<std::unique_ptr<hca::Listener>> FaultyNic::listen(std::uint64_t serv
 }
 
 std::unique_ptr<QueuePair> FaultyNic::make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) {
-  return std::make_unique<FaultyQueuePair>(view, config, *carrier_);
+  return std::make_unique<FaultyQueuePair>(view, config, post_rules(), *carrier_);
 }
 
 }  // namespace softdat::simnic::fault

@@ -32,8 +32,9 @@ hca::Error error_of_reason(const std::string& reason) {
   return reason == "protection" ? hca::Error::kPermission : hca::Error::kLimitReached;
 }
 
-FaultyQueuePair::FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig& config, FaultyCarrier& carrier)
-    : QueuePair(nic, config),
+FaultyQueuePair::FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig& config, const PostRules& rules,
+                                 FaultyCarrier& carrier)
+    : RuledQueuePair(nic, config, rules),
       engine_(nic.engine),
       carrier_(carrier),
       endpoint_(carrier.endpoint_of(nic.address)),
@@ -65,7 +66,7 @@ std::optional<hca::Error> FaultyQueuePair::decide_post(FaultOp op, std::uint64_t
 
 hca::Outcome FaultyQueuePair::post_send(const hca::SendRequest& request) {
   if (const auto error = decide_post(op_of(request.opcode), hca::total_length(request.local))) return hca::fail(*error);
-  return QueuePair::post_send(request);
+  return RuledQueuePair::post_send(request);
 }
 
 hca::Result<std::uint32_t> FaultyQueuePair::post_bind(const hca::BindRequest& request) {

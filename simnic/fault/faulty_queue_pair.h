@@ -8,14 +8,15 @@
 #include <optional>
 
 #include "simnic/fault/faulty_carrier.h"
-#include "simnic/queue_pair.h"
+#include "simnic/ruled_queue_pair.h"
 
 namespace softdat::simnic::fault {
 
-class FaultyQueuePair final : public QueuePair {
+class FaultyQueuePair final : public RuledQueuePair {
  public:
   // Throws std::bad_alloc. The carrier is the engine's.
-  FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig& config, FaultyCarrier& carrier);
+  FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig& config, const PostRules& rules,
+                  FaultyCarrier& carrier);
   ~FaultyQueuePair() override;
 
   hca::Outcome post_send(const hca::SendRequest& request) override;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/model/device_rules.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace softdat::simnic::model {
+namespace {
+
+// The next power of two above it does not fit.
+constexpr std::uint32_t kMostRounded = 1u << 31;
+
+template <typename Number>
+void lower(const Profile& profile, Field field, Number& attribute) {
+  if (!profile.at(field)) return;
+  attribute = static_cast<Number>(std::min<std::uint64_t>(attribute, profile.at(field)->number));
+}
+
+void lower(const Profile& profile, Field field, bool& attribute) {
+  if (profile.at(field)) attribute = attribute && profile.at(field)->number != 0;
+}
+
+}  // namespace
+
+DeviceRules rules_of(const Profile& profile) {
+  const auto says = [&](Field field, std::uint64_t otherwise) { return profile.number(field, otherwise) != 0; };
+  return {.has_send_with_invalidate = says(Field::kSendWithInvalidate, 1),
+          .has_cq_resize = says(Field::kCqResize, 1),
+          .has_srq_resize = says(Field::kSrqResize, 1),
+          .rounds_work_queues = says(Field::kWorkQueue, 0),
+          .needs_remote_write_to_read = says(Field::kReadSinkNeedsRemoteWrite, 0)};
+}
+
+void apply(const Profile& profile, hca::DeviceAttributes& attributes) {
+  attributes.vendor = "SoftDAT, as " + profile.title;
+  attributes.profile = profile.name;
+  lower(profile, Field::kMaxQp, attributes.max_qp);
+  lower(profile, Field::kMaxWr, attributes.max_wr);
+  lower(profile, Field::kMaxSge, attributes.max_sge);
+  lower(profile, Field::kMaxReadSge, attributes.max_read_sge);
+  attributes.max_read_sge = std::min(attributes.max_read_sge, attributes.max_sge);
+  lower(profile, Field::kMaxCq, attributes.max_cq);
+  lower(profile, Field::kMaxCqe, attributes.max_cqe);
+  lower(profile, Field::kMaxMr, attributes.max_mr);
+  lower(profile, Field::kMaxMrSize, attributes.max_mr_size);
+  lower(profile, Field::kMaxPd, attributes.max_pd);
+  lower(profile, Field::kMaxMessageSize, attributes.max_message_size);
+  lower(profile, Field::kMaxReadsIn, attributes.max_reads_in);
+  lower(profile, Field::kMaxReadsOut, attributes.max_reads_out);
+  lower(profile, Field::kMaxPrivateData, attributes.max_private_data);
+  lower(profile, Field::kMaxSrq, attributes.max_srq);
+  lower(profile, Field::kMaxSrqWr, attributes.max_srq_wr);
+  lower(profile, Field::kMaxSrqSge, attributes.max_srq_sge);
+  lower(profile, Field::kMaxMw, attributes.max_mw);
+  lower(profile, Field::kAtomics, attributes.has_atomics);
+  lower(profile, Field::kImmediate, attributes.has_immediate);
+  lower(profile, Field::kDatagrams, attributes.has_datagrams);
+  lower(profile, Field::kZeroBased, attributes.has_zero_based);
+  attributes.needs_remote_write_to_read = profile.number(Field::kReadSinkNeedsRemoteWrite, 0) != 0;
+}
+
+std::uint32_t rounded(std::uint32_t wanted) {
+  return wanted == 0 || wanted > kMostRounded ? wanted : std::bit_ceil(wanted);
+}
+
+}  // namespace softdat::simnic::model
