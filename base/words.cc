@@ -12,6 +12,7 @@
 
 #include "base/guarded.h"
 #include "base/log.h"
+#include "base/runner.h"
 
 namespace softdat::base {
 namespace {
@@ -85,6 +86,9 @@ bool are_words_wanted() {
 void say(const std::string& sentence) try {
   if (!are_words_wanted()) return;
   const std::uint64_t times = count(sentence);
+  if (times == 1 && has_runner()) {
+    tell_runner("said\t" + std::to_string(::getpid()) + '\t' + runner_word(sentence) + '\n');
+  }
   if (times > 0) print_sentence(times > 1 ? sentence + " (" + std::to_string(times) + " times so far)" : sentence);
 } catch (const std::bad_alloc&) {
 }

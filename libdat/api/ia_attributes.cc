@@ -170,7 +170,7 @@ void set_identity(DAT_PROVIDER_ATTR& attributes, const RegisteredIa& ia) {
   attributes.is_thread_safe = ia.info.is_thread_safe == 0 ? DAT_FALSE : DAT_TRUE;
 }
 
-void set_ways(DAT_PROVIDER_ATTR& attributes) {
+void set_ways(DAT_PROVIDER_ATTR& attributes, const AdapterAttributes& adapter) {
   // DAT_MEM_TYPE_VIRTUAL is 0 and always there.
   attributes.lmr_mem_types_supported =
       static_cast<DAT_MEM_TYPE>(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL);
@@ -186,7 +186,7 @@ void set_ways(DAT_PROVIDER_ATTR& attributes) {
   attributes.optimal_buffer_alignment = 64;
   attributes.lmr_sync_req = DAT_FALSE;
   attributes.dto_async_return_guaranteed = DAT_FALSE;
-  attributes.rdma_write_for_rdma_read_req = DAT_FALSE;
+  attributes.rdma_write_for_rdma_read_req = adapter.needs_remote_write_to_read ? DAT_TRUE : DAT_FALSE;
   // Streams of all kinds may share an EVD. The DAT headers declare the matrix const although it is
   // an output.
   auto* merging = const_cast<DAT_BOOLEAN*>(&attributes.evd_stream_merging_supported[0][0]);
@@ -240,7 +240,7 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
 
 void write_provider_attributes(const RegisteredIa& ia, const AdapterAttributes& adapter, DAT_PROVIDER_ATTR& to) {
   set_identity(to, ia);
-  set_ways(to);
+  set_ways(to, adapter);
   set_shared_receives(to, adapter);
   set_what_is_missing(to);
   to.max_private_data_size = adapter.max_private_data_size;

@@ -2,10 +2,9 @@
 #include "libdat/object/endpoint_attributes.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
+#include <array>
 
-#include "libdat/object/refusal.h"
+#include "libdat/object/limit.h"
 
 namespace softdat::object {
 namespace {
@@ -26,25 +25,15 @@ bool has_several(std::uint32_t flags) {
   return (flags & (flags - 1)) != 0;
 }
 
-struct Count {
-  const char* name;
-  std::int32_t value;
-  std::uint32_t most;
-};
-
-// The first count that the device does not allow.
-std::optional<Count> find_bad_count(const EndpointAttributes& a, const hca::DeviceAttributes& device) {
-  for (const Count& count : {Count{"max_recv_dtos", a.max_recv_dtos, device.max_wr},
-                             {"max_request_dtos", a.max_request_dtos, device.max_wr},
-                             {"max_recv_iov", a.max_recv_iov, device.max_sge},
-                             {"max_request_iov", a.max_request_iov, device.max_sge},
-                             {"max_rdma_read_in", a.max_rdma_read_in, device.max_reads_in},
-                             {"max_rdma_read_out", a.max_rdma_read_out, device.max_reads_out},
-                             {"max_rdma_read_iov", a.max_rdma_read_iov, device.max_read_sge},
-                             {"max_rdma_write_iov", a.max_rdma_write_iov, device.max_sge}}) {
-    if (count.value < 0 || static_cast<std::uint32_t>(count.value) > count.most) return count;
-  }
-  return std::nullopt;
+std::array<CountLimit, 8> counts_of(const EndpointAttributes& a, const hca::DeviceAttributes& device) {
+  return {{{"max_recv_dtos", a.max_recv_dtos, device.max_wr, "max_dto_per_ep"},
+           {"max_request_dtos", a.max_request_dtos, device.max_wr, "max_dto_per_ep"},
+           {"max_recv_iov", a.max_recv_iov, device.max_sge, "max_iov_segments_per_dto"},
+           {"max_request_iov", a.max_request_iov, device.max_sge, "max_iov_segments_per_dto"},
+           {"max_rdma_read_in", a.max_rdma_read_in, device.max_reads_in, "max_rdma_read_per_ep_in"},
+           {"max_rdma_read_out", a.max_rdma_read_out, device.max_reads_out, "max_rdma_read_per_ep_out"},
+           {"max_rdma_read_iov", a.max_rdma_read_iov, device.max_read_sge, "max_iov_segments_per_rdma_read"},
+           {"max_rdma_write_iov", a.max_rdma_write_iov, device.max_sge, "max_iov_segments_per_rdma_write"}}};
 }
 
 bool are_flags_good(const EndpointAttributes& a) {
@@ -85,11 +74,9 @@ Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceA
                         StatusDetail argument) {
   if (attributes.service_type > kDatagramService) return model_not_supported();
   if ((attributes.qos & ~kAllQos) != 0) return model_not_supported();
-  if (const auto bad = find_bad_count(attributes, device)) {
-    return because(invalid_parameter(argument), [&] {
-      return std::string(bad->name) + " of the endpoint's attributes is " + std::to_string(bad->value) +
-             ", and the adapter takes 0 to " + std::to_string(bad->most);
-    });
+  for (const CountLimit& count : counts_of(attributes, device)) {
+    if (count.asked >= 0 && static_cast<std::uint64_t>(count.asked) <= count.most) continue;
+    return beyond_limit(invalid_parameter(argument), device, count);
   }
   const bool is_good = attributes.srq_soft_hw >= kNoWatermark && are_flags_good(attributes);
   return is_good ? kOk : invalid_parameter(argument);

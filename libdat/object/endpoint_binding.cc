@@ -5,6 +5,7 @@
 
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
+#include "libdat/object/limit.h"
 #include "libdat/object/protection_zone.h"
 
 namespace softdat::object {
@@ -98,7 +99,8 @@ Status EndpointBinding::make_queue_pair(Handle ep, const EndpointSinks& sinks) {
   if (config_.attributes.service_type == kDatagramService) return make_datagram_queue_pair(config, sinks.datagram);
   auto queue_pair = device_->create_qp(config);
   if (!queue_pair) {
-    return creation_failure(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6);
+    return failed_creation(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6,
+                           device_->attributes(), {"endpoints", device_->attributes().max_qp, "max_eps"});
   }
   queue_pair_ = std::move(*queue_pair);
   return kOk;
@@ -109,7 +111,8 @@ Status EndpointBinding::make_datagram_queue_pair(const hca::QueuePairConfig& con
   if (device == nullptr) return model_not_supported();
   auto queue_pair = device->create_datagram_qp(config, sink);
   if (!queue_pair) {
-    return creation_failure(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6);
+    return failed_creation(queue_pair.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg6,
+                           device_->attributes(), {"endpoints for datagrams", device_->attributes().max_qp, "max_eps"});
   }
   datagram_queue_pair_ = queue_pair->get();
   queue_pair_ = std::move(*queue_pair);

@@ -12,6 +12,7 @@
 #include "libdat/object/consumer_notification.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/limit.h"
 
 namespace softdat::object {
 namespace {
@@ -21,11 +22,10 @@ constexpr std::uint32_t kCompletionStreams = kDtoStream | kRmrBindStream;
 constexpr std::int32_t kLeastAsyncLength = 256;
 
 Status check_qlen(std::int32_t qlen, const hca::Device& device) {
-  if (qlen < 1) return invalid_parameter(StatusDetail::kInvalidArg2);
-  if (static_cast<std::uint32_t>(qlen) > device.attributes().max_cqe) {
-    return invalid_parameter(StatusDetail::kInvalidArg2);
-  }
-  return kOk;
+  const hca::DeviceAttributes& attributes = device.attributes();
+  if (qlen >= 1 && static_cast<std::uint32_t>(qlen) <= attributes.max_cqe) return kOk;
+  return beyond_limit(invalid_parameter(StatusDetail::kInvalidArg2), attributes,
+                      {"evd_min_qlen", qlen, attributes.max_cqe, "max_evd_qlen", 1});
 }
 
 }  // namespace
@@ -75,7 +75,9 @@ Status EventDispatcher::set_up(std::int32_t qlen, ConsumerNotification* cno) {
   if ((streams_ & kCompletionStreams) != 0) {
     auto cq = device_->create_cq(static_cast<std::size_t>(qlen), *this);
     if (!cq) {
-      return creation_failure(cq.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg2);
+      return failed_creation(
+          cq.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg2, device_->attributes(),
+          {"completion queues, one of which stands behind this EVD", device_->attributes().max_cq, "max_evds"});
     }
     cq_ = std::move(*cq);
     wake_ = &cq_->event_count();
@@ -347,6 +349,9 @@ Status EventDispatcher::resize(std::int32_t min_qlen) {
   if (!outcome) {
     if (has_ring) static_cast<void>(ring_.resize(std::max(length, old_length)));
     if (outcome.reason() == hca::Error::kInvalidState) return too_full;
+    if (outcome.reason() == hca::Error::kUnsupported) {
+      return not_offered(device_->attributes(), "way to let a completion queue grow");
+    }
     return creation_failure(outcome.reason(), StatusDetail::kResourceTevd, StatusDetail::kInvalidArg2);
   }
   qlen_.store(min_qlen);

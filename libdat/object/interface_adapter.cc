@@ -172,12 +172,13 @@ AdapterAttributes InterfaceAdapter::attributes() const {
           .max_rmrs = clamp(device.max_mw),
           .max_private_data_size = clamp(device.max_private_data),
           .max_srqs = clamp(device.max_srq),
-          .max_recv_per_srq = device.max_srq == 0 ? 0 : clamp(device.max_wr),
+          .max_recv_per_srq = device.max_srq == 0 ? 0 : clamp(device.max_srq_wr),
           .max_iov_segments_per_read = clamp(device.max_read_sge),
           .has_zero_based = device.has_zero_based,
           .has_atomics = device.has_atomics,
           .has_immediate = device.has_immediate,
           .has_datagrams = device.has_datagrams,
+          .needs_remote_write_to_read = device.needs_remote_write_to_read,
           .transport = device.transport,
           .direct = device.direct};
 }

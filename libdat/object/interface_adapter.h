@@ -68,6 +68,7 @@ struct AdapterAttributes {
   bool has_atomics;
   bool has_immediate;
   bool has_datagrams;
+  bool needs_remote_write_to_read;
   hca::Transport transport;
   hca::DirectAccess direct;
 };

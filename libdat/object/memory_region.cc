@@ -6,6 +6,7 @@
 #include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/limit.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/protection_zone.h"
 #include "libdat/object/refusal.h"
@@ -31,7 +32,13 @@ Status check_range(const Registration& asked, const hca::DeviceAttributes& devic
   if (asked.length == 0) {
     return because(length_error(), [] { return std::string("a region of no bytes is asked for"); });
   }
-  if (asked.length > device.max_mr_size || asked.address + (asked.length - 1) < asked.address) {
+  if (asked.length > device.max_mr_size) {
+    return because(invalid_parameter(StatusDetail::kInvalidArg4), [&] {
+      return "the region has " + std::to_string(asked.length) + " bytes, and the adapter takes " +
+             std::to_string(device.max_mr_size) + " at most (max_lmr_block_size of dat_ia_query)";
+    });
+  }
+  if (asked.address + (asked.length - 1) < asked.address) {
     return invalid_parameter(StatusDetail::kInvalidArg4);
   }
   return kOk;
@@ -99,7 +106,10 @@ Status MemoryRegion::register_memory(const Registration& registration) {
   auto region =
       ia().device().register_memory(pz_->domain(), registration.address, registration.length, access_of(registration));
   if (!region) {
-    return creation_failure(region.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg3);
+    const hca::DeviceAttributes& device = ia().device().attributes();
+    if (region.reason() == hca::Error::kUnsupported) return not_offered(device, "zero-based regions (zb_supported)");
+    return failed_creation(region.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg3, device,
+                           {"memory regions", device.max_mr, "max_lmrs"});
   }
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   region_ = std::move(*region);

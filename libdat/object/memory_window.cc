@@ -3,6 +3,7 @@
 
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/limit.h"
 #include "libdat/object/protection_zone.h"
 
 namespace softdat::object {
@@ -19,7 +20,9 @@ Status MemoryWindow::create(ProtectionZone& pz, WindowScope scope, Handle& rmr) 
       pz.domain(), scope == WindowScope::kZone ? hca::WindowScope::kDomain : hca::WindowScope::kQueuePair,
       reinterpret_cast<std::uint64_t>(self->handle()));
   if (!window) {
-    return creation_failure(window.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg1);
+    const hca::DeviceAttributes& device = pz.device().attributes();
+    return failed_creation(window.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg1, device,
+                           {"memory windows (RMRs)", device.max_mw, "max_rmrs"});
   }
   if (!pz.add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   self->window_ = std::move(*window);

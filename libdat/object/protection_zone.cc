@@ -3,6 +3,7 @@
 
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/limit.h"
 
 namespace softdat::object {
 
@@ -12,7 +13,9 @@ ProtectionZone::ProtectionZone(InterfaceAdapter& ia, std::unique_ptr<hca::Protec
 Status ProtectionZone::create(InterfaceAdapter& ia, Handle& pz) {
   auto domain = ia.device().create_pd();
   if (!domain) {
-    return creation_failure(domain.reason(), StatusDetail::kResourceProtectionDomain, StatusDetail::kInvalidArg1);
+    const hca::DeviceAttributes& device = ia.device().attributes();
+    return failed_creation(domain.reason(), StatusDetail::kResourceProtectionDomain, StatusDetail::kInvalidArg1, device,
+                           {"protection zones (PZs)", device.max_pd, "max_pzs"});
   }
   Adoption adoption(ia, std::shared_ptr<ProtectionZone>(new ProtectionZone(ia, std::move(*domain))));
   if (!adoption.status().ok()) return adoption.status();

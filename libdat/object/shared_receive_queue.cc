@@ -7,6 +7,7 @@
 #include "base/probe.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/limit.h"
 #include "libdat/object/protection_zone.h"
 
 namespace softdat::object {
@@ -20,10 +21,17 @@ bool is_within(std::int32_t count, std::uint32_t limit) {
 }
 
 Status check_wish(const SharedReceiveQueueAttributes& wanted, const hca::DeviceAttributes& device) {
-  const bool is_good = wanted.max_recv_dtos > 0 && is_within(wanted.max_recv_dtos, device.max_wr) &&
-                       is_within(wanted.max_recv_iov, device.max_sge) && wanted.low_watermark >= 0 &&
-                       wanted.low_watermark <= wanted.max_recv_dtos;
-  return is_good ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
+  const Status status = invalid_parameter(StatusDetail::kInvalidArg3);
+  if (wanted.max_recv_dtos <= 0 || !is_within(wanted.max_recv_dtos, device.max_srq_wr)) {
+    return beyond_limit(status, device,
+                        {"max_recv_dtos", wanted.max_recv_dtos, device.max_srq_wr, "max_recv_per_srq", 1});
+  }
+  if (!is_within(wanted.max_recv_iov, device.max_srq_sge)) {
+    return beyond_limit(status, device,
+                        {"max_recv_iov", wanted.max_recv_iov, device.max_srq_sge, "max_iov_segments_per_dto"});
+  }
+  const bool is_good = wanted.low_watermark >= 0 && wanted.low_watermark <= wanted.max_recv_dtos;
+  return is_good ? kOk : status;
 }
 
 }  // namespace
@@ -37,11 +45,12 @@ SharedReceiveQueue::SharedReceiveQueue(InterfaceAdapter& ia, ProtectionZone& pz,
 Status SharedReceiveQueue::create(InterfaceAdapter& ia, ProtectionZone& pz, const SharedReceiveQueueAttributes& wanted,
                                   Handle& srq) {
   const hca::DeviceAttributes& device = ia.device().attributes();
-  if (device.max_srq == 0) return model_not_supported();
+  if (device.max_srq == 0) return not_offered(device, "shared receive queues (max_srqs is 0)");
   if (const Status status = check_wish(wanted, device); !status.ok()) return status;
   if (&pz.device() != &ia.device()) return invalid_handle(StatusDetail::kInvalidHandlePz);
-  const std::int32_t iov = wanted.max_recv_iov == 0 ? base::narrow<std::int32_t>(std::min(kDefaultIov, device.max_sge))
-                                                    : wanted.max_recv_iov;
+  const std::int32_t iov = wanted.max_recv_iov == 0
+                               ? base::narrow<std::int32_t>(std::min(kDefaultIov, device.max_srq_sge))
+                               : wanted.max_recv_iov;
   const std::shared_ptr<SharedReceiveQueue> self(new SharedReceiveQueue(ia, pz, iov));
   Adoption adoption(ia, self);
   if (!adoption.status().ok()) return adoption.status();
@@ -59,7 +68,11 @@ Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
                                     .capacity = base::narrow<std::uint32_t>(max_recv_dtos),
                                     .max_sge = base::narrow<std::uint32_t>(max_recv_iov_),
                                     .sink = this});
-  if (!queue) return creation_failure(queue.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg3);
+  if (!queue) {
+    const hca::DeviceAttributes& device = device_->attributes();
+    return failed_creation(queue.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg3, device,
+                           {"shared receive queues", device.max_srq, "max_srqs"});
+  }
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   queue_ = std::move(*queue);
   return kOk;
@@ -89,13 +102,18 @@ Status SharedReceiveQueue::post_recv(std::span<const Segment> local, std::uint64
 }
 
 Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
-  if (max_recv_dtos <= 0 || !is_within(max_recv_dtos, device_->attributes().max_wr)) {
-    return invalid_parameter(StatusDetail::kInvalidArg2);
+  if (max_recv_dtos <= 0 || !is_within(max_recv_dtos, device_->attributes().max_srq_wr)) {
+    return beyond_limit(invalid_parameter(StatusDetail::kInvalidArg2), device_->attributes(),
+                        {"srq_max_recv_dto", max_recv_dtos, device_->attributes().max_srq_wr, "max_recv_per_srq", 1});
   }
   const std::lock_guard lock(mutex_);
   if (max_recv_dtos < low_watermark_) return invalid_state(StatusDetail::kNoSubtype);
   const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
-  return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg2);
+  if (outcome) return kOk;
+  if (outcome.reason() == hca::Error::kUnsupported) {
+    return not_offered(device_->attributes(), "way to resize a shared receive queue");
+  }
+  return creation_failure(outcome.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg2);
 }
 
 Status SharedReceiveQueue::set_low_watermark(std::int32_t low_watermark) {

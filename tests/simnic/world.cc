@@ -95,7 +95,8 @@ Host::Host(transport::loop::LoopNetwork& network, std::uint32_t ipv4, const NicC
                      .rnr = config.rnr,
                      .drive = config.drive,
                      .connect_grace = config.connect_grace,
-                     .nasty = config.nasty},
+                     .nasty = config.nasty,
+                     .profile = config.profile},
                     injector)),
       pd_(expect_ok(nic_->create_pd())) {}
 
@@ -242,6 +243,14 @@ World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr, base::D
       here_(std::make_unique<Host>(network_, 0x0a000001, config_of("sim0", rnr, connect_grace), here)),
       there_(std::make_unique<Host>(network_, 0x0a000002, config_of("sim1", rnr, connect_grace), there)) {
   settle();  // tells them the time
+}
+
+World::World(std::shared_ptr<const model::Profile> profile)
+    : network_({}),
+      here_(std::make_unique<Host>(network_, 0x0a000001,
+                                   NicConfig{.name = "sim0", .drive = Drive::kByHand, .profile = std::move(profile)})),
+      there_(std::make_unique<Host>(network_, 0x0a000002, NicConfig{.name = "sim1", .drive = Drive::kByHand})) {
+  settle();
 }
 
 void World::settle() {

@@ -177,6 +177,8 @@ class World {
   explicit World(const transport::loop::LoopOptions& options = {}, RnrPolicy rnr = RnrPolicy::kWait,
                  base::Duration connect_grace = base::Duration::zero(), const Injector& here = nullptr,
                  const Injector& there = nullptr);
+  // `here` is simulated as that device.
+  explicit World(std::shared_ptr<const model::Profile> profile);
 
   Host& here() { return *here_; }
   Host& there() { return *there_; }

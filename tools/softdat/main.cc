@@ -15,6 +15,8 @@
 #include "tools/softdat/output.h"
 #include "tools/softdat/perf/command.h"
 #include "tools/softdat/perf/worker.h"
+#include "tools/softdat/profile/command.h"
+#include "tools/softdat/profile/lint.h"
 #include "tools/softdat/quickstart.h"
 #include "tools/softdat/registry_library.h"
 #include "tools/softdat/run/command.h"
@@ -34,6 +36,8 @@ int run_chosen(int argc, const char* const* argv) {
   run::Command run_command(line);
   const run::EnvCommand env(line);
   const sweep::Command sweep(line);
+  const profile::Command profile(line);
+  const profile::LintCommand lint(line);
   const doctor::Command doctor(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
@@ -59,6 +63,8 @@ int run_chosen(int argc, const char* const* argv) {
   if (run_command.is_chosen()) return run_command.run();
   if (env.is_chosen()) return env.run();
   if (sweep.is_chosen()) return sweep.run();
+  if (profile.is_chosen()) return profile.run();
+  if (lint.is_chosen()) return lint.run();
   if (doctor.is_chosen()) return doctor.run();
   if (top.is_chosen()) return top.run();
   if (metrics.is_chosen()) return metrics.run();

@@ -342,6 +342,8 @@ FakeDevice::FakeDevice()
              .max_reads_out = 16,
              .max_private_data = 64,
              .max_srq = 100,
+             .max_srq_wr = 1000,
+             .max_srq_sge = 8,
              .max_mw = 1000,
              .max_read_sge = 8,
              .has_atomics = true,

@@ -12,6 +12,7 @@
 
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
+#include "tools/softdat/profile/command.h"
 #include "tools/softdat/run/process.h"
 #include "tools/softdat/run/program_file.h"
 
@@ -43,6 +44,9 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_flag("-q,--quiet", is_quiet_, "No summary");
   options_.add_flag("--no-counters", has_no_counters_, "Do not show the program's counters to softdat top and metrics");
   environment_.add_to(options_);
+  options_.add_text("--profile", "NAME", profile_,
+                    "Simulate this device (softdat profile list), or that of @FILE, as SOFTDAT_PROFILE");
+  options_.add_text("--words", "FILE", words_file_, "Write what is said of refused calls and failures as JSON");
   options_.set_group("Sanitizer");
   options_.add_optional_word("--sanitize", {"on", "full"}, "on", sanitize_,
                              "Tell which rules of DAT the program breaks; =full: also advice");
@@ -74,6 +78,7 @@ void Command::check() const {
     throw UsageError("--address does not go with --hosts, which gives each host an address");
   }
   check_sanitizer();
+  if (!profile_.empty()) profile::check_profile(profile_);
   capture_.check(options_, make_environment(environment_));
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
@@ -113,10 +118,17 @@ void Command::warn_of(const std::string& word) const {
   }
 }
 
+// A program may change its directory before it opens an adapter.
+void Command::put_profile(Environment& environment) const {
+  if (profile_.empty()) return;
+  const bool is_file = profile_.starts_with('@');
+  environment.put("SOFTDAT_PROFILE", is_file ? '@' + std::filesystem::absolute(profile_.substr(1)).string() : profile_);
+}
+
 Environment Command::environment(const std::string& socket) const {
   Environment result = known_environment();
   // Without it SoftDAT's libraries have nothing to tell, and note nothing.
-  const bool is_heard = !is_quiet_ || !server_.empty() || !sanitize_.empty();
+  const bool is_heard = !is_quiet_ || !words_file_.empty() || !server_.empty() || !sanitize_.empty();
   if (is_heard) result.put("SOFTDAT_RUN_SOCKET", socket);
   if (has_no_counters_) {
     result.put("SOFTDAT_COUNTERS", "off");
@@ -124,6 +136,7 @@ Environment Command::environment(const std::string& socket) const {
     result.put("SOFTDAT_COUNTERS", "on");
   }
   if (!sanitize_.empty()) result.put("SOFTDAT_SANITIZE", sanitize_);
+  put_profile(result);
   // A program may change its directory before it reads the file.
   if (!suppressions_.empty()) {
     result.put("SOFTDAT_SANITIZE_SUPPRESSIONS", std::filesystem::absolute(suppressions_).string());
@@ -190,7 +203,8 @@ JobPlan Command::plan(const Environment& environment, const std::vector<Host>& h
   return plan;
 }
 
-int Command::finish(int status, const Findings& findings) const {
+int Command::finish(int status, const Findings& findings, const Said& said) const {
+  if (!words_file_.empty()) said.write_json(words_file_);
   if (!findings_file_.empty()) findings.write_json(findings_file_);
   return error_exitcode_ != 0 && findings.has_errors() ? static_cast<int>(error_exitcode_) : status;
 }
@@ -217,13 +231,14 @@ int Command::run() {
   const int signals = block_signals(is_gathered());
   Summary summary(is_quiet_);
   Findings findings;
-  Job job(job_plan, signals, reports, summary, findings);
+  Said said;
+  Job job(job_plan, signals, reports, summary, findings, said);
   try {
     const int status = job.run();
     summary.print();
     if (!faults.is_empty()) tell_of(faults, summary);
     if (!capture.is_empty()) summary.note(capture.finish());
-    return finish(status, findings);
+    return finish(status, findings, said);
   } catch (const StartFailure& failure) {
     print_error(failure.what());
     return failure.status();

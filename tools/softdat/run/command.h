@@ -27,7 +27,7 @@ class Command {
   int run();
 
  private:
-  int finish(int status, const Findings& findings) const;
+  int finish(int status, const Findings& findings, const Said& said) const;
   void check() const;
   std::size_t servers() const { return server_.empty() ? 0 : 1; }
   std::size_t clients() const;
@@ -35,6 +35,7 @@ class Command {
   void check_sanitizer() const;
   void warn_of(const std::string& word) const;
   Environment known_environment() const;
+  void put_profile(Environment& environment) const;
   Environment environment(const std::string& socket) const;
   void tell_of(const Faults& faults, const Summary& summary) const;
   JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
@@ -54,6 +55,8 @@ class Command {
   double grace_s_ = 10;
   bool is_quiet_ = false;
   bool has_no_counters_ = false;
+  std::string profile_;
+  std::string words_file_;
   std::string sanitize_;  // empty, or a value of SOFTDAT_SANITIZE
   std::string suppressions_;
   std::string findings_file_;

@@ -23,8 +23,8 @@ std::chrono::steady_clock::duration to_ticks(Duration duration) {
 
 }  // namespace
 
-Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings)
-    : plan_(plan), signals_(signals), reports_(reports), summary_(summary), findings_(findings) {
+Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings, Said& said)
+    : plan_(plan), signals_(signals), reports_(reports), summary_(summary), findings_(findings), said_(said) {
   for (const CopyPlan& copy : plan_.copies) {
     copies_.push_back(std::make_unique<Copy>(copy));
     is_awaiting_server_ = is_awaiting_server_ || copy.is_server;
@@ -166,6 +166,7 @@ void Job::handle_reports() {
   for (const Report& report : reports_.take()) {
     summary_.add(report);
     findings_.add(report);
+    said_.add(report);
     const bool listens = report.kind == "listen" || report.kind == "socket";
     if (!listens || !is_awaiting_server_) continue;
     is_awaiting_server_ = false;

@@ -12,6 +12,7 @@
 #include "tools/softdat/run/copy.h"
 #include "tools/softdat/run/findings.h"
 #include "tools/softdat/run/report_socket.h"
+#include "tools/softdat/run/said.h"
 #include "tools/softdat/run/summary.h"
 
 namespace softdat::tools::run {
@@ -25,8 +26,8 @@ struct JobPlan {
 
 class Job {
  public:
-  // `reports`, `summary` and `findings` must live as long. `signals` is the descriptor of block_signals().
-  Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings);
+  // `reports`, `summary`, `findings` and `said` must live as long. `signals` is the descriptor of block_signals().
+  Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings, Said& said);
 
   // Returns the exit status: the program's; of several, that of the first that failed. StartFailure when one does not
   // begin; those that had begun are stopped then.
@@ -61,6 +62,7 @@ class Job {
   ReportSocket& reports_;
   Summary& summary_;
   Findings& findings_;
+  Said& said_;
   Copies copies_;
 
   std::optional<int> failure_;  // the exit status, once something went wrong

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/model/capture.h"
+
+namespace softdat::simnic::model {
+
+Profile capture(const hca::DeviceAttributes& attributes, const std::string& name, const std::string& source) {
+  Profile profile{.name = name,
+                  .title = attributes.vendor + " (" + attributes.name + ')',
+                  .family = attributes.transport == hca::Transport::kIwarp ? Family::kIwarp : Family::kInfiniBand};
+  const auto set = [&](Field field, std::uint64_t number) { profile.at(field) = Value{number, source}; };
+  set(Field::kMaxQp, attributes.max_qp);
+  set(Field::kMaxWr, attributes.max_wr);
+  set(Field::kMaxSge, attributes.max_sge);
+  set(Field::kMaxReadSge, attributes.max_read_sge);
+  set(Field::kMaxCq, attributes.max_cq);
+  set(Field::kMaxCqe, attributes.max_cqe);
+  set(Field::kMaxMr, attributes.max_mr);
+  set(Field::kMaxMrSize, attributes.max_mr_size);
+  set(Field::kMaxPd, attributes.max_pd);
+  set(Field::kMaxMessageSize, attributes.max_message_size);
+  set(Field::kMaxReadsIn, attributes.max_reads_in);
+  set(Field::kMaxReadsOut, attributes.max_reads_out);
+  set(Field::kMaxPrivateData, attributes.max_private_data);
+  set(Field::kMaxSrq, attributes.max_srq);
+  if (attributes.max_srq > 0) {
+    set(Field::kMaxSrqWr, attributes.max_srq_wr);
+    set(Field::kMaxSrqSge, attributes.max_srq_sge);
+  }
+  set(Field::kMaxMw, attributes.max_mw);
+  set(Field::kAtomics, attributes.has_atomics ? 1 : 0);
+  set(Field::kImmediate, attributes.has_immediate ? 1 : 0);
+  set(Field::kDatagrams, attributes.has_datagrams ? 1 : 0);
+  set(Field::kZeroBased, attributes.has_zero_based ? 1 : 0);
+  return profile;
+}
+
+}  // namespace softdat::simnic::model
