@@ -110,6 +110,14 @@ std::string where_text(const Failure& failure) {
   return base::text_of(failure.remote.with_port(0)) + print(", connection qualifier %" PRIu64, failure.service_id);
 }
 
+// The text of a rule about what the adapter can do.
+std::string device_rule_text(const Failure& failure) {
+  if (failure.rule == Rule::kNotOffered) return std::string("the adapter has no ") + operation_text(failure.operation);
+  return print("%" PRIu64 " bytes were given, and the adapter takes %" PRIu64 " at most (max_message_size of ",
+               failure.length, failure.room) +
+         "dat_ia_query)";
+}
+
 // The text of a rule about connections; empty for other rules.
 std::string connection_rule_text(const Failure& failure) {
   switch (failure.rule) {
@@ -242,11 +250,8 @@ std::string rule_text(const Failure& failure) {
     case Rule::kTooManySegments:
       return print("%" PRIu64 " segments were given, and %" PRIu64 " are allowed", failure.length, failure.room);
     case Rule::kMessageTooLong:
-      return print("%" PRIu64 " bytes were given, and the adapter takes %" PRIu64 " at most (max_message_size of ",
-                   failure.length, failure.room) +
-             "dat_ia_query)";
     case Rule::kNotOffered:
-      return std::string("the adapter has no ") + operation_text(failure.operation);
+      return device_rule_text(failure);
     case Rule::kNoReads:
       return "the endpoint's max_rdma_read_out is 0, so it may post no RDMA read and no atomic";
     case Rule::kTooManyReads:

@@ -126,6 +126,12 @@ Lack lack_of_simulation() {
   return transport() == "simulated" ? Lack() : "SOFTDAT_TRANSPORT is " + transport();
 }
 
+Lack lack_of_own_limits() {
+  if (Lack lack = lack_of_simulation(); !lack.empty()) return lack;
+  const std::string vendor = offer().ia.vendor_name;
+  return vendor.starts_with("SoftDAT, as ") ? "the vendor is " + vendor : Lack();
+}
+
 DAT_COUNT max_read_segments() {
   return offer().ia.max_iov_segments_per_rdma_read;
 }

@@ -35,6 +35,8 @@ Lack lack_of_other_processes();
 Lack lack_of_descriptors();
 // What only an adapter of our own can promise.
 Lack lack_of_simulation();
+// What it promises unless it is simulated as another device (SOFTDAT_PROFILE), which its vendor says.
+Lack lack_of_own_limits();
 
 inline bool is_simulated() {
   return lack_of_simulation().empty();
@@ -42,6 +44,11 @@ inline bool is_simulated() {
 // What a peer's end is heard as, when it is none of a consumer's: a device says goodbye in one way only.
 inline DAT_EVENT_NUMBER end_of_broken_peer() {
   return is_simulated() ? DAT_CONNECTION_EVENT_BROKEN : DAT_CONNECTION_EVENT_DISCONNECTED;
+}
+
+// Bytes of private data that every adapter takes: InfiniBand leaves no more.
+inline DAT_COUNT least_private_data() {
+  return lack_of_own_limits().empty() ? 64 : 52;
 }
 
 // Segments of an RDMA read.

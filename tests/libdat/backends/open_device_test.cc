@@ -23,9 +23,9 @@ class OpenDeviceTest : public testing::Test {
   }
   void TearDown() override { SetUp(); }
 
-  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND",     "SOFTDAT_TRANSPORT",    "SOFTDAT_ADDRESS",
-                                               "SOFTDAT_CRC",         "SOFTDAT_MPA",          "SOFTDAT_RNR",
-                                               "SOFTDAT_TCP_TIMEOUT", "SOFTDAT_CONNECT_GRACE"};
+  static constexpr const char* kVariables[] = {"SOFTDAT_BACKEND",     "SOFTDAT_TRANSPORT",     "SOFTDAT_ADDRESS",
+                                               "SOFTDAT_CRC",         "SOFTDAT_MPA",           "SOFTDAT_RNR",
+                                               "SOFTDAT_TCP_TIMEOUT", "SOFTDAT_CONNECT_GRACE", "SOFTDAT_PROFILE"};
 };
 
 TEST_F(OpenDeviceTest, NobodyIsReachableWithoutBeingAsked) {
@@ -67,6 +67,24 @@ TEST_F(OpenDeviceTest, EnvironmentSetsTheTcpTimeoutWithinItsLimits) {
   for (const char* value : {"", "1", "601", "-5", "5s", "0x10", "4294967298"}) {
     ::setenv("SOFTDAT_TCP_TIMEOUT", value, 1);
     EXPECT_EQ(settle_options({"sim0", "tcp_timeout=7"})->tcp_timeout, std::chrono::seconds(7)) << value;
+  }
+}
+
+TEST_F(OpenDeviceTest, AProfileIsTakenWithItsQuirksOrRefused) {
+  EXPECT_EQ(settle_options({"sim0", ""})->profile, nullptr);
+  ::setenv("SOFTDAT_PROFILE", "siw", 1);
+  auto options = settle_options({"sim0", ""});
+  ASSERT_TRUE(options && options->profile != nullptr);
+  EXPECT_EQ(options->profile->name, "siw");
+  EXPECT_EQ(options->rnr, simnic::RnrPolicy::kTerminate);
+  ::setenv("SOFTDAT_RNR", "wait", 1);
+  EXPECT_EQ(settle_options({"sim0", ""})->rnr, simnic::RnrPolicy::kWait);
+  ::unsetenv("SOFTDAT_RNR");
+  ::setenv("SOFTDAT_PROFILE", "rxe", 1);
+  EXPECT_EQ(settle_options({"sim0", ""})->rnr, simnic::RnrPolicy::kWait);
+  for (const char* wrong : {"siww", "@", "@/nonexistent", "SIW"}) {
+    ::setenv("SOFTDAT_PROFILE", wrong, 1);
+    EXPECT_FALSE(settle_options({"sim0", ""}).has_value()) << wrong;
   }
 }
 
