@@ -126,7 +126,7 @@ LintCommand::LintCommand(CommandLine& line)
 std::vector<std::string> LintCommand::chosen_profiles() const {
   std::vector<std::string> chosen = split_list(profiles_);
   for (const std::string& name : chosen) check_profile(name);
-  if (chosen.empty() && !profiles_.empty()) throw UsageError("--profiles names no profile");
+  if (chosen.empty() && options_.has("--profiles")) throw UsageError("--profiles names no profile");
   if (!chosen.empty()) return chosen;
   for (const auto& known : simnic::model::built_in_profiles()) chosen.emplace_back(known.name);
   return chosen;

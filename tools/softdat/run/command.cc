@@ -78,7 +78,7 @@ void Command::check() const {
     throw UsageError("--address does not go with --hosts, which gives each host an address");
   }
   check_sanitizer();
-  if (!profile_.empty()) profile::check_profile(profile_);
+  if (options_.has("--profile")) profile::check_profile(profile_);
   capture_.check(options_, make_environment(environment_));
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
