@@ -60,7 +60,9 @@ hca::Failure RuledQueuePair::refusal_of(const hca::SendRequest& request) const {
   failure.rule = Rule::kMessageTooLong;
   failure.length = hca::total_length(request.local);
   failure.room = rules_.max_message_size;
-  if (failure.length > failure.room) return failure;
+  // Of segments that leave their regions the queue pair says that.
+  const hca::AccessMask rights = local_rights(request.opcode);
+  if (failure.length > failure.room && check_segments(view_, request.local, rights) == KeyFault::kNone) return failure;
   failure.rule = Rule::kUnknown;
   if (request.opcode != SendOpcode::kRead || !rules_.needs_remote_write_to_read) return failure;
   if (check_segments(view_, request.local, hca::kRemoteWrite) != KeyFault::kMissingRight) return failure;

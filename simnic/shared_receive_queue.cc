@@ -64,7 +64,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
 // With the baton nobody takes, with the lock nobody posts; completions that are polled meanwhile only
 // make room.
 hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {
-  if (!has_resize_) return hca::fail(hca::Error::kUnsupported);
+  if (!has_resize_ && capacity > this->capacity()) return hca::fail(hca::Error::kUnsupported);
   if (capacity > max_capacity_) return hca::fail(hca::Error::kLimitReached);
   try {
     auto bigger = std::make_unique<WorkQueue<RecvEntry>>(capacity, max_segments_);

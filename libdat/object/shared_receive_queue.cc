@@ -111,7 +111,7 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
   const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
   if (outcome) return kOk;
   if (outcome.reason() == hca::Error::kUnsupported) {
-    return not_offered(device_->attributes(), "way to resize a shared receive queue");
+    return not_offered(device_->attributes(), "way to let a shared receive queue grow");
   }
   return creation_failure(outcome.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg2);
 }

@@ -76,7 +76,7 @@ constexpr std::array<FieldInfo, kFields> kInfos{{
     {kZeroBased, "features", "zero_based", kFlag, 0, 1, {}, "regions whose addresses count from 0 (zb_supported)"},
     {kSendWithInvalidate, "features", "send_with_invalidate", kFlag, 0, 1, {}, "dat_ep_post_send_with_invalidate"},
     {kCqResize, "features", "cq_resize", kFlag, 0, 1, {}, "growing a completion queue (dat_evd_resize)"},
-    {kSrqResize, "features", "srq_resize", kFlag, 0, 1, {}, "resizing a shared receive queue (dat_srq_resize)"},
+    {kSrqResize, "features", "srq_resize", kFlag, 0, 1, {}, "growing a shared receive queue (dat_srq_resize)"},
     {kWorkQueue,
      "rounding",
      "work_queue",

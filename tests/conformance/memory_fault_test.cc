@@ -81,6 +81,7 @@ class MemoryFault : public testing::TestWithParam<Case> {
   void SetUp() override {
     if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
     if (is_atomic(GetParam().role) && !kIsDat2) GTEST_SKIP() << "DAT 1.2 has no atomics";
+    if (const Lack lack = lack_of_atomics(); is_atomic(GetParam().role) && !lack.empty()) GTEST_SKIP() << lack;
     Peer& owner = is_of_server(GetParam().role) ? pair_.server : pair_.client;
     memory_.emplace(owner, GetParam().damage == Damage::kTruncated);
   }

@@ -246,7 +246,7 @@ World::World(const transport::loop::LoopOptions& options, RnrPolicy rnr, base::D
 }
 
 World::World(std::shared_ptr<const model::Profile> profile)
-    : network_({}),
+    : network_(),
       here_(std::make_unique<Host>(network_, 0x0a000001,
                                    NicConfig{.name = "sim0", .drive = Drive::kByHand, .profile = std::move(profile)})),
       there_(std::make_unique<Host>(network_, 0x0a000002, NicConfig{.name = "sim1", .drive = Drive::kByHand})) {
