@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(All, LimitsOfEachDevice,
 // Creates objects until one is refused, and returns how many there were; then frees one, and there is room again.
 template <typename Create>
 std::size_t fill(Create create) {
-  std::vector<decltype(create().value())> objects;
+  std::vector<std::remove_cvref_t<decltype(create().value())>> objects;
   for (;;) {
     auto made = create();
     if (!made) {

@@ -32,7 +32,7 @@ TEST_F(PostRulesTest, AtomicsAndImmediateDataThatItLacksAreUnsupported) {
   expect_ok(active_->write(4, {local.all()}, remote));
   settle();
   EXPECT_EQ(active_->sends(), "4:ok");
-  EXPECT_EQ(rule_of({.opcode = hca::SendOpcode::kFetchAdd}), Rule::kNotOffered);
+  EXPECT_EQ(rule_of({.opcode = hca::SendOpcode::kFetchAdd, .local = {}}), Rule::kNotOffered);
 }
 
 TEST_F(PostRulesTest, WhatItHasIsCarriedOut) {
@@ -93,7 +93,7 @@ TEST_F(PostRulesTest, AReadMayNeedRemoteWriteToItsOwnMemory) {
 
 TEST_F(PostRulesTest, ASendThatInvalidatesMayBeLacking) {
   use_profile("[features]\nsend_with_invalidate = false");
-  EXPECT_EQ(reason(active_->qp().post_send({.opcode = hca::SendOpcode::kSendInvalidate, .rkey = 0x100})),
+  EXPECT_EQ(reason(active_->qp().post_send({.opcode = hca::SendOpcode::kSendInvalidate, .rkey = 0x100, .local = {}})),
             hca::Error::kUnsupported);
 }
 

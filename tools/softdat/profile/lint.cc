@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,6 @@
 #include <set>
 #include <sstream>
 
-#include "base/unique_fd.h"
 #include "simnic/model/profile_file.h"
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
@@ -66,6 +66,21 @@ std::string without_addresses(const std::string& sentence) {
   }
   return result;
 }
+
+// A descriptor for a program. Not a base::UniqueFd, which a child of fork() closes.
+class ProgramFile {
+ public:
+  ProgramFile(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
+    if (descriptor_ < 0) throw Failure(fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
+  }
+  ~ProgramFile() { ::close(descriptor_); }
+  ProgramFile(const ProgramFile&) = delete;
+  ProgramFile& operator=(const ProgramFile&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
 
 // Its status, as a shell gives it.
 int wait_for(pid_t process) {
@@ -126,7 +141,6 @@ LintCommand::LintCommand(CommandLine& line)
 std::vector<std::string> LintCommand::chosen_profiles() const {
   std::vector<std::string> chosen = split_list(profiles_);
   for (const std::string& name : chosen) check_profile(name);
-  if (chosen.empty() && options_.has("--profiles")) throw UsageError("--profiles names no profile");
   if (!chosen.empty()) return chosen;
   for (const auto& known : simnic::model::built_in_profiles()) chosen.emplace_back(known.name);
   return chosen;
@@ -156,11 +170,8 @@ std::vector<std::string> LintCommand::words_for(const std::string& profile, cons
 LintCommand::Run LintCommand::run_once(const std::string& profile, const std::string& directory) const {
   const std::string output = directory + "/output";
   fs::remove(directory + "/words");
-  const base::UniqueFd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!file || !nothing) {
-    throw Failure(fmt::format("cannot write to the directory \"{}\": {}", directory, std::strerror(errno)));
-  }
+  const ProgramFile file(output, O_WRONLY | O_CREAT | O_TRUNC);
+  const ProgramFile nothing("/dev/null", O_RDONLY);
   run::StartPlan plan;
   plan.words = words_for(profile, directory);
   run::Environment environment;
