@@ -206,7 +206,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .address = attributes_.address.with_port(to_port(number + port_base_)),
                        .rnr = rnr_,
                        .connect_grace = connect_grace_};
-    std::unique_ptr<QueuePair> queue_pair = make_queue_pair(view, rounded(config));
+    std::unique_ptr<QueuePair> queue_pair = make_queue_pair(view, config);
     queue_pair->set_share(std::move(*share));
     return std::unique_ptr<hca::QueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {
@@ -217,13 +217,6 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
 std::unique_ptr<QueuePair> Nic::make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) {
   if (has_profile_) return std::make_unique<RuledQueuePair>(view, config, post_rules());
   return std::unique_ptr<QueuePair>(new QueuePair(view, config));
-}
-
-hca::QueuePairConfig Nic::rounded(hca::QueuePairConfig config) const {
-  if (!rules_.rounds_work_queues) return config;
-  config.limits.send_wr = model::rounded(config.limits.send_wr);
-  config.limits.recv_wr = model::rounded(config.limits.recv_wr);
-  return config;
 }
 
 hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> Nic::create_srq(const hca::SharedReceiveQueueConfig& config) {
@@ -264,7 +257,7 @@ hca::Result<std::unique_ptr<hca::DatagramQueuePair>> Nic::create_datagram_qp(con
                                .datagrams = datagrams_,
                                .address = attributes_.address,
                                .connect_grace = connect_grace_};
-    auto queue_pair = std::make_unique<DatagramQueuePair>(view, rounded(config), sink);
+    auto queue_pair = std::make_unique<DatagramQueuePair>(view, config, sink);
     queue_pair->set_share(std::move(*share));
     return std::unique_ptr<hca::DatagramQueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {

@@ -79,8 +79,6 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   PostRules post_rules() const { return post_rules_of(rules_, attributes_); }
 
  private:
-  // With the sizes of work queues that the device makes of those asked for.
-  hca::QueuePairConfig rounded(hca::QueuePairConfig config) const;
   // Throws std::bad_alloc.
   virtual std::unique_ptr<QueuePair> make_queue_pair(const NicView& view, const hca::QueuePairConfig& config);
 

@@ -2,13 +2,9 @@
 #include "simnic/model/device_rules.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace softdat::simnic::model {
 namespace {
-
-// The next power of two above it does not fit.
-constexpr std::uint32_t kMostRounded = 1u << 31;
 
 template <typename Number>
 void lower(const Profile& profile, Field field, Number& attribute) {
@@ -27,7 +23,6 @@ DeviceRules rules_of(const Profile& profile) {
   return {.has_send_with_invalidate = says(Field::kSendWithInvalidate, 1),
           .has_cq_resize = says(Field::kCqResize, 1),
           .has_srq_resize = says(Field::kSrqResize, 1),
-          .rounds_work_queues = says(Field::kWorkQueue, 0),
           .needs_remote_write_to_read = says(Field::kReadSinkNeedsRemoteWrite, 0)};
 }
 
@@ -57,10 +52,6 @@ void apply(const Profile& profile, hca::DeviceAttributes& attributes) {
   lower(profile, Field::kDatagrams, attributes.has_datagrams);
   lower(profile, Field::kZeroBased, attributes.has_zero_based);
   attributes.needs_remote_write_to_read = profile.number(Field::kReadSinkNeedsRemoteWrite, 0) != 0;
-}
-
-std::uint32_t rounded(std::uint32_t wanted) {
-  return wanted == 0 || wanted > kMostRounded ? wanted : std::bit_ceil(wanted);
 }
 
 }  // namespace softdat::simnic::model

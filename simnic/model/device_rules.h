@@ -14,7 +14,6 @@ struct DeviceRules {
   bool has_send_with_invalidate = true;
   bool has_cq_resize = true;
   bool has_srq_resize = true;
-  bool rounds_work_queues = false;  // up to powers of two
   bool needs_remote_write_to_read = false;
 
   bool operator==(const DeviceRules&) const = default;
@@ -25,8 +24,5 @@ DeviceRules rules_of(const Profile& profile);
 // Replaces each attribute that the profile knows, by the device's own value or by what is there now, the lesser. A NIC
 // cannot do more than its simulator.
 void apply(const Profile& profile, hca::DeviceAttributes& attributes);
-
-// The size of a work queue that is asked for.
-std::uint32_t rounded(std::uint32_t wanted);
 
 }  // namespace softdat::simnic::model

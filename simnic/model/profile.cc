@@ -84,7 +84,7 @@ constexpr std::array<FieldInfo, kFields> kInfos{{
      0,
      0,
      {"exact", "power-of-two"},
-     "the size of an endpoint's queues: as asked for, or rounded up"},
+     "the size of an endpoint's queues: as asked for, or rounded up, as the simulator always does"},
     {kReadSinkNeedsRemoteWrite,
      "quirks",
      "read_sink_needs_remote_write",

@@ -212,9 +212,9 @@ base::Result<Profile, Mistake> read_profile(const std::string& path, std::string
 }
 
 base::Result<Profile, Mistake> read_profile_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
   std::string text(kMostProfileBytes + 1, '\0');
   errno = 0;
+  std::ifstream file(path, std::ios::binary);
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file && !file.eof()) {
     return base::Failure{"the profile \"" + path +
