@@ -26,7 +26,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 20> kRows{{
+constexpr std::array<Row, 23> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -48,6 +48,8 @@ constexpr std::array<Row, 20> kRows{{
     {"SOFTDAT_CAPTURE_SNAP", "", {0, 65535}},
     {"SOFTDAT_CAPTURE_BUFFER", "", {128, 1048576}},
     {"SOFTDAT_PROFILE", "", {}, true},
+    {"SOFTDAT_TIMELINE", "", {}, true},
+    {"SOFTDAT_TIMELINE_BUFFER", "", {128, 1048576}},
 }};
 
 const Row& row_of(Variable variable) {

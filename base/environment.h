@@ -30,6 +30,8 @@ enum class Variable {
   kCaptureSnap,           // SOFTDAT_CAPTURE_SNAP: 0 to 65535, the most payload bytes of a packet that are captured
   kCaptureBuffer,         // SOFTDAT_CAPTURE_BUFFER: 128 to 1048576, KiB of the buffer before the file
   kProfile,               // SOFTDAT_PROFILE: the device that is simulated, NAME or @FILE (docs/PROFILES.md)
+  kTimeline,              // SOFTDAT_TIMELINE: a directory, in which each process writes a timeline
+  kTimelineBuffer,        // SOFTDAT_TIMELINE_BUFFER: 128 to 1048576, KiB of the buffer before that file
 };
 
 // The variable's value, or an empty view when it is unset or not understood. A word has the spelling of the list above,

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/probe.h"
+#include "base/timeline.h"
 #include "hca/device.h"
 #include "simnic/completion_queue.h"
 
@@ -14,9 +15,12 @@ namespace softdat::simnic {
 class CompletionFeed {
  public:
   CompletionFeed(CompletionQueue& queue, std::uint64_t context, bool wakes_if_solicited)
-      : queue_(queue), context_(context), wakes_if_solicited_(wakes_if_solicited) {}
+      : queue_(queue),
+        context_(context),
+        extras_(static_cast<std::uint8_t>((wakes_if_solicited ? kWakesIfSolicited : 0) |
+                                          (base::Timeline::active() != nullptr ? kTimed : 0))) {}
   CompletionFeed(const CompletionFeed& other)
-      : CompletionFeed(other.queue_, other.context_, other.wakes_if_solicited_) {}
+      : queue_(other.queue_), context_(other.context_), extras_(other.extras_) {}
 
   // Apart, and all of one piece: a completion goes from the registers to its cell.
   [[gnu::noinline]] void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status,
@@ -55,8 +59,9 @@ class CompletionFeed {
 
  private:
   [[gnu::always_inline]] void push(const hca::Completion& completion, bool is_quiet) {
+    // One question for all that few queue pairs want.
     const bool is_unwanted =
-        wakes_if_solicited_ && !completion.solicited && completion.status == hca::CompletionStatus::kSuccess;
+        extras_ != 0 && tell_extras(completion.wr_id, completion.opcode, completion.status, completion.solicited);
     // As words: gdb has no names for the upper half's byte registers.
     const auto opcode = static_cast<std::uint32_t>(completion.opcode);
     const auto status = static_cast<std::uint32_t>(completion.status);
@@ -64,9 +69,30 @@ class CompletionFeed {
     if (!queue_.push(completion, is_quiet || is_unwanted)) has_lost_.store(true, std::memory_order_release);
   }
 
+  // Returns whether the completion shall wake nobody.
+  [[gnu::noinline]] bool tell_extras(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status,
+                                     bool is_solicited) const {
+    const bool is_success = status == hca::CompletionStatus::kSuccess;
+    base::Timeline* const timeline = (extras_ & kTimed) != 0 ? base::Timeline::active() : nullptr;
+    if (timeline != nullptr) {
+      timeline->complete(context_, {.cookie = wr_id, .is_receive = is_receive(opcode), .is_success = is_success});
+    }
+    return (extras_ & kWakesIfSolicited) != 0 && !is_solicited && is_success;
+  }
+
+  static bool is_receive(hca::CompletionOpcode opcode) {
+    using enum hca::CompletionOpcode;
+    return opcode == kRecv || opcode == kRecvInvalidate || opcode == kRecvWriteImmediate || opcode == kRecvImmediate ||
+           opcode == kRecvDatagram;
+  }
+
+  // Bits of extras_.
+  static constexpr std::uint8_t kWakesIfSolicited = 1;  // and if failed
+  static constexpr std::uint8_t kTimed = 2;             // completions are told to the timeline
+
   CompletionQueue& queue_;
   const std::uint64_t context_;
-  const bool wakes_if_solicited_;      // and if failed
+  const std::uint8_t extras_;
   std::atomic<bool> has_lost_{false};  // set by push(), cleared with the lane
 };
 

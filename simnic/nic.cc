@@ -6,6 +6,7 @@
 
 #include "base/fault_guard.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "base/unique_bytes.h"
 #include "hca/request_rules.h"
 #include "simnic/completion_queue.h"
@@ -208,6 +209,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .connect_grace = connect_grace_};
     std::unique_ptr<QueuePair> queue_pair = make_queue_pair(view, config);
     queue_pair->set_share(std::move(*share));
+    if (base::Timeline* const timeline = base::Timeline::active()) timeline->bind(view.address, config.context);
     return std::unique_ptr<hca::QueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

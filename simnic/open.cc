@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/open.h"
 
+#include <atomic>
 #include <utility>
 
 #include "simnic/capture/capturing_carrier.h"
@@ -8,6 +9,7 @@
 #include "simnic/fault/injector.h"
 #include "simnic/nasty/nasty_carrier.h"
 #include "simnic/nic.h"
+#include "simnic/timeline/timed_carrier.h"
 
 namespace softdat::simnic {
 namespace {
@@ -55,6 +57,11 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
         std::make_unique<capture::CapturingCarrier>(std::move(carrier), *recorder, options.name, options.address);
     port_base = capturing->port_base();
     carrier = std::move(capturing);
+  }
+  if (base::Timeline* const timeline = base::Timeline::of_process()) {
+    static std::atomic<std::uint32_t> adapters{0};
+    if (recorder == nullptr) port_base = timeline::port_base(*timeline, adapters.fetch_add(1));
+    carrier = std::make_unique<timeline::TimedCarrier>(std::move(carrier), *timeline);
   }
   if (options.nasty != 0) {
     auto decisions = std::make_shared<nasty::Decisions>(options.nasty, fault::process_name(), options.name, journal());

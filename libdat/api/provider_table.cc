@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/api/provider_table.h"
 
+#include "base/environment.h"
 #include "base/words.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/sanitized_calls.h"
 #include "libdat/api/spoken_calls.h"
+#include "libdat/api/timed_calls.h"
 #include "libdat/sanitize/settings.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -53,6 +55,7 @@ DAT_PROVIDER provider_table(const char* device_name, void* extension, bool is_th
   if (is_thread_safe) table.ia_open_func = ia_open_thread_safe;
   if (base::are_words_wanted()) speak(table);
   if (sanitize::mode() != sanitize::Mode::kOff) watch(table, is_thread_safe);
+  if (!base::environment(base::Variable::kTimeline).empty()) time_calls(table);
   return table;
 }
 

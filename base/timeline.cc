@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/timeline.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/environment.h"
+#include "base/log.h"
+
+namespace softdat::base {
+
+constinit std::atomic<Timeline*> Timeline::process_{nullptr};
+
+namespace {
+
+using trace::Argument;
+using trace::Name;
+using trace::Type;
+
+// A program that polls without a break looks again sooner.
+constexpr std::uint64_t kShortestPause = 20'000;
+// A call that is over sooner is not worth a place in the file.
+constexpr std::uint64_t kShortestCall = 2'000;
+// Completions whose events nobody takes are forgotten.
+constexpr std::size_t kMostReady = 65536;
+
+constinit std::mutex g_creation;      // held while the timeline is made
+constinit bool g_is_settled = false;  // there is one, or there is none; guarded by g_creation
+
+// What the present thread is known for.
+struct OwnThread {
+  const Timeline* timeline = nullptr;
+  std::uint32_t track = 0;
+  std::uint64_t vain_poll = 0;  // when the last one ended; 0: the last call was another
+};
+thread_local constinit OwnThread t_own{};
+
+[[gnu::destructor]] void flush_at_exit() {
+  if (Timeline* const known = Timeline::active()) known->file().flush();
+}
+
+Timeline* make_timeline() {
+  const std::string directory(environment(Variable::kTimeline));
+  if (directory.empty()) return nullptr;
+  TimelineOptions options{.directory = directory};
+  const std::string_view ring = environment(Variable::kTimelineBuffer);
+  if (const auto kib = read_number(Variable::kTimelineBuffer, ring)) options.ring_size = std::size_t{*kib} << 10;
+  try {
+    return new Timeline(std::move(options));
+  } catch (const std::system_error& error) {
+    log(LogLevel::kWarning, "there is no timeline: SOFTDAT_TIMELINE=%s: %s", directory.c_str(), error.what());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kWarning, "there is no timeline: there is no memory for the buffer");
+  }
+  return nullptr;
+}
+
+std::uint32_t hash_of(const IpAddress& initiator, const IpAddress& responder, std::uint32_t generation) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&](std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  };
+  for (const IpAddress* const address : {&initiator, &responder}) {
+    mix(std::uint64_t{address->ipv4} << 16 | address->port);
+    for (const std::uint8_t byte : address->ipv6.bytes) mix(byte);
+  }
+  mix(generation);
+  return static_cast<std::uint32_t>(hash >> 32) | 1u;
+}
+
+std::size_t index_of(Timeline::Kind kind) {
+  return static_cast<std::size_t>(kind);
+}
+
+std::uint32_t count(std::array<std::uint32_t, 4>& numbers, Timeline::Kind kind) {
+  return numbers[index_of(kind)]++;
+}
+
+Name name_of(Timeline::Kind kind) {
+  constexpr Name kNames[] = {Name::kPostWrite, Name::kPostSend, Name::kPostRead, Name::kPostAtomic};
+  return kNames[index_of(kind)];
+}
+
+}  // namespace
+
+// A child has no thread, and the file is its parent's.
+void forget_timeline_in_child() {
+  if (Timeline* const parents = Timeline::process_.exchange(nullptr)) {
+    new (&parents->mutex_) std::mutex;
+    parents->file_.leave_to_parent();
+  }
+  new (&g_creation) std::mutex;
+  g_is_settled = false;
+}
+
+Timeline* Timeline::of_process() {
+  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_timeline_in_child);
+  const std::lock_guard lock(g_creation);
+  if (!std::exchange(g_is_settled, true)) process_.store(make_timeline(), std::memory_order_release);
+  return active();
+}
+
+std::uint64_t Timeline::now() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
+}
+
+template <typename Body>
+void Timeline::record(Body body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    file_.count_lost(1);
+  }
+}
+
+void Timeline::add(std::uint32_t track, Name name, std::uint64_t flow, Argument argument, std::uint64_t value) {
+  file_.add({.time = now(), .flow = flow, .value = value, .track = track, .name = name, .argument = argument});
+}
+
+std::uint32_t Timeline::thread_track() {
+  if (t_own.timeline != this) t_own = {.timeline = this, .track = file_.add_thread()};
+  return t_own.track;
+}
+
+void Timeline::end_pause() {
+  if (t_own.timeline != this || t_own.vain_poll == 0) return;
+  const std::uint64_t begun = std::exchange(t_own.vain_poll, 0);
+  const std::uint64_t ended = now();
+  if (ended - begun < kShortestPause) return;
+  const std::uint32_t track = thread_track();
+  file_.add({.time = begun, .track = track, .name = Name::kPause, .type = Type::kBegin});
+  file_.add({.time = ended, .track = track, .name = Name::kPause, .type = Type::kEnd});
+}
+
+Timeline::State& Timeline::state_of(Endpoint endpoint) {
+  State& state = states_[endpoint];
+  if (state.track == 0) state.track = file_.add_track("endpoint " + std::to_string(states_.size()));
+  return state;
+}
+
+Timeline::State* Timeline::state_at(const IpAddress& own) {
+  const auto found = endpoints_.find(own);
+  return found == endpoints_.end() ? nullptr : &state_of(found->second);
+}
+
+void Timeline::bind(const IpAddress& own, Endpoint endpoint) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    endpoints_[own] = endpoint;
+    states_.erase(endpoint);  // handles are used again
+    state_of(endpoint);
+  });
+}
+
+void Timeline::connecting(const IpAddress& own) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    if (State* const state = state_at(own)) add(state->track, Name::kConnecting);
+  });
+}
+
+void Timeline::established(const IpAddress& own, const IpAddress& peer, bool is_initiator) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    State* const state = state_at(own);
+    if (state == nullptr) return;
+    const IpAddress& initiator = is_initiator ? own : peer;
+    const IpAddress& responder = is_initiator ? peer : own;
+    const std::uint32_t generation = connections_[{own, peer}]++;
+    const std::uint32_t track = state->track;
+    std::deque<Pending> ready = std::move(state->ready);
+    *state = {.track = track,
+              .connection = hash_of(initiator, responder, generation),
+              .is_initiator = is_initiator,
+              .ready = std::move(ready)};
+    add(track, Name::kConnected);
+  });
+}
+
+void Timeline::ended(const IpAddress& own, bool is_broken) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    if (State* const state = state_at(own)) add(state->track, is_broken ? Name::kBroken : Name::kDisconnected);
+  });
+}
+
+// The connection, the direction, the kind, and the number of the message.
+std::uint64_t Timeline::flow_of(const State& state, bool is_own, Kind kind, std::uint32_t number) {
+  if (state.connection == 0) return 0;
+  const std::uint32_t direction = state.is_initiator == is_own ? 1u << 31 : 0;
+  const std::uint32_t kind_bits = static_cast<std::uint32_t>(kind) << 29;
+  return std::uint64_t{state.connection} << 32 | direction | kind_bits | (number & ((1u << 29) - 1));
+}
+
+void Timeline::post(Endpoint endpoint, const Post& post) {
+  record([&] {
+    end_pause();
+    const std::uint32_t track = thread_track();
+    const std::lock_guard lock(mutex_);
+    State& state = state_of(endpoint);
+    const std::uint64_t flow = flow_of(state, true, post.kind, count(state.posted, post.kind));
+    if (post.writes_first) count(state.posted, Kind::kWrite);
+    state.sends.push_back({.cookie = post.cookie, .flow = flow, .is_silent = post.is_silent, .kind = post.kind});
+    if (state.sends.size() > kMostReady) state.sends.pop_front();
+    add(track, name_of(post.kind), flow, Argument::kBytes, post.bytes);
+  });
+}
+
+void Timeline::take_back(Endpoint endpoint, bool is_full) {
+  record([&] {
+    const std::uint32_t track = thread_track();
+    const std::lock_guard lock(mutex_);
+    State& state = state_of(endpoint);
+    if (!state.sends.empty()) {
+      --state.posted[index_of(state.sends.back().kind)];
+      state.sends.pop_back();
+    }
+    if (is_full) add(track, Name::kPostRefused);
+  });
+}
+
+void Timeline::post_receive() {
+  record([&] {
+    end_pause();
+    add(thread_track(), Name::kPostReceive);
+  });
+}
+
+void Timeline::dequeue(Endpoint endpoint, std::uint64_t cookie) {
+  record([&] {
+    end_pause();
+    const std::uint32_t track = thread_track();
+    const std::lock_guard lock(mutex_);
+    auto& ready = state_of(endpoint).ready;
+    const auto found = std::ranges::find(ready, cookie, &Pending::cookie);
+    if (found == ready.end()) return add(track, Name::kDequeue);
+    const std::uint64_t flow = found->flow;
+    ready.erase(found);
+    add(track, Name::kDequeue, flow);
+  });
+}
+
+void Timeline::poll_in_vain() {
+  record([&] {
+    end_pause();
+    thread_track();
+    t_own.vain_poll = now();
+  });
+}
+
+void Timeline::begin_call() {
+  record([&] { end_pause(); });
+}
+
+void Timeline::call(Name name, std::uint64_t begun, std::uint64_t value, Argument argument) {
+  record([&] {
+    const std::uint64_t ended = now();
+    if (ended - begun < kShortestCall) return;
+    const std::uint32_t track = thread_track();
+    file_.add({.time = begun, .track = track, .name = name, .type = Type::kBegin});
+    file_.add({.time = ended, .value = value, .track = track, .name = name, .type = Type::kEnd, .argument = argument});
+  });
+}
+
+void Timeline::instant(Name name) {
+  record([&] { add(thread_track(), name); });
+}
+
+void Timeline::wire(const IpAddress& own, Kind kind) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    State* const state = state_at(own);
+    if (state == nullptr) return;
+    const auto is_next = [&](const Pending& pending) { return !pending.is_sent && pending.kind == kind; };
+    const auto found = std::ranges::find_if(state->sends, is_next);
+    if (found == state->sends.end()) return;  // it is sent again, for want of a receive
+    found->is_sent = true;
+    add(state->track, Name::kWire, found->flow);
+  });
+}
+
+void Timeline::place(const IpAddress& own, Kind kind, std::uint64_t bytes, std::uint64_t time) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    State* const state = state_at(own);
+    if (state == nullptr) return;
+    const std::uint64_t flow = flow_of(*state, false, kind, count(state->placed, kind));
+    file_.add({.time = time,
+               .flow = flow,
+               .value = bytes,
+               .track = state->track,
+               .name = Name::kPlace,
+               .argument = Argument::kBytes});
+  });
+}
+
+void Timeline::lack_receive(const IpAddress& own) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    State* const state = state_at(own);
+    if (state != nullptr)
+      add(state->track, Name::kNoReceive, flow_of(*state, false, Kind::kSend, state->placed[index_of(Kind::kSend)]));
+  });
+}
+
+void Timeline::lack_room(const IpAddress& own) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    if (State* const state = state_at(own)) add(state->track, Name::kNoRoom);
+  });
+}
+
+// Completions come in the order of posts, but those of silent successes not at all.
+Timeline::Pending Timeline::take_completed(State& state, const Completion& completion) {
+  if (completion.is_receive) {
+    return {
+        .cookie = completion.cookie, .flow = flow_of(state, false, Kind::kSend, state.received++), .is_receive = true};
+  }
+  const auto is_it = [&](const Pending& pending) {
+    return pending.cookie == completion.cookie && !(pending.is_silent && completion.is_success);
+  };
+  const auto found = std::ranges::find_if(state.sends, is_it);
+  if (found == state.sends.end()) return {.cookie = completion.cookie};
+  const Pending taken = *found;
+  state.sends.erase(state.sends.begin(), found + 1);
+  return taken;
+}
+
+void Timeline::complete(Endpoint endpoint, const Completion& completion) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    State& state = state_of(endpoint);
+    const Pending done = take_completed(state, completion);
+    // What was never handed over, this process has placed itself.
+    if (!done.is_receive && !done.is_sent && completion.is_success) add(state.track, Name::kPlace, done.flow);
+    state.ready.push_back(done);
+    if (state.ready.size() > kMostReady) state.ready.pop_front();
+    add(state.track, completion.is_success ? Name::kComplete : Name::kCompleteError, done.flow);
+  });
+}
+
+}  // namespace softdat::base

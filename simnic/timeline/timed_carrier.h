@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TimedCarrier: a carrier between a NIC and its real carrier, which exists only while a timeline is written. Every
+// channel of it is a TimedChannel. All else it passes on, direct access included. Owned by the baton.
+#pragma once
+
+#include <memory>
+
+#include "base/timeline.h"
+#include "transport/carrier.h"
+
+namespace softdat::simnic::timeline {
+
+class TimedCarrier final : public transport::Carrier {
+ public:
+  TimedCarrier(std::unique_ptr<transport::Carrier> inner, base::Timeline& timeline)
+      : inner_(std::move(inner)), timeline_(timeline) {}
+  // Waits for the events so far to be written.
+  ~TimedCarrier() override;
+
+  transport::ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, transport::PortSink& sink) override;
+  std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
+                                              transport::ChannelSink& sink) override;
+  std::size_t turn(base::Time now) override { return inner_->turn(now); }
+  std::size_t look() override { return inner_->look(); }
+  const transport::WatchWords* watch_words() const override { return inner_->watch_words(); }
+  bool has_failed() const override { return inner_->has_failed(); }
+  void wait(base::Time deadline) override { inner_->wait(deadline); }
+  void interrupt() override { inner_->interrupt(); }
+
+ private:
+  std::unique_ptr<transport::Carrier> inner_;
+  base::Timeline& timeline_;
+};
+
+// The ports of an adapter's queue pairs begin at this number plus 2, so that processes of one host have ports of their
+// own, while there are enough of them. `adapter`: its number in the process.
+std::uint32_t port_base(const base::Timeline& timeline, std::uint32_t adapter);
+
+}  // namespace softdat::simnic::timeline
