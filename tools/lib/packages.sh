@@ -36,6 +36,7 @@ BUILD_PACKAGES=(
   nlohmann-json3-dev # 3.11 (tools)
   libncurses-dev  # 6.4 (tools)
   libtomlplusplus-dev # 3.3 (tools; headers only)
+  zlib1g-dev      # 1.2 (tools)
   systemtap-sdt-dev # 4.8 (base/probe.h; headers only)
   libibverbs-dev  # 44 (verbs/; headers only, without them the verbs backend is left out)
   librdmacm-dev   # 44 (the same)

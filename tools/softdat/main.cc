@@ -22,6 +22,8 @@
 #include "tools/softdat/run/command.h"
 #include "tools/softdat/run/env_command.h"
 #include "tools/softdat/sweep/command.h"
+#include "tools/softdat/timeline/view_command.h"
+#include "tools/softdat/timeline/why_slow_command.h"
 
 namespace softdat::tools {
 namespace {
@@ -38,6 +40,8 @@ int run_chosen(int argc, const char* const* argv) {
   const sweep::Command sweep(line);
   const profile::Command profile(line);
   const profile::LintCommand lint(line);
+  const timeline::WhySlowCommand why_slow(line);
+  const timeline::ViewCommand view(line);
   const doctor::Command doctor(line);
   const perf::Command perf(line);
   const floor::Command floor(line);
@@ -65,6 +69,8 @@ int run_chosen(int argc, const char* const* argv) {
   if (sweep.is_chosen()) return sweep.run();
   if (profile.is_chosen()) return profile.run();
   if (lint.is_chosen()) return lint.run();
+  if (why_slow.is_chosen()) return why_slow.run();
+  if (view.is_chosen()) return view.run();
   if (doctor.is_chosen()) return doctor.run();
   if (top.is_chosen()) return top.run();
   if (metrics.is_chosen()) return metrics.run();

@@ -58,6 +58,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
   options_.add_number("--nasty", "SEED", nasty_, 1, 4294967295,
                       "Do all that DAT allows and friendly adapters do not do, chosen by this seed");
   capture_.add_to(options_);
+  timeline_.add_to(options_);
   options_.add_program(words_);
 }
 
@@ -80,6 +81,7 @@ void Command::check() const {
   check_sanitizer();
   if (options_.has("--profile")) profile::check_profile(profile_);
   capture_.check(options_, make_environment(environment_));
+  timeline_.check(options_, make_environment(environment_));
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
 
@@ -226,6 +228,8 @@ int Command::run() {
   if (!faults.is_empty()) faults.put_into(whole);
   Capture capture(capture_);
   capture.put_into(whole);
+  Timeline timeline(timeline_);
+  timeline.put_into(whole);
   const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
   const JobPlan job_plan = plan(whole, hosts);
   const int signals = block_signals(is_gathered());
@@ -238,6 +242,7 @@ int Command::run() {
     summary.print();
     if (!faults.is_empty()) tell_of(faults, summary);
     if (!capture.is_empty()) summary.note(capture.finish());
+    if (!timeline.is_empty()) summary.note(timeline.finish());
     return finish(status, findings, said);
   } catch (const StartFailure& failure) {
     print_error(failure.what());

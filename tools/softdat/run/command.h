@@ -14,6 +14,7 @@
 #include "tools/softdat/run/hosts.h"
 #include "tools/softdat/run/job.h"
 #include "tools/softdat/run/summary.h"
+#include "tools/softdat/run/timeline.h"
 
 namespace softdat::tools::run {
 
@@ -46,6 +47,7 @@ class Command {
   FaultOptions faults_;
   CaptureOptions capture_;
   std::uint32_t nasty_ = 0;  // a value of SOFTDAT_NASTY; 0: as the environment says
+  TimelineOptions timeline_;
   std::vector<std::string> words_;
   std::string server_;
   std::uint32_t copies_ = 1;
