@@ -83,7 +83,8 @@ TEST_F(Environment, NumberOutsideItsLimitsIsIgnored) {
 
 // The test below runs it as a set-user-id program.
 TEST_F(Environment, FilesAreTakenFromTheOwnerOfTheProcess) {
-  for (const char* name : {"SOFTDAT_FAULTS", "SOFTDAT_FAULTS_LOG", "SOFTDAT_SANITIZE_SUPPRESSIONS", "SOFTDAT_CAPTURE"})
+  for (const char* name :
+       {"SOFTDAT_FAULTS", "SOFTDAT_FAULTS_LOG", "SOFTDAT_SANITIZE_SUPPRESSIONS", "SOFTDAT_CAPTURE", "SOFTDAT_TIMELINE"})
     ::setenv(name, "x", 1);
   ::setenv("SOFTDAT_TRANSPORT", "tcp", 1);
   const char* const taken = ::getuid() == ::geteuid() ? "x" : "";
@@ -91,6 +92,7 @@ TEST_F(Environment, FilesAreTakenFromTheOwnerOfTheProcess) {
   EXPECT_EQ(environment(Variable::kFaultsLog), taken);
   EXPECT_EQ(environment(Variable::kSanitizeSuppressions), taken);
   EXPECT_EQ(environment(Variable::kCapture), taken);
+  EXPECT_EQ(environment(Variable::kTimeline), taken);
   EXPECT_EQ(environment(Variable::kTransport), "tcp");
   // LeakSanitizer, at the usual end, may not look into a set-user-id process.
   if (::getuid() != ::geteuid()) ::_exit(HasFailure() ? 1 : 0);

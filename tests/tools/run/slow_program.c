@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* slow_program server|client PORT REASON [ROUNDS]: a pair that is slow for one reason. The client does the rounds. */
+#include <sys/mman.h>
+#include <time.h>
+
+#include "examples/connection.h"
+
+enum { MESSAGE = 64, LARGE = 1 << 20, BUFFER = 4096, BUFFERS = 200, SIZE = 1 << 20, RECEIVES = 64 };
+
+static const DAT_DTO_COOKIE cookie;
+static char* memory;
+static DAT_LMR_TRIPLET all;
+static struct target peer;
+static DAT_EP_HANDLE ep;
+static const char* reason;
+static int rounds;
+
+static int is(const char* word) {
+  return strcmp(reason, word) == 0;
+}
+
+/* What a program does beside its communication. */
+static void work(long milliseconds) {
+  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  nanosleep(&time, NULL);
+}
+
+static void post_recv(void) {
+  DAT_LMR_TRIPLET segment = all;
+  segment.segment_length = MESSAGE;
+  REQUIRE(dat_ep_post_recv(ep, 1, &segment, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+static void post_send(DAT_COMPLETION_FLAGS flags) {
+  DAT_LMR_TRIPLET segment = all;
+  segment.segment_length = MESSAGE;
+  REQUIRE(dat_ep_post_send(ep, 1, &segment, cookie, flags));
+}
+
+static void post_write(uint32_t length) {
+  DAT_LMR_TRIPLET segment = all;
+  DAT_RMR_TRIPLET remote = remote_part(&peer, 0, length);
+  segment.segment_length = length;
+  REQUIRE(dat_ep_post_rdma_write(ep, 1, &segment, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+/* pause_ms: between polls. */
+static void poll(long pause_ms) {
+  DAT_EVENT event;
+  while (dat_evd_dequeue(completions, &event) != DAT_SUCCESS) {
+    if (pause_ms > 0) work(pause_ms);
+  }
+  check_status(&event, "an operation");
+}
+
+static void make_endpoint(void) {
+  REQUIRE(dat_ep_create(ia, pz, completions, completions, connections, NULL, &ep));
+  if (is("late-receives")) return;
+  for (int i = 0; i < RECEIVES; ++i) post_recv();
+}
+
+static void serve_round(void) {
+  if (is("late-receives")) {
+    work(40);
+    post_recv();
+  }
+  if (is("late-poll")) work(40);
+  expect_completion("a message");
+  if (is("late-receives")) return;
+  post_recv();
+  if (is("sleeping-poll") || is("wake-ups")) work(2);
+  post_send(DAT_COMPLETION_SUPPRESS_FLAG);
+}
+
+/* Each of many buffers. */
+static void register_anew(int number) {
+  DAT_REGION_DESCRIPTION region = {.for_va = memory + (size_t)number * BUFFER};
+  DAT_LMR_HANDLE lmr;
+  DAT_LMR_CONTEXT local;
+  DAT_RMR_CONTEXT remote;
+  REQUIRE(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, BUFFER, pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr,
+                         &local, &remote, NULL, NULL));
+  REQUIRE(dat_lmr_free(lmr));
+}
+
+static void client_round(void) {
+  if (is("depth-one")) {
+    post_write(LARGE);
+    return poll(0);
+  }
+  if (is("registration")) {
+    for (int i = 0; i < BUFFERS; ++i) register_anew(i);
+    post_write(MESSAGE);
+    return poll(0);
+  }
+  if (is("late-receives")) {
+    post_send(DAT_COMPLETION_DEFAULT_FLAG);
+    expect_completion("the message");
+    return;
+  }
+  post_send(DAT_COMPLETION_SUPPRESS_FLAG);
+  if (is("sleeping-poll")) {
+    poll(40);
+  } else {
+    expect_completion("the answer");
+  }
+  post_recv();
+}
+
+static void serve(DAT_CONN_QUAL port) {
+  DAT_RMR_CONTEXT key;
+  all = register_memory(memory, LARGE, DAT_MEM_PRIV_ALL_FLAG, &key);
+  const struct target told = target_of(memory, key);
+  make_endpoint();
+  listen_at(port);
+  const DAT_EVENT event = next_event(connections, DAT_TIMEOUT_INFINITE);
+  REQUIRE(
+      dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep, sizeof told, (DAT_PVOID)(uintptr_t)&told));
+  expect(connections, DAT_CONNECTION_EVENT_ESTABLISHED, "the connection");
+  const int answers = is("depth-one") || is("registration") ? 0 : rounds;
+  for (int i = 0; i < answers; ++i) serve_round();
+  next_event(connections, DAT_TIMEOUT_INFINITE);
+}
+
+int main(int count, char** words) {
+  if (count < 4) return 2;
+  const DAT_CONN_QUAL port = (DAT_CONN_QUAL)atoi(words[2]);
+  reason = words[3];
+  rounds = count > 4 ? atoi(words[4]) : 25;
+  memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return 3;
+  open_adapter();
+  if (strcmp(words[1], "server") == 0) {
+    serve(port);
+  } else {
+    all = register_memory(memory, LARGE, DAT_MEM_PRIV_ALL_FLAG, NULL);
+    make_endpoint();
+    const DAT_EVENT established = connect_to(ep, "127.0.0.1", port, NULL, 0);
+    take_private_data(&established, &peer, sizeof peer);
+    for (int i = 0; i < rounds; ++i) client_round();
+    disconnect(ep);
+  }
+  return dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG) != DAT_SUCCESS;
+}
