@@ -116,7 +116,7 @@ class Tree:
     @functools.cached_property
     def commands(self):
         """Of softdat, as its help lists them."""
-        return set(re.findall(r"^  ([a-z]+)\b", self.help_of("softdat", None), re.M))
+        return set(re.findall(r"^  ([a-z]+(?:-[a-z]+)*)\b", self.help_of("softdat", None), re.M))
 
 
 def parents_of(path):
