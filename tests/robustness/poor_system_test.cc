@@ -20,6 +20,7 @@
 #include <string>
 
 #include "tests/conformance/peer.h"
+#include "tests/conformance/waiter.h"
 
 namespace softdat::conformance {
 namespace {
@@ -173,6 +174,29 @@ TEST_F(PoorSystem, NoRandomNumbers) {
   const Outcome outcome = run_in_child([] {
     deny(SYS_getrandom);
     return converses();
+  });
+  EXPECT_EQ(outcome.status, 0) << outcome.said;
+}
+
+// A message to a peer that sleeps comes with a bell. Where that is denied, both hear the end of their connection.
+TEST_F(PoorSystem, NoBells) {
+  const Outcome outcome = run_in_child([] {
+    ConnectedPair pair;
+    expect_conversation(pair.server, pair.client);
+    deny(SYS_sendto);
+    require(pair.server.post_recv(0, 64), "dat_ep_post_recv");
+    EvdWaiter server(pair.server.recv_evd, kForever);
+    server.await_blocked();
+    DAT_EVENT event;
+    DAT_COUNT more = 0;
+    // Meanwhile the server falls asleep.
+    if (type_of(dat_evd_wait(pair.client.connect_evd, kShortWait, 1, &event, &more)) != DAT_TIMEOUT_EXPIRED)
+      return false;
+    require(pair.client.post_send(64, 64), "dat_ep_post_send");
+    if (server.join() != DAT_SUCCESS) return false;
+    return server.event().event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS ||
+           (next_event(pair.client.connect_evd).event_number == DAT_CONNECTION_EVENT_BROKEN &&
+            next_event(pair.server.connect_evd).event_number == DAT_CONNECTION_EVENT_BROKEN);
   });
   EXPECT_EQ(outcome.status, 0) << outcome.said;
 }

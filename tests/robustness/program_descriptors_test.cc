@@ -3,6 +3,7 @@
 // Each case runs in a process of its own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,6 +59,28 @@ TEST(DescriptorsOfAProgram, ThoseThatItOpensAfterCloseFromAreItsOwn) {
     for (const int file : files) closed += is_open(file) ? 0 : 1;
     if (closed > 0) ::dprintf(report, "%d of %zu files of the program were closed\n", closed, files.size());
     return closed == 0;
+  }));
+}
+
+// All sockets that carry a connection, and no other descriptor.
+void close_connections() {
+  for (int fd = 3; fd < 1024; ++fd) {
+    int type = 0;
+    int is_listener = 0;
+    socklen_t length = sizeof type;
+    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type == SOCK_DGRAM) continue;
+    static_cast<void>(::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listener, &length));
+    if (is_listener == 0) ::syscall(SYS_close, fd);
+  }
+}
+
+// The reactor's own descriptors, which have lower numbers, stay. No kernel tells of a socket that is closed by number.
+TEST(DescriptorsOfAProgram, TheEndOfItsConnectionsIsHeardWhenItClosesTheirSockets) {
+  EXPECT_TRUE(holds_in_child([](int) {
+    ConnectedPair pair;
+    close_connections();
+    return next_event(pair.client.connect_evd).event_number == DAT_CONNECTION_EVENT_BROKEN &&
+           next_event(pair.server.connect_evd).event_number == DAT_CONNECTION_EVENT_BROKEN;
   }));
 }
 

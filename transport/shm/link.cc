@@ -161,7 +161,7 @@ bool Link::put(std::uint32_t number, const HeadWord& head, std::span<const std::
     const auto bytes = static_cast<std::uint32_t>(length);
     writer_.publish(pack(RecordWord{.bytes = bytes, .kind = RecordKind::kMessage, .channel = number}), length);
   }
-  if (writer_.claim_bell()) ring_bell(socket_.get());
+  if (writer_.claim_bell()) wake_peer();
   return true;
 }
 
@@ -174,7 +174,13 @@ void Link::block(ShmChannel& channel) {
 void Link::flush() {
   if (!std::exchange(has_written_, false)) return;
   may_have_to_write_ = has_writers();
-  if (writer_.claim_bell()) ring_bell(socket_.get());
+  if (writer_.claim_bell()) wake_peer();
+}
+
+// A peer that sleeps on would miss what it has been sent, so the link ends for both sides.
+void Link::wake_peer() {
+  if (!ring_bell(socket_.get())) [[unlikely]]
+    sever();
 }
 
 // The channels hear of it at the carrier's next turn.
@@ -225,7 +231,7 @@ inline bool Link::take_brief(const RecordWord& word, std::span<const std::byte> 
 }
 
 void Link::give_room_back() {
-  if (reader_.publish() && writer_.claim_bell_quietly()) ring_bell(socket_.get());
+  if (reader_.publish() && writer_.claim_bell_quietly()) wake_peer();
 }
 
 // First the records that must go, then each blocked channel in its turn: who blocks again goes to
@@ -278,7 +284,7 @@ bool Link::has_room_to_resume() {
 void Link::end() {
   // What the dead have left in the ring still counts, and then what they have said besides; a living peer cannot hold
   // us here.
-  hear_socket(kMostLastPackets);
+  if (is_intact()) hear_socket(kMostLastPackets);
   if (!is_broken_) take_records(segment_.ring_of(Side::kConnector).size / kLine);
   if (!is_broken_) deliver_farewell();
   const bool is_broken = is_broken_;
@@ -293,8 +299,9 @@ void Link::end() {
   });
 }
 
+// What has our number by now may be a socket of the program's.
 void Link::sever() {
-  ::shutdown(socket_.get(), SHUT_RDWR);
+  if (is_intact()) ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 void Link::detach(Conversation& conversation, ShmChannel*& channel) {

@@ -94,8 +94,11 @@ class Link final : public ReadinessSink {
   void end();
   // The peer is gone, as far as we are concerned.
   void lose_peer();
-  // Hangs up; both sides will find the link ending.
+  // Any thread. Hangs up; both sides will find the link ending.
   void sever();
+  // Any thread. Whether the link's socket is still open. A program that calls closefrom(3) closes it; nobody hears a
+  // bell then.
+  bool is_intact() const { return socket_.is_intact(); }
 
   // Without the baton, under the carrier's lock of sleepers.
   void arm() { reader_.arm(); }
@@ -120,6 +123,7 @@ class Link final : public ReadinessSink {
   std::size_t take_records(std::size_t most);
   bool take_brief(const RecordWord& word, std::span<const std::byte> bytes);
   void give_room_back();
+  void wake_peer();
   std::size_t use_room();
   bool has_room_to_resume();
   void note_writer();

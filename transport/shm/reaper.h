@@ -42,6 +42,8 @@ class PeerSocket {
   int get() const { return fd_.get(); }
   explicit operator bool() const { return static_cast<bool>(fd_); }
   void reset() { close_socket(std::move(fd_)); }
+  // Whether the number still names the socket.
+  bool is_intact() const { return fd_.is_intact(); }
 
  private:
   base::UniqueFd fd_;

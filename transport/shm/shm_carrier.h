@@ -115,6 +115,7 @@ class ShmCarrier final : public Carrier {
   Contact::Begin start_if_possible(ShmChannel& channel);
   Link* add_link(LinkParts parts);
   void break_down();
+  void check_links(base::Time now);
   std::shared_ptr<PeerResources> attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files);
   bool is_calm() const { return is_calm_ && !must_poll_all_.load(std::memory_order_relaxed); }
   bool can_be_calm() const;
@@ -168,6 +169,7 @@ class ShmCarrier final : public Carrier {
   bool has_failed_ = false;
   bool has_told_of_version_ = false;
   base::Time last_look_{};
+  base::Time check_links_at_{};
   // Written with the baton, read without it by prepare_wait().
   std::atomic<bool> has_retries_{false};
   std::atomic<bool> has_resting_ports_{false};

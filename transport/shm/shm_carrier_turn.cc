@@ -21,6 +21,8 @@ constexpr std::size_t kAlwaysHot = 4;
 constexpr std::uint32_t kPollsUntilCold = 1024;
 constexpr std::size_t kColdPerTurn = 2;
 constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
+// Between two looks at whether the sockets of the links are still ours.
+constexpr base::Duration kPauseBetweenChecks = std::chrono::seconds(1);
 constexpr base::Duration kPortsRest = std::chrono::milliseconds(100);
 // A dying process closes its link before its listeners.
 constexpr base::Duration kAbandonedPause = std::chrono::milliseconds(5);
@@ -67,6 +69,7 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
   const base::Uncancelled guard;
   const bool fails_now = reactor_.has_failed() && !std::exchange(has_failed_, true);
   if (fails_now) break_down();
+  if (now >= check_links_at_) check_links(now);
   const std::size_t count = poll_links() + (news_.empty() ? 0 : tell_news()) + (fails_now ? 1 : 0);
   if (is_meeting()) {
     bool has_retries = false;
@@ -135,6 +138,15 @@ void ShmCarrier::wake_ports(base::Time now) {
     }
   }
   note_duty(has_resting_ports_, !resting_ports_.empty());
+}
+
+// Where a program closes descriptors that it does not know, and leaves those of the reactor, the end of a link's socket
+// is not heard.
+void ShmCarrier::check_links(base::Time now) {
+  check_links_at_ = base::deadline_after(now, kPauseBetweenChecks);
+  for (const auto& link : links_) {
+    if (!link->is_ending() && !link->is_intact()) link->lose_peer();
+  }
 }
 
 void ShmCarrier::break_down() {
@@ -252,7 +264,8 @@ base::Time ShmCarrier::prepare_wait() {
   }
   if (has_retries_.load(std::memory_order_relaxed)) return base::Clock::now() + kRetryPause;
   if (has_abandoned_.load(std::memory_order_relaxed)) return base::Clock::now() + kAbandonedPause;
-  return has_resting_ports_.load(std::memory_order_relaxed) ? base::Clock::now() + kPortsRest : base::kNever;
+  if (has_resting_ports_.load(std::memory_order_relaxed)) return base::Clock::now() + kPortsRest;
+  return sleepers->empty() ? base::kNever : base::Clock::now() + kPauseBetweenChecks;
 }
 
 void ShmCarrier::finish_wait() {

@@ -131,10 +131,10 @@ ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into
   return ReceiveResult::kPacket;
 }
 
-void ring_bell(int socket) {
+bool ring_bell(int socket) {
   const base::Uncancelled guard;
   const std::byte bell{};
-  [[maybe_unused]] const ssize_t sent = ::send(socket, &bell, kBellBytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return ::send(socket, &bell, kBellBytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 || errno == EAGAIN;
 }
 
 }  // namespace softdat::transport::shm

@@ -51,6 +51,7 @@ ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into
 // A bell is a packet of one byte; no other packet of an established link is so short. Nothing is sent while the peer's
 // queue is full: then it has bells to read.
 inline constexpr std::size_t kBellBytes = 1;
-void ring_bell(int socket);
+// False when the peer cannot be woken any more: it has hung up, the socket is not ours any more, or the system refuses.
+bool ring_bell(int socket);
 
 }  // namespace softdat::transport::shm
