@@ -50,6 +50,7 @@ Arena::Arena(base::UniqueFd file, PageMover mover)
 
 Arena::~Arena() {
   ignore_forks(*this);
+  for (const auto& view : second_views_) delete view.load(std::memory_order_relaxed);
 }
 
 std::unique_ptr<Arena> Arena::create(PageMover mover) {
@@ -262,11 +263,42 @@ void Arena::add_moved_locked(const Range& range) {
   }
 }
 
-// Those of the consumer's memory, wherever it has moved them, not those that peers in this process have made.
+// A view overlaps the next one by as much as one use may cover.
+std::byte* Arena::second_view(std::uint64_t offset, std::uint64_t length) {
+  const std::size_t window = offset / kWindowBytes;
+  SparseView* view = second_views_[window].load(std::memory_order_acquire);
+  if (view == nullptr) [[unlikely]]
+    view = map_second_view(window);
+  const std::uint64_t place = offset % kWindowBytes;
+  return view != nullptr && view->open(place, length) ? view->data() + place : nullptr;
+}
+
+SparseView* Arena::map_second_view(std::size_t window) try {
+  const std::lock_guard lock(mutex_);
+  if (SparseView* const view = second_views_[window].load(std::memory_order_relaxed)) return view;
+  const std::uint64_t begin = window * kWindowBytes;
+  const std::uint64_t length = std::min(kWindowBytes + kMostAtOnce, kArenaBytes - begin);
+  auto view = std::make_unique<SparseView>(file_.get(), begin, length, SparseView::Rights::kReadWrite);
+  if (!*view) return nullptr;
+  view->keep_from_children();
+  second_views_[window].store(view.get(), std::memory_order_release);
+  return view.release();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+bool Arena::is_second_view(std::uint64_t address) const {
+  return std::ranges::any_of(second_views_, [address](const std::atomic<SparseView*>& stored) {
+    const SparseView* const view = stored.load(std::memory_order_relaxed);
+    return view != nullptr && address - reinterpret_cast<std::uintptr_t>(view->data()) < view->length();
+  });
+}
+
+// Those of the consumer's memory, wherever it has moved them.
 template <typename Act>
 void Arena::for_each_view(const Act& act) const {
-  walk_views(identity_, [&act](const Mapping& view) {
-    if (view.end - view.begin < kWindowBytes) act(view);
+  walk_views(identity_, [&](const Mapping& view) {
+    if (!is_second_view(view.begin)) act(view);
   });
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "memory/file_range.h"
 #include "memory/lent_pages.h"
 #include "memory/page_mover.h"
+#include "memory/sparse_view.h"
 
 namespace softdat::memory {
 
@@ -56,6 +58,11 @@ class Arena {
   // kThreadPatience at most, for a thread of this process that begins or ends. Throws std::bad_alloc.
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
+
+  // Those bytes of the file, for connections of this process to itself: apart from the consumer's own views, which it
+  // may unmap or protect. At most kMostAtOnce bytes within the file. Null if the system refuses.
+  std::byte* second_view(std::uint64_t offset, std::uint64_t length);
+  static constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 20;
 
   // Takes pages of the file away from peers that may still store into them. Takes back all that is lent of these pages,
   // and puts private pages with the same bytes in their place. After the return, stores of these peers do not reach
@@ -111,6 +118,8 @@ class Arena {
   void punch(const Range& range) const;
   template <typename Act>
   void for_each_view(const Act& act) const;
+  bool is_second_view(std::uint64_t address) const;
+  SparseView* map_second_view(std::size_t window);
   void plan_fork_locked();
   void part_view(const Mapping& view) const;
   void forget_plan();
@@ -120,6 +129,8 @@ class Arena {
   const FileIdentity identity_;
   LentPages lent_;
   std::mutex mutex_;
+  // By window; null: not mapped yet. Stored with mutex_.
+  std::array<std::atomic<SparseView*>, kWindows> second_views_{};
   // Guarded by mutex_.
   PageMover mover_;
   std::array<std::uint64_t, kWindows> windows_{};  // the address that each stands for, plus one; 0: none yet

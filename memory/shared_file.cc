@@ -18,8 +18,8 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr int kNoNewWriters = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
 
-// A view of far more than is in the file. Under mlockall() it would be filled from one end to the other, so that there
-// is nothing to be had in it until it has been let off.
+// Under mlockall() a new mapping would be filled from one end to the other, so that there is nothing to be had in it
+// until it has been let off.
 void* map_unlocked(int file, std::uint64_t offset, std::size_t length, int protection) {
   void* const got = ::mmap(nullptr, length, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(offset));
   if (got == MAP_FAILED) return nullptr;
@@ -29,6 +29,11 @@ void* map_unlocked(int file, std::uint64_t offset, std::size_t length, int prote
 }
 
 }  // namespace
+
+int protection_of(SharedView::Rights rights) {
+  if (rights == SharedView::Rights::kNone) return PROT_NONE;
+  return rights == SharedView::Rights::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+}
 
 bool is_file_size_allowed(std::uint64_t bytes) {
   rlimit limit = {};
@@ -71,14 +76,13 @@ bool is_shared_file(int file, std::uint64_t bytes) {
 }
 
 SharedView::SharedView(int file, std::uint64_t offset, std::size_t length, Rights rights) : length_(length) {
-  const int protection = rights == Rights::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* const got = map_unlocked(file, offset, length, protection);
+  void* const got = map_unlocked(file, offset, length, protection_of(rights));
   if (got == nullptr) return;
   data_ = static_cast<std::byte*>(got);
   static_cast<void>(::madvise(got, length, MADV_DONTDUMP));
 }
 
-void SharedView::keep_from_children() {
+void SharedView::keep_from_children() const {
   static_cast<void>(::madvise(data_, length_, MADV_DONTFORK));
 }
 

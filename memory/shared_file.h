@@ -30,10 +30,11 @@ bool is_sealed_memory(int file);
 // Whether it is a sealed memfd of exactly that size, as create_shared_file() makes it.
 bool is_shared_file(int file, std::uint64_t bytes);
 
-// Owns one mapping of a shared file. Core dumps do not contain it. One thread at a time.
+// Owns one mapping of a shared file, all of which mlockall() fills with pages if it may be touched (SparseView). Core
+// dumps do not contain it. One thread at a time.
 class SharedView {
  public:
-  enum class Rights { kRead, kReadWrite };
+  enum class Rights { kNone, kRead, kReadWrite };
 
   SharedView() = default;
   // Empty if mmap() fails.
@@ -43,7 +44,7 @@ class SharedView {
   ~SharedView();
 
   // A child made by fork() does not get the mapping.
-  void keep_from_children();
+  void keep_from_children() const;
 
   std::byte* data() const { return data_; }
   explicit operator bool() const { return data_ != nullptr; }
@@ -52,5 +53,8 @@ class SharedView {
   std::byte* data_ = nullptr;
   std::size_t length_ = 0;
 };
+
+// As mmap() takes it.
+int protection_of(SharedView::Rights rights);
 
 }  // namespace softdat::memory

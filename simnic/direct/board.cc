@@ -2,19 +2,32 @@
 #include "simnic/direct/board.h"
 
 #include <new>
+#include <utility>
 
 namespace softdat::simnic::direct {
+
+using memory::SparseView;
+
 Board::Board() : file_(memory::create_shared_file("softdat-board", kBoardBytes)) {
   if (!file_) return;
-  view_ = memory::SharedView(file_.get(), 0, kBoardBytes, memory::SharedView::Rights::kReadWrite);
-  if (!view_) return;
+  auto view = std::make_unique<SparseView>(file_.get(), 0, kBoardBytes, SparseView::Rights::kReadWrite);
+  if (!*view || !view->open(0, kBoardHead)) return;
+  view_ = std::move(view);
   memory::forbid_new_writers(file_.get());
   // The rest begins as the zeros of a new file, and is never constructed.
   new (&own().header) BoardHeader{.magic = kBoardMagic, .version = kBoardVersion};
 }
 
-void Board::publish(std::uint32_t key, const Grant& grant, std::uint64_t offset) {
+// Null: nothing can be there, for want of memory.
+KeyEntry* Board::find(std::uint32_t key) {
   KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
+  return open(entry) ? &entry : nullptr;
+}
+
+void Board::publish(std::uint32_t key, const Grant& grant, std::uint64_t offset) {
+  KeyEntry* const found = find(key);
+  if (found == nullptr) return;
+  KeyEntry& entry = *found;
   entry.access.store(grant.access, std::memory_order_relaxed);
   entry.domain.store(grant.domain, std::memory_order_relaxed);
   entry.address.store(grant.address, std::memory_order_relaxed);
@@ -24,14 +37,14 @@ void Board::publish(std::uint32_t key, const Grant& grant, std::uint64_t offset)
 }
 
 bool Board::withdraw(std::uint32_t key) {
-  KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
-  if (entry.key.load(std::memory_order_relaxed) != key) return false;
-  entry.key.store(0, std::memory_order_seq_cst);
+  KeyEntry* const entry = find(key);
+  if (entry == nullptr || entry->key.load(std::memory_order_relaxed) != key) return false;
+  entry->key.store(0, std::memory_order_seq_cst);
   return true;
 }
 
 void Board::mark_cut(std::uint32_t key) {
-  own().keys[(key >> kKeyTagBits) % kKeyEntries].cut.store(key, std::memory_order_seq_cst);
+  if (KeyEntry* const entry = find(key)) entry->cut.store(key, std::memory_order_seq_cst);
 }
 
 void Board::take_back(std::uint32_t key) {
@@ -54,6 +67,10 @@ void Board::remove_owner(std::uint32_t owner) {
   own().owners[owner].store(0, std::memory_order_seq_cst);
 }
 
+bool Board::open_parts_of_gate(std::uint32_t gate) {
+  return open(own().gates[gate]) && open(own().receives[gate]);
+}
+
 std::optional<std::uint32_t> Board::take_gate(std::uint32_t domain) {
   std::uint32_t gate = 0;
   bool is_used = false;
@@ -69,6 +86,10 @@ std::optional<std::uint32_t> Board::take_gate(std::uint32_t domain) {
       free_gates_.pop_back();
       is_used = true;
     }
+  }
+  if (!open_parts_of_gate(gate)) {
+    give_gate_back(gate);
+    return std::nullopt;
   }
   // The receives of a queue pair that had it before would pass for those of the next.
   for (ReceiveEntry& entry : own().receives[gate]) {

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "memory/lent_pages.h"
-#include "memory/shared_file.h"
+#include "memory/sparse_view.h"
 #include "simnic/direct/layout.h"
 
 namespace softdat::simnic::direct {
@@ -39,12 +40,13 @@ class Board final : public memory::Lender {
   // Not usable (is_open()) when the system refuses.
   Board();
 
-  bool is_open() const { return static_cast<bool>(view_); }
+  bool is_open() const { return view_ != nullptr; }
   int file() const { return file_.get(); }
-  const BoardLayout& layout() const { return *reinterpret_cast<const BoardLayout*>(view_.data()); }
+  // Of gates, keys and receives only what has been in use may be touched.
+  const BoardLayout& layout() const { return *reinterpret_cast<const BoardLayout*>(view_->data()); }
 
   // Nobody else publishes or withdraws this key meanwhile. `offset`: of the grant's first byte in the
-  // arena.
+  // arena. Without memory nothing is published.
   void publish(std::uint32_t key, const Grant& grant, std::uint64_t offset);
   // False when it was not published. Peers that pinned it before may still be at it.
   bool withdraw(std::uint32_t key);
@@ -57,7 +59,7 @@ class Board final : public memory::Lender {
   // No pin names it any more.
   void remove_owner(std::uint32_t owner);
 
-  // A gate for one queue pair, closed; nothing when there is none left. Throws std::bad_alloc.
+  // A gate for one queue pair, closed; nothing when there is none left, or the system refuses. Throws std::bad_alloc.
   std::optional<std::uint32_t> take_gate(std::uint32_t domain);
   void give_gate_back(std::uint32_t gate);
   void open_gate(std::uint32_t gate, std::uint64_t connection);
@@ -71,11 +73,18 @@ class Board final : public memory::Lender {
   Pin pin(std::uint64_t word);
 
  private:
-  BoardLayout& own() { return *reinterpret_cast<BoardLayout*>(view_.data()); }
+  BoardLayout& own() { return *reinterpret_cast<BoardLayout*>(view_->data()); }
+  // Whether the part, which is on the board, may be touched from now on.
+  template <typename Part>
+  bool open(const Part& part) {
+    return view_->open(offset_on_board(layout(), part), sizeof part);
+  }
+  KeyEntry* find(std::uint32_t key);
+  bool open_parts_of_gate(std::uint32_t gate);
 
   // Fixed after construction.
   base::UniqueFd file_;
-  memory::SharedView view_;
+  std::unique_ptr<memory::SparseView> view_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::uint32_t> free_gates_;

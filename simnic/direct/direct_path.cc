@@ -87,8 +87,10 @@ void DirectPath::describe(transport::Offer& offer, std::uint64_t first_receive) 
 }
 
 void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offer& offer, bool may_read) {
-  peer_ = offer.direct_connection == 0 ? nullptr : std::move(peer);
-  door_ = {.gate = offer.direct_gate, .connection = offer.direct_connection};
+  const bool is_offered = peer != nullptr && offer.direct_connection != 0;
+  const auto door = is_offered ? peer->find_door(offer.direct_gate, offer.direct_connection) : std::nullopt;
+  door_ = door.value_or(direct::Door{});
+  peer_ = door ? std::move(peer) : nullptr;
   may_read_ = may_read;
   next_receive_ = offer.direct_receives;
   reads_until_ = writes_until_ = 0;
@@ -193,7 +195,7 @@ bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, st
 // gate is open for this connection, which is seen under the pin.
 bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done) {
   direct::Receive receive;
-  if (!peer_->read_receive(door_.gate, next_receive_, receive)) return false;
+  if (!direct::Peer::read_receive(door_, next_receive_, receive)) return false;
   std::uint64_t room = 0;
   std::uint64_t before = 0;  // of the segment that the piece begins in
   std::size_t at = 0;

@@ -111,10 +111,10 @@ std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, bas
   const std::uint64_t number = memory::identify_file(arena.get()).inode;
   const auto owner = number == 0 ? std::nullopt : board_.add_owner(number);
   if (!owner) return nullptr;
-  const bool is_ours = arena_.is_same_file(arena.get());
+  memory::Arena* const own_arena = arena_.is_same_file(arena.get()) ? &arena_ : nullptr;
   std::shared_ptr<Peer> peer;
   try {
-    peer = Peer::attach({std::move(board), std::move(arena), std::move(process), *owner, is_ours});
+    peer = Peer::attach({std::move(board), std::move(arena), std::move(process), *owner, own_arena});
   } catch (const std::bad_alloc&) {
   }
   if (peer == nullptr) {

@@ -118,6 +118,13 @@ struct BoardLayout {
   KeyEntry keys[kKeyEntries];
   ReceiveEntry receives[kGates][kReceives];
 };
+// What is in use at all times, at its beginning.
+inline constexpr std::size_t kBoardHead = offsetof(BoardLayout, gates);
+// Where a part of a board lies on it.
+template <typename Part>
+std::uint64_t offset_on_board(const BoardLayout& board, const Part& part) {
+  return reinterpret_cast<std::uintptr_t>(&part) - reinterpret_cast<std::uintptr_t>(&board);
+}
 inline constexpr std::size_t kBoardBytes = (sizeof(BoardLayout) + 4095) / 4096 * 4096;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

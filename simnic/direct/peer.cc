@@ -15,24 +15,41 @@ std::uint64_t place_of(const KeyEntry& entry, std::uint64_t address) {
   return entry.offset.load(std::memory_order_relaxed) + (address - entry.address.load(std::memory_order_relaxed));
 }
 
+// What cannot be looked at says nothing.
+constinit const KeyEntry kNoKey{};
+
 }  // namespace
 
-Peer::Peer(PeerParts parts, memory::SharedView board)
+using memory::SparseView;
+
+Peer::Peer(PeerParts parts, std::unique_ptr<SparseView> board)
     : board_(std::move(board)),
       arena_(std::move(parts.arena)),
       process_(std::move(parts.process)),
       owner_(parts.owner),
-      view_shift_(parts.is_ours ? kOwnViewShift : kViewShift) {}
+      own_arena_(parts.own_arena) {}
 
 std::shared_ptr<Peer> Peer::attach(PeerParts parts) {
   if (!memory::is_shared_file(parts.board.get(), kBoardBytes) ||
       !memory::is_shared_file(parts.arena.get(), memory::kArenaBytes))
     return nullptr;
-  memory::SharedView view(parts.board.get(), 0, kBoardBytes, memory::SharedView::Rights::kRead);
-  if (!view) return nullptr;
-  const auto& header = reinterpret_cast<const BoardLayout*>(view.data())->header;
+  auto view = std::make_unique<SparseView>(parts.board.get(), 0, kBoardBytes, SparseView::Rights::kRead);
+  if (!*view || !view->open(0, kBoardHead)) return nullptr;
+  const auto& header = reinterpret_cast<const BoardLayout*>(view->data())->header;
   if (header.magic != kBoardMagic || header.version != kBoardVersion) return nullptr;
   return std::shared_ptr<Peer>(new Peer(std::move(parts), std::move(view)));
+}
+
+std::optional<Door> Peer::find_door(std::uint32_t gate, std::uint64_t connection) {
+  const Gate& entry = board().gates[gate % kGates];
+  const auto& receives = board().receives[gate % kGates];
+  if (!open(entry) || !open(receives)) return std::nullopt;
+  return Door{.gate = gate, .connection = connection, .entry = &entry, .receives = receives};
+}
+
+const KeyEntry& Peer::entry_of(std::uint32_t key) {
+  const KeyEntry& entry = board().keys[(key >> kKeyTagBits) % kKeyEntries];
+  return open(entry) ? entry : kNoKey;
 }
 
 // The place is read before the pin that has to name it, and again under the pin, when it is binding.
@@ -45,8 +62,8 @@ Grip::Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std
   data_ = peer.view(offset_, length);
 }
 
-bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door) const {
-  const Gate& through = board().gates[door.gate % kGates];
+bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door) {
+  const Gate& through = *door.entry;
   if (through.open_for.load(std::memory_order_seq_cst) != door.connection) return false;
   if (target.key == 0 || entry.key.load(std::memory_order_seq_cst) != target.key) return false;
   if (entry.domain.load(std::memory_order_relaxed) != through.domain.load(std::memory_order_relaxed)) return false;
@@ -56,8 +73,8 @@ bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door)
   return target.length <= length && skip <= length - target.length;
 }
 
-bool Peer::read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) const {
-  const ReceiveEntry& entry = board().receives[gate % kGates][number % kReceives];
+bool Peer::read_receive(const Door& door, std::uint64_t number, Receive& out) {
+  const ReceiveEntry& entry = door.receives[number % kReceives];
   if (entry.number.load(std::memory_order_acquire) != number + 1) return false;
   out.count = entry.count.load(std::memory_order_relaxed);
   if (out.count > kReceiveSegments) return false;
@@ -73,28 +90,28 @@ bool Peer::read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) 
 // as much as one pin may cover.
 std::byte* Peer::view(std::uint64_t offset, std::uint64_t length) {
   if (length > kMostPinned || offset > memory::kArenaBytes - length) return nullptr;
-  const std::size_t index = offset >> view_shift_;
-  std::byte* base = bases_[index].load(std::memory_order_acquire);
-  if (base == nullptr) [[unlikely]] {
-    base = map_view(index);
-    if (base == nullptr) return nullptr;
-  }
-  return base + (offset - (std::uint64_t{index} << view_shift_));
+  if (own_arena_ != nullptr) return own_arena_->second_view(offset, length);
+  const std::size_t index = offset >> kViewShift;
+  SparseView* view = mapped_[index].load(std::memory_order_acquire);
+  if (view == nullptr) [[unlikely]]
+    view = map_view(index);
+  const std::uint64_t place = offset - (std::uint64_t{index} << kViewShift);
+  return view != nullptr && view->open(place, length) ? view->data() + place : nullptr;
 }
 
 // Once per view of a peer, hence hardly ever.
-std::byte* Peer::map_view(std::size_t index) try {
+SparseView* Peer::map_view(std::size_t index) try {
   const std::lock_guard lock(mutex_);
-  if (std::byte* const base = bases_[index].load(std::memory_order_relaxed)) return base;
-  const std::uint64_t begin = std::uint64_t{index} << view_shift_;
-  const std::uint64_t length = std::min((std::uint64_t{1} << view_shift_) + kMostPinned, memory::kArenaBytes - begin);
+  if (SparseView* const view = mapped_[index].load(std::memory_order_relaxed)) return view;
+  const std::uint64_t begin = std::uint64_t{index} << kViewShift;
+  const std::uint64_t length = std::min((std::uint64_t{1} << kViewShift) + kMostPinned, memory::kArenaBytes - begin);
   views_.reserve(views_.size() + 1);
-  memory::SharedView view(arena_.get(), begin, length, memory::SharedView::Rights::kReadWrite);
-  if (!view) return nullptr;
-  view.keep_from_children();
+  auto view = std::make_unique<SparseView>(arena_.get(), begin, length, SparseView::Rights::kReadWrite);
+  if (!*view) return nullptr;
+  view->keep_from_children();
   views_.push_back(std::move(view));
-  bases_[index].store(views_.back().data(), std::memory_order_release);
-  return views_.back().data();
+  mapped_[index].store(views_.back().get(), std::memory_order_release);
+  return views_.back().get();
 } catch (const std::bad_alloc&) {
   return nullptr;
 }

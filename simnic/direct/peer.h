@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
-#include "memory/shared_file.h"
+#include "memory/arena.h"
+#include "memory/sparse_view.h"
 #include "simnic/direct/board.h"
 #include "simnic/direct/layout.h"
 #include "transport/peer_resources.h"
@@ -27,19 +29,22 @@ struct Target {
   std::uint32_t rights;
 };
 
-// How a connection reaches a peer: through this gate, while it is open for this connection.
+// How a connection reaches a peer: through this gate, while it is open for this connection. Its parts of the peer's
+// board may be touched. Peer::find_door() makes one.
 struct Door {
   std::uint32_t gate = 0;
   std::uint64_t connection = 0;
+  const Gate* entry = nullptr;
+  const ReceiveEntry* receives = nullptr;
 };
 
 // What a peer hands over, and who that is to us.
 struct PeerParts {
   base::UniqueFd board;
   base::UniqueFd arena;
-  base::UniqueFd process;   // a pidfd of the peer; empty if it is this very process or cannot be had
-  std::uint32_t owner = 0;  // the index of its arena on our board
-  bool is_ours = false;     // it shows the arena of this very process
+  base::UniqueFd process;              // a pidfd of the peer; empty if it is this very process or cannot be had
+  std::uint32_t owner = 0;             // the index of its arena on our board
+  memory::Arena* own_arena = nullptr;  // that of this very process, if it is this one's
 };
 
 // Any thread.
@@ -50,8 +55,11 @@ class Peer final : public transport::PeerResources {
 
   std::uint32_t owner() const { return owner_; }
 
+  // Nothing if the system refuses.
+  std::optional<Door> find_door(std::uint32_t gate, std::uint64_t connection);
+
   // The peer's receive of that number, if it is to be had. It counts when the gate turns out to be open afterwards.
-  bool read_receive(std::uint32_t gate, std::uint64_t number, Receive& out) const;
+  static bool read_receive(const Door& door, std::uint64_t number, Receive& out);
 
   // What a pin of the peer's says; 0: nothing about the arena of that number.
   std::uint64_t pin_into(std::uint64_t arena, std::size_t slot) const;
@@ -64,31 +72,33 @@ class Peer final : public transport::PeerResources {
  private:
   friend class Grip;
 
-  // What is mapped of the arena at a time, and may be named by one target. The views of this very process's arena are
-  // as large as windows, which tells them from the consumer's (Arena::for_each_view).
+  // What is mapped of the arena at a time, and may be named by one target.
   static constexpr unsigned kViewShift = 32;
-  static constexpr unsigned kOwnViewShift = 36;
-  static_assert(std::uint64_t{1} << kOwnViewShift == memory::kWindowBytes);
+  static_assert(kMostPinned <= memory::Arena::kMostAtOnce);
 
-  explicit Peer(PeerParts parts, memory::SharedView board);
-  const BoardLayout& board() const { return *reinterpret_cast<const BoardLayout*>(board_.data()); }
-  const KeyEntry& entry_of(std::uint32_t key) const { return board().keys[(key >> kKeyTagBits) % kKeyEntries]; }
-  bool admits(const KeyEntry& entry, const Target& target, const Door& door) const;
+  explicit Peer(PeerParts parts, std::unique_ptr<memory::SparseView> board);
+  const BoardLayout& board() const { return *reinterpret_cast<const BoardLayout*>(board_->data()); }
+  template <typename Part>
+  bool open(const Part& part) {
+    return board_->open(offset_on_board(board(), part), sizeof part);
+  }
+  const KeyEntry& entry_of(std::uint32_t key);
+  static bool admits(const KeyEntry& entry, const Target& target, const Door& door);
   std::byte* view(std::uint64_t offset, std::uint64_t length);
-  std::byte* map_view(std::size_t index);
+  memory::SparseView* map_view(std::size_t index);
 
   // Fixed after construction.
-  const memory::SharedView board_;
+  const std::unique_ptr<memory::SparseView> board_;
   const base::UniqueFd arena_;
   const base::UniqueFd process_;
   const std::uint32_t owner_;
-  const unsigned view_shift_;
+  memory::Arena* const own_arena_;
   std::atomic<bool> is_dead_{false};
   // Published once each; null: not mapped yet.
-  std::array<std::atomic<std::byte*>, (memory::kArenaBytes >> kViewShift)> bases_{};
+  std::array<std::atomic<memory::SparseView*>, (memory::kArenaBytes >> kViewShift)> mapped_{};
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<memory::SharedView> views_;
+  std::vector<std::unique_ptr<memory::SparseView>> views_;
 };
 
 // A pin of a peer's into the arena of that number, seen once.

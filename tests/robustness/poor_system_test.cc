@@ -15,7 +15,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <string>
 
@@ -197,6 +200,37 @@ TEST_F(PoorSystem, NoBells) {
     return server.event().event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS ||
            (next_event(pair.client.connect_evd).event_number == DAT_CONNECTION_EVENT_BROKEN &&
             next_event(pair.server.connect_evd).event_number == DAT_CONNECTION_EVENT_BROKEN);
+  });
+  EXPECT_EQ(outcome.status, 0) << outcome.said;
+}
+
+// What mlockall() fills with pages: mappings of ours that may be touched.
+std::uint64_t bytes_of_ours() {
+  std::uint64_t bytes = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    char protection[5] = {};
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &begin, &end, protection) != 3) continue;
+    if (line.find("memfd:softdat") != std::string::npos && protection[0] == 'r') bytes += end - begin;
+  }
+  return bytes;
+}
+
+// A program that locks its memory when it is connected gets a few MiB of ours, not all that could ever be shared.
+TEST_F(PoorSystem, MemoryThatIsLockedLate) {
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  const Outcome outcome = run_in_child([] {
+    ConnectedPair pair;
+    expect_conversation(pair.server, pair.client);
+    const std::uint64_t bytes = bytes_of_ours();
+    ::dprintf(STDERR_FILENO, "%" PRIu64 " bytes of ours may be touched\n", bytes);
+    if (bytes == 0 || bytes > kMost) return false;
+    // Without privileges it is refused, and nothing has changed.
+    static_cast<void>(::mlockall(MCL_CURRENT));
+    expect_conversation(pair.server, pair.client);
+    return !testing::Test::HasFailure();
   });
   EXPECT_EQ(outcome.status, 0) << outcome.said;
 }

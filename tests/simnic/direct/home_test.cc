@@ -35,7 +35,7 @@ class HomeTest : public ::testing::Test {
     ASSERT_NE(ours_->meet(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {}), nullptr);
     us_ = theirs_->meet(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
     ASSERT_NE(us_, nullptr);
-    door_ = {*ours_->board().take_gate(kDomain), ours_->next_connection()};
+    door_ = *us_->find_door(*ours_->board().take_gate(kDomain), ours_->next_connection());
     ours_->board().open_gate(door_.gate, door_.connection);
   }
   bool publish(std::uint32_t key = kKey) {
@@ -85,11 +85,11 @@ TEST_F(HomeTest, RangeAndRightsAndDomainAndGateAreChecked) {
   EXPECT_EQ(find(pages_.address() + pages_.size(), 1), nullptr);
   EXPECT_EQ(find(~std::uint64_t{0}, 2), nullptr);
   EXPECT_EQ(find(pages_.address(), 1, kRight | 1), nullptr);
-  EXPECT_EQ(find(target(pages_.address(), 1), {door_.gate, door_.connection + 1}), nullptr);
+  EXPECT_EQ(find(target(pages_.address(), 1), *us_->find_door(door_.gate, door_.connection + 1)), nullptr);
   EXPECT_EQ(find({kKey + 1, pages_.address(), 1, kRight}, door_), nullptr);
   const std::uint32_t other = *ours_->board().take_gate(kDomain + 1);
   ours_->board().open_gate(other, door_.connection);
-  EXPECT_EQ(find(target(pages_.address(), 1), {other, door_.connection}), nullptr);
+  EXPECT_EQ(find(target(pages_.address(), 1), *us_->find_door(other, door_.connection)), nullptr);
 }
 
 TEST_F(HomeTest, AWithdrawnKeyAndAClosedGateOpenNothing) {
@@ -152,10 +152,11 @@ TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
   const std::uint64_t before = address_space();
   const auto peer = ours_->meet(duplicate(board.file()), duplicate(arena.get()), {});
   ASSERT_NE(peer, nullptr);
+  const Door door = *peer->find_door(gate, 1);
   // Anywhere, and across the end of what is mapped at a time.
   for (const std::uint64_t place :
        {std::uint64_t{5}, (std::uint64_t{1} << 32) - 1, kWindowBytes - 1, kArenaBytes - 2}) {
-    const Grip grip(*peer, ours_->board(), {kKey, place, 2, kRight}, 0, 2, {gate, 1});
+    const Grip grip(*peer, ours_->board(), {kKey, place, 2, kRight}, 0, 2, door);
     ASSERT_TRUE(static_cast<bool>(grip)) << place;
     grip.data()[0] = grip.data()[1] = std::byte{9};
     char there[2] = {};

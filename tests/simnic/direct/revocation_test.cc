@@ -51,7 +51,7 @@ class Revocation : public ::testing::Test {
     them_ = ours_->meet(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {});
     us_ = theirs_->meet(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
     ASSERT_TRUE(us_ != nullptr && them_ != nullptr);
-    door_ = {*ours_->board().take_gate(kDomain), ours_->next_connection()};
+    door_ = *us_->find_door(*ours_->board().take_gate(kDomain), ours_->next_connection());
     ours_->board().open_gate(door_.gate, door_.connection);
     ASSERT_TRUE(publish(kKey));
     std::memset(pages_.data(), 1, pages_.size());

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// SparseView: a mapping of a shared file of which little is used. What is not used cannot be touched: mlockall() fills
+// with pages all that can be.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "memory/shared_file.h"
+
+namespace softdat::memory {
+
+// Owns the mapping. Core dumps do not contain it. Any thread.
+class SparseView {
+ public:
+  // Opened at a time. One that is used a little is filled by mlockall(), so it is small.
+  static constexpr unsigned kPieceShift = 21;
+  using Rights = SharedView::Rights;
+
+  // Not usable, which operator bool tells, if the system refuses. Throws std::bad_alloc.
+  SparseView(int file, std::uint64_t offset, std::size_t length, Rights rights);
+
+  explicit operator bool() const { return static_cast<bool>(view_); }
+  // A child made by fork() does not get the mapping.
+  void keep_from_children() const { view_.keep_from_children(); }
+  std::size_t length() const { return length_; }
+  // Nothing may be touched there before it has been opened.
+  std::byte* data() const { return view_.data(); }
+  // Whether [offset, offset + length) of the view, which is not empty and lies within it, may be touched from now on.
+  // False: the process has too many mappings.
+  bool open(std::uint64_t offset, std::uint64_t length) {
+    const std::uint64_t first = offset >> kPieceShift;
+    const std::uint64_t last = (offset + length - 1) >> kPieceShift;
+    return (is_open(first) && (last == first || (last == first + 1 && is_open(last)))) || open_pieces(first, last);
+  }
+
+ private:
+  static constexpr unsigned kWordBits = 64;
+
+  // The pieces that may be touched.
+  bool is_open(std::uint64_t piece) const {
+    return (open_[piece / kWordBits].load(std::memory_order_acquire) >> (piece % kWordBits) & 1) != 0;
+  }
+  bool open_pieces(std::uint64_t first, std::uint64_t last);
+
+  const std::size_t length_;
+  const Rights rights_;
+  const SharedView view_;
+  const std::unique_ptr<std::atomic<std::uint64_t>[]> open_;
+};
+
+}  // namespace softdat::memory
