@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/descriptor_shortage.h"
 #include "base/uncancelled.h"
 
 namespace softdat::base {
@@ -101,7 +102,10 @@ int move_above_standard(int fd) {
 
 void UniqueFd::adopt(int fd) {
   fd = move_above_standard(fd);
-  if (fd < 0) return;
+  if (fd < 0) {
+    if (is_short_of_descriptors(errno)) note_descriptor_shortage(errno);
+    return;
+  }
   [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, close_in_child);
   const Identity file = identify(fd);
   held_ = {fd, file.device, file.inode};

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor_shortage.h"
 #include "base/place.h"
 #include "base/words.h"
 #include "libdat/object/status.h"
@@ -17,6 +18,9 @@ namespace softdat::api {
 namespace {
 
 using object::StatusType;
+
+// A call lacks what it lacks for want of descriptors if there were none while it was under way.
+constexpr auto kJustNow = std::chrono::seconds(1);
 
 struct Names {
   std::string type;
@@ -72,7 +76,10 @@ std::string reason_of(const std::string& subtype, std::string_view signature) {
            "adapter";
   }
   if (subtype.starts_with(kState)) return "the object's state does not allow it: " + after(kState);
-  if (subtype.starts_with("DAT_RESOURCE_")) return "there is not enough of: " + after("DAT_RESOURCE_");
+  if (subtype.starts_with("DAT_RESOURCE_")) {
+    return base::was_short_of_descriptors(kJustNow) ? base::shortage_text()
+                                                    : "there is not enough of: " + after("DAT_RESOURCE_");
+  }
   return "";
 }
 

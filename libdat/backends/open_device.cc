@@ -86,7 +86,9 @@ hca::Result<std::shared_ptr<hca::Device>> open_device(const DeviceChoice& choice
   return device;
 } catch (const std::bad_alloc&) {
   return hca::fail(hca::Error::kNoMemory);
-} catch (const std::system_error&) {  // no thread, no descriptor
+} catch (const std::system_error& error) {  // no thread, no descriptor
+  base::log(base::LogLevel::kError, "IA %s cannot be opened: %s%s", choice.name.c_str(), error.what(),
+            error.code() == std::errc::too_many_files_open ? "; raise the limit (ulimit -n)" : "");
   return hca::fail(hca::Error::kNoMemory);
 }
 

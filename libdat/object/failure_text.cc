@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/descriptor_shortage.h"
 #include "base/place.h"
 
 namespace softdat::object {
@@ -118,13 +119,20 @@ std::string device_rule_text(const Failure& failure) {
          "dat_ia_query)";
 }
 
+// A connection that could not be made may have failed because one side had no descriptor for it. The peer's shortage is
+// known only if the peer is in this process.
+std::string with_shortage(std::string text) {
+  constexpr auto kJustNow = std::chrono::seconds(5);
+  return base::was_short_of_descriptors(kJustNow) ? text + "; " + base::shortage_text() : text;
+}
+
 // The text of a rule about connections; empty for other rules.
 std::string connection_rule_text(const Failure& failure) {
   switch (failure.rule) {
     case Rule::kNobodyListens:
-      return "nobody listens at " + where_text(failure);
+      return with_shortage("nobody listens at " + where_text(failure));
     case Rule::kUnreachable:
-      return "no way leads to " + where_text(failure);
+      return with_shortage("no way leads to " + where_text(failure));
     case Rule::kRejected:
       return "the program that listens at " + where_text(failure) + " rejected the request (dat_cr_reject)";
     case Rule::kTimedOut:

@@ -10,6 +10,7 @@
 
 #include <utility>
 
+#include "base/descriptor_shortage.h"
 #include "base/uncancelled.h"
 
 namespace softdat::object {
@@ -24,6 +25,7 @@ Status NotificationDescriptor::open() {
   base::UniqueFd own(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!own) return insufficient_resources(StatusDetail::kResourceMemory);
   shown_ = ::fcntl(own.get(), F_DUPFD_CLOEXEC, 3);
+  if (shown_ < 0 && base::is_short_of_descriptors(errno)) base::note_descriptor_shortage(errno);
   if (shown_ < 0) return insufficient_resources(StatusDetail::kResourceMemory);
   own_ = std::move(own);
   return kOk;

@@ -173,6 +173,67 @@ TEST_F(PoorSystem, AStandardErrorThatTakesNothing) {
   EXPECT_EQ(full.status, 0);
 }
 
+// What fails for want of descriptors says so, and names the limit.
+class FewDescriptors : public PoorSystem {
+ protected:
+  void SetUp() override {
+    PoorSystem::SetUp();
+    ::setenv("SOFTDAT_LOG", "notice", 1);
+  }
+  void TearDown() override { ::unsetenv("SOFTDAT_LOG"); }
+
+  // From now on there are `spare` of them.
+  static void limit_descriptors(rlim_t spare) {
+    const int next = ::dup(STDERR_FILENO);
+    ::close(next);
+    const rlim_t most = static_cast<rlim_t>(next) + spare;
+    const rlimit limit = {most, most};
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) throw SetupFailure("no limit");
+  }
+  static void expect_words(const Outcome& outcome) {
+    EXPECT_EQ(outcome.status, 0) << outcome.said;
+    EXPECT_NE(outcome.said.find("Too many open files"), std::string::npos) << outcome.said;
+    EXPECT_NE(outcome.said.find("ulimit -n"), std::string::npos) << outcome.said;
+  }
+};
+
+TEST_F(FewDescriptors, ToOpenAnAdapter) {
+  expect_words(run_in_child([] {
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_COUNT count = 0;
+    DAT_PROVIDER_INFO info;
+    DAT_PROVIDER_INFO* list[] = {&info};
+    static_cast<void>(dat_registry_list_providers(1, &count, list));  // loads what is to be loaded
+    limit_descriptors(1);
+    return type_of(dat_ia_open(const_cast<char*>(kServerName), 8, &async, &ia)) == DAT_INSUFFICIENT_RESOURCES;
+  }));
+}
+
+TEST_F(FewDescriptors, ToListen) {
+  expect_words(run_in_child([] {
+    Peer server(kServerName);
+    limit_descriptors(0);
+    try {
+      static_cast<void>(server.listen());
+    } catch (const SetupFailure&) {
+      return true;
+    }
+    return false;
+  }));
+}
+
+TEST_F(FewDescriptors, ToConnect) {
+  expect_words(run_in_child([] {
+    Peer server(kServerName);
+    Peer client(kClientName);
+    const DAT_CONN_QUAL qualifier = server.listen();
+    limit_descriptors(0);
+    if (client.connect(server, qualifier) != DAT_SUCCESS) return false;
+    return next_event(client.connect_evd).event_number != DAT_CONNECTION_EVENT_ESTABLISHED;
+  }));
+}
+
 TEST_F(PoorSystem, NoRandomNumbers) {
   const Outcome outcome = run_in_child([] {
     deny(SYS_getrandom);

@@ -40,6 +40,7 @@ bool keep_or_close(int fd, Packet& into) {
 
 bool take_fds(msghdr& message, Packet& into) {
   bool are_good = (message.msg_flags & MSG_CTRUNC) == 0;
+  if (!are_good) base::note_descriptor_shortage(EMFILE);
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
