@@ -2,9 +2,12 @@
 #include "tools/softdat/observe/top_command.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "tools/softdat/dat_call.h"
 #include "tools/softdat/observe/json.h"
 #include "tools/softdat/observe/screen.h"
 #include "tools/softdat/observe/table.h"
@@ -17,6 +20,8 @@ constexpr const char* kFooter =
     "Programs that softdat run starts, and programs with SOFTDAT_COUNTERS=on, show their counters to their user.\n"
     "Keys: enter opens a process or an endpoint, escape goes back, < and > choose the column to sort by, r reverses,\n"
     "/ filters, p pauses, q quits.";
+
+constexpr const char* kHowToShow = "start one with softdat run, or with SOFTDAT_COUNTERS=on";
 
 std::size_t column_of(const std::string& name) {
   const std::vector<std::string> names = process_columns();
@@ -41,10 +46,7 @@ TopCommand::TopCommand(CommandLine& line)
 void TopCommand::print_once() const {
   const std::vector<Process> processes = Scanner().scan(static_cast<pid_t>(pid_));
   if (is_json_) return print_out(to_json(processes));
-  if (processes.empty()) {
-    print_warning(pid_ == 0 ? "no process shows its counters; start one with softdat run, or with SOFTDAT_COUNTERS=on"
-                            : fmt::format("process {} shows no counters", pid_));
-  }
+  if (processes.empty()) print_warning(fmt::format("no process shows its counters; {}", kHowToShow));
   Table table = pid_ == 0 || processes.empty() ? process_table(processes, {}) : endpoint_table(processes.front(), {});
   if (!filter_.empty()) filter_rows(table, filter_);
   // By itself a number is sorted largest first; process ids read better the other way.
@@ -54,7 +56,19 @@ void TopCommand::print_once() const {
   print_out(text);
 }
 
+// A screen or a table without the process that was asked for would read as one that does nothing. In JSON nothing is
+// said of a process that shows nothing.
+void TopCommand::check_process() const {
+  if (pid_ == 0) return;
+  const auto pid = static_cast<pid_t>(pid_);
+  if (::kill(pid, 0) != 0 && errno == ESRCH) throw Failure(fmt::format("there is no process {}", pid_));
+  if (!is_json_ && Scanner().scan(pid).empty()) {
+    throw Failure(fmt::format("process {} shows no counters to this user; {}", pid_, kHowToShow));
+  }
+}
+
 int TopCommand::run() const {
+  check_process();
   if (is_once_ || is_json_) {
     print_once();
     return 0;

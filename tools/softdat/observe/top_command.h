@@ -17,6 +17,7 @@ class TopCommand {
   int run() const;
 
  private:
+  void check_process() const;
   void print_once() const;
 
   Subcommand options_;

@@ -2,12 +2,15 @@
 #include "tools/softdat/run/environment.h"
 
 #include <fmt/format.h>
+#include <net/if.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
+#include "base/ip_address.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/registry_library.h"
 
@@ -17,6 +20,25 @@ namespace {
 std::string own_value(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? "" : value;
+}
+
+// As SOFTDAT_BACKEND has it, which is case-sensitive.
+void check_backend(const std::string& backend) {
+  constexpr std::string_view kDevice = "verbs:";
+  const bool is_device = backend.starts_with(kDevice) && backend.size() > kDevice.size();
+  if (backend.empty() || backend == "sim" || backend == "verbs" || is_device) return;
+  throw UsageError(fmt::format("--backend \"{}\" is none of: sim, verbs, verbs:DEVICE", backend));
+}
+
+// The program may run where other interfaces are, in a container say, so only the form is judged.
+void check_address(const std::string& address) {
+  const bool has_form_of_address =
+      address.find_first_not_of("0123456789.") == address.npos || address.find(':') != address.npos;
+  const bool has_form_of_interface =
+      !has_form_of_address && address.size() < IFNAMSIZ && address.find_first_of("/ \t\n") == address.npos;
+  if (address.empty() || has_form_of_interface || base::read_ip_address(address)) return;
+  throw UsageError(
+      fmt::format("--address \"{}\" is neither an IP address nor the name of a network interface", address));
 }
 
 }  // namespace
@@ -89,6 +111,8 @@ std::string put_first(const std::string& word, const std::string& list, char sep
 }
 
 Environment make_environment(const EnvironmentOptions& options) {
+  check_backend(options.backend);
+  check_address(options.address);
   Environment result;
   result.unset.emplace_back("DAT_OVERRIDE");
   result.put("SOFTDAT_ANY_IA", "1");
