@@ -65,6 +65,10 @@ std::string reason_of(const std::string& subtype, std::string_view signature) {
     std::from_chars(number.data(), number.data() + number.size(), n);
     return "argument " + number + ", " + std::string(word(signature, n)) + ", has a value that is not valid";
   }
+  const bool is_call_on_evd = signature.starts_with("dat_evd_") && !signature.starts_with("dat_evd_create ");
+  if (is_call_on_evd && subtype.starts_with("DAT_INVALID_HANDLE_EVD_")) {
+    return "the handle is that of no live EVD: it was freed, never created, or is of another kind";
+  }
   if (subtype.starts_with("DAT_INVALID_HANDLE_EVD_")) {
     return "the EVD for " + after("DAT_INVALID_HANDLE_EVD_") +
            " events is no live EVD of this adapter, or its evd_flags lack that stream";

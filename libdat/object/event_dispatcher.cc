@@ -13,6 +13,7 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::object {
 namespace {
@@ -89,7 +90,10 @@ Status EventDispatcher::set_up(std::int32_t qlen, ConsumerNotification* cno) {
 
 Status EventDispatcher::free(Pin<EventDispatcher> evd) {
   if (!evd->streams_in_use_.try_close()) {
-    return invalid_state(StatusDetail::kInvalidStateEvdInUse);
+    return because(invalid_state(StatusDetail::kInvalidStateEvdInUse), [&] {
+      return "it still takes " + count_text(evd->streams_in_use_.count(), "event stream") +
+             " of live endpoints, service points or of its adapter; free these first";
+    });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(evd)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
@@ -221,7 +225,11 @@ bool EventDispatcher::post(Event event) {
 }
 
 Status EventDispatcher::post_software(void* pointer) {
-  if (!takes(kSoftwareStream)) return invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
+  if (!takes(kSoftwareStream)) {
+    return because(invalid_handle(StatusDetail::kInvalidHandleEvdRequest), [] {
+      return std::string("the EVD takes no software events; create it with DAT_EVD_SOFTWARE_FLAG");
+    });
+  }
   const auto number = ring_.push({handle(), SoftwareEvent{pointer}}, cq_ == nullptr ? 0 : cq_->size());
   if (!number) return queue_full();
   notify_arrival(*number);
@@ -338,17 +346,27 @@ Status EventDispatcher::modify_cno(ConsumerNotification* cno) {
 
 Status EventDispatcher::resize(std::int32_t min_qlen) {
   if (const Status status = check_qlen(min_qlen, *device_); !status.ok()) return status;
-  const Status too_full = invalid_state(StatusDetail::kNoSubtype);
+  const auto too_full = [&] {
+    return because(invalid_state(StatusDetail::kNoSubtype), [&] {
+      return count_text(count(), "event") + " or more wait in the EVD, and " + std::to_string(min_qlen) +
+             " are asked for; dequeue some first";
+    });
+  };
   const auto length = static_cast<std::size_t>(min_qlen);
   std::lock_guard lock(resize_mutex_);
   const auto old_length = static_cast<std::size_t>(qlen());
-  if (awaited_ > min_qlen) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  if (awaited_ > min_qlen) {
+    return because(invalid_state(StatusDetail::kInvalidStateEvdWaiter), [&] {
+      return "a thread waits for " + count_text(awaited_, "event") + ", and the EVD is to hold " +
+             std::to_string(min_qlen);
+    });
+  }
   const bool has_ring = (streams_ & ~kCompletionStreams) != 0;
-  if (has_ring && !ring_.resize(length)) return too_full;
+  if (has_ring && !ring_.resize(length)) return too_full();
   const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(length);
   if (!outcome) {
     if (has_ring) static_cast<void>(ring_.resize(std::max(length, old_length)));
-    if (outcome.reason() == hca::Error::kInvalidState) return too_full;
+    if (outcome.reason() == hca::Error::kInvalidState) return too_full();
     if (outcome.reason() == hca::Error::kUnsupported) {
       return not_offered(device_->attributes(), "way to let a completion queue grow");
     }

@@ -10,6 +10,7 @@
 
 #include "libdat/object/cancellable_sleep.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/refusal.h"
 #include "libdat/object/timeout.h"
 
 namespace softdat::object {
@@ -18,6 +19,11 @@ namespace {
 // How long a wait looks before it sleeps: longer where looking paid off, shorter where it did not.
 constexpr std::uint32_t kShortestSpinNs = 2'000;
 constexpr std::uint32_t kLongestSpinNs = 50'000;
+
+Status refuse_second_waiter() {
+  return because(invalid_state(StatusDetail::kInvalidStateEvdWaiter),
+                 [] { return std::string("another thread waits on the EVD, which takes one waiter at a time"); });
+}
 
 }  // namespace
 
@@ -86,10 +92,15 @@ std::int32_t EventDispatcher::count_left(std::int32_t threshold) const {
 }
 
 Status EventDispatcher::check_wait(std::int32_t threshold) const {
-  if (threshold < 1 || threshold > qlen()) return invalid_parameter(StatusDetail::kInvalidArg3);
+  if (threshold < 1 || threshold > qlen()) {
+    return because(invalid_parameter(StatusDetail::kInvalidArg3), [&] {
+      return "the threshold is " + std::to_string(threshold) + ", and the EVD holds " + count_text(qlen(), "event") +
+             ", so 1 to " + std::to_string(qlen()) + " can be waited for";
+    });
+  }
   if (is_closing_.load()) return aborted();
   if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
-  if (has_waiter_.load()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  if (has_waiter_.load()) return refuse_second_waiter();
   if (threshold == 1) return kOk;
   switch (mode_.load()) {
     case NotifyMode::kThreshold:
@@ -105,7 +116,7 @@ Status EventDispatcher::check_wait(std::int32_t threshold) const {
 Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event,
                                          std::int32_t& nmore) {
   const Waiter waiter(*this, threshold);
-  if (!waiter.is_owner()) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+  if (!waiter.is_owner()) return refuse_second_waiter();
   if (!waiter.has_room()) return invalid_parameter(StatusDetail::kInvalidArg3);
   base::WakeReason reason = base::WakeReason::kNotified;
   for (;;) {

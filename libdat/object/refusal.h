@@ -2,6 +2,9 @@
 // Why a call is refused, for people. Costs a look at a thread's variable, and the words only while they are wanted.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "base/call.h"
 #include "libdat/object/status.h"
 
@@ -12,6 +15,11 @@ template <typename Reason>
 [[gnu::cold, gnu::noinline]] Status because(Status status, Reason reason) {
   if (base::Call* const call = base::current_call()) call->refuse(reason());
   return status;
+}
+
+// "1 event", "3 events".
+inline std::string count_text(std::int64_t count, const char* what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace softdat::object
