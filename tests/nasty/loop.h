@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #define PAIRS 2
+#ifndef ROUNDS
 #define ROUNDS 16
+#endif
 #define MESSAGE 64
 #define PATIENCE 30000000u
 #define GREETING "hello"
