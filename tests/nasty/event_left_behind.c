@@ -1,60 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A program with a thread that takes one event each time its CNO wakes it, and leaves others that came with it. */
+/* A program that takes one event each time its CNO wakes it, and leaves others that have come with it. */
 #define ONE_EVD
-#define ROUNDS 8
 #include "loop.h"
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <time.h>
-
 #define ONE_SECOND 1000000u
-#define MOMENT 8000000 /* nanoseconds */
-#define MESSAGES 2     /* of a round */
+#define MESSAGES 8
+#define LOOKS 16 /* at the CNO, after each message */
 
-static sem_t taken; /* once for each event */
+static int taken;
 
-static void* take_events(void* nothing) {
-  int left = MESSAGES * ROUNDS;
-  while (left > 0) {
-    DAT_EVENT event;
-    DAT_EVD_HANDLE evd;
-    DAT_RETURN woken = dat_cno_wait(cno, ONE_SECOND, &evd);
-    while (left > 0 && dat_evd_dequeue(pairs[0].receives, &event) == DAT_SUCCESS) {
-      --left;
-      sem_post(&taken);
+static void take(void) {
+  DAT_EVENT event;
+  while (dat_evd_dequeue(pairs[0].receives, &event) == DAT_SUCCESS) {
+    ++taken;
 #ifdef WRONG
-      hold(woken == DAT_SUCCESS, "an event is left, and no wake-up comes for it");
-      break;
+    break;
 #endif
-    }
   }
-  return nothing;
-}
-
-/* Sends the next message when the thread has taken this one, or after a moment. */
-static int send_and_await(void) {
-  struct timespec end;
-  post_send(0);
-  clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_nsec += MOMENT;
-  if (end.tv_nsec >= 1000000000) {
-    end.tv_nsec -= 1000000000;
-    ++end.tv_sec;
-  }
-  return sem_timedwait(&taken, &end) == 0;
 }
 
 static void client(void) {
-  pthread_t taker;
-  int round, i, done;
-  sem_init(&taken, 0, 0);
-  hold(pthread_create(&taker, NULL, take_events, NULL) == 0, "there is no thread");
-  for (round = 0; round < ROUNDS; ++round) {
-    for (i = 0; i < MESSAGES; ++i) post_receive(0);
-    for (i = 0, done = 0; i < MESSAGES; ++i) done += send_and_await();
-    for (i = 0; i < MESSAGES; ++i) next_event(sends);
-    for (; done < MESSAGES; ++done) sem_wait(&taken);
+  DAT_EVD_HANDLE evd;
+  int message, i;
+  for (message = 0; message < MESSAGES; ++message) post_receive(0);
+  for (message = 0; message < MESSAGES; ++message) {
+    post_send(0);
+    for (i = 0; i < LOOKS; ++i) {
+      if (dat_cno_wait(cno, 0, &evd) == DAT_SUCCESS) take();
+    }
   }
-  pthread_join(taker, NULL);
+  for (message = 0; message < MESSAGES; ++message) next_event(sends);
+  /* All events have come. */
+  while (taken < MESSAGES && dat_cno_wait(cno, ONE_SECOND, &evd) == DAT_SUCCESS) take();
+  hold(taken == MESSAGES, "events are left, and no wake-up comes for them");
 }

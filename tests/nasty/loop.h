@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 #define PAIRS 2
-#ifndef ROUNDS
 #define ROUNDS 16
-#endif
 #define MESSAGE 64
 #define PATIENCE 30000000u
 #define GREETING "hello"
