@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define PAIRS 2
+#define RECEIVES 16 /* places for outstanding receives */
 #define ROUNDS 16
 #define MESSAGE 64
 #define PATIENCE 30000000u
@@ -27,7 +28,7 @@ static DAT_PZ_HANDLE pz;
 static DAT_CNO_HANDLE cno; /* of the EVDs for receives */
 static DAT_EVD_HANDLE connections, sends;
 static struct pair pairs[PAIRS];
-static char memory[2 * PAIRS * MESSAGE];
+static char memory[(PAIRS + RECEIVES) * MESSAGE]; /* what each pair sends, and then what is received */
 static DAT_LMR_CONTEXT key;
 
 static void client(void);
@@ -66,7 +67,8 @@ static DAT_LMR_TRIPLET place(int number) {
 }
 
 static void post_receive(int pair) {
-  DAT_LMR_TRIPLET to = place(PAIRS + pair);
+  static int posted;
+  DAT_LMR_TRIPLET to = place(PAIRS + posted++ % RECEIVES);
   DAT_DTO_COOKIE cookie = {.as_64 = (DAT_UINT64)pair};
   CHECK(dat_ep_post_recv(pairs[pair].passive, 1, &to, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 }
