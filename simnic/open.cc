@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/open.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -34,6 +35,15 @@ std::shared_ptr<fault::Journal> journal() {
   return shared;
 }
 
+// Of the nasty mode. The connection messages of iWARP have a length for private data (RFC 5044 section 7.1), those of
+// InfiniBand have none.
+std::size_t padded_private_data(const model::Profile* profile) {
+  if (profile == nullptr) return transport::kMaxPrivateData;
+  if (profile->family == model::Family::kIwarp) return 0;
+  return std::min<std::uint64_t>(transport::kMaxPrivateData,
+                                 profile->number(model::Field::kMaxPrivateData, transport::kMaxPrivateData));
+}
+
 }  // namespace
 
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
@@ -65,7 +75,8 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   }
   if (options.nasty != 0) {
     auto decisions = std::make_shared<nasty::Decisions>(options.nasty, fault::process_name(), options.name, journal());
-    carrier = std::make_unique<nasty::NastyCarrier>(std::move(carrier), std::move(decisions), port_base);
+    carrier = std::make_unique<nasty::NastyCarrier>(std::move(carrier), std::move(decisions), port_base,
+                                                    padded_private_data(options.profile.get()));
   }
   const NicConfig config{.name = options.name,
                          .address = options.address,

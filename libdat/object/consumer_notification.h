@@ -57,8 +57,7 @@ class ConsumerNotification final : public Object {
   // Triggers the CNO for an event of `evd`.
   void trigger(Handle evd);
 
-  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed. Throws std::bad_alloc in nasty
-  // mode.
+  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed.
   [[nodiscard]] bool add_evd(Handle evd);
   // `is_freed`: the EVD is being freed. The last such EVD unblocks all waiters with null.
   void remove_evd(Handle evd, bool is_freed);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,10 @@ class NastyHints {
  public:
   NastyHints(std::uint64_t seed, std::uint64_t number) : state_(base::mix(base::mix(seed) ^ number)) {}
 
-  // An EVD refers to the CNO, or does not any more. Throws std::bad_alloc.
-  void add(Handle evd) { evds_.push_back(evd); }
+  // An EVD refers to the CNO, or does not any more. Without memory for it the EVD is never named in place of another.
+  void add(Handle evd) try { evds_.push_back(evd); } catch (const std::bad_alloc&) {
+    return;
+  }
   void remove(Handle evd) {
     const auto found = std::find(evds_.begin(), evds_.end(), evd);
     if (found != evds_.end()) evds_.erase(found);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/nasty/decisions.h"
 
+#include <new>
+
 #include "base/mix.h"
 
 namespace softdat::simnic::nasty {
@@ -47,19 +49,22 @@ std::uint64_t Decisions::draw(std::string_view what, const Where& where, std::ui
   return mix(mix(mix(state_, what) ^ place) ^ number);
 }
 
-void Decisions::note(std::string_view what, const Where& where, std::uint64_t number, const std::string& text) const {
+// Without memory the line is lost, and nothing else.
+void Decisions::note(std::string_view what, const Where& where, std::uint64_t number, Values values) const try {
   std::string line = "# nasty " + names_ + " endpoint=" + std::to_string(where.endpoint);
   line += " connection=" + std::to_string(where.connection) + ' ' + std::string(what) + '=' + std::to_string(number);
-  journal_->add(line + text);
+  for (const auto& [name, value] : values) line += ' ' + std::string(name) + '=' + std::to_string(value);
+  journal_->add(std::move(line));
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 Outbound Decisions::decide_request(const Where& where, std::uint64_t number) const {
   const std::uint64_t drawn = draw("request", where, number);
   const Outbound result{.source_late = looks_of(drawn, rates_.source, kSourceLooks),
                         .completion_late = looks_of(drawn >> 32, rates_.completion, kLateLooks)};
-  if (journal_ != nullptr && journal_->is_open() && (result.source_late | result.completion_late) != 0) {
-    note("request", where, number,
-         " source=" + std::to_string(result.source_late) + " completion=" + std::to_string(result.completion_late));
+  if (is_noted() && (result.source_late | result.completion_late) != 0) {
+    note("request", where, number, {{"source", result.source_late}, {"completion", result.completion_late}});
   }
   return result;
 }
@@ -70,10 +75,8 @@ Inbound Decisions::decide_inbound(std::string_view what, const Where& where, std
   const Inbound result{.late = looks_of(drawn, rates_.arrival, kLateLooks),
                        .torn = looks_of(drawn >> 32, rates_.torn, kLateLooks),
                        .order = mix(drawn)};
-  if (!is_again && journal_ != nullptr && journal_->is_open()) {
-    note(what, where, number,
-         " late=" + std::to_string(result.late) + " torn=" + std::to_string(result.torn) +
-             " order=" + std::to_string(result.order % kRange));
+  if (!is_again && is_noted()) {
+    note(what, where, number, {{"late", result.late}, {"torn", result.torn}, {"order", result.order % kRange}});
   }
   return result;
 }

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "simnic/fault/journal.h"
 
@@ -35,7 +37,7 @@ struct Inbound {
 class Decisions {
  public:
   // `process` names this process; `seed` is not 0. Every decision that changes something becomes a comment in
-  // `journal`, if there is one.
+  // `journal`, if there is one, and memory for it. Throws std::bad_alloc; the functions below do not.
   Decisions(std::uint64_t seed, std::string_view process, std::string_view ia, std::shared_ptr<fault::Journal> journal);
 
   // The n-th request that the connection sends.
@@ -59,7 +61,9 @@ class Decisions {
 
   std::uint64_t draw(std::string_view what, const Where& where, std::uint64_t number) const;
   Inbound decide_inbound(std::string_view what, const Where& where, std::uint64_t number, bool is_again) const;
-  void note(std::string_view what, const Where& where, std::uint64_t number, const std::string& text) const;
+  using Values = std::initializer_list<std::pair<std::string_view, std::uint64_t>>;
+  void note(std::string_view what, const Where& where, std::uint64_t number, Values values) const;
+  bool is_noted() const { return journal_ != nullptr && journal_->is_open(); }
 
   const std::uint64_t state_;  // the seed and the names
   const std::string names_;    // for the journal

@@ -2,6 +2,7 @@
 #include "simnic/nasty/nasty_carrier.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "simnic/nasty/nasty_channel.h"
@@ -18,20 +19,20 @@ bool is_of_datagrams(const Offer& offer) {
   return (offer.features & transport::kDatagrams) != 0;
 }
 
-// A request with as much private data as there can be.
+// A request whose private data is padded.
 class NastyRequest final : public InboundRequest {
  public:
   NastyRequest(NastyCarrier& carrier, std::unique_ptr<InboundRequest> inner)
-      : carrier_(carrier), inner_(std::move(inner)), offer_(inner_->offer()) {
-    if (!is_of_datagrams(offer_)) fill_up(offer_.private_data, carrier_.decisions());
+      : carrier_(carrier), inner_(std::move(inner)) {
+    if (!is_of_datagrams(inner_->offer())) padded_ = carrier_.pad(inner_->offer());
   }
 
-  const Offer& offer() const override { return offer_; }
+  const Offer& offer() const override { return padded_ ? *padded_ : inner_->offer(); }
   bool is_alive() const override { return inner_->is_alive(); }
   void reject(std::span<const std::byte> private_data) override { inner_->reject(private_data); }
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
-    if (is_of_datagrams(offer_)) return inner_->accept(reply, sink);
+    if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
     auto channel = std::make_unique<NastyChannel>(carrier_, carrier_.endpoint_of(reply.address), sink);
     return channel->accept(*inner_, reply) ? std::move(channel) : nullptr;
   }
@@ -39,7 +40,7 @@ class NastyRequest final : public InboundRequest {
  private:
   NastyCarrier& carrier_;
   const std::unique_ptr<InboundRequest> inner_;
-  Offer offer_;
+  std::optional<Offer> padded_;
 };
 
 }  // namespace
@@ -79,9 +80,19 @@ void NastyCarrier::wait(base::Time deadline) {
   inner_->wait(std::min(deadline, next));
 }
 
-// There is room for all, so that no hold allocates.
-void NastyCarrier::add(NastyChannel&) {
-  restless_.reserve(++channels_);
+std::optional<Offer> NastyCarrier::pad(const Offer& offer) const try {
+  Offer padded = offer;
+  if (padded.private_data.size() < private_data_) padded.private_data.resize(private_data_);
+  return padded;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
+// There is room for all, so that no hold allocates, and no connection that is counted.
+void NastyCarrier::add(std::uint32_t endpoint) {
+  connections_.try_emplace(endpoint);
+  restless_.reserve(channels_ + 1);
+  ++channels_;
 }
 
 void NastyCarrier::remove(NastyChannel& channel) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -35,10 +36,14 @@ struct Hold {
 // Owned by the baton, but for wait() and interrupt().
 class NastyCarrier final : public transport::Carrier {
  public:
-  // `port_base`: as NicConfig's.
+  // `port_base`: as NicConfig's. `private_data`: what a peer sent is padded to so many bytes.
   NastyCarrier(std::unique_ptr<transport::Carrier> inner, std::shared_ptr<const Decisions> decisions,
-               std::uint32_t port_base, HoldClock clock = HoldClock::kReal)
-      : inner_(std::move(inner)), decisions_(std::move(decisions)), port_base_(port_base), clock_(clock) {}
+               std::uint32_t port_base, std::size_t private_data, HoldClock clock = HoldClock::kReal)
+      : inner_(std::move(inner)),
+        decisions_(std::move(decisions)),
+        port_base_(port_base),
+        private_data_(private_data),
+        clock_(clock) {}
 
   transport::ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, transport::PortSink& sink) override;
   std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
@@ -54,10 +59,13 @@ class NastyCarrier final : public transport::Carrier {
   transport::Carrier& inner() { return *inner_; }
   // The number of the endpoint that has this address: a queue pair names itself by its port (Nic::create_qp).
   std::uint32_t endpoint_of(const transport::Address& own) const { return own.port - 1u - port_base_; }
-  // Numbers a connection that has been established. Throws std::bad_alloc.
-  Where count_connection(std::uint32_t endpoint) { return {endpoint, ++connections_[endpoint]}; }
-  // A channel comes and goes. Throws std::bad_alloc.
-  void add(NastyChannel& channel);
+  // What the peer said, with its private data padded by zeros, as InfiniBand's, whose messages have no length for it.
+  // None without memory for that: it counts as it is then.
+  std::optional<transport::Offer> pad(const transport::Offer& offer) const;
+  // Numbers a connection of a channel of the endpoint that has been established.
+  Where count_connection(std::uint32_t endpoint) { return {endpoint, ++connections_.find(endpoint)->second}; }
+  // A channel of the endpoint comes, and goes. Throws std::bad_alloc; the channel has not come then.
+  void add(std::uint32_t endpoint);
   void remove(NastyChannel& channel);
   // Holds something of the channel back, which hears by NastyChannel::proceed() when it is over. Allocates nothing.
   Hold hold(NastyChannel& channel, unsigned looks, base::Duration longest);
@@ -71,8 +79,9 @@ class NastyCarrier final : public transport::Carrier {
   const std::unique_ptr<transport::Carrier> inner_;
   const std::shared_ptr<const Decisions> decisions_;
   const std::uint32_t port_base_;
+  const std::size_t private_data_;
   const HoldClock clock_;
-  std::map<std::uint32_t, std::uint32_t> connections_;  // of each endpoint, that were established
+  std::map<std::uint32_t, std::uint32_t> connections_;  // of each endpoint that had a channel, that were established
   std::vector<NastyChannel*> restless_;                 // that hold something; null: gone while proceed() runs
   std::size_t channels_ = 0;
   std::uint64_t looks_ = 0;

@@ -26,15 +26,9 @@ bool is_request(Opcode opcode) {
 
 }  // namespace
 
-void fill_up(std::vector<std::byte>& private_data, const Decisions& decisions) {
-  for (std::size_t i = private_data.size(); i < transport::kMaxPrivateData; ++i) {
-    private_data.push_back(decisions.garbage(i));
-  }
-}
-
 NastyChannel::NastyChannel(NastyCarrier& carrier, std::uint32_t endpoint, transport::ChannelSink& sink)
     : carrier_(carrier), endpoint_(endpoint), sink_(sink) {
-  carrier_.add(*this);
+  carrier_.add(endpoint_);
 }
 
 NastyChannel::~NastyChannel() {
@@ -54,10 +48,8 @@ bool NastyChannel::accept(transport::InboundRequest& request, const Offer& reply
 void NastyChannel::on_established(const Offer& peer) {
   if (is_over_) return;
   where_ = carrier_.count_connection(endpoint_);
-  if (!is_connector_) return sink_.on_established(peer);
-  Offer filled = peer;
-  fill_up(filled.private_data, carrier_.decisions());
-  sink_.on_established(filled);
+  const std::optional<Offer> padded = is_connector_ ? carrier_.pad(peer) : std::nullopt;
+  sink_.on_established(padded ? *padded : peer);
 }
 
 void NastyChannel::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {

@@ -16,10 +16,6 @@
 
 namespace softdat::simnic::nasty {
 
-// Private data as a peer's that sent as much as possible: what it did send, then garbage. InfiniBand's private data has
-// no length either. Throws std::bad_alloc.
-void fill_up(std::vector<std::byte>& private_data, const Decisions& decisions);
-
 class NastyChannel final : public transport::Channel, private transport::ChannelSink {
  public:
   // Throws std::bad_alloc.

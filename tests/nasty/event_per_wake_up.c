@@ -18,6 +18,7 @@ static void client(void) {
       hold(found == DAT_SUCCESS, "the CNO wakes the program, and there is no event");
 #endif
     } while (found != DAT_SUCCESS);
+    hold(dat_evd_dequeue(pairs[0].receives, &event) != DAT_SUCCESS, "there is one event too many");
     next_event(sends);
   }
 }

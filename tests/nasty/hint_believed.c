@@ -4,16 +4,20 @@
 
 /* The event that the CNO tells of. */
 static DAT_EVENT take(void) {
-  DAT_EVENT event;
+  DAT_EVENT event, more;
   DAT_EVD_HANDLE evd;
+  int i;
   for (;;) {
     CHECK(dat_cno_wait(cno, PATIENCE, &evd));
 #ifdef WRONG
     hold(dat_evd_dequeue(evd, &event) == DAT_SUCCESS, "the EVD that the CNO names has no event");
     return event;
 #else
-    if (dat_evd_dequeue(pairs[0].receives, &event) == DAT_SUCCESS) return event;
-    if (dat_evd_dequeue(pairs[1].receives, &event) == DAT_SUCCESS) return event;
+    for (i = 0; i < PAIRS; ++i) {
+      if (dat_evd_dequeue(pairs[i].receives, &event) != DAT_SUCCESS) continue;
+      hold(dat_evd_dequeue(pairs[i].receives, &more) != DAT_SUCCESS, "there is one event too many");
+      return event;
+    }
 #endif
   }
 }

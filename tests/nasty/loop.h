@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define PAIRS 2
+#define RECEIVES 16 /* places for outstanding receives */
 #define ROUNDS 16
 #define MESSAGE 64
 #define PATIENCE 30000000u
@@ -19,7 +20,7 @@
 struct pair {
   DAT_EP_HANDLE active, passive;
   DAT_EVD_HANDLE receives; /* of the passive side */
-  DAT_VLEN greeting;       /* bytes of private data that the connection request had */
+  DAT_COUNT greeting;      /* bytes of private data that the connection request had */
 };
 
 static DAT_IA_HANDLE ia;
@@ -27,7 +28,7 @@ static DAT_PZ_HANDLE pz;
 static DAT_CNO_HANDLE cno; /* of the EVDs for receives */
 static DAT_EVD_HANDLE connections, sends;
 static struct pair pairs[PAIRS];
-static char memory[2 * PAIRS * MESSAGE];
+static char memory[(PAIRS + RECEIVES) * MESSAGE]; /* what each pair sends, and then what is received */
 static DAT_LMR_CONTEXT key;
 
 static void client(void);
@@ -66,7 +67,8 @@ static DAT_LMR_TRIPLET place(int number) {
 }
 
 static void post_receive(int pair) {
-  DAT_LMR_TRIPLET to = place(PAIRS + pair);
+  static int posted;
+  DAT_LMR_TRIPLET to = place(PAIRS + posted++ % RECEIVES);
   DAT_DTO_COOKIE cookie = {.as_64 = (DAT_UINT64)pair};
   CHECK(dat_ep_post_recv(pairs[pair].passive, 1, &to, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 }
@@ -81,6 +83,7 @@ static void connect_pair(struct pair* pair, DAT_CONN_QUAL port) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
   DAT_CR_HANDLE request;
   DAT_CR_PARAM parameters;
+  DAT_COUNT i;
   CHECK(dat_ep_create(ia, pz, DAT_HANDLE_NULL, sends, connections, NULL, &pair->active));
   CHECK(dat_ep_create(ia, pz, pair->receives, sends, connections, NULL, &pair->passive));
   CHECK(dat_ep_connect(pair->active, (DAT_IA_ADDRESS_PTR)&address, port, PATIENCE, sizeof GREETING, GREETING,
@@ -88,7 +91,10 @@ static void connect_pair(struct pair* pair, DAT_CONN_QUAL port) {
   request = next_event(connections).event_data.cr_arrival_event_data.cr_handle;
   CHECK(dat_cr_query(request, DAT_CR_FIELD_ALL, &parameters));
   hold(memcmp(parameters.private_data, GREETING, sizeof GREETING) == 0, "the private data is not the peer's");
-  pair->greeting = (DAT_VLEN)parameters.private_data_size;
+  pair->greeting = parameters.private_data_size;
+  for (i = sizeof GREETING; i < pair->greeting; ++i) {
+    hold(((const char*)parameters.private_data)[i] == 0, "the private data is followed by other bytes than zeros");
+  }
   CHECK(dat_cr_accept(request, pair->passive, 0, NULL));
   next_event(connections);
   next_event(connections);

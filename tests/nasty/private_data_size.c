@@ -3,8 +3,11 @@
 #include "loop.h"
 
 static void client(void) {
-  hold(pairs[0].greeting >= sizeof GREETING, "private data is missing");
+  DAT_PROVIDER_ATTR adapter;
+  CHECK(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &adapter));
+  hold(pairs[0].greeting >= (DAT_COUNT)sizeof GREETING, "private data is missing");
+  hold(pairs[0].greeting <= adapter.max_private_data_size, "there is more private data than the adapter can take");
 #ifdef WRONG
-  hold(pairs[0].greeting == sizeof GREETING, "there is more private data than the peer sent");
+  hold(pairs[0].greeting == (DAT_COUNT)sizeof GREETING, "there is more private data than the peer sent");
 #endif
 }

@@ -15,7 +15,7 @@ std::unique_ptr<Nic> make_nic(std::unique_ptr<transport::Carrier> carrier, const
   if (config.nasty != 0) {
     auto decisions = std::make_shared<nasty::Decisions>(config.nasty, "test", config.name, nullptr);
     carrier = std::make_unique<nasty::NastyCarrier>(std::move(carrier), std::move(decisions), config.port_base,
-                                                    nasty::HoldClock::kTurns);
+                                                    transport::kMaxPrivateData, nasty::HoldClock::kTurns);
   }
   if (injector == nullptr) return std::make_unique<Nic>(std::move(carrier), config);
   return std::make_unique<fault::FaultyNic>(std::move(carrier), config, injector);

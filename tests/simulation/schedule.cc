@@ -2,6 +2,7 @@
 #include "tests/simulation/schedule.h"
 
 #include <algorithm>
+#include <string>
 
 namespace softdat::simnic::simulation {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 using hca::QueuePairState;
 
 constexpr std::uint32_t kFirstAddress = 0x0a000001;
+// Turns, as many as the nasty mode holds anything back for (docs/NASTY.md).
+constexpr int kMostHeld = 40;
 
 transport::loop::LoopOptions pick_options(Random& random) {
   transport::loop::LoopOptions options;
@@ -43,11 +46,12 @@ void Schedule::Receptionist::on_request(std::unique_ptr<hca::ConnectionRequest> 
   kept.push_back(std::move(request));
 }
 
-Schedule::Schedule(std::uint64_t seed)
-    : random_(seed), is_gentle_(chance(random_, 3)), network_(pick_options(random_)) {
+Schedule::Schedule(std::uint64_t seed, std::uint64_t nasty)
+    : random_(seed), is_gentle_(chance(random_, 3)), is_nasty_(nasty != 0), network_(pick_options(random_)) {
   const std::size_t count = 2 + pick(random_, 1);
   for (std::uint32_t i = 0; i < count; ++i) {
-    hosts_.push_back(std::make_unique<Host>(network_, kFirstAddress + i, NicConfig{.drive = Drive::kByHand}));
+    const NicConfig config{.name = "sim" + std::to_string(i), .drive = Drive::kByHand, .nasty = nasty};
+    hosts_.push_back(std::make_unique<Host>(network_, kFirstAddress + i, config));
     pools_.push_back(std::make_unique<ReceivePool>(*hosts_.back(), random_));
     receptionists_.push_back(std::make_unique<Receptionist>());
     receptionists_.back()->schedule = this;
@@ -193,14 +197,17 @@ void Schedule::turn_one() {
   some_host().nic().turn(now_, chance(random_, 2) ? Haste::kPatient : Haste::kEager);
 }
 
+// What the nasty mode holds back moves after some turns, even where no turn before does anything.
 void Schedule::settle() {
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (auto& host : hosts_) moved |= host->nic().turn(now_) > 0;
-    if (moved) continue;
+  const int enough = is_nasty_ ? kMostHeld : 1;
+  for (int idle = 0; idle < enough; ++idle) {
+    for (auto& host : hosts_) {
+      if (host->nic().turn(now_) > 0) idle = -1;
+    }
+    if (idle < 0) continue;
     if (const auto due = network_.next_due()) {
       now_ = *due;
-      moved = true;
+      idle = -1;
     }
   }
 }

@@ -13,7 +13,8 @@ namespace softdat::simnic::simulation {
 
 class Schedule {
  public:
-  explicit Schedule(std::uint64_t seed);
+  // `nasty`: of all NICs; 0: they are friendly.
+  Schedule(std::uint64_t seed, std::uint64_t nasty);
   ~Schedule();
 
   // Runs to the end. The first deviation in words, or nothing.
@@ -48,6 +49,7 @@ class Schedule {
 
   Random random_;
   const bool is_gentle_;  // no faults: everything posted must succeed
+  const bool is_nasty_;
   transport::loop::LoopNetwork network_;
   base::Time now_{std::chrono::hours(1)};
   std::vector<std::unique_ptr<Host>> hosts_;
