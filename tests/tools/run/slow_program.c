@@ -25,8 +25,8 @@ static int is(const char* word) {
 }
 
 /* What a program does beside its communication. */
-static void work(long milliseconds) {
-  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+static void work(long microseconds) {
+  const struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
   nanosleep(&time, NULL);
 }
 
@@ -59,11 +59,11 @@ static void post_write(uint32_t length) {
   REQUIRE(dat_ep_post_rdma_write(ep, 1, &segment, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* pause_ms: between polls. */
-static void poll(long pause_ms) {
+/* pause_us: between polls. */
+static void poll(long pause_us) {
   DAT_EVENT event;
   while (dat_evd_dequeue(completions, &event) != DAT_SUCCESS) {
-    if (pause_ms > 0) work(pause_ms);
+    if (pause_us > 0) work(pause_us);
   }
   check_status(&event, "an operation");
 }
@@ -77,13 +77,14 @@ static void make_endpoint(void) {
 static void serve_round(void) {
   if (is("late-receives") || is("late-poll")) {
     await_peer();
-    work(40);
+    work(40000);
   }
   if (is("late-receives")) post_recv();
   expect_completion("a message");
   if (is("late-receives")) return;
   post_recv();
-  if (is("sleeping-poll") || is("wake-ups")) work(2);
+  if (is("sleeping-poll")) work(2000);
+  if (is("wake-ups")) work(500);
   post_send(DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
@@ -119,7 +120,7 @@ static void client_round(void) {
   post_send(DAT_COMPLETION_SUPPRESS_FLAG);
   if (is("late-poll")) tell_peer();
   if (is("sleeping-poll")) {
-    poll(40);
+    poll(40000);
   } else {
     expect_completion("the answer");
   }
