@@ -41,6 +41,8 @@ def environment(**more):
     clean = {name: value for name, value in os.environ.items()
              if not name.startswith(("SOFTDAT_", "DAT_")) and name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
     clean["ASAN_OPTIONS"] = f"{clean.get('ASAN_OPTIONS', '')}:detect_leaks=0".strip(":")
+    # Else a child of a process with threads may have none of its own.
+    clean["TSAN_OPTIONS"] = f"{clean.get('TSAN_OPTIONS', '')}:die_after_fork=0".strip(":")
     return {**clean, **more}
 
 
