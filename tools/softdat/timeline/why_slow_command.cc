@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <optional>
 
 #include "tools/softdat/output.h"
@@ -160,6 +161,14 @@ int WhySlowCommand::run_program() const {
 }
 
 void WhySlowCommand::explain(const std::string& file) const {
+  try {
+    print_out(explanation(file));
+  } catch (const std::bad_alloc&) {
+    throw too_large(file);
+  }
+}
+
+std::string WhySlowCommand::explanation(const std::string& file) const {
   const Trace trace = read_trace(file, kMostEvents);
   const Activity activity = read_activity(trace);
   auto causes = find_causes(trace, activity);
@@ -177,7 +186,7 @@ void WhySlowCommand::explain(const std::string& file) const {
     text += fmt::format("{}. {}: {:.1f} % of the time, {}: {}.\n   Remedy: {}.\n", i + 1, cause.key, cause.share * 100,
                         time_text(cause.lost), cause.what, cause.remedy);
   }
-  print_out(text);
+  return text;
 }
 
 }  // namespace softdat::tools::timeline

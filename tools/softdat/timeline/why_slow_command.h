@@ -22,6 +22,7 @@ class WhySlowCommand {
   int run_program() const;
   std::vector<std::string> run_words(const std::string& file) const;
   void explain(const std::string& file) const;
+  std::string explanation(const std::string& file) const;
 
   Subcommand options_;
   std::vector<std::string> words_;
