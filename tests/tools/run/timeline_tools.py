@@ -290,7 +290,8 @@ def page_data(file, *words):
 
 def keep_promise(promises):
     """Runs the promise, a function that takes a directory of its own."""
-    with tempfile.TemporaryDirectory(prefix="softdat-timeline-") as directory:
+    # A browser's processes may still write while their directory is removed.
+    with tempfile.TemporaryDirectory(prefix="softdat-timeline-", ignore_cleanup_errors=True) as directory:
         try:
             promises[PROMISE](directory)
         except Breach as breach:
