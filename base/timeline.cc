@@ -236,8 +236,9 @@ Timeline::Pending* Timeline::take_unsent(State& state, Kind kind) {
   while (!unsent.empty()) {
     const std::uint64_t number = unsent.front();
     unsent.pop_front();
-    if (number < state.first_send) continue;
-    Pending& pending = state.sends[static_cast<std::size_t>(number - state.first_send)];
+    const std::uint64_t index = number - state.first_send;
+    if (index >= state.sends.size()) continue;  // it has completed, or there was no memory to note it
+    Pending& pending = state.sends[static_cast<std::size_t>(index)];
     if (!pending.is_sent) return &pending;
   }
   return nullptr;
