@@ -140,23 +140,29 @@ void Timeline::end_pause() {
   file_.add({.time = ended, .track = track, .name = Name::kPause, .type = Type::kEnd});
 }
 
-Timeline::State& Timeline::state_of(Endpoint endpoint) {
-  State& state = states_[endpoint];
-  if (state.track == 0) state.track = file_.add_track("endpoint " + std::to_string(states_.size()));
-  return state;
+Timeline::State* Timeline::state_of(Endpoint endpoint) {
+  const auto found = states_.find(endpoint);
+  return found == states_.end() ? nullptr : &found->second;
 }
 
 Timeline::State* Timeline::state_at(const IpAddress& own) {
   const auto found = endpoints_.find(own);
-  return found == endpoints_.end() ? nullptr : &state_of(found->second);
+  return found == endpoints_.end() ? nullptr : state_of(found->second);
 }
 
-void Timeline::bind(const IpAddress& own, Endpoint endpoint) {
+// Handles are used again: another endpoint has another track.
+void Timeline::bind(Endpoint endpoint) {
+  record([&] {
+    const std::lock_guard lock(mutex_);
+    states_[endpoint] = {.track = file_.add_track("endpoint " + std::to_string(++bound_))};
+  });
+}
+
+void Timeline::bind(Endpoint endpoint, const IpAddress& own) {
+  bind(endpoint);
   record([&] {
     const std::lock_guard lock(mutex_);
     endpoints_[own] = endpoint;
-    states_.erase(endpoint);  // handles are used again
-    state_of(endpoint);
   });
 }
 
@@ -200,16 +206,63 @@ std::uint64_t Timeline::flow_of(const State& state, bool is_own, Kind kind, std:
   return std::uint64_t{state.connection} << 32 | direction | kind_bits | (number & ((1u << 29) - 1));
 }
 
+void Timeline::add_send(State& state, const Pending& pending) {
+  const auto await_message = [&](Kind kind) {
+    auto& unsent = state.unsent[index_of(kind)];
+    while (!unsent.empty() && unsent.front() < state.first_send) unsent.pop_front();
+    unsent.push_back(state.first_send + state.sends.size());
+  };
+  await_message(pending.kind);
+  if (pending.writes_first) await_message(Kind::kWrite);
+  state.sends.push_back(pending);
+  if (state.sends.size() > kMostReady) drop_sends(state, 1);
+}
+
+void Timeline::take_back_send(State& state) {
+  const Pending taken = state.sends.back();
+  state.sends.pop_back();
+  const auto forget_message = [&](Kind kind) {
+    auto& unsent = state.unsent[index_of(kind)];
+    if (!unsent.empty() && unsent.back() == state.first_send + state.sends.size()) unsent.pop_back();
+    --state.posted[index_of(kind)];
+  };
+  forget_message(taken.kind);
+  if (taken.writes_first) forget_message(Kind::kWrite);
+}
+
+// The next that waits for its message of that kind; null: none.
+Timeline::Pending* Timeline::take_unsent(State& state, Kind kind) {
+  auto& unsent = state.unsent[index_of(kind)];
+  while (!unsent.empty()) {
+    const std::uint64_t number = unsent.front();
+    unsent.pop_front();
+    const std::uint64_t index = number - state.first_send;
+    if (index >= state.sends.size()) continue;  // it has completed, or there was no memory to note it
+    Pending& pending = state.sends[static_cast<std::size_t>(index)];
+    if (!pending.is_sent) return &pending;
+  }
+  return nullptr;
+}
+
+void Timeline::drop_sends(State& state, std::size_t count) {
+  state.sends.erase(state.sends.begin(), state.sends.begin() + static_cast<std::ptrdiff_t>(count));
+  state.first_send += count;
+}
+
 void Timeline::post(Endpoint endpoint, const Post& post) {
   record([&] {
     end_pause();
     const std::uint32_t track = thread_track();
     const std::lock_guard lock(mutex_);
-    State& state = state_of(endpoint);
-    const std::uint64_t flow = flow_of(state, true, post.kind, count(state.posted, post.kind));
-    if (post.writes_first) count(state.posted, Kind::kWrite);
-    state.sends.push_back({.cookie = post.cookie, .flow = flow, .is_silent = post.is_silent, .kind = post.kind});
-    if (state.sends.size() > kMostReady) state.sends.pop_front();
+    State* const state = state_of(endpoint);
+    if (state == nullptr) return add(track, name_of(post.kind), 0, Argument::kBytes, post.bytes);
+    const std::uint64_t flow = flow_of(*state, true, post.kind, count(state->posted, post.kind));
+    if (post.writes_first) count(state->posted, Kind::kWrite);
+    add_send(*state, {.cookie = post.cookie,
+                      .flow = flow,
+                      .is_silent = post.is_silent,
+                      .kind = post.kind,
+                      .writes_first = post.writes_first});
     add(track, name_of(post.kind), flow, Argument::kBytes, post.bytes);
   });
 }
@@ -218,11 +271,8 @@ void Timeline::take_back(Endpoint endpoint, bool is_full) {
   record([&] {
     const std::uint32_t track = thread_track();
     const std::lock_guard lock(mutex_);
-    State& state = state_of(endpoint);
-    if (!state.sends.empty()) {
-      --state.posted[index_of(state.sends.back().kind)];
-      state.sends.pop_back();
-    }
+    State* const state = state_of(endpoint);
+    if (state != nullptr && !state->sends.empty()) take_back_send(*state);
     if (is_full) add(track, Name::kPostRefused);
   });
 }
@@ -239,7 +289,9 @@ void Timeline::dequeue(Endpoint endpoint, std::uint64_t cookie) {
     end_pause();
     const std::uint32_t track = thread_track();
     const std::lock_guard lock(mutex_);
-    auto& ready = state_of(endpoint).ready;
+    State* const state = state_of(endpoint);
+    if (state == nullptr) return add(track, Name::kDequeue);
+    auto& ready = state->ready;
     const auto found = std::ranges::find(ready, cookie, &Pending::cookie);
     if (found == ready.end()) return add(track, Name::kDequeue);
     const std::uint64_t flow = found->flow;
@@ -279,11 +331,10 @@ void Timeline::wire(const IpAddress& own, Kind kind) {
     const std::lock_guard lock(mutex_);
     State* const state = state_at(own);
     if (state == nullptr) return;
-    const auto is_next = [&](const Pending& pending) { return !pending.is_sent && pending.kind == kind; };
-    const auto found = std::ranges::find_if(state->sends, is_next);
-    if (found == state->sends.end()) return;  // it is sent again, for want of a receive
-    found->is_sent = true;
-    add(state->track, Name::kWire, found->flow);
+    Pending* const sent = take_unsent(*state, kind);
+    if (sent == nullptr || sent->kind != kind) return;  // sent again, or the write before immediate data
+    sent->is_sent = true;
+    add(state->track, Name::kWire, sent->flow);
   });
 }
 
@@ -330,20 +381,21 @@ Timeline::Pending Timeline::take_completed(State& state, const Completion& compl
   const auto found = std::ranges::find_if(state.sends, is_it);
   if (found == state.sends.end()) return {.cookie = completion.cookie};
   const Pending taken = *found;
-  state.sends.erase(state.sends.begin(), found + 1);
+  drop_sends(state, static_cast<std::size_t>(found - state.sends.begin()) + 1);
   return taken;
 }
 
 void Timeline::complete(Endpoint endpoint, const Completion& completion) {
   record([&] {
     const std::lock_guard lock(mutex_);
-    State& state = state_of(endpoint);
-    const Pending done = take_completed(state, completion);
+    State* const state = state_of(endpoint);
+    if (state == nullptr) return;
+    const Pending done = take_completed(*state, completion);
     // What was never handed over, this process has placed itself.
-    if (!done.is_receive && !done.is_sent && completion.is_success) add(state.track, Name::kPlace, done.flow);
-    state.ready.push_back(done);
-    if (state.ready.size() > kMostReady) state.ready.pop_front();
-    add(state.track, completion.is_success ? Name::kComplete : Name::kCompleteError, done.flow);
+    if (!done.is_receive && !done.is_sent && completion.is_success) add(state->track, Name::kPlace, done.flow);
+    state->ready.push_back(done);
+    if (state->ready.size() > kMostReady) state->ready.pop_front();
+    add(state->track, completion.is_success ? Name::kComplete : Name::kCompleteError, done.flow);
   });
 }
 

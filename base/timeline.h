@@ -37,8 +37,10 @@ class Timeline {
   TimelineFile& file() { return file_; }
   const TimelineFile& file() const { return file_; }
 
-  // The queue pair with this address (its port is its own) belongs to the endpoint.
-  void bind(const IpAddress& own, Endpoint endpoint);
+  // The endpoint has a queue pair with this address (its port is its own), or one for datagrams, whose address others
+  // have, too. Nothing is told of an endpoint before.
+  void bind(Endpoint endpoint, const IpAddress& own);
+  void bind(Endpoint endpoint);
 
   // Connections. Flows are numbered from the two addresses, which both sides know, and from the messages of each kind.
   void connecting(const IpAddress& own);
@@ -90,6 +92,7 @@ class Timeline {
     bool is_silent = false;
     bool is_receive = false;
     Kind kind = Kind::kSend;
+    bool writes_first = false;
     bool is_sent = false;
   };
   struct State {
@@ -99,14 +102,21 @@ class Timeline {
     std::array<std::uint32_t, 4> posted{};  // since it was connected, by kind
     std::array<std::uint32_t, 4> placed{};  // of the peer's
     std::uint32_t received = 0;
-    std::deque<Pending> sends{};  // posted and not completed
-    std::deque<Pending> ready{};  // completed and not dequeued
+    std::deque<Pending> sends{};                        // posted and not completed
+    std::uint64_t first_send = 0;                       // number of the first of these
+    std::array<std::deque<std::uint64_t>, 4> unsent{};  // numbers of sends that are not handed over, by kind
+    std::deque<Pending> ready{};                        // completed and not dequeued
   };
 
   template <typename Body>
   void record(Body body);
-  State& state_of(Endpoint endpoint);
+  // The functions from here to take_completed(): with the mutex. Null: it is not bound.
+  State* state_of(Endpoint endpoint);
   State* state_at(const IpAddress& own);
+  static void add_send(State& state, const Pending& pending);
+  static void take_back_send(State& state);
+  static void drop_sends(State& state, std::size_t count);
+  static Pending* take_unsent(State& state, Kind kind);
   static std::uint64_t flow_of(const State& state, bool is_own, Kind kind, std::uint32_t number);
   static Pending take_completed(State& state, const Completion& completion);
   void add(std::uint32_t track, trace::Name name, std::uint64_t flow = 0,
@@ -120,6 +130,7 @@ class Timeline {
   TimelineFile file_;
   std::mutex mutex_;  // guards what follows; file_'s is taken under it
   std::unordered_map<Endpoint, State> states_;
+  std::uint64_t bound_ = 0;                                               // endpoints so far
   std::map<IpAddress, Endpoint> endpoints_;                               // by the addresses of their queue pairs
   std::map<std::pair<IpAddress, IpAddress>, std::uint32_t> connections_;  // how many there have been between these
 };

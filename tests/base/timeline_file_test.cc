@@ -78,6 +78,19 @@ TEST_F(TimelineFiles, EveryEventIsWrittenOrCounted) {
   EXPECT_EQ(count(timeline, Name::kWire, track) + lost(), kEvents);
 }
 
+// The writer is slower than this loop sooner or later, and then events are lost.
+TEST_F(TimelineFiles, AFullBufferLosesEventsThatAreCounted) {
+  TimelineFile timeline({.directory = directory_, .ring_size = 16 * sizeof(Event)});
+  const std::uint32_t track = timeline.add_track("one");
+  std::uint64_t added = 0;
+  while (lost() == 0) {
+    for (int i = 0; i < 10000; ++i) timeline.add({.time = ++added, .track = track, .name = Name::kWire});
+    timeline.flush();
+    timeline.flush();
+  }
+  EXPECT_EQ(count(timeline, Name::kWire, track) + lost(), added);
+}
+
 TEST_F(TimelineFiles, AFullDiskLosesEventsThatAreCountedLater) {
   TimelineFile timeline({.directory = directory_});
   const std::uint32_t track = timeline.add_track("one");

@@ -56,6 +56,7 @@ TEST_PACKAGES=(
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
   tshark              # 4.0
   tmux                # 3.3 (tests/tools: the screen of softdat top)
+  chromium            # 156 (tests/tools: the page of softdat view)
   mandoc              # 1.14 (checks the manual pages)
   pkgconf             # 1.8
   zsh                 # 5.9 (completion)

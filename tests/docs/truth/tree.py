@@ -60,9 +60,9 @@ class Tree:
 
     @functools.cached_property
     def build_words(self):
-        """Targets, options and labels: the words of the CMake files."""
+        """Targets, options and labels: the words of the CMake files, comments left out."""
         return {word for path, text in self.code.items() if path.endswith(("CMakeLists.txt", ".cmake", "CMakePresets.json"))
-                for word in re.findall(r"[A-Za-z_][\w.-]*", text)}
+                for word in re.findall(r"[A-Za-z_][\w.-]*", re.sub(r"^\s*#.*", "", text, flags=re.M))}
 
     @functools.cached_property
     def cases(self):

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* slow_program server|client PORT REASON [ROUNDS]: a pair that is slow for one reason. The client does the rounds. */
+/* slow_program server|client PORT REASON [ROUNDS [FIFO]]: a pair that is slow for one reason. The client does the
+   rounds. Through the FIFO the client tells a server that is slow on purpose that it has posted: so the message has
+   been sent before the server is late, on a busy machine, too. */
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "examples/connection.h"
 
@@ -14,15 +18,26 @@ static struct target peer;
 static DAT_EP_HANDLE ep;
 static const char* reason;
 static int rounds;
+static int fifo = -1;
 
 static int is(const char* word) {
   return strcmp(reason, word) == 0;
 }
 
 /* What a program does beside its communication. */
-static void work(long milliseconds) {
-  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+static void work(long microseconds) {
+  const struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
   nanosleep(&time, NULL);
+}
+
+static void tell_peer(void) {
+  const char told = 1;
+  if (fifo >= 0 && write(fifo, &told, 1) != 1) exit(4);
+}
+
+static void await_peer(void) {
+  char told = 0;
+  if (fifo >= 0 && read(fifo, &told, 1) != 1) exit(4);
 }
 
 static void post_recv(void) {
@@ -44,11 +59,11 @@ static void post_write(uint32_t length) {
   REQUIRE(dat_ep_post_rdma_write(ep, 1, &segment, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* pause_ms: between polls. */
-static void poll(long pause_ms) {
+/* pause_us: between polls. */
+static void poll(long pause_us) {
   DAT_EVENT event;
   while (dat_evd_dequeue(completions, &event) != DAT_SUCCESS) {
-    if (pause_ms > 0) work(pause_ms);
+    if (pause_us > 0) work(pause_us);
   }
   check_status(&event, "an operation");
 }
@@ -60,15 +75,16 @@ static void make_endpoint(void) {
 }
 
 static void serve_round(void) {
-  if (is("late-receives")) {
-    work(40);
-    post_recv();
+  if (is("late-receives") || is("late-poll")) {
+    await_peer();
+    work(40000);
   }
-  if (is("late-poll")) work(40);
+  if (is("late-receives")) post_recv();
   expect_completion("a message");
   if (is("late-receives")) return;
   post_recv();
-  if (is("sleeping-poll") || is("wake-ups")) work(2);
+  if (is("sleeping-poll")) work(2000);
+  if (is("wake-ups")) work(500);
   post_send(DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
@@ -86,21 +102,25 @@ static void register_anew(int number) {
 static void client_round(void) {
   if (is("depth-one")) {
     post_write(LARGE);
-    return poll(0);
+    poll(0);
+    return;
   }
   if (is("registration")) {
     for (int i = 0; i < BUFFERS; ++i) register_anew(i);
     post_write(MESSAGE);
-    return poll(0);
+    poll(0);
+    return;
   }
   if (is("late-receives")) {
     post_send(DAT_COMPLETION_DEFAULT_FLAG);
+    tell_peer();
     expect_completion("the message");
     return;
   }
   post_send(DAT_COMPLETION_SUPPRESS_FLAG);
+  if (is("late-poll")) tell_peer();
   if (is("sleeping-poll")) {
-    poll(40);
+    poll(40000);
   } else {
     expect_completion("the answer");
   }
@@ -127,6 +147,8 @@ int main(int count, char** words) {
   const DAT_CONN_QUAL port = (DAT_CONN_QUAL)atoi(words[2]);
   reason = words[3];
   rounds = count > 4 ? atoi(words[4]) : 25;
+  /* For both directions: nobody waits for the other to open it. */
+  if (count > 5 && (fifo = open(words[5], O_RDWR | O_CLOEXEC)) < 0) return 2;
   memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return 3;
   open_adapter();

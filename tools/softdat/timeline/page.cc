@@ -16,10 +16,24 @@ using nlohmann::json;
 
 constexpr std::size_t kBuckets = 200;
 
+// The `most` lanes with the most events, and those of their processes.
+std::vector<std::uint32_t> choose_lanes(const Trace& trace, std::size_t most) {
+  std::vector<std::uint32_t> lanes(trace.lanes.size());
+  std::iota(lanes.begin(), lanes.end(), 0u);
+  if (lanes.size() <= most) return lanes;
+  std::vector<std::uint64_t> events(lanes.size());
+  for (const Event& event : trace.events) ++events[event.lane];
+  std::ranges::stable_sort(lanes, std::greater<>(), [&](std::uint32_t lane) { return events[lane]; });
+  lanes.resize(most);
+  for (std::size_t i = 0; i < most; ++i) lanes.push_back(trace.lanes[lanes[i]].process);
+  std::ranges::sort(lanes);
+  lanes.erase(std::ranges::unique(lanes).begin(), lanes.end());
+  return lanes;
+}
+
 // The lanes of a process follow it.
-std::vector<std::uint32_t> order_of(const Trace& trace) {
-  std::vector<std::uint32_t> order(trace.lanes.size());
-  std::iota(order.begin(), order.end(), 0u);
+std::vector<std::uint32_t> order_of(const Trace& trace, std::size_t most) {
+  std::vector<std::uint32_t> order = choose_lanes(trace, most);
   const auto key = [&](std::uint32_t index) {
     const Lane& lane = trace.lanes[index];
     return std::tuple(lane.process, static_cast<int>(lane.kind), index);
@@ -31,7 +45,11 @@ std::vector<std::uint32_t> order_of(const Trace& trace) {
 class Page {
  public:
   Page(const Trace& trace, const Activity& activity, const PageLimits& limits)
-      : trace_(trace), activity_(activity), limits_(limits), order_(order_of(trace)), rows_(order_.size()) {
+      : trace_(trace),
+        activity_(activity),
+        limits_(limits),
+        order_(order_of(trace, limits.lanes)),
+        rows_(trace.lanes.size(), -1) {
     for (std::size_t i = 0; i < order_.size(); ++i) rows_[order_[i]] = static_cast<int>(i);
   }
 
@@ -46,6 +64,10 @@ class Page {
     page["reasons"] = json::array();
     for (std::size_t i = 0; i <= static_cast<std::size_t>(Reason::kOwnPoll); ++i) {
       page["reasons"].push_back(text_of(static_cast<Reason>(i)));
+    }
+    if (const std::size_t all = trace_.lanes.size(); all > order_.size()) {
+      notes_.push_back(fmt::format("{} of {} lanes are left out: the page has those with the most events",
+                                   all - order_.size(), all));
     }
     page["lanes"] = lanes();
     page["calls"] = calls();
@@ -80,7 +102,7 @@ class Page {
 
   json calls() {
     std::vector<std::pair<std::uint32_t, const Call*>> all;
-    for (std::uint32_t lane = 0; lane < activity_.calls.size(); ++lane) {
+    for (const std::uint32_t lane : order_) {
       for (const Call& call : activity_.calls[lane]) all.emplace_back(lane, &call);
     }
     if (all.size() > limits_.calls) {
@@ -154,7 +176,7 @@ class Page {
   const Activity& activity_;
   const PageLimits limits_;
   const std::vector<std::uint32_t> order_;
-  std::vector<int> rows_;  // of lanes
+  std::vector<int> rows_;  // of lanes; -1: left out
   std::vector<std::string> notes_;
 };
 

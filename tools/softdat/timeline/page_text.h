@@ -62,13 +62,14 @@ function draw() {
     make("rect", group, {class: "back", x: 0, y: index * ROW + 1, width: width, height: ROW - 2});
     make("text", group, {x: lane.kind === "process" ? 4 : 16, y: index * ROW + 15}, lane.name.slice(0, 28));
     const most = Math.max(...lane.density, 1);
+    let bars = "";
     lane.density.forEach((count, bucket) => {
       const begin = bucket * data.length / lane.density.length, end = begin + data.length / lane.density.length;
       if (count === 0 || !is_seen(begin, end)) return;
-      const height = 2 + 6 * count / most, left = Math.max(x(begin), LEFT);
-      make("rect", group, {class: "dense", x: left, y: (index + 1) * ROW - 1 - height,
-        width: Math.max(x(end) - left, 0.5), height: height});
+      const height = 2 + 6 * count / most, left = Math.max(x(begin), LEFT), length = Math.max(x(end) - left, 0.5);
+      bars += `M${left} ${(index + 1) * ROW - 1}v${-height}h${length}v${height}z`;
     });
+    if (bars !== "") make("path", group, {class: "dense", d: bars});
   });
   for (const [lane, begin, end, name, sleeps] of data.calls) {
     if (!is_seen(begin, end)) continue;

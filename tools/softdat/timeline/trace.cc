@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "tools/softdat/dat_call.h"
 #include "tools/softdat/timeline/packets.h"
 
 namespace softdat::tools::timeline {
@@ -179,6 +178,11 @@ class Reader {
 };
 
 }  // namespace
+
+Failure too_large(const std::string& path) {
+  return Failure(fmt::format(
+      "there is no memory for the events of \"{}\"; record a shorter run, or read the file on a larger machine", path));
+}
 
 Trace read_trace(const std::string& path, std::size_t most) {
   Reader reader(most);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/trace_packets.h"
+#include "tools/softdat/dat_call.h"
 
 namespace softdat::tools::timeline {
 
@@ -43,5 +44,8 @@ struct Trace {
 // Reads a whole file; of more than `most` events the later ones are left out. Failure when the file cannot be read, or
 // holds nothing of ours.
 Trace read_trace(const std::string& path, std::size_t most);
+
+// To be thrown when there is no memory for what the file holds.
+Failure too_large(const std::string& path);
 
 }  // namespace softdat::tools::timeline

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <new>
 
 #include "tools/softdat/output.h"
 #include "tools/softdat/timeline/page.h"
@@ -35,6 +36,13 @@ ViewCommand::ViewCommand(CommandLine& line) : options_(line.add("view", "Make a 
   options_.add_text("-o,--output", "FILE", output_, "The page; FILE.html beside the timeline if this is not given");
 }
 
+void ViewCommand::write_page(const std::string& output) const {
+  const Trace trace = read_trace(file_, kMostEvents);
+  const Activity activity = read_activity(trace);
+  write_file(output, make_page(trace, activity, std::filesystem::path(file_).filename().string()));
+  print_out(fmt::format("{}: {} operations of {} lanes\n", output, activity.operations.size(), trace.lanes.size()));
+}
+
 int ViewCommand::run() const {
   if (file_.empty()) throw UsageError("softdat view needs a file, as in: softdat view run.perfetto-trace");
   const std::string output = output_.empty() ? file_ + ".html" : output_;
@@ -42,10 +50,11 @@ int ViewCommand::run() const {
   if (std::filesystem::equivalent(file_, output, ignored)) {
     throw UsageError(fmt::format("--output \"{}\" is the timeline itself. Name another file", output));
   }
-  const Trace trace = read_trace(file_, kMostEvents);
-  const Activity activity = read_activity(trace);
-  write_file(output, make_page(trace, activity, std::filesystem::path(file_).filename().string()));
-  print_out(fmt::format("{}: {} operations of {} lanes\n", output, activity.operations.size(), trace.lanes.size()));
+  try {
+    write_page(output);
+  } catch (const std::bad_alloc&) {
+    throw too_large(file_);
+  }
   return 0;
 }
 

@@ -16,6 +16,8 @@ class ViewCommand {
   int run() const;
 
  private:
+  void write_page(const std::string& output) const;
+
   Subcommand options_;
   std::string file_;
   std::string output_;

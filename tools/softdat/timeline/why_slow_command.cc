@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <new>
+#include <optional>
 
 #include "tools/softdat/output.h"
 #include "tools/softdat/scratch_directory.h"
@@ -26,22 +29,35 @@ constexpr double kLeastShare = 0.001;
 constexpr const char* kFooter =
     "The program runs as under softdat run, with a timeline. Times at which several threads wait for the same reason "
     "count once.\n"
-    "Exit status: that of softdat run.";
+    "Exit status: that of softdat run; 0 with --read.";
 
-// The terminal's signals are for the programs; we go on when they have ended.
-class IgnoredSignals {
- public:
-  IgnoredSignals() : interrupt_(std::signal(SIGINT, SIG_IGN)), quit_(std::signal(SIGQUIT, SIG_IGN)) {}
-  ~IgnoredSignals() {
-    std::signal(SIGINT, interrupt_);
-    std::signal(SIGQUIT, quit_);
+// For the signal handler: softdat run, and a signal that came before it was there.
+volatile pid_t g_run = 0;
+volatile std::sig_atomic_t g_early = 0;
+
+void pass_on(int signal) {
+  if (g_run > 0) {
+    ::kill(g_run, signal);
+  } else {
+    g_early = signal;
   }
-  IgnoredSignals(const IgnoredSignals&) = delete;
-  IgnoredSignals& operator=(const IgnoredSignals&) = delete;
+}
 
- private:
-  void (*const interrupt_)(int);
-  void (*const quit_)(int);
+// The terminal's signals are for the programs, and others are passed on to them: we go on when they have ended.
+class Signals {
+ public:
+  Signals() {
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGQUIT, SIG_IGN);
+    std::signal(SIGTERM, pass_on);
+    std::signal(SIGHUP, pass_on);
+  }
+  ~Signals() {
+    g_run = 0;
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
 };
 
 // Runs this program with these words, and with our input and output. Returns its exit status.
@@ -49,7 +65,7 @@ int run_self(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  const IgnoredSignals ignored;
+  const Signals signals;
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t usual;
@@ -62,10 +78,19 @@ int run_self(std::vector<std::string> words) {
   const int error = ::posix_spawn(&pid, "/proc/self/exe", nullptr, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) throw Failure(fmt::format("cannot start softdat run: {}", std::strerror(error)));
+  g_run = pid;
+  if (g_early != 0) ::kill(pid, g_early);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// When the file was last written; nothing if it is not there.
+std::optional<std::filesystem::file_time_type> age_of(const std::string& file) {
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(file, error);
+  return error ? std::nullopt : std::optional(time);
 }
 
 std::string time_text(std::uint64_t nanoseconds) {
@@ -83,6 +108,7 @@ WhySlowCommand::WhySlowCommand(CommandLine& line)
   options_.add_word("--transport", {"auto", "shm", "tcp", "loop"}, transport_, "As softdat run");
   options_.add_number("--timeout", "SECONDS", timeout_s_, 0, 1e6, "As softdat run");
   options_.add_text("--timeline", "FILE", keep_, "Keep the timeline there");
+  options_.add_text("--read", "FILE", read_, "Explain this timeline, and run no program");
   options_.add_program(words_);
 }
 
@@ -97,17 +123,52 @@ std::vector<std::string> WhySlowCommand::run_words(const std::string& file) cons
   return words;
 }
 
+void WhySlowCommand::check() const {
+  if (read_.empty()) {
+    if (!words_.empty()) return;
+    throw UsageError(
+        "softdat why-slow needs a program, as in: softdat why-slow -- dtest -P sim0, or a timeline, as in: softdat "
+        "why-slow --read run.perfetto-trace");
+  }
+  if (!words_.empty()) throw UsageError("--read FILE runs no program. Leave one of both away");
+  for (const char* const option : {"--copies", "--server", "--transport", "--timeout", "--timeline"}) {
+    if (options_.has(option)) throw UsageError(fmt::format("--read FILE runs no program. Leave {} away", option));
+  }
+}
+
 int WhySlowCommand::run() const {
-  if (words_.empty()) throw UsageError("softdat why-slow needs a program, as in: softdat why-slow -- dtest -P sim0");
+  check();
+  if (read_.empty()) return run_program();
+  explain(read_);
+  return 0;
+}
+
+// A file that the run has not written is of another one: the run has said why.
+int WhySlowCommand::run_program() const {
   const ScratchDirectory scratch("softdat-why-slow");
   const std::string file = keep_.empty() ? scratch.path() + "/timeline" : keep_;
+  const auto before = age_of(file);
   const int status = run_self(run_words(file));
-  if (::access(file.c_str(), R_OK) != 0) return status;  // the run has said why
-  explain(file);
+  const auto after = age_of(file);
+  if (!after || after == before) return status;
+  try {
+    explain(file);
+  } catch (const Failure& failure) {
+    if (status == 0) throw;
+    print_error(failure.what());
+  }
   return status;
 }
 
 void WhySlowCommand::explain(const std::string& file) const {
+  try {
+    print_out(explanation(file));
+  } catch (const std::bad_alloc&) {
+    throw too_large(file);
+  }
+}
+
+std::string WhySlowCommand::explanation(const std::string& file) const {
   const Trace trace = read_trace(file, kMostEvents);
   const Activity activity = read_activity(trace);
   auto causes = find_causes(trace, activity);
@@ -117,13 +178,15 @@ void WhySlowCommand::explain(const std::string& file) const {
   if (trace.lost + trace.left_out > 0) {
     text += fmt::format(" {} events are missing, so the figures are too low.", trace.lost + trace.left_out);
   }
+  if (trace.is_cut_off) text += " The end of the file is missing.";
+  if (trace.broken > 0) text += fmt::format(" {} packets of the file make no sense.", trace.broken);
   text += causes.empty() ? " No cause of lost time was found.\n" : " Time was lost, the largest cause first:\n";
   for (std::size_t i = 0; i < std::min(causes.size(), kMostCauses); ++i) {
     const Cause& cause = causes[i];
     text += fmt::format("{}. {}: {:.1f} % of the time, {}: {}.\n   Remedy: {}.\n", i + 1, cause.key, cause.share * 100,
                         time_text(cause.lost), cause.what, cause.remedy);
   }
-  print_out(text);
+  return text;
 }
 
 }  // namespace softdat::tools::timeline
