@@ -49,13 +49,15 @@ bool asks_for_simulated(const DeviceChoice& choice) {
   }
   const std::string_view seed = base::environment(base::Variable::kNasty);
   if (base::read_number(base::Variable::kNasty, seed).value_or(0) != 0) {
-    base::log(base::LogLevel::kError, "IA %s: SOFTDAT_NASTY=%s needs the simulated adapter; unset it for an RDMA device",
-              choice.name.c_str(), std::string(seed).c_str());
+    base::log(base::LogLevel::kError,
+              "IA %s: SOFTDAT_NASTY=%s needs the simulated adapter; unset it for an RDMA device", choice.name.c_str(),
+              std::string(seed).c_str());
     return true;
   }
   if (base::environment(base::Variable::kProfile).empty()) return false;
   base::log(base::LogLevel::kError,
-            "IA %s: SOFTDAT_PROFILE needs the simulated adapter; an RDMA device has its own limits", choice.name.c_str());
+            "IA %s: SOFTDAT_PROFILE needs the simulated adapter; an RDMA device has its own limits",
+            choice.name.c_str());
   return true;
 }
 

@@ -215,28 +215,27 @@ TEST(Capture, MakesAFileOfAnyDevice) {
   constexpr std::uint32_t kMost = ~std::uint32_t{0};
   hca::DeviceAttributes none{};
   none.name = "none";
-  const hca::DeviceAttributes devices[] = {
-      none,
-      {.name = "all",
-       .vendor = "v",
-       .address = {},
-       .max_qp = kMost,
-       .max_wr = kMost,
-       .max_sge = 1,
-       .max_cq = kMost,
-       .max_cqe = kMost,
-       .max_mr = kMost,
-       .max_pd = kMost,
-       .max_mr_size = ~std::uint64_t{0} - 4095,
-       .max_message_size = kMost,
-       .max_reads_in = kMost,
-       .max_reads_out = kMost,
-       .max_private_data = kMost,
-       .max_srq = kMost,
-       .max_srq_wr = kMost,
-       .max_srq_sge = kMost,
-       .max_mw = kMost,
-       .max_read_sge = kMost}};
+  const hca::DeviceAttributes devices[] = {none,
+                                           {.name = "all",
+                                            .vendor = "v",
+                                            .address = {},
+                                            .max_qp = kMost,
+                                            .max_wr = kMost,
+                                            .max_sge = 1,
+                                            .max_cq = kMost,
+                                            .max_cqe = kMost,
+                                            .max_mr = kMost,
+                                            .max_pd = kMost,
+                                            .max_mr_size = ~std::uint64_t{0} - 4095,
+                                            .max_message_size = kMost,
+                                            .max_reads_in = kMost,
+                                            .max_reads_out = kMost,
+                                            .max_private_data = kMost,
+                                            .max_srq = kMost,
+                                            .max_srq_wr = kMost,
+                                            .max_srq_sge = kMost,
+                                            .max_mw = kMost,
+                                            .max_read_sge = kMost}};
   for (const hca::DeviceAttributes& device : devices) {
     const auto profile = read_profile("captured", write_profile(capture(device, "a", "a test")));
     ASSERT_TRUE(profile.ok()) << profile.reason();

@@ -69,9 +69,15 @@ static DAT_COUNT queue_length(DAT_COUNT wished) {
   return limits.max_evd_qlen < wished ? limits.max_evd_qlen : wished;
 }
 
-static DAT_RETURN create_pz(DAT_HANDLE* made) { return dat_pz_create(ia, made); }
-static DAT_RETURN create_dto_evd(DAT_HANDLE* made) { return dat_evd_create(ia, 1, none, DAT_EVD_DTO_FLAG, made); }
-static DAT_RETURN create_rmr(DAT_HANDLE* made) { return dat_rmr_create(pz, made); }
+static DAT_RETURN create_pz(DAT_HANDLE* made) {
+  return dat_pz_create(ia, made);
+}
+static DAT_RETURN create_dto_evd(DAT_HANDLE* made) {
+  return dat_evd_create(ia, 1, none, DAT_EVD_DTO_FLAG, made);
+}
+static DAT_RETURN create_rmr(DAT_HANDLE* made) {
+  return dat_rmr_create(pz, made);
+}
 
 static DAT_RETURN create_lmr(DAT_HANDLE* made) {
   DAT_REGION_DESCRIPTION region;
@@ -87,7 +93,9 @@ static DAT_RETURN make_srq(DAT_COUNT dtos_asked, DAT_COUNT iov, DAT_HANDLE* made
   wish.max_recv_iov = iov;
   return dat_srq_create(ia, pz, &wish, made);
 }
-static DAT_RETURN create_srq(DAT_HANDLE* made) { return make_srq(1, 1, made); }
+static DAT_RETURN create_srq(DAT_HANDLE* made) {
+  return make_srq(1, 1, made);
+}
 
 static DAT_EP_ATTR least(void) {
   DAT_EP_ATTR wish;
@@ -108,14 +116,14 @@ static DAT_RETURN create_ep(DAT_HANDLE* made) {
 }
 
 /* An endpoint with one attribute at that value. */
-#define ATTEMPT(attribute)                                              \
-  static DAT_RETURN ask_##attribute(unsigned long long asked) {         \
-    DAT_EP_ATTR wish = least();                                         \
-    DAT_HANDLE made;                                                    \
-    DAT_RETURN answer;                                                  \
-    wish.attribute = (DAT_COUNT)asked;                                  \
-    answer = make_ep(&wish, &made);                                     \
-    return answer == DAT_SUCCESS ? dat_ep_free(made) : answer;          \
+#define ATTEMPT(attribute)                                      \
+  static DAT_RETURN ask_##attribute(unsigned long long asked) { \
+    DAT_EP_ATTR wish = least();                                 \
+    DAT_HANDLE made;                                            \
+    DAT_RETURN answer;                                          \
+    wish.attribute = (DAT_COUNT)asked;                          \
+    answer = make_ep(&wish, &made);                             \
+    return answer == DAT_SUCCESS ? dat_ep_free(made) : answer;  \
   }
 ATTEMPT(max_recv_dtos)
 ATTEMPT(max_request_dtos)

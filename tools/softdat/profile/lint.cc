@@ -91,16 +91,16 @@ std::string last_lines(const std::string& output) {
 
 std::string status_text(int status) {
   const char* const name = status > run::kExitSignal ? ::sigabbrev_np(status - run::kExitSignal) : nullptr;
-  return name == nullptr ? fmt::format("exit status {}", status)
-                         : fmt::format("exit status {} (SIG{})", status, name);
+  return name == nullptr ? fmt::format("exit status {}", status) : fmt::format("exit status {} (SIG{})", status, name);
 }
 
 // Why the program cannot be compared with itself as on a device.
 std::string baseline_failure(int status, double timeout_s) {
   if (status == run::kExitTimedOut) {
-    return fmt::format("the program does not end within {:g} seconds (--timeout) without a profile; lint takes one that "
-                       "ends",
-                       timeout_s);
+    return fmt::format(
+        "the program does not end within {:g} seconds (--timeout) without a profile; lint takes one that "
+        "ends",
+        timeout_s);
   }
   return fmt::format("the program ends with {} without a profile; lint takes one that works", status_text(status));
 }
@@ -142,7 +142,8 @@ const char* name_of(Verdict verdict) {
 LintCommand::LintCommand(CommandLine& line)
     : options_(line.add("lint", "Tell on which RDMA devices a program would not run, and why")) {
   options_.set_footer(
-      "Runs the program once as it is, and then once as on each device, without input. Exit status: 1 when it does not\n"
+      "Runs the program once as it is, and then once as on each device, without input. Exit status: 1 when it does "
+      "not\n"
       "run on some, 0 otherwise. A program that is refused something and goes on without it adapts, which is no\n"
       "failure.");
   options_.add_text("--profiles", "LIST", profiles_,
@@ -241,7 +242,8 @@ void LintCommand::check() const {
   if (words_.empty()) throw UsageError("softdat lint needs a program, as in: softdat lint -- your-program");
   for (const auto& [name, value] : run::read_assignments(assignments_)) {
     if (name != "SOFTDAT_PROFILE") continue;
-    throw UsageError(fmt::format("--env \"SOFTDAT_PROFILE={}\" does not go with lint; --profiles names the devices", value));
+    throw UsageError(
+        fmt::format("--env \"SOFTDAT_PROFILE={}\" does not go with lint; --profiles names the devices", value));
   }
 }
 

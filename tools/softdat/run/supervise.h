@@ -22,7 +22,8 @@ End await_end(pid_t process, std::chrono::steady_clock::duration time, int stop)
 // All that it started, and what these started.
 std::vector<pid_t> descendants_of(pid_t process);
 
-// SIGTERM; if it does not end then in a few seconds, SIGKILL for all that it started, and for it. Leaves it to be reaped.
+// SIGTERM; if it does not end then in a few seconds, SIGKILL for all that it started, and for it. Leaves it to be
+// reaped.
 void stop(pid_t process);
 
 // Waits, and returns its exit status, as a shell gives it. What it has left running in its group is killed; the process
