@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kMostObjects = 10000, kMostQueue = 1 << 20, kMostMessage = 64 << 20, kPage = 4096, kPort = 4711 };
+enum { kMostObjects = 10000, kMostQueue = 1 << 20, kMostMessage = 64 << 20, kPage = 4096 };
 #define PATIENCE 60000000u
 
 static DAT_IA_HANDLE ia;
@@ -206,9 +206,10 @@ static DAT_EVENT next(DAT_EVD_HANDLE evd, const char* what) {
 }
 
 static struct sockaddr_in own_address;
+static DAT_CONN_QUAL port;
 
 static DAT_RETURN connect_with(DAT_EP_HANDLE ep, unsigned long long asked) {
-  return dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&own_address, kPort, PATIENCE, (DAT_COUNT)asked, page,
+  return dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&own_address, port, PATIENCE, (DAT_COUNT)asked, page,
                         DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
@@ -221,7 +222,7 @@ static void connect_pair(DAT_EP_HANDLE* client, DAT_EP_HANDLE* server) {
   int i;
   require(create_ep(client), "dat_ep_create of the client");
   require(create_ep(server), "dat_ep_create of the server");
-  require(dat_psp_create(ia, kPort, connections, DAT_PSP_CONSUMER_FLAG, &psp), "dat_psp_create");
+  require(dat_psp_create_any(ia, &port, connections, DAT_PSP_CONSUMER_FLAG, &psp), "dat_psp_create_any");
   memcpy(&own_address, limits.ia_address_ptr, sizeof own_address);
   answer = connect_with(*client, (unsigned long long)most + 1);
   if (type_of(answer) != DAT_INVALID_PARAMETER) wrong("max_private_data_size", "to connect with", most + 1, answer);
