@@ -9,8 +9,7 @@
 //   transfers PID OPERATIONS BYTES              at exit: what was posted, but for receives
 //   connections PID CARRIER COUNT               at exit: how many were established over that carrier, if any
 //   broken PID COUNT                            at exit: how many could not be made, or broke, if any
-//   said PID SENTENCE                           what a person is told of a refused call or a failure (base/words.h),
-//   once
+//   said PID SENTENCE                           once: what a person is told of a refused call or a failure (words.h)
 #pragma once
 
 #include <string>
