@@ -8,8 +8,8 @@
 //   left PID KIND COUNT PLACE                   at exit: objects that are open, and which call made them
 //   transfers PID OPERATIONS BYTES              at exit: what was posted, but for receives
 //   connections PID CARRIER COUNT               at exit: how many were established over that carrier, if any
-//   said PID SENTENCE                           what a person is told of a refused call or a failure (base/words.h),
-//   once broken PID COUNT                            at exit: how many could not be made, or broke, if any
+//   broken PID COUNT                            at exit: how many could not be made, or broke, if any
+//   said PID SENTENCE                           once: what a person is told of a refused call or a failure (words.h)
 #pragma once
 
 #include <string>

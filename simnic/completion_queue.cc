@@ -95,15 +95,15 @@ CompletionRing& CompletionQueue::ring_of(std::size_t capacity) {
   return *rings_.back();
 }
 
-// Producers wait before the closed ring until there is another. Consumers may go on polling either ring, and each
-// completion is taken from one of them once. All are claimed at once: one by one, a consumer could take a late one
-// while we move the early. A ring left behind is empty and stays usable, so it does no harm to poll it, then or after
-// it has become the present one again.
 void CompletionQueue::set_share(Share share, bool has_resize) {
   share_ = std::move(share);
   if (!has_resize) most_ = ring().capacity();
 }
 
+// Producers wait before the closed ring until there is another. Consumers may go on polling either ring, and each
+// completion is taken from one of them once. All are claimed at once: one by one, a consumer could take a late one
+// while we move the early. A ring left behind is empty and stays usable, so it does no harm to poll it, then or after
+// it has become the present one again.
 hca::Outcome CompletionQueue::resize(std::size_t capacity) {
   if (capacity > most_) return hca::fail(hca::Error::kUnsupported);
   const Engine::Hold hold(engine_);

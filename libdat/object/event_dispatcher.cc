@@ -21,6 +21,8 @@ namespace {
 constexpr std::uint32_t kCompletionStreams = kDtoStream | kRmrBindStream;
 // Programs ask for few asynchronous events; every endpoint of a shared receive queue tells its end.
 constexpr std::int32_t kLeastAsyncLength = 256;
+// No completion queue stands behind them, and a program asks before it can query the adapter's limit.
+constexpr std::uint32_t kMostAsyncLength = 1u << 20;
 
 Status check_qlen(std::int32_t qlen, const hca::Device& device) {
   const hca::DeviceAttributes& attributes = device.attributes();
@@ -60,7 +62,12 @@ Status EventDispatcher::create(InterfaceAdapter& ia, std::int32_t min_qlen, Cons
 
 Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen,
                                      std::shared_ptr<EventDispatcher>& evd) {
-  if (const Status status = check_qlen(min_qlen, ia.device()); !status.ok()) return status;
+  const hca::DeviceAttributes& attributes = ia.device().attributes();
+  const std::uint32_t most = std::max(attributes.max_cqe, kMostAsyncLength);
+  if (min_qlen < 1 || static_cast<std::uint32_t>(min_qlen) > most) {
+    return beyond_limit(invalid_parameter(StatusDetail::kInvalidArg2), attributes,
+                        {"async_evd_min_qlen", min_qlen, most, nullptr, 1});
+  }
   const std::shared_ptr<EventDispatcher> self(new EventDispatcher(ia, kAsyncStream));
   Adoption adoption(ia, self, Maker::kProvider);
   if (!adoption.status().ok()) return adoption.status();

@@ -13,6 +13,7 @@ std::string adapter_text(const hca::DeviceAttributes& device) {
 }
 
 std::string source_text(const char* attribute) {
+  if (attribute == nullptr) return " (no attribute of dat_ia_query tells it)";
   return std::string(" (") + attribute + " of dat_ia_query)";
 }
 

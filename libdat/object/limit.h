@@ -16,7 +16,7 @@ struct CountLimit {
   const char* name;  // of what was asked for
   std::int64_t asked;
   std::uint64_t most;
-  const char* attribute;  // of DAT_IA_ATTR
+  const char* attribute;  // of DAT_IA_ATTR; null: none tells it
   std::int64_t least = 0;
 };
 

@@ -27,8 +27,8 @@ Status check_wish(const SharedReceiveQueueAttributes& wanted, const hca::DeviceA
                         {"max_recv_dtos", wanted.max_recv_dtos, device.max_srq_wr, "max_recv_per_srq", 1});
   }
   if (!is_within(wanted.max_recv_iov, device.max_srq_sge)) {
-    return beyond_limit(status, device,
-                        {"max_recv_iov", wanted.max_recv_iov, device.max_srq_sge, "max_iov_segments_per_dto"});
+    const char* const attribute = device.max_srq_sge == device.max_sge ? "max_iov_segments_per_dto" : nullptr;
+    return beyond_limit(status, device, {"max_recv_iov", wanted.max_recv_iov, device.max_srq_sge, attribute});
   }
   const bool is_good = wanted.low_watermark >= 0 && wanted.low_watermark <= wanted.max_recv_dtos;
   return is_good ? kOk : status;

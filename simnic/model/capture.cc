@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/model/capture.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace softdat::simnic::model {
+namespace {
+
+// TOML has no larger number.
+constexpr std::uint64_t kMostWritten = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
 
 Profile capture(const hca::DeviceAttributes& attributes, const std::string& name, const std::string& source) {
   Profile profile{.name = name,
                   .title = attributes.vendor + " (" + attributes.name + ')',
                   .family = attributes.transport == hca::Transport::kIwarp ? Family::kIwarp : Family::kInfiniBand};
-  const auto set = [&](Field field, std::uint64_t number) { profile.at(field) = Value{number, source}; };
+  const auto set = [&](Field field, std::uint64_t number) {
+    const FieldInfo& info = info_of(field);
+    if (info.kind == FieldKind::kNumber && number < info.least) return;
+    const bool is_beyond = info.most == kUnlimited && number > kMostWritten;
+    profile.at(field) = Value{is_beyond ? kUnlimited : std::min(number, info.most), source};
+  };
   set(Field::kMaxQp, attributes.max_qp);
   set(Field::kMaxWr, attributes.max_wr);
   set(Field::kMaxSge, attributes.max_sge);
-  set(Field::kMaxReadSge, attributes.max_read_sge);
+  set(Field::kMaxReadSge, std::min(attributes.max_read_sge, attributes.max_sge));
   set(Field::kMaxCq, attributes.max_cq);
   set(Field::kMaxCqe, attributes.max_cqe);
   set(Field::kMaxMr, attributes.max_mr);

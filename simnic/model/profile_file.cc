@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/model/profile_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <toml++/toml.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include "base/edit_distance.h"
+#include "base/unique_fd.h"
 
 namespace softdat::simnic::model {
 namespace {
@@ -63,7 +67,16 @@ std::string shown(const toml::node& node) {
   if (const auto* text = node.as_string()) return quoted(text->get().substr(0, kMostName));
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-  return "something else";
+  if (const auto* fraction = node.as_floating_point()) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", fraction->get());
+    return text;
+  }
+  return node.is_array() ? "an array" : node.is_table() ? "a table" : "a date or time";
+}
+
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
 }
 
 std::optional<std::uint64_t> number_of(const FieldInfo& info, const toml::node& node) {
@@ -98,9 +111,9 @@ Value read_value(const FieldInfo& info, const toml::node& node) {
     if (value == nullptr) throw Refused{line_of(node), quoted(info.name) + " has no value, as in { value = 1 }"};
     if (const toml::node* const source = table->get("source")) {
       const auto* const text = source->as_string();
-      if (text == nullptr || text->get().size() > kMostText) {
+      if (text == nullptr || text->get().size() > kMostText || has_control(text->get())) {
         throw Refused{line_of(*source), "the source of " + quoted(info.name) + " is a text of up to " +
-                                            std::to_string(kMostText) + " letters in quotes"};
+                                            std::to_string(kMostText) + " letters in quotes, on one line"};
       }
       result.source = text->get();
     }
@@ -135,8 +148,7 @@ std::string read_text(const toml::table& table, const char* key, std::size_t mos
   if (text == nullptr || text->get().empty() || text->get().size() > most) {
     throw Refused{line_of(*node), quoted(key) + " is a text of 1 to " + std::to_string(most) + " letters in quotes"};
   }
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-  if (std::ranges::any_of(text->get(), is_control)) {
+  if (has_control(text->get())) {
     throw Refused{line_of(*node), quoted(key) + " has a control character; it takes letters on one line"};
   }
   return text->get();
@@ -190,7 +202,7 @@ std::string toml_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    result += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
   }
   return result + '"';
 }
@@ -212,19 +224,29 @@ base::Result<Profile, Mistake> read_profile(const std::string& path, std::string
 }
 
 base::Result<Profile, Mistake> read_profile_file(const std::string& path) {
+  const auto unreadable = [&](const std::string& why) {
+    return base::Failure{"the profile \"" + path + "\" cannot be read: " + why};
+  };
+  // Without O_NONBLOCK a FIFO without a writer would keep us here.
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return unreadable(std::strerror(errno));
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) return unreadable(std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return unreadable("it is no regular file");
   std::string text(kMostProfileBytes + 1, '\0');
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file && !file.eof()) {
-    return base::Failure{"the profile \"" + path +
-                         "\" cannot be read: " + (errno != 0 ? std::strerror(errno) : "it is no file")};
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable(std::strerror(errno));
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostProfileBytes) {
+  if (length > kMostProfileBytes) {
     return base::Failure{"the profile \"" + path + "\" is longer than " + std::to_string(kMostProfileBytes) +
                          " bytes; it is no profile"};
   }
+  text.resize(length);
   return read_profile(path, text);
 }
 

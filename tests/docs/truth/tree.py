@@ -62,7 +62,7 @@ class Tree:
     def build_words(self):
         """Targets, options and labels: the words of the CMake files, comments left out."""
         return {word for path, text in self.code.items() if path.endswith(("CMakeLists.txt", ".cmake", "CMakePresets.json"))
-                for word in re.findall(r"[A-Za-z_][\w.-]*", re.sub(r"^\s*#.*", "", text, flags=re.M))}
+                for word in re.findall(r"[A-Za-z_][\w.-]*", re.sub(r"#.*", "", text))}
 
     @functools.cached_property
     def cases(self):

@@ -15,6 +15,14 @@ std::shared_ptr<const Profile> profile_of(const std::string& text) {
   return std::make_shared<const Profile>(std::move(profile).value());
 }
 
+struct QuietSink final : hca::SharedReceiveQueueSink {
+  void on_low() override {}
+};
+
+struct QuietDatagramSink final : hca::DatagramSink {
+  void on_datagram_event(const hca::DatagramEvent&) override {}
+};
+
 // A NIC with a profile.
 struct Adapter {
   explicit Adapter(const std::shared_ptr<const Profile>& profile)
@@ -33,9 +41,7 @@ struct Adapter {
     return reason(host.nic().create_qp({.pd = &host.pd(), .send_cq = cq.get(), .recv_cq = cq.get(), .limits = limits}));
   }
   std::optional<hca::Error> create_srq(std::uint32_t capacity, std::uint32_t max_sge) {
-    struct : hca::SharedReceiveQueueSink {
-      void on_low() override {}
-    } sink;
+    QuietSink sink;
     return reason(host.nic().create_srq({.pd = &host.pd(), .capacity = capacity, .max_sge = max_sge, .sink = &sink}));
   }
 
@@ -121,9 +127,7 @@ TEST_P(LimitsOfEachDevice, WhatItLacksIsUnsupported) {
             is_.has_zero_based ? std::nullopt : std::optional(hca::Error::kUnsupported));
   CompletionLog log;
   const auto cq = expect_ok(nic.create_cq(16, log));
-  struct : hca::DatagramSink {
-    void on_datagram_event(const hca::DatagramEvent&) override {}
-  } sink;
+  QuietDatagramSink sink;
   const auto datagrams = reason(nic.create_datagram_qp(
       {.pd = &adapter_.host.pd(), .send_cq = cq.get(), .recv_cq = cq.get(), .limits = {1, 1, 1, 1, 0, 0}}, sink));
   EXPECT_EQ(datagrams, is_.has_datagrams ? std::nullopt : std::optional(hca::Error::kUnsupported));
@@ -140,9 +144,7 @@ TEST_P(LimitsOfEachDevice, CompletionQueuesGrowWhereTheDevicesDo) {
 
 TEST_P(LimitsOfEachDevice, SharedQueuesAreResizedWhereTheDevicesAre) {
   if (is_.max_srq == 0) GTEST_SKIP() << "max_srq is 0";
-  struct : hca::SharedReceiveQueueSink {
-    void on_low() override {}
-  } sink;
+  QuietSink sink;
   auto srq = expect_ok(
       adapter_.host.nic().create_srq({.pd = &adapter_.host.pd(), .capacity = 8, .max_sge = 1, .sink = &sink}));
   const bool can = profile_->number(Field::kSrqResize, 1) != 0;
@@ -189,9 +191,7 @@ TEST(CountsOfObjects, AreKeptExactlyAndFallWhenOneIsFreed) {
   EXPECT_EQ(fill([&] { return nic.create_window(pd, hca::WindowScope::kDomain, 0); }), 7u);
   CompletionLog log;
   EXPECT_EQ(fill([&] { return nic.create_cq(4, log); }), 3u);
-  struct : hca::SharedReceiveQueueSink {
-    void on_low() override {}
-  } sink;
+  QuietSink sink;
   EXPECT_EQ(fill([&] { return nic.create_srq({.pd = &pd, .capacity = 4, .max_sge = 1, .sink = &sink}); }), 6u);
   const auto cq = expect_ok(nic.create_cq(4, log));
   const hca::QueuePairConfig config{.pd = &pd, .send_cq = cq.get(), .recv_cq = cq.get(), .limits = {1, 1, 1, 1, 0, 0}};

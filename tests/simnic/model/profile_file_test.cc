@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "simnic/model/capture.h"
@@ -32,7 +34,12 @@ TEST(ProfileFile, AWrongOneNamesFileLineValueAndWhatIsAllowed) {
       {"[limits]\nmax_wr = 2147483648", "my.toml:4: \"max_wr\" is 2147483648; it takes"},
       {"[limits]\nmax_wr = \"many\"", "my.toml:4: \"max_wr\" is \"many\"; it takes a whole number"},
       {"[limits]\nmax_wr = \"unlimited\"", "my.toml:4: \"max_wr\" is \"unlimited\"; it takes a whole number"},
-      {"[limits]\nmax_wr = 1.5", "my.toml:4: \"max_wr\" is something else; it takes a whole number"},
+      {"[limits]\nmax_wr = 1.5", "my.toml:4: \"max_wr\" is 1.5; it takes a whole number"},
+      {"[limits]\nmax_wr = nan", "my.toml:4: \"max_wr\" is nan; it takes a whole number"},
+      {"[limits]\nmax_wr = [1]", "my.toml:4: \"max_wr\" is an array; it takes a whole number"},
+      {"[limits]\nmax_wr = { value = {} }", "my.toml:4: \"max_wr\" is a table; it takes a whole number"},
+      {"[limits]\nmax_wr = 1979-05-27", "my.toml:4: \"max_wr\" is a date or time; it takes a whole number"},
+      {"[[limits]]\nmax_wr = 1", "my.toml:3: \"limits\" is a table: [limits]"},
       {"[limits]\nmax_mr_size = 0", "it takes a whole number from 1 on, or \"unlimited\""},
       {"[limits]\nmax_wrs = 1",
        "my.toml:4: \"max_wrs\" is no part of [limits], did you mean \"max_wr\"?; allowed: max_qp"},
@@ -40,6 +47,8 @@ TEST(ProfileFile, AWrongOneNamesFileLineValueAndWhatIsAllowed) {
       {"[limits]\nmax_wr = { value = 1, form = 2 }", "\"max_wr\" has no part \"form\"; allowed: { value = ..., source"},
       {"[limits]\nmax_wr = { source = \"x\" }", "my.toml:4: \"max_wr\" has no value, as in { value = 1 }"},
       {"[limits]\nmax_wr = { value = 1, source = 2 }", "the source of \"max_wr\" is a text of up to 400 letters"},
+      {"[limits]\nmax_wr = { value = 1, source = \"a\\nb\" }", "letters in quotes, on one line"},
+      {"[limits]\nmax_wr = { value = 1, source = \"a\\u007fb\" }", "letters in quotes, on one line"},
       {"[limits]\nmax_sge = 2\nmax_read_sge = 3", "\"max_read_sge\" is 3, more than \"max_sge\", which is 2"},
       {"[features]\natomics = 1", "my.toml:4: \"atomics\" is 1; it takes true or false"},
       {"[features]\natomics = \"yes\"", "my.toml:4: \"atomics\" is \"yes\"; it takes true or false"},
@@ -81,9 +90,48 @@ TEST(ProfileFile, AFileThatIsNoneIsRefused) {
   EXPECT_NE(find_profile("@/nonexistent/x.toml").reason().find("No such file or directory"), std::string::npos);
   EXPECT_NE(find_profile("@/").reason().find("the profile \"/\" cannot be read"), std::string::npos);
   EXPECT_NE(find_profile("@").reason().find("cannot be read"), std::string::npos);
-  EXPECT_NE(find_profile("@/dev/zero").reason().find("longer than 1048576 bytes"), std::string::npos);
+  for (const char* const path : {"@/", "@/dev/zero", "@/dev/null", "@/dev/full"}) {
+    EXPECT_NE(find_profile(path).reason().find("it is no regular file"), std::string::npos) << path;
+  }
   EXPECT_NE(find_profile("connectx5").reason().find("did you mean \"connectx-5\"?; there are chelsio-t6, connectx-3"),
             std::string::npos);
+}
+
+// A directory of its own, which is removed at the end.
+class ProfilePath : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(directory_.data()), nullptr); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string write(const std::string& text) const {
+    const std::string path = directory_ + "/file.toml";
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  std::string directory_ = testing::TempDir() + "profile-XXXXXX";
+};
+
+TEST_F(ProfilePath, AFifoWithoutAWriterIsRefusedAtOnce) {
+  const std::string path = directory_ + "/fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(find_profile('@' + path).reason(), "the profile \"" + path + "\" cannot be read: it is no regular file");
+}
+
+TEST_F(ProfilePath, ALinkIsFollowed) {
+  const std::string path = write(kHead), link = directory_ + "/link";
+  ASSERT_EQ(::symlink(path.c_str(), link.c_str()), 0);
+  EXPECT_TRUE(find_profile('@' + link).ok());
+}
+
+TEST_F(ProfilePath, AFileThatIsTooLongIsRefused) {
+  const std::string fits = kHead + std::string(kMostProfileBytes - std::string(kHead).size(), '\n');
+  EXPECT_TRUE(find_profile('@' + write(fits)).ok());
+  EXPECT_NE(find_profile('@' + write(fits + '\n')).reason().find("longer than 1048576 bytes"), std::string::npos);
+}
+
+TEST_F(ProfilePath, DeepNestingIsRefused) {
+  const std::string deep = std::string(kHead) + "limits = " + std::string(100000, '[');
+  EXPECT_EQ(find_profile('@' + write(deep)).ok(), false);
 }
 
 class BuiltInProfile : public testing::TestWithParam<BuiltIn> {};
@@ -160,6 +208,44 @@ TEST(Capture, SaysWhatTheDeviceSaysAndNoMore) {
   EXPECT_FALSE(profile.value().at(Field::kMaxSrqWr).has_value());
   EXPECT_FALSE(profile.value().at(Field::kWorkQueue).has_value());
   EXPECT_FALSE(profile.value().at(Field::kNoReceive).has_value());
+}
+
+// What no file can say is left out, or is the most that one can.
+TEST(Capture, MakesAFileOfAnyDevice) {
+  constexpr std::uint32_t kMost = ~std::uint32_t{0};
+  hca::DeviceAttributes none{};
+  none.name = "none";
+  const hca::DeviceAttributes devices[] = {none,
+                                           {.name = "all",
+                                            .vendor = "v",
+                                            .address = {},
+                                            .max_qp = kMost,
+                                            .max_wr = kMost,
+                                            .max_sge = 1,
+                                            .max_cq = kMost,
+                                            .max_cqe = kMost,
+                                            .max_mr = kMost,
+                                            .max_pd = kMost,
+                                            .max_mr_size = ~std::uint64_t{0} - 4095,
+                                            .max_message_size = kMost,
+                                            .max_reads_in = kMost,
+                                            .max_reads_out = kMost,
+                                            .max_private_data = kMost,
+                                            .max_srq = kMost,
+                                            .max_srq_wr = kMost,
+                                            .max_srq_sge = kMost,
+                                            .max_mw = kMost,
+                                            .max_read_sge = kMost}};
+  for (const hca::DeviceAttributes& device : devices) {
+    const auto profile = read_profile("captured", write_profile(capture(device, "a", "a test")));
+    ASSERT_TRUE(profile.ok()) << profile.reason();
+    const bool is_all = device.name == "all";
+    EXPECT_EQ(profile.value().number(Field::kMaxQp, 7), is_all ? 2147483647u : 7u);
+    EXPECT_EQ(profile.value().number(Field::kMaxMrSize, 7), is_all ? kUnlimited : 7u);
+    EXPECT_EQ(profile.value().number(Field::kMaxReadSge, 7), is_all ? 1u : 7u);
+    EXPECT_EQ(profile.value().number(Field::kMaxReadsIn, 7), is_all ? 2147483647u : 0u);
+    EXPECT_EQ(profile.value().number(Field::kMaxMw, 7), is_all ? 2147483647u : 0u);
+  }
 }
 
 }  // namespace

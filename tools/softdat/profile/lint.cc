@@ -3,27 +3,27 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cerrno>
-#include <cstring>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 
+#include "base/runner.h"
 #include "simnic/model/profile_file.h"
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/profile/command.h"
+#include "tools/softdat/run/end_signals.h"
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/process.h"
+#include "tools/softdat/run/supervise.h"
 #include "tools/softdat/scratch_directory.h"
 #include "tools/softdat/words.h"
 
@@ -34,7 +34,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 5> kVerdicts{"runs", "adapts", "refused", "fails", "hangs"};
-constexpr std::size_t kMostOutput = 4000;
+// Of the end of what a run prints: what is kept, and how many lines of it the table shows.
+constexpr std::streamoff kMostOutput = 4000;
+constexpr std::size_t kShownLines = 5;
+// softdat run has the limit of time.
+constexpr auto kForever = std::chrono::hours(24 * 365);
 
 bool is_bad(Verdict verdict) {
   return verdict != Verdict::kRuns && verdict != Verdict::kAdapts;
@@ -56,38 +60,49 @@ std::vector<std::string> read_sentences(const std::string& path) {
   return sentences;
 }
 
-// The sentence without the addresses that differ from run to run.
-std::string without_addresses(const std::string& sentence) {
-  std::string result;
-  for (std::size_t i = 0; i < sentence.size(); ++i) {
-    result += sentence[i];
-    if (!result.ends_with("0x")) continue;
-    while (i + 1 < sentence.size() && std::isxdigit(static_cast<unsigned char>(sentence[i + 1])) != 0) ++i;
-  }
-  return result;
+// The sentence without what differs from run to run: addresses, ports, processes and times.
+std::string without_changes(const std::string& sentence) {
+  static const std::regex kAddress("0x[0-9a-f]+");
+  static const std::regex kNumber("([a-z]:[0-9]+)|[0-9]+");  // the line of a place, as in main.c:12, stays
+  const std::string text = std::regex_replace(sentence, kAddress, "0x");
+  // Of a refused call, numbers say what was asked for.
+  return text.starts_with("dat_") ? text : std::regex_replace(text, kNumber, "$1");
 }
 
-// A descriptor for a program. Not a base::UniqueFd, which a child of fork() closes.
-class ProgramFile {
- public:
-  ProgramFile(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
-    if (descriptor_ < 0) throw Failure(fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
-  }
-  ~ProgramFile() { ::close(descriptor_); }
-  ProgramFile(const ProgramFile&) = delete;
-  ProgramFile& operator=(const ProgramFile&) = delete;
-  int get() const { return descriptor_; }
+// The end of what was printed, and the last lines of it, each on a line of its own for the table.
+std::string read_end(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  file.seekg(std::max<std::streamoff>(file.tellg() - kMostOutput, 0));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
 
- private:
-  const int descriptor_;
-};
+std::string last_lines(const std::string& output) {
+  std::vector<std::string> lines;
+  std::istringstream stream(output);
+  for (std::string line; std::getline(stream, line);) lines.push_back(base::runner_word(line));
+  if (lines.size() > kShownLines) lines.erase(lines.begin(), lines.end() - kShownLines);
+  std::string text;
+  for (const std::string& line : lines) text += "    | " + line + '\n';
+  return text;
+}
 
-// Its status, as a shell gives it.
-int wait_for(pid_t process) {
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+std::string status_text(int status) {
+  const char* const name = status > run::kExitSignal ? ::sigabbrev_np(status - run::kExitSignal) : nullptr;
+  return name == nullptr ? fmt::format("exit status {}", status) : fmt::format("exit status {} (SIG{})", status, name);
+}
+
+// Why the program cannot be compared with itself as on a device.
+std::string baseline_failure(int status, double timeout_s) {
+  if (status == run::kExitTimedOut) {
+    return fmt::format(
+        "the program does not end within {:g} seconds (--timeout) without a profile; lint takes one that "
+        "ends",
+        timeout_s);
   }
-  return run::to_exit_status(status);
+  return fmt::format("the program ends with {} without a profile; lint takes one that works", status_text(status));
 }
 
 Json to_json(const Trial& trial) {
@@ -99,7 +114,8 @@ Json to_json(const Trial& trial) {
   return {{"profile", trial.profile},
           {"verdict", name_of(trial.verdict)},
           {"status", trial.status},
-          {"refusals", std::move(refusals)}};
+          {"refusals", std::move(refusals)},
+          {"output", trial.output}};
 }
 
 std::string as_table(const std::vector<Trial>& trials) {
@@ -108,10 +124,11 @@ std::string as_table(const std::vector<Trial>& trials) {
   std::string text;
   for (const Trial& trial : trials) {
     text += fmt::format("{:<{}} {:<8}", trial.profile, width, name_of(trial.verdict));
-    if (is_bad(trial.verdict)) text += fmt::format(" exit status {}", trial.status);
+    if (is_bad(trial.verdict)) text += ' ' + status_text(trial.status);
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
     for (const std::string& sentence : trial.sentences) text += "    " + sentence + '\n';
+    if (trial.sentences.empty() && is_bad(trial.verdict)) text += last_lines(trial.output);
   }
   return text;
 }
@@ -125,8 +142,10 @@ const char* name_of(Verdict verdict) {
 LintCommand::LintCommand(CommandLine& line)
     : options_(line.add("lint", "Tell on which RDMA devices a program would not run, and why")) {
   options_.set_footer(
-      "Runs the program once as it is, and then once as on each device. Exit status: 1 when it does not run on some,\n"
-      "0 otherwise. A program that is refused something and goes on without it adapts, which is no failure.");
+      "Runs the program once as it is, and then once as on each device, without input. Exit status: 1 when it does "
+      "not\n"
+      "run on some, 0 otherwise. A program that is refused something and goes on without it adapts, which is no\n"
+      "failure.");
   options_.add_text("--profiles", "LIST", profiles_,
                     "Names (or @FILE) with commas between; default: all that are built in");
   options_.add_number("-n,--copies", "N", copies_, 1, 1024, "As of softdat run");
@@ -162,66 +181,93 @@ std::vector<std::string> LintCommand::words_for(const std::string& profile, cons
   add("--transport", transport_);
   if (options_.has("--copies")) add("--copies", fmt::format("{}", copies_));
   for (const std::string& assignment : assignments_) add("--env", assignment);
+  // Otherwise nothing is said of refused calls.
+  add("--env", "SOFTDAT_LOG=notice");
   words.emplace_back("--");
   words.insert(words.end(), words_.begin(), words_.end());
   return words;
 }
 
-LintCommand::Run LintCommand::run_once(const std::string& profile, const std::string& directory) const {
-  const std::string output = directory + "/output";
-  fs::remove(directory + "/words");
-  const ProgramFile file(output, O_WRONLY | O_CREAT | O_TRUNC);
-  const ProgramFile nothing("/dev/null", O_RDONLY);
+LintCommand::Run LintCommand::run_once(const std::string& profile, const Place& place) const {
+  const std::string output = place.directory + "/output";
+  fs::remove(place.directory + "/words");
+  const run::ProgramDescriptor file(output, O_WRONLY | O_CREAT | O_TRUNC);
+  const run::ProgramDescriptor nothing("/dev/null", O_RDONLY);
   run::StartPlan plan;
-  plan.words = words_for(profile, directory);
+  plan.words = words_for(profile, place.directory);
   run::Environment environment;
   // What the user's own profile says is not to hold for the run without one.
   environment.unset.emplace_back("SOFTDAT_PROFILE");
   plan.environment = environment.merged();
   plan.input = nothing.get();
   plan.output = plan.error = file.get();
+  plan.has_own_group = true;
+  const pid_t process = run::start(plan);
+  const run::End end = run::await_end(process, kForever, place.stop_descriptor);
+  if (end != run::End::kEnded) run::stop(process);
   Run result;
-  result.status = wait_for(run::start(plan));
-  result.sentences = read_sentences(directory + "/words");
-  result.output = read_whole(output);
-  if (result.output.size() > kMostOutput) result.output.erase(0, result.output.size() - kMostOutput);
+  result.status = run::reap(process);
+  if (end == run::End::kInterrupted) throw run::Interrupted();
+  result.sentences = read_sentences(place.directory + "/words");
+  result.output = read_end(output);
   return result;
 }
 
-Trial LintCommand::try_profile(const std::string& profile, const Run& baseline, const std::string& directory) const {
+Trial LintCommand::try_profile(const std::string& profile, const Run& baseline, const Place& place) const {
   std::set<std::string> usual;
-  for (const std::string& sentence : baseline.sentences) usual.insert(without_addresses(sentence));
-  Run run = run_once(profile, directory);
-  std::erase_if(run.sentences, [&](const std::string& s) { return usual.contains(without_addresses(s)); });
+  for (const std::string& sentence : baseline.sentences) usual.insert(without_changes(sentence));
+  Run run = run_once(profile, place);
+  std::erase_if(run.sentences, [&](const std::string& s) { return usual.contains(without_changes(s)); });
   Trial trial{.profile = profile, .status = run.status, .sentences = std::move(run.sentences)};
   const bool was_refused = !trial.sentences.empty();
   trial.verdict = was_refused ? Verdict::kAdapts : Verdict::kRuns;
   if (run.status != 0) trial.verdict = was_refused ? Verdict::kRefused : Verdict::kFails;
   if (run.status == run::kExitTimedOut) trial.verdict = Verdict::kHangs;
+  if (is_bad(trial.verdict)) trial.output = std::move(run.output);
   return trial;
 }
 
-int LintCommand::run() const {
-  if (words_.empty()) throw UsageError("softdat lint needs a program, as in: softdat lint -- your-program");
-  const std::vector<std::string> profiles = chosen_profiles();
-  if (!json_.empty() && json_ != "-") require_writable(json_);
-  const ScratchDirectory directory("softdat-lint");
-  const Run baseline = run_once("", directory.path());
+std::vector<Trial> LintCommand::try_all(const std::vector<std::string>& profiles, const Place& place) const {
+  const Run baseline = run_once("", place);
   if (baseline.status != 0) {
-    throw Failure(fmt::format("the program ends with status {} without a profile; lint takes one that works:\n{}",
-                              baseline.status, baseline.output));
+    const std::string said = baseline.output.empty() ? "" : ":\n" + baseline.output;
+    throw Failure(baseline_failure(baseline.status, timeout_s_) + said);
   }
   std::vector<Trial> trials;
-  for (const std::string& profile : profiles) {
-    trials.push_back(try_profile(profile, baseline, directory.path()));
-    const int status = trials.back().status;
-    if (status == run::kExitSignal + SIGINT || status == run::kExitSignal + SIGTERM) return status;
+  for (const std::string& profile : profiles) trials.push_back(try_profile(profile, baseline, place));
+  return trials;
+}
+
+void LintCommand::check() const {
+  if (words_.empty()) throw UsageError("softdat lint needs a program, as in: softdat lint -- your-program");
+  for (const auto& [name, value] : run::read_assignments(assignments_)) {
+    if (name != "SOFTDAT_PROFILE") continue;
+    throw UsageError(
+        fmt::format("--env \"SOFTDAT_PROFILE={}\" does not go with lint; --profiles names the devices", value));
   }
+}
+
+void LintCommand::report(const std::vector<Trial>& trials) const {
   Json json = Json::array();
   for (const Trial& trial : trials) json.push_back(to_json(trial));
   write_output(json_, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
   if (json_ != "-") print_out(as_table(trials));
-  return std::ranges::any_of(trials, [](const Trial& trial) { return is_bad(trial.verdict); }) ? kExitFailure : 0;
+}
+
+int LintCommand::run() const {
+  check();
+  const std::vector<std::string> profiles = chosen_profiles();
+  if (!json_.empty() && json_ != "-") require_writable(json_);
+  const run::EndSignals signals;
+  const ScratchDirectory directory("softdat-lint");
+  try {
+    const std::vector<Trial> trials = try_all(profiles, {directory.path(), signals.descriptor()});
+    report(trials);
+    return std::ranges::any_of(trials, [](const Trial& trial) { return is_bad(trial.verdict); }) ? kExitFailure : 0;
+  } catch (const run::Interrupted&) {
+    print_error("interrupted; nothing is reported");
+    return signals.exit_status();
+  }
 }
 
 }  // namespace softdat::tools::profile

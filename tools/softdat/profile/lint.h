@@ -26,6 +26,7 @@ struct Trial {
   Verdict verdict = Verdict::kRuns;
   int status = 0;
   std::vector<std::string> sentences{};  // what was said, without that of the run without a profile
+  std::string output{};                  // the end of what it printed; of one that does not run
 };
 
 class LintCommand {
@@ -41,13 +42,21 @@ class LintCommand {
   struct Run {
     int status = 0;
     std::vector<std::string> sentences;
-    std::string output;
+    std::string output;  // the end of it
+  };
+  struct Place {
+    std::string directory;  // for the files of a run
+    int stop_descriptor;    // a run is stopped when it can be read
   };
 
   std::vector<std::string> chosen_profiles() const;
   std::vector<std::string> words_for(const std::string& profile, const std::string& directory) const;
-  Run run_once(const std::string& profile, const std::string& directory) const;
-  Trial try_profile(const std::string& profile, const Run& baseline, const std::string& directory) const;
+  // These throw Failure, and run::Interrupted after the run has been stopped.
+  Run run_once(const std::string& profile, const Place& place) const;
+  Trial try_profile(const std::string& profile, const Run& baseline, const Place& place) const;
+  std::vector<Trial> try_all(const std::vector<std::string>& profiles, const Place& place) const;
+  void check() const;
+  void report(const std::vector<Trial>& trials) const;
 
   Subcommand options_;
   std::vector<std::string> words_;

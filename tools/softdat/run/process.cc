@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/unique_fd.h"
 #include "tools/softdat/run/program_file.h"
 
 namespace softdat::tools::run {
@@ -32,8 +33,9 @@ std::vector<char*> to_pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-void put_at(int descriptor, int place) {
-  if (descriptor >= 0) ::dup2(descriptor, place);
+// False with errno set when it cannot be put there.
+bool put_at(int descriptor, int place) {
+  return descriptor < 0 || ::dup2(descriptor, place) == place;
 }
 
 // In the child: what follows fork(). Returns only when the program cannot begin, with errno set.
@@ -42,9 +44,9 @@ void become(const StartPlan& plan, char* const* words, char* const* environment,
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kExitNotFound);
   if (plan.network >= 0 && ::setns(plan.network, CLONE_NEWNET) != 0) return;
-  put_at(plan.input, STDIN_FILENO);
-  put_at(plan.output, STDOUT_FILENO);
-  put_at(plan.error, STDERR_FILENO);
+  if (!put_at(plan.input, STDIN_FILENO) || !put_at(plan.output, STDOUT_FILENO) || !put_at(plan.error, STDERR_FILENO)) {
+    return;
+  }
   ::sigaction(SIGCHLD, &g_inherited.child, nullptr);
   ::sigaction(SIGPIPE, &g_inherited.pipe, nullptr);
   ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
@@ -82,6 +84,15 @@ int read_error(int pipe) {
 }
 
 }  // namespace
+
+ProgramDescriptor::ProgramDescriptor(const std::string& path, int flags)
+    : descriptor_(base::UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, 0600)).release()) {
+  if (descriptor_ < 0) throw Failure(fmt::format("cannot open \"{}\": {}", path, std::strerror(errno)));
+}
+
+ProgramDescriptor::~ProgramDescriptor() {
+  ::close(descriptor_);
+}
 
 pid_t start(const StartPlan& plan) {
   const std::vector<char*> words = to_pointers(plan.words);

@@ -28,6 +28,22 @@ class StartFailure : public Failure {
   int status_;
 };
 
+// A file that a program starts with as a standard descriptor. Not a base::UniqueFd, which a child of fork() closes. Its
+// number is 3 or higher. Not inherited by programs but through StartPlan.
+class ProgramDescriptor {
+ public:
+  // `flags` of open(2). Failure when it cannot be opened.
+  ProgramDescriptor(const std::string& path, int flags);
+  ~ProgramDescriptor();
+  ProgramDescriptor(const ProgramDescriptor&) = delete;
+  ProgramDescriptor& operator=(const ProgramDescriptor&) = delete;
+
+  int get() const { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
+
 struct StartPlan {
   std::vector<std::string> words;        // the program and its arguments
   std::vector<std::string> environment;  // "NAME=VALUE"

@@ -2,14 +2,10 @@
 #include "tools/softdat/sweep/command.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -18,12 +14,12 @@
 #include <thread>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
+#include "tools/softdat/run/end_signals.h"
 #include "tools/softdat/run/environment.h"
-#include "tools/softdat/run/process.h"
 #include "tools/softdat/run/program_file.h"
+#include "tools/softdat/run/supervise.h"
 #include "tools/softdat/scratch_directory.h"
 #include "tools/softdat/sweep/point.h"
 #include "tools/softdat/sweep/report.h"
@@ -114,33 +110,6 @@ class Sweep {
   std::vector<Trial> trials_;
   std::size_t bad_ = 0;
   std::exception_ptr failure_;
-};
-
-// Can be read once a signal has come that ends us. Those that are ignored, as by nohup(1), stay so.
-class Signals {
- public:
-  Signals() {
-    const base::UniqueFd others(run::block_signals(false));
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-      struct sigaction found = {};
-      const bool is_ignored = ::sigaction(number, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
-      if (!is_ignored) sigaddset(&signals, number);
-    }
-    descriptor_ = base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!descriptor_) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
-  }
-  int descriptor() const { return descriptor_.get(); }
-  // The exit status of a shell after the signal that came.
-  int exit_status() const {
-    signalfd_siginfo info = {};
-    static_cast<void>(!::read(descriptor_.get(), &info, sizeof info));
-    return run::kExitSignal + static_cast<int>(info.ssi_signo);
-  }
-
- private:
-  base::UniqueFd descriptor_;
 };
 
 // Finds, for each of the first `most` bad runs, the least fault that does the same: what a statement can do without
@@ -268,7 +237,7 @@ int Command::run() const {
   static_cast<void>(run::read_assignments(assignments_));
   if (!run::find_program(words_.front())) throw Failure(fmt::format("there is no program \"{}\"", words_.front()));
   for (const std::string& file : {json_, html_, results_}) require_writable(file);
-  const Signals signals;
+  const run::EndSignals signals;
   const ScratchDirectory directory("softdat-sweep");
   TrialPlan trial_plan = plan();
   trial_plan.stop_descriptor = signals.descriptor();
@@ -279,7 +248,7 @@ int Command::run() const {
     write_reports(trial_plan, trials);
     const bool has_bad = std::any_of(trials.begin(), trials.end(), [](const Trial& t) { return is_bad(t.outcome); });
     return has_bad ? kExitFailure : 0;
-  } catch (const Interrupted&) {
+  } catch (const run::Interrupted&) {
     print_error(fmt::format("interrupted; what each run did is in \"{}\", and --resume goes on from there", results_));
     return signals.exit_status();
   }

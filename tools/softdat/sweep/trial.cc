@@ -3,11 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdio.h>
 
 #include <algorithm>
 #include <array>
@@ -20,12 +17,12 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/process.h"
 #include "tools/softdat/run/program_file.h"
 #include "tools/softdat/run/shell_text.h"
+#include "tools/softdat/run/supervise.h"
 
 namespace softdat::tools::sweep {
 namespace {
@@ -37,8 +34,6 @@ constexpr std::array<const char*, kOutcomes> kNames{"passed", "clean error", "ha
                                                     "leak",   "wrong data",  "not reached"};
 constexpr std::string_view kNasty = "nasty ";
 constexpr std::size_t kMostDetails = 4000;
-// How long a program that was stopped may take to end.
-constexpr auto kStopTime = std::chrono::seconds(5);
 // How much of the end of a run's output is looked at.
 constexpr std::streamoff kMostOutput = std::streamoff{1} << 20;
 
@@ -71,23 +66,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines_of(std::istringstream(text));
 }
 
-// All that it started, and what these started.
-std::vector<pid_t> descendants_of(pid_t process) {
-  std::vector<pid_t> found{process};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    std::error_code ignored;
-    for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", found[i]), ignored)) {
-      std::ifstream children(task.path() / "children");
-      for (pid_t child = 0; children >> child;) found.push_back(child);
-    }
-  }
-  found.erase(found.begin());
-  return found;
-}
-
 // How long the process and its descendants were kept from a processor by others, added up.
 Clock::duration waited_for_processor(pid_t process) {
-  std::vector<pid_t> all = descendants_of(process);
+  std::vector<pid_t> all = run::descendants_of(process);
   all.push_back(process);
   std::uint64_t sum = 0;
   for (const pid_t each : all) {
@@ -98,24 +79,6 @@ Clock::duration waited_for_processor(pid_t process) {
     }
   }
   return std::chrono::nanoseconds(sum);
-}
-
-enum class End { kEnded, kTimeout, kInterrupted };
-
-// Waits for the process to end. `stop`: as TrialPlan::stop_descriptor.
-End await_end(pid_t process, Clock::duration time, int stop) {
-  const base::UniqueFd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  if (!descriptor) throw Failure(fmt::format("cannot watch a process: {}", std::strerror(errno)));
-  const Clock::time_point deadline = Clock::now() + time;
-  while (true) {
-    pollfd entries[] = {{.fd = descriptor.get(), .events = POLLIN, .revents = 0},
-                        {.fd = stop, .events = POLLIN, .revents = 0}};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    const int ready = ::poll(entries, std::size(entries), static_cast<int>(std::clamp<long>(left, 0, 3'600'000)));
-    if (entries[0].revents != 0) return End::kEnded;
-    if (entries[1].revents != 0) return End::kInterrupted;
-    if (ready == 0 && left <= 0) return End::kTimeout;
-  }
 }
 
 std::string stacks_of(pid_t process) {
@@ -135,7 +98,7 @@ std::string stacks_of(pid_t process) {
 
 std::string all_stacks(pid_t process) {
   std::string text;
-  for (const pid_t child : descendants_of(process)) {
+  for (const pid_t child : run::descendants_of(process)) {
     std::ifstream name(fmt::format("/proc/{}/comm", child));
     std::string program;
     std::getline(name, program);
@@ -148,37 +111,16 @@ std::string all_stacks(pid_t process) {
 
 // On a busy machine a run that waits for processors would be taken for one that hangs, so this does not count. A
 // program that spins waits for processors, too: ten times the time is enough for all.
-End await_run(pid_t process, const TrialPlan& plan) {
+run::End await_run(pid_t process, const TrialPlan& plan) {
   const auto limit = std::chrono::duration_cast<Clock::duration>(plan.timeout);
   const Clock::time_point begin = Clock::now();
   Clock::time_point deadline = begin + limit;
   while (true) {
-    const End end = await_end(process, deadline - Clock::now(), plan.stop_descriptor);
+    const run::End end = run::await_end(process, deadline - Clock::now(), plan.stop_descriptor);
     const Clock::time_point extended = begin + std::min(limit + waited_for_processor(process), 10 * limit);
-    if (end != End::kTimeout || extended <= Clock::now()) return end;
+    if (end != run::End::kTimeout || extended <= Clock::now()) return end;
     deadline = extended;
   }
-}
-
-// Leaves it to be waited for.
-void stop(pid_t process) {
-  const std::vector<pid_t> children = descendants_of(process);
-  ::kill(process, SIGTERM);
-  if (await_end(process, kStopTime, -1) == End::kEnded) return;
-  for (const pid_t child : children) ::kill(child, SIGKILL);
-  ::kill(process, SIGKILL);
-}
-
-// Its status. What it has left running in its group is killed before its number can be another process's.
-int reap(pid_t process) {
-  siginfo_t info;
-  while (::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
-  ::kill(-process, SIGKILL);
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return run::to_exit_status(status);
 }
 
 // The options of softdat run that make the fault.
@@ -198,11 +140,8 @@ std::vector<std::string> words_of(const TrialPlan& plan, const std::string& faul
 Run run(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
   const std::string output = directory + "/output", log = directory + "/log";
   fs::remove(log);
-  const base::UniqueFd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!file || !nothing) {
-    throw Failure(fmt::format("cannot write to the directory \"{}\": {}", directory, std::strerror(errno)));
-  }
+  const run::ProgramDescriptor file(output, O_WRONLY | O_CREAT | O_TRUNC);
+  const run::ProgramDescriptor nothing("/dev/null", O_RDONLY);
   run::StartPlan start_plan;
   start_plan.words = words_of(plan, fault, log);
   start_plan.environment = run::Environment{}.merged();
@@ -211,13 +150,13 @@ Run run(const TrialPlan& plan, const std::string& fault, const std::string& dire
   start_plan.has_own_group = true;
   const Clock::time_point begin = Clock::now();
   const pid_t process = run::start(start_plan);
-  const End end = await_run(process, plan);
+  const run::End end = await_run(process, plan);
   Run result;
-  result.is_hanging = end == End::kTimeout;
+  result.is_hanging = end == run::End::kTimeout;
   if (result.is_hanging) result.stacks = all_stacks(process);
-  if (end != End::kEnded) stop(process);
-  result.status = reap(process);
-  if (end == End::kInterrupted) throw Interrupted();
+  if (end != run::End::kEnded) run::stop(process);
+  result.status = run::reap(process);
+  if (end == run::End::kInterrupted) throw run::Interrupted();
   result.time = Clock::now() - begin;
   result.output = read_end(output);
   result.fired = lines_of(std::ifstream(log));

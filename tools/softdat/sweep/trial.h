@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,9 +41,6 @@ struct TrialPlan {
   int stop_descriptor = -1;           // a run is stopped when it can be read; -1: none
 };
 
-// A run was stopped by the descriptor of the plan.
-class Interrupted : public std::exception {};
-
 struct Trial {
   std::string fault;
   Outcome outcome = Outcome::kPassed;
@@ -54,7 +50,7 @@ struct Trial {
 };
 
 // Runs it; `fault` is one statement or several. `directory` is for its files. Any thread. Failure when it cannot be
-// started, Interrupted.
+// started, run::Interrupted when the descriptor of the plan can be read.
 Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::string& directory);
 
 // The stacks of a crash, from a run of the program under gdb. Empty: there is no gdb, or it did not crash again.
