@@ -101,8 +101,15 @@ struct Long<kSlot, kName, DAT_RETURN (*)(Arguments...)> {
   }
 };
 
+bool is_completion(DAT_EVENT_NUMBER number) {
+#if SOFTDAT_ABI == 20
+  if (number == static_cast<DAT_EVENT_NUMBER>(DAT_IB_DTO_EVENT)) return true;
+#endif
+  return number == DAT_DTO_COMPLETION_EVENT;
+}
+
 void tell_event(Timeline& timeline, const DAT_EVENT& event) {
-  if (event.event_number != DAT_DTO_COMPLETION_EVENT) return timeline.begin_call();
+  if (!is_completion(event.event_number)) return timeline.begin_call();
   const auto& data = event.event_data.dto_completion_event_data;
   timeline.dequeue(endpoint_of(data.ep_handle), data.user_cookie.as_64);
 }

@@ -128,9 +128,10 @@ std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, bas
 }
 
 // A peer whose end of the link the kernel has closed has died, or has ended its connections first, and no thread of it
-// is in the middle of a copy. If we have ended the link, one may be.
+// is in the middle of a copy; unless its program has closed the socket under it, and then it lives on with its pins. If
+// we have ended the link, a thread of it may be in the middle of a copy too.
 void Home::part(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
-  if (has_hung_up) peer->note_dead();
+  if (has_hung_up && !(peer->has_pins_into(arena_.number()) && peer->lives_on())) peer->note_dead();
   const std::lock_guard lock(mutex_);
   for (Known& known : peers_) {
     if (known.peer == peer) known.is_leaving = true;

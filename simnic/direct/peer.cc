@@ -129,6 +129,12 @@ bool Peer::has_pins_into(std::uint64_t arena) const {
   return false;
 }
 
+bool Peer::lives_on() const {
+  constexpr int kPatienceMs = 2;
+  pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
+  return process_ && ::poll(&process, 1, kPatienceMs) == 0;
+}
+
 bool Peer::is_dead() const {
   pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
   return is_dead_.load(std::memory_order_relaxed) || (process_ && ::poll(&process, 1, 0) == 1);

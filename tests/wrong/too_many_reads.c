@@ -8,7 +8,7 @@ static void client(void) {
   DAT_EP_HANDLE other;
   CHECK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &parameters));
 #ifdef WRONG
-  tell("max_rdma_read_out of the endpoint's attributes is 100000, and the adapter takes 0 to %d",
+  tell("max_rdma_read_out is 100000, and the adapter takes 0 to %d",
        (int)parameters.ep_attr.max_rdma_read_out);
   parameters.ep_attr.max_rdma_read_out = 100000;
 #endif

@@ -72,7 +72,7 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
 }
 
 Link::~Link() {
-  if (resources_) carrier_.resources()->detach_peer(resources_, has_hung_up(socket_.get()));
+  if (resources_) carrier_.resources()->detach_peer(resources_, is_intact() && has_hung_up(socket_.get()));
 }
 
 void Link::on_ready(std::uint32_t) {
@@ -82,7 +82,7 @@ void Link::on_ready(std::uint32_t) {
 }
 
 bool Link::is_alive() {
-  if (has_hung_up(socket_.get())) lose_peer();
+  if (!is_intact() || has_hung_up(socket_.get())) lose_peer();
   return !is_ending();
 }
 
@@ -177,10 +177,13 @@ void Link::flush() {
   if (writer_.claim_bell()) wake_peer();
 }
 
-// A peer that sleeps on would miss what it has been sent, so the link ends for both sides.
+// A peer that sleeps on would miss what it has been sent, so the link ends for both sides. The carrier sees to that:
+// the socket may not hang up while a thread of ours is in the peer's memory.
 void Link::wake_peer() {
-  if (!ring_bell(socket_.get())) [[unlikely]]
-    sever();
+  if (is_intact() && ring_bell(socket_.get())) [[likely]]
+    return;
+  is_mute_.store(true, std::memory_order_relaxed);
+  carrier_.note_end_of_link();
 }
 
 // The channels hear of it at the carrier's next turn.

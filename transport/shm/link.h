@@ -99,6 +99,8 @@ class Link final : public ReadinessSink {
   // Any thread. Whether the link's socket is still open. A program that calls closefrom(3) closes it; nobody hears a
   // bell then.
   bool is_intact() const { return socket_.is_intact(); }
+  // Any thread. The peer may sleep over what it has been sent, because it could not be woken.
+  bool is_mute() const { return is_mute_.load(std::memory_order_relaxed); }
 
   // Without the baton, under the carrier's lock of sleepers.
   void arm() { reader_.arm(); }
@@ -157,6 +159,7 @@ class Link final : public ReadinessSink {
   // Guarded by tail_, but for what the ring says.
   RingWriter writer_;
   bool is_stopped_ = false;  // while outbox_ holds something, which nothing may overtake
+  std::atomic<bool> is_mute_{false};
   // Owned by the baton, but for what the ring says.
   RingReader reader_;
   ConversationTable conversations_;

@@ -24,7 +24,7 @@ void append(Bytes& to, const RecordWord& word, const Bytes& bytes) {
 }  // namespace
 
 void Link::say_farewell() {
-  if (is_ending()) return;
+  if (is_ending() || !is_intact()) return;
   Bytes packet;
   for (const Waiting& last : outbox_) {
     const std::size_t length = kWordBytes + last.bytes.size();

@@ -109,6 +109,8 @@ class ShmCarrier final : public Carrier {
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
   // A turn() would find work that no peer announces: news, or the end of a link.
   void note_work();
+  // Any thread: a link is mute.
+  void note_end_of_link();
 
  private:
   Contact::Begin start(ShmChannel& channel);

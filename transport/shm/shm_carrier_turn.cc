@@ -145,7 +145,7 @@ void ShmCarrier::wake_ports(base::Time now) {
 void ShmCarrier::check_links(base::Time now) {
   check_links_at_ = base::deadline_after(now, kPauseBetweenChecks);
   for (const auto& link : links_) {
-    if (!link->is_ending() && !link->is_intact()) link->lose_peer();
+    if (!link->is_ending() && (link->is_mute() || !link->is_intact())) link->lose_peer();
   }
 }
 
@@ -194,6 +194,7 @@ std::size_t ShmCarrier::poll_all() {
   std::size_t count = 0;
   for (std::size_t i = 0; i < links_.size();) {
     Link& link = *links_[i];
+    if (link.is_mute()) link.lose_peer();
     const std::size_t done = link.is_ending() ? 0 : link.poll();
     count += done;
     if (done > 0) heat(link);
@@ -279,6 +280,12 @@ void ShmCarrier::finish_wait() {
 
 void ShmCarrier::note_work() {
   on_bell();
+  reactor_.interrupt();
+}
+
+// Whoever polls without a turn hears of it at the next check.
+void ShmCarrier::note_end_of_link() {
+  must_poll_all_.store(true, std::memory_order_release);
   reactor_.interrupt();
 }
 

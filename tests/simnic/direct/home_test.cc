@@ -167,6 +167,32 @@ TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
   ours_->part(peer);
 }
 
+std::size_t count_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);) ++count;
+  return count;
+}
+
+// What a peer says of its own memory decides where we map it. A process may have some 65,000 mappings.
+TEST_F(HomeTest, APeerThatNamesManyPlacesTakesFewMappings) {
+  constexpr std::uint64_t kApart = std::uint64_t{2} << SparseView::kPieceShift;
+  Board board;
+  const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);
+  const std::uint32_t gate = *board.take_gate(kDomain);
+  board.open_gate(gate, 1);
+  board.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
+  const auto peer = ours_->meet(duplicate(board.file()), duplicate(arena.get()), {});
+  ASSERT_NE(peer, nullptr);
+  const Door door = *peer->find_door(gate, 1);
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const Grip grip(*peer, ours_->board(), {kKey, i * kApart, 1, kRight}, 0, 1, door);
+    ASSERT_TRUE(static_cast<bool>(grip)) << i;
+  }
+  EXPECT_LT(count_mappings(), 12'000u);
+  ours_->part(peer);
+}
+
 TEST_F(HomeTest, FilesOfAnotherKindAreNoPeer) {
   EXPECT_EQ(ours_->meet(duplicate(theirs_->arena_file()), duplicate(theirs_->board_file()), {}), nullptr);
   EXPECT_EQ(ours_->meet(duplicate(0), duplicate(theirs_->arena_file()), {}), nullptr);
