@@ -8,8 +8,7 @@ static void client(void) {
   DAT_EP_HANDLE other;
   CHECK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &parameters));
 #ifdef WRONG
-  tell("max_rdma_read_out is 100000, and the adapter takes 0 to %d",
-       (int)parameters.ep_attr.max_rdma_read_out);
+  tell("max_rdma_read_out is 100000, and the adapter takes 0 to %d", (int)parameters.ep_attr.max_rdma_read_out);
   parameters.ep_attr.max_rdma_read_out = 100000;
 #endif
   REFUSED(dat_ep_create(ia, pz, completions, completions, connections, &parameters.ep_attr, &other));
