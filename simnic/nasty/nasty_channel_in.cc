@@ -170,7 +170,8 @@ void NastyChannel::place_first(const Arrived& arrived) {
   if (is_over()) return;
   SliceList slices;
   if (sink_.place(part_of(arrived.message, 0, arrived.bytes.size()), slices) == Placement::kDiscard) return;
-  const Pieces pieces(arrived.bytes.size(), arrived.fate.order);
+  if (slices.empty()) return;
+  const Pieces pieces(arrived.bytes.size(), arrived.fate.order, slices.slices().front().data);
   // A fault is told when all is placed.
   for (std::size_t i = 0; i < (pieces.count() + 1) / 2; ++i) {
     if (!copy_piece(slices.slices(), arrived.bytes, pieces.at(i))) return;
@@ -188,7 +189,7 @@ bool NastyChannel::place_all(const Arrived& arrived) {
     std::size_t placed = 0;
     for (const transport::Slice& slice : slices.slices()) placed += slice.length;
     placed = std::min(placed, bytes.size() - done);
-    const Pieces pieces(placed, arrived.fate.order);
+    const Pieces pieces(placed, arrived.fate.order, slices.empty() ? nullptr : slices.slices().front().data);
     for (std::size_t i = 0; placed > 0 && i < pieces.count(); ++i) {
       if (copy_piece(slices.slices(), bytes.subspan(done, placed), pieces.at(i))) continue;
       sink_.on_fault(arrival);

@@ -22,15 +22,17 @@ std::size_t count_of(std::size_t length) {
 
 }  // namespace
 
-Pieces::Pieces(std::size_t length, std::uint64_t order)
+Pieces::Pieces(std::size_t length, std::uint64_t order, const std::byte* target)
     : length_(length),
-      count_(count_of(length)),
-      size_(words_of(length) / count_ * kWord),
+      skew_(reinterpret_cast<std::uintptr_t>(target) % kWord),
+      count_(count_of(skew_ + length)),
+      size_(words_of(skew_ + length) / count_ * kWord),
       stride_((order % kMostPieces) | 1) {}
 
 Pieces::Piece Pieces::at(std::size_t i) const {
   const std::size_t number = (count_ - 1 + i * stride_) % count_;
-  return {number * size_, number + 1 == count_ ? length_ : (number + 1) * size_};
+  const std::size_t begin = number == 0 ? 0 : number * size_ - skew_;
+  return {begin, number + 1 == count_ ? length_ : (number + 1) * size_ - skew_};
 }
 
 bool copy_piece(std::span<const transport::Slice> slices, std::span<const std::byte> bytes,

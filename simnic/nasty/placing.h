@@ -10,11 +10,12 @@
 
 namespace softdat::simnic::nasty {
 
-// Cuts `length` bytes into a power of two of pieces, eight at most, that begin at multiples of eight bytes: no adapter
-// tears an aligned word. Then numbers them in an order that is neither ascending nor the order of another draw.
+// Cuts `length` bytes, the first of which goes to `target`, into a power of two of pieces, eight at most, that meet at
+// addresses that are multiples of eight: no adapter tears an aligned word. Then numbers them in an order that is
+// neither ascending nor the order of another draw.
 class Pieces {
  public:
-  Pieces(std::size_t length, std::uint64_t order);
+  Pieces(std::size_t length, std::uint64_t order, const std::byte* target);
 
   std::size_t count() const { return count_; }
   struct Piece {
@@ -26,6 +27,7 @@ class Pieces {
 
  private:
   const std::size_t length_;
+  const std::size_t skew_;  // of the first byte, behind an aligned address
   const std::size_t count_;
   const std::size_t size_;    // of each but the last
   const std::size_t stride_;  // odd, so that every piece is met

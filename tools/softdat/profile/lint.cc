@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -62,11 +62,23 @@ std::vector<std::string> read_sentences(const std::string& path) {
 
 // The sentence without what differs from run to run: addresses, ports, processes and times.
 std::string without_changes(const std::string& sentence) {
-  static const std::regex kAddress("0x[0-9a-f]+");
-  static const std::regex kNumber("([a-z]:[0-9]+)|[0-9]+");  // the line of a place, as in main.c:12, stays
-  const std::string text = std::regex_replace(sentence, kAddress, "0x");
-  // Of a refused call, numbers say what was asked for.
-  return text.starts_with("dat_") ? text : std::regex_replace(text, kNumber, "$1");
+  constexpr const char* kDigits = "0123456789";
+  const bool keeps_numbers = sentence.starts_with("dat_");  // of a refused call, they say what was asked for
+  std::string text;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const bool is_address = sentence.compare(at, 2, "0x") == 0;
+    const std::size_t begin = is_address ? at + 2 : at;
+    const std::size_t end =
+        std::min(sentence.find_first_not_of(is_address ? "0123456789abcdef" : kDigits, begin), sentence.size());
+    // The line of a place, as in main.c:12, stays.
+    const bool is_line =
+        at >= 2 && sentence[at - 1] == ':' && std::islower(static_cast<unsigned char>(sentence[at - 2]));
+    if (is_address) text += "0x";
+    if (!is_address && end > at && (keeps_numbers || is_line)) text += sentence.substr(at, end - at);
+    if (end == at) text += sentence[at];
+    at = std::max(end, at + 1);
+  }
+  return text;
 }
 
 // The end of what was printed, and the last lines of it, each on a line of its own for the table.
