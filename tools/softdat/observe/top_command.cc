@@ -56,13 +56,13 @@ void TopCommand::print_once() const {
   print_out(text);
 }
 
-// A screen or a table without the process that was asked for would read as one that does nothing. In JSON nothing is
-// said of a process that shows nothing.
+// A screen or a table without the process that was asked for would read as one that does nothing. JSON is for programs,
+// which see that the list is empty.
 void TopCommand::check_process() const {
-  if (pid_ == 0) return;
+  if (pid_ == 0 || is_json_) return;
   const auto pid = static_cast<pid_t>(pid_);
   if (::kill(pid, 0) != 0 && errno == ESRCH) throw Failure(fmt::format("there is no process {}", pid_));
-  if (!is_json_ && Scanner().scan(pid).empty()) {
+  if (Scanner().scan(pid).empty()) {
     throw Failure(fmt::format("process {} shows no counters to this user; {}", pid_, kHowToShow));
   }
 }
