@@ -48,6 +48,13 @@ void require_writable(const std::string& name) {
   throw Failure(fmt::format("cannot write \"{}\": {}", name, std::strerror(errno)));
 }
 
+void require_regular(const std::string& name) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(name, ignored);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw Failure(fmt::format("cannot write \"{}\": it is no regular file", name));
+}
+
 void write_file(const std::string& name, const std::string& text) {
   errno = 0;
   std::ofstream file(name);

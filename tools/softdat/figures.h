@@ -23,6 +23,10 @@ std::string json_quoted(std::string_view text);
 // "-" are no files.
 void require_writable(const std::string& name);
 
+// Failure when something of that name is there and is no regular file, such as a FIFO, whose open(2) waits for a
+// reader.
+void require_regular(const std::string& name);
+
 // Failure when it cannot be written.
 void write_file(const std::string& name, const std::string& text);
 

@@ -24,6 +24,11 @@ void print_out(std::string_view text) {
   if (!is_written) throw Failure(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
+void print_note(std::string_view text) {
+  const std::string line = fmt::format("softdat: {}\n", text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 void print_error(std::string_view text) {
   print_line("error", text);
 }

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "base/runner.h"
 #include "simnic/model/profile_file.h"
@@ -58,6 +59,20 @@ std::vector<std::string> read_sentences(const std::string& path) {
     if (row.contains("sentence")) sentences.push_back(row["sentence"].get<std::string>());
   }
   return sentences;
+}
+
+// Whether the summary of softdat run tells of an adapter, as in "softdat: 2 adapters opened, ...".
+bool tells_of_adapter(const std::string& path) {
+  constexpr std::string_view kBegin = "softdat: ";
+  std::ifstream file(path, std::ios::binary);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(kBegin)) continue;
+    const std::size_t end = std::min(line.find_first_not_of("0123456789", kBegin.size()), line.size());
+    const std::string_view rest = std::string_view(line).substr(end);
+    const bool has_words = rest.starts_with(" adapter opened, ") || rest.starts_with(" adapters opened, ");
+    if (end > kBegin.size() && has_words) return true;
+  }
+  return false;
 }
 
 // The sentence without what differs from run to run: addresses, ports, processes and times.
@@ -156,8 +171,9 @@ LintCommand::LintCommand(CommandLine& line)
   options_.set_footer(
       "Runs the program once as it is, and then once as on each device, without input. Exit status: 1 when it does "
       "not\n"
-      "run on some, 0 otherwise. A program that is refused something and goes on without it adapts, which is no\n"
-      "failure.");
+      "run on some, or opens no adapter, 0 otherwise. A program that is refused something and goes on without it "
+      "adapts,\n"
+      "which is no failure.");
   options_.add_text("--profiles", "LIST", profiles_,
                     "Names (or @FILE) with commas between; default: all that are built in");
   options_.add_number("-n,--copies", "N", copies_, 1, 1024, "As of softdat run");
@@ -180,7 +196,6 @@ std::vector<std::string> LintCommand::chosen_profiles() const {
 std::vector<std::string> LintCommand::words_for(const std::string& profile, const std::string& directory) const {
   std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(),
                                  "run",
-                                 "--quiet",
                                  "--words",
                                  directory + "/words",
                                  "--timeout",
@@ -189,6 +204,8 @@ std::vector<std::string> LintCommand::words_for(const std::string& profile, cons
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
   add("--profile", profile);
+  // The summary of the run without a profile says whether an adapter was opened.
+  if (!profile.empty()) words.emplace_back("--quiet");
   add("--server", server_);
   add("--transport", transport_);
   if (options_.has("--copies")) add("--copies", fmt::format("{}", copies_));
@@ -222,6 +239,7 @@ LintCommand::Run LintCommand::run_once(const std::string& profile, const Place& 
   if (end == run::End::kInterrupted) throw run::Interrupted();
   result.sentences = read_sentences(place.directory + "/words");
   result.output = read_end(output);
+  if (profile.empty()) result.has_adapter = tells_of_adapter(output);
   return result;
 }
 
@@ -244,6 +262,11 @@ std::vector<Trial> LintCommand::try_all(const std::vector<std::string>& profiles
   if (baseline.status != 0) {
     const std::string said = baseline.output.empty() ? "" : ":\n" + baseline.output;
     throw Failure(baseline_failure(baseline.status, timeout_s_) + said);
+  }
+  if (!baseline.has_adapter) {
+    throw Failure(
+        "the program opened no adapter, so all devices are the same to it; softdat doctor PROGRAM says which DAT "
+        "library a program loads");
   }
   std::vector<Trial> trials;
   for (const std::string& profile : profiles) trials.push_back(try_profile(profile, baseline, place));

@@ -41,6 +41,7 @@ class LintCommand {
  private:
   struct Run {
     int status = 0;
+    bool has_adapter = false;  // of the run without a profile: it opened one
     std::vector<std::string> sentences;
     std::string output;  // the end of it
   };

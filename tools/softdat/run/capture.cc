@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/softdat/figures.h"
 #include "tools/softdat/run/capture_merge.h"
 
 namespace softdat::tools::run {
@@ -43,6 +44,7 @@ void CaptureOptions::check(const Subcommand& options, const Environment& environ
 
 Capture::Capture(const CaptureOptions& options) : options_(options) {
   if (is_empty()) return;
+  require_regular(options_.file);
   const int file = ::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) {
     throw Failure(fmt::format("cannot write the capture \"{}\": {}", options_.file, std::strerror(errno)));

@@ -13,6 +13,7 @@
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/profile/command.h"
+#include "tools/softdat/run/output_files.h"
 #include "tools/softdat/run/process.h"
 #include "tools/softdat/run/program_file.h"
 
@@ -78,11 +79,20 @@ void Command::check() const {
   if (hosts_ > 0 && !environment_.address.empty()) {
     throw UsageError("--address does not go with --hosts, which gives each host an address");
   }
+  check_outputs();
   check_sanitizer();
   if (options_.has("--profile")) profile::check_profile(profile_);
   capture_.check(options_, make_environment(environment_));
   timeline_.check(options_, make_environment(environment_));
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
+}
+
+void Command::check_outputs() const {
+  require_different({{"--words", words_file_},
+                     {"--findings", findings_file_},
+                     {"--faults-log", faults_.log},
+                     {"--capture", capture_.file},
+                     {"--timeline", timeline_.file}});
 }
 
 // Refuses files that cannot be used before the program starts.

@@ -34,6 +34,7 @@ class Command {
   std::size_t clients() const;
   bool is_gathered() const;
   void check_sanitizer() const;
+  void check_outputs() const;
   void warn_of(const std::string& word) const;
   Environment known_environment() const;
   void put_profile(Environment& environment) const;

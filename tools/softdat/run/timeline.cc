@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/softdat/figures.h"
 #include "tools/softdat/timeline/packets.h"
 
 namespace softdat::tools::run {
@@ -38,6 +39,7 @@ void TimelineOptions::check(const Subcommand& options, const Environment& enviro
 
 Timeline::Timeline(const TimelineOptions& options) : options_(options) {
   if (is_empty()) return;
+  require_regular(options_.file);
   const int file = ::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) {
     throw Failure(fmt::format("cannot write the timeline \"{}\": {}", options_.file, std::strerror(errno)));

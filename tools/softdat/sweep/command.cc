@@ -34,6 +34,8 @@ namespace fs = std::filesystem;
 // Until the program's usual time is known.
 constexpr double kFirstTimeout = 120;
 constexpr double kLeastTimeout = 10;
+// The usual time is that on a friendly adapter; a nasty one is slow on purpose.
+constexpr double kLeastNastyTimeout = 60;
 // A machine with several runs at once is slower, and some failures take the program's own time-outs to end.
 constexpr double kTimesUsual = 10;
 
@@ -140,7 +142,7 @@ Command::Command(CommandLine& line) : options_(line.add("sweep", "Let a program 
   options_.add_number("--nasty", "N", nasty_, 1, 100000000,
                       "Instead of failures: N runs in nasty mode, with the seeds from --seed on");
   options_.add_number("--timeout", "SECONDS", timeout_s_, 0, 1e6,
-                      "A run that takes longer hangs; 0: ten times the usual time, at least 10");
+                      "A run that takes longer hangs; 0: ten times the usual time, at least 10, with --nasty 60");
   options_.add_number("--wrong-data", "STATUS", wrong_data_, 0, 255,
                       "The exit status that tells of wrong data; 0: none");
   options_.add_text("--results", "FILE", results_, "Keep what each run did, to resume from it");
@@ -181,9 +183,10 @@ std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string
   }
   plan.left_before = baseline.left;
   if (timeout_s_ == 0) {
-    plan.timeout = std::max(baseline.time * kTimesUsual, std::chrono::duration<double>(kLeastTimeout));
+    const double least = nasty_ != 0 ? kLeastNastyTimeout : kLeastTimeout;
+    plan.timeout = std::max(baseline.time * kTimesUsual, std::chrono::duration<double>(least));
   }
-  if (nasty_ != 0) return nasty_faults();
+  if (nasty_ != 0) return nasty_faults(plan);
   const std::vector<std::string> all = faults_at(baseline.notes);
   if (all.empty()) throw Failure("the program has no point at which it could fail: it opened no simulated adapter");
   std::vector<std::string> chosen = sample(all, sample_, seed_);
@@ -192,10 +195,11 @@ std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string
   return chosen;
 }
 
-std::vector<std::string> Command::nasty_faults() const {
+std::vector<std::string> Command::nasty_faults(const TrialPlan& plan) const {
   std::vector<std::string> faults;
   for (std::uint32_t i = 0; i < nasty_; ++i) faults.push_back(nasty_fault(static_cast<std::uint32_t>(seed_) + i));
-  fmt::print(stderr, "softdat: {} runs in nasty mode, {} at a time\n", faults.size(), jobs());
+  fmt::print(stderr, "softdat: {} {} in nasty mode, {} at a time; a run hangs after {:.1f} seconds\n", faults.size(),
+             faults.size() == 1 ? "run" : "runs", jobs(), plan.timeout.count());
   return faults;
 }
 
@@ -227,9 +231,10 @@ std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std
 
 int Command::run() const {
   constexpr std::uint64_t kMostSeed = 4294967295;
-  if (nasty_ != 0 && (seed_ < 1 || seed_ > kMostSeed - nasty_)) {
+  const std::uint64_t most_first = kMostSeed - nasty_ + 1;
+  if (nasty_ != 0 && (seed_ < 1 || seed_ > most_first)) {
     throw UsageError(
-        fmt::format("--seed {} is no first seed for --nasty {}; it takes 1 to {}", seed_, nasty_, kMostSeed - nasty_));
+        fmt::format("--seed {} is no first seed for --nasty {}; it takes 1 to {}", seed_, nasty_, most_first));
   }
   if (nasty_ != 0 && options_.has("--sample"))
     throw UsageError("--sample does not go with --nasty, which has no failures");

@@ -23,7 +23,7 @@ class Command {
  private:
   TrialPlan plan() const;
   std::vector<std::string> find_faults(TrialPlan& plan, const std::string& directory) const;
-  std::vector<std::string> nasty_faults() const;
+  std::vector<std::string> nasty_faults(const TrialPlan& plan) const;
   std::vector<Trial> try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
                              const std::string& directory) const;
   std::size_t jobs() const;

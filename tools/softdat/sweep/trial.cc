@@ -96,6 +96,21 @@ std::string stacks_of(pid_t process) {
   return text;
 }
 
+// Its parent has not looked yet after one that has ended.
+bool has_ended(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == text.npos || text.compare(name_end + 2, 1, "Z") == 0;
+}
+
+std::string why_no_stacks(pid_t process) {
+  if (has_ended(process)) return "it has ended meanwhile";
+  if (!run::find_program("gdb")) return "gdb is not installed";
+  return "gdb cannot read the process";
+}
+
 std::string all_stacks(pid_t process) {
   std::string text;
   for (const pid_t child : run::descendants_of(process)) {
@@ -103,8 +118,10 @@ std::string all_stacks(pid_t process) {
     std::string program;
     std::getline(name, program);
     if (program == "sh") continue;
-    const std::string stacks = stacks_of(child);
-    text += fmt::format("{} ({}):\n{}", program, child, stacks.empty() ? "no stacks: gdb is not installed\n" : stacks);
+    if (program.empty()) program = "a process";
+    std::string stacks = stacks_of(child);
+    if (stacks.empty()) stacks = fmt::format("no stacks: {}\n", why_no_stacks(child));
+    text += fmt::format("{} ({}):\n{}", program, child, stacks);
   }
   return text;
 }

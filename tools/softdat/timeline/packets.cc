@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/timeline/packets.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <utility>
 
 #include "base/trace_packets.h"
+#include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
 
 namespace softdat::tools::timeline {
@@ -65,11 +68,24 @@ void take_packet(std::string_view packet, bool may_be_compressed, ReadResult& re
   if (packets.is_broken()) ++result.broken;
 }
 
+File open_to_read(const std::string& path) {
+  const auto failure = [&] {
+    return Failure(fmt::format("cannot read the timeline \"{}\": {}", path, std::strerror(errno)));
+  };
+  // Without O_NONBLOCK a FIFO without a writer would keep us here.
+  base::UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (!descriptor || ::fstat(descriptor.get(), &status) != 0) throw failure();
+  if (!S_ISREG(status.st_mode)) throw Failure(fmt::format("\"{}\" is no timeline: it is no regular file", path));
+  File file(::fdopen(descriptor.get(), "rb"), &std::fclose);
+  if (!file) throw failure();
+  static_cast<void>(descriptor.release());
+  return file;
+}
+
 class Source {
  public:
-  explicit Source(const std::string& path) : file_(std::fopen(path.c_str(), "rbe"), &std::fclose) {
-    if (!file_) throw Failure(fmt::format("cannot read the timeline \"{}\": {}", path, std::strerror(errno)));
-  }
+  explicit Source(const std::string& path) : file_(open_to_read(path)) {}
 
   // False at the end.
   bool take_varint(std::uint64_t& value) {

@@ -43,8 +43,8 @@ struct ReadResult {
   bool is_cut_off = false;   // the end of the file is missing, or is no timeline
 };
 
-// Calls `take` with each packet of the file. Failure when the file cannot be opened. `path`: a file, read to its end
-// with little memory.
+// Calls `take` with each packet of the file. Failure when the file cannot be opened, or is no regular file. It is read
+// to its end with little memory.
 ReadResult read_packets(const std::string& path, const std::function<void(std::string_view)>& take);
 
 // Writes a compressed file, packet by packet. Failure when it cannot be written.

@@ -191,7 +191,7 @@ Trace read_trace(const std::string& path, std::size_t most) {
   trace.broken += result.broken;
   trace.is_cut_off = result.is_cut_off;
   if (trace.lanes.empty() || trace.events.empty()) {
-    throw Failure(
+    throw NothingHappened(
         fmt::format("\"{}\" is no timeline, or nothing happened in it; softdat run --timeline FILE -- PROGRAM "
                     "makes one",
                     path));

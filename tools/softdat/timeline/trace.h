@@ -41,8 +41,14 @@ struct Trace {
   bool is_cut_off = false;
 };
 
-// Reads a whole file; of more than `most` events the later ones are left out. Failure when the file cannot be read, or
-// holds nothing of ours.
+// The file has no event: it is no timeline, or the adapters of the run did nothing.
+class NothingHappened : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+// Reads a whole file; of more than `most` events the later ones are left out. Failure when the file cannot be read;
+// NothingHappened when it holds nothing of ours.
 Trace read_trace(const std::string& path, std::size_t most);
 
 // To be thrown when there is no memory for what the file holds.

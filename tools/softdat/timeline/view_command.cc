@@ -33,13 +33,16 @@ void write_file(const std::string& path, const std::string& text) {
 
 ViewCommand::ViewCommand(CommandLine& line) : options_(line.add("view", "Make a page of a timeline, for a browser")) {
   options_.add_operand("file", file_, "What softdat run --timeline has written");
-  options_.add_text("-o,--output", "FILE", output_, "The page; FILE.html beside the timeline if this is not given");
+  options_.add_text("-o,--output", "FILE", output_,
+                    "The page (-: to standard output); FILE.html beside the timeline if this is not given");
 }
 
 void ViewCommand::write_page(const std::string& output) const {
   const Trace trace = read_trace(file_, kMostEvents);
   const Activity activity = read_activity(trace);
-  write_file(output, make_page(trace, activity, std::filesystem::path(file_).filename().string()));
+  const std::string page = make_page(trace, activity, std::filesystem::path(file_).filename().string());
+  if (output == "-") return print_out(page);
+  write_file(output, page);
   print_out(fmt::format("{}: {} operations of {} lanes\n", output, activity.operations.size(), trace.lanes.size()));
 }
 
@@ -47,7 +50,7 @@ int ViewCommand::run() const {
   if (file_.empty()) throw UsageError("softdat view needs a file, as in: softdat view run.perfetto-trace");
   const std::string output = output_.empty() ? file_ + ".html" : output_;
   std::error_code ignored;
-  if (std::filesystem::equivalent(file_, output, ignored)) {
+  if (output != "-" && std::filesystem::equivalent(file_, output, ignored)) {
     throw UsageError(fmt::format("--output \"{}\" is the timeline itself. Name another file", output));
   }
   try {

@@ -43,21 +43,36 @@ void pass_on(int signal) {
   }
 }
 
-// The terminal's signals are for the programs, and others are passed on to them: we go on when they have ended.
+// The terminal's signals are for the programs, and others are passed on to them: we go on when they have ended. A
+// signal that was ignored when we began stays ignored, here and in the programs, as nohup(1) wants it.
 class Signals {
  public:
   Signals() {
-    std::signal(SIGINT, SIG_IGN);
-    std::signal(SIGQUIT, SIG_IGN);
-    std::signal(SIGTERM, pass_on);
-    std::signal(SIGHUP, pass_on);
+    ::sigemptyset(&taken_);
+    for (const int signal : {SIGINT, SIGQUIT}) take(signal, SIG_IGN);
+    for (const int signal : {SIGTERM, SIGHUP}) take(signal, pass_on);
   }
   ~Signals() {
     g_run = 0;
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+      if (::sigismember(&taken_, signal) == 1) std::signal(signal, SIG_DFL);
+    }
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
+
+  // Those that programs must have as they are by default.
+  const sigset_t& taken() const { return taken_; }
+
+ private:
+  void take(int signal, void (*handler)(int)) {
+    struct sigaction found = {};
+    if (::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_IGN) return;
+    ::sigaddset(&taken_, signal);
+    std::signal(signal, handler);
+  }
+
+  sigset_t taken_;
 };
 
 // Runs this program with these words, and with our input and output. Returns its exit status.
@@ -68,11 +83,7 @@ int run_self(std::vector<std::string> words) {
   const Signals signals;
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  sigset_t usual;
-  ::sigemptyset(&usual);
-  ::sigaddset(&usual, SIGINT);
-  ::sigaddset(&usual, SIGQUIT);
-  ::posix_spawnattr_setsigdefault(&attributes, &usual);
+  ::posix_spawnattr_setsigdefault(&attributes, &signals.taken());
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
   const int error = ::posix_spawn(&pid, "/proc/self/exe", nullptr, &attributes, arguments.data(), environ);
@@ -91,6 +102,16 @@ std::optional<std::filesystem::file_time_type> age_of(const std::string& file) {
   std::error_code error;
   const auto time = std::filesystem::last_write_time(file, error);
   return error ? std::nullopt : std::optional(time);
+}
+
+// Whether softdat run could not make the timeline, as on a full disk: then it leaves the parts beside it.
+bool has_parts(const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path path = fs::absolute(file);
+  const std::string begin = path.filename().string() + ".parts-";
+  return std::ranges::any_of(fs::directory_iterator(path.parent_path()), [&](const fs::directory_entry& entry) {
+    return entry.path().filename().string().starts_with(begin);
+  });
 }
 
 std::string time_text(std::uint64_t nanoseconds) {
@@ -127,8 +148,8 @@ void WhySlowCommand::check() const {
   if (read_.empty()) {
     if (!words_.empty()) return;
     throw UsageError(
-        "softdat why-slow needs a program, as in: softdat why-slow -- dtest -P sim0, or a timeline, as in: softdat "
-        "why-slow --read run.perfetto-trace");
+        "softdat why-slow needs a program, as in: softdat why-slow -- softdat quickstart, or a timeline, as in: "
+        "softdat why-slow --read run.perfetto-trace");
   }
   if (!words_.empty()) throw UsageError("--read FILE runs no program. Leave one of both away");
   for (const char* const option : {"--copies", "--server", "--transport", "--timeout", "--timeline"}) {
@@ -151,8 +172,14 @@ int WhySlowCommand::run_program() const {
   const int status = run_self(run_words(file));
   const auto after = age_of(file);
   if (!after || after == before) return status;
+  if (std::filesystem::is_empty(file)) {
+    if (!has_parts(file)) print_note("there is no timeline: no adapter was opened");
+    return status;
+  }
   try {
     explain(file);
+  } catch (const NothingHappened&) {
+    print_note("there is nothing to explain: an adapter was opened, and the program posted nothing on it");
   } catch (const Failure& failure) {
     if (status == 0) throw;
     print_error(failure.what());
