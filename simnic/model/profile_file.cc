@@ -130,8 +130,9 @@ void read_section(const std::string& section, const toml::node& node, Profile& p
   const auto* const table = node.as_table();
   if (table == nullptr) throw Refused{line_of(node), quoted(section) + " is a table: [" + section + "]"};
   for (const auto& [key, value] : *table) {
-    const auto found = std::ranges::find_if(
-        fields(), [&](const FieldInfo& info) { return section == info.section && key.str() == info.name; });
+    const std::string_view name = key.str();
+    const auto is_it = [&](const FieldInfo& info) { return section == info.section && name == info.name; };
+    const auto found = std::ranges::find_if(fields(), is_it);
     if (found == fields().end()) {
       const auto names = names_in(section);
       throw Refused{key.source().begin.line, quoted(key.str()) + " is no part of [" + section + "]" +

@@ -27,7 +27,7 @@ std::vector<std::uint32_t> choose_lanes(const Trace& trace, std::size_t most) {
   lanes.resize(most);
   for (std::size_t i = 0; i < most; ++i) lanes.push_back(trace.lanes[lanes[i]].process);
   std::ranges::sort(lanes);
-  lanes.erase(std::ranges::unique(lanes).begin(), lanes.end());
+  lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
   return lanes;
 }
 
