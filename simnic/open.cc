@@ -10,6 +10,7 @@
 #include "simnic/fault/injector.h"
 #include "simnic/nasty/nasty_carrier.h"
 #include "simnic/nic.h"
+#include "simnic/port_base.h"
 #include "simnic/timeline/timed_carrier.h"
 
 namespace softdat::simnic {
@@ -70,7 +71,7 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   }
   if (base::Timeline* const timeline = base::Timeline::of_process()) {
     static std::atomic<std::uint32_t> adapters{0};
-    if (recorder == nullptr) port_base = timeline::port_base(*timeline, adapters.fetch_add(1));
+    if (recorder == nullptr) port_base = port_base_of(timeline->file().number(), adapters.fetch_add(1));
     carrier = std::make_unique<timeline::TimedCarrier>(std::move(carrier), *timeline);
   }
   if (options.nasty != 0) {

@@ -10,6 +10,11 @@
 
 namespace softdat::simnic {
 
+// Carriers that stand before another one hand such a request on as it is.
+inline bool is_of_datagrams(const transport::Offer& offer) {
+  return (offer.features & transport::kDatagrams) != 0;
+}
+
 // Owned by the baton.
 class WrappedPort final : public transport::Port, private transport::PortSink {
  public:

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "simnic/capture/capturing_channel.h"
+#include "simnic/port_base.h"
 #include "simnic/wrapped_port.h"
 
 namespace softdat::simnic::capture {
@@ -67,17 +68,11 @@ std::string description() {
   return copy == nullptr || *copy == '\0' ? words : std::string(copy) + ": " + words;
 }
 
-// Processes of one host may have the same address. So that their connections differ, each has ports of its own, while
-// there are enough of them.
-constexpr std::uint32_t kPortsOfProcess = 512;
-constexpr std::uint32_t kPortsOfAdapter = 128;
-constexpr std::uint32_t kPorts = 0x8000;
-
 Place make_place(Recorder& recorder, const std::string& adapter, const transport::Address& address) {
   const std::string name =
       std::string(program_invocation_short_name) + '[' + std::to_string(::getpid()) + "] " + adapter;
   const std::uint32_t interface = recorder.add_interface(name, description());
-  const std::uint32_t base = (recorder.number() * kPortsOfProcess + interface * kPortsOfAdapter) % kPorts;
+  const std::uint32_t base = port_base_of(recorder.number(), interface);
   return {.recorder = recorder, .interface = interface, .name = name, .address = address, .port_base = base};
 }
 

@@ -19,10 +19,6 @@ using transport::ChannelSink;
 using transport::InboundRequest;
 using transport::Offer;
 
-bool is_of_datagrams(const Offer& offer) {
-  return (offer.features & transport::kDatagrams) != 0;
-}
-
 class FaultyRequest final : public InboundRequest {
  public:
   FaultyRequest(FaultyCarrier& carrier, std::unique_ptr<InboundRequest> inner)

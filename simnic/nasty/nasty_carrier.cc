@@ -15,10 +15,6 @@ using transport::ChannelSink;
 using transport::InboundRequest;
 using transport::Offer;
 
-bool is_of_datagrams(const Offer& offer) {
-  return (offer.features & transport::kDatagrams) != 0;
-}
-
 // A request whose private data is padded.
 class NastyRequest final : public InboundRequest {
  public:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "simnic/timeline/timed_channel.h"
+#include "simnic/wrapped_port.h"
 
 namespace softdat::simnic::timeline {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 using transport::ChannelSink;
 using transport::InboundRequest;
 using transport::Offer;
-
-bool is_of_datagrams(const Offer& offer) {
-  return (offer.features & transport::kDatagrams) != 0;
-}
 
 class TimedRequest final : public InboundRequest {
  public:
@@ -37,26 +34,6 @@ class TimedRequest final : public InboundRequest {
   const std::unique_ptr<InboundRequest> inner_;
 };
 
-class TimedPort final : public transport::Port, private transport::PortSink {
- public:
-  TimedPort(base::Timeline& timeline, transport::PortSink& sink) : timeline_(timeline), sink_(sink) {}
-  transport::PortSink& own_sink() { return *this; }
-  void adopt(std::unique_ptr<transport::Port> inner) { inner_ = std::move(inner); }
-
- private:
-  void on_request(std::unique_ptr<InboundRequest> request) override {
-    sink_.on_request(std::make_unique<TimedRequest>(timeline_, std::move(request)));
-  }
-
-  base::Timeline& timeline_;
-  transport::PortSink& sink_;
-  std::unique_ptr<transport::Port> inner_;
-};
-
-constexpr std::uint32_t kPortsOfProcess = 512;
-constexpr std::uint32_t kPortsOfAdapter = 128;
-constexpr std::uint32_t kPorts = 0x8000;
-
 }  // namespace
 
 TimedCarrier::~TimedCarrier() {
@@ -66,11 +43,9 @@ TimedCarrier::~TimedCarrier() {
 
 transport::ListenResult TimedCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
                                              transport::PortSink& sink) {
-  auto port = std::make_unique<TimedPort>(timeline_, sink);
-  transport::ListenResult result = inner_->listen(service_id, backlog, port->own_sink());
-  if (!result.port) return result;
-  port->adopt(std::move(result.port));
-  return {std::move(port)};
+  return WrappedPort::listen(*inner_, service_id, backlog, sink, [this](std::unique_ptr<InboundRequest> request) {
+    return std::make_unique<TimedRequest>(timeline_, std::move(request));
+  });
 }
 
 std::unique_ptr<transport::Channel> TimedCarrier::connect(const transport::Address& remote, const Offer& request,
@@ -79,10 +54,6 @@ std::unique_ptr<transport::Channel> TimedCarrier::connect(const transport::Addre
   auto channel = std::make_unique<TimedChannel>(timeline_, request.address, sink);
   channel->connect(*inner_, remote, request);
   return channel;
-}
-
-std::uint32_t port_base(const base::Timeline& timeline, std::uint32_t adapter) {
-  return (timeline.file().number() * kPortsOfProcess + adapter * kPortsOfAdapter) % kPorts;
 }
 
 }  // namespace softdat::simnic::timeline

@@ -32,8 +32,4 @@ class TimedCarrier final : public transport::Carrier {
   base::Timeline& timeline_;
 };
 
-// The ports of an adapter's queue pairs begin at this number plus 2, so that processes of one host have ports of their
-// own, while there are enough of them. `adapter`: its number in the process.
-std::uint32_t port_base(const base::Timeline& timeline, std::uint32_t adapter);
-
 }  // namespace softdat::simnic::timeline
