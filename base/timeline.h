@@ -26,8 +26,8 @@ class Timeline {
   // What the creator of a queue pair gave it, which completions have, too: the endpoint's handle.
   using Endpoint = std::uint64_t;
 
-  // That of this process, made by the first call; lives as long as the process. Null: SOFTDAT_TIMELINE is not set, or
-  // the file cannot be created, which is logged once.
+  // Returns the timeline of this process, which the first call makes and which is never destroyed. Null if
+  // SOFTDAT_TIMELINE is not set, or if the file cannot be created, which is logged once.
   static Timeline* of_process();
   // The same, if it is there. In the child of a fork there is none until it opens an adapter itself.
   static Timeline* active() { return process_.load(std::memory_order_acquire); }
@@ -71,7 +71,7 @@ class Timeline {
   void call(trace::Name name, std::uint64_t begun, std::uint64_t value, trace::Argument argument);
   void instant(trace::Name name);
 
-  // Of the adapter.
+  // Events of a simulated adapter, which its carrier reports.
   void wire(const IpAddress& own, Kind kind);
   void place(const IpAddress& own, Kind kind, std::uint64_t bytes, std::uint64_t time);
   void lack_receive(const IpAddress& own);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SparseView: a mapping of a shared file of which little is used. What is not used cannot be touched: mlockall() fills
-// with pages all that can be.
+// SparseView: a mapping of a large shared file. Parts become accessible when they are first used, because mlockall()
+// allocates all pages that are accessible.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class SparseView {
   // A child made by fork() does not get the mapping.
   void keep_from_children() const { view_.keep_from_children(); }
   std::size_t length() const { return length_; }
-  // Nothing may be touched there before it has been opened.
+  // A caller opens a range before it touches it.
   std::byte* data() const { return view_.data(); }
   // Whether [offset, offset + length) of the view, which is not empty and lies within it, may be touched from now on.
   // False: the process has too many mappings. Where what is used lies in very many places, all of the view is opened,

@@ -92,7 +92,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   const std::shared_ptr<direct::Home> home_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};
-  // Of what is alive.
+  // Each counts the live objects of its kind.
   Quota queue_pairs_{attributes_.max_qp};  // those for datagrams too
   Quota completion_queues_{attributes_.max_cq};
   Quota regions_{attributes_.max_mr};

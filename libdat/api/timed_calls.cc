@@ -31,7 +31,7 @@ bool is_full(DAT_RETURN answer) {
   return type == object::StatusType::kInsufficientResources;
 }
 
-// Nothing of a vector that the entry point will refuse.
+// The length of the segments. 0 for a list that the entry point will refuse.
 std::uint64_t bytes_of(const DAT_LMR_TRIPLET* segments, DAT_COUNT count) {
   if (segments == nullptr || count < 0 || count > api::kLargestIov) return 0;
   std::uint64_t sum = 0;

@@ -18,7 +18,7 @@ Board::Board() : file_(memory::create_shared_file("softdat-board", kBoardBytes))
   new (&own().header) BoardHeader{.magic = kBoardMagic, .version = kBoardVersion};
 }
 
-// Null: nothing can be there, for want of memory.
+// Returns null if the system refuses a mapping; then the key was never published.
 KeyEntry* Board::find(std::uint32_t key) {
   KeyEntry& entry = own().keys[(key >> kKeyTagBits) % kKeyEntries];
   return open(entry) ? &entry : nullptr;

@@ -42,7 +42,7 @@ class Board final : public memory::Lender {
 
   bool is_open() const { return view_ != nullptr; }
   int file() const { return file_.get(); }
-  // Of gates, keys and receives only what has been in use may be touched.
+  // A caller may touch only those gates, keys and receives that have been in use.
   const BoardLayout& layout() const { return *reinterpret_cast<const BoardLayout*>(view_->data()); }
 
   // Nobody else publishes or withdraws this key meanwhile. `offset`: of the grant's first byte in the

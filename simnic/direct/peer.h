@@ -55,7 +55,7 @@ class Peer final : public transport::PeerResources {
 
   std::uint32_t owner() const { return owner_; }
 
-  // Nothing if the system refuses.
+  // Makes the door of a connection. Empty if the system refuses a mapping.
   std::optional<Door> find_door(std::uint32_t gate, std::uint64_t connection);
 
   // The peer's receive of that number, if it is to be had. It counts when the gate turns out to be open afterwards.

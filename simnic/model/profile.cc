@@ -7,7 +7,7 @@ namespace {
 using enum Field;
 using enum FieldKind;
 
-// Of what DAT counts with a DAT_COUNT.
+// The largest value of a DAT_COUNT.
 constexpr std::uint64_t kMostCount = 0x7fff'ffff;
 
 constexpr std::array<FieldInfo, kFields> kInfos{{

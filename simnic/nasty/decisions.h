@@ -20,13 +20,13 @@ struct Where {
   std::uint32_t connection = 0;
 };
 
-// Of a request that is sent. In looks: how often the program polls meanwhile. 0: at once.
+// What happens to a request that is sent. Delays count the polls of the program; 0 means at once.
 struct Outbound {
   unsigned source_late = 0;      // until its source is read
   unsigned completion_late = 0;  // until it completes, though it has been acknowledged
 };
 
-// Of a request or answer that has arrived.
+// What happens to a request or answer that has arrived.
 struct Inbound {
   unsigned late = 0;        // looks until it is placed
   unsigned torn = 0;        // looks between its first placed bytes and the rest; 0: placed at once

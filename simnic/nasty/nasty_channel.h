@@ -104,7 +104,7 @@ class NastyChannel final : public transport::Channel, private transport::Channel
   std::uint64_t decided_arrivals_ = 0;  // the highest that there has been
   std::uint64_t answers_ = 0;           // the same, of its answers
   std::vector<std::byte> current_;      // payload of the message that is arriving
-  // That message, as far as it is known; none: no byte of it has come.
+  // The message that is arriving. Empty before its first byte.
   std::optional<transport::Message> arriving_;
   bool is_streaming_ = false;         // that message goes to the sink unkept
   std::deque<Arrived> arrived_;       // oldest first

@@ -10,9 +10,9 @@
 
 namespace softdat::simnic::nasty {
 
-// Cuts `length` bytes, the first of which goes to `target`, into a power of two of pieces, eight at most, that meet at
-// addresses that are multiples of eight: no adapter tears an aligned word. Then numbers them in an order that is
-// neither ascending nor the order of another draw.
+// Cuts `length` bytes, which go to `target`, into one, two, four or eight pieces. Pieces meet at addresses that are
+// multiples of eight, because no adapter tears an aligned word. The pieces are numbered in an order that is not
+// ascending and that differs between draws (`order`).
 class Pieces {
  public:
   Pieces(std::size_t length, std::uint64_t order, const std::byte* target);
