@@ -30,8 +30,8 @@ bool is_sealed_memory(int file);
 // Whether it is a sealed memfd of exactly that size, as create_shared_file() makes it.
 bool is_shared_file(int file, std::uint64_t bytes);
 
-// Owns one mapping of a shared file. Core dumps do not contain it. mlockall() allocates all its pages; SparseView is for
-// large files. One thread at a time.
+// Owns one mapping of a shared file. Core dumps do not contain it. mlockall() allocates all its pages; SparseView is
+// for large files. One thread at a time.
 class SharedView {
  public:
   enum class Rights { kNone, kRead, kReadWrite };
