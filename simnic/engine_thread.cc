@@ -2,6 +2,7 @@
 #include "simnic/engine_thread.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include "base/own_threads.h"
 #include "simnic/engine.h"
@@ -20,16 +21,24 @@ EngineThread::~EngineThread() {
 }
 
 void EngineThread::run() {
+  ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds; by default the kernel lets a short sleep last 50 us longer
+  bool was_aside = false;
   while (!is_ending()) {
-    engine_.turn(base::Clock::now(), Haste::kEager);
+    const std::size_t done = engine_.turn(base::Clock::now(), Haste::kEager);
+    if (was_aside && done > 0) plan_.note_late_message();
     if (is_ending()) return;
-    if (wait_for_work()) stand_aside();
+    was_aside = wait_for_work();
+    if (was_aside) stand_aside();
   }
 }
 
+std::uint64_t EngineThread::polls() const {
+  return engine_.polls_.load(std::memory_order_relaxed);
+}
+
 bool EngineThread::wait_for_work() {
-  const std::uint64_t polls = engine_.polls_.load(std::memory_order_relaxed);
-  polls_at_wait_.store(polls, std::memory_order_relaxed);
+  const std::uint64_t before = polls();
+  polls_at_wait_.store(before, std::memory_order_relaxed);
   waits_.fetch_add(1, std::memory_order_relaxed);
   // Published before next_deadline_ is read, as a section publishes next_deadline_ before it reads
   // this: a deadline that comes up now is seen here or there.
@@ -40,22 +49,28 @@ bool EngineThread::wait_for_work() {
   const bool was_kicked = take_kick();
   if (!was_kicked) engine_.carrier_->wait(base::Time(base::Duration(deadline)));
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
-  return !was_kicked && engine_.polls_.load(std::memory_order_relaxed) - polls >= kBusyPolls;
+  return !was_kicked && polls() - before >= kBusyPolls;
 }
 
 void EngineThread::stand_aside() {
   mode_.store(Mode::kStandingAside, std::memory_order_seq_cst);
-  for (bool is_polled = true; is_polled;) {
-    const std::uint64_t polls = engine_.polls_.load(std::memory_order_relaxed);
-    const auto ticket = rest_.prepare();
-    if (take_kick()) {
-      rest_.cancel();
-      break;
-    }
-    rest_.wait(ticket, base::Clock::now() + kRest);
-    is_polled = !take_kick() && engine_.polls_.load(std::memory_order_relaxed) - polls >= kBusyPolls;
+  RestPlan::Next next = RestPlan::Next::kRest;
+  while (next != RestPlan::Next::kTakeOver) {
+    if (next == RestPlan::Next::kRest) plan_.begin(base::Clock::now(), polls());
+    next = sleep();
   }
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
+}
+
+// Until the plan says, or until somebody kicks.
+RestPlan::Next EngineThread::sleep() {
+  const auto ticket = rest_.prepare();
+  if (take_kick()) {
+    rest_.cancel();
+    return RestPlan::Next::kTakeOver;
+  }
+  rest_.wait(ticket, plan_.wake_up_time(base::Clock::now()));
+  return take_kick() ? RestPlan::Next::kTakeOver : plan_.after_sleep(base::Clock::now(), polls());
 }
 
 void EngineThread::kick() {
@@ -76,8 +91,7 @@ void EngineThread::hand_over() {
 
 void EngineThread::note_polls() {
   if (mode_.load(std::memory_order_relaxed) != Mode::kWaiting) return;
-  const std::uint64_t polls = engine_.polls_.load(std::memory_order_relaxed);
-  if (polls - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
+  if (polls() - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
   const std::uint64_t wait = waits_.load(std::memory_order_relaxed);
   if (interrupted_wait_.exchange(wait, std::memory_order_relaxed) == wait) return;
   engine_.carrier_->interrupt();

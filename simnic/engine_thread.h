@@ -2,8 +2,8 @@
 // EngineThread: turns the engine while nobody else does.
 //
 // It waits in the carrier without the baton, and takes the baton only for what comes. If consumer threads make
-// kBusyPolls polls during one wait, it stands aside, so that their packets do not wake it, and looks every kRest
-// whether they still poll. Without polls, timers and traffic it sleeps, except for the carrier's own looks.
+// kBusyPolls polls during one wait, it stands aside, so that their packets do not wake it, and looks now and then whether
+// they still poll (rest_plan.h). Without polls, timers and traffic it sleeps, except for the carrier's own looks.
 //
 // This thread writes mode_ before it looks at kicked_ and blocks. Other threads write kicked_ before they look at
 // mode_. Both are sequentially consistent, so one side sees the other. This thread writes waits_ and polls_at_wait_,
@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/event_count.h"
+#include "simnic/rest_plan.h"
 
 namespace softdat::simnic {
 
@@ -23,9 +24,8 @@ class Engine;
 
 class EngineThread {
  public:
-  // With fewer polls in a rest, there might be no turn among them, so the engine thread does not stand aside.
-  static constexpr std::uint64_t kBusyPolls = 64;
-  static constexpr base::Duration kRest = std::chrono::milliseconds(1);
+  // So many polls in one wait make the engine thread stand aside.
+  static constexpr std::uint64_t kBusyPolls = RestPlan::kBusyPolls;
 
   explicit EngineThread(Engine& engine);
   ~EngineThread();
@@ -52,6 +52,8 @@ class EngineThread {
   // Blocks in the carrier. True when consumers polled in earnest meanwhile.
   bool wait_for_work();
   void stand_aside();
+  RestPlan::Next sleep();
+  std::uint64_t polls() const;
   bool take_kick() { return kicked_.exchange(false, std::memory_order_seq_cst); }
   bool is_ending() const { return is_ending_.load(std::memory_order_seq_cst); }
 
@@ -64,6 +66,7 @@ class EngineThread {
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint64_t> interrupted_wait_{0};  // the last wait that a poller ended
   base::EventCount rest_;
+  RestPlan plan_;  // the engine thread's own
   std::thread thread_;
 };
 

@@ -119,6 +119,10 @@ void Command::add_how() {
                       "Microseconds that each side of a latency test waits before its turn, outside the figure");
   options_.add_flag("--memory-only", memory_only_,
                     "The side that watches its memory for a write calls nothing meanwhile");
+  options_.add_number("--polls-first", "N", polls_first_, 0, 1'000'000,
+                      "With --memory-only: polls before the side begins to watch its memory");
+  options_.add_number("--event-queues", "N", event_queues_, 1, 256,
+                      "The side that watches its memory for a write polls so many queues between two looks at it");
   options_.add_flag("--verify", verify_, "Check every byte and the order; figures then include the checking");
   options_.add_number("-e,--endpoints", "N", endpoints_, 1, 100'000, "Connections of each pair of processes");
   options_.add_number("--active", "N", active_, 1, 100'000, "Endpoints that carry traffic, in turns; else all");
@@ -152,12 +156,19 @@ void Command::check_sides() const {
   if (is_server_ && !host_.empty()) throw UsageError("--server and --connect exclude each other; leave one out");
   if (is_server_) {
     for (const char* name : {"--measure", "--operation", "--size", "--duration", "--iterations", "--wait", "--target",
-                             "--window", "--signal-every", "--pause", "--memory-only", "--verify", "--endpoints",
+                             "--window", "--signal-every", "--pause", "--memory-only", "--polls-first",
+                             "--event-queues", "--verify", "--endpoints",
                              "--active", "--depth", "--json", "--samples", "--plot"}) {
       if (options_.has(name)) {
         throw UsageError(fmt::format("{} does not go with --server; give it to the client (--connect)", name));
       }
     }
+  }
+  if (options_.has("--polls-first") && !memory_only_) {
+    throw UsageError("--polls-first goes with --memory-only; add it, or leave --polls-first out");
+  }
+  if (options_.has("--event-queues") && memory_only_) {
+    throw UsageError("--event-queues and --memory-only exclude each other; leave one out");
   }
   if (options_.has("--port") && !is_server_ && host_.empty()) {
     throw UsageError("--port goes with --server or --connect only; leave it out, or give one of them");
@@ -319,6 +330,8 @@ void Command::set_setup(RunPlan& made) const {
   made.setup.target = target_of(target_).value();
   made.setup.verify = verify_;
   made.setup.memory_only = memory_only_;
+  made.setup.polls_first = polls_first_;
+  made.setup.event_queues = event_queues_;
   made.setup.window = 1;
   for (const Case& what : made.cases) {
     made.setup.max_size = std::max(made.setup.max_size, what.size);

@@ -53,6 +53,8 @@ class Command {
   std::string target_ = "poll";
   std::uint32_t pause_us_ = 0;
   bool memory_only_ = false;
+  std::uint32_t polls_first_ = 0;
+  std::uint32_t event_queues_ = 0;
   bool verify_ = false;
   std::uint32_t endpoints_ = 1;
   std::uint32_t active_ = 0;

@@ -12,13 +12,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The texts cross processes and hosts; another version must not be misunderstood.
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 Json to_json(const Setup& setup) {
   return {{"endpoints", setup.endpoints},    {"active", setup.active},          {"depth", setup.depth},
           {"window", setup.window},          {"max_size", setup.max_size},      {"pause_us", setup.pause_us},
           {"wait", to_text(setup.waiting)},  {"target", to_text(setup.target)}, {"verify", setup.verify},
-          {"memory_only", setup.memory_only}};
+          {"memory_only", setup.memory_only}, {"polls_first", setup.polls_first},
+          {"event_queues", setup.event_queues}};
 }
 
 Setup setup_of(const Json& json) {
@@ -33,6 +34,8 @@ Setup setup_of(const Json& json) {
   setup.target = target_of(json.at("target").get<std::string>()).value();
   json.at("verify").get_to(setup.verify);
   json.at("memory_only").get_to(setup.memory_only);
+  json.at("polls_first").get_to(setup.polls_first);
+  json.at("event_queues").get_to(setup.event_queues);
   return setup;
 }
 

@@ -77,6 +77,9 @@ Lanes::Lanes(const Adapter& adapter, const Setup& setup)
       receives_(adapter, completions(setup), completion_flags(adapter)),
       connections_(adapter, kConnectionEvents, DAT_EVD_CONNECTION_FLAG) {
   create_endpoints(adapter);
+  for (std::uint32_t i = 1; i < setup_.event_queues; ++i) {
+    idle_queues_.emplace_back(adapter, 1, completion_flags(adapter));
+  }
 }
 
 void Lanes::create_endpoints(const Adapter& adapter) {

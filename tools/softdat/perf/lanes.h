@@ -9,6 +9,7 @@
 #include <dat2/udat.h>
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "tools/softdat/perf/adapter.h"
@@ -47,6 +48,8 @@ class Lanes {
   const Setup& setup() const { return setup_; }
   EventQueue& requests() { return requests_; }
   EventQueue& receives() { return receives_; }
+  // Queues that serve no endpoint, so that `Setup::event_queues` are polled together with requests().
+  std::deque<EventQueue>& idle_queues() { return idle_queues_; }
   std::uint32_t lane_of(std::uint64_t number) const { return active_ == 1 ? 0 : number % active_; }
   std::uint64_t turn_of(std::uint64_t number) const { return active_ == 1 ? number : number / active_; }
   // Messages of one endpoint that may be in flight, and receives that may be posted to it.
@@ -94,6 +97,7 @@ class Lanes {
   EventQueue requests_;
   EventQueue receives_;
   EventQueue connections_;
+  std::deque<EventQueue> idle_queues_;
   std::vector<DAT_EP_HANDLE> endpoints_;
   DAT_RMR_TRIPLET remote_{};
 };

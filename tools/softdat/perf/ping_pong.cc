@@ -100,9 +100,25 @@ void PingPong::watch_memory(std::uint64_t number) {
   constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
   const std::uint8_t* const tail = lanes_.incoming(number) + what_.size - 1;
   const std::uint8_t mark = mark_of(number);
-  const bool polls = !lanes_.setup().memory_only;
+  const Setup& setup = lanes_.setup();
+  if (setup.event_queues != 0) return watch_memory_and_queues(tail, mark);
+  const bool polls = !setup.memory_only;
+  for (std::uint32_t i = 0; i < setup.polls_first && foreign_byte(tail) != mark; ++i) reap();
   for (std::uint64_t looks = 1; foreign_byte(tail) != mark; ++looks) {
     if (polls && looks % kLooksBetweenPolls == 0) reap();
+    if (looks % kLooksBetweenChecks == 0) check_();
+  }
+}
+
+// As a message-passing library does that has several queues: one look at memory, then one poll of each.
+void PingPong::watch_memory_and_queues(const std::uint8_t* tail, std::uint8_t mark) {
+  constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 20;
+  DAT_EVENT event;
+  for (std::uint64_t looks = 1; foreign_byte(tail) != mark; ++looks) {
+    reap();
+    for (EventQueue& queue : lanes_.idle_queues()) {
+      if (queue.try_take(event)) throw Failure("an event came to a queue that serves no endpoint");
+    }
     if (looks % kLooksBetweenChecks == 0) check_();
   }
 }

@@ -28,6 +28,7 @@ class PingPong {
   void post(std::uint64_t number);
   void await_arrival(std::uint64_t number);
   void watch_memory(std::uint64_t number);
+  void watch_memory_and_queues(const std::uint8_t* tail, std::uint8_t mark);
   void refill_receives();
   void reap();
   void finish();
