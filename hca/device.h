@@ -138,6 +138,13 @@ class Device {
   // Within a sink it calls no sinks. Does nothing on a device that has a thread for all of its work.
   virtual bool progress() = 0;
 
+  // The same for a poll of one queue, which `queue` names. Where the work is costly to look for, polls of a program that
+  // polls several queues in turn look for it once in a round.
+  virtual bool progress_for(const void* queue) {
+    static_cast<void>(queue);
+    return progress();
+  }
+
   // Sleeps as EventCount::wait_cancellably() does. Some thread makes the device's progress meanwhile, possibly this one
   // before it sleeps. A cancellation point: no lock is held while the thread sleeps. REQUIRES: not within a sink.
   virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) = 0;

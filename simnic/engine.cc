@@ -65,6 +65,7 @@ Haste Engine::poll_haste() const {
 inline std::size_t Engine::look_with_baton(std::uint64_t poll) {
   if (poll % kPollsPerClock == 0 || !has_nothing_due()) return kTakesTurn;
   const std::size_t done = carrier_->look();
+  does_poll_ask_kernel_.store(done == kTakesTurn, std::memory_order_relaxed);
   if (done == kTakesTurn) return done;
   const bool is_ack_due = !due_later_.empty() && (done == 0 || poll_haste() == Haste::kEager);
   if (is_ack_due) promote_with_baton();
@@ -97,6 +98,15 @@ inline void Engine::leave() {
 bool Engine::progress() {
   if (!is_empty_poll()) return progress_with_baton();
   if (thread_) thread_->note_polls();
+  return tell_news();
+}
+
+bool Engine::progress_for(const void* queue) {
+  const bool may_leave_it = does_poll_ask_kernel_.load(std::memory_order_relaxed) && !leader_.leads(queue);
+  return may_leave_it ? tell_news() : progress();
+}
+
+inline bool Engine::tell_news() {
   return upward_.has_news() && upward_.deliver();
 }
 
@@ -116,7 +126,7 @@ bool Engine::progress() {
     }
   }
   if (should_yield) std::this_thread::yield();
-  return (upward_.has_news() && upward_.deliver()) || done > 0;
+  return tell_news() || done > 0;
 }
 
 void Engine::catch_up() {

@@ -17,6 +17,7 @@
 #include "simnic/doorbell_list.h"
 #include "simnic/failure_watch.h"
 #include "simnic/lane.h"
+#include "simnic/poll_leader.h"
 #include "simnic/spin_budget.h"
 #include "simnic/task.h"
 #include "simnic/upward_queue.h"
@@ -58,6 +59,8 @@ class Engine {
   // Any thread. Turns if nobody else does and there may be something to do, then calls sinks. True when something was
   // done.
   bool progress();
+  // As hca::Device::progress_for().
+  bool progress_for(const void* queue);
 
   // Any thread; drives time by hand. Returns how many things were done.
   std::size_t turn(base::Time now, Haste haste = Haste::kEager);
@@ -111,6 +114,7 @@ class Engine {
 
   bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty(); }
   bool is_empty_poll();
+  bool tell_news();
   bool progress_with_baton();
   std::size_t look_with_baton(std::uint64_t poll);
   std::size_t turn_with_baton(base::Time now, Haste haste);
@@ -149,6 +153,9 @@ class Engine {
   base::Time last_done_{};  // when a poll last did something
   // Written with the baton, read by pollers without: nothing is due but what the carrier's words tell of.
   std::atomic<bool> is_calm_{false};
+  // The same: a poll asks the kernel.
+  std::atomic<bool> does_poll_ask_kernel_{false};
+  PollLeader leader_;
   // Any poller's; one that is lost does no harm. Read by the engine thread too.
   std::atomic<std::uint64_t> polls_{0};
   // Written with the baton, read by the engine thread without.

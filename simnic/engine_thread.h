@@ -2,8 +2,9 @@
 // EngineThread: turns the engine while nobody else does.
 //
 // It waits in the carrier without the baton, and takes the baton only for what comes. If consumer threads make
-// kBusyPolls polls during one wait, it stands aside, so that their packets do not wake it, and looks now and then whether
-// they still poll (rest_plan.h). Without polls, timers and traffic it sleeps, except for the carrier's own looks.
+// kBusyPolls polls during one wait, it stands aside, so that their packets do not wake it, and looks now and then
+// whether they still poll (rest_plan.h). Without polls, timers and traffic it sleeps, except for the carrier's own
+// looks.
 //
 // This thread writes mode_ before it looks at kicked_ and blocks. Other threads write kicked_ before they look at
 // mode_. Both are sequentially consistent, so one side sees the other. This thread writes waits_ and polls_at_wait_,

@@ -66,6 +66,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   void watch(hca::DeviceSink& sink) override;
   void forget(hca::DeviceSink& sink) override;
   bool progress() final { return engine_.progress(); }
+  bool progress_for(const void* queue) final { return engine_.progress_for(queue); }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) final {
     return engine_.sleep(count, ticket, deadline);
   }

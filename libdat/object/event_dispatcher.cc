@@ -180,7 +180,7 @@ base::EvdRecord EventDispatcher::counters_now() {
 
 // Where nothing was done, there is nothing more than at the first sight.
 bool EventDispatcher::progress_and_take(Event& event) {
-  return device_->progress() && take_after_progress(event);
+  return device_->progress_for(this) && take_after_progress(event);
 }
 
 // Not in dequeue(), which is of one piece and would grow by half.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -97,6 +98,20 @@ TEST_F(EngineTest, AFewPollsDoNotDisturbTheEngineThread) {
   for (std::uint64_t i = 0; i + 1 < EngineThread::kBusyPolls; ++i) engine_.progress();
   EXPECT_EQ(carrier_->interrupts.load(), 0);
   EXPECT_EQ(carrier_->returns.load(), 0);
+}
+
+// A carrier that has to ask the kernel is asked once in a round of eight queues.
+TEST(EngineOfManyQueuesTest, PollsOfManyQueuesInTurnMakeOneTurnInARound) {
+  auto* const carrier = new StillCarrier;
+  Engine engine{std::unique_ptr<transport::Carrier>(carrier), Drive::kByHand};
+  std::array<char, 8> queues{};
+  const auto round = [&] {
+    for (const char& queue : queues) engine.progress_for(&queue);
+  };
+  for (int i = 0; i < 3; ++i) round();  // the engine learns that the carrier asks
+  const int before = carrier->turns.load();
+  for (int i = 0; i < 100; ++i) round();
+  EXPECT_EQ(carrier->turns.load() - before, 100);
 }
 
 TEST_F(EngineTest, ASleeperIsWokenByANotification) {

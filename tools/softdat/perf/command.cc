@@ -155,10 +155,10 @@ void Command::add_output() {
 void Command::check_sides() const {
   if (is_server_ && !host_.empty()) throw UsageError("--server and --connect exclude each other; leave one out");
   if (is_server_) {
-    for (const char* name : {"--measure", "--operation", "--size", "--duration", "--iterations", "--wait", "--target",
-                             "--window", "--signal-every", "--pause", "--memory-only", "--polls-first",
-                             "--event-queues", "--verify", "--endpoints",
-                             "--active", "--depth", "--json", "--samples", "--plot"}) {
+    for (const char* name :
+         {"--measure",   "--operation",    "--size",  "--duration",    "--iterations",  "--wait",         "--target",
+          "--window",    "--signal-every", "--pause", "--memory-only", "--polls-first", "--event-queues", "--verify",
+          "--endpoints", "--active",       "--depth", "--json",        "--samples",     "--plot"}) {
       if (options_.has(name)) {
         throw UsageError(fmt::format("{} does not go with --server; give it to the client (--connect)", name));
       }

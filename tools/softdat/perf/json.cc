@@ -15,11 +15,10 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 2;
 
 Json to_json(const Setup& setup) {
-  return {{"endpoints", setup.endpoints},    {"active", setup.active},          {"depth", setup.depth},
-          {"window", setup.window},          {"max_size", setup.max_size},      {"pause_us", setup.pause_us},
-          {"wait", to_text(setup.waiting)},  {"target", to_text(setup.target)}, {"verify", setup.verify},
-          {"memory_only", setup.memory_only}, {"polls_first", setup.polls_first},
-          {"event_queues", setup.event_queues}};
+  return {{"endpoints", setup.endpoints},     {"active", setup.active},           {"depth", setup.depth},
+          {"window", setup.window},           {"max_size", setup.max_size},       {"pause_us", setup.pause_us},
+          {"wait", to_text(setup.waiting)},   {"target", to_text(setup.target)},  {"verify", setup.verify},
+          {"memory_only", setup.memory_only}, {"polls_first", setup.polls_first}, {"event_queues", setup.event_queues}};
 }
 
 Setup setup_of(const Json& json) {

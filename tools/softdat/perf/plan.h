@@ -79,8 +79,8 @@ struct Setup {
   bool memory_only = false;  // who watches memory never calls the library meanwhile
   // But for so many polls before it begins to watch.
   std::uint32_t polls_first = 0;
-  // Who watches memory polls so many queues, one after the other, between two looks at it; 0: the queue of its requests,
-  // now and then.
+  // Who watches memory polls so many queues, one after the other, between two looks at it; 0: the queue of its
+  // requests, now and then.
   std::uint32_t event_queues = 0;
 };
 
