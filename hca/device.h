@@ -138,8 +138,8 @@ class Device {
   // Within a sink it calls no sinks. Does nothing on a device that has a thread for all of its work.
   virtual bool progress() = 0;
 
-  // The same for a poll of one queue, which `queue` names. Where the work is costly to look for, polls of a program that
-  // polls several queues in turn look for it once in a round.
+  // The same for a poll of one queue, which `queue` names. Where the work is costly to look for, polls of a program
+  // that polls several queues in turn look for it once in a round.
   virtual bool progress_for(const void* queue) {
     static_cast<void>(queue);
     return progress();
