@@ -17,7 +17,7 @@ constexpr bool is_known_atomic(std::uint32_t code) {
   return code <= transport::kCompareSwapCode;
 }
 
-// The operation that a consumer's request asks for; whose eight bytes, the caller fills in.
+// The operation that a consumer's request asks for. The caller fills in key and address.
 transport::Message make_atomic(hca::SendOpcode opcode, std::uint64_t operand, std::uint64_t compare);
 
 // `target`: eight bytes, aligned, that may be written. Requires a known code. Returns what they were

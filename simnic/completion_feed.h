@@ -69,7 +69,7 @@ class CompletionFeed {
     if (!queue_.push(completion, is_quiet || is_unwanted)) has_lost_.store(true, std::memory_order_release);
   }
 
-  // Returns whether the completion shall wake nobody.
+  // Returns whether the completion shall wake no thread.
   [[gnu::noinline]] bool tell_extras(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status,
                                      bool is_solicited) const {
     const bool is_success = status == hca::CompletionStatus::kSuccess;

@@ -79,7 +79,7 @@ std::size_t CompletionQueue::high_water() const {
   return std::max(ring().high_water(), high_water_before_.load(std::memory_order_relaxed));
 }
 
-// A move copies a ring and calls nobody, so it is over soon.
+// A move copies a ring and calls nothing, so the wait is short.
 std::uint64_t CompletionQueue::await_no_move() const {
   std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
   for (; moves % 2 != 0; moves = moves_.load(std::memory_order_seq_cst)) std::this_thread::yield();
@@ -112,7 +112,7 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) {
   try {
     CompletionRing& to = ring_of(capacity);
     if (&to != &from) {
-      std::vector<hca::Completion> room(from.capacity());  // who comes now adds to what has to fit
+      std::vector<hca::Completion> room(from.capacity());  // producers may still add until close()
       from.close();
       if (from.size() > capacity) {
         from.open();

@@ -40,7 +40,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   // For the maker, before others know the queue. `has_resize`: resize() may exceed the present capacity.
   void set_share(Share share, bool has_resize);
 
-  // Any thread. Whether its consumer lags so far behind that nobody should hurry to add to it.
+  // Any thread. Back-pressure: the consumer lags behind, so that producers that can wait should.
   bool is_filling_up() const { return ring().is_half_full(); }
 
   // Any thread. False when the queue is full: the completion is lost, the sink hears on_overflow() once (until

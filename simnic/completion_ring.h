@@ -2,10 +2,10 @@
 // CompletionRing: the bounded queue inside a completion queue. Many producers, many consumers, no
 // locks. A header and its cells lie behind each other in one block of this process's memory.
 //
-// Who writes what: a producer claims position p by moving `tail` from p to p + 1, writes the cell
+// Writers and pairs: a producer claims position p by moving `tail` from p to p + 1, writes the cell
 // (p modulo capacity), and publishes it by storing p + 1 as its number. A consumer copies cells
-// whose number is right and then claims them by moving `head`; if another moved it meanwhile, the
-// copy is worth nothing and is thrown away. A consumer that dies in between has done nothing.
+// whose number is right and then claims them by moving `head`; if another consumer moved it meanwhile, the
+// copy is dropped. A consumer that dies in between has done nothing.
 // Pairs: the number's store with the consumer's load of it (the cell's words travel between them);
 // the move of `head` with the producer's load of it (a cell is written anew only after it was
 // copied). Full: tail - head == capacity. Empty: the cell at head has not its number. Closed: a bit of
@@ -59,7 +59,7 @@ class CompletionRing {
     return Pushed::kYes;
   }
 
-  // Lets no producer in any more, and returns when those who were in are done. open() undoes it.
+  // Refuses producers from now on, and waits for those that have claimed a cell. open() undoes it.
   void close();
   void open();
   // Puts these into a ring that is empty, and closed or unknown to producers; then opens it. They fit.

@@ -25,8 +25,8 @@ class ConnectAttempt {
   const transport::Offer& request() const { return request_; }
   base::Time deadline() const { return deadline_; }
 
-  // Nobody listened. When to ask again; nothing when the grace is over or the deadline would come first. The last try
-  // falls on the end of the grace.
+  // No listener answered. When to try again; nothing if the grace is over or the deadline comes first. The last try is
+  // at the end of the grace.
   std::optional<base::Time> next_try(base::Time now) {
     if (now >= end_) return std::nullopt;
     has_found_nobody_ = true;

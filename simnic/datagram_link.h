@@ -24,7 +24,7 @@ class DatagramLink;
 class DatagramSwitch;
 class Engine;
 
-// Whoever has an interest in what the link hears.
+// Receives what the link hears.
 class DatagramLinkSink {
  public:
   // The exchange has ended, well or not. Once. False when nothing can come of it, however it ended.

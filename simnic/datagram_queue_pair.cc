@@ -118,7 +118,7 @@ hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
     recvs_.push(*entry, request.local);
     counters_.add(hca::Transfer::kPostRecv, entry->length);
   }
-  // Both looks come after the push: whoever enters kError or sets a limit looks at the queue then.
+  // Both looks must follow the push: a thread that enters kError or sets a limit looks at the queue afterwards.
   const bool is_alarming = recv_limits_.is_alarming([this] { return recvs_outstanding(); });
   if (state() == QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
   return hca::Done{};
@@ -202,7 +202,7 @@ void DatagramQueuePair::transmit_oldest() {
   complete_send(is_whole ? CompletionStatus::kSuccess : CompletionStatus::kLocalProtection);
 }
 
-// Nobody waits here, so a shared queue need not run us when there is a receive again.
+// A datagram does not wait for a receive, so the shared queue need not run this task when there is one again.
 bool DatagramQueuePair::has_receive() {
   if (!recvs_.is_empty()) return true;
   return shared_ != nullptr && !shared_->is_empty() && shared_->take(recvs_, *this);
@@ -269,7 +269,7 @@ transport::Offer DatagramQueuePair::make_offer(std::span<const std::byte> privat
   return offer;
 }
 
-// Exchanges that failed leave their links behind; here is where nobody can be inside one.
+// Also destroys the links of failed exchanges: no call of a link can be on the stack here.
 DatagramLink& DatagramQueuePair::make_link() {
   std::erase_if(links_, [](const auto& link) { return link->is_over(); });
   auto link = std::make_shared<DatagramLink>(nic_.engine, nic_.datagrams, static_cast<DatagramLinkSink&>(*this));
@@ -378,7 +378,7 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
   if (sink_ == nullptr) return;
   News end = ConnectionNews{sink_, {news, {}}, nullptr};
   if (std::exchange(is_end_promised_, false)) return nic_.engine.upward().say(this, std::move(end));
-  // Nobody has been reached since the end before; what was posted has been flushed.
+  // No peer has been reached since the last end, and what was posted has been flushed.
   static_cast<void>(nic_.engine.upward().try_say(this, end));
 }
 

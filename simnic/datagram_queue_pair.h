@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// DatagramQueuePair: sends to whoever's address handle is at hand, receives from anybody. Unlike its
-// connected sibling it owes its peers nothing: no acks, no waiting for receives.
+// DatagramQueuePair: sends to the queue pair that an address handle names, and receives from any. Unlike a connected
+// queue pair it sends no acks, and drops a datagram that finds no receive.
 #pragma once
 
 #include <atomic>

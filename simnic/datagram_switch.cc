@@ -5,7 +5,7 @@
 
 namespace softdat::simnic {
 
-// 0 is nobody's. There are fewer queue pairs than numbers, so a free one is found.
+// 0 names no queue pair. There are fewer queue pairs than numbers, so the loop ends.
 std::uint32_t DatagramSwitch::add(DatagramQueuePair& queue_pair) {
   do {
     last_number_ = last_number_ == kMaxQueuePairNumber ? 1 : last_number_ + 1;

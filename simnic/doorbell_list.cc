@@ -22,8 +22,8 @@ void DoorbellList::drain() {
   }
   while (oldest != nullptr) {
     Task* next = oldest->next_rung_;
-    // An exchange, not a store: it reads what a ringer wrote who found the task rung already, and
-    // so sees what that ringer posted.
+    // An exchange, not a store: it synchronizes with a ringer that found the task already rung, so that
+    // run_with_baton() sees what that ringer posted.
     oldest->is_rung_.exchange(false, std::memory_order_seq_cst);
     oldest->run_with_baton();
     oldest = next;

@@ -7,7 +7,7 @@
 
 namespace softdat::simnic {
 
-// Tasks that were rung while somebody else held the baton. Many ringers, one drainer (the holder).
+// Tasks that were rung while another thread held the baton. Many ringers, one drainer (the holder).
 // Ringers push onto head_, the holder takes the whole chain at once, so no node is ever popped
 // singly and there is no ABA. Empty is a null head_; it is never full.
 class DoorbellList {

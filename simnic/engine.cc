@@ -47,8 +47,7 @@ base::Time Engine::poll_time(std::uint64_t poll) const {
   return drive_ == Drive::kThread && poll % kPollsPerClock == 0 ? base::Clock::now() : now_;
 }
 
-// Whoever polls for long without success may be standing in the way of the very peer he waits for:
-// on a busy machine that one needs this core.
+// True after 20 us of empty polls: the caller yields, because on a busy machine the peer may need this processor.
 bool Engine::is_polled_in_vain(std::uint64_t poll, std::size_t done) {
   if (done > 0) last_done_ = now_;
   return poll % kPollsPerClock == 0 && now_ - last_done_ > kPatience;
@@ -78,7 +77,7 @@ inline std::size_t Engine::look_with_baton(std::uint64_t poll) {
   return done;
 }
 
-// Without the baton. Most polls of those who wait for a message are such.
+// Without the baton. Most polls of a thread that waits for a message end here.
 inline bool Engine::is_empty_poll() {
   if (!is_calm_.load(std::memory_order_relaxed) || watch_words_ == nullptr || !watch_words_->are_quiet()) return false;
   if (polls_.load(std::memory_order_relaxed) % kPollsPerClock == 0) return false;
@@ -86,9 +85,8 @@ inline bool Engine::is_empty_poll() {
   return true;
 }
 
-// Combining: a ringer that found the baton taken relies on this look at the doorbells after the
-// baton has been given away. If taking it back fails, its new holder (or whoever insists on it) will
-// look in turn.
+// A ringer that found the baton taken relies on this look at the doorbells, after the baton has been given away. If
+// taking it back fails, its next holder looks.
 inline void Engine::leave() {
   baton_.leave();
   if (!doorbells_.is_empty()) [[unlikely]]
@@ -110,7 +108,7 @@ inline bool Engine::tell_news() {
   return upward_.has_news() && upward_.deliver();
 }
 
-// Looks, or turns, if nobody else does.
+// Looks, or turns, unless another thread has the baton.
 [[gnu::noinline]] bool Engine::progress_with_baton() {
   std::size_t done = 0;
   bool should_yield = false;
@@ -242,7 +240,7 @@ void Engine::ring(Task& task) {
 }
 
 void Engine::forget(Task& task) {
-  // A ring that nobody has answered yet would leave the list with a dangling link.
+  // A task that was rung and has not run would stay in the list as a dangling link.
   if (!doorbells_.is_empty()) doorbells_.drain();
   if (task.due_now_.is_linked()) due_now_.erase(due_now_.iterator_to(task));
   forgo_next_turn(task);

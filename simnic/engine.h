@@ -56,7 +56,7 @@ class Engine {
     Engine& engine_;
   };
 
-  // Any thread. Turns if nobody else does and there may be something to do, then calls sinks. True when something was
+  // Any thread. Turns if no other thread does and there may be something to do, then calls sinks. True if something was
   // done.
   bool progress();
   // As hca::Device::progress_for().
@@ -68,8 +68,8 @@ class Engine {
   // Any thread, as hca::Device::sleep().
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline);
 
-  // Any thread, without the baton: has the task run, by this thread when the baton is free, else by
-  // whoever holds it. Calls no sink.
+  // Any thread, without the baton: has the task run, by this thread if the baton is free, else by the holder. Calls no
+  // sink.
   void ring(Task& task);
 
   // Any thread that has worked for the NIC for a while (it copied a large send), without the baton. Does what has come
@@ -101,7 +101,7 @@ class Engine {
     channel->chain(std::move(graveyard_));
     graveyard_ = std::move(channel);
   }
-  // No list holds the task afterwards, unless somebody rings it again.
+  // No list holds the task afterwards, unless it is rung again.
   void forget(Task& task);
   // Posters may be in the lane from now on / not any more.
   void list_lane(Lane& lane) { lanes_.push_back(lane); }
@@ -122,10 +122,10 @@ class Engine {
   void empty_graveyard();
   void run_due_with_baton();
   void promote_with_baton();
-  void leave();  // gives the baton away, and serves whoever rang at that very moment
+  void leave();  // gives the baton away, and runs tasks that were rung at that moment
   void serve_late_ringers();
-  void let_go();               // leave(), and see that sinks and timers are served by somebody
-  std::uint64_t count_poll();  // how many there were before
+  void let_go();               // leave(), and have the engine thread serve sinks and timers
+  std::uint64_t count_poll();  // returns the number of polls before this one
   base::Time poll_time(std::uint64_t poll) const;
   Haste poll_haste() const;
   bool is_polled_in_vain(std::uint64_t poll, std::size_t done);

@@ -62,7 +62,7 @@ void EngineThread::stand_aside() {
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
 }
 
-// Until the plan says, or until somebody kicks.
+// Until the time that the plan says, or until a kick.
 RestPlan::Next EngineThread::sleep() {
   const auto ticket = rest_.prepare();
   if (take_kick()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EngineThread: turns the engine while nobody else does.
+// EngineThread: turns the engine while no consumer thread does.
 //
 // It waits in the carrier without the baton, and takes the baton only for what comes. If consumer threads make
 // kBusyPolls polls during one wait, it stands aside, so that their packets do not wake it, and looks now and then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who of this NIC listens on which service id. Owned by the NIC; with the baton.
+// The listeners of this NIC by service id. Owned by the NIC. REQUIRES of every call: the baton.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ class Listener;
 
 class ListenerTable {
  public:
-  // Throws std::bad_alloc. The carrier has seen to it that nobody else listens on that id.
+  // Throws std::bad_alloc. REQUIRES: no other listener has the id; the carrier refuses a second one.
   void add(std::uint64_t service_id, Listener& listener) { listeners_[service_id] = &listener; }
   void remove(std::uint64_t service_id) { listeners_.erase(service_id); }
-  // Null when nobody does.
+  // Null if there is none.
   Listener* find(std::uint64_t service_id) const {
     const auto found = listeners_.find(service_id);
     return found == listeners_.end() ? nullptr : found->second;

@@ -7,9 +7,8 @@
 
 namespace softdat::simnic {
 
-// Where the only segment of a request lies, as its poster found it: good until a key goes
-// (MemoryTable::removals()), so that whoever carries the request out need not look the key up again. By
-// itself: nothing has been found.
+// Where the only segment of a request lies, as the poster found it. Valid until a key is removed
+// (MemoryTable::removals()), so later steps need not look the key up again. Default-constructed: nothing was found.
 struct Located {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 

@@ -92,7 +92,7 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
 void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   Slot& slot = *find(index);
   slot.end = end;
-  // Sequentially consistent: who pinned before he checked is then waited for (simnic/direct/home.h).
+  // Sequentially consistent: a thread that pinned before it checked the key is waited for (simnic/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
   removals_.fetch_add(1, std::memory_order_release);
   slot.reserved.store(0, std::memory_order_relaxed);
@@ -187,7 +187,7 @@ bool MemoryTable::open(std::uint32_t key) {
   base::check(is_reserved(key), "only reserved keys are opened", key);
   if (find_live(slot->region.load(std::memory_order_relaxed)) == nullptr) return false;
   slot->key.store(key, std::memory_order_release);
-  slot->reserved.store(0, std::memory_order_release);  // who sees it no longer reserved finds it open
+  slot->reserved.store(0, std::memory_order_release);  // a thread that sees this finds the key open
   return true;
 }
 

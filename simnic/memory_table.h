@@ -9,7 +9,7 @@
 // A window has a slot, and so a new key, for each bind: reserved when the bind is posted, opened when
 // it is carried out. It opens nothing once its region's key is gone.
 //
-// Who writes what: insert() and reserve() fill a free slot, insert() and open() then publish its key;
+// Writers and pairs: insert() and reserve() fill a free slot, insert() and open() then publish its key;
 // remove(), with the baton, takes the key away. A reader matches the key (acquire) before it looks at the rest. With
 // the baton, or a listed lane, a match is binding: a key can be removed only with the baton, and
 // Engine::await_posters() follows before its memory is given back. Without either (at post time) a match is advice, and
@@ -52,7 +52,7 @@ using hca::kLocalRead;
 // How a key ended.
 enum class KeyEnd : std::uint8_t { kFreed, kRebound, kUnbound, kInvalidated };
 
-// Who asks: the protection domain of a queue pair, and the queue pair's own number among all.
+// On whose behalf memory is accessed: the protection domain of a queue pair, and the queue pair's own number.
 struct Accessor {
   std::uint32_t domain;
   std::uint32_t stream = 0;  // kStreamBit set; 0: none
@@ -61,7 +61,7 @@ inline constexpr std::uint32_t kStreamBit = 1u << 31;
 
 // A range of registered memory in one protection domain.
 struct MemoryGrant {
-  std::uint64_t address;  // as those who hold the key count it
+  std::uint64_t address;  // of the first byte, as users of the key name it
   std::uint64_t length;
   hca::AccessMask access;
   std::uint32_t domain;

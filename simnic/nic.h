@@ -22,7 +22,7 @@
 
 namespace softdat::simnic {
 
-// At a time, with those whose completions nobody has polled.
+// At a time, those included whose completions have not been polled.
 inline constexpr hca::ReceiveAccounts::Number kMostSharedQueues = 4095;
 
 struct NicConfig {

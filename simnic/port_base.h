@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Port numbers of queue pairs, where somebody looks at those of several processes (captures, timelines).
+// Port numbers of queue pairs that are unique across processes, for captures and timelines.
 #pragma once
 
 #include <cstdint>

@@ -86,7 +86,7 @@ hca::Outcome QueuePair::reset() {
   const Engine::Hold hold(nic_.engine);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kReset)) return hca::fail(hca::Error::kInvalidState);
   const Entry entry(*this);
-  // With the posting locks nobody is between looking at the state and pushing.
+  // With both posting locks held no poster is between its look at the state and its push.
   const std::scoped_lock lock(send_mutex_, recv_mutex_);
   requester_.flush(hca::CompletionStatus::kFlushed);
   responder_.flush(hca::CompletionStatus::kFlushed);
@@ -95,8 +95,8 @@ hca::Outcome QueuePair::reset() {
   return hca::Done{};
 }
 
-// Nobody is between looking at is_retired_ and pushing while we hold the other's posting lock. Ours is taken for the
-// queue's own rule; nobody knows us yet.
+// With the other's posting lock held no poster is between its look at is_retired_ and its push. WorkQueue::inherit()
+// requires our own lock too, though no other thread knows this queue pair yet.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   auto& other = static_cast<QueuePair&>(from);
   const Engine::Hold hold(nic_.engine);

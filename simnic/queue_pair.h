@@ -199,7 +199,7 @@ class QueuePair : public hca::QueuePair,
   hca::QueuePairSink* const sink_;
   SharedReceiveQueue* const shared_;  // null: receives are posted here
   const MemoryView memory_;
-  // Lock order: the baton, the lane, send_mutex_, recv_mutex_; but nobody waits for the lane with send_mutex_ held.
+  // Lock order: the baton, the lane, send_mutex_, recv_mutex_. With send_mutex_ held a thread may only try the lane.
   base::BriefLock send_mutex_;  // guards the posting side of requester_.queue()
   base::BriefLock recv_mutex_;  // guards the posting side of responder_.queue()
   // state_ is written with the baton by advance() alone, and with both mutexes when it leaves kError.

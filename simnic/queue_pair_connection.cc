@@ -109,8 +109,8 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
   return hca::Done{};
 }
 
-// The passive side has been given the private data with the request. Who cannot be given what came with the answer has
-// no connection.
+// The passive side got the private data with the request. If the active side's consumer cannot be given the data of the
+// answer (out of memory), the connection ends.
 void QueuePair::on_established(const transport::Offer& peer) {
   const Entry entry(*this);
   const bool is_connector = state() == QueuePairState::kConnecting;

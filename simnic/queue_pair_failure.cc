@@ -164,7 +164,7 @@ void QueuePair::report_end(QueuePairEvent event, const Fault& blame, ConnectionE
 }
 
 // Before the connection is terminated, at a border of messages. Peers on this host are of this user (decision 14); over
-// TCP the peer may be anybody, so there it takes that words are wanted here.
+// TCP the peer may be a stranger, so there the words are sent only if they are wanted here too.
 void QueuePair::tell_peer_why() {
   if (std::exchange(is_failure_told_, true)) return;
   std::string words = report(own_failure(*objection_, requester_.queue().completed()));

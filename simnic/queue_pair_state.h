@@ -16,7 +16,7 @@ enum class QueuePairEvent : std::uint8_t {
   kAccept,     // the consumer answers a peer
   kEstablish,  // the peer said yes, or confirmed ours
   kRefuse,     // the peer said no, or could not be reached
-  kExpire,     // nobody answered in time
+  kExpire,     // no answer came in time
   kClose,      // the channel is dead: the peer's bye, its death, its Terminate, our carrier's fault
   kFail,       // we broke the connection: a peer's or our own access failed
   kDrain,      // the consumer wants to disconnect gracefully

@@ -20,7 +20,7 @@ class ReceiveLimits {
     alarm_.store(std::min(soft, hard), std::memory_order_seq_cst);
   }
   bool is_set() const { return soft_ != hca::kNoRecvLimit || hard_ != hca::kNoRecvLimit; }
-  // True once: then somebody is to be told.
+  // True once: the consumer is to be told.
   bool takes_soft(std::uint32_t count) {
     if (count <= soft_) return false;
     set(hca::kNoRecvLimit, hard_);

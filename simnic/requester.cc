@@ -167,7 +167,7 @@ void Requester::write_message(const SendEntry& entry, transport::Message& messag
       [[fallthrough]];
     case SendOpcode::kWrite:
       message.opcode = transport::Opcode::kWrite;
-      // Nobody checks the key of an empty write; but on the wire STag 0 announces a note.
+      // The key of an empty write is not checked. It must not be 0, because STag 0 announces a note on the wire.
       message.stag = entry.length == 0 ? std::max(entry.rkey, 1u) : entry.rkey;
       message.offset = entry.remote_address;
       break;

@@ -63,9 +63,8 @@ class Requester final : public transport::PayloadSource {
   // With the posting lock, which keeps it so until something is posted: nothing is outstanding, and
   // every completion so far stands in its queue.
   bool is_settled() const { return queue_.posted() == settled_.load(std::memory_order_acquire); }
-  // With the posting lock: whether the completion of such a request may be added at once. A request that is
-  // over when it has been posted leaves the queue of requests always empty, so that this is all that
-  // holds a poster back who is faster than who takes the completions.
+  // With the posting lock. Back-pressure: a directly completed request never fills the send queue, so the completion
+  // queue limits the poster. False: the request must be queued.
   bool has_room_for(const hca::SendRequest& request) const {
     return (request.flags & hca::kSignaled) == 0 || !feed_.is_filling_up();
   }
@@ -135,7 +134,7 @@ class Requester final : public transport::PayloadSource {
   // Fixed after construction.
   const MemoryView memory_;
   hca::TransferCounters& counters_;
-  // Written with the lane; read by posters, who then may push completions themselves.
+  // Written with the lane. A poster that reads posted() here may push completions itself.
   std::atomic<std::uint64_t> settled_{0};
   // Guarded by the queue pair's lane.
   CompletionFeed feed_;

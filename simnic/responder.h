@@ -118,8 +118,8 @@ class Responder final : public transport::PayloadSource {
 
   // Completes every posted receive as flushed, but the oldest with `blamed`.
   void flush(hca::CompletionStatus blamed);
-  // Forgets everything posted, silently; but what was taken from a shared queue is flushed, because
-  // nobody else could tell which it was.
+  // Forgets everything posted, without completions. A receive taken from a shared queue is flushed instead, or its
+  // consumer could not know which one is lost.
   void discard();
 
  private:

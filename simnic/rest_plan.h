@@ -2,7 +2,7 @@
 // RestPlan: for how long an engine thread that stands aside sleeps between two looks at whether consumers still poll. A
 // usual rest is one sleep. A program may also poll, and then wait for messages by looking at memory alone. A message
 // that arrives then is placed only when the engine thread takes over. So after such a message the next rests consist of
-// short sleeps, and end with the first one in which nobody polled. A program that goes on polling is disturbed by
+// short sleeps, and end with the first one without a poll. A program that goes on polling is disturbed by
 // kMostShortSleeps of them at most.
 //
 // No threads: the engine thread owns it. Times are handed in.
@@ -21,7 +21,7 @@ class RestPlan {
   static constexpr std::uint64_t kBusyPolls = 64;
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
   static constexpr base::Duration kShortSleep = std::chrono::microseconds(20);
-  // What one message earns that arrived while nobody polled, and how many are kept.
+  // How many short sleeps one late message brings, and how many are kept.
   static constexpr std::uint32_t kShortSleepsEarned = 64;
   static constexpr std::uint32_t kMostShortSleeps = 256;
 

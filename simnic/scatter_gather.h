@@ -14,7 +14,7 @@
 
 namespace softdat::simnic {
 
-// Who looks: the table, and the protection domain and number that stay for a queue pair's life.
+// The table, and on whose behalf it is asked; fixed for a queue pair's life.
 struct MemoryView {
   MemoryTable& table;
   Accessor who;

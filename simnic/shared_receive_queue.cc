@@ -27,7 +27,7 @@ SharedReceiveQueue::SharedReceiveQueue(Engine& engine, MemoryTable& memory, std:
   engine_.upward().promise(1);
 }
 
-// What lies here was promised to nobody: it is simply no longer owed.
+// Receives that are left are no longer charged to the account.
 SharedReceiveQueue::~SharedReceiveQueue() {
   {
     const Engine::Hold hold(engine_);
@@ -61,8 +61,8 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   return hca::Done{};
 }
 
-// With the baton nobody takes, with the lock nobody posts; completions that are polled meanwhile only
-// make room.
+// The baton keeps receives from being taken, and the lock keeps them from being posted. Completions that are polled
+// meanwhile only make room.
 hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {
   if (!has_resize_ && capacity > this->capacity()) return hca::fail(hca::Error::kUnsupported);
   if (capacity > max_capacity_) return hca::fail(hca::Error::kLimitReached);

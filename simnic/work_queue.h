@@ -72,8 +72,8 @@ class WorkQueue {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(posted() - done, capacity_));
   }
 
-  // With the posting lock. push() requires room and at most max_segments() segments. Who looks afterwards whether the
-  // other side needs to be told has it sequentially consistent; who rings at any rate need not.
+  // With the posting lock. REQUIRES of push(): room, and at most max_segments() segments. `order`: sequentially
+  // consistent if the caller then decides whether to ring; release is enough if it always rings.
   bool is_full() {
     const std::uint64_t waiting = posted_.load(std::memory_order_relaxed) - completed();
     return waiting >= high_water_.load(std::memory_order_relaxed) && !rise_above(waiting);
@@ -85,7 +85,7 @@ class WorkQueue {
     free_slot() = entry;
     publish(segments, order);
   }
-  // The same in two steps, for a caller that fills the slot in place. Until publish() nobody else sees it.
+  // The same in two steps, for a caller that fills the slot in place. publish() makes it visible.
   Entry& free_slot() { return entries_[posted_.load(std::memory_order_relaxed) & mask()]; }
   void publish(std::span<const hca::Segment> segments, std::memory_order order) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);

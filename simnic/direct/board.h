@@ -45,7 +45,7 @@ class Board final : public memory::Lender {
   // A caller may touch only those gates, keys and receives that have been in use.
   const BoardLayout& layout() const { return *reinterpret_cast<const BoardLayout*>(view_->data()); }
 
-  // Nobody else publishes or withdraws this key meanwhile. `offset`: of the grant's first byte in the
+  // REQUIRES: no other thread publishes or withdraws this key meanwhile. `offset`: of the grant's first byte in the
   // arena. Without memory nothing is published.
   void publish(std::uint32_t key, const Grant& grant, std::uint64_t offset);
   // False when it was not published. Peers that pinned it before may still be at it.
@@ -65,7 +65,7 @@ class Board final : public memory::Lender {
   void open_gate(std::uint32_t gate, std::uint64_t connection);
   void close_gate(std::uint32_t gate);
 
-  // Receive `number` of the gate's queue pair has been posted. Nobody else publishes one meanwhile, and
+  // Receive `number` of the gate's queue pair has been posted. REQUIRES: no other thread publishes one meanwhile, and
   // receive number - kReceives has been used up.
   void publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive);
 

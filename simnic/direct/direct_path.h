@@ -60,7 +60,7 @@ class DirectPath {
   // Request `number` has been queued, placed or not.
   void note_queued(hca::SendOpcode opcode, std::uint64_t number);
 
-  // Whether publish_receive() may have somebody to tell of a receive of so many bytes.
+  // Whether the peer may place messages into a receive of so many bytes itself, so that publish_receive() is needed.
   bool publishes(std::uint64_t length) const { return gate_.has_value() && length >= kLeastPlaced; }
   // Receive `number` has been posted, while all before `completed` are used up.
   void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);

@@ -149,8 +149,8 @@ void Home::forget_gone_locked() {
   arena_.lent().release();
 }
 
-// The first behind that number, which becomes its own; null when there is none. Who comes later has seen what was
-// withdrawn before.
+// The first peer behind that number, which becomes its own; null if there is none. A peer that is added later has seen
+// what was withdrawn before.
 std::shared_ptr<Peer> Home::next_peer(std::uint64_t& number) {
   const std::lock_guard lock(mutex_);
   const auto next = std::ranges::upper_bound(peers_, number, {}, &Known::number);

@@ -90,7 +90,7 @@ class Home final : public transport::ResourceExchange {
   const memory::MoveWhen when_;
   const unsigned generation_;
   std::atomic<std::uint64_t> last_connection_{0};
-  // Pins of our own that were not waited for to the end; 0: none. Written by whoever gave up, all the same.
+  // Pins of our own that a waiter gave up on; 0: none. All writers store the same value.
   std::array<std::atomic<std::uint64_t>, kPinSlots> given_up_{};
   std::mutex mutex_;
   // Guarded by mutex_.

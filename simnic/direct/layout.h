@@ -5,7 +5,7 @@
 // The board (version 2): BoardHeader; the owner's pins; the arenas that these name; the gates of its queue
 // pairs; its keys; the receives posted behind each gate. The arena: memory/file_range.h.
 //
-// Who writes what, and what pairs with what:
+// Writers and pairs:
 // - KeyEntry: the owner fills it, then publishes `key` (release); it withdraws by storing 0
 //   (sequentially consistent). When the owner takes pages of the key away from under a pin, it stores the key in
 //   `cut` first: the holder of the pin looks there after its copy, and does not rely on the copy then.
@@ -36,7 +36,7 @@ inline constexpr std::size_t kKeyEntries = std::size_t{1} << 20;
 // A key is an index and this many bits of tag.
 inline constexpr unsigned kKeyTagBits = 8;
 
-// What one pin covers at most, so that nobody waits long for it, and little has to be taken away from under it.
+// The most bytes of one pin, so that a wait for it is short, and few pages must be replaced under it.
 inline constexpr std::uint64_t kMostPinned = std::uint64_t{256} << 10;
 // Peers of one process at a time.
 inline constexpr std::size_t kOwners = 4096;

@@ -38,7 +38,7 @@ struct Door {
   const ReceiveEntry* receives = nullptr;
 };
 
-// What a peer hands over, and who that is to us.
+// What a peer hands over, and its place among our peers.
 struct PeerParts {
   base::UniqueFd board;
   base::UniqueFd arena;
