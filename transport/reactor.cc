@@ -131,7 +131,7 @@ class AsioReactor final : public Reactor {
   // what it watches go with their last descriptor only.
   base::ClosedInChild closed_in_child_{canary_.fd(), find_descriptors(context_)};
   base::Guarded<Inbox> inbox_;
-  // Set for good by whoever finds out.
+  // Set for good by the thread that finds out.
   std::atomic<bool> has_failed_{false};
   base::EventCount rest_;  // where wait() sleeps when Asio cannot
 
@@ -141,7 +141,7 @@ class AsioReactor final : public Reactor {
   std::size_t watches_ = 0;
 };
 
-// Asio tells nobody its descriptors, but shows them to whoever is watched together with them.
+// Asio has no call that names its descriptors. The epoll set that watches a descriptor of ours leads to them.
 std::vector<int> AsioReactor::find_descriptors(asio::io_context& context) {
   const base::Uncancelled guard;
   const base::StandardNumbersTaken taken;
@@ -221,8 +221,8 @@ std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) 
   return watch;
 }
 
-// True when a waiter has been interrupted and does not know it yet. Who takes a waiter's marks interrupts him: they
-// were his reason to wake, and what he armed before he slept (a peer rings only once for a sleeper) must be armed anew.
+// True if a waiter has been interrupted and has not returned yet. A thread that takes the waiter's marks interrupts it:
+// the marks were its reason to wake, and it must arm again what it armed before (a peer rings once for a sleeper).
 bool AsioReactor::take_marks() {
   marks_.clear();
   auto inbox = inbox_.lock();
@@ -290,8 +290,8 @@ void AsioReactor::wait(base::Time deadline) {
   inbox->is_interrupted = false;
 }
 
-// It wakes the waiter by being run. There is no room for it only while another has not been run, which wakes whom it
-// finds waiting. At worst he finds out by himself in kLongestSleep.
+// The posted handler wakes the waiter by being run. If its room is taken, another such handler is still to run, and
+// wakes the waiter. At worst the waiter returns after kLongestSleep.
 void AsioReactor::wake_waiter() try {
   const base::Uncancelled guard;
   asio::post(context_, base::InRoom(nudge_room_, [] {}));

@@ -18,7 +18,7 @@ struct Place {
 
 std::atomic<Place*> current{nullptr};
 
-// Nothing is locked before fork(): whoever forks may hold a lock that somebody in the network waits for.
+// Takes no lock before fork(): the forking thread may hold a lock for which a thread in the network waits.
 void resume_child() {
   Place* const of_parent = current.load();
   of_parent->network.after_fork_in_child();

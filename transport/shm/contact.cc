@@ -21,7 +21,7 @@ Contact::Begin Contact::begin() {
   if (is_reaper_full()) return Begin::kNoResources;
   SocketResult peer = carrier_.rendezvous().connect(key_.first, key_.second);
   if (peer.error == EAGAIN) {
-    // Its accept queue is full: it lives, and is busy. Whoever waits has his own deadline.
+    // Its accept queue is full: the peer is alive and busy. The waiting connects have deadlines of their own.
     is_retrying_ = true;
     carrier_.note_work();
     return Begin::kUnderWay;

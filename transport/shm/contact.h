@@ -35,7 +35,7 @@ class Contact final : public ReadinessSink {
   void retry_if_due(base::Time now);
   bool is_retrying() const { return is_retrying_; }
   bool is_done() const { return is_done_; }
-  // Whoever waits is refused.
+  // Refuses all channels that wait.
   void give_up(Refusal reason);
 
   void on_ready(std::uint32_t readiness) override;

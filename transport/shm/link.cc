@@ -237,8 +237,8 @@ void Link::give_room_back() {
   if (reader_.publish() && writer_.claim_bell_quietly()) wake_peer();
 }
 
-// First the records that must go, then each blocked channel in its turn: who blocks again goes to
-// the end of the queue, so that one busy channel does not starve the others.
+// First the records that must go, then each blocked channel in its turn. A channel that blocks again goes to the end of
+// the queue, so that one busy channel does not starve the others.
 std::size_t Link::use_room() {
   std::size_t count = 0;
   while (!outbox_.empty()) {

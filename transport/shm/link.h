@@ -96,8 +96,8 @@ class Link final : public ReadinessSink {
   void lose_peer();
   // Any thread. Hangs up; both sides will find the link ending.
   void sever();
-  // Any thread. Whether the link's socket is still open. A program that calls closefrom(3) closes it; nobody hears a
-  // bell then.
+  // Any thread. Whether the link's socket is still open. A program that calls closefrom(3) closes it; then no
+  // bell is heard.
   bool is_intact() const { return socket_.is_intact(); }
   // Any thread. The peer may sleep over what it has been sent, because it could not be woken.
   bool is_mute() const { return is_mute_.load(std::memory_order_relaxed); }

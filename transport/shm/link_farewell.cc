@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The last words of a carrier that goes while the ring is full. The peer may look at the ring long after we have gone,
-// and then there is nobody to write what found no room; so it goes by the socket, and is heard after the ring.
+// The last records of a carrier that closes while the ring is full. The peer may look at the ring after this process
+// has ended, so records that found no room are sent through the socket. The peer reads them after the ring.
 #include <algorithm>
 #include <cstring>
 #include <new>

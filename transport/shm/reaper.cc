@@ -52,7 +52,7 @@ class Reaper {
     return *instance->reaper;
   }
 
-  // Without room the descriptor stays open. Nobody gets there who asks is_full() before it receives.
+  // Without room the descriptor stays open. Callers ask is_full() before they receive one, so this does not happen.
   void add(int fd) {
     const std::lock_guard lock(mutex_);
     if (count_ < kMost) waiting_[count_++] = fd;

@@ -2,7 +2,7 @@
 // Reaper: closes what a peer has sent, on a thread of its own.
 //
 // The last close of a foreign file may block for as long as the peer chose: a TCP socket with SO_LINGER, a file of a
-// FUSE file system. So may the close of a unix socket, because descriptors that nobody has received are closed with it.
+// FUSE file system. So may the close of a unix socket, because descriptors in flight are closed with it.
 // The thread starts when there is something to close and ends when all is closed. At most one per process.
 #pragma once
 
@@ -23,7 +23,7 @@ void close_foreign(int fd);
 // blocks. The calling thread closes a socket whose queue is empty. If the program has closed our number and opened a
 // file of its own there, that is left alone.
 void close_socket(base::UniqueFd socket);
-// The same for a listening socket and the connections that nobody has accepted.
+// The same for a listening socket and its connections that have not been accepted.
 void close_listener(base::UniqueFd listener);
 
 // Owns a unix socket to a peer. The end of its life is close_socket().

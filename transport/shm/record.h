@@ -94,7 +94,7 @@ std::optional<HeadNotes> decode_head(std::span<const std::byte> from, Message& m
 inline constexpr std::size_t kMostPayload = std::size_t{16} << 10;
 inline constexpr std::size_t kMostRecord = kMostPayload + (1 + MessageHead::kMostWords) * kWordBytes;
 
-// What the connector was refused for. `is_stale`: nobody listens here (any more), ask around again.
+// Why the connector was refused. `is_stale`: no listener is here (any more); the connector looks it up again.
 struct RefusalNotice {
   Refusal reason = Refusal::kNoListener;
   bool is_stale = false;

@@ -5,7 +5,7 @@
 // zero) says how long it is and what; the word after the last record is zero. Positions are
 // byte counts since the beginning, never wrapped; position modulo size is the place.
 //
-// Who writes which word, and what pairs with what:
+// Writers and pairs:
 // - A record's first word: the producer. It stores zero into the first word of the line after the
 //   record, then the record's other bytes, then (release) the record's own first word. The
 //   consumer's acquire load of a non-zero word therefore sees the record and the zero behind it.
@@ -24,8 +24,8 @@
 // - control.wants_room: the producer, before it goes to sleep because the ring is full. The consumer
 //   loads it after its (sequentially consistent) store of head; see RingReader::publish().
 //
-// Nobody waits for anybody: a peer that dies between two of these stores leaves a ring in which the
-// last record is there or not there.
+// Neither side waits for the other: if a peer dies between two of these stores, the last record is either there as a
+// whole or not there.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ class RingWriter {
   // The record that was begun last, with as many bytes.
   void publish(std::uint64_t word, std::size_t bytes);
 
-  // After publishing: true when the consumer sleeps and its bell must be rung (by whoever asked).
+  // After publishing: true if the consumer sleeps; the caller must ring its bell.
   bool claim_bell();
   // Whether the consumer sleeps; for what is not a record (room, say).
   bool claim_bell_quietly();

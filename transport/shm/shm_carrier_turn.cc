@@ -283,7 +283,7 @@ void ShmCarrier::note_work() {
   reactor_.interrupt();
 }
 
-// Whoever polls without a turn hears of it at the next check.
+// A thread that polls without a turn hears of it at the next check.
 void ShmCarrier::note_end_of_link() {
   must_poll_all_.store(true, std::memory_order_release);
   reactor_.interrupt();

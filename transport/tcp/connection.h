@@ -30,7 +30,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
                          private InboundSink,
                          private base::Timer {
  public:
-  // What dial() is to do; whoever holds it closes it.
+  // What dial() is to do. Its holder closes it.
   static SharedConnection prepare(Hub& hub, const Address& remote, const Offer& offer, ChannelSink& sink);
   // Starts to connect; the sink hears the rest.
   void dial();

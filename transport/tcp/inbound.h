@@ -17,7 +17,7 @@
 
 namespace softdat::transport::tcp {
 
-// Who hears what an Inbound finds. Any call may close the connection; is_receiving() tells.
+// Receives what an Inbound finds. Any call may close the connection; is_receiving() tells.
 class InboundSink {
  public:
   // As ChannelSink::place; not asked once is_receiving() is false.
@@ -78,7 +78,7 @@ class Inbound {
   }
 
   // The segment that is being delivered or was at fault, for a Terminate to quote: its length and
-  // head. Empty otherwise: one of which only a part has come is nobody's fault yet.
+  // head. Empty otherwise, also while only a part of a segment has come.
   std::uint16_t segment_length() const { return is_quotable() ? ulpdu_length_ : std::uint16_t{0}; }
   std::span<const std::byte> segment_head() const;
 

@@ -17,7 +17,7 @@ struct PortState {
   std::size_t backlog = 1;
 
   // Owned by the baton.
-  PortSink* sink = nullptr;    // null once nobody listens any more
+  PortSink* sink = nullptr;    // null once the port is closed
   std::size_t unanswered = 0;  // requests that the sink has and has not answered
 };
 using SharedPort = std::shared_ptr<PortState>;

@@ -19,7 +19,7 @@ enum class Verdict : std::uint8_t {
   kNone = 0,        // a request, or a reply that says yes
   kByConsumer = 1,  // the listener's consumer said no
   kNoService = 2,   // this port serves another service id: try the next of the probe sequence
-  kNoListener = 3,  // the right place, but nobody takes the request now
+  kNoListener = 3,  // the right port, but it takes no request now
 };
 
 struct PrivateBlock {

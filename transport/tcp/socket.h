@@ -20,7 +20,7 @@ base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::
 base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const Address& remote);
 // Whether it has ended already, as it mostly has within a host.
 bool is_connect_over(int fd);
-// How it has ended: 0 or an error. A socket that TCP connected to itself (nobody listened, and the
+// How it has ended: 0 or an error. A socket that TCP connected to itself (no listener was there, and the
 // kernel chose the very port asked for as the local one) counts as refused.
 int finish_connect(int fd, const Address& remote);
 

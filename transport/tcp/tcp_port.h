@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TcpPort: a listening socket; whom it accepts becomes a Connection. Baton only.
+// TcpPort: a listening socket. Each accepted socket becomes a Connection. REQUIRES of every call: the baton.
 #pragma once
 
 #include <memory>
