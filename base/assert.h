@@ -18,3 +18,11 @@ inline void check(bool holds, const char* what, std::uint64_t a = 0, std::uint64
 }
 
 }  // namespace softdat::base
+
+// As base::check(), in Debug builds (debug, asan, tsan) alone: for what a release build would pay for. Elsewhere the
+// arguments are compiled and never evaluated.
+#ifdef NDEBUG
+#define SOFTDAT_DEBUG_CHECK(...) static_cast<void>(sizeof((::softdat::base::check(__VA_ARGS__), 0)))
+#else
+#define SOFTDAT_DEBUG_CHECK(...) ::softdat::base::check(__VA_ARGS__)
+#endif

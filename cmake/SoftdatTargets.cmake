@@ -60,15 +60,30 @@ if(SOFTDAT_BUILD_ONCE)
   endif()
 endif()
 
-# What many sources include. GCC takes a precompiled header only where all is compiled alike: one for the libraries, which
-# is this target's, and one for the tool.
+# The C++ library's headers are most of what a source reads: they are precompiled for test programs and, where nothing is
+# optimised (debug, sanitizers), for the libraries. GCC 12 warns wrongly of library code that it optimises out of a precompiled
+# header, so the libraries of other presets are compiled without, and a source that lacks an include is found there.
+# ccache keeps what a precompiled header helped to make only if CCACHE_SLOPPINESS allows it (tools/test sets it), and not
+# for clang, whose precompiled headers know when their sources were written.
+set(precompile ON)
+if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND "$ENV{CCACHE_SLOPPINESS}" MATCHES "pch_defines"))
+  set(precompile OFF)
+endif()
+option(SOFTDAT_PRECOMPILE "Precompile headers for tests, and where nothing is optimised for the libraries" ${precompile})
+set(SOFTDAT_PRECOMPILE_ROOMS OFF)
+if(SOFTDAT_BUILD_ONCE OR (SOFTDAT_PRECOMPILE AND build_type STREQUAL "DEBUG"))
+  set(SOFTDAT_PRECOMPILE_ROOMS ON)
+endif()
+
+# GCC takes a precompiled header only where all is compiled alike: one for the libraries, which is this target's, one for
+# the tool, one for the tests (tests/CMakeLists.txt).
 set(SOFTDAT_COMMON_HEADERS <algorithm> <array> <atomic> <cerrno> <chrono> <condition_variable> <cstring> <deque>
   <functional> <map> <memory> <mutex> <optional> <span> <string> <thread> <unordered_map> <utility> <vector>)
 function(softdat_precompile target)
   list(TRANSFORM ARGN REPLACE "<(.*)>" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE headers)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
-if(SOFTDAT_BUILD_ONCE)
+if(SOFTDAT_PRECOMPILE_ROOMS)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "// Nothing but its precompiled header.\n")
   add_library(softdat_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(softdat_precompiled PRIVATE softdat_options)
@@ -79,7 +94,7 @@ endif()
 
 # softdat_reuse_precompiled(TARGET): a library of ours takes the precompiled header of all.
 function(softdat_reuse_precompiled target)
-  if(SOFTDAT_BUILD_ONCE)
+  if(SOFTDAT_PRECOMPILE_ROOMS)
     target_precompile_headers(${target} REUSE_FROM softdat_precompiled)
   endif()
 endfunction()
@@ -99,10 +114,9 @@ endfunction()
 
 # softdat_precompile_gtest(TARGET): the test framework is half of what most tests compile; it is compiled once for all of
 # them (tests/CMakeLists.txt). GCC takes a precompiled header only where all is compiled for the same kind of output, so
-# libraries that end in test programs are compiled as programs are. Not where a launcher (ccache) keeps objects: little is
-# compiled twice there, and whoever includes too little is found.
+# libraries that end in test programs are compiled as programs are.
 function(softdat_precompile_gtest target)
-  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  if(SOFTDAT_PRECOMPILE)
     target_compile_options(${target} PRIVATE -fPIE)
     target_precompile_headers(${target} REUSE_FROM precompiled_gtest)
   endif()

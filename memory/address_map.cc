@@ -12,6 +12,7 @@
 #include <atomic>
 #include <string_view>
 
+#include "base/assert.h"
 #include "memory/map_lines.h"
 
 namespace softdat::memory {
@@ -157,6 +158,7 @@ FileIdentity identify_file(int file) {
 }
 
 std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena) {
+  base::check(begin <= end, "a range ends behind its begin", begin, end);
   std::vector<Mapping> map;
   const Sink sink = [&map](const Mapping& mapping) { map.push_back(mapping); };
   Collector collector(begin, end, arena, true, sink);

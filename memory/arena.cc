@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/guarded.h"
 #include "base/log.h"
 #include "base/moved_memory.h"
@@ -90,7 +91,9 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
     if (refusal != nullptr) *refusal = attempt.refusal;
     return std::nullopt;
   }
-  return *attempt.offset + (address - pages.begin);
+  const std::uint64_t offset = *attempt.offset + (address - pages.begin);
+  base::check(offset + length <= kArenaBytes, "shared memory lies within the arena's file", offset, length);
+  return offset;
 }
 
 Arena::Attempt Arena::try_share(const Range& pages, MoveWhen when) {
@@ -111,6 +114,8 @@ Arena::Attempt Arena::try_share(const Range& pages, MoveWhen when) {
 
 // By window, which is assigned when first needed. A range that leaves its window has no place.
 std::optional<std::uint64_t> Arena::offset_of_locked(const Range& range) {
+  base::check(range.begin < range.end && range.begin % kPage == 0, "a place is asked for whole pages", range.begin,
+              range.end);
   const std::uint64_t base = range.begin / kWindowBytes * kWindowBytes;
   if (range.end - base > kWindowBytes) return std::nullopt;
   for (std::size_t i = 0; i < windows_.size(); ++i) {
@@ -231,6 +236,7 @@ void Arena::look_around_locked() {
 }
 
 std::optional<Refusal> Arena::move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when) {
+  base::check(part.end % kPage == 0 && offset % kPage == 0, "whole pages move", part.end, offset);
   // First, because it takes memory; what is known of as moved and was not does no harm.
   add_moved_locked({offset, offset + (part.end - part.begin)});
   made_since_ += 3;  // the part, its end, and what is left of the memory around it
@@ -261,11 +267,15 @@ void Arena::add_moved_locked(const Range& range) {
   for (auto next = std::next(at); next != moved_.end() && next->first <= at->second; next = moved_.erase(next)) {
     at->second = std::max(at->second, next->second);
   }
+  SOFTDAT_DEBUG_CHECK(at->first <= range.begin && range.end <= at->second, "what has moved is in one entry", at->first,
+                      at->second);
 }
 
 // A view overlaps the next one by as much as one use may cover.
 std::byte* Arena::second_view(std::uint64_t offset, std::uint64_t length) {
   const std::size_t window = offset / kWindowBytes;
+  SOFTDAT_DEBUG_CHECK(window < second_views_.size() && length <= kMostAtOnce, "a use lies within the arena's file",
+                      offset, length);
   SparseView* view = second_views_[window].load(std::memory_order_acquire);
   if (view == nullptr) [[unlikely]]
     view = map_second_view(window);
@@ -399,6 +409,7 @@ void Arena::before_fork() {
 // With some room for what the consumer takes apart meanwhile.
 void Arena::plan_fork_locked() {
   if (!file_) return;  // this process is a child itself, and its views are private already
+  base::check(snapshots_ == nullptr && snapshot_count_ == 0, "one fork at a time is planned", snapshot_count_);
   std::size_t views = 0;
   for_each_view([&views](const Mapping&) { ++views; });
   if (views == 0) return;

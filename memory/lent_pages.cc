@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/assert.h"
+
 namespace softdat::memory {
 namespace {
 
@@ -37,6 +39,8 @@ std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements
   std::vector<FileRange> pages;
   std::ranges::transform(fresh, std::back_inserter(pages), &Retirement::pages);
   unite(pages);
+  const auto do_touch = [](const FileRange& a, const FileRange& b) { return a.end >= b.begin; };
+  base::check(std::ranges::adjacent_find(pages, do_touch) == pages.end(), "taken pages are apart from each other");
   retired_.reserve(retired_.size() + fresh.size());
   std::ranges::move(fresh, std::back_inserter(retired_));  // from here on nothing throws
   for (const auto& [name, range] : lent_) {

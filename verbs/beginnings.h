@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/assert.h"
+
 namespace softdat::verbs {
 
 class Beginning : public boost::intrusive::list_base_hook<> {
@@ -21,6 +23,7 @@ class Beginnings {
   // Requires that it is not among them.
   void add(Beginning& beginning) {
     const std::lock_guard lock(mutex_);
+    base::check(!beginning.is_linked(), "a connection is withheld once", beginning.number_, last_);
     beginning.number_ = ++last_;
     held_.push_back(beginning);
   }

@@ -94,6 +94,7 @@ CompletionQueue::~CompletionQueue() {
 
 // Nothing is staged when anything is asked for. One by one, since hardly anybody asks for more than one.
 std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
+  SOFTDAT_DEBUG_CHECK(out.empty() || staged_.empty(), "staged completions are older than the device's", staged_.size());
   std::size_t count = 0;
   ibv_wc wc;
   while (count < out.size() && ibv_poll_cq(cq_, 1, &wc) > 0) {
@@ -107,6 +108,8 @@ inline bool CompletionQueue::take_usual_locked(const ibv_wc& wc, hca::Completion
   WorkEntry& entry = entry_of(wc);
   const bool is_usual = wc.status == IBV_WC_SUCCESS && entry.is_usual && entry.queue_pair->is_usual(entry, wc);
   if (!is_usual) return false;
+  SOFTDAT_DEBUG_CHECK(entry.shared == nullptr && entry.window == nullptr && !entry.is_counted,
+                      "a usual request is plain and signaled", static_cast<std::uint64_t>(entry.opcode), entry.flags);
   out = {.wr_id = entry.cookie,
          .qp_context = entry.queue_pair->context(),
          .length = entry.is_receive ? wc.byte_len : entry.length,
@@ -158,6 +161,7 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
     return hca::fail(hca::Error::kUnsupported);
   }
   staged_.set_capacity(staged_capacity(capacity));
+  base::check(staged_.size() <= staged_.capacity(), "a resize keeps what is staged", staged_.size(), capacity);
   capacity_ = capacity;
   note_spare_locked();
   has_overflowed_ = false;
@@ -187,6 +191,7 @@ void CompletionQueue::expect_sends(std::uint32_t count) {
 
 void CompletionQueue::release_sends(std::uint32_t count) {
   const std::lock_guard lock(mutex_);
+  base::check(count <= expected_sends_, "a queue pair releases the sends that it announced", count, expected_sends_);
   expected_sends_ -= count;
 }
 
@@ -215,6 +220,7 @@ void CompletionQueue::arm(bool solicited_only) {
 }
 
 void CompletionQueue::arm_device_locked(Armed how) {
+  SOFTDAT_DEBUG_CHECK(how != Armed::kOff, "an event disarms the device, not a call");
   device_armed_ = how;
   const base::Uncancelled guard;
   ibv_req_notify_cq(cq_, how == Armed::kSolicited ? 1 : 0);
@@ -245,6 +251,8 @@ bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Take
     const auto found = queue_pairs_.find(wc.qp_num);
     queue_pair = found == queue_pairs_.end() ? nullptr : found->second;
   }
+  base::check(queue_pair != nullptr || entry.shared != nullptr, "only a shared receive outlives its queue pair",
+              wc.qp_num, entry.position);
   hca::Completion& completion = taken.completion;
   completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
   if (entry.window != nullptr) completion.qp_context = entry.window->context();

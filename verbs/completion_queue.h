@@ -17,6 +17,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/assert.h"
 #include "base/brief_lock.h"
 #include "hca/completion_queue.h"
 #include "verbs/event_thread.h"
@@ -55,7 +56,10 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   // For a request whose success nobody will ask for, until it has completed. False when the device's queue might
   // overflow.
   bool count_unwanted();
-  void discount_unwanted() { unwanted_.fetch_sub(1, std::memory_order_release); }
+  void discount_unwanted() {
+    [[maybe_unused]] const std::uint32_t before = unwanted_.fetch_sub(1, std::memory_order_release);
+    SOFTDAT_DEBUG_CHECK(before != 0, "a request that is discounted was counted");
+  }
 
  private:
   enum class Armed : std::uint8_t { kOff, kSolicited, kAny };

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/uncancelled.h"
 #include "verbs/status.h"
 
@@ -40,6 +41,7 @@ bool WindowState::was_voided(std::uint32_t rkey) const {
 
 void WindowState::leave() {
   const std::lock_guard lock(mutex_);
+  base::check(!is_gone_, "a window leaves once", binding_.rkey);
   is_gone_ = true;
   if (binding_.rkey != 0) table_.release(binding_.lkey);
   binding_ = {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "verbs/completion_queue.h"
 #include "verbs/queue_pair.h"
 
@@ -58,6 +59,8 @@ void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::
     if (event == QueuePairEvent::kCut) was_cut_.store(true, std::memory_order_seq_cst);
     is_flushed_ = false;
   }
+  base::check(state() == QueuePairState::kError, "a connection ends in kError", static_cast<std::uint64_t>(state()),
+              static_cast<std::uint64_t>(event));
   tell_ended_locked(news);
   const bool was_up = before == QueuePairState::kConnected || before == QueuePairState::kDisconnecting ||
                       before == QueuePairState::kAccepting;
@@ -168,6 +171,8 @@ void QueuePair::flush() {
   if (!is_back) destroy_device_queue_pair(nullptr);
   flush_ring_locked(sends_, send_queue_);
   flush_ring_locked(recvs_, recv_queue_);
+  base::check(sends_.is_empty() && recvs_.is_empty(), "a flush leaves nothing outstanding", sends_.outstanding(),
+              recvs_.outstanding());
   is_flushed_ = true;
 }
 
@@ -204,6 +209,8 @@ hca::Outcome QueuePair::reset() {
   }
   if (ending_) ending_->beginnings = 0;  // the new life's beginning must not come before it
   const std::scoped_lock posters(send_mutex_, recv_mutex_);
+  base::check(state() == QueuePairState::kError && id_ == nullptr, "only an ended connection gets a new life",
+              static_cast<std::uint64_t>(state()));
   destroy_device_queue_pair(nullptr);
   if (const hca::Outcome made = make_device_queue_pair(); !made) return made;
   advance_locked(QueuePairEvent::kReset);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/assert.h"
 #include "base/call.h"
 #include "base/uncancelled.h"
 #include "hca/request_rules.h"
@@ -95,6 +96,7 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
     return hca::fail(hca::Error::kInvalidArgument);
   }
   if (!is_device_able(request.opcode, device_.traits)) return hca::fail(hca::Error::kUnsupported);
+  base::check(total <= UINT32_MAX, "a well-formed request has a length of 32 bits", total);
   length = static_cast<std::uint32_t>(total);
   if (!hca::awaits_response(request.opcode)) return hca::Done{};
   if (request.local.size() > device_.traits.max_read_sge) return hca::fail(hca::Error::kInvalidArgument);
@@ -265,6 +267,8 @@ inline hca::Outcome QueuePair::give_to_device_locked(ibv_send_wr& work, WorkEntr
 
 void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::Segment> segments) {
   const std::size_t index = recvs_.place_of(entry);
+  SOFTDAT_DEBUG_CHECK(segments.size() <= limits_.recv_sge && index < recv_counts_.size(),
+                      "a receive has a place for its segments", segments.size(), index);
   const auto place = recv_segments_.begin() + static_cast<std::ptrdiff_t>(index * limits_.recv_sge);
   std::copy(segments.begin(), segments.end(), place);
   recv_counts_[index] = static_cast<std::uint16_t>(segments.size());

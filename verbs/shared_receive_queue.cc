@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <new>
 
+#include "base/assert.h"
 #include "base/uncancelled.h"
 #include "hca/receive_accounts.h"
 #include "hca/request_rules.h"
@@ -96,6 +97,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   }
   free_.pop_back();
   ++available_;
+  check_entries_locked();
   return hca::Done{};
 }
 
@@ -113,6 +115,7 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
     while (entries_.size() < capacity) free_.push_back(&entries_.emplace_back());
   }
   capacity_ = capacity;
+  check_entries_locked();
   return hca::Done{};
 } catch (const std::bad_alloc&) {
   return hca::fail(hca::Error::kNoMemory);
@@ -177,10 +180,17 @@ void SharedReceiveQueue::detach(CompletionQueue& queue) {
 
 std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
   const std::lock_guard lock(mutex_);
+  SOFTDAT_DEBUG_CHECK(entry.shared == this, "a receive returns to the queue that it was posted to", entry.position);
   free_.push_back(const_cast<WorkEntry*>(&entry));
   --available_;
+  check_entries_locked();
   if (available_ < limit_) events_.post(*this);
   return account_;
+}
+
+void SharedReceiveQueue::check_entries_locked() const {
+  SOFTDAT_DEBUG_CHECK(free_.size() + available_ == entries_.size(), "an entry is either free or with the device",
+                      free_.size(), available_);
 }
 
 void SharedReceiveQueue::settle_one(std::uint16_t account) {

@@ -50,6 +50,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private EventTa
 
  private:
   static void settle_one(std::uint16_t account);
+  void check_entries_locked() const;
   SharedReceiveQueue(EventThread& events, Adapter& adapter, const MemoryTable& memory, std::uint32_t domain,
                      const hca::SharedReceiveQueueConfig& config);
   void on_async_event(ibv_event_type type) override;

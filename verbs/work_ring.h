@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/words.h"
 #include "hca/device.h"
 #include "verbs/memory_window.h"
@@ -62,6 +63,7 @@ class WorkRing {
 
   // Poster. Requires !is_full(); the entry counts once commit()ted.
   WorkEntry& next() {
+    SOFTDAT_DEBUG_CHECK(!is_full(), "a ring has room for the next request", outstanding(), capacity_);
     const std::uint64_t position = tail_.load(std::memory_order_relaxed);
     WorkEntry& entry = entries_[position & mask_];
     entry.position = position;
@@ -71,16 +73,26 @@ class WorkRing {
   // The entry that next() gave last. Nobody else writes tail_, so neither needs a locked instruction, unless the poster
   // goes on to look at something whose writer looks at outstanding().
   void commit(const WorkEntry& entry, std::memory_order order = std::memory_order_release) {
+    SOFTDAT_DEBUG_CHECK(entry.position == tail_.load(std::memory_order_relaxed), "only the next request is committed",
+                        entry.position, tail_.load(std::memory_order_relaxed));
     tail_.store(entry.position + 1, order);
   }
   // Takes the last one back that was committed and that nobody has seen.
-  void retract() { tail_.store(tail_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
+  void retract() {
+    SOFTDAT_DEBUG_CHECK(!is_empty(), "a request that is taken back is outstanding");
+    tail_.store(tail_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+  }
 
   // The oldest. Requires !is_empty(), and that nobody else completes.
   WorkEntry& front() { return at(0); }
   WorkEntry& at(std::uint32_t index) { return entries_[(head_.load(std::memory_order_relaxed) + index) & mask_]; }
   // All up to this one are complete.
-  void complete(const WorkEntry& entry) { head_.store(entry.position + 1, std::memory_order_release); }
+  void complete(const WorkEntry& entry) {
+    SOFTDAT_DEBUG_CHECK(entry.position - head_.load(std::memory_order_relaxed) < outstanding(),
+                        "a request completes once, after those posted before it", entry.position,
+                        head_.load(std::memory_order_relaxed));
+    head_.store(entry.position + 1, std::memory_order_release);
+  }
 
   // Null: words are not wanted.
   WorkNote* note_of(const WorkEntry& entry) { return notes_.empty() ? nullptr : &notes_[place_of(entry)]; }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/assert.h"
+
 namespace softdat::verbs {
 namespace {
 
@@ -49,6 +51,29 @@ TEST(WorkRingTest, EntryIsNotTakenForAUsualOneSinceTheOneBeforeItWas) {
   ring.complete(usual);
   EXPECT_FALSE(ring.next().is_usual);
 }
+
+#ifndef NDEBUG
+TEST(WorkRingDeathTest, ACompletionBeforeAnEarlierOneIsAMistakeOfOurs) {
+  WorkRing ring(4);
+  const WorkEntry first = push(ring, 1);
+  push(ring, 2);
+  ring.complete(ring.front());
+  EXPECT_DEATH(ring.complete(first), "a request completes once");
+}
+
+TEST(WorkRingDeathTest, ARequestBeyondTheRoomIsAMistakeOfOurs) {
+  WorkRing ring(1);
+  push(ring, 1);
+  EXPECT_DEATH(static_cast<void>(ring.next()), "has room for the next request");
+}
+#else
+// So that a release build pays nothing for it.
+TEST(WorkRingTest, ReleaseBuildsDoNotEvaluateDebugChecks) {
+  int evaluated = 0;
+  SOFTDAT_DEBUG_CHECK(++evaluated == 0, "never");
+  EXPECT_EQ(evaluated, 0);
+}
+#endif
 
 }  // namespace
 }  // namespace softdat::verbs
