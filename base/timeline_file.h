@@ -8,15 +8,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "base/event_count.h"
+#include "base/piece_file.h"
 #include "base/trace_packets.h"
-#include "base/unique_fd.h"
 
 namespace softdat::base {
 
@@ -25,7 +22,7 @@ struct TimelineOptions {
   std::size_t ring_size = std::size_t{16384} << 10;  // bytes
 };
 
-class TimelineFile {
+class TimelineFile final : private PieceWriter::Source {
  public:
   // Throws std::system_error if the file or the thread cannot be made, and std::bad_alloc.
   explicit TimelineFile(TimelineOptions options);
@@ -35,7 +32,7 @@ class TimelineFile {
   TimelineFile& operator=(const TimelineFile&) = delete;
 
   // No other process of the same directory has this number; from 0 on.
-  std::uint32_t number() const { return number_; }
+  std::uint32_t number() const { return file_.number(); }
 
   // Any thread. A track for the calling thread, or one with this name. Throws std::bad_alloc.
   std::uint32_t add_thread();
@@ -46,10 +43,10 @@ class TimelineFile {
   // As add() of events that there was no memory to make.
   void count_lost(std::uint64_t events);
   // Waits until what has been added so far is written; for some seconds only, as the file system may hang.
-  void flush();
+  void flush() { writer_.flush(); }
 
   // In the child of a fork, which has no such thread, and whose parent owns the file: add() does nothing from now on.
-  void leave_to_parent();
+  void leave_to_parent() { writer_.leave_to_parent(); }
 
  private:
   struct Track {
@@ -57,49 +54,34 @@ class TimelineFile {
     std::string name;
   };
 
-  void open_file();
   std::uint32_t add(Track track);
-  bool is_there(std::size_t events);
-  void await_events();
-  void run();
-  void drain();
+  // PieceWriter::Source.
+  Level level_locked() const override;
+  void drain(bool is_final) override;
   std::size_t encode(std::span<const trace::Event> events);
   void encode_tracks(std::string& to);
   void tell_lost(std::string& to);
-  bool write(const std::string& packets);
 
   // Fixed after construction.
   const TimelineOptions options_;
-  std::uint32_t number_ = 0;
-  std::string path_;
-  UniqueFd file_;
   const std::size_t room_;  // events
   const std::unique_ptr<trace::Event[]> ring_;
 
-  std::mutex mutex_;        // guards what follows; never held during a system call
+  // Guarded by writer_.mutex().
   std::uint64_t head_ = 0;  // number of the next event
   std::uint64_t tail_ = 0;  // number of the oldest event in the ring
   std::vector<Track> tracks_;
   std::uint64_t lost_ = 0;
-  bool is_of_parent_ = false;
-  bool is_ending_ = false;
-  std::uint64_t flushes_asked_ = 0;
-  std::uint64_t flushes_done_ = 0;
 
   // Used by the writing thread alone.
+  PieceFile file_;
   std::unique_ptr<trace::Encoder> encoder_;
-  std::uint64_t written_ = 0;       // bytes of the file that are whole packets
   std::size_t tracks_written_ = 0;  // that the file has
   std::uint64_t lost_told_ = 0;
-  unsigned idle_turns_ = 0;  // in which nothing came
   std::string buffer_;
   bool is_begun_ = false;
-  bool is_trouble_told_ = false;
 
-  EventCount news_;     // the ring is empty no more, after a long time
-  EventCount half_;     // the ring is half full
-  EventCount flushed_;  // flushes_done_ has grown
-  std::thread thread_;
+  PieceWriter writer_{*this};
 };
 
 }  // namespace softdat::base

@@ -116,6 +116,21 @@ Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
       datagrams_(config.port_base),
       engine_(std::move(carrier), config.drive) {}
 
+Nic::~Nic() {
+  live_.reset();
+  if (!live_door_) return;
+  const Engine::Hold hold(engine_);
+  live_door_.reset();
+}
+
+void Nic::allow_captures(transport::Carrier& carrier) try {
+  live_ = std::make_unique<capture::LiveNic>(engine_, carrier, home_.get(), attributes_.name, attributes_.address);
+  const Engine::Hold hold(engine_);
+  live_door_ = capture::LiveDoor::open(carrier);
+} catch (const std::bad_alloc&) {
+  // The process cannot be captured while it runs.
+}
+
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Nic::create_pd() {
   auto share = domains_.take();
   if (!share) return hca::fail(hca::Error::kLimitReached);

@@ -8,6 +8,8 @@
 
 #include "hca/datagram.h"
 #include "hca/receive_accounts.h"
+#include "simnic/capture/live.h"
+#include "simnic/capture/live_door.h"
 #include "simnic/datagram_switch.h"
 #include "simnic/direct/home.h"
 #include "simnic/engine.h"
@@ -42,6 +44,7 @@ struct NicConfig {
 class Nic : public hca::Device, public hca::DatagramDevice {
  public:
   Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config);
+  ~Nic() override;
 
   const hca::DeviceAttributes& attributes() const override { return attributes_; }
   hca::Result<std::unique_ptr<hca::ProtectionDomain>> create_pd() override;
@@ -65,6 +68,9 @@ class Nic : public hca::Device, public hca::DatagramDevice {
                                                      hca::ListenerSink& sink) override;
   void watch(hca::DeviceSink& sink) override;
   void forget(hca::DeviceSink& sink) override;
+  // From now on `softdat capture` may ask for a capture. `carrier` is the one that moves the bytes: the NIC's, or
+  // behind it. Called once, before the consumer has the NIC. Does nothing where that is not possible.
+  void allow_captures(transport::Carrier& carrier);
   bool progress() final { return engine_.progress(); }
   bool progress_for(const void* queue) final { return engine_.progress_for(queue); }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) final {
@@ -105,7 +111,9 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   // Owned by the baton.
   ListenerTable listeners_;
   DatagramSwitch datagrams_;
-  Engine engine_;  // last: its thread uses the rest
+  std::unique_ptr<capture::LiveDoor> live_door_;
+  std::unique_ptr<capture::LiveNic> live_;  // set by allow_captures()
+  Engine engine_;                           // last: its thread uses the rest
 };
 
 }  // namespace softdat::simnic

@@ -62,6 +62,7 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                                                                          .mpa = options.mpa,
                                                                          .tcp_timeout = options.tcp_timeout,
                                                                          .resources = home});
+  transport::Carrier& innermost = *carrier;
   std::uint32_t port_base = 0;
   if (recorder != nullptr) {
     auto capturing =
@@ -88,9 +89,15 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                          .nasty = options.nasty,
                          .port_base = port_base,
                          .profile = options.profile};
-  if (!has_faults) return std::make_unique<Nic>(std::move(carrier), config);
-  auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
-  return std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));
+  std::unique_ptr<Nic> nic;
+  if (has_faults) {
+    auto injector = std::make_shared<fault::Injector>(options.faults, fault::process_name(), options.name, journal());
+    nic = std::make_unique<fault::FaultyNic>(std::move(carrier), config, std::move(injector));
+  } else {
+    nic = std::make_unique<Nic>(std::move(carrier), config);
+  }
+  nic->allow_captures(innermost);
+  return nic;
 }
 
 }  // namespace softdat::simnic

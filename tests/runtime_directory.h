@@ -31,6 +31,15 @@ class RuntimeDirectory {
   const std::string& path() const { return path_; }
   // No socket file, and not even the directory that held them.
   bool is_empty() const { return std::filesystem::is_empty(path_); }
+  // No socket file of a listener. At those named "capture-..." adapters hear of `softdat capture`
+  // (base/capture_control.h): an open adapter has one, and that of a dead process goes when the next adapter opens.
+  bool has_no_listeners() const {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_, error)) {
+      if (entry.is_socket(error) && !entry.path().filename().string().starts_with("capture-")) return false;
+    }
+    return true;
+  }
 
  private:
   std::string path_ = "/tmp/runtime-of-test-XXXXXX";

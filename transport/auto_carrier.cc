@@ -175,6 +175,11 @@ void AutoCarrier::wait(base::Time deadline) {
   has_waited_.store(true, std::memory_order_release);
 }
 
+void AutoCarrier::tap(Tapper* tapper) {
+  if (shm_) shm_->tap(tapper);
+  if (tcp_) tcp_->tap(tapper);
+}
+
 bool AutoCarrier::has_failed() const {
   return (shm_ && shm_->has_failed()) || (tcp_ && tcp_->has_failed());
 }

@@ -36,6 +36,8 @@ class AutoCarrier final : public Carrier {
   const WatchWords* watch_words() const override { return shm_ ? shm_->watch_words() : nullptr; }
   void wait(base::Time deadline) override;
   void interrupt() override;
+  std::unique_ptr<Reactor::Watch> watch(int fd, ReadinessSink& sink) override { return reactor_->watch(fd, sink); }
+  void tap(Tapper* tapper) override;
   bool has_failed() const override;
 
  private:

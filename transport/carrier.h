@@ -10,9 +10,12 @@
 #include "base/clock.h"
 #include "transport/channel.h"
 #include "transport/offer.h"
+#include "transport/reactor.h"
 #include "transport/watch_words.h"
 
 namespace softdat::transport {
+
+class Tapper;
 
 // A peer's request to connect, waiting for an answer. Destroying it unanswered refuses the peer with kNoListener.
 class InboundRequest {
@@ -83,6 +86,14 @@ class Carrier {
   // Blocks until a turn() would find work, interrupt() is called, or the deadline passes. REQUIRES: not the baton; one
   // thread at a time.
   virtual void wait(base::Time deadline) = 0;
+
+  // Has wait() and turn() serve a descriptor of the owner's too, as Reactor::watch(). The watch must be destroyed
+  // before the carrier. Null: the carrier waits for no descriptors, or the kernel cannot watch another one.
+  virtual std::unique_ptr<Reactor::Watch> watch(int, ReadinessSink&) { return nullptr; }
+
+  // Has all connections watched (tap.h), those that are there already too; null: no longer. Does nothing where the
+  // carrier cannot. The tapper stays until it is replaced.
+  virtual void tap(Tapper*) {}
 
   // Ends a wait() under way, or the next one. Any thread, with or without the baton.
   virtual void interrupt() = 0;

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/capture/capturing_carrier.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <new>
 #include <utility>
 
 #include "simnic/capture/capturing_channel.h"
@@ -35,14 +28,7 @@ class CapturingRequest final : public InboundRequest {
   }
 
   void reject(std::span<const std::byte> private_data) override {
-    try {
-      const Offer& asked = offer();
-      Stream stream(place_, responder_of(place_.address, asked), initiator_of(asked), 0, false);
-      stream.begin(asked, now(), "");
-      stream.reject(asked, private_data);
-    } catch (const std::bad_alloc&) {
-      place_.recorder.count_drop(place_.interface);
-    }
+    capture_reject(place_, offer(), private_data);
     inner_->reject(private_data);
   }
 
@@ -51,29 +37,10 @@ class CapturingRequest final : public InboundRequest {
   const std::unique_ptr<InboundRequest> inner_;
 };
 
-// The words with which the process was started.
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline");
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  for (char& letter : text) {
-    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
-  }
-  while (text.ends_with(' ')) text.pop_back();
-  return text.substr(0, 1000);
-}
-
-std::string description() {
-  const char* const copy = std::getenv("SOFTDAT_RUN_COPY");
-  const std::string words = command_line();
-  return copy == nullptr || *copy == '\0' ? words : std::string(copy) + ": " + words;
-}
-
 Place make_place(Recorder& recorder, const std::string& adapter, const transport::Address& address) {
-  const std::string name =
-      std::string(program_invocation_short_name) + '[' + std::to_string(::getpid()) + "] " + adapter;
-  const std::uint32_t interface = recorder.add_interface(name, description());
-  const std::uint32_t base = port_base_of(recorder.number(), interface);
-  return {.recorder = recorder, .interface = interface, .name = name, .address = address, .port_base = base};
+  Place place = describe_place(recorder, adapter, address);
+  place.port_base = port_base_of(recorder.number(), place.interface);
+  return place;
 }
 
 }  // namespace

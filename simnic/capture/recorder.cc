@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/capture/recorder.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <system_error>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/ordered_copy.h"
-#include "base/own_threads.h"
-#include "base/quiet_write.h"
 
 namespace softdat::simnic::capture {
 namespace {
 
 namespace pcapng = base::pcapng;
-
-constexpr std::uint32_t kMostProcesses = 1u << 20;
-// So long packets gather, unless the ring is half full before.
-constexpr base::Duration kGatherTime = std::chrono::milliseconds(5);
-constexpr std::chrono::seconds kPatience{3};
 
 std::uint64_t wall_clock_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -72,8 +61,7 @@ Recorder* make_recorder() {
 // A child has no thread, and the file is its parent's. Another thread of the parent may have held any lock.
 void forget_in_child() {
   if (Recorder* const parents = g_recorder.exchange(nullptr)) {
-    new (&parents->mutex_) std::mutex;
-    parents->is_of_parent_ = true;
+    parents->writer_.leave_to_parent();
   }
   new (&g_recorder_creation) std::mutex;
   g_is_settled = false;
@@ -89,39 +77,31 @@ Recorder* Recorder::of_process() {
   return g_recorder.load(std::memory_order_acquire);
 }
 
-Recorder::Recorder(RecorderOptions options) : options_(std::move(options)), ring_(new std::byte[options_.ring_size]) {
-  open_file();
+Recorder::Recorder(RecorderOptions options)
+    : options_(std::move(options)),
+      ring_(new std::byte[options_.ring_size]),
+      file_(options_.directory, "pcapng", "the capture loses packets") {
+  begin();
+}
+
+Recorder::Recorder(base::UniqueFd file, RecorderOptions options)
+    : options_(std::move(options)), ring_(new std::byte[options_.ring_size]), file_(std::move(file)) {
+  begin();
+}
+
+void Recorder::begin() {
   std::vector<std::byte> section;
   pcapng::append_section(section, "SoftDAT");
-  if (!write(section)) throw std::system_error(errno, std::generic_category(), path_);
-  thread_ = base::start_own_thread([this] { run(); });
-  ::pthread_setname_np(thread_.native_handle(), "softdat-capture");
+  if (!file_.write(section)) throw std::system_error(errno, std::generic_category(), file_.path());
+  writer_.start("softdat-capture");
 }
 
 Recorder::~Recorder() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_ending_ = true;
-  }
-  news_.notify();
-  half_.notify();
-  thread_.join();
-}
-
-void Recorder::open_file() {
-  for (; number_ < kMostProcesses; ++number_) {
-    char name[32];
-    std::snprintf(name, sizeof name, "/%06u.pcapng", number_);
-    path_ = options_.directory + name;
-    file_ = base::UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (file_) return;
-    if (errno != EEXIST) break;
-  }
-  throw std::system_error(errno, std::generic_category(), path_);
+  writer_.stop();
 }
 
 std::uint32_t Recorder::add_interface(std::string_view name, std::string_view description) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(writer_.mutex());
   counts_.reserve(counts_.size() + 1);  // nothing may throw once the block is there
   // Our snap length is that of the payload, so the block names none.
   pcapng::append_interface(interfaces_, name, description, 0);
@@ -154,8 +134,8 @@ void Recorder::add(const Record& record) {
   head.captured = static_cast<std::uint32_t>(record.front.size() + kept + (has_back ? record.back : 0));
   bool was_empty = false, is_half_full = false;
   {
-    const std::lock_guard lock(mutex_);
-    if (is_of_parent_) return;
+    const std::lock_guard lock(writer_.mutex());
+    if (writer_.is_of_parent_locked()) return;
     Counts& counts = counts_[head.interface];
     ++counts.received;
     was_empty = head_ == tail_;
@@ -176,76 +156,20 @@ void Recorder::add(const Record& record) {
     if (has_back) std::memset(to, 0, record.back);
     is_half_full = used() >= options_.ring_size / 2;
   }
-  if (was_empty) news_.notify();
-  if (is_half_full) half_.notify();
+  if (was_empty) writer_.wake();
+  if (is_half_full) writer_.hurry();
 }
 
 void Recorder::count_drop(std::uint32_t interface) {
-  const std::lock_guard lock(mutex_);
-  if (is_of_parent_) return;
+  const std::lock_guard lock(writer_.mutex());
+  if (writer_.is_of_parent_locked()) return;
   ++counts_[interface].received;
   ++counts_[interface].dropped;
 }
 
-bool Recorder::is_there(std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  return is_ending_ || flushes_asked_ != flushes_done_ || used() >= bytes;
-}
-
-void Recorder::run() {
-  for (bool is_over = false; !is_over;) {
-    const auto news = news_.prepare();
-    if (is_there(1)) {
-      news_.cancel();
-    } else {
-      news_.wait(news, base::kNever);
-    }
-    const auto half = half_.prepare();
-    if (is_there(options_.ring_size / 2)) {
-      half_.cancel();
-    } else {
-      half_.wait(half, base::deadline_after(base::Clock::now(), kGatherTime));
-    }
-    std::uint64_t asked = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      asked = flushes_asked_;
-      is_over = is_ending_;
-    }
-    try {
-      drain(is_over || asked != flushes_done_);
-    } catch (const std::bad_alloc&) {
-      // The next turn may have memory.
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      flushes_done_ = asked;
-    }
-    flushed_.notify();
-  }
-}
-
-void Recorder::flush() {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_of_parent_) return;
-    number = ++flushes_asked_;
-  }
-  news_.notify();
-  half_.notify();
-  const base::Time deadline = base::deadline_after(base::Clock::now(), kPatience);
-  while (base::Clock::now() < deadline) {
-    const auto ticket = flushed_.prepare();
-    {
-      const std::lock_guard lock(mutex_);
-      if (flushes_done_ >= number) {
-        flushed_.cancel();
-        return;
-      }
-    }
-    flushed_.wait(ticket, deadline);
-  }
+base::PieceWriter::Source::Level Recorder::level_locked() const {
+  if (used() >= options_.ring_size / 2) return Level::kHalf;
+  return used() > 0 ? Level::kSome : Level::kEmpty;
 }
 
 // Producers do not touch what lies between tail_ and head_ as they were.
@@ -254,29 +178,29 @@ void Recorder::drain(bool is_final) {
     std::vector<std::byte> interfaces;
     std::span<const std::byte> blocks;
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(writer_.mutex());
       interfaces.assign(interfaces_.begin() + static_cast<std::ptrdiff_t>(interfaces_written_), interfaces_.end());
       const std::size_t end = head_ >= tail_ ? head_ : wrap_;
       blocks = {ring_.get() + tail_, end - tail_};
     }
     // Packets of an interface that the file does not know would spoil it.
-    bool is_written = write(interfaces);
+    bool is_written = file_.write(interfaces);
     if (is_written) {
       interfaces_written_ += interfaces.size();
-      is_written = write(blocks);
+      is_written = file_.write(blocks);
     }
     if (!is_written) count_lost(blocks);
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writer_.mutex());
     tail_ += blocks.size();
     if (head_ < tail_ && tail_ == wrap_) tail_ = 0;
   }
   const auto blocks = statistics(is_final);
-  static_cast<void>(write(blocks));
+  static_cast<void>(file_.write(blocks));
 }
 
 std::vector<std::byte> Recorder::statistics(bool is_final) {
   std::vector<std::byte> blocks;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(writer_.mutex());
   for (std::uint32_t i = 0; i < counts_.size(); ++i) {
     Counts& counts = counts_[i];
     if (!is_final && counts.told == counts.dropped) continue;
@@ -287,29 +211,8 @@ std::vector<std::byte> Recorder::statistics(bool is_final) {
   return blocks;
 }
 
-// Whole blocks only: a part of them is taken back.
-bool Recorder::write(std::span<const std::byte> blocks) {
-  std::size_t done = 0;
-  while (done < blocks.size()) {
-    const ssize_t wrote = base::quiet_pwrite(file_.get(), blocks.subspan(done), static_cast<off_t>(written_ + done));
-    if (wrote > 0) {
-      done += static_cast<std::size_t>(wrote);
-    } else if (wrote == 0 || errno != EINTR) {
-      const int error = wrote == 0 ? ENOSPC : errno;
-      if (!std::exchange(is_trouble_told_, true)) {
-        base::log(base::LogLevel::kWarning, "the capture loses packets: %s: %s", path_.c_str(), std::strerror(error));
-      }
-      static_cast<void>(!::ftruncate(file_.get(), static_cast<off_t>(written_)));
-      errno = error;
-      return false;
-    }
-  }
-  written_ += blocks.size();
-  return true;
-}
-
 void Recorder::count_lost(std::span<const std::byte> blocks) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(writer_.mutex());
   while (const auto block = pcapng::take_block(blocks)) {
     const auto packet = pcapng::read_packet(*block);
     if (packet && packet->head.interface < counts_.size()) ++counts_[packet->head.interface].dropped;

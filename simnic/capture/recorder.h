@@ -18,6 +18,7 @@
 
 #include "base/event_count.h"
 #include "base/pcapng.h"
+#include "base/piece_file.h"
 #include "base/unique_fd.h"
 #include "transport/message.h"
 
@@ -39,7 +40,7 @@ struct Record {
   std::size_t hidden = 0;                       // bytes that the packet had beside all these
 };
 
-class Recorder {
+class Recorder final : private base::PieceWriter::Source {
  public:
   // The recorder of this process, made by the first call; lives as long as the process. Null: SOFTDAT_CAPTURE is not
   // set, or the file cannot be created, which is logged once.
@@ -47,7 +48,9 @@ class Recorder {
 
   // Throws std::system_error if the file or the thread cannot be made, and std::bad_alloc.
   explicit Recorder(RecorderOptions options);
-  // For tests: stops the thread.
+  // Writes to this file, whose owner is told of nothing but the statistics in it. Throws as well.
+  Recorder(base::UniqueFd file, RecorderOptions options);
+  // Writes what is left, and stops the thread. Waits for the file system.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -55,7 +58,7 @@ class Recorder {
   // An adapter that captures; its number for PacketHead::interface. Throws std::bad_alloc.
   std::uint32_t add_interface(std::string_view name, std::string_view description);
   // The number of this process in the capture, from 0 on; no two processes have the same.
-  std::uint32_t number() const { return number_; }
+  std::uint32_t number() const { return file_.number(); }
   std::size_t snap_length() const { return options_.snap_length; }
 
   // Takes the packet, or drops and counts it. Any thread. Never blocks on the file, allocates nothing.
@@ -63,7 +66,7 @@ class Recorder {
   void count_drop(std::uint32_t interface);
   // Waits until what has been added so far is written, with statistics; for some seconds only, as the file system may
   // hang.
-  void flush();
+  void flush() { writer_.flush(); }
 
  private:
   struct Counts {
@@ -74,44 +77,31 @@ class Recorder {
 
   friend void forget_in_child();
 
-  void open_file();
+  void begin();
   std::byte* reserve(std::size_t size);
   std::size_t used() const;
-  // The thread's.
-  bool is_there(std::size_t bytes);
-  void run();
-  void drain(bool is_final);
-  bool write(std::span<const std::byte> blocks);
+  // PieceWriter::Source.
+  Level level_locked() const override;
+  void drain(bool is_final) override;
   void count_lost(std::span<const std::byte> blocks);
   std::vector<std::byte> statistics(bool is_final);
 
   // Fixed after construction.
   const RecorderOptions options_;
-  std::uint32_t number_ = 0;
-  std::string path_;
-  base::UniqueFd file_;
   const std::unique_ptr<std::byte[]> ring_;
 
-  std::mutex mutex_;                   // guards the next block; never held during a system call
+  // Guarded by writer_.mutex().
   std::size_t head_ = 0;               // where the next packet goes
   std::size_t tail_ = 0;               // the oldest packet; equal to head_: none
   std::size_t wrap_ = 0;               // with head_ < tail_: where the packets at the end of the ring end
   std::vector<std::byte> interfaces_;  // blocks, one for each element of counts_
   std::vector<Counts> counts_;
-  bool is_of_parent_ = false;  // this process is a child made by fork()
-  bool is_ending_ = false;
-  std::uint64_t flushes_asked_ = 0;
-  std::uint64_t flushes_done_ = 0;
 
   // Used by the writing thread alone.
-  std::uint64_t written_ = 0;           // bytes of the file that are whole blocks
+  base::PieceFile file_;
   std::size_t interfaces_written_ = 0;  // bytes of interfaces_ that the file has
-  bool is_trouble_told_ = false;
 
-  base::EventCount news_;     // the ring is empty no more
-  base::EventCount half_;     // the ring is half full
-  base::EventCount flushed_;  // flushes_done_ has grown
-  std::thread thread_;
+  base::PieceWriter writer_{*this};
 };
 
 }  // namespace softdat::simnic::capture

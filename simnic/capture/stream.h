@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,7 +38,12 @@ struct Place {
   std::string name{};            // "dtest[4711] sim0"
   transport::Address address{};  // of the adapter
   std::uint32_t port_base = 0;   // as NicConfig has it
+  // Of a live capture, else null: counts its connections. Each gets the number as the port of its initiator, because
+  // endpoints of several processes have the same ports.
+  std::atomic<std::uint32_t>* connections = nullptr;
 };
+// Adds an interface for this process and adapter to the recorder. Throws std::bad_alloc.
+Place describe_place(Recorder& recorder, const std::string& adapter, const transport::Address& address);
 
 class Stream {
  public:

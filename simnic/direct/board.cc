@@ -105,11 +105,37 @@ void Board::give_gate_back(std::uint32_t gate) {
 }
 
 void Board::open_gate(std::uint32_t gate, std::uint64_t connection) {
+  const std::lock_guard lock(mutex_);
+  if (!suspended_.empty()) {
+    suspended_[gate] = connection;
+    return;
+  }
   own().gates[gate].open_for.store(connection, std::memory_order_release);
 }
 
 void Board::close_gate(std::uint32_t gate) {
+  const std::lock_guard lock(mutex_);
+  if (!suspended_.empty()) suspended_[gate] = 0;
   own().gates[gate].open_for.store(0, std::memory_order_seq_cst);
+}
+
+void Board::suspend() {
+  std::vector<std::uint64_t> suspended(kGates);
+  const std::lock_guard lock(mutex_);
+  if (!suspended_.empty()) return;
+  for (std::uint32_t gate = 0; gate < fresh_gate_; ++gate) {
+    if (open_parts_of_gate(gate)) suspended[gate] = own().gates[gate].open_for.exchange(0, std::memory_order_seq_cst);
+  }
+  suspended_ = std::move(suspended);
+}
+
+void Board::resume() {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t gate = 0; gate < suspended_.size(); ++gate) {
+    if (suspended_[gate] != 0) own().gates[gate].open_for.store(suspended_[gate], std::memory_order_release);
+  }
+  suspended_.clear();
+  suspended_.shrink_to_fit();
 }
 
 void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive) {

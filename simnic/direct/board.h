@@ -64,6 +64,10 @@ class Board final : public memory::Lender {
   void give_gate_back(std::uint32_t gate);
   void open_gate(std::uint32_t gate, std::uint64_t connection);
   void close_gate(std::uint32_t gate);
+  // Closes all gates until resume(), which opens those again whose connections have not ended meanwhile. Peers finish
+  // the piece that they copy. suspend() throws std::bad_alloc without any effect.
+  void suspend();
+  void resume();
 
   // Receive `number` of the gate's queue pair has been posted. REQUIRES: no other thread publishes one meanwhile, and
   // receive number - kReceives has been used up.
@@ -89,6 +93,8 @@ class Board final : public memory::Lender {
   // Guarded by mutex_.
   std::vector<std::uint32_t> free_gates_;
   std::uint32_t fresh_gate_ = 0;  // from here on never used
+  // While suspended, by gate: the connection for which it is to be open again, 0: none; else empty.
+  std::vector<std::uint64_t> suspended_;
 };
 
 }  // namespace softdat::simnic::direct

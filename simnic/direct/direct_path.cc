@@ -119,7 +119,7 @@ bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length
   const bool is_atomic = hca::is_atomic(request.opcode);
   const bool is_read = request.opcode == hca::SendOpcode::kRead || is_atomic;
   if (!is_read && request.opcode != hca::SendOpcode::kWrite) return false;
-  if (length == 0 || (is_read && !may_read_) || !home_->is_usable()) return false;
+  if (length == 0 || (is_read && !may_read_) || !home_->may_reach()) return false;
   if (is_atomic) return carry_out_atomic(request);
   for (std::uint64_t done = 0; move_piece(request, length, done);) {
     if (done == length) return true;
@@ -182,7 +182,7 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
 // this one's receive was posted behind theirs, so that they find one then. A write may be meant for the very bytes of
 // the receive, and comes first; of what it reads, a fenced send must wait for reads.
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
-  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !home_->is_usable()) return false;
+  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !home_->may_reach()) return false;
   if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;
   for (std::uint64_t done = 0; place_piece(request, length, done);) {
     if (done == length) return true;

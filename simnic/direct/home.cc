@@ -94,6 +94,18 @@ Home::~Home() {
   if (is_usable()) arena_.lent().release();
 }
 
+void Home::suspend() {
+  if (!is_usable()) return;
+  board_.suspend();
+  reaching_.store(~generation_, std::memory_order_relaxed);
+}
+
+void Home::resume() {
+  if (!is_usable()) return;
+  board_.resume();
+  reaching_.store(generation_, std::memory_order_relaxed);
+}
+
 std::shared_ptr<transport::PeerResources> Home::attach_peer(std::array<base::UniqueFd, transport::kResourceFiles> files,
                                                             base::UniqueFd process) {
   return meet(std::move(files[0]), std::move(files[1]), std::move(process));

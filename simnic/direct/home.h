@@ -47,6 +47,12 @@ class Home final : public transport::ResourceExchange {
   std::uint64_t next_connection() { return last_connection_.fetch_add(1, std::memory_order_relaxed) + 1; }
   // A child of the process that made it has none of this.
   bool is_usable() const { return memory::fork_generation() == generation_; }
+  // Whether this side may reach peers directly.
+  bool may_reach() const { return memory::fork_generation() == reaching_.load(std::memory_order_relaxed); }
+  // Until resume(), neither side begins to reach the other directly: messages do. suspend() throws std::bad_alloc
+  // without any effect.
+  void suspend();
+  void resume();
 
   // meet() adds a peer. Null: the files are not those of a peer, or there is no memory or no place for it. part() must
   // be called when no link and no queue pair uses the peer any more. `has_hung_up`: the kernel has closed the peer's
@@ -69,7 +75,7 @@ class Home final : public transport::ResourceExchange {
 
  private:
   Home(memory::Arena& arena, memory::MoveWhen when)
-      : arena_(arena), when_(when), generation_(memory::fork_generation()) {}
+      : arena_(arena), when_(when), generation_(memory::fork_generation()), reaching_(generation_) {}
   struct Known {
     std::uint64_t number;  // ascending
     std::shared_ptr<Peer> peer;
@@ -89,6 +95,7 @@ class Home final : public transport::ResourceExchange {
   memory::Arena& arena_;  // the process's
   const memory::MoveWhen when_;
   const unsigned generation_;
+  std::atomic<unsigned> reaching_;  // generation_, or one that never comes while suspended
   std::atomic<std::uint64_t> last_connection_{0};
   // Pins of our own that a waiter gave up on; 0: none. All writers store the same value.
   std::array<std::atomic<std::uint64_t>, kPinSlots> given_up_{};

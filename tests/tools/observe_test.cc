@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <thread>
@@ -404,6 +405,28 @@ TEST(Metrics, AreDeclaredOnceAndTogether) {
   }
   EXPECT_TRUE(declared.contains("softdat_endpoint_operations_total"));
   EXPECT_EQ(to_metrics({process}, false).find("softdat_endpoint_operations_total"), std::string::npos);
+}
+
+// As of an RDMA device, which counts what is posted and no more.
+TEST(Output, SaysWhatADeviceDoesNotCount) {
+  Process process;
+  process.snapshot.eps.push_back(endpoint(1, 10));
+  process.snapshot.eps.push_back(endpoint(2, 10));
+  process.snapshot.eps[1].send_capacity = 4;
+  const auto json = nlohmann::json::parse(to_json({process}));
+  const auto& endpoints = json["processes"][0]["endpoints"];
+  for (const char* const name : {"failed_requests", "failed_receives", "rnr_waits", "resends", "connect_retries"}) {
+    EXPECT_TRUE(endpoints[0][name].is_null()) << name;
+    EXPECT_FALSE(endpoints[1][name].is_null()) << name;
+  }
+  EXPECT_TRUE(endpoints[0]["send_queue"]["high_water"].is_null());
+  EXPECT_TRUE(endpoints[0]["recv_queue"]["capacity"].is_null());
+  EXPECT_EQ(endpoints[1]["send_queue"]["capacity"], 4);
+  EXPECT_EQ(endpoints[0]["operations"]["send"], 10);
+  const std::string metrics = to_metrics({process}, true);
+  EXPECT_EQ(metrics.find("softdat_endpoint_high_water{pid=\"0\",program=\"\",ep=\"0x1\""), std::string::npos);
+  EXPECT_NE(metrics.find("softdat_endpoint_high_water{pid=\"0\",program=\"\",ep=\"0x2\""), std::string::npos)
+      << metrics;
 }
 
 }  // namespace

@@ -216,6 +216,11 @@ void Subcommand::add_program(std::vector<std::string>& words) {
   app_->formatter(std::make_shared<ProgramFormatter>());
 }
 
+void Subcommand::add_marked_program(std::vector<std::string>& words) {
+  notes_->programs.emplace(app_, &words);
+  notes_->marked.insert(app_);
+}
+
 void Subcommand::add_operand(const std::string& name, std::string& value, const std::string& help) {
   app_->add_option(name, value, help)->type_name("");
 }
@@ -274,6 +279,7 @@ void CommandLine::take_program(std::vector<std::string>& words) const {
   const auto chosen = std::find_if(notes_.programs.begin(), notes_.programs.end(), is_chosen);
   if (chosen == notes_.programs.end()) return;
   auto word = std::next(words.begin());
+  if (notes_.marked.contains(chosen->first)) word = std::find(word, words.end(), "--");
   while (word != words.end() && word->size() > 1 && word->front() == '-' && *word != "--") {
     word += takes_next_word(*chosen->first, *word) && std::next(word) != words.end() ? 2 : 1;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ class UsageError : public Failure {
 // What the commands say of themselves beyond what CLI11 knows.
 struct CommandNotes {
   std::map<const CLI::App*, std::vector<std::string>*>
-      programs;  // of a command that runs a program: where its words go
+      programs;                      // of a command that runs a program: where its words go
+  std::set<const CLI::App*> marked;  // of these, those whose program stands behind "--" only
   std::map<const CLI::Option*, std::vector<std::string>> choices;  // of an option that takes one word of these
 };
 
@@ -65,6 +67,8 @@ class Subcommand {
                  const std::string& help);
   // A program and its arguments: `words` receives everything from the first word that is no option on, or after "--".
   void add_program(std::vector<std::string>& words);
+  // The same of a command that has an operand too: only what follows "--".
+  void add_marked_program(std::vector<std::string>& words);
   // A word without a dash that may follow the command.
   void add_operand(const std::string& name, std::string& value, const std::string& help);
 

@@ -84,7 +84,9 @@ std::string complete(const CLI::App& softdat, const CommandNotes& notes, std::ve
   const std::vector<std::string> names = commands_of(softdat);
   if (std::find(names.begin(), names.end(), words.front()) == names.end()) return "";
   const CLI::App& command = *softdat.get_subcommand(words.front());
-  if (notes.programs.contains(&command)) {
+  const auto mark = std::find(words.begin(), std::prev(words.end()), "--");
+  const bool is_marked = notes.marked.contains(&command) && mark == std::prev(words.end());
+  if (notes.programs.contains(&command) && !is_marked) {
     const std::size_t program = find_program_word(command, words);
     if (program != 0) return fmt::format(":program {}\n", program);
   }
@@ -92,7 +94,7 @@ std::string complete(const CLI::App& softdat, const CommandNotes& notes, std::ve
   const bool is_value = words.size() > 2 && takes_value(before);
   if (is_value) return complete_value(*before, notes, begin == "=" ? "" : begin);
   if (begin.starts_with('-')) return lines_of(options_of(command), begin);
-  if (notes.programs.contains(&command)) return ":commands\n";
+  if (notes.programs.contains(&command) && !is_marked) return ":commands\n";
   return complete_operand(softdat, words.front(), begin);
 }
 

@@ -2,6 +2,7 @@
 // softdat: the command that a user runs.
 #include <exception>
 
+#include "tools/softdat/capture/command.h"
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/doctor/command.h"
 #include "tools/softdat/doctor/worker.h"
@@ -37,6 +38,7 @@ int run_chosen(int argc, const char* const* argv) {
                       "Write the rows to this file, as JSON (-: to standard output, and no table)");
   run::Command run_command(line);
   const run::EnvCommand env(line);
+  capture::Command capture(line);
   const sweep::Command sweep(line);
   const profile::Command profile(line);
   const profile::LintCommand lint(line);
@@ -66,6 +68,7 @@ int run_chosen(int argc, const char* const* argv) {
   if (floor.is_chosen()) return floor.run();
   if (run_command.is_chosen()) return run_command.run();
   if (env.is_chosen()) return env.run();
+  if (capture.is_chosen()) return capture.run();
   if (sweep.is_chosen()) return sweep.run();
   if (profile.is_chosen()) return profile.run();
   if (lint.is_chosen()) return lint.run();

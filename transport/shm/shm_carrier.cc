@@ -62,13 +62,22 @@ std::unique_ptr<Channel> ShmCarrier::connect(const Address& remote, const Offer&
   if (begin != Contact::Begin::kUnderWay) {
     channel->tell_later(News::kRefused, is_known_host ? Refusal::kNoListener : Refusal::kUnreachable);
   }
+  if (tapper_ != nullptr) channel->begin_tap(tapper_->on_connect(remote, request, channel->carrier_name(), sink));
   return channel;
+}
+
+void ShmCarrier::tap(Tapper* tapper) {
+  for (ShmChannel& channel : channels_) channel.end_tap();
+  tapper_ = tapper;
+  if (tapper == nullptr) return;
+  for (ShmChannel& channel : channels_) channel.join_tap(*tapper);
 }
 
 std::unique_ptr<Channel> ShmCarrier::try_connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   auto channel = std::make_unique<ShmChannel>(*this, sink);
   channel->ask({.remote = remote, .offer = request});
   if (start(*channel) != Contact::Begin::kUnderWay) return nullptr;
+  if (tapper_ != nullptr) channel->begin_tap(tapper_->on_connect(remote, request, channel->carrier_name(), sink));
   return channel;
 }
 

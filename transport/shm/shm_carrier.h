@@ -53,6 +53,7 @@ class ShmCarrier final : public Carrier {
   void wait(base::Time deadline) override;
   void interrupt() override;
   bool has_failed() const override { return has_failed_; }
+  void tap(Tapper* tapper) override;
 
   // As connect(), but null when nobody on this host serves that id at that address.
   std::unique_ptr<Channel> try_connect(const Address& remote, const Offer& request, ChannelSink& sink);
@@ -79,6 +80,10 @@ class ShmCarrier final : public Carrier {
   // For the carrier's parts, with the baton.
   Reactor& reactor() { return reactor_; }
   const CarrierId& id() const { return id_; }
+  const Address& address() const { return options_.address; }
+  void enlist(ShmChannel& channel) { channels_.push_back(channel); }
+  // Who watches connections; null: nobody.
+  Tapper* tapper() const { return tapper_; }
   const Rendezvous& rendezvous() const { return rendezvous_; }
   // For one packet at a time. Not on the stack, which may be the consumer's and small.
   std::span<std::byte> packet_buffer() { return packet_buffer_; }
@@ -163,6 +168,8 @@ class ShmCarrier final : public Carrier {
   std::optional<base::Time> remove_abandoned_at_;
   std::vector<std::byte> packet_buffer_;
   ChannelQueue news_;
+  AllChannels channels_;
+  Tapper* tapper_ = nullptr;
   std::uint32_t turns_since_look_ = 0;
   // The links are all that move() has to look at, and all of them are hot. Set by move(), cleared by stir().
   bool is_calm_ = false;

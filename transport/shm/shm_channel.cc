@@ -9,6 +9,10 @@
 
 namespace softdat::transport::shm {
 
+ShmChannel::ShmChannel(ShmCarrier& carrier, ChannelSink& sink) : carrier_(carrier), sink_(&sink) {
+  carrier_.enlist(*this);
+}
+
 ShmChannel::~ShmChannel() {
   if (survival_ != nullptr) mark_destroyed();
   close(CloseMode::kAbrupt);
@@ -18,6 +22,10 @@ ShmChannel::~ShmChannel() {
 static_assert(sizeof(ShmChannel) <= 384);
 
 void ShmChannel::ask(Question question) {
+  remote_ = question.remote;
+  own_port_ = question.offer.address.port;
+  service_id_ = question.offer.service_id;
+  is_initiator_ = true;
   question_ = std::make_unique<Question>(std::move(question));
 }
 
@@ -33,9 +41,46 @@ void ShmChannel::leave() {
   unlink();
 }
 
-void ShmChannel::expect(const Offer& peer, Features agreed) {
+void ShmChannel::expect(const Offer& peer, const Offer& reply) {
   peer_ = std::make_unique<Offer>(peer);
-  features_ = agreed;
+  features_ = peer.features & reply.features;
+  remote_ = peer.address;
+  own_port_ = reply.address.port;
+  service_id_ = peer.service_id;
+}
+
+// A Brief that is being sent at this moment is not seen.
+void ShmChannel::begin_tap(std::unique_ptr<ChannelTap> tap) {
+  tap_.open(std::move(tap), sink_);
+  if (tap_) brief_end_.store(0, std::memory_order_relaxed);
+}
+
+void ShmChannel::join_tap(Tapper& tapper) {
+  if (sink_ == nullptr) return;
+  const Address own = carrier_.address().with_port(own_port_);
+  switch (state_) {
+    case ChannelState::kContacting:
+    case ChannelState::kConnecting:
+      return begin_tap(tapper.on_connect(question_->remote, question_->offer, carrier_name(), *sink_));
+    case ChannelState::kAccepting:
+      return begin_tap(tapper.on_accept(*peer_, {.address = own, .service_id = service_id_, .features = features_},
+                                        carrier_name(), *sink_));
+    case ChannelState::kOpen:
+      return begin_tap(tapper.on_running({.is_initiator = is_initiator_,
+                                          .own = own,
+                                          .remote = remote_,
+                                          .service_id = service_id_,
+                                          .features = features_,
+                                          .carrier_name = carrier_name()},
+                                         *sink_));
+    case ChannelState::kClosed:
+      return;
+  }
+}
+
+void ShmChannel::end_tap() {
+  tap_.close(sink_);
+  brief_end_.store(kMostPayload + 1, std::memory_order_relaxed);
 }
 
 std::shared_ptr<PeerResources> ShmChannel::peer_resources() const {
@@ -49,12 +94,14 @@ void ShmChannel::flush() {
 }
 
 void ShmChannel::terminate(const TerminateCode& code) {
+  if (tap_ && sink_ != nullptr) tap_->on_terminate(code);
   finish(RecordKind::kTerminate, encode_terminate(code));
 }
 
 // The ring holds what send() has taken, so an orderly and an abrupt close differ in nothing: the
 // bye stands behind it.
 void ShmChannel::close(CloseMode) {
+  if (tap_ && sink_ != nullptr) tap_->on_close();
   finish(RecordKind::kBye, {});
 }
 
@@ -72,6 +119,7 @@ bool ShmChannel::on_accept(const Offer& reply) {
   if (state_ != ChannelState::kConnecting) return false;
   state_ = ChannelState::kOpen;
   features_ = question_->offer.features & reply.features;
+  remote_ = reply.address.is_set() ? reply.address : remote_;
   question_.reset();
   if (std::exchange(wants_to_write_, false)) link_->block(*this);
   sink_->on_established(reply);

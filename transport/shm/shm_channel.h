@@ -4,6 +4,7 @@
 // Called with the baton, but for send_brief(), which its owner calls with or without.
 #pragma once
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "transport/channel.h"
 #include "transport/shm/record.h"
+#include "transport/tap.h"
 
 namespace softdat::transport::shm {
 
@@ -44,7 +46,7 @@ using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<b
 
 class ShmChannel final : public Channel, public QueueHook {
  public:
-  ShmChannel(ShmCarrier& carrier, ChannelSink& sink) : carrier_(carrier), sink_(&sink) {}
+  ShmChannel(ShmCarrier& carrier, ChannelSink& sink);
   ~ShmChannel() override;
 
   SendResult send(const Message& message, PayloadSource* payload) override;
@@ -65,7 +67,13 @@ class ShmChannel final : public Channel, public QueueHook {
   void join(Link& link, std::uint32_t number, ChannelState state);
   // The link has nothing more to do with this channel.
   void leave();
-  void expect(const Offer& peer, Features agreed);  // accepting: what on_established() will tell
+  // Accepting: what on_established() will tell, and what this side has answered.
+  void expect(const Offer& peer, const Offer& reply);
+
+  // Watched from now on, unless `tap` is null; and no longer.
+  void begin_tap(std::unique_ptr<ChannelTap> tap);
+  void join_tap(Tapper& tapper);
+  void end_tap();
 
   // What the peer said. False when it had no right to say so.
   bool on_accept(const Offer& reply);
@@ -95,6 +103,8 @@ class ShmChannel final : public Channel, public QueueHook {
 
   ChannelState state() const { return state_; }
   std::uint32_t number() const { return number_; }
+
+  boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> carrier_hook;
 
  private:
   // An ack waits for the next record, or for flush(): it then rides in that record's head, if it can.
@@ -130,6 +140,8 @@ class ShmChannel final : public Channel, public QueueHook {
 
   void mark_destroyed();
 
+  SendResult send_message(const Message& message, PayloadSource* payload);
+  SendResult send_watched(const Message& message, PayloadSource* payload);
   Piece write_piece(const Message& message, PayloadSource* payload);
   bool fill(PayloadSource* payload, std::byte* to, std::size_t length) const;
   void publish(RecordKind kind, std::uint32_t bytes);
@@ -156,11 +168,23 @@ class ShmChannel final : public Channel, public QueueHook {
   Message current_;
   WaitingAck ack_;           // ours to the peer
   std::uint64_t heard_ = 0;  // the peer's last
+  // A Brief with this many bytes or more does not go by send_brief(); 0: none does. Written with the baton.
+  std::atomic<std::size_t> brief_end_{kMostPayload + 1};
+  TapPoint tap_;
+  // For taps. Fixed once the question or the answer is known.
+  Address remote_{};
+  std::uint16_t own_port_ = 0;
+  bool is_initiator_ = false;
+  std::uint64_t service_id_ = 0;
   Survival* survival_ = nullptr;
   std::unique_ptr<Question> question_;
   std::unique_ptr<Offer> peer_;
 };
 
+using AllChannels = boost::intrusive::list<
+    ShmChannel,
+    boost::intrusive::member_hook<ShmChannel, decltype(ShmChannel::carrier_hook), &ShmChannel::carrier_hook>,
+    boost::intrusive::constant_time_size<false>>;
 using ChannelQueue = boost::intrusive::list<ShmChannel, boost::intrusive::constant_time_size<false>>;
 
 }  // namespace softdat::transport::shm

@@ -46,6 +46,19 @@ void ShmChannel::mark_destroyed() {
 }
 
 SendResult ShmChannel::send(const Message& message, PayloadSource* payload) {
+  if (tap_) [[unlikely]]
+    return send_watched(message, payload);
+  return send_message(message, payload);
+}
+
+SendResult ShmChannel::send_watched(const Message& message, PayloadSource* payload) {
+  tap_->before_send();
+  const SendResult result = send_message(message, payload);
+  if (result == SendResult::kDone) tap_->on_sent(message, payload);
+  return result;
+}
+
+inline SendResult ShmChannel::send_message(const Message& message, PayloadSource* payload) {
   if (state_ == ChannelState::kClosed) return SendResult::kClosed;
   if (state_ != ChannelState::kOpen) {
     wants_to_write_ = true;
@@ -77,7 +90,9 @@ SendResult ShmChannel::send(const Message& message, PayloadSource* payload) {
 
 // A record of its own, with whatever there is to acknowledge.
 bool ShmChannel::send_brief(const Brief& brief) {
-  if (state_ != ChannelState::kOpen || brief.payload.size() > kMostPayload) return false;
+  if (state_ != ChannelState::kOpen || brief.payload.size() >= brief_end_.load(std::memory_order_relaxed)) {
+    return false;
+  }
   const bool has_ack = brief.acked.has_value() || ack_.is_there();
   const std::uint64_t acked = brief.acked ? *brief.acked : ack_.value();
   if (has_ack && !ack_.may_ride(acked)) return false;

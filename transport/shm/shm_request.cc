@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/shm/link.h"
+#include "transport/shm/shm_carrier.h"
 
 namespace softdat::transport::shm {
 
@@ -26,13 +27,17 @@ std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sin
   if (link_ == nullptr) return nullptr;
   // What may fail for want of memory comes first: a request that has left its link cannot come back.
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
-  channel->expect(offer_, offer_.features & reply.features);
+  channel->expect(offer_, reply);
   const Bytes answer = encode_offer(reply);
+  Tapper* const tapper = carrier_.tapper();
+  if (tapper != nullptr) channel->begin_tap(tapper->on_accept(offer_, reply, channel->carrier_name(), sink));
   leave()->accept(number_, *channel, answer);
   return channel;
 }
 
 void ShmRequest::reject(std::span<const std::byte> private_data) {
+  Tapper* const tapper = carrier_.tapper();
+  if (tapper != nullptr && link_ != nullptr) tapper->on_reject(offer_, private_data);
   const RefusalNotice notice{.reason = Refusal::kByConsumer,
                              .private_data = {private_data.begin(), private_data.end()}};
   const Bytes refusal = encode_refusal(notice);  // first, as above

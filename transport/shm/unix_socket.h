@@ -8,14 +8,12 @@
 #include <cstdint>
 #include <span>
 
+#include "base/socket_directory.h"
 #include "base/unique_fd.h"
 
 namespace softdat::transport::shm {
 
-struct SocketResult {
-  base::UniqueFd fd;  // empty: see error
-  int error = 0;      // an errno
-};
+using base::SocketResult;
 
 // One waiting peer; error EAGAIN when there is none.
 SocketResult accept_from(int listener);

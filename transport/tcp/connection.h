@@ -14,6 +14,7 @@
 #include "transport/channel.h"
 #include "transport/offer.h"
 #include "transport/reactor.h"
+#include "transport/tap.h"
 #include "transport/tcp/connection_state.h"
 #include "transport/tcp/hub.h"
 #include "transport/tcp/inbound.h"
@@ -48,6 +49,12 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void cut_within(const Message& message, PayloadSource* payload);
   void damage_next(const Damage& damage) { outbound_.damage_next(damage); }
   Features features() const { return agreement_.features; }
+
+  // Watched from now on, if there is a sink; and no longer.
+  void join_tap(Tapper& tapper);
+  void end_tap() { tap_.close(sink_); }
+  // The owner rejects the peer's request.
+  void note_reject(std::span<const std::byte> private_data);
 
   // What transport::InboundRequest promises.
   bool is_requested() const { return state_ == State::kRequested; }
@@ -124,6 +131,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool read_stream();
   void heed(const ReadOutcome& outcome);
   void on_stream_end();
+  SendResult send_message(const Message& message, PayloadSource* payload);
   SendResult after_write(WriteStatus status);
 
   // Ends.
@@ -151,6 +159,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // Owned by the baton.
   State state_ = State::kDialing;
   ChannelSink* sink_ = nullptr;
+  TapPoint tap_;
   base::UniqueFd fd_;
   std::unique_ptr<Reactor::Watch> watch_;
   bool is_listed_unarmed_ = false;

@@ -84,6 +84,7 @@ bool Connection::accept(const Offer& reply, ChannelSink& sink) {
   }
   note_answered();
   sink_ = &sink;
+  if (hub_.tapper() != nullptr) join_tap(*hub_.tapper());
   const bool is_peer_to_peer = agreement_.rtr != 0;
   advance(is_peer_to_peer ? Event::kConfirm : Event::kHold);
   hub_.timers().set_after(*this, is_peer_to_peer ? hub_.options().confirm_timeout : hub_.options().responder_hold);

@@ -113,6 +113,29 @@ void Connection::warn_of_neighbour() const {
   warn_of_asking_neighbour(peer_.address.with_port(0));
 }
 
+void Connection::join_tap(Tapper& tapper) {
+  if (sink_ == nullptr || tap_) return;
+  constexpr const char* kName = "tcp";
+  if (is_established_) {
+    const bool is_initiator = side_ == Side::kInitiator;
+    return tap_.open(tapper.on_running({.is_initiator = is_initiator,
+                                        .own = offer_.address,
+                                        .remote = peer_.address,
+                                        .service_id = is_initiator ? offer_.service_id : peer_.service_id,
+                                        .features = agreement_.features,
+                                        .carrier_name = kName},
+                                       *sink_),
+                     sink_);
+  }
+  tap_.open(side_ == Side::kInitiator ? tapper.on_connect(remote_, offer_, kName, *sink_)
+                                      : tapper.on_accept(peer_, offer_, kName, *sink_),
+            sink_);
+}
+
+void Connection::note_reject(std::span<const std::byte> private_data) {
+  if (hub_.tapper() != nullptr) hub_.tapper()->on_reject(peer_, private_data);
+}
+
 void Connection::open() {
   const SharedConnection self = shared_from_this();
   advance(Event::kOpen);

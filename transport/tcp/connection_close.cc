@@ -15,6 +15,7 @@ namespace softdat::transport::tcp {
 void Connection::close(CloseMode mode) {
   const SharedConnection self = shared_from_this();
   if (state_ == State::kDraining) return;
+  if (tap_ && sink_ != nullptr) tap_->on_close();
   is_prompt_ = mode != CloseMode::kOrderly;
   sink_ = nullptr;
   if (!is_receiving()) return end();
@@ -27,6 +28,7 @@ void Connection::close(CloseMode mode) {
 void Connection::terminate(const TerminateCode& code) {
   if (state_ != State::kOpen || verdict_) return close(CloseMode::kAbrupt);
   const SharedConnection self = shared_from_this();
+  if (tap_ && sink_ != nullptr) tap_->on_terminate(code);
   sink_ = nullptr;
   terminate_with(code, CloseReason::kProtocolError);
 }
@@ -125,6 +127,7 @@ void Connection::reset_at_once() {
 
 void Connection::cut() {
   const SharedConnection self = shared_from_this();
+  if (tap_ && sink_ != nullptr) tap_->on_cut();
   sink_ = nullptr;
   if (fd_) reset_at_once();
   end();

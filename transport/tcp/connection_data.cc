@@ -16,6 +16,15 @@ constexpr std::size_t kReadBudget = std::size_t{2} << 20;
 }  // namespace
 
 SendResult Connection::send(const Message& message, PayloadSource* payload) {
+  if (!tap_) [[likely]]
+    return send_message(message, payload);
+  tap_->before_send();
+  const SendResult result = send_message(message, payload);
+  if (result == SendResult::kDone) tap_->on_sent(message, payload);
+  return result;
+}
+
+inline SendResult Connection::send_message(const Message& message, PayloadSource* payload) {
   base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
   if (verdict_ || refusal_ || state_ == State::kDraining || state_ == State::kClosed) return SendResult::kClosed;
   if (state_ != State::kOpen || (is_blocked_ && is_write_wanted_)) {

@@ -19,6 +19,10 @@
 #include "transport/tcp/half_open.h"
 #include "transport/tcp/tcp_options.h"
 
+namespace softdat::transport {
+class Tapper;
+}
+
 namespace softdat::transport::tcp {
 
 class Connection;
@@ -67,6 +71,15 @@ class Hub final : private base::Timer {
   void forget_half_open(Connection& connection);
   // Null when there is none. Never allocates.
   SharedConnection any_connection() const { return connections_.empty() ? nullptr : connections_.front().held_; }
+
+  // Calls visit(connection) for each. Neither begins nor ends connections meanwhile.
+  template <typename Visit>
+  void for_each_connection(Visit visit) {
+    for (HubEntry& entry : connections_) visit(*entry.held_);
+  }
+  // Who watches connections; null: nobody.
+  void set_tapper(Tapper* tapper) { tapper_ = tapper; }
+  Tapper* tapper() const { return tapper_; }
 
   // accept() found no free descriptor: closes one that was kept for this, so that the peer can be
   // turned away, then keeps another.
@@ -122,6 +135,7 @@ class Hub final : private base::Timer {
   std::vector<SharedConnection> unarmed_;
   std::array<Active, 4> active_;
   base::UniqueFd spare_;
+  Tapper* tapper_ = nullptr;
   std::size_t done_ = 0;
   int blocked_writers_ = 0;
   unsigned idle_turns_ = 0;

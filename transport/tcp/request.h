@@ -66,7 +66,9 @@ class Request final : public InboundRequest {
   void reject(std::span<const std::byte> private_data) override {
     Offer answer;
     answer.private_data.assign(private_data.begin(), private_data.end());
-    if (is_alive()) connection_->refuse(Verdict::kByConsumer, answer);
+    if (!is_alive()) return;
+    connection_->note_reject(private_data);
+    connection_->refuse(Verdict::kByConsumer, answer);
   }
 
  private:

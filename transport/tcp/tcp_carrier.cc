@@ -47,7 +47,15 @@ std::unique_ptr<Channel> TcpCarrier::connect(const Address& remote, const Offer&
   // The channel first: what has begun when memory runs out ends with it, and the sink is not heard of again.
   auto channel = std::make_unique<TcpChannel>(connection);
   connection->dial();
+  if (hub_.tapper() != nullptr) connection->join_tap(*hub_.tapper());
   return channel;
+}
+
+void TcpCarrier::tap(Tapper* tapper) {
+  hub_.for_each_connection([](Connection& connection) { connection.end_tap(); });
+  hub_.set_tapper(tapper);
+  if (tapper == nullptr) return;
+  hub_.for_each_connection([tapper](Connection& connection) { connection.join_tap(*tapper); });
 }
 
 std::size_t TcpCarrier::turn(base::Time now) {

@@ -30,6 +30,7 @@ class TcpCarrier final : public Carrier {
   void wait(base::Time deadline) override;
   void interrupt() override;
   bool has_failed() const override { return has_failed_; }
+  void tap(Tapper* tapper) override;
 
   // turn() and wait() in parts, for a carrier that shares the reactor with others. A turn is move(),
   // then Reactor::dispatch(), looking at the kernel if wants_look() or somebody else does, then

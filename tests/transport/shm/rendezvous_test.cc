@@ -23,6 +23,7 @@
 #include "tests/base/holds_in_child.h"
 #include "tests/runtime_directory.h"
 #include "transport/shm/segment.h"
+#include "transport/shm/unix_socket.h"
 
 namespace softdat::transport::shm {
 namespace {

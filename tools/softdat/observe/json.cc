@@ -47,8 +47,15 @@ Json to_json(const base::IaRecord& ia) {
           {"events", events}};
 }
 
-Json queue_json(std::uint32_t outstanding, std::uint32_t high_water, std::uint32_t capacity) {
-  return {{"outstanding", outstanding}, {"high_water", high_water}, {"capacity", capacity}};
+// Numbers that the endpoint's device does not count are null.
+Json if_counted(bool is_counted, std::uint32_t number) {
+  return is_counted ? Json(number) : Json(nullptr);
+}
+
+Json queue_json(bool is_counted, std::uint32_t outstanding, std::uint32_t high_water, std::uint32_t capacity) {
+  return {{"outstanding", outstanding},
+          {"high_water", if_counted(is_counted, high_water)},
+          {"capacity", if_counted(is_counted, capacity)}};
 }
 
 Json id_json(std::uint64_t id) {
@@ -56,6 +63,7 @@ Json id_json(std::uint64_t id) {
 }
 
 Json to_json(const base::EpRecord& ep, const Snapshot& snapshot) {
+  const bool is_counted = counts_all(ep);
   Json json{{"id", id_text(ep.id)},
             {"ia", id_text(ep.ia)},
             {"state", state_name(ep.state)},
@@ -71,9 +79,14 @@ Json to_json(const base::EpRecord& ep, const Snapshot& snapshot) {
             {"disconnects", ep.disconnects},
             {"completed_requests", ep.completed_requests},
             {"completed_receives", ep.completed_receives},
-            {"send_queue", queue_json(ep.sends_outstanding, ep.send_high_water, ep.send_capacity)},
-            {"recv_queue", queue_json(ep.recvs_outstanding, ep.recv_high_water, ep.recv_capacity)}};
+            {"send_queue", queue_json(is_counted, ep.sends_outstanding, ep.send_high_water, ep.send_capacity)},
+            {"recv_queue", queue_json(is_counted, ep.recvs_outstanding, ep.recv_high_water, ep.recv_capacity)}};
   json.update(to_json(ep.sums));
+  if (!is_counted) {
+    for (const char* const name : {"failed_requests", "failed_receives", "rnr_waits", "resends", "connect_retries"}) {
+      json[name] = nullptr;
+    }
+  }
   Json failures = Json::array();
   for (const base::FailureRecord& failure : snapshot.failures) {
     if (failure.ep != ep.id) continue;

@@ -143,9 +143,10 @@ void add_completions(Writer& out, const std::string& labels, std::uint64_t succe
   }
 }
 
-void add_queue(Writer& out, const std::string& labels, std::uint32_t outstanding, std::uint32_t high_water,
-               std::uint32_t capacity) {
+void add_queue(Writer& out, const std::string& labels, bool is_counted, std::uint32_t outstanding,
+               std::uint32_t high_water, std::uint32_t capacity) {
   out.add("softdat_endpoint_outstanding", labels, outstanding);
+  if (!is_counted) return;
   out.add("softdat_endpoint_high_water", labels, high_water);
   out.add("softdat_endpoint_capacity", labels, capacity);
 }
@@ -164,10 +165,13 @@ void add_endpoint(Writer& out, const std::string& process, const base::EpRecord&
   const std::string recv = with(labels, "queue", "recv");
   add_completions(out, send, ep.completed_requests, ep.sums.failed_requests);
   add_completions(out, recv, ep.completed_receives, ep.sums.failed_receives);
-  out.add("softdat_endpoint_rnr_waits_total", labels, ep.sums.rnr_waits);
-  out.add("softdat_endpoint_resends_total", labels, ep.sums.resends);
-  add_queue(out, send, ep.sends_outstanding, ep.send_high_water, ep.send_capacity);
-  add_queue(out, recv, ep.recvs_outstanding, ep.recv_high_water, ep.recv_capacity);
+  const bool is_counted = counts_all(ep);
+  if (is_counted) {
+    out.add("softdat_endpoint_rnr_waits_total", labels, ep.sums.rnr_waits);
+    out.add("softdat_endpoint_resends_total", labels, ep.sums.resends);
+  }
+  add_queue(out, send, is_counted, ep.sends_outstanding, ep.send_high_water, ep.send_capacity);
+  add_queue(out, recv, is_counted, ep.recvs_outstanding, ep.recv_high_water, ep.recv_capacity);
 }
 
 void add_queues(Writer& out, const std::string& process, const Snapshot& snapshot) {

@@ -74,6 +74,12 @@ std::string id_text(std::uint64_t id);
 // "dto,connection"; of EvdRecord::streams.
 std::string streams_text(std::uint32_t streams);
 
+// Whether the endpoint's device counts failures, waits for receives and the depth of its queues. RDMA devices do not,
+// and an endpoint has no queues before it has a queue pair.
+inline bool counts_all(const base::EpRecord& ep) {
+  return ep.send_capacity != 0 || ep.recv_capacity != 0;
+}
+
 // The counters of all kinds, of requests alone: operations that this side asked for, and their bytes.
 std::uint64_t requests(const base::CountedTransfers& transfers);
 std::uint64_t request_bytes(const base::CountedTransfers& transfers);

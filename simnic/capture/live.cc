@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/capture/live.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "simnic/capture/connection_capture.h"
+#include "simnic/capture/live_tap.h"
+#include "simnic/direct/home.h"
+#include "simnic/engine.h"
+
+namespace softdat::simnic::capture {
+namespace {
+
+constinit std::atomic<LiveProcess*> g_process{nullptr};  // once there is one
+
+[[gnu::destructor]] void flush_live_capture() {
+  if (LiveProcess* const known = g_process.load(std::memory_order_acquire)) known->flush();
+}
+
+}  // namespace
+
+// The adapters are the parent's, and so is the capture. Another thread of the parent may have held the lock.
+void forget_live_captures_in_child() {
+  LiveProcess& process = LiveProcess::instance();
+  new (&process.mutex_) std::mutex;
+  new (&process.nics_) std::vector<LiveNic*>;
+  new (&process.capture_) std::shared_ptr<LiveCapture>;
+}
+
+LiveProcess& LiveProcess::instance() {
+  // Never destroyed: adapters may be open while the process ends.
+  static auto* const process = new LiveProcess;
+  g_process.store(process, std::memory_order_release);
+  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_live_captures_in_child);
+  return *process;
+}
+
+void LiveProcess::enter(LiveNic& nic) {
+  const std::lock_guard lock(mutex_);
+  nics_.push_back(&nic);
+  if (!capture_) return;
+  try {
+    static_cast<void>(nic.begin(capture_));
+  } catch (const std::bad_alloc&) {
+    // The adapter is not captured.
+  }
+}
+
+void LiveProcess::leave(LiveNic& nic) {
+  const std::lock_guard lock(mutex_);
+  std::erase(nics_, &nic);
+}
+
+std::uint32_t LiveProcess::begin(const std::shared_ptr<LiveCapture>& capture, std::uint32_t owner,
+                                 std::uint32_t& connections) {
+  const std::lock_guard lock(mutex_);
+  if (capture_) return owner_;
+  connections = 0;
+  try {
+    for (LiveNic* const nic : nics_) connections += nic->begin(capture);
+  } catch (const std::bad_alloc&) {
+    for (LiveNic* const nic : nics_) nic->end();
+    throw;
+  }
+  capture_ = capture;
+  owner_ = owner;
+  return 0;
+}
+
+void LiveProcess::end() {
+  const std::lock_guard lock(mutex_);
+  for (LiveNic* const nic : nics_) nic->end();
+  capture_.reset();
+}
+
+void LiveProcess::flush() {
+  std::shared_ptr<LiveCapture> capture;
+  {
+    const std::lock_guard lock(mutex_);
+    capture = capture_;
+  }
+  if (!capture) return;
+  capture->recorder.flush();
+}
+
+LiveNic::LiveNic(Engine& engine, transport::Carrier& carrier, direct::Home* home, std::string name,
+                 const transport::Address& address)
+    : engine_(engine), carrier_(carrier), home_(home), name_(std::move(name)), address_(address) {
+  LiveProcess::instance().enter(*this);
+}
+
+LiveNic::~LiveNic() {
+  LiveProcess::instance().leave(*this);
+  end();
+}
+
+std::uint32_t LiveNic::begin(const std::shared_ptr<LiveCapture>& capture) {
+  auto place = std::make_shared<Place>(describe_place(capture->recorder, name_, address_));
+  place->connections = &capture->connections;
+  // One owner for both.
+  struct Owned {
+    std::shared_ptr<LiveCapture> capture;
+    std::shared_ptr<Place> place;
+  };
+  auto owned = std::make_shared<Owned>(Owned{capture, std::move(place)});
+  const Engine::Hold hold(engine_);
+  if (home_ != nullptr) home_->suspend();
+  place_ = SharedPlace(owned, owned->place.get());
+  running_ = 0;
+  carrier_.tap(this);
+  return running_;
+}
+
+void LiveNic::end() {
+  const Engine::Hold hold(engine_);
+  if (!place_) return;
+  carrier_.tap(nullptr);
+  place_.reset();
+  if (home_ != nullptr) home_->resume();
+}
+
+std::unique_ptr<transport::ChannelTap> LiveNic::on_connect(const transport::Address& remote,
+                                                           const transport::Offer& request, const char* carrier_name,
+                                                           transport::ChannelSink& sink) try {
+  auto tap = std::make_unique<LiveTap>(place_, carrier_name, sink);
+  tap->capture().ask(remote, request);
+  return tap;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::unique_ptr<transport::ChannelTap> LiveNic::on_accept(const transport::Offer& request,
+                                                          const transport::Offer& reply, const char* carrier_name,
+                                                          transport::ChannelSink& sink) try {
+  auto tap = std::make_unique<LiveTap>(place_, carrier_name, sink);
+  tap->capture().answer(request, reply);
+  return tap;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::unique_ptr<transport::ChannelTap> LiveNic::on_running(const transport::ConnectionFacts& facts,
+                                                           transport::ChannelSink& sink) try {
+  auto tap = std::make_unique<LiveTap>(place_, facts.carrier_name, sink);
+  tap->begin_in_the_middle(facts);
+  ++running_;
+  return tap;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+void LiveNic::on_reject(const transport::Offer& request, std::span<const std::byte> private_data) {
+  capture_reject(*place_, request, private_data);
+}
+
+}  // namespace softdat::simnic::capture

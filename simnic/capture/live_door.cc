@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/capture/live_door.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/capture_control.h"
+#include "base/uncancelled.h"
+#include "simnic/capture/live_session.h"
+
+namespace softdat::simnic::capture {
+namespace {
+
+constexpr int kBacklog = 8;
+
+// The first name that is free.
+base::Listening listen_at_free_name() {
+  struct stat space = {};
+  if (::stat("/proc/self/ns/pid", &space) != 0) return {};
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
+    auto listening = base::socket_directory::listen(base::capture_socket_name(space.st_ino, pid, number));
+    if (listening.socket || listening.error != EADDRINUSE) return listening;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<LiveDoor> LiveDoor::open(transport::Carrier& carrier) {
+  const base::Uncancelled guard;
+  base::Listening listening = listen_at_free_name();
+  if (!listening.socket) return nullptr;
+  std::unique_ptr<LiveDoor> door(new LiveDoor(std::move(listening)));
+  door->watch_ = carrier.watch(door->listening_.socket.get(), *door);
+  if (!door->watch_) return nullptr;
+  door->watch_->want(transport::kReadable);
+  return door;
+}
+
+// A program may have closed all descriptors, and its own socket may have the number by now.
+void LiveDoor::on_ready(std::uint32_t) {
+  const base::Uncancelled guard;
+  if (!listening_.socket.is_intact()) return;
+  for (int i = 0; i < kBacklog; ++i) {
+    base::UniqueFd connection(::accept4(listening_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection) break;
+    serve_capture(std::move(connection));
+  }
+  watch_->want(transport::kReadable);
+}
+
+}  // namespace softdat::simnic::capture
