@@ -9,7 +9,6 @@ namespace softdat::api {
 
 // `type` and `subtype`: the names in dat_error.h without DAT_; `subtype` may be empty. Several sentences are joined by
 // "; or ". Empty: the table has none. Throws std::bad_alloc.
-std::string refusal_sentence(std::string_view function, std::string_view type, std::string_view subtype,
-                             bool is_abi20);
+std::string refusal_sentence(std::string_view function, std::string_view type, std::string_view subtype, bool is_abi20);
 
 }  // namespace softdat::api

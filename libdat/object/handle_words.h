@@ -12,8 +12,8 @@ class InterfaceAdapter;
 // null: none, or not known. Any thread. Throws std::bad_alloc.
 std::string handle_text(const void* handle, const InterfaceAdapter* ia);
 
-// Of an adapter that cannot be closed, or a zone that cannot be freed: "EP (made by main at a.c:5), LMR (...)", the live
-// objects of the consumer's besides `handle` that belong to that adapter. Empty: none.
+// Of an adapter that cannot be closed, or a zone that cannot be freed: "EP (made by main at a.c:5), LMR (...)", the
+// live objects of the consumer's besides `handle` that belong to that adapter. Empty: none.
 std::string objects_text(const InterfaceAdapter& ia, const void* handle);
 
 }  // namespace softdat::object
