@@ -21,17 +21,17 @@ bool is_in_hex(std::string_view name) {
   return has("flag") || has("mask") || has("privileges") || name == "mem_priv" || has("context");
 }
 
-std::string number_text(std::string_view name, std::uint64_t number) {
-  if (name == "timeout") return number == kInfinite ? "infinite" : std::to_string(number) + " us";
-  if (is_in_hex(name)) return hex_text(number);
-  return std::to_string(number);
-}
-
 }  // namespace
 
 std::string hex_text(std::uint64_t number) {
   char digits[2 * sizeof number];
   return "0x" + std::string(digits, std::to_chars(digits, digits + sizeof digits, number, 16).ptr);
+}
+
+std::string number_text(std::string_view name, std::uint64_t number, bool is_signed) {
+  if (name == "timeout") return number == kInfinite ? "infinite" : std::to_string(number) + " us";
+  if (is_in_hex(name)) return hex_text(number);
+  return is_signed ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
 }
 
 std::string pointer_text(const void* pointer) {
@@ -55,8 +55,8 @@ void CallLine::add(const std::string& text) {
   text_ += std::string(next_name()) + ' ' + text;
 }
 
-void CallLine::add_number(std::uint64_t number) {
-  add(number_text(names_.substr(0, names_.find(' ')), number));
+void CallLine::add_number(std::uint64_t number, bool is_signed) {
+  add(number_text(names_.substr(0, names_.find(' ')), number, is_signed));
 }
 
 void CallLine::print(std::uint32_t answer, base::Duration took, const void* caller) {

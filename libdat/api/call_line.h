@@ -16,6 +16,8 @@ namespace softdat::api {
 // "0x7f00", or "null".
 std::string pointer_text(const void* pointer);
 std::string hex_text(std::uint64_t number);
+// As the argument's name asks for: flags in hexadecimal, a time-out in microseconds.
+std::string number_text(std::string_view name, std::uint64_t number, bool is_signed);
 
 // Used by one thread. Throws std::bad_alloc.
 class CallLine {
@@ -25,7 +27,7 @@ class CallLine {
 
   // The next argument. A number is written as its name asks for: flags in hexadecimal, a time-out in microseconds.
   void add(const std::string& text);
-  void add_number(std::uint64_t number);
+  void add_number(std::uint64_t number, bool is_signed);
 
   // Prints the line. `caller`: the return address of the call.
   void print(std::uint32_t answer, base::Duration took, const void* caller);

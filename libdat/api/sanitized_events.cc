@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Events under the sanitizer. They are taken from the EVD here, because DAT 1.2 does not tell which operation has
 // completed. What is void in an event is filled with a pattern, and with a handle that is none.
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "base/call.h"
 #include "base/log.h"
+#include "libdat/api/call_argument.h"
 #include "libdat/api/event_conversion.h"
 #include "libdat/api/refused_call.h"
 #include "libdat/api/traced_call.h"
@@ -69,7 +71,9 @@ class SpokenCall {
   template <typename... Arguments>
   DAT_RETURN finish(const Status& status, const Arguments&... arguments) const {
     const DAT_RETURN answer = return_code(status);
-    if (answer != DAT_SUCCESS) api::tell_refusal(call_, answer);
+    if (answer != DAT_SUCCESS) {
+      api::tell_refusal(call_, answer, std::array{api::argument_of(arguments)...}, kIsAbi20);
+    }
     if (is_traced_) trace_call(call_.name(), began_, answer, call_.caller(), arguments...);
     return answer;
   }

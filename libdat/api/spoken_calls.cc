@@ -2,11 +2,14 @@
 #include "libdat/api/spoken_calls.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 
 #include "base/call.h"
 #include "base/log.h"
+#include "libdat/api/answer.h"
+#include "libdat/api/call_argument.h"
 #include "libdat/api/calling_place.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/refused_call.h"
@@ -26,9 +29,12 @@ struct Signature {
 
 enum class Post : std::uint8_t { kNone, kReceive, kRequest };
 
-// What opens an adapter says itself why it cannot.
+// What opens an adapter says itself why it cannot, but for bad arguments.
 template <Signature kSignature>
-constexpr bool kTellsRefusal = !std::string_view(kSignature.text).starts_with("dat_ia_open ");
+bool tells_refusal(DAT_RETURN answer) {
+  if (!std::string_view(kSignature.text).starts_with("dat_ia_open ")) return true;
+  return DAT_GET_TYPE(answer) == DAT_INVALID_PARAMETER || DAT_GET_TYPE(answer) == DAT_INVALID_HANDLE;
+}
 
 template <typename First, typename... Rest>
 DAT_HANDLE first_of(First first, Rest...) {
@@ -47,8 +53,9 @@ struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
     const bool is_traced = base::is_logged(base::LogLevel::kTrace);
     const base::Time began = is_traced ? base::Clock::now() : base::Time{};
     const DAT_RETURN answer = kEntry(arguments...);
-    if (kTellsRefusal<kSignature> && answer != DAT_SUCCESS) [[unlikely]]
-      api::tell_refusal(call, answer);
+    if (answer != DAT_SUCCESS && tells_refusal<kSignature>(answer)) [[unlikely]] {
+      api::tell_refusal(call, answer, std::array{api::argument_of(arguments)...}, kIsAbi20);
+    }
     if (is_traced) trace_call(kSignature.text, began, answer, call.caller(), arguments...);
     return answer;
   }
@@ -174,6 +181,41 @@ void speak_of_memory_and_service_points(DAT_PROVIDER& table) {
 }
 
 #if SOFTDAT_ABI == 20
+// An extended operation by the name of its macro in dat_ib_extensions.h, with those of its arguments.
+const char* signature_of(DAT_EXTENDED_OP operation) {
+  switch (number_of(operation)) {
+    case DAT_IB_FETCH_AND_ADD_OP:
+      return "dat_ib_post_fetch_and_add handle operation add_val local_iov user_cookie remote_iov completion_flags";
+    case DAT_IB_CMP_AND_SWAP_OP:
+      return "dat_ib_post_cmp_and_swap handle operation cmp_val swap_val local_iov user_cookie remote_iov "
+             "completion_flags";
+    case DAT_IB_RDMA_WRITE_IMMED_OP:
+      return "dat_ib_post_rdma_write_immed handle operation num_segments local_iov user_cookie remote_iov idata "
+             "completion_flags";
+    case DAT_IB_UD_SEND_OP:
+      return "dat_ib_post_send_ud handle operation num_segments local_iov address_handle user_cookie completion_flags";
+    default:
+      return "dat_extension_op handle operation";
+  }
+}
+
+// As Spoken::call.
+DAT_RETURN spoken_extension(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  base::Call call(signature_of(operation), api::calling_place(__builtin_return_address(0)));
+  object::Endpoint::note_post(handle, false);
+  const bool is_traced = base::is_logged(base::LogLevel::kTrace);
+  const base::Time began = is_traced ? base::Clock::now() : base::Time{};
+  const DAT_RETURN answer = handle_extendedop(handle, operation, arguments);
+  if (answer != DAT_SUCCESS) [[unlikely]] {
+    const std::array told{api::argument_of(handle), api::argument_of(operation)};
+    api::tell_refusal(call, answer, told, kIsAbi20);
+  }
+  if (is_traced) {
+    trace_call("dat_extension_op handle operation", began, answer, call.caller(), handle, operation, arguments);
+  }
+  return answer;
+}
+
 // The calls that only DAT 2.0 has.
 void speak_of_later_calls(DAT_PROVIDER& table) {
   SOFTDAT_SPEAK(csp_create, "dat_csp_create ia_handle communicator address evd_handle csp_handle");
@@ -192,7 +234,7 @@ void speak_of_later_calls(DAT_PROVIDER& table) {
   SOFTDAT_SPEAK(cno_fd_create, "dat_cno_fd_create ia_handle file_descriptor cno_handle");
   SOFTDAT_SPEAK(cno_trigger, "dat_cno_trigger cno_handle evd_handle");
   SOFTDAT_SPEAK(ia_ha_related, "dat_ia_ha_related");
-  SOFTDAT_SPEAK_POST(handle_extendedop, "dat_extension_op handle operation", kRequest);
+  table.handle_extendedop_func = spoken_extension;
 }
 #else
 void speak_of_later_calls(DAT_PROVIDER&) {}

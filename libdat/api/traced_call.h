@@ -34,7 +34,7 @@ void add_stored(api::CallLine& line, const T* value, const CallFacts& facts) {
   if constexpr (std::is_pointer_v<T>) {
     line.add(api::pointer_text(*value));
   } else {
-    line.add_number(static_cast<std::uint64_t>(*value));
+    line.add_number(static_cast<std::uint64_t>(*value), std::is_signed_v<T>);
   }
 }
 
@@ -42,7 +42,7 @@ template <typename T>
 void add_argument(api::CallLine& line, CallFacts& facts, const T& value) {
   if constexpr (Number<T>) {
     facts.segments = static_cast<DAT_COUNT>(value);
-    line.add_number(static_cast<std::uint64_t>(value));
+    line.add_number(static_cast<std::uint64_t>(value), std::is_signed_v<T>);
   } else if constexpr (std::is_same_v<T, DAT_EVENT*>) {
     const bool is_there = facts.is_successful && value != nullptr;
     line.add(is_there ? event_text(*value) : api::pointer_text(value));

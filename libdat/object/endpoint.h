@@ -180,6 +180,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   [[gnu::cold, gnu::noinline]] Status refuse_length(std::uint64_t local, std::uint64_t remote) const;
   void keep_failure(std::string sentence);
   std::string name_text() const;
+  // Says that a request posted now is flushed at once.
+  void tell_late_post() const;
 
   // endpoint_watermark.cc
   void apply_watermarks_locked(const EndpointBinding& binding);

@@ -165,6 +165,20 @@ void Endpoint::note_post(Handle ep, bool is_receive) {
   if (!pinned) return;
   hca::QueuePair* const queue_pair = pinned->binding().queue_pair();
   if (queue_pair != nullptr) queue_pair->note_place(is_receive, base::calling_place());
+  if (!is_receive && pinned->state() == EndpointState::kDisconnected) pinned->tell_late_post();
+}
+
+// Receives are no mistake: a program posts the next one before it learns of the end.
+void Endpoint::tell_late_post() const try {
+  const base::Call* const call = base::current_call();
+  if (call == nullptr) return;
+  const std::string_view signature(call->name());
+  const std::string function(signature.substr(0, signature.find(' ')));
+  base::say(function + by("called", call->caller()) + ", completes with " + name_of(DtoStatus::kFlushed) + ": " +
+            name_text() + " is " + object::name_of(EndpointState::kDisconnected) +
+            ". Post before the connection ends, and stop at DAT_CONNECTION_EVENT_DISCONNECTED. See " +
+            (function.starts_with("dat_ib_") ? "dat_ib_extensions" : function) + "(3).");
+} catch (const std::bad_alloc&) {
 }
 
 template <typename Request>

@@ -80,10 +80,23 @@ std::string gone_text(const Failure& failure, const char* how) {
 
 std::string never_text(const Failure& failure) {
   std::string text = print("%s 0x%x was never issued", key_name(failure), failure.key);
-  if (failure.region.key != 0) {
+  if (failure.region.key != 0 && failure.region.key == __builtin_bswap32(failure.key)) {
+    text += print("; with its bytes in the other order (htonl) it is 0x%x, that of ", failure.region.key) +
+            region_text(failure.region);
+  } else if (failure.region.key != 0) {
     text += print("; the nearest is 0x%x, that of ", failure.region.key) + region_text(failure.region);
   }
   return text + "; " + asked_text(failure);
+}
+
+// How a program may have spoilt an address that lies elsewhere; empty if nothing tells.
+std::string spoilt_address_text(std::uint64_t address, const RegionFacts& region) {
+  const auto is_within = [&](std::uint64_t at) { return at >= region.address && at - region.address < region.length; };
+  if (is_within(__builtin_bswap64(address))) return "; with its bytes in the other order (htobe64) it would lie there";
+  const std::uint64_t upper = region.address >> 32 << 32;
+  if (address >> 32 == 0 && is_within(upper | address)) return "; the upper 32 bits of the address are missing";
+  if (address < region.length) return "; an offset was given where an address is wanted (DAT_VA_TYPE_VA)";
+  return "";
 }
 
 std::string excess_text(const Failure& failure) {
@@ -93,7 +106,9 @@ std::string excess_text(const Failure& failure) {
   std::string text =
       asked_text(failure) + print(", but %s 0x%x is that of ", key_name(failure), failure.key) + region_text(region);
   const auto bytes = [](std::uint64_t count) { return print("%" PRIu64 " byte%s", count, count == 1 ? "" : "s"); };
-  if (failure.address >= last || end <= region.address) return text + ", which it does not touch";
+  if (failure.address >= last || end <= region.address) {
+    return text + ", which it does not touch" + spoilt_address_text(failure.address, region);
+  }
   if (failure.address < region.address) text += ": it begins " + bytes(region.address - failure.address) + " too early";
   if (end > last)
     text += (failure.address < region.address ? " and" : ": it") + (" ends " + bytes(end - last)) + " too late";
@@ -107,8 +122,18 @@ std::string right_text(const Failure& failure) {
   return text + "; " + asked_text(failure);
 }
 
+// An IPv4 address whose bytes, read from behind, are one of this host: it was turned once too often, or not at all.
+std::string turned_address_text(const Address& remote) {
+  constexpr unsigned kLoopback = 127;
+  const std::string text = base::text_of(remote.with_port(0));
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (std::sscanf(text.c_str(), "%u.%u.%u.%u", &a, &b, &c, &d) != 4 || d != kLoopback || a == kLoopback) return "";
+  return print(" (with its bytes in the other order, htonl, it is %u.%u.%u.%u)", d, c, b, a);
+}
+
 std::string where_text(const Failure& failure) {
-  return base::text_of(failure.remote.with_port(0)) + print(", connection qualifier %" PRIu64, failure.service_id);
+  return base::text_of(failure.remote.with_port(0)) + turned_address_text(failure.remote) +
+         print(", connection qualifier %" PRIu64, failure.service_id);
 }
 
 // The text of a rule about what the adapter can do.
@@ -130,9 +155,11 @@ std::string with_shortage(std::string text) {
 std::string connection_rule_text(const Failure& failure) {
   switch (failure.rule) {
     case Rule::kNobodyListens:
-      return with_shortage("nobody listens at " + where_text(failure));
+      return with_shortage("nobody listens at " + where_text(failure) +
+                           ", or the EVD of the service point there has no room for the request");
     case Rule::kUnreachable:
-      return with_shortage("no way leads to " + where_text(failure));
+      return with_shortage("no way leads to " + where_text(failure) +
+                           ", or the program that listens there ended meanwhile");
     case Rule::kRejected:
       return "the program that listens at " + where_text(failure) + " rejected the request (dat_cr_reject)";
     case Rule::kTimedOut:
@@ -330,8 +357,7 @@ const char* remedy_text(const Failure& failure) {
     case Rule::kFlushed:
       return "Wait for the completions before the connection is ended.";
     case Rule::kNobodyListens:
-      return "Start the server first, and compare address and connection qualifier on both sides; a server whose "
-             "EVD for requests is full refuses too.";
+      return "Start the server first, and compare address and connection qualifier on both sides.";
     case Rule::kUnreachable:
       return "Look at the address; SOFTDAT_ADDRESS says which address an adapter listens on.";
     case Rule::kTimedOut:

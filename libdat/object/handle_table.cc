@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/assert.h"
+#include "base/call.h"
 #include "base/event_count.h"
 #include "libdat/object/interface_adapter.h"
 
@@ -75,7 +76,7 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
   in_use_.fetch_add(1, std::memory_order_relaxed);
   cell->provider_table_.store(provider_table, std::memory_order_relaxed);
   cell->object_ = object;
-  cell->maker_ = nullptr;
+  cell->maker_.store(nullptr, std::memory_order_relaxed);
   object->handle_.store(cell, std::memory_order_relaxed);
   return true;
 }
@@ -86,11 +87,13 @@ void HandleTable::publish(Object& object) {
 }
 
 void HandleTable::note_maker(const Object& object, const void* maker) {
-  static_cast<Cell*>(object.handle())->maker_ = maker;
+  static_cast<Cell*>(object.handle())->maker_.store(maker, std::memory_order_relaxed);
 }
 
 void HandleTable::abandon(Object& object) {
-  give_back(*static_cast<Cell*>(object.handle()));
+  auto* const cell = static_cast<Cell*>(object.handle());
+  cell->last_kind_.store(Cell::kNoKind, std::memory_order_relaxed);
+  give_back(*cell);
 }
 
 bool HandleTable::close(Pin<Object> pin) {
@@ -102,9 +105,29 @@ bool HandleTable::close(Pin<Object> pin) {
   object->detach();
   object->ia().forget(*object);
   object->ia().count_freed(object->kind());
+  cell.last_kind_.store(static_cast<std::uint8_t>(object->kind()), std::memory_order_relaxed);
+  cell.freer_.store(base::calling_place(), std::memory_order_relaxed);
   pin.reset();
   give_back(cell);
   return true;
+}
+
+HandleHistory HandleTable::history(const void* handle) {
+  using enum HandleHistory::State;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(handle) - parents_begin_;
+  const bool is_parents = offset < parents_size_ && offset % sizeof(Cell) == 0;
+  const Cell* const cell = is_parents ? static_cast<const Cell*>(handle) : find(handle);
+  if (cell == nullptr) return {};
+  const std::uint64_t word = cell->word_.load(std::memory_order_relaxed);
+  const bool is_live = (word & Cell::kLive) != 0;
+  const auto kind = is_live ? static_cast<std::uint8_t>(word >> 32) : cell->last_kind_.load(std::memory_order_relaxed);
+  if (kind >= kKindCount) return {};
+  HandleHistory history{.state = is_live ? kLive : kFreed,
+                        .kind = static_cast<Kind>(kind),
+                        .maker = cell->maker_.load(std::memory_order_relaxed),
+                        .freer = is_live ? nullptr : cell->freer_.load(std::memory_order_relaxed)};
+  if (is_parents) history.state = kParents;
+  return history;
 }
 
 // Pins of callers with a stale handle may come and go at any time, so the word is never stored.
@@ -143,10 +166,15 @@ Cell* HandleTable::take_new_locked() {
   return reinterpret_cast<Cell*>(place);  // NOLINT(performance-no-int-to-ptr): a cell of the range.
 }
 
-// Another thread of the parent may have held the lock: so all of it begins anew, and nothing of what
-// was is looked at. The old range stays mapped; no handle to come is mistaken for one of the parent's.
+// Another thread of the parent may have held the lock: so all of it begins anew, and of what was only the atomics of
+// the cells are looked at (history()). The old range stays mapped; no handle to come is mistaken for one of the
+// parent's.
 void HandleTable::start_afresh_in_child() {
+  const std::uintptr_t begin = table_.range_.begin.load(std::memory_order_relaxed);
+  const std::size_t size = table_.range_.size.load(std::memory_order_relaxed);
   new (&table_) HandleTable;
+  table_.parents_begin_ = begin;
+  table_.parents_size_ = size;
 }
 
 // Address space only; a process whose address space is limited gets fewer handles.

@@ -55,7 +55,25 @@ class alignas(64) Cell {
   std::atomic<std::uint64_t> word_{0};
   std::shared_ptr<Object> object_;  // written by add() and close(), while the cell cannot be pinned
   Cell* next_resting_ = nullptr;    // guarded by the table's lock
-  const void* maker_ = nullptr;     // stored before publish(); see HandleTable::note_maker()
+  // For people only (HandleTable::history()), so the order of these does not matter: relaxed.
+  std::atomic<const void*> maker_{nullptr};  // stored before publish(); see HandleTable::note_maker()
+  std::atomic<const void*> freer_{nullptr};  // of the object that was here last
+  std::atomic<std::uint8_t> last_kind_{kNoKind};
+  static constexpr std::uint8_t kNoKind = 0xff;  // nothing has been freed here
+};
+
+// What a handle is, or was.
+struct HandleHistory {
+  enum class State : std::uint8_t {
+    kNone,  // it never was one, as far as is known
+    kLive,
+    kFreed,
+    kParents,  // of the process that forked this one
+  };
+  State state = State::kNone;
+  Kind kind = Kind::kIa;        // unless kNone
+  const void* maker = nullptr;  // which call of the consumer's made the object; null: not known
+  const void* freer = nullptr;  // kFreed: which one ended it
 };
 
 // Holds a live object for the length of a call; empty if the handle was wrong. Movable, not copyable. A function that
@@ -106,6 +124,9 @@ class HandleTable {
   }
   Pin<Object> pin_any(const void* handle);
 
+  // For people who gave a wrong handle; the object may end meanwhile.
+  HandleHistory history(const void* handle);
+
   // Gives `object` a handle: a new cell, or the one that was freed longest ago. The handle cannot be pinned yet. False
   // if no cell is left. The caller must then call publish() or abandon() once.
   [[nodiscard]] bool add(const std::shared_ptr<Object>& object, const void* provider_table);
@@ -130,7 +151,7 @@ class HandleTable {
       auto* const cell = reinterpret_cast<Cell*>(at);  // NOLINT(performance-no-int-to-ptr): a cell of the range.
       if (!cell->try_pin_any()) continue;
       const Pin<Object> pin(cell);
-      visit(*pin, cell->maker_);
+      visit(*pin, cell->maker_.load(std::memory_order_relaxed));
     }
   }
 
@@ -157,6 +178,10 @@ class HandleTable {
   // read by any thread, also in registries.
   base::HandleRange range_{.step = sizeof(Cell)};
   std::atomic<std::size_t> in_use_{0};
+
+  // Where the handles of the process lie that forked this one; its cells stay readable. Fixed.
+  std::uintptr_t parents_begin_ = 0;
+  std::size_t parents_size_ = 0;
 
   // Guarded by mutex_.
   std::mutex mutex_;

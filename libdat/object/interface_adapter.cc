@@ -14,6 +14,8 @@
 #include "base/narrow.h"
 #include "base/words.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/handle_words.h"
+#include "libdat/object/refusal.h"
 #include "libdat/object/run_report.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/upcall_thread.h"
@@ -80,7 +82,10 @@ Status InterfaceAdapter::close(Pin<InterfaceAdapter> ia, bool is_graceful) {
   if (!is_graceful) {
     ia->consumer_objects_.close();
   } else if (!ia->consumer_objects_.try_close()) {
-    return invalid_state(StatusDetail::kInvalidStateIaInUse);
+    return because(invalid_state(StatusDetail::kInvalidStateIaInUse), [&] {
+      return "a graceful close leaves nothing open, and these objects still live: " + objects_text(*ia, ia->handle()) +
+             "; free them first, or close with DAT_CLOSE_ABRUPT_FLAG";
+    });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(ia)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleIa);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/call.h"
 #include "base/place.h"
 #include "base/runner.h"
 #include "hca/counters.h"
@@ -102,7 +103,8 @@ void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual) {
 }
 
 void note_maker(const Object& object) {
-  if (base::has_runner()) HandleTable::instance().note_maker(object, find_consumer_frame());
+  const void* const place = base::has_runner() ? find_consumer_frame() : base::calling_place();
+  if (place != nullptr) HandleTable::instance().note_maker(object, place);
 }
 
 void count_connection(const char* carrier) {

@@ -21,7 +21,8 @@ void report_opened(const InterfaceAdapter& ia);
 // A service point accepts requests at that qualifier.
 void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual);
 
-// Keeps in the object's cell which call of the consumer's makes it. Called by the thread of that call.
+// Keeps in the object's cell which call of the consumer's makes it, if there is a runner or words are wanted. Called by
+// the thread of that call.
 void note_maker(const Object& object);
 
 // A connection was established, carried by "shm", "tcp", "loop" or "verbs".

@@ -21,6 +21,7 @@ ProviderTables::Node* ProviderTables::find_node_locked(const void* table) const 
 
 void ProviderTables::acquire(const void* table, const base::HandleRange* range) {
   const std::lock_guard lock(mutex_);
+  if (range != nullptr) teller_.store(table, std::memory_order_release);
   if (Node* known = find_node_locked(table)) {
     ++known->users;
     return;

@@ -27,6 +27,10 @@ class ProviderTables {
   ProviderTables(const ProviderTables&) = delete;
   ProviderTables& operator=(const ProviderTables&) = delete;
 
+  // A table whose provider has shown a HandleRange, in use or not any more; null: none yet. Such a provider stays
+  // loaded, and refuses by itself, with words for a person, each handle that is none of its own (docs/REGISTRY.md).
+  const void* teller() const { return teller_.load(std::memory_order_acquire); }
+
   // Counts one more user (an open IA) of `table`. `range` may be null.
   void acquire(const void* table, const base::HandleRange* range);
 
@@ -72,6 +76,7 @@ class ProviderTables {
 
   // Written under mutex_, read by anyone (see above).
   std::atomic<Node*> head_{nullptr};
+  std::atomic<const void*> teller_{nullptr};
   std::atomic<unsigned> foreign_count_{0};  // tables in use whose provider has no HandleRange
 
   // Handles known to be readable, each stamped with the epoch in the bits that addresses leave free.

@@ -7,7 +7,7 @@ static void client(void) {
   CHECK(dat_lmr_free(lmr));
 #ifdef WRONG
   tell("dat_lmr_free, called by");
-  tell("it was freed, never created, or is of another kind");
+  tell("lmr_handle is that of an LMR, made by");
   REFUSED(dat_lmr_free(lmr));
 #endif
 }

@@ -7,7 +7,7 @@ static void client(void) {
   DAT_PSP_HANDLE second;
   CHECK(dat_psp_create_any(ia, &port, connections, DAT_PSP_CONSUMER_FLAG, &psp));
 #ifdef WRONG
-  tell("another service point listens there");
+  tell("this process listens there already");
 #else
   CHECK(dat_psp_free(psp));
 #endif

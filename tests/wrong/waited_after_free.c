@@ -12,7 +12,7 @@ static void client(void) {
     DAT_EVENT event;
     DAT_COUNT more;
     tell("dat_evd_wait, called by");
-    tell("the handle is that of no live EVD: it was freed");
+    tell("evd_handle is that of an EVD, made by");
     REFUSED(dat_evd_wait(evd, 0, 1, &event, &more));
   }
 #endif

@@ -155,6 +155,8 @@ void Subcommand::add_text(const std::string& names, const std::string& type, std
                           const std::string& help) {
   add_option(*app_, names, type, value, help, [](const std::string& name, const std::string& text) {
     if (text.empty()) throw UsageError(fmt::format("{} \"\" is empty; give a value", name));
+    // "softdat run --capture -- PROGRAM".
+    if (text == "--") throw UsageError(fmt::format("{} needs a value before --", name));
     return text;
   })->group(group_);
 }

@@ -9,6 +9,9 @@
 namespace softdat::tools {
 namespace {
 
+// Nobody mistypes a longer one.
+constexpr std::size_t kLongestWord = 100;
+
 // Letters that are inserted, dropped, replaced, or exchanged with their neighbour (Damerau and Levenshtein, optimal
 // string alignment).
 std::size_t typing_mistakes(std::string_view one, std::string_view other) {
@@ -55,6 +58,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   // More mistakes than a third of the word is another word.
   std::size_t fewest = wanted.size() / 3 + 1;
   for (const std::string& candidate : candidates) {
+    // Each letter more or less is a mistake at least; a word of any length is compared with short ones alone.
+    const std::size_t apart = std::max(wanted.size(), candidate.size()) - std::min(wanted.size(), candidate.size());
+    if (apart >= fewest || wanted.size() > kLongestWord) continue;
     const std::size_t mistakes = typing_mistakes(wanted, lower_case(candidate));
     if (mistakes >= fewest) continue;
     fewest = mistakes;

@@ -34,7 +34,7 @@ class Rendezvous {
   // The same for every file in the directories, up to a bound.
   void sweep() const;
 
-  // The path of a name in the first usable directory. For tests.
+  // The path of a name in the first usable directory. For tests, and for people.
   std::string path(const base::IpAddress& address, std::uint64_t service_id) const;
 
  private:

@@ -10,6 +10,8 @@
 #include "base/fault_guard.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
+#include "base/place.h"
+#include "base/socket_holder.h"
 #include "transport/shm/link.h"
 #include "transport/shm/reaper.h"
 #include "transport/shm/shm_port.h"
@@ -42,7 +44,11 @@ ShmCarrier::~ShmCarrier() {
 ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
   if (has_failed_) return {nullptr, ListenError::kNoResources};
   Listening listening = rendezvous_.listen(options_.address, service_id);
-  if (listening.error == EADDRINUSE) return {nullptr, ListenError::kAddressInUse};
+  if (listening.error == EADDRINUSE) {
+    const std::string path = rendezvous_.path(options_.address, service_id);
+    base::blame_holder_of_unix_socket(base::file_name(path.c_str()));
+    return {nullptr, ListenError::kAddressInUse};
+  }
   if (!listening.socket) {
     base::log(base::LogLevel::kWarning, "service %llu is not found by shared memory: no socket file could be made (%s)",
               static_cast<unsigned long long>(service_id), std::strerror(listening.error));

@@ -8,6 +8,7 @@
 
 #include "base/descriptor_shortage.h"
 #include "base/log.h"
+#include "base/socket_holder.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/service_port.h"
 #include "transport/tcp/socket.h"
@@ -37,6 +38,7 @@ base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std
       base::log(base::LogLevel::kNotice, "service %u: not allowed to listen on that TCP port, using another",
                 static_cast<unsigned>(port));
     } else if (is_own_port || reason == ListenError::kNoResources) {
+      if (reason == ListenError::kAddressInUse) base::blame_holder_of_tcp_port(port);
       base::log(base::LogLevel::kNotice, "cannot listen on TCP port %u: %s", static_cast<unsigned>(port),
                 std::strerror(listener.reason()));
       return base::Failure{reason};

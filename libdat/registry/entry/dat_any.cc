@@ -21,7 +21,7 @@ namespace {
 template <typename Slot, typename... Arguments>
 DAT_RETURN dispatch_any(DAT_HANDLE handle, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
   const AnyObject found = find_any_object(handle);
-  if (found.table == nullptr) return refuse_handle(DAT_INVALID_HANDLE1);
+  if (found.table == nullptr) return refuse_in_words(handle, DAT_INVALID_HANDLE1, slot, arguments...);
   return call_slot(found.table, slot, found.object, arguments...);
 }
 

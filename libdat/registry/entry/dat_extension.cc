@@ -91,14 +91,21 @@ DAT_RETURN close_query(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arg
   return status;
 }
 
+// As the function of the same name in dispatch.h.
+DAT_RETURN refuse_in_words(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  const void* const table = base::are_words_wanted() ? process_tables().teller() : nullptr;
+  if (table != nullptr && run_handler(table, handle, operation, arguments) == DAT_SUCCESS) return DAT_SUCCESS;
+  return refuse_handle(DAT_INVALID_HANDLE1);
+}
+
 DAT_RETURN extend(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   const auto bits = static_cast<unsigned>(operation);
   if ((bits & DAT_OPEN_EXTENSION_BASE) != 0) return open_query(operation, arguments);
-  if (handle == nullptr) return refuse_handle(DAT_INVALID_HANDLE1);
+  if (handle == nullptr) return refuse_in_words(handle, operation, arguments);
   if ((bits & DAT_CLOSE_EXTENSION_BASE) != 0) return close_query(handle, operation, arguments);
   if (!are_extensions_allowed.load(std::memory_order_acquire)) return refuse(DAT_NOT_IMPLEMENTED);
   const AnyObject found = find_any_object(handle);
-  if (found.table == nullptr) return refuse_handle(DAT_INVALID_HANDLE1);
+  if (found.table == nullptr) return refuse_in_words(handle, operation, arguments);
   return run_handler(found.table, found.object, operation, arguments);
 }
 

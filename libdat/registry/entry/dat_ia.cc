@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/words.h"
 #include "libdat/registry/diagnostics.h"
 #include "libdat/registry/entry/dispatch.h"
 #include "libdat/registry/entry/opening.h"
@@ -72,6 +73,11 @@ DAT_RETURN publish(const DAT_PROVIDER& provider, DAT_IA_HANDLE object, Lease lea
   return DAT_SUCCESS;
 }
 
+// Says why the registry itself refuses to open an IA.
+void say_opening(const std::string& reason) {
+  base::say("dat_ia_open answered " + reason + ". See dat_ia_open(3).");
+}
+
 // Opens the IA with the leased provider; on failure the lease ends.
 DAT_RETURN open_with(Lease lease, std::string& ia_name, DAT_COUNT evd_min_qlen, DAT_EVD_HANDLE* async_evd,
                      DAT_IA_HANDLE* ia_handle) {
@@ -79,7 +85,9 @@ DAT_RETURN open_with(Lease lease, std::string& ia_name, DAT_COUNT evd_min_qlen, 
   DAT_IA_HANDLE object = nullptr;
   DAT_EVD_HANDLE evd = nullptr;
   DAT_RETURN status = refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-  if (read_self(async_evd, &evd, sizeof evd)) {
+  if (!read_self(async_evd, &evd, sizeof evd)) {
+    say_opening("DAT_INVALID_PARAMETER, DAT_INVALID_ARG3: there is no place for the asynchronous EVD (argument 3)");
+  } else {
     status = call_slot(&provider, &DAT_PROVIDER::ia_open_func, ia_name.data(), evd_min_qlen, &evd, &object);
   }
   if (status == DAT_SUCCESS) status = publish(provider, object, lease, ia_handle);
@@ -130,7 +138,12 @@ const void* table_of(const void* object, const Lease& lease) {
 std::optional<Lease> open_provider(const std::string& ia_name, std::uint32_t major, std::uint32_t minor,
                                    bool is_thread_safe) {
   // Providers of the other API have tables of the same shape whose slots take other arguments.
-  if (major != kApiMajor) return std::nullopt;
+  if (major != kApiMajor) {
+    say_opening("DAT_PROVIDER_NOT_FOUND: DAT " + std::to_string(major) + '.' + std::to_string(minor) +
+                " is asked for, and this library serves DAT " + std::to_string(kApiMajor) + '.' +
+                std::to_string(kApiMinor));
+    return std::nullopt;
+  }
   return process_registry().open({ia_name, major, minor, is_thread_safe});
 }
 
@@ -145,9 +158,15 @@ DAT_RETURN dat_ia_openv(const DAT_NAME_PTR ia_name, DAT_COUNT async_evd_min_qlen
                         DAT_BOOLEAN is_thread_safe) {
   return answer_with([&] {
     const auto text = read_text(ia_name, kLongestIaName);
-    if (!text) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+    if (!text) {
+      say_opening("DAT_INVALID_PARAMETER, DAT_INVALID_ARG1: ia_name is null, or has 256 characters or more");
+      return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+    }
     DAT_IA_HANDLE unused = nullptr;
-    if (!read_self(ia_handle, &unused, sizeof unused)) return refuse_handle(DAT_INVALID_HANDLE_IA);
+    if (!read_self(ia_handle, &unused, sizeof unused)) {
+      say_opening("DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA: there is no place for the IA handle (argument 4)");
+      return refuse_handle(DAT_INVALID_HANDLE_IA);
+    }
     std::string name = without_prefix(*text);
     auto lease = open_provider(name, dat_major, dat_minor, is_thread_safe != DAT_FALSE);
     if (!lease) return refuse(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
@@ -166,7 +185,7 @@ DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE* async_evd_handl
 
 DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags) {
   const auto closing = process_ias().begin_close(ia_handle);
-  if (!closing) return refuse_handle(DAT_INVALID_HANDLE_IA);
+  if (!closing) return refuse_in_words(ia_handle, DAT_INVALID_HANDLE_IA, &DAT_PROVIDER::ia_close_func, close_flags);
   const DAT_IA_HANDLE object = closing->object;
   process_tables().forget_readable();
   const DAT_RETURN status = call_slot(closing->table, &DAT_PROVIDER::ia_close_func, object, close_flags);

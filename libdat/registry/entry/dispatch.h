@@ -3,6 +3,7 @@
 // other arguments is touched here; they are the provider's to check.
 #pragma once
 
+#include "base/words.h"
 #include "libdat/registry/entry/abi.h"
 #include "libdat/registry/entry/process.h"
 #include "libdat/registry/entry/status.h"
@@ -17,12 +18,23 @@ DAT_RETURN call_slot(const void* table, Slot DAT_PROVIDER::*slot, Arguments... a
   return function(arguments...);
 }
 
+// Answers a handle that is none. Where a person wants words (SOFTDAT_LOG), our provider is asked, which knows what the
+// handle was, and says so.
+template <typename Slot, typename... Arguments>
+[[gnu::noinline, gnu::cold]] DAT_RETURN refuse_in_words(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype,
+                                                        Slot DAT_PROVIDER::*slot, Arguments... arguments) {
+  const void* const table = base::are_words_wanted() ? process_tables().teller() : nullptr;
+  // It succeeds only if another thread has just been given this handle.
+  if (table != nullptr && call_slot(table, slot, handle, arguments...) == DAT_SUCCESS) return DAT_SUCCESS;
+  return refuse_handle(subtype);
+}
+
 // A handle of which the first look said nothing. Apart, so that an entry point has nothing to save for its sake.
 template <typename Slot, typename... Arguments>
 [[gnu::noinline, gnu::cold]] DAT_RETURN dispatch_slowly(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype,
                                                         Slot DAT_PROVIDER::*slot, Arguments... arguments) {
   const void* table = process_tables().find(handle);
-  if (table == nullptr) return refuse_handle(subtype);
+  if (table == nullptr) return refuse_in_words(handle, subtype, slot, arguments...);
   return call_slot(table, slot, handle, arguments...);
 }
 
@@ -53,7 +65,7 @@ DAT_RETURN dispatch_ending(DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype, Slot D
 template <typename Slot, typename... Arguments>
 DAT_RETURN dispatch_ia(DAT_IA_HANDLE ia, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
   const auto found = process_ias().find(ia);
-  if (!found) return refuse_handle(DAT_INVALID_HANDLE_IA);
+  if (!found) return refuse_in_words(ia, DAT_INVALID_HANDLE_IA, slot, arguments...);
   const DAT_IA_HANDLE object = found->object;
   return call_slot(found->table, slot, object, arguments...);
 }

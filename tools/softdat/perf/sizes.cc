@@ -63,6 +63,9 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text) {
   std::vector<std::uint64_t> sizes;
   for (const std::string& word : split_list(text)) {
     const auto [first, last] = ends_of(word);
+    if (last.empty() && !first.empty()) {
+      throw UsageError(fmt::format("--size \"{}\" has no end; write 8, 4K, 1M or 1-8M", word));
+    }
     const std::uint64_t from = parse_size(first);
     const std::uint64_t to = parse_size(last);
     if (from > to) throw UsageError(fmt::format("--size \"{}\" goes downward; write the smaller size first", word));

@@ -97,6 +97,9 @@ void Command::check_outputs() const {
 
 // Refuses files that cannot be used before the program starts.
 void Command::check_sanitizer() const {
+  if (std::filesystem::is_directory(suppressions_)) {
+    throw UsageError(fmt::format("--suppressions \"{}\" is a directory; give a file", suppressions_));
+  }
   if (!suppressions_.empty() && !std::ifstream(suppressions_)) {
     throw UsageError(fmt::format("--suppressions \"{}\" cannot be read: {}", suppressions_, std::strerror(errno)));
   }

@@ -96,7 +96,13 @@ Faults::Faults(const FaultOptions& options, const Environment& environment) : lo
       }
     }
   }
-  for (const std::string& statement : options.statements) add(statement, "", 0);
+  for (const std::string& statement : options.statements) {
+    if (statement.starts_with('@')) {
+      throw UsageError(
+          fmt::format("--fault \"{}\" is no statement; --faults \"{}\" reads a file", statement, statement.substr(1)));
+    }
+    add(statement, "", 0);
+  }
   const std::string nasty = environment.value_of("SOFTDAT_NASTY");
   const bool is_nasty = !nasty.empty() && nasty != "0";
   if (is_nasty && environment.value_of("SOFTDAT_BACKEND").starts_with("verbs")) {
