@@ -345,7 +345,7 @@ TEST(FaultsOfTheProgram, AHandlerIsNotLostWhenItComesWhileAnotherThreadLooks) {
     });
     const auto run = [] {
       const struct sigaction action = action_of([](int signal, siginfo_t*, void*) { seen_signal = signal; });
-      for (int i = 0; i < 20000; ++i) {
+      for (int i = 0; i < 2000; ++i) {
         ::signal(SIGSEGV, SIG_IGN);
         ::sigaction(SIGSEGV, &action, nullptr);
         seen_signal = 0;
