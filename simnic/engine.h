@@ -114,7 +114,7 @@ class Engine {
   bool progress_with_baton();
   std::size_t look_with_baton(std::uint64_t poll);
   std::size_t turn_with_baton(base::Time now, Haste haste);
-  void renew_fault_guard();  // before what has arrived is copied to the consumer
+  void renew_fault_guard();          // before what has arrived is copied to the consumer
   bool finish_section_with_baton();  // true when something was done
   void empty_graveyard();
   void run_due_with_baton();

@@ -351,7 +351,7 @@ TEST(FaultsOfTheProgram, AHandlerIsNotLostWhenItComesWhileAnotherThreadLooks) {
         seen_signal = 0;
         // The looker may be about to put right what it has replaced.
         for (int tries = 0; seen_signal != SIGSEGV; ++tries) {
-          if (tries == 10000 || ::raise(SIGSEGV) != 0) return false;
+          if (tries == 1000 || ::raise(SIGSEGV) != 0) return false;
           std::this_thread::yield();
         }
       }
