@@ -63,7 +63,7 @@ constexpr int kResetHandler = static_cast<int>(SA_RESETHAND);
 // A program may put its handler on top of ours, and that one may call ours for what it does not know. Were we then put
 // on top again with the same function, the two would call each other for ever. So each time we are put on top it is
 // with another function, whose successor never changes.
-constexpr std::size_t kMostLevels = 8;
+constexpr std::size_t kMostLevels = 32;
 
 // What a level goes on to. Written before the level's function is installed.
 struct Successor {
@@ -133,29 +133,64 @@ void set_successor(Successor& next, const struct sigaction& before) {
   next.handler.store(is_function ? before.sa_sigaction : nullptr, std::memory_order_release);
 }
 
-// A program that puts the same handler on top again finds the same level above it.
+// A program that puts the same handler on top again, or takes the default action again, finds the same level above it.
 std::size_t find_level(const Chain& chain, const struct sigaction& before) {
+  const bool is_ignored = before.sa_handler == SIG_IGN;
+  const Handler wanted = is_ignored || before.sa_handler == SIG_DFL ? nullptr : before.sa_sigaction;
   for (std::size_t level = 0; level < chain.levels; ++level) {
-    const Handler handler = chain.successors[level].handler.load(std::memory_order_relaxed);
-    if (handler != nullptr && handler == before.sa_sigaction) return level;
+    const Successor& next = chain.successors[level];
+    if (next.handler.load(std::memory_order_relaxed) == wanted &&
+        next.is_ignored.load(std::memory_order_relaxed) == is_ignored)
+      return level;
   }
   return chain.levels;
 }
 
 // The successor's flags and mask become ours, so that the kernel prepares the call as it would have prepared its.
-bool put_on_top(int signal, const struct sigaction& before) {
-  Chain& chain = chain_of(signal);
-  const std::size_t level = find_level(chain, before);
-  if (level == kMostLevels) return false;
-  set_successor(chain.successors[level], before);
-  chain.levels = std::max(chain.levels, level + 1);
+struct sigaction action_above(const struct sigaction& before, std::size_t level) {
   struct sigaction action = before;
   const bool is_function = before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
   action.sa_sigaction = kHandlers[level];
   action.sa_flags = SA_SIGINFO | (is_function ? before.sa_flags & ~kResetHandler : SA_ONSTACK);
-  return ::sigaction(signal, &action, nullptr) == 0;
+  return action;
 }
 
+// The flags tell nothing: the C library adds one of its own.
+bool is_same(const struct sigaction& one, const struct sigaction& other) {
+  return one.sa_sigaction == other.sa_sigaction;
+}
+
+// REQUIRES: `before` is not ours. The program may install another handler between our look at `before` and our change.
+// So what the change has replaced is compared with what was expected there.
+bool put_on_top(int signal, struct sigaction before) {
+  Chain& chain = chain_of(signal);
+  struct sigaction expected = before;
+  for (bool has_replaced = false;; has_replaced = true) {
+    const std::size_t level = find_level(chain, before);
+    if (level == kMostLevels) {
+      if (has_replaced) ::sigaction(signal, &before, nullptr);
+      return false;
+    }
+    set_successor(chain.successors[level], before);
+    chain.levels = std::max(chain.levels, level + 1);
+    const struct sigaction action = action_above(before, level);
+    struct sigaction replaced = {};
+    if (::sigaction(signal, &action, &replaced) != 0) return false;
+    if (is_same(replaced, expected)) return true;
+    // The program has put one of ours back, as what it had found there.
+    if (is_ours(replaced)) return ::sigaction(signal, &replaced, nullptr) == 0;
+    before = replaced;
+    expected = action;
+  }
+}
+
+// Without the mutex, which a thread that forks would leave locked for its child.
+bool is_guarded(int signal) {
+  struct sigaction action = {};
+  return ::sigaction(signal, nullptr, &action) == 0 && is_ours(action);
+}
+
+// With the mutex.
 bool guard(int signal) {
   struct sigaction before = {};
   if (::sigaction(signal, nullptr, &before) != 0) return false;
@@ -201,6 +236,7 @@ bool does_kernel_copy() {
 #if defined(__x86_64__)
 
 bool install_fault_guard() {
+  if (is_guarded(SIGSEGV) && is_guarded(SIGBUS)) return true;
   const std::lock_guard lock(chains_mutex);
   const bool is_for_segmentation = guard(SIGSEGV);
   return guard(SIGBUS) && is_for_segmentation;

@@ -110,7 +110,11 @@ MoveResult PageMover::move_piece(std::uint64_t begin, std::uint64_t length, int 
       held.emplace();
       if (!base::is_consumer_alone()) return MoveResult::kDisturbing;
     }
-    if (!populate(begin, length)) return MoveResult::kFailed;
+    if (!watch(begin, length)) return MoveResult::kFailed;
+    if (!populate(begin, length)) {
+      release(begin, length);
+      return MoveResult::kFailed;
+    }
     moves_begun.fetch_add(1, std::memory_order_seq_cst);
     is_moved = swap_backing(begin, length, file, offset);
     moves_ended.fetch_add(1, std::memory_order_seq_cst);
@@ -120,11 +124,22 @@ MoveResult PageMover::move_piece(std::uint64_t begin, std::uint64_t length, int 
   return MoveResult::kMoved;
 }
 
+// False where a userfaultfd of the program's watches. That is found out before the pages are populated: the program
+// could have to supply them, with the very thread that waits for them here.
+bool PageMover::watch(std::uint64_t begin, std::uint64_t length) {
+  uffdio_register registration = {
+      .range = {.start = begin, .len = length}, .mode = UFFDIO_REGISTER_MODE_WP, .ioctls = 0};
+  return ::ioctl(faults_.get(), UFFDIO_REGISTER, &registration) == 0;
+}
+
+void PageMover::release(std::uint64_t begin, std::uint64_t length) {
+  uffdio_range released = {.start = begin, .len = length};
+  static_cast<void>(::ioctl(faults_.get(), UFFDIO_UNREGISTER, &released));
+}
+
 bool PageMover::swap_backing(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset) {
   const uffdio_range range = {.start = begin, .len = length};
-  uffdio_register registration = {.range = range, .mode = UFFDIO_REGISTER_MODE_WP, .ioctls = 0};
   uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
-  if (::ioctl(faults_.get(), UFFDIO_REGISTER, &registration) != 0) return false;
   const bool is_moved = ::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection) == 0 &&
                         copy_to_file(begin, length, file, offset) && map_over(begin, length, file, offset);
   if (is_moved) {
@@ -134,8 +149,7 @@ bool PageMover::swap_backing(std::uint64_t begin, std::uint64_t length, int file
   }
   protection.mode = 0;
   static_cast<void>(::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection));
-  uffdio_range released = range;
-  static_cast<void>(::ioctl(faults_.get(), UFFDIO_UNREGISTER, &released));
+  release(begin, length);
   return false;
 }
 

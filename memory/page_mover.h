@@ -57,6 +57,8 @@ class PageMover {
  private:
   bool open();
   MoveResult move_piece(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset, MoveWhen when);
+  bool watch(std::uint64_t begin, std::uint64_t length);
+  void release(std::uint64_t begin, std::uint64_t length);
   bool swap_backing(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset);
 
   base::UniqueFd faults_;

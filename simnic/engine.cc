@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/fault_guard.h"
 #include "base/pause.h"
 #include "simnic/engine_thread.h"
 
@@ -19,6 +20,8 @@ static_assert(EngineThread::kBusyPolls >= kPollsPerClock);
 constexpr std::size_t kTakesTurn = transport::Carrier::kTakesTurn;
 // Longer than any answer on an idle machine takes.
 constexpr base::Duration kPatience = std::chrono::microseconds(20);
+// A program may replace the handlers of SIGSEGV and SIGBUS at any time. To look costs two system calls.
+constexpr base::Duration kGuardInterval = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -141,8 +144,15 @@ std::size_t Engine::turn(base::Time now, Haste haste) {
   return done;
 }
 
+void Engine::renew_fault_guard() {
+  if (drive_ != Drive::kThread || now_ < renew_guard_at_) return;
+  renew_guard_at_ = now_ + kGuardInterval;
+  base::install_fault_guard();
+}
+
 std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
   now_ = std::max(now_, now);
+  renew_fault_guard();
   // What was put off has waited long enough, whatever this turn brings.
   if (!due_later_.empty()) promote_with_baton();
   std::size_t done = due_now_.size();

@@ -118,6 +118,7 @@ class Engine {
   bool progress_with_baton();
   std::size_t look_with_baton(std::uint64_t poll);
   std::size_t turn_with_baton(base::Time now, Haste haste);
+  void renew_fault_guard();          // before what has arrived is copied to the consumer
   bool finish_section_with_baton();  // true when something was done
   void empty_graveyard();
   void run_due_with_baton();
@@ -151,6 +152,7 @@ class Engine {
   std::unique_ptr<transport::Channel> graveyard_;  // the last of a chain
   base::Time now_{};
   base::Time last_done_{};  // when a poll last did something
+  base::Time renew_guard_at_{};
   // Written with the baton, read by pollers without: nothing is due but what the carrier's words tell of.
   std::atomic<bool> is_calm_{false};
   // The same: a poll asks the kernel.

@@ -2,9 +2,9 @@
 // WatchWords: where a polling thread looks without the baton: the words with which the next records of the peers will
 // begin. A carrier publishes them while they are all that a poll has to look at.
 //
-// The carrier writes the addresses, with the baton. A reader may load a word that the carrier has just unmapped, so the
-// load is guarded, and a fault counts as news. The value only decides whether the reader takes the baton for a full
-// look.
+// The carrier writes the addresses, with the baton. A reader may load a word of a link that has just ended. The carrier
+// keeps its address readable (shm/segment_places.h). The load is guarded all the same, and a fault counts as news. The
+// value only decides whether the reader takes the baton for a full look.
 #pragma once
 
 #include <array>

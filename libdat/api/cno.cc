@@ -9,7 +9,6 @@
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
-using object::CancellationShield;
 using object::ConsumerNotification;
 using object::ConsumerNotificationParameters;
 using object::InterfaceAdapter;
@@ -72,12 +71,16 @@ DAT_RETURN cno_free(DAT_CNO_HANDLE cno_handle) {
   return return_code(ConsumerNotification::free(std::move(cno)));
 }
 
-DAT_RETURN cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd_handle) {
-  const CancellationShield shield;
+[[gnu::noinline]] static DAT_RETURN wait_for_dispatcher(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
+                                                        DAT_EVD_HANDLE* evd_handle) {
   const auto cno = pin_handle<ConsumerNotification>(cno_handle);
   if (!cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
   if (evd_handle == nullptr) return refuse_argument(3);
   return return_code(cno->wait(timeout, *evd_handle));
+}
+
+DAT_RETURN cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd_handle) {
+  return object::call_deferring_cancellation(wait_for_dispatcher, cno_handle, timeout, evd_handle);
 }
 
 #if SOFTDAT_ABI == 20

@@ -11,7 +11,6 @@
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
-using object::CancellationShield;
 using object::ConsumerNotification;
 using object::EventDispatcher;
 using object::EventDispatcherParameters;
@@ -116,9 +115,8 @@ DAT_RETURN evd_clear_unwaitable(DAT_EVD_HANDLE evd) {
   return call_on_evd(evd, &EventDispatcher::clear_unwaitable);
 }
 
-DAT_RETURN evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event,
-                    DAT_COUNT* nmore) {
-  const CancellationShield shield;
+[[gnu::noinline]] static DAT_RETURN wait_for_event(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+                                                   DAT_EVENT* event, DAT_COUNT* nmore) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
   if (threshold <= 0) return refuse_argument(3);
@@ -128,6 +126,11 @@ DAT_RETURN evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT th
   const Status status = evd->wait(timeout, threshold, taken, *nmore);
   if (status.ok()) write_event(taken, *event);
   return return_code(status);
+}
+
+DAT_RETURN evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event,
+                    DAT_COUNT* nmore) {
+  return object::call_deferring_cancellation(wait_for_event, evd_handle, timeout, threshold, event, nmore);
 }
 
 DAT_RETURN evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT min_qlen) {

@@ -20,7 +20,6 @@
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
-using object::CancellationShield;
 using object::EventDispatcher;
 using object::Kind;
 using object::StatusType;
@@ -106,10 +105,9 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   return spoken.finish(status, evd_handle, event);
 }
 
-DAT_RETURN wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event,
-                DAT_COUNT* nmore) {
-  const WatchedCall call("dat_evd_wait", __builtin_return_address(0));
-  const CancellationShield shield;
+[[gnu::noinline]] DAT_RETURN watch_wait(void* caller, DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout,
+                                        DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* nmore) {
+  const WatchedCall call("dat_evd_wait", caller);
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd || event == nullptr || nmore == nullptr || threshold <= 0) {
     return call.finish(next_entries.evd_wait_func(evd_handle, timeout, threshold, event, nmore), {evd_handle});
@@ -131,6 +129,12 @@ DAT_RETURN wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT thresh
   return spoken.finish(status, evd_handle, timeout, threshold, event, nmore);
 }
 
+DAT_RETURN wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event,
+                DAT_COUNT* nmore) {
+  return object::call_deferring_cancellation(watch_wait, __builtin_return_address(0), evd_handle, timeout, threshold,
+                                             event, nmore);
+}
+
 struct Resizes : NoHooks {
   static void after(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd, DAT_COUNT) { ledger.on_resized(evd); }
 };
@@ -143,6 +147,13 @@ struct Wakes : NoHooks {
     if (evd != nullptr) ledger.on_woken(*evd, site);
   }
 };
+
+using WatchedCnoWait =
+    Watched<&DAT_PROVIDER::cno_wait_func, "dat_cno_wait", Wakes, decltype(DAT_PROVIDER::cno_wait_func)>;
+
+DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
+  return object::call_deferring_cancellation(WatchedCnoWait::watch, __builtin_return_address(0), cno, timeout, evd);
+}
 
 }  // namespace
 
@@ -164,7 +175,7 @@ void watch_events(DAT_PROVIDER& table) {
   SOFTDAT_WATCH(evd_disable, NoHooks);
   SOFTDAT_WATCH(evd_resize, Resizes);
   SOFTDAT_WATCH(evd_post_se, NoHooks);
-  SOFTDAT_WATCH(cno_wait, Wakes);
+  table.cno_wait_func = wait_for_cno;
   SOFTDAT_WATCH(cno_query, NoHooks);
   SOFTDAT_WATCH(cno_modify_agent, NoHooks);
 }

@@ -14,6 +14,7 @@
 #include "libdat/api/entry_points.h"
 #include "libdat/api/refused_call.h"
 #include "libdat/api/traced_call.h"
+#include "libdat/object/cancellation_shield.h"
 #include "libdat/object/endpoint.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -47,8 +48,19 @@ struct Spoken;
 // What stands in the table instead of the entry point itself.
 template <auto kEntry, Signature kSignature, Post kPost, typename... Arguments>
 struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
-  static DAT_RETURN call(Arguments... arguments) {
-    base::Call call(kSignature.text, api::calling_place(__builtin_return_address(0)));
+  static DAT_RETURN call(Arguments... arguments) { return speak(__builtin_return_address(0), arguments...); }
+
+  // For what a thread may be cancelled in.
+  static DAT_RETURN wait(Arguments... arguments) {
+    return object::call_deferring_cancellation(speak_apart, __builtin_return_address(0), arguments...);
+  }
+
+ private:
+  [[gnu::noinline]] static DAT_RETURN speak_apart(void* caller, Arguments... arguments) {
+    return speak(caller, arguments...);
+  }
+  [[gnu::always_inline]] static DAT_RETURN speak(void* caller, Arguments... arguments) {
+    base::Call call(kSignature.text, api::calling_place(caller));
     if constexpr (kPost != Post::kNone) object::Endpoint::note_post(first_of(arguments...), kPost == Post::kReceive);
     const bool is_traced = base::is_logged(base::LogLevel::kTrace);
     const base::Time began = is_traced ? base::Clock::now() : base::Time{};
@@ -62,6 +74,7 @@ struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
 };
 
 #define SOFTDAT_SPEAK(slot, signature) table.slot##_func = Spoken<&slot, signature, Post::kNone>::call
+#define SOFTDAT_SPEAK_WAIT(slot, signature) table.slot##_func = Spoken<&slot, signature, Post::kNone>::wait
 #define SOFTDAT_SPEAK_POST(slot, signature, post) table.slot##_func = Spoken<&slot, signature, Post::post>::call
 
 void speak_of_opening(DAT_PROVIDER& table) {
@@ -82,7 +95,7 @@ void speak_of_events(DAT_PROVIDER& table) {
   SOFTDAT_SPEAK(cno_modify_agent, "dat_cno_modify_agent cno_handle agent");
   SOFTDAT_SPEAK(cno_query, "dat_cno_query cno_handle cno_param_mask cno_param");
   SOFTDAT_SPEAK(cno_free, "dat_cno_free cno_handle");
-  SOFTDAT_SPEAK(cno_wait, "dat_cno_wait cno_handle timeout evd_handle");
+  SOFTDAT_SPEAK_WAIT(cno_wait, "dat_cno_wait cno_handle timeout evd_handle");
   SOFTDAT_SPEAK(cr_query, "dat_cr_query cr_handle cr_param_mask cr_param");
   SOFTDAT_SPEAK(cr_accept, "dat_cr_accept cr_handle ep_handle private_data_size private_data");
 #if SOFTDAT_ABI == 20
@@ -96,7 +109,7 @@ void speak_of_events(DAT_PROVIDER& table) {
   SOFTDAT_SPEAK(evd_modify_cno, "dat_evd_modify_cno evd_handle cno_handle");
   SOFTDAT_SPEAK(evd_enable, "dat_evd_enable evd_handle");
   SOFTDAT_SPEAK(evd_disable, "dat_evd_disable evd_handle");
-  SOFTDAT_SPEAK(evd_wait, "dat_evd_wait evd_handle timeout threshold event n_more_events");
+  SOFTDAT_SPEAK_WAIT(evd_wait, "dat_evd_wait evd_handle timeout threshold event n_more_events");
   SOFTDAT_SPEAK(evd_resize, "dat_evd_resize evd_handle evd_min_qlen");
   SOFTDAT_SPEAK(evd_post_se, "dat_evd_post_se evd_handle event");
   SOFTDAT_SPEAK(evd_dequeue, "dat_evd_dequeue evd_handle event");
@@ -241,6 +254,7 @@ void speak_of_later_calls(DAT_PROVIDER&) {}
 #endif
 
 #undef SOFTDAT_SPEAK
+#undef SOFTDAT_SPEAK_WAIT
 #undef SOFTDAT_SPEAK_POST
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/timeline.h"
 #include "libdat/api/calling_place.h"
 #include "libdat/api/numbers.h"
+#include "libdat/object/cancellation_shield.h"
 #include "libdat/object/status.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -134,8 +135,9 @@ std::uint64_t sleeps() {
 }
 
 // A wait without patience is a poll.
-DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* more) {
-  const api::KnownPlace place(__builtin_return_address(0));
+[[gnu::noinline]] DAT_RETURN time_wait(void* caller, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+                                       DAT_EVENT* event, DAT_COUNT* more) {
+  const api::KnownPlace place(caller);
   Timeline* const timeline = Timeline::active();
   if (timeline == nullptr) return next.evd_wait_func(evd, timeout, threshold, event, more);
   if (timeout != 0) timeline->begin_call();
@@ -151,8 +153,14 @@ DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
   return answer;
 }
 
-DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
-  const api::KnownPlace place(__builtin_return_address(0));
+DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* more) {
+  return object::call_deferring_cancellation(time_wait, __builtin_return_address(0), evd, timeout, threshold, event,
+                                             more);
+}
+
+[[gnu::noinline]] DAT_RETURN time_wait_for_cno(void* caller, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout,
+                                               DAT_EVD_HANDLE* evd) {
+  const api::KnownPlace place(caller);
   Timeline* const timeline = Timeline::active();
   if (timeline == nullptr) return next.cno_wait_func(cno, timeout, evd);
   if (timeout != 0) timeline->begin_call();
@@ -163,6 +171,10 @@ DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE*
   if (timeout != 0) timeline->call(Name::kCnoWait, begun, sleeps_here, Argument::kSleeps);
   if (answer == DAT_SUCCESS && sleeps_here > 0) timeline->instant(Name::kCnoWakeUp);
   return answer;
+}
+
+DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
+  return object::call_deferring_cancellation(time_wait_for_cno, __builtin_return_address(0), cno, timeout, evd);
 }
 
 #if SOFTDAT_ABI == 20

@@ -78,8 +78,9 @@ template <auto kSlot, Literal kName, typename Hooks, typename Pointer>
 struct Watched;
 template <auto kSlot, Literal kName, typename Hooks, typename... Arguments>
 struct Watched<kSlot, kName, Hooks, DAT_RETURN (*)(Arguments...)> {
-  static DAT_RETURN call(Arguments... arguments) {
-    const WatchedCall call(kName.text, __builtin_return_address(0));
+  static DAT_RETURN call(Arguments... arguments) { return watch(__builtin_return_address(0), arguments...); }
+  [[gnu::noinline]] static DAT_RETURN watch(void* caller, Arguments... arguments) {
+    const WatchedCall call(kName.text, caller);
     note([&](sanitize::Ledger& ledger) { Hooks::before(ledger, call.site(), arguments...); });
     const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
     if (answer == DAT_SUCCESS) note([&](sanitize::Ledger& ledger) { Hooks::after(ledger, call.site(), arguments...); });

@@ -40,8 +40,8 @@ class ConsumerNotification final : public Object {
   static Status free(Pin<ConsumerNotification> cno);
 
   // dat_cno_wait. On success `evd` is an EVD with events, or null if all EVDs or the IA have gone. On QUEUE_EMPTY
-  // (time-out) it is null. Otherwise it is not written. REQUIRES: the caller made a CancellationShield before it pinned
-  // the CNO.
+  // (time-out) it is null. Otherwise it is not written. REQUIRES: the cancellation of the thread was deferred before
+  // the CNO was pinned (cancellation_shield.h).
   Status wait(std::uint32_t timeout_us, Handle& evd);
 
   // dat_cno_trigger: wait() without waiting, for a CNO with a descriptor. MODEL_NOT_SUPPORTED without one; QUEUE_EMPTY

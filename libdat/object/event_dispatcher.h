@@ -47,8 +47,8 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // there is no event it makes the device's progress and looks again.
   Status dequeue(Event& event);
 
-  // dat_evd_wait. Writes `event` on success, `nmore` also on TIMEOUT_EXPIRED and INTERRUPTED_CALL. REQUIRES: the caller
-  // made a CancellationShield before it pinned the EVD.
+  // dat_evd_wait. Writes `event` on success, `nmore` also on TIMEOUT_EXPIRED and INTERRUPTED_CALL. REQUIRES: the
+  // cancellation of the thread was deferred before the EVD was pinned (cancellation_shield.h).
   Status wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore);
 
   // dat_evd_post_se. QUEUE_FULL: no effect and no asynchronous error. INVALID_HANDLE: the EVD takes no software events.

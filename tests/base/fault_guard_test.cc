@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -316,6 +317,50 @@ TEST(FaultsOfTheProgram, HandlersMayComeAndGo) {
       if (!install_fault_guard() || !does_guard()) return false;
     }
     return true;
+  }));
+}
+
+TEST(FaultsOfTheProgram, TheDefaultActionMayComeAndGo) {
+  EXPECT_EQ(signal_that_ends([] {
+              for (int i = 0; i < 100; ++i) {
+                set_default(SIGSEGV);
+                if (!install_fault_guard() || !does_guard()) ::_exit(9);
+                ::signal(SIGSEGV, SIG_IGN);
+                if (!install_fault_guard() || !does_guard()) ::_exit(8);
+              }
+              set_default(SIGSEGV);
+              if (!install_fault_guard()) ::_exit(7);
+              fault();
+            }),
+            SIGSEGV);
+}
+
+// The engine looks at the handlers at any time, so also between two changes of the program.
+TEST(FaultsOfTheProgram, AHandlerIsNotLostWhenItComesWhileAnotherThreadLooks) {
+  EXPECT_TRUE(testing::holds_in_child([] {
+    guard_defaults();
+    std::atomic<bool> is_over{false};
+    std::thread looker([&] {
+      while (!is_over) install_fault_guard();
+    });
+    const auto run = [] {
+      const struct sigaction action = action_of([](int signal, siginfo_t*, void*) { seen_signal = signal; });
+      for (int i = 0; i < 2000; ++i) {
+        ::signal(SIGSEGV, SIG_IGN);
+        ::sigaction(SIGSEGV, &action, nullptr);
+        seen_signal = 0;
+        // The looker may be about to put right what it has replaced.
+        for (int tries = 0; seen_signal != SIGSEGV; ++tries) {
+          if (tries == 1000 || ::raise(SIGSEGV) != 0) return false;
+          std::this_thread::yield();
+        }
+      }
+      return true;
+    };
+    const bool is_kept = run();
+    is_over = true;
+    looker.join();
+    return is_kept;
   }));
 }
 

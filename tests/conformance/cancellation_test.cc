@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -107,6 +108,48 @@ TEST(Cancellation, EndsAThreadThatWaits) {
     }
   }
   EXPECT_THAT(dat_cno_free(cno), succeeds());  // no waiter is left behind
+}
+
+struct Poller {
+  DAT_EVD_HANDLE evd;
+  DAT_CNO_HANDLE cno;
+  std::atomic<int> waits{0};
+};
+
+void* wait_without_patience(void* argument) {
+  auto& poller = *static_cast<Poller*>(argument);
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  for (;;) {
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_EVD_HANDLE evd;
+    if (poller.cno != DAT_HANDLE_NULL)
+      dat_cno_wait(poller.cno, 0, &evd);
+    else
+      dat_evd_wait(poller.evd, 0, 1, &event, &more);
+    ++poller.waits;
+  }
+}
+
+// The cancellation comes while the call is on its way in or out, and not in its sleep.
+TEST(Cancellation, EndsAThreadWhoseWaitsEndByThemselves) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own frames cannot be unwound out of";
+#endif
+  ConnectedPair pair;
+  const DAT_CNO_HANDLE cno = pair.server.adapter.make_cno();
+  for (int round = 0; round < 100; ++round) {
+    Poller poller{pair.server.recv_evd, round % 2 == 0 ? DAT_CNO_HANDLE{DAT_HANDLE_NULL} : cno};
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(&thread, nullptr, wait_without_patience, &poller), 0);
+    EXPECT_TRUE(eventually([&] { return poller.waits > round; }));
+    void* result = nullptr;
+    ASSERT_EQ(pthread_cancel(thread), 0);
+    ASSERT_EQ(pthread_join(thread, &result), 0);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
+  }
+  expect_conversation(pair.server, pair.client);
+  EXPECT_THAT(dat_cno_free(cno), succeeds());
 }
 
 }  // namespace

@@ -3,8 +3,13 @@
 // with an error completion and a broken connection, never with a signal, and the endpoints connect again
 // (docs/decisions/0016-faults-are-protection-errors.md).
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -211,6 +216,60 @@ std::vector<Case> all_cases() {
 INSTANTIATE_TEST_SUITE_P(Every, MemoryFault, testing::ValuesIn(all_cases()), [](const auto& which) {
   return std::string(name_of(which.param.damage)) + name_of(which.param.role) + name_of(which.param.extent);
 });
+
+// A handler of the program's that replaces the one of the library after all memory is registered and connected.
+class LateHandler {
+ public:
+  LateHandler() {
+    struct sigaction action = {};
+    action.sa_sigaction = meet_fault;
+    action.sa_flags = SA_SIGINFO;
+    for (std::size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~LateHandler() {
+    for (std::size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  LateHandler(const LateHandler&) = delete;
+  LateHandler& operator=(const LateHandler&) = delete;
+
+  static bool is_on_top() {
+    return std::ranges::any_of(kSignals, [](int signal) {
+      struct sigaction now = {};
+      return ::sigaction(signal, nullptr, &now) != 0 || now.sa_sigaction == meet_fault;
+    });
+  }
+
+ private:
+  static constexpr int kSignals[] = {SIGSEGV, SIGBUS};
+  static void meet_fault(int, siginfo_t*, void*) {
+    constexpr char kText[] = "a fault of the library has reached the program's handler\n";
+    static_cast<void>(!::write(STDERR_FILENO, kText, sizeof kText - 1));
+    ::_exit(1);
+  }
+  std::array<struct sigaction, 2> before_{};
+};
+
+TEST(MemoryFaultUnderALateHandler, IsAnErrorCompletionOnceTheProgramHasPolled) {
+  if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the kernel copies here";
+#endif
+  ConnectedPair pair(options_of_pair());
+  DamagedMemory memory(pair.client, false);
+  const LateHandler handler;
+  const auto has_yielded = [&] {
+    DAT_EVENT event;
+    EXPECT_EQ(DAT_GET_TYPE(dat_evd_dequeue(pair.client.recv_evd, &event)), DAT_QUEUE_EMPTY);
+    return !LateHandler::is_on_top();
+  };
+  ASSERT_TRUE(eventually(has_yielded)) << "the program's handler stays on top";
+  memory.damage(Damage::kUnmapped);
+  DAT_LMR_TRIPLET local = memory.local(memory.edge(), 100);
+  require(pair.server.post_recv(0, 100, 5), "a receive");
+  require(dat_ep_post_send(pair.client.ep, 1, &local, make_cookie(1), DAT_COMPLETION_DEFAULT_FLAG), "a send");
+  EXPECT_EQ(next_event(pair.client.request_evd).event_data.dto_completion_event_data.status,
+            DAT_DTO_ERR_LOCAL_PROTECTION);
+}
 
 }  // namespace
 }  // namespace softdat::conformance

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "memory/arena.h"
 
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -10,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "tests/memory/pages.h"
 
 namespace softdat::memory::testing {
@@ -76,6 +84,36 @@ TEST_F(ArenaTest, StacksAndForeignMappingsAreRefused) {
 }
 
 // A child of this process has to find them in order, whatever other threads allocate while it is made.
+// A program that supplies its pages itself, perhaps with the very thread that registers them.
+TEST_F(ArenaTest, MemoryThatAUserfaultfdOfTheProgramSuppliesIsRefusedAndNotTouched) {
+  const Pages pages(4);
+  ASSERT_EQ(::madvise(pages.data(), pages.size(), MADV_DONTNEED), 0);
+  const base::UniqueFd faults(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK)));
+  uffdio_api api = {};
+  api.api = UFFD_API;
+  const uffdio_range range = {.start = pages.address(), .len = pages.size()};
+  uffdio_register registration = {.range = range, .mode = UFFDIO_REGISTER_MODE_MISSING, .ioctls = 0};
+  if (!faults || ::ioctl(faults.get(), UFFDIO_API, &api) != 0) GTEST_SKIP() << "no userfaultfd without privileges";
+  ASSERT_EQ(::ioctl(faults.get(), UFFDIO_REGISTER, &registration), 0);
+  int over[2];
+  ASSERT_EQ(::pipe(over), 0);
+  std::atomic<int> asked{0};
+  std::thread supplier([&] {
+    pollfd waits[] = {{faults.get(), POLLIN, 0}, {over[0], POLLHUP, 0}};
+    for (; ::poll(waits, 2, -1) > 0 && waits[1].revents == 0; ++asked) {
+      uffd_msg message;
+      uffdio_zeropage zeros = {.range = range, .mode = 0, .zeropage = 0};
+      static_cast<void>(::read(faults.get(), &message, sizeof message));
+      static_cast<void>(::ioctl(faults.get(), UFFDIO_ZEROPAGE, &zeros));
+    }
+  });
+  EXPECT_FALSE(arena_->share(pages.address(), pages.size()).has_value());
+  ::close(over[1]);
+  supplier.join();
+  ::close(over[0]);
+  EXPECT_EQ(asked, 0);
+}
+
 TEST_F(ArenaTest, HeapsOfMallocAreRefused) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "malloc is the sanitizer's";

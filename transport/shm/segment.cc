@@ -29,16 +29,6 @@ void* map_at(void* where, std::size_t length, int fd, std::size_t offset) {
   return got == MAP_FAILED ? nullptr : got;
 }
 
-// The same bytes twice in a row.
-std::byte* map_mirrored(int fd, std::size_t offset, std::size_t length) {
-  void* space = ::mmap(nullptr, 2 * length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (space == MAP_FAILED) return nullptr;
-  auto* bytes = static_cast<std::byte*>(space);
-  if (map_at(bytes, length, fd, offset) && map_at(bytes + length, length, fd, offset)) return bytes;
-  ::munmap(space, 2 * length);
-  return nullptr;
-}
-
 SegmentHeader make_header(std::size_t ring_bytes) {
   SegmentHeader header;
   header.magic = kSegmentMagic;
@@ -74,6 +64,7 @@ Segment::Segment(Segment&& other) noexcept {
 }
 
 Segment& Segment::operator=(Segment&& other) noexcept {
+  std::swap(places_, other.places_);
   std::swap(memory_, other.memory_);
   std::swap(front_, other.front_);
   std::swap(rings_, other.rings_);
@@ -90,16 +81,18 @@ std::string Segment::problem(std::size_t ring_bytes) {
   return file ? std::string() : memory::shared_file_problem(total_bytes(ring_bytes));
 }
 
-std::optional<Segment> Segment::create(std::size_t ring_bytes) {
+std::optional<Segment> Segment::create(std::size_t ring_bytes, SegmentPlaces& places) {
   Segment segment;
+  segment.places_ = &places;
   segment.memory_ = memory::create_shared_file("softdat-link", total_bytes(ring_bytes));
   if (!segment.memory_ || !segment.map(ring_bytes)) return {};
   new (segment.front_) SegmentHeader(make_header(ring_bytes));
   return segment;
 }
 
-std::optional<Segment> Segment::attach(base::UniqueFd memory) {
+std::optional<Segment> Segment::attach(base::UniqueFd memory, SegmentPlaces& places) {
   Segment segment;
+  segment.places_ = &places;
   segment.memory_ = std::move(memory);
   const int fd = segment.memory_.get();
   // A segment that can shrink would turn our next access into a SIGBUS.
@@ -110,6 +103,15 @@ std::optional<Segment> Segment::attach(base::UniqueFd memory) {
   const std::size_t ring_bytes = check_header(header, static_cast<std::uint64_t>(status.st_size));
   if (ring_bytes == 0 || !segment.map(ring_bytes)) return {};
   return segment;
+}
+
+// The same bytes twice in a row.
+std::byte* Segment::map_mirrored(int fd, std::size_t offset, std::size_t length) {
+  std::byte* const bytes = places_->take(2 * length);
+  if (bytes == nullptr) return nullptr;
+  if (map_at(bytes, length, fd, offset) && map_at(bytes + length, length, fd, offset)) return bytes;
+  places_->give_back(bytes, 2 * length);
+  return nullptr;
 }
 
 bool Segment::map(std::size_t ring_bytes) {
@@ -125,7 +127,7 @@ bool Segment::map(std::size_t ring_bytes) {
 void Segment::unmap() {
   if (front_ != nullptr) ::munmap(front_, kFrontBytes);
   for (std::byte* ring : rings_) {
-    if (ring != nullptr) ::munmap(ring, 2 * ring_bytes_);
+    if (ring != nullptr) places_->give_back(ring, 2 * ring_bytes_);
   }
 }
 

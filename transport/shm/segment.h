@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "transport/shm/segment_places.h"
 
 namespace softdat::transport::shm {
 
@@ -77,7 +78,7 @@ struct RingMemory {
   std::size_t size = 0;
 };
 
-// Owns the mappings of one segment. Not the data in it: see the rings.
+// Owns the mappings of one segment. Not the data in it: see the rings. `places` outlives it.
 class Segment {
  public:
   Segment() = default;
@@ -89,10 +90,10 @@ class Segment {
   static std::string problem(std::size_t ring_bytes);
 
   // A new segment, its memfd sealed against any change of size. Nothing when the system refuses.
-  static std::optional<Segment> create(std::size_t ring_bytes);
+  static std::optional<Segment> create(std::size_t ring_bytes, SegmentPlaces& places);
 
   // Maps a peer's. Nothing when it is not sealed, or its header makes no sense.
-  static std::optional<Segment> attach(base::UniqueFd memory);
+  static std::optional<Segment> attach(base::UniqueFd memory, SegmentPlaces& places);
 
   // The ring that `side` writes.
   RingMemory ring_of(Side side) const;
@@ -102,8 +103,10 @@ class Segment {
 
  private:
   bool map(std::size_t ring_bytes);
+  std::byte* map_mirrored(int fd, std::size_t offset, std::size_t length);
   void unmap();
 
+  SegmentPlaces* places_ = nullptr;
   base::UniqueFd memory_;
   std::byte* front_ = nullptr;  // header and controls
   std::byte* rings_[2] = {};

@@ -157,7 +157,7 @@ void ShmCarrier::welcome(PeerSocket socket, Hello hello) {
   const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, {})); };
   if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
   if (find_link(hello.sender) != nullptr) return say_no(Answer::kExistingLink);
-  auto segment = Segment::create(options_.ring_bytes);
+  auto segment = Segment::create(options_.ring_bytes, segment_places_);
   if (!segment) return;
   if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), resource_files())) return;
   segment->drop_fd();
@@ -166,7 +166,7 @@ void ShmCarrier::welcome(PeerSocket socket, Hello hello) {
 }
 
 Link* ShmCarrier::join(PeerSocket socket, Welcome welcome) {
-  auto segment = Segment::attach(std::move(welcome.memory));
+  auto segment = Segment::attach(std::move(welcome.memory), segment_places_);
   if (!segment) return nullptr;
   segment->drop_fd();
   auto resources = attach_peer(socket.get(), std::move(welcome.files));

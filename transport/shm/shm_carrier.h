@@ -23,6 +23,7 @@
 #include "transport/shm/contact.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/rendezvous.h"
+#include "transport/shm/segment_places.h"
 #include "transport/shm/shm_channel.h"
 
 namespace softdat::transport::shm {
@@ -153,6 +154,7 @@ class ShmCarrier final : public Carrier {
   std::map<std::uint64_t, ShmPort*> ports_;
   std::vector<std::uint64_t> resting_ports_;
   std::optional<base::Time> rest_until_;
+  SegmentPlaces segment_places_;  // of the links
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<Link*> hot_;     // those that every turn looks at
   std::size_t next_cold_ = 0;  // of links_: where looking at the others goes on

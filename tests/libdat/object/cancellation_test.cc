@@ -2,7 +2,6 @@
 // A thread that is cancelled inside dat_evd_wait or dat_cno_wait ends there, and leaves nothing held.
 #include <pthread.h>
 
-#include "libdat/object/cancellation_shield.h"
 #include "tests/libdat/object/waiter.h"
 
 // A sanitizer's own frames cannot be unwound out of.
@@ -28,11 +27,11 @@ struct Victim {
   std::atomic<bool> is_ready{false};
 };
 
-// As the entry points do: shield first, then pin.
+// As the entry points do (libdat/object/cancellation_shield.h): defer first, then pin.
 void* wait_on_evd(void* argument) {
   auto* victim = static_cast<Victim*>(argument);
   pthread_setcanceltype(victim->type, nullptr);
-  const CancellationShield shield;
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
   victim->is_ready.store(true);
   const auto evd = evd_of(victim->handle);
   Event event;
@@ -43,7 +42,7 @@ void* wait_on_evd(void* argument) {
 void* wait_on_cno(void* argument) {
   auto* victim = static_cast<Victim*>(argument);
   pthread_setcanceltype(victim->type, nullptr);
-  const CancellationShield shield;
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
   victim->is_ready.store(true);
   const auto cno = cno_of(victim->handle);
   Handle hint = nullptr;

@@ -27,7 +27,7 @@ class RawPeer {
   bool take_welcome() {
     Welcome welcome;
     if (receive_welcome(socket_.get(), welcome) != ReceiveResult::kPacket) return false;
-    segment_ = Segment::attach(std::move(welcome.memory));
+    segment_ = Segment::attach(std::move(welcome.memory), places_);
     if (!segment_) return false;
     writer_ = std::make_unique<RingWriter>(segment_->ring_of(Side::kConnector));
     reader_ = std::make_unique<RingReader>(segment_->ring_of(Side::kAcceptor));
@@ -63,6 +63,7 @@ class RawPeer {
 
  private:
   base::UniqueFd socket_;
+  SegmentPlaces places_;
   std::optional<Segment> segment_;
   std::unique_ptr<RingWriter> writer_;
   std::unique_ptr<RingReader> reader_;

@@ -15,7 +15,7 @@ namespace {
 class RingTest : public testing::Test {
  protected:
   RingTest()
-      : segment_(Segment::create(kSmallestRing)),
+      : segment_(Segment::create(kSmallestRing, places_)),
         memory_(segment_->ring_of(Side::kConnector)),
         writer_(memory_),
         reader_(memory_) {}
@@ -39,6 +39,7 @@ class RingTest : public testing::Test {
     return word >> 32;
   }
 
+  SegmentPlaces places_;
   std::optional<Segment> segment_;
   RingMemory memory_;
   RingWriter writer_;

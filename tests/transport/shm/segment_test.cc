@@ -8,9 +8,17 @@
 #include <unistd.h>
 
 #include <functional>
+#include <optional>
+#include <utility>
 
 namespace softdat::transport::shm {
 namespace {
+
+SegmentPlaces places;
+
+std::optional<Segment> attach(base::UniqueFd memory) {
+  return Segment::attach(std::move(memory), places);
+}
 
 base::UniqueFd copy_of(int fd) {
   return base::UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
@@ -19,7 +27,7 @@ base::UniqueFd copy_of(int fd) {
 // A memfd with this header, as a peer might send it.
 base::UniqueFd forge(const std::function<void(SegmentHeader&)>& change, bool is_sealed = true,
                      std::uint64_t bytes = 2 * kPage + 2 * kSmallestRing) {
-  const auto honest = Segment::create(kSmallestRing);
+  const auto honest = Segment::create(kSmallestRing, places);
   SegmentHeader header;
   EXPECT_EQ(::pread(honest->memory_fd(), &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
   change(header);
@@ -31,9 +39,9 @@ base::UniqueFd forge(const std::function<void(SegmentHeader&)>& change, bool is_
 }
 
 TEST(SegmentTest, BothSidesSeeTheSameBytesTwiceInARow) {
-  const auto ours = Segment::create(kSmallestRing);
+  const auto ours = Segment::create(kSmallestRing, places);
   ASSERT_TRUE(ours);
-  const auto theirs = Segment::attach(copy_of(ours->memory_fd()));
+  const auto theirs = attach(copy_of(ours->memory_fd()));
   ASSERT_TRUE(theirs);
   for (const Side side : {Side::kConnector, Side::kAcceptor}) {
     const RingMemory one = ours->ring_of(side);
@@ -50,17 +58,17 @@ TEST(SegmentTest, BothSidesSeeTheSameBytesTwiceInARow) {
 }
 
 TEST(SegmentTest, ItsSizeCannotBeChanged) {
-  const auto segment = Segment::create(kSmallestRing);
+  const auto segment = Segment::create(kSmallestRing, places);
   EXPECT_NE(::ftruncate(segment->memory_fd(), 0), 0);
   EXPECT_NE(::ftruncate(segment->memory_fd(), 1 << 30), 0);
 }
 
 TEST(SegmentTest, AnHonestForgeryIsAccepted) {
-  EXPECT_TRUE(Segment::attach(forge([](SegmentHeader&) {})));
+  EXPECT_TRUE(attach(forge([](SegmentHeader&) {})));
 }
 
 TEST(SegmentTest, AnUnsealedSegmentIsRefused) {
-  EXPECT_FALSE(Segment::attach(forge([](SegmentHeader&) {}, false)));
+  EXPECT_FALSE(attach(forge([](SegmentHeader&) {}, false)));
 }
 
 TEST(SegmentTest, AHeaderThatLiesIsRefused) {
@@ -75,16 +83,16 @@ TEST(SegmentTest, AHeaderThatLiesIsRefused) {
       [](SegmentHeader& header) { header.regions[1].offset = ~0ull; },
       [](SegmentHeader& header) { header.regions[0].kind = RegionKind::kNone; },
   };
-  for (const auto& lie : lies) EXPECT_FALSE(Segment::attach(forge(lie)));
-  EXPECT_FALSE(Segment::attach(forge([](SegmentHeader&) {}, true, kPage)));
+  for (const auto& lie : lies) EXPECT_FALSE(attach(forge(lie)));
+  EXPECT_FALSE(attach(forge([](SegmentHeader&) {}, true, kPage)));
 }
 
 TEST(SegmentTest, WhatIsNoMemfdIsRefused) {
   int pipe[2];
   ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
-  EXPECT_FALSE(Segment::attach(base::UniqueFd(pipe[0])));
-  EXPECT_FALSE(Segment::attach(base::UniqueFd(pipe[1])));
-  EXPECT_FALSE(Segment::attach(base::UniqueFd()));
+  EXPECT_FALSE(attach(base::UniqueFd(pipe[0])));
+  EXPECT_FALSE(attach(base::UniqueFd(pipe[1])));
+  EXPECT_FALSE(attach(base::UniqueFd()));
 }
 
 TEST(SegmentTest, LaterVersionsMayAppendRegions) {
@@ -94,7 +102,27 @@ TEST(SegmentTest, LaterVersionsMayAppendRegions) {
         header.regions[2] = {static_cast<RegionKind>(99), 0, header.total_bytes - kPage, kPage};
       },
       true, 2 * kPage + 2 * kSmallestRing + kPage);
-  EXPECT_TRUE(Segment::attach(copy_of(grown.get())));
+  EXPECT_TRUE(attach(copy_of(grown.get())));
+}
+
+// A polling thread may still load a word of a ring whose link has ended.
+TEST(SegmentTest, TheAddressesOfItsRingsStayReadableUntilTheCarrierEnds) {
+  std::optional<SegmentPlaces> of_carrier(std::in_place);
+  std::optional<Segment> first = Segment::create(kSmallestRing, *of_carrier);
+  ASSERT_TRUE(first);
+  const volatile std::byte* const ring = first->ring_of(Side::kAcceptor).bytes;
+  first->ring_of(Side::kAcceptor).bytes[kPage] = std::byte{7};
+  first.reset();
+  EXPECT_TRUE(ring[kPage] == std::byte{0});
+  EXPECT_TRUE(ring[2 * kSmallestRing - 1] == std::byte{0});
+  std::optional<Segment> second = Segment::create(kSmallestRing, *of_carrier);
+  ASSERT_TRUE(second);
+  const std::byte* const rings[] = {second->ring_of(Side::kAcceptor).bytes, second->ring_of(Side::kConnector).bytes};
+  EXPECT_TRUE(ring == rings[0] || ring == rings[1]) << "addresses are used again";
+  second.reset();
+  of_carrier.reset();
+  unsigned char is_resident = 0;
+  EXPECT_EQ(::mincore(const_cast<std::byte*>(ring), kPage, &is_resident), -1) << "nothing is mapped there any more";
 }
 
 }  // namespace
