@@ -26,7 +26,7 @@ struct Row {
 };
 
 // In the order of enum Variable.
-constexpr std::array<Row, 23> kRows{{
+constexpr std::array<Row, 24> kRows{{
     {"SOFTDAT_BACKEND", ""},
     {"SOFTDAT_TRANSPORT", "auto shm tcp loop"},
     {"SOFTDAT_ADDRESS", ""},
@@ -39,7 +39,7 @@ constexpr std::array<Row, 23> kRows{{
     {"SOFTDAT_ANY_IA", "1 0"},
     {"SOFTDAT_TCP_TIMEOUT", "", {2, 600}},
     {"SOFTDAT_COUNTERS", "on off"},
-    {"SOFTDAT_SANITIZE", "off on full"},
+    {"SOFTDAT_SANITIZE", "off on full completions"},
     {"SOFTDAT_SANITIZE_SUPPRESSIONS", "", {}, true},
     {"SOFTDAT_FAULTS", "", {}, true},
     {"SOFTDAT_FAULTS_LOG", "", {}, true},
@@ -50,6 +50,7 @@ constexpr std::array<Row, 23> kRows{{
     {"SOFTDAT_PROFILE", "", {}, true},
     {"SOFTDAT_TIMELINE", "", {}, true},
     {"SOFTDAT_TIMELINE_BUFFER", "", {128, 1048576}},
+    {"SOFTDAT_TIMELINE_CPU", "on off"},
 }};
 
 const Row& row_of(Variable variable) {

@@ -21,7 +21,7 @@ enum class Variable {
   kAnyIa,         // SOFTDAT_ANY_IA: 1 | 0; 1 routes every unknown IA name to this library (read by the registries)
   kTcpTimeout,    // SOFTDAT_TCP_TIMEOUT: 2 to 600, after how many seconds of silence a TCP peer is lost
   kCounters,      // SOFTDAT_COUNTERS: on | off, whether tools of the same user can read this process's counters
-  kSanitize,      // SOFTDAT_SANITIZE: off | on | full, whether the program's use of DAT is watched
+  kSanitize,      // SOFTDAT_SANITIZE: off | on | full | completions, whether the program's use of DAT is watched
   kSanitizeSuppressions,  // SOFTDAT_SANITIZE_SUPPRESSIONS: a file of findings that are not told
   kFaults,                // SOFTDAT_FAULTS: a fault plan, or @FILE (docs/FAULTS.md)
   kFaultsLog,             // SOFTDAT_FAULTS_LOG: a file to which each fault that fires adds a line
@@ -32,6 +32,7 @@ enum class Variable {
   kProfile,               // SOFTDAT_PROFILE: the device that is simulated, NAME or @FILE (docs/PROFILES.md)
   kTimeline,              // SOFTDAT_TIMELINE: a directory, in which each process writes a timeline
   kTimelineBuffer,        // SOFTDAT_TIMELINE_BUFFER: 128 to 1048576, KiB of the buffer before that file
+  kTimelineCpu,           // SOFTDAT_TIMELINE_CPU: on | off, whether the timeline tells how long threads computed
 };
 
 // The variable's value, or an empty view when it is unset or not understood. A word has the spelling of the list above,

@@ -57,6 +57,20 @@ bool land(ucontext_t& context) {
   return false;
 }
 
+constinit std::atomic<FaultWatcher> fault_watcher{nullptr};
+
+// Whether the watcher knows the page.
+bool is_watched(const siginfo_t& info, const ucontext_t& context) {
+  const FaultWatcher watcher = fault_watcher.load(std::memory_order_acquire);
+  if (watcher == nullptr || info.si_signo != SIGSEGV || info.si_code != SEGV_ACCERR) return false;
+  constexpr greg_t kIsWrite = 2;  // of the processor's error code
+  const auto at = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto is_it = [&](const GuardedCode& code) { return at >= address_of(code.begin) && at < address_of(code.end); };
+  const bool is_library = std::any_of(__start_softdat_guarded, __stop_softdat_guarded, is_it);
+  return watcher(reinterpret_cast<std::uintptr_t>(info.si_addr), at,
+                 (context.uc_mcontext.gregs[REG_ERR] & kIsWrite) != 0, is_library);
+}
+
 using Handler = void (*)(int, siginfo_t*, void*);
 constexpr int kResetHandler = static_cast<int>(SA_RESETHAND);
 
@@ -110,7 +124,8 @@ template <std::size_t kLevel>
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   // Positive codes are the kernel's own: the signal is of the instruction that stands here.
-  if (info->si_code > 0 && land(*static_cast<ucontext_t*>(context))) return;
+  auto& state = *static_cast<ucontext_t*>(context);
+  if (info->si_code > 0 && (is_watched(*info, state) || land(state))) return;
   errno = error;
   go_on(chain_of(signal).successors[kLevel], signal, info, context);
 }
@@ -242,6 +257,14 @@ bool install_fault_guard() {
   return guard(SIGBUS) && is_for_segmentation;
 }
 
+void set_fault_watcher(FaultWatcher watcher) {
+  fault_watcher.store(watcher, std::memory_order_release);
+}
+
+bool can_watch_faults() {
+  return true;
+}
+
 // Where the kernel does not copy, guarded instructions are the better half of a protection.
 FaultMode look_up_fault_mode() {
   return fault_mode = blocks_fault_signals() && does_kernel_copy() ? FaultMode::kKernel : FaultMode::kHandler;
@@ -251,6 +274,12 @@ FaultMode look_up_fault_mode() {
 
 bool install_fault_guard() {
   return does_kernel_copy();
+}
+
+void set_fault_watcher(FaultWatcher) {}
+
+bool can_watch_faults() {
+  return false;
 }
 
 FaultMode look_up_fault_mode() {

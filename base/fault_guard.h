@@ -18,6 +18,14 @@ namespace softdat::base {
 // fault of a guarded instruction is then like any other fault.
 bool install_fault_guard();
 
+// Hears of accesses to memory that is there and protected. In a signal handler: it may neither allocate nor wait for
+// what the interrupted thread holds. `is_library`: a guarded instruction. True: the access is tried again.
+using FaultWatcher = bool (*)(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library);
+// REQUIRES: install_fault_guard(). There is one; it stays.
+void set_fault_watcher(FaultWatcher watcher);
+// Whether it hears of anything on this processor.
+bool can_watch_faults();
+
 // How this thread may touch the consumer's memory. The kernel ends a process whose thread faults while it blocks the
 // signal, so the mask is looked at once per thread.
 enum class FaultMode : std::uint8_t {

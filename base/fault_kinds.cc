@@ -10,11 +10,11 @@ namespace {
 using enum FaultStage;
 
 constexpr std::string_view kRequests = "send write read atomic";
-constexpr std::string_view kAnyOp = "send write read atomic bind recv connect accept pz lmr rmr evd ep srq psp";
+constexpr std::string_view kAnyOp = "send write read atomic bind recv connect accept pz lmr rmr evd ep srq psp wait";
 
 // In the order of enum FaultKind.
-constexpr std::array<FaultKindRow, 25> kKinds{{
-    {"note", kMessage, kAnyOp, "stage", "", "message arrival connection creation post", ""},
+constexpr std::array<FaultKindRow, 26> kKinds{{
+    {"note", kMessage, kAnyOp, "stage", "", "message arrival connection creation post wait", ""},
     {"drop-connection", kMessage, "send write read atomic connect accept", "when", "", "before after within", ""},
     {"break-endpoint", kMessage, kRequests, "when", "", "before after", ""},
     {"fail-request", kMessage, kRequests, "", "", "", ""},
@@ -39,11 +39,13 @@ constexpr std::array<FaultKindRow, 25> kKinds{{
     {"cut-private-data", kConnection, "connect accept", "bytes", "", "", ""},
     {"fail-create", kCreation, "pz lmr rmr evd ep srq psp", "reason", "", "memory limit protection", ""},
     {"fail-post", kPost, "send write read atomic bind recv", "reason", "", "limit memory protection", ""},
+    {"fail-wait", kWait, "wait", "reason", "", "interrupted timeout", ""},
 }};
 
-constexpr std::array<std::string_view, 16> kOps{"any",    "send", "write", "read", "atomic", "bind", "recv", "connect",
-                                                "accept", "pz",   "lmr",   "rmr",  "evd",    "ep",   "srq",  "psp"};
-constexpr std::array<std::string_view, 5> kStages{"message", "arrival", "connection", "creation", "post"};
+constexpr std::array<std::string_view, 17> kOps{"any",  "send",    "write",  "read", "atomic", "bind",
+                                                "recv", "connect", "accept", "pz",   "lmr",    "rmr",
+                                                "evd",  "ep",      "srq",    "psp",  "wait"};
+constexpr std::array<std::string_view, 6> kStages{"message", "arrival", "connection", "creation", "post", "wait"};
 
 template <typename Value, std::size_t kSize>
 std::optional<Value> find_in(const std::array<std::string_view, kSize>& names, std::string_view name) {

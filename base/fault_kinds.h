@@ -43,10 +43,11 @@ enum class FaultKind : std::uint8_t {
   // Calls.
   kFailCreate,
   kFailPost,
+  kFailWait,
 };
 
 // Where in the life of a program a fault may fire.
-enum class FaultStage : std::uint8_t { kMessage, kArrival, kConnection, kCreation, kPost };
+enum class FaultStage : std::uint8_t { kMessage, kArrival, kConnection, kCreation, kPost, kWait };
 
 enum class FaultOp : std::uint8_t {
   kAny,
@@ -65,6 +66,7 @@ enum class FaultOp : std::uint8_t {
   kEp,
   kSrq,
   kPsp,
+  kWait,
 };
 
 // Lists of words are separated by blanks.

@@ -163,6 +163,8 @@ std::string_view useless_keys(FaultStage stage) {
       return "connection";
     case FaultStage::kArrival:
       return "min-size max-size";  // a receive is matched before the size is known
+    case FaultStage::kWait:
+      return "endpoint connection peer min-size max-size";
     case FaultStage::kMessage:
       break;
   }
@@ -185,6 +187,8 @@ bool has_operation(FaultStage stage, FaultOp op) {
       return goes_with(FaultKind::kCutPrivateData);
     case FaultStage::kArrival:
       return goes_with(FaultKind::kFailReceive);
+    case FaultStage::kWait:
+      return goes_with(FaultKind::kFailWait);
     case FaultStage::kMessage:
       break;
   }

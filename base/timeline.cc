@@ -2,8 +2,10 @@
 #include "base/timeline.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <string>
 #include <system_error>
@@ -27,6 +29,8 @@ using trace::Type;
 constexpr std::uint64_t kShortestPause = 20'000;
 // A call that is over sooner is not worth a place in the file.
 constexpr std::uint64_t kShortestCall = 2'000;
+// A loop that polls takes less processor time from one poll to the next, a program that computes meanwhile more.
+constexpr std::uint64_t kShortestWork = 5'000;
 // Completions whose events nobody takes are forgotten.
 constexpr std::size_t kMostReady = 65536;
 
@@ -38,8 +42,30 @@ struct OwnThread {
   const Timeline* timeline = nullptr;
   std::uint32_t track = 0;
   std::uint64_t vain_poll = 0;  // when the last one ended; 0: the last call was another
+  std::uint64_t left = 0;       // processor time when the last call ended; 0: there was none
+  std::uint64_t computed = 0;   // processor time that is not told yet
+  std::uint32_t depth = 0;      // of calls within calls
 };
 thread_local constinit OwnThread t_own{};
+
+std::uint64_t processor_time() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// What two readings without anything between them differ by.
+std::uint64_t cost_of_reading() {
+  static const std::uint64_t cost = [] {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (int i = 0; i < 64; ++i) {
+      const std::uint64_t before = processor_time();
+      least = std::min(least, processor_time() - before);
+    }
+    return least;
+  }();
+  return cost;
+}
 
 [[gnu::destructor]] void flush_at_exit() {
   if (Timeline* const known = Timeline::active()) known->file().flush();
@@ -51,6 +77,7 @@ Timeline* make_timeline() {
   TimelineOptions options{.directory = directory};
   const std::string_view ring = environment(Variable::kTimelineBuffer);
   if (const auto kib = read_number(Variable::kTimelineBuffer, ring)) options.ring_size = std::size_t{*kib} << 10;
+  options.has_cpu = environment(Variable::kTimelineCpu) == "on";
   try {
     return new Timeline(std::move(options));
   } catch (const std::system_error& error) {
@@ -107,6 +134,8 @@ Timeline* Timeline::of_process() {
   return active();
 }
 
+Timeline::Timeline(TimelineOptions options) : has_cpu_(options.has_cpu), file_(std::move(options)) {}
+
 std::uint64_t Timeline::now() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
@@ -126,7 +155,11 @@ void Timeline::add(std::uint32_t track, Name name, std::uint64_t flow, Argument 
 }
 
 std::uint32_t Timeline::thread_track() {
-  if (t_own.timeline != this) t_own = {.timeline = this, .track = file_.add_thread()};
+  if (t_own.timeline != this) {
+    t_own.track = file_.add_thread();
+    t_own.timeline = this;
+    t_own.vain_poll = 0;
+  }
   return t_own.track;
 }
 
@@ -138,6 +171,29 @@ void Timeline::end_pause() {
   const std::uint32_t track = thread_track();
   file_.add({.time = begun, .track = track, .name = Name::kPause, .type = Type::kBegin});
   file_.add({.time = ended, .track = track, .name = Name::kPause, .type = Type::kEnd});
+}
+
+void Timeline::enter() {
+  if (!has_cpu_ || t_own.depth++ > 0 || t_own.left == 0) return;
+  const std::uint64_t passed = processor_time() - t_own.left;
+  const std::uint64_t computed = passed - std::min(passed, cost_of_reading());
+  if (t_own.vain_poll == 0 || computed >= kShortestWork) t_own.computed += computed;
+}
+
+void Timeline::leave() {
+  if (!has_cpu_ || --t_own.depth > 0) return;
+  static_cast<void>(cost_of_reading());
+  t_own.left = processor_time();
+}
+
+// Before an event of the calling thread.
+void Timeline::tell_computed() {
+  constexpr std::uint64_t kMost = 4'000'000'000;  // a reader takes 32 bits
+  while (t_own.computed > 0) {
+    const std::uint64_t part = std::min(t_own.computed, kMost);
+    t_own.computed -= part;
+    add(t_own.track, Name::kCompute, 0, Argument::kNanoseconds, part);
+  }
 }
 
 Timeline::State* Timeline::state_of(Endpoint endpoint) {
@@ -253,6 +309,7 @@ void Timeline::post(Endpoint endpoint, const Post& post) {
   record([&] {
     end_pause();
     const std::uint32_t track = thread_track();
+    tell_computed();
     const std::lock_guard lock(mutex_);
     State* const state = state_of(endpoint);
     if (state == nullptr) return add(track, name_of(post.kind), 0, Argument::kBytes, post.bytes);
@@ -284,15 +341,19 @@ void Timeline::post_receive() {
   });
 }
 
-void Timeline::dequeue(Endpoint endpoint, std::uint64_t cookie) {
+void Timeline::dequeue(Endpoint endpoint, std::uint64_t cookie, std::optional<bool> is_receive) {
   record([&] {
     end_pause();
     const std::uint32_t track = thread_track();
+    tell_computed();
     const std::lock_guard lock(mutex_);
     State* const state = state_of(endpoint);
     if (state == nullptr) return add(track, Name::kDequeue);
     auto& ready = state->ready;
-    const auto found = std::ranges::find(ready, cookie, &Pending::cookie);
+    const auto is_it = [&](const Pending& pending) {
+      return pending.cookie == cookie && (!is_receive || pending.is_receive == *is_receive);
+    };
+    const auto found = std::ranges::find_if(ready, is_it);
     if (found == ready.end()) return add(track, Name::kDequeue);
     const std::uint64_t flow = found->flow;
     ready.erase(found);

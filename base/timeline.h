@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -32,7 +33,7 @@ class Timeline {
   // The same, if it is there. In the child of a fork there is none until it opens an adapter itself.
   static Timeline* active() { return process_.load(std::memory_order_acquire); }
 
-  explicit Timeline(TimelineOptions options) : file_(std::move(options)) {}
+  explicit Timeline(TimelineOptions options);
 
   TimelineFile& file() { return file_; }
   const TimelineFile& file() const { return file_; }
@@ -61,8 +62,8 @@ class Timeline {
   // ...and when the adapter has refused it. `is_full`: for want of room.
   void take_back(Endpoint endpoint, bool is_full);
   void post_receive();
-  // The event of a completion is handed to the program.
-  void dequeue(Endpoint endpoint, std::uint64_t cookie);
+  // The event of a completion is handed to the program. `is_receive`: whether it is one of a receive, if that is known.
+  void dequeue(Endpoint endpoint, std::uint64_t cookie, std::optional<bool> is_receive = std::nullopt);
   // A poll that found nothing. Every other event of the calling thread ends the pause after it.
   void poll_in_vain();
   // Before another call that call() will tell of...
@@ -84,6 +85,12 @@ class Timeline {
   void complete(Endpoint endpoint, const Completion& completion);
 
   static std::uint64_t now();
+
+  // Around each call of the program's, also around those that other functions tell of: with has_cpu, the processor time
+  // of the thread between two calls becomes an event before the next one. A short time after a poll that found nothing
+  // belongs to the loop that polls, and is not told.
+  void enter();
+  void leave();
 
  private:
   struct Pending {
@@ -123,10 +130,12 @@ class Timeline {
            trace::Argument argument = trace::Argument::kNone, std::uint64_t value = 0);
   std::uint32_t thread_track();
   void end_pause();
+  void tell_computed();
 
   static std::atomic<Timeline*> process_;
   friend void forget_timeline_in_child();
 
+  const bool has_cpu_;
   TimelineFile file_;
   std::mutex mutex_;  // guards what follows; file_'s is taken under it
   std::unordered_map<Endpoint, State> states_;

@@ -20,6 +20,7 @@ namespace softdat::base {
 struct TimelineOptions {
   std::string directory;                             // which gets a file NUMBER.perfetto-trace for each process
   std::size_t ring_size = std::size_t{16384} << 10;  // bytes
+  bool has_cpu = false;                              // whether Timeline tells of processor time between calls
 };
 
 class TimelineFile final : private PieceWriter::Source {

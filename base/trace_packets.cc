@@ -30,8 +30,9 @@ constexpr std::array<std::string_view, kLastName + 1> kNames{"",
                                                              "connected",
                                                              "disconnected",
                                                              "broken",
-                                                             "events lost"};
-constexpr std::array<std::string_view, 5> kArguments{"", "bytes", "sleeps", "count", "endpoint"};
+                                                             "events lost",
+                                                             "computed"};
+constexpr std::array<std::string_view, 6> kArguments{"", "bytes", "sleeps", "count", "endpoint", "nanoseconds"};
 
 // Bits of TracePacket.sequence_flags.
 constexpr std::uint64_t kStateCleared = 1;

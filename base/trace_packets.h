@@ -35,16 +35,17 @@ enum class Name : std::uint8_t {
   kConnected,
   kDisconnected,
   kBroken,
-  kLost,  // events that found no room, or no space in the file
+  kLost,     // events that found no room, or no space in the file
+  kCompute,  // processor time of a thread between two calls
 };
-inline constexpr std::uint8_t kLastName = static_cast<std::uint8_t>(Name::kLost);
+inline constexpr std::uint8_t kLastName = static_cast<std::uint8_t>(Name::kCompute);
 std::string_view text_of(Name name);
 
 // TrackEvent.Type.
 enum class Type : std::uint8_t { kBegin = 1, kEnd = 2, kInstant = 3 };
 
 // Numbers that an event may have beside it. As for Name.
-enum class Argument : std::uint8_t { kNone, kBytes, kSleeps, kCount, kEndpoint };
+enum class Argument : std::uint8_t { kNone, kBytes, kSleeps, kCount, kEndpoint, kNanoseconds };
 
 struct Event {
   std::uint64_t time = 0;  // nanoseconds of the monotonic clock

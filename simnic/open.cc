@@ -10,6 +10,7 @@
 #include "simnic/fault/injector.h"
 #include "simnic/nasty/nasty_carrier.h"
 #include "simnic/nic.h"
+#include "simnic/observed_carrier.h"
 #include "simnic/port_base.h"
 #include "simnic/timeline/timed_carrier.h"
 
@@ -52,7 +53,8 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   const bool has_faults = !options.faults.rules.empty();
   if ((has_faults || options.nasty != 0) && !journal()->is_usable()) return nullptr;
   capture::Recorder* const recorder = capture::Recorder::of_process();
-  const bool sees_messages = has_faults || recorder != nullptr || options.nasty != 0;
+  hca::MemoryObserver* const observer = hca::memory_observer.load();
+  const bool sees_messages = has_faults || recorder != nullptr || options.nasty != 0 || observer != nullptr;
   const auto direct = sees_messages ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
   const auto home = has_shm ? make_home(direct) : nullptr;
@@ -80,6 +82,8 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
     carrier = std::make_unique<nasty::NastyCarrier>(std::move(carrier), std::move(decisions), port_base,
                                                     padded_private_data(options.profile.get()));
   }
+  // Above the nasty mode, which stores later than messages arrive.
+  if (observer != nullptr) carrier = std::make_unique<ObservedCarrier>(std::move(carrier), *observer);
   const NicConfig config{.name = options.name,
                          .address = options.address,
                          .rnr = options.rnr,

@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/words.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/api/faulty_calls.h"
 #include "libdat/api/sanitized_calls.h"
 #include "libdat/api/spoken_calls.h"
 #include "libdat/api/timed_calls.h"
@@ -56,6 +57,7 @@ DAT_PROVIDER provider_table(const char* device_name, void* extension, bool is_th
   if (base::are_words_wanted()) speak(table);
   if (sanitize::mode() != sanitize::Mode::kOff) watch(table, is_thread_safe);
   if (!base::environment(base::Variable::kTimeline).empty()) time_calls(table);
+  if (!base::environment(base::Variable::kFaults).empty()) fail_waits(table);
   return table;
 }
 

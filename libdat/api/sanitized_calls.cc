@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "hca/memory_observer.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/watched_call.h"
 #include "libdat/object/interface_adapter.h"
@@ -54,6 +55,7 @@ struct Ends : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, Arguments... arguments) {
     ledger.on_freed(first_of(arguments...), site);
+    ledger.end_private_data(first_of(arguments...), site);
   }
 };
 
@@ -69,6 +71,7 @@ struct EndsRequest : Ends {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, DAT_EP_HANDLE ep, Arguments...) {
     ledger.on_freed(request, site);
+    ledger.end_private_data(request, site);
     ledger.on_reconfigured(ep);
   }
 };
@@ -97,13 +100,28 @@ struct SeesStatus : NoHooks {
 };
 
 struct Resets : NoHooks {
-  static void after(Ledger& ledger, const Site&, DAT_EP_HANDLE ep) { ledger.on_reset(ep); }
+  static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) {
+    ledger.on_reset(ep);
+    ledger.end_private_data(ep, site);
+  }
+};
+
+struct QueriesRequest : NoHooks {
+  template <typename Mask>
+  static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, Mask, DAT_CR_PARAM* parameters) {
+    const auto length = static_cast<std::size_t>(parameters->private_data_size);
+    parameters->private_data =
+        const_cast<void*>(ledger.watch_private_data(request, parameters->private_data, length, site));
+  }
 };
 
 template <bool kIsThreadSafe>
 DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_evd, DAT_IA_HANDLE* ia) {
   const WatchedCall call("dat_ia_open", __builtin_return_address(0));
   const bool is_made = async_evd != nullptr && *async_evd == nullptr;
+  if (sanitize::mode() != sanitize::Mode::kCompletions) {
+    note([](Ledger& ledger) { hca::memory_observer.store(&ledger); });
+  }
   const DAT_RETURN answer = next_open[kIsThreadSafe](name, qlen, async_evd, ia);
   if (answer != DAT_SUCCESS) return answer;
   note([&](Ledger& ledger) {
@@ -157,7 +175,7 @@ void watch_objects(DAT_PROVIDER& table) {
 }
 
 void watch_connections(DAT_PROVIDER& table) {
-  SOFTDAT_WATCH(cr_query, NoHooks);
+  SOFTDAT_WATCH(cr_query, QueriesRequest);
   SOFTDAT_WATCH(cr_accept, EndsRequest);
   SOFTDAT_WATCH(cr_reject, Ends);
   SOFTDAT_WATCH(cr_handoff, Ends);

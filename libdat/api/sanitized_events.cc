@@ -44,6 +44,7 @@ void make_void(Field& field) {
 }
 
 void make_void(DAT_EVENT& event) {
+  if (sanitize::mode() == sanitize::Mode::kCompletions) return;
   std::memset(&event, sanitize::kVoidByte, sizeof event);
   event.evd_handle = void_handle.load(std::memory_order_relaxed);
   event.event_data.dto_completion_event_data.ep_handle = event.evd_handle;
@@ -52,9 +53,18 @@ void make_void(DAT_EVENT& event) {
 void write_watched(const object::Event& from, DAT_EVENT& to) {
   write_event(from, to);
   const auto* const completion = std::get_if<object::DtoCompletion>(&from.body);
-  if (completion != nullptr && completion->status != object::DtoStatus::kSuccess) {
+  const bool is_failed = completion != nullptr && completion->status != object::DtoStatus::kSuccess;
+  if (is_failed && sanitize::mode() != sanitize::Mode::kCompletions) {
     make_void(to.event_data.dto_completion_event_data.transfered_length);
   }
+}
+
+// That of a connection belongs to its EP.
+void watch_private_data(Ledger& ledger, const object::Event& from, DAT_EVENT& to, const Site& site) {
+  if (!std::holds_alternative<object::ConnectionNotice>(from.body)) return;
+  auto& data = to.event_data.connect_event_data;
+  const auto length = static_cast<std::size_t>(data.private_data_size);
+  data.private_data = const_cast<void*>(ledger.watch_private_data(data.ep_handle, data.private_data, length, site));
 }
 
 bool is_type(const Status& status, StatusType type) {
@@ -96,6 +106,7 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   note([&](Ledger& ledger) {
     if (status.ok()) {
       ledger.on_event(taken, call.site());
+      watch_private_data(ledger, taken, *event, call.site());
     } else if (is_type(status, StatusType::kQueueEmpty)) {
       ledger.on_no_event(evd_handle, call.site(), false);
     } else {
@@ -120,6 +131,7 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   note([&](Ledger& ledger) {
     if (status.ok()) {
       ledger.on_event(taken, call.site());
+      watch_private_data(ledger, taken, *event, call.site());
     } else if (is_type(status, StatusType::kTimeoutExpired)) {
       ledger.on_no_event(evd_handle, call.site(), timeout >= kLongWait);
     } else if (is_type(status, StatusType::kInvalidState) || is_type(status, StatusType::kInvalidParameter)) {

@@ -24,12 +24,19 @@ template <auto kSlot, typename... Arguments>
 struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
     const WatchedCall call("dat_lmr_create", __builtin_return_address(0));
+    make_usable(std::tuple(arguments...));
     const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
     if (answer == DAT_SUCCESS) note_outputs(call.site(), std::tuple(arguments...));
     return call.finish(answer, {handle_or_null<Arguments>(arguments)...});
   }
 
  private:
+  // The adapter looks at the memory.
+  static void make_usable(const std::tuple<Arguments...>& all) {
+    if (std::get<1>(all) != DAT_MEM_TYPE_VIRTUAL) return;
+    Ledger::before_registration(reinterpret_cast<std::uintptr_t>(std::get<2>(all).for_va), std::get<3>(all));
+  }
+
   static void note_outputs(const Site& site, const std::tuple<Arguments...>& all) {
     constexpr std::size_t kOutputs = sizeof...(Arguments) - 5;
     const DAT_LMR_HANDLE* const lmr = std::get<kOutputs>(all);

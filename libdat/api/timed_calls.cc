@@ -5,6 +5,7 @@
 
 #include <cstdarg>
 #include <mutex>
+#include <optional>
 
 #include "base/timeline.h"
 #include "libdat/api/calling_place.h"
@@ -22,6 +23,22 @@ using Kind = Timeline::Kind;
 
 // The entry points that the timed ones call. Written before the registry has the table.
 constinit DAT_PROVIDER next{};
+
+// One call of the program's.
+class Scope {
+ public:
+  Scope() {
+    if (timeline_ != nullptr) timeline_->enter();
+  }
+  ~Scope() {
+    if (timeline_ != nullptr) timeline_->leave();
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Timeline* const timeline_ = Timeline::active();
+};
 
 Timeline::Endpoint endpoint_of(DAT_HANDLE handle) {
   return reinterpret_cast<Timeline::Endpoint>(handle);
@@ -60,6 +77,7 @@ DAT_RETURN make_post(DAT_HANDLE ep, const Timeline::Post& post, const Go& go) {
 template <auto kSlot, typename... Rest>
 DAT_RETURN post_send(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie,
                      DAT_COMPLETION_FLAGS flags, Rest... rest) {
+  const Scope scope;
   const api::KnownPlace place(__builtin_return_address(0));
   return make_post(ep, {.cookie = cookie.as_64, .bytes = bytes_of(iov, count), .is_silent = is_silent(flags)},
                    [&] { return (next.*kSlot)(ep, count, iov, cookie, flags, rest...); });
@@ -68,6 +86,7 @@ DAT_RETURN post_send(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, DA
 template <auto kSlot, Kind kKind>
 DAT_RETURN post_rdma(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie,
                      const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
+  const Scope scope;
   const api::KnownPlace place(__builtin_return_address(0));
   return make_post(
       ep, {.kind = kKind, .cookie = cookie.as_64, .bytes = bytes_of(iov, count), .is_silent = is_silent(flags)},
@@ -79,6 +98,7 @@ struct Receive;
 template <auto kSlot, typename... Arguments>
 struct Receive<kSlot, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
+    const Scope scope;
     const api::KnownPlace place(__builtin_return_address(0));
     if (Timeline* const timeline = Timeline::active()) timeline->post_receive();
     return (next.*kSlot)(arguments...);
@@ -91,6 +111,7 @@ struct Long;
 template <auto kSlot, Name kName, typename... Arguments>
 struct Long<kSlot, kName, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
+    const Scope scope;
     const api::KnownPlace place(__builtin_return_address(0));
     Timeline* const timeline = Timeline::active();
     if (timeline == nullptr) return (next.*kSlot)(arguments...);
@@ -109,13 +130,26 @@ bool is_completion(DAT_EVENT_NUMBER number) {
   return number == DAT_DTO_COMPLETION_EVENT;
 }
 
+// DAT 1.2 does not tell.
+std::optional<bool> is_receive(const DAT_DTO_COMPLETION_EVENT_DATA& data) {
+#if SOFTDAT_ABI == 20
+  const auto operation = static_cast<int>(data.operation);
+  if (operation >= DAT_DTO_SEND && operation < DAT_DTO_RECEIVE) return false;
+  if (operation == DAT_DTO_RECEIVE || operation == DAT_DTO_RECEIVE_WITH_INVALIDATE) return true;
+#else
+  static_cast<void>(data);
+#endif
+  return std::nullopt;
+}
+
 void tell_event(Timeline& timeline, const DAT_EVENT& event) {
   if (!is_completion(event.event_number)) return timeline.begin_call();
   const auto& data = event.event_data.dto_completion_event_data;
-  timeline.dequeue(endpoint_of(data.ep_handle), data.user_cookie.as_64);
+  timeline.dequeue(endpoint_of(data.ep_handle), data.user_cookie.as_64, is_receive(data));
 }
 
 DAT_RETURN dequeue(DAT_EVD_HANDLE evd, DAT_EVENT* event) {
+  const Scope scope;
   const api::KnownPlace place(__builtin_return_address(0));
   const DAT_RETURN answer = next.evd_dequeue_func(evd, event);
   Timeline* const timeline = Timeline::active();
@@ -137,6 +171,7 @@ std::uint64_t sleeps() {
 // A wait without patience is a poll.
 [[gnu::noinline]] DAT_RETURN time_wait(void* caller, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
                                        DAT_EVENT* event, DAT_COUNT* more) {
+  const Scope scope;
   const api::KnownPlace place(caller);
   Timeline* const timeline = Timeline::active();
   if (timeline == nullptr) return next.evd_wait_func(evd, timeout, threshold, event, more);
@@ -160,6 +195,7 @@ DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
 
 [[gnu::noinline]] DAT_RETURN time_wait_for_cno(void* caller, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout,
                                                DAT_EVD_HANDLE* evd) {
+  const Scope scope;
   const api::KnownPlace place(caller);
   Timeline* const timeline = Timeline::active();
   if (timeline == nullptr) return next.cno_wait_func(cno, timeout, evd);
@@ -181,6 +217,7 @@ DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE*
 
 DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_DTO_COOKIE cookie,
                             const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
+  const Scope scope;
   const api::KnownPlace place(__builtin_return_address(0));
   const Timeline::Post post{.kind = Kind::kRead,
                             .cookie = cookie.as_64,
@@ -212,6 +249,7 @@ Timeline::Post immediate_post(va_list arguments) {
 }
 
 DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  const Scope scope;
   const api::KnownPlace place(__builtin_return_address(0));
   const int number = static_cast<int>(operation);
   const auto go = [&] { return next.handle_extendedop_func(handle, operation, arguments); };

@@ -13,6 +13,8 @@
 #include "libdat/api/calling_place.h"
 #include "libdat/object/status.h"
 #include "libdat/sanitize/ledger.h"
+#include "libdat/sanitize/page_guard.h"
+#include "libdat/sanitize/settings.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 
@@ -33,7 +35,10 @@ void note(const Tell& tell) {
 class WatchedCall {
  public:
   // `name`: the function's; static.
-  WatchedCall(const char* name, const void* return_address) : name_(name), place_(return_address) {}
+  WatchedCall(const char* name, const void* return_address) : name_(name), place_(return_address) {
+    if (sanitize::mode() != sanitize::Mode::kFull) return;
+    note([](sanitize::Ledger&) { sanitize::PageGuard::instance().tell_accesses(); });
+  }
 
   sanitize::Site site() const { return {name_, place_.place()}; }
 

@@ -153,6 +153,14 @@ EndpointStatus Endpoint::status() const {
           .is_request_idle = queue_pair == nullptr || queue_pair->sends_outstanding() == 0};
 }
 
+std::optional<Endpoint::Feeds> Endpoint::feeds() const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return std::nullopt;
+  const BindingConfig& config = binding().config();
+  return Feeds{
+      .srq = handle_of(srq_), .recv_evd = handle_of(config.recv_evd), .request_evd = handle_of(config.request_evd)};
+}
+
 EndpointParameters Endpoint::query() const {
   const EndpointState now = state();
   std::lock_guard lock(mutex_);

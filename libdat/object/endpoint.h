@@ -102,8 +102,13 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // dat_ep_dup_connect: connects to the service that `model` was connected to, after hand-offs. Uses the time-out,
   // private data and quality of `request` only.
   Status connect_like(const Endpoint& model, ConnectRequest request);
-  Status disconnect(bool is_graceful);                          // dat_ep_disconnect
-  Status reset();                                               // dat_ep_reset
+  Status disconnect(bool is_graceful);  // dat_ep_disconnect
+  Status reset();                       // dat_ep_reset
+  // Where receives are posted, and completions go. Waits for no lock: nothing if another call has it.
+  struct Feeds {
+    Handle srq = nullptr, recv_evd = nullptr, request_evd = nullptr;
+  };
+  std::optional<Feeds> feeds() const;
   EndpointStatus status() const;                                // dat_ep_get_status
   EndpointParameters query() const;                             // dat_ep_query
   Status modify(const EndpointChange& change);                  // dat_ep_modify; all of it or nothing

@@ -73,6 +73,8 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   std::int32_t qlen() const { return qlen_.load(std::memory_order_relaxed); }
   // How many events wait to be dequeued, of one moment.
   std::int32_t pending() const { return count(); }
+  // Whether it has lost a completion for want of room.
+  bool has_overflowed() const { return has_overflowed_.load(std::memory_order_relaxed); }
   hca::Device& device() const { return *device_; }
   // Null if the EVD takes no DTO or RMR streams.
   hca::CompletionQueue* completion_queue() const { return cq_.get(); }

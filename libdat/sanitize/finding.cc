@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/runner.h"
+#include "libdat/sanitize/settings.h"
 #include "libdat/sanitize/suppressions.h"
 
 namespace softdat::sanitize {
@@ -113,6 +114,11 @@ class Book {
   std::size_t findings_ = 0;
 };
 
+// Whether the mode tells of the rule.
+bool is_told(Rule rule) {
+  return mode() != Mode::kCompletions || rule == Rule::kLostCompletion || rule == Rule::kDoubledCompletion;
+}
+
 Key key_of(Rule rule, const Site& first, const Site& last) {
   return {rule, first.place, last.place};
 }
@@ -120,10 +126,12 @@ Key key_of(Rule rule, const Site& first, const Site& last) {
 }  // namespace
 
 bool is_repeated(Rule rule, const Site& first, const Site& last) {
+  if (!is_told(rule)) return true;
   return Book::instance().count_again(key_of(rule, first, last));
 }
 
 void report(const Finding& finding) {
+  if (!is_told(finding.rule)) return;
   const int error = errno;
   const Site first = finding.steps.empty() ? Site{} : finding.steps.front().site;
   const Site last = finding.steps.empty() ? Site{} : finding.steps.back().site;

@@ -10,6 +10,7 @@
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/sanitize/page_guard.h"
 #include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
@@ -19,6 +20,7 @@ namespace {
 constexpr std::uint32_t kLoop = 16;
 
 [[gnu::destructor]] void report_at_exit() {
+  if (mode() == Mode::kFull) PageGuard::instance().tell_accesses();
   if (mode() != Mode::kOff) report_counts();
 }
 
@@ -41,15 +43,18 @@ Ledger& Ledger::instance() {
 
 void Ledger::prepare_for_fork() {
   instance().mutex_.lock();
+  if (mode() == Mode::kFull) PageGuard::instance().prepare_for_fork();
 }
 
 void Ledger::continue_in_parent() {
+  if (mode() == Mode::kFull) PageGuard::instance().continue_after_fork(false);
   instance().mutex_.unlock();
 }
 
 // A child begins with an empty ledger. The parent's queues are leaked, because another thread may have held the lock of
 // one.
 void Ledger::start_afresh_in_child() {
+  if (mode() == Mode::kFull) PageGuard::instance().continue_after_fork(true);
   Ledger& ledger = instance();
   ledger.objects_.clear();
   new std::unordered_map(std::move(ledger.queues_));
@@ -62,6 +67,7 @@ void Ledger::start_afresh_in_child() {
   ledger.registrations_.clear();
   ledger.used_registrations_.clear();
   ledger.stacked_.clear();
+  ledger.private_data_.clear();
   ledger.index_.clear();
   ledger.mutex_.unlock();
 }

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hca/memory_observer.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
@@ -47,7 +48,7 @@ struct Post {
 // In words: "EP", "connection request" ...
 const char* kind_text(Kind kind);
 
-class Ledger {
+class Ledger final : public hca::MemoryObserver {
  public:
   static Ledger& instance();
 
@@ -103,6 +104,18 @@ class Ledger {
   // Keeps events of one EVD in order while they are dequeued.
   static std::mutex& dequeuing(Handle evd);
 
+  // What the adapter does to memory, and peers through it.
+  void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
+  void after_store(std::span<std::byte> memory) noexcept override;
+  void on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept override;
+
+  // Private data that the program gets ends with `owner`, an EP or a connection request. In mode `full` returns memory
+  // of its own with the same bytes, an access to which is then a finding; else, and without memory, what it was given.
+  const void* watch_private_data(Handle owner, const void* data, std::size_t length, const Site& site);
+  void end_private_data(Handle owner, const Site& site);
+  // Memory that is about to be registered must be usable.
+  static void before_registration(std::uint64_t address, std::uint64_t length);
+
   // Ends.
   void before_close(Handle ia, const Site& site);
   void before_abrupt_close(Handle ia, const Site& site);
@@ -134,7 +147,10 @@ class Ledger {
 
   // ledger_events.cc
   void complete(const object::DtoCompletion& completion, const Site& site);
-  void take_completed_locked(const object::DtoCompletion& completion, std::vector<std::unique_ptr<Operation>>& done);
+  void take_completed_locked(const object::DtoCompletion& completion, const Site& site,
+                             std::vector<std::unique_ptr<Operation>>& done);
+  static void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue,
+                                    const Site& site);
   std::shared_ptr<QueueRecord> find_shared_queue_locked(std::uint64_t cookie) const;
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
@@ -143,8 +159,17 @@ class Ledger {
   void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
   void check_stacks_locked(const Site& site);
 
+  // ledger_stores.cc
+  void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
+  void note_peer_write_locked(std::uint64_t address);
+  void guard_locked(Operation& operation);
+  static void unguard(Operation& operation);
+  static void unguard_all(QueueRecord& queue);
+
   // ledger_ends.cc
   void check_region_locked(const RegionRecord& region, const Site& site);
+  void check_lost_locked(QueueRecord& queue, const Site& site);
+  void check_rights_locked(const RegionRecord& region, const Site& site);
   bool is_over_locked(const QueueRecord& queue) const;
   bool is_error_locked(const object::Event& event) const;
   void check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site);
@@ -167,6 +192,13 @@ class Ledger {
   std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack
   std::uint64_t stacks_checked_ = 0;                                            // operations up to this number
   RangeIndex index_;
+  struct PrivateData {
+    std::uint64_t address = 0;
+    std::uint64_t length = 0;
+    Site made;
+  };
+  std::unordered_multimap<Handle, PrivateData> private_data_;  // by what it ends with
+  std::size_t private_pages_ = 0;                              // all that there have been
 };
 
 }  // namespace softdat::sanitize

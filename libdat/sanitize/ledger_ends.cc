@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -20,6 +21,13 @@ constexpr std::uint32_t kFewOperations = 4;
 
 // DAT_SRQ_LOW_WATERMARK_EVENT, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT
 constexpr std::int32_t kWatermark = 2;
+
+// Rights that a program can do without. DAT_MEM_PRIV_LOCAL_READ_FLAG goes without saying.
+constexpr std::pair<std::uint32_t, const char*> kRights[] = {
+    {object::kLocalWritePrivilege, "DAT_MEM_PRIV_LOCAL_WRITE_FLAG"},
+    {object::kRemoteReadPrivilege, "DAT_MEM_PRIV_REMOTE_READ_FLAG"},
+    {object::kRemoteWritePrivilege, "DAT_MEM_PRIV_REMOTE_WRITE_FLAG"},
+    {object::kRemoteAtomicPrivilege, "DAT_IB_MEM_PRIV_REMOTE_ATOMIC"}};
 
 // The events of an EVD that no stream of completions feeds. They stay there.
 std::vector<object::Event> look_at_events(object::EventDispatcher& evd) {
@@ -47,6 +55,7 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
     ++used_registrations_[{region->second.made.place, object->second.ia}];
   }
   ended_regions_[region->second.lkey] = {region->second.made, site};
+  before_registration(region->second.address, region->second.length);
   regions_.erase(region);
   lkeys_.erase(lkey);
 }
@@ -99,15 +108,22 @@ void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
       }
     }
   }
+  check_rights_locked(region, site);
+}
+
+// Rights for peers include that of the adapter to store.
+void Ledger::check_rights_locked(const RegionRecord& region, const Site& site) {
   if (mode() != Mode::kFull || region.used == 0) return;
-  const std::uint32_t unused = region.privileges & ~region.used;
-  const bool has_unused_write =
-      (unused & object::kLocalWritePrivilege) != 0 &&
-      (region.privileges & (object::kRemoteWritePrivilege | object::kRemoteAtomicPrivilege)) == 0;
-  if (!has_unused_write || is_repeated(Rule::kUnusedRight, region.made, site)) return;
+  constexpr std::uint32_t kPeersStore = object::kRemoteWritePrivilege | object::kRemoteAtomicPrivilege;
+  std::uint32_t unused = region.privileges & ~region.used;
+  if ((region.privileges & kPeersStore) != 0) unused &= ~std::uint32_t{object::kLocalWritePrivilege};
+  std::string names;
+  for (const auto& [right, name] : kRights) {
+    if ((unused & right) != 0) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  if (names.empty() || is_repeated(Rule::kUnusedRight, region.made, site)) return;
   report({Rule::kUnusedRight,
-          "Nothing was ever stored into " + object::range_text(region.address, region.length) +
-              ", which is registered with DAT_MEM_PRIV_LOCAL_WRITE_FLAG.",
+          "Of " + object::range_text(region.address, region.length) + " these rights were never used: " + names + '.',
           {{"registered", region.made}, {"freed", site}}});
 }
 
@@ -154,7 +170,9 @@ void Ledger::on_status_seen(Handle ep, const Site& site) {
 void Ledger::on_disconnected(Handle ep, const Site& site) {
   const std::lock_guard lock(mutex_);
   const auto queue = find_queue_locked(ep);
-  if (queue != nullptr && queue->was_connected) queue->disconnected = site;
+  if (queue == nullptr || !queue->was_connected) return;
+  queue->disconnected = site;
+  unguard_all(*queue);
 }
 
 void Ledger::on_reset(Handle ep) {
@@ -169,11 +187,36 @@ void Ledger::on_reset(Handle ep) {
   queue->second->reset_number = ++number_;
 }
 
+// The provider says that nothing is outstanding, nothing waits in the EVD, and yet a completion never came. An EVD that
+// overflows loses completions, and the provider tells so.
+void Ledger::check_lost_locked(QueueRecord& queue, const Site& site) {
+  const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
+  if (!ep || !queue.was_connected) return;
+  const object::EndpointStatus status = ep->status();
+  if (status.state != object::EndpointState::kDisconnected) return;
+  const auto check = [&](const auto& operations, bool is_idle) {
+    if (!is_idle) return;
+    for (const auto& operation : operations) {
+      if (operation->is_suppressed) continue;
+      const auto evd = object::pin_handle<object::EventDispatcher>(operation->evd);
+      if (!evd || evd->has_overflowed() || evd->pending() > 0) continue;
+      if (is_repeated(Rule::kLostCompletion, operation->posted, site)) continue;
+      report({Rule::kLostCompletion,
+              std::string("The ") + name_of(operation->kind) + " with the cookie " + hex(operation->cookie) +
+                  " of EP " + hex(queue.handle) + " never completed.",
+              {{"posted", operation->posted}, {"freed", site}}});
+    }
+  };
+  check(queue.requests, status.is_request_idle);
+  if (queue.srq == nullptr) check(queue.receives, status.is_recv_idle);
+}
+
 void Ledger::before_ep_free(Handle ep, const Site& site) {
   const std::lock_guard lock(mutex_);
   const auto found = queues_.find(ep);
   if (found == queues_.end()) return;
   QueueRecord& queue = *found->second;
+  check_lost_locked(queue, site);
   mark_completed_locked(queue, false);
   for (const auto& operation : queue.requests) {
     const auto evd = evds_.find(operation->evd);

@@ -7,6 +7,7 @@
 #include "libdat/object/memory_probe.h"
 #include "libdat/sanitize/checksum.h"
 #include "libdat/sanitize/ledger.h"
+#include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
 namespace {
@@ -41,6 +42,7 @@ constexpr base::Duration kLongIdleness = std::chrono::milliseconds(100);
 enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
 
 Memory look_at(const Operation& operation) {
+  if (mode() == Mode::kCompletions) return Memory::kSame;
   if (!operation.sum) return has_ends(operation) ? Memory::kSame : Memory::kUnmapped;
   const auto sum = checksum(operation.ranges);
   if (!sum) return Memory::kUnmapped;
@@ -94,7 +96,7 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site) {
   std::vector<std::unique_ptr<Operation>> done;
   {
     const std::lock_guard lock(mutex_);
-    take_completed_locked(completion, done);
+    take_completed_locked(completion, site, done);
     const auto queue = queues_.find(completion.ep);
     const bool is_failed = completion.status != DtoStatus::kSuccess && queue != queues_.end() && !done.empty();
     if (is_failed) note_failure_locked(*queue->second, *done.back(), site);
@@ -103,7 +105,8 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site) {
 }
 
 // The completed operation, and the suppressed ones before it, which are done as well.
-void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<std::unique_ptr<Operation>>& done) {
+void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& site,
+                                   std::vector<std::unique_ptr<Operation>>& done) {
   const bool is_message = is_receive(completion.operation);
   const auto ep = find_queue_locked(completion.ep);
   auto queue = ep;
@@ -121,7 +124,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<
     return operation->cookie == completion.cookie && (may_be_suppressed || is_message || !operation->is_suppressed);
   };
   const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
-  if (completed == operations.end()) return;
+  if (completed == operations.end()) return report_doubled_locked(completion, *queue, site);
   const auto end = std::next(completed);
   for (auto operation = operations.begin(); operation != end; ++operation) {
     if (std::next(operation) != end && (is_message || !(*operation)->is_suppressed)) continue;
@@ -132,10 +135,21 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, std::vector<
   operations.erase(std::remove(operations.begin(), end, nullptr), end);
 }
 
+// An EP that the ledger has just met may have posted before.
+void Ledger::report_doubled_locked(const DtoCompletion& completion, const QueueRecord& queue, const Site& site) {
+  if (queue.handle != completion.ep || queue.posts == 0) return;
+  report({Rule::kDoubledCompletion,
+          "EP " + hex(completion.ep) + " has no outstanding operation with the cookie " + hex(completion.cookie) +
+              ", which has completed.",
+          {{"dequeued", site}}});
+}
+
 // A reliable connection ends with the first operation that fails.
 void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site) {
   const bool is_of_now = queue.was_connected && operation.number > queue.reset_number;
-  if (is_of_now && queue.disconnected.call == nullptr) queue.disconnected = site;
+  if (!is_of_now || queue.disconnected.call != nullptr) return;
+  queue.disconnected = site;
+  unguard_all(queue);
 }
 
 // Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
@@ -191,7 +205,9 @@ void Ledger::note_connection(const object::ConnectionNotice& notice, const Site&
     queue->disconnected = {};
   }
   const bool is_end = notice.result == ConnectionResult::kDisconnected || notice.result == ConnectionResult::kBroken;
-  if (is_end) queue->disconnected = site;
+  if (!is_end) return;
+  queue->disconnected = site;
+  unguard_all(*queue);
 }
 
 void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {

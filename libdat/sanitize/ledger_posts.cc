@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Posts: what may not be posted, and what becomes an outstanding operation.
 #include <algorithm>
+#include <thread>
 
 #include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/sanitize/checksum.h"
 #include "libdat/sanitize/ledger.h"
+#include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
 Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
@@ -16,8 +18,17 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   if (queue_ == nullptr) return;
   order_ = std::unique_lock(queue_->order);
   operation_ = ledger_.add(post, *queue_);
+  if (mode() == Mode::kCompletions) return;
   // The sum is empty if the memory cannot be read; the adapter then reports that.
-  if (!stores(operation_->kind)) operation_->sum = checksum(operation_->ranges);
+  if (!stores(operation_->kind)) {
+    operation_->sum = checksum(operation_->ranges);
+    return;
+  }
+  const auto before = sum_of_buffer(*operation_);
+  const std::lock_guard lock(ledger_.mutex_);
+  if (operation_->is_stored) return;
+  operation_->before = before;
+  ledger_.guard_locked(*operation_);
 }
 
 Ledger::Posting::~Posting() {
@@ -37,14 +48,23 @@ std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
   return queue;
 }
 
+// The adapter may wait for the ledger's lock with the baton, so nothing here waits for a lock of the EP's: it is asked
+// a few times, and again at its next call.
 void Ledger::look_up_locked(QueueRecord& queue) {
+  constexpr int kTries = 1000;
   queue.is_known = true;
   const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
   if (!ep) return;
-  const object::EndpointParameters parameters = ep->query();
-  queue.srq = parameters.srq;
-  queue.recv_evd = parameters.recv_evd;
-  queue.request_evd = parameters.request_evd;
+  auto feeds = ep->feeds();
+  for (int i = 0; !feeds && i < kTries; ++i) {
+    std::this_thread::yield();
+    feeds = ep->feeds();
+  }
+  queue.is_known = feeds.has_value();
+  if (!feeds) return;
+  queue.srq = feeds->srq;
+  queue.recv_evd = feeds->recv_evd;
+  queue.request_evd = feeds->request_evd;
 }
 
 Operation* Ledger::add(const Post& post, QueueRecord& queue) {
@@ -52,6 +72,7 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   auto made = make_operation_locked(post, queue);
   Operation& operation = *made;
   check_post_locked(post, queue, operation);
+  ++queue.posts;
   if (post.kind == OperationKind::kReceive && ++queue.posted_receives == 1) queue.posted = post.site;
   if (operation.owner.frame != 0) stacked_.push_back(&operation);
   auto& operations = post.kind == OperationKind::kReceive ? queue.receives : queue.requests;
@@ -81,6 +102,8 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
       if (region->second.is_zero_based) range.address += region->second.address;
       ++region->second.operations;
       region->second.used |= stores(post.kind) ? object::kLocalWritePrivilege : object::kLocalReadPrivilege;
+      // What RDMA reads store into needs this right on iWARP.
+      if (post.kind == OperationKind::kRead) region->second.used |= object::kRemoteWritePrivilege;
     }
     operation->ranges.push_back(range);
   }
@@ -209,6 +232,7 @@ void Ledger::report_use_locked(Rule rule, const Operation& operation, const std:
 
 // It is out of the index and of the room of its EVD.
 void Ledger::forget_locked(Operation& operation) {
+  unguard(operation);
   index_.remove(operation);
   std::erase(stacked_, &operation);
   if (operation.is_suppressed) return;

@@ -45,9 +45,16 @@ struct Operation {
   std::uint32_t rmr_context = 0;
   Site posted;
   std::vector<Range> ranges;
-  FrameOwner owner;                  // of the first range
-  std::optional<std::uint64_t> sum;  // of what is read. Written by the thread that posts, before it posts.
+  FrameOwner owner;                     // of the first range
+  std::optional<std::uint64_t> sum;     // of what is read. Written by the thread that posts, before it posts.
+  std::optional<std::uint64_t> before;  // of what is stored into, before that
+  bool is_stored = false;               // the adapter or a peer has begun to store
+  bool is_guarded = false;              // PageGuard has been told of its ranges
 };
+
+// Of the bytes that are compared before the adapter stores into the buffer: its ends, or in mode `full` all. Nothing if
+// it cannot be read.
+std::optional<std::uint64_t> sum_of_buffer(const Operation& operation);
 
 // The range that holds most of the buffer, for people.
 Range main_range(const Operation& operation);

@@ -23,6 +23,8 @@ class RangeIndex {
   };
   // An operation with which `operation` must not be outstanding at once: both use the bytes, and one stores into them.
   Clash find_clash(const Operation& operation) const;
+  // An operation that stores into some of these bytes.
+  Clash find_store(const Range& range) const { return find(stores_, range); }
 
  private:
   struct Use {

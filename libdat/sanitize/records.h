@@ -51,6 +51,7 @@ struct QueueRecord {
   std::uint64_t received = 0;  // messages
   Site posted;                 // the first receive; without a call: there was none
   std::uint64_t posted_receives = 0;
+  std::uint64_t posts = 0;         // of all kinds
   std::uint64_t reset_number = 0;  // operations with a smaller number are those of an earlier connection
   std::deque<std::unique_ptr<Operation>> receives;
   std::deque<std::unique_ptr<Operation>> requests;

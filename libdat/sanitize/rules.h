@@ -28,10 +28,13 @@ enum class Rule : std::uint8_t {
   kTimeoutTaken,
   kStackBuffer,
   kEarlyAccess,
+  kStalePrivateData,
+  kLostCompletion,
+  kDoubledCompletion,
   kUnusedReceive,
   kUnusedRight,
 };
-inline constexpr std::size_t kRuleCount = 22;
+inline constexpr std::size_t kRuleCount = 25;
 
 // An error is a breach of the specification. An advice is not: the program works, but wastes or risks something.
 enum class Severity : std::uint8_t { kError, kAdvice };

@@ -8,6 +8,7 @@ namespace {
 
 Mode read_mode() {
   const std::string_view word = base::environment(base::Variable::kSanitize);
+  if (word == "completions") return Mode::kCompletions;
   return word == "full" ? Mode::kFull : word == "on" ? Mode::kOn : Mode::kOff;
 }
 

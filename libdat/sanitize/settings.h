@@ -5,7 +5,12 @@
 
 namespace softdat::sanitize {
 
-enum class Mode : std::uint8_t { kOff, kOn, kFull };
+enum class Mode : std::uint8_t {
+  kOff,
+  kCompletions,  // only completions that are lost or doubled are told, and nothing is made visible by force
+  kOn,
+  kFull,
+};
 
 // SOFTDAT_SANITIZE, read once. Any thread.
 Mode mode();

@@ -14,6 +14,7 @@ std::string call_name(const Site& site) {
 
 std::string text_of(const Site& site) {
   const std::string place = base::place_text(site.place);
+  if (site.call == kAccess) return place.empty() ? "the program" : place;
   return call_name(site) + (place.empty() ? "" : ", called by " + place);
 }
 

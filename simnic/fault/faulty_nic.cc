@@ -71,6 +71,19 @@ hca::Result<std::unique_ptr<hca::Listener>> FaultyNic::listen(std::uint64_t serv
   return Nic::listen(service_id, backlog, sink);
 }
 
+hca::Device::WaitFate FaultyNic::decide_wait(bool has_end) {
+  const std::lock_guard lock(mutex_);
+  const Point point{.stage = base::FaultStage::kWait, .op = FaultOp::kWait, .number = ++waits_};
+  WaitFate fate = WaitFate::kGoesOn;
+  for (const base::FaultRule* rule : injector_->decide(point, counts_)) {
+    injector_->note(*rule, point);
+    if (rule->kind != base::FaultKind::kFailWait) continue;
+    // A wait without a limit cannot come to it.
+    fate = rule->word == "timeout" && has_end ? WaitFate::kTimedOut : WaitFate::kInterrupted;
+  }
+  return fate;
+}
+
 std::unique_ptr<QueuePair> FaultyNic::make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) {
   return std::make_unique<FaultyQueuePair>(view, config, post_rules(), *carrier_);
 }

@@ -32,6 +32,7 @@ class FaultyNic final : public Nic {
       const hca::SharedReceiveQueueConfig& config) override;
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
+  WaitFate decide_wait(bool has_end) override;
 
  private:
   std::unique_ptr<QueuePair> make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) override;
@@ -43,6 +44,7 @@ class FaultyNic final : public Nic {
   std::mutex mutex_;  // guards the rest
   std::map<base::FaultOp, std::uint64_t> created_;
   Counts counts_{};
+  std::uint64_t waits_ = 0;
 };
 
 }  // namespace softdat::simnic::fault

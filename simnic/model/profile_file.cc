@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/model/profile_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <toml++/toml.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
 #include "base/edit_distance.h"
-#include "base/unique_fd.h"
+#include "simnic/model/text_file.h"
 
 namespace softdat::simnic::model {
 namespace {
@@ -225,30 +220,9 @@ base::Result<Profile, Mistake> read_profile(const std::string& path, std::string
 }
 
 base::Result<Profile, Mistake> read_profile_file(const std::string& path) {
-  const auto unreadable = [&](const std::string& why) {
-    return base::Failure{"the profile \"" + path + "\" cannot be read: " + why};
-  };
-  // Without O_NONBLOCK a FIFO without a writer would keep us here.
-  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return unreadable(std::strerror(errno));
-  struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) return unreadable(std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return unreadable("it is no regular file");
-  std::string text(kMostProfileBytes + 1, '\0');
-  std::size_t length = 0;
-  while (length < text.size()) {
-    const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return unreadable(std::strerror(errno));
-    if (got == 0) break;
-    length += static_cast<std::size_t>(got);
-  }
-  if (length > kMostProfileBytes) {
-    return base::Failure{"the profile \"" + path + "\" is longer than " + std::to_string(kMostProfileBytes) +
-                         " bytes; it is no profile"};
-  }
-  text.resize(length);
-  return read_profile(path, text);
+  auto text = read_text_file(path, "profile");
+  if (!text) return base::Failure{text.reason()};
+  return read_profile(path, text.value());
 }
 
 base::Result<Profile, Mistake> find_profile(const std::string& name_or_file) {

@@ -42,7 +42,18 @@
 #ifndef RECEIVE_SIZE
 #define RECEIVE_SIZE SIZE
 #endif
+/* Private data of the client's connect. */
+#ifndef HELLO
+#define HELLO ""
+#endif
+/* What the server does with a connection request before it accepts. */
+#ifndef BEFORE_ACCEPT
+#define BEFORE_ACCEPT(request) (void)(request)
+#endif
 #define PAGE 4096
+#ifndef MAPPED
+#define MAPPED PAGE /* bytes of memory */
+#endif
 #define SECONDS 1000000u
 #define PATIENCE (30 * SECONDS)
 
@@ -196,7 +207,7 @@ static void open_all(DAT_VLEN size, DAT_MEM_PRIV_FLAGS rights) {
   EP_ATTRIBUTES(attributes);
 #endif
   create_endpoint(attributes);
-  memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memory = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   lmr = register_memory(memory, size, pz, rights, &local.lmr_context, &key);
   local.virtual_address = (DAT_VADDR)(uintptr_t)memory;
   local.segment_length = size;
@@ -259,8 +270,8 @@ static struct sockaddr_in host(void) {
 
 static void connect_to(DAT_CONN_QUAL qualifier) {
   struct sockaddr_in address = host();
-  CHECK(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&address, qualifier, PATIENCE, 0, NULL, DAT_QOS_BEST_EFFORT,
-                       DAT_CONNECT_DEFAULT_FLAG));
+  CHECK(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&address, qualifier, PATIENCE, sizeof HELLO - 1, HELLO,
+                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 }
 
 #ifndef ALONE
@@ -275,6 +286,7 @@ static void run_server(void) {
     for (i = 0; i < RECEIVES; ++i) post_receive(RECEIVE_SIZE);
     place.address = local.virtual_address;
     place.key = key;
+    BEFORE_ACCEPT(request.event_data.cr_arrival_event_data.cr_handle);
     CHECK(dat_cr_accept(request.event_data.cr_arrival_event_data.cr_handle, ep, sizeof place, &place));
   }
   expect(connections, DAT_CONNECTION_EVENT_ESTABLISHED);

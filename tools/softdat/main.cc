@@ -11,6 +11,7 @@
 #include "tools/softdat/info.h"
 #include "tools/softdat/mesh/command.h"
 #include "tools/softdat/mesh/worker.h"
+#include "tools/softdat/model/command.h"
 #include "tools/softdat/observe/metrics_command.h"
 #include "tools/softdat/observe/top_command.h"
 #include "tools/softdat/output.h"
@@ -42,6 +43,7 @@ int run_chosen(int argc, const char* const* argv) {
   const sweep::Command sweep(line);
   const profile::Command profile(line);
   const profile::LintCommand lint(line);
+  const model::Command model(line);
   const timeline::WhySlowCommand why_slow(line);
   const timeline::ViewCommand view(line);
   const doctor::Command doctor(line);
@@ -72,6 +74,7 @@ int run_chosen(int argc, const char* const* argv) {
   if (sweep.is_chosen()) return sweep.run();
   if (profile.is_chosen()) return profile.run();
   if (lint.is_chosen()) return lint.run();
+  if (model.is_chosen()) return model.run();
   if (why_slow.is_chosen()) return why_slow.run();
   if (view.is_chosen()) return view.run();
   if (doctor.is_chosen()) return doctor.run();

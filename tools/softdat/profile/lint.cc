@@ -23,6 +23,7 @@
 #include "tools/softdat/profile/command.h"
 #include "tools/softdat/run/end_signals.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/kept_output.h"
 #include "tools/softdat/run/process.h"
 #include "tools/softdat/run/supervise.h"
 #include "tools/softdat/scratch_directory.h"
@@ -36,7 +37,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 5> kVerdicts{"runs", "adapts", "refused", "fails", "hangs"};
 // Of the end of what a run prints: what is kept, and how many lines of it the table shows.
-constexpr std::streamoff kMostOutput = 4000;
+constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
+constexpr std::size_t kMostOutput = 4000;
 constexpr std::size_t kShownLines = 5;
 // softdat run has the limit of time.
 constexpr auto kForever = std::chrono::hours(24 * 365);
@@ -62,9 +64,9 @@ std::vector<std::string> read_sentences(const std::string& path) {
 }
 
 // Whether the summary of softdat run tells of an adapter, as in "softdat: 2 adapters opened, ...".
-bool tells_of_adapter(const std::string& path) {
+bool tells_of_adapter(const std::string& output) {
   constexpr std::string_view kBegin = "softdat: ";
-  std::ifstream file(path, std::ios::binary);
+  std::istringstream file(output);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(kBegin)) continue;
     const std::size_t end = std::min(line.find_first_not_of("0123456789", kBegin.size()), line.size());
@@ -96,16 +98,7 @@ std::string without_changes(const std::string& sentence) {
   return text;
 }
 
-// The end of what was printed, and the last lines of it, each on a line of its own for the table.
-std::string read_end(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(0, std::ios::end);
-  file.seekg(std::max<std::streamoff>(file.tellg() - kMostOutput, 0));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
+// The last lines of what was printed, each on a line of its own for the table.
 std::string last_lines(const std::string& output) {
   std::vector<std::string> lines;
   std::istringstream stream(output);
@@ -218,9 +211,8 @@ std::vector<std::string> LintCommand::words_for(const std::string& profile, cons
 }
 
 LintCommand::Run LintCommand::run_once(const std::string& profile, const Place& place) const {
-  const std::string output = place.directory + "/output";
   fs::remove(place.directory + "/words");
-  const run::ProgramDescriptor file(output, O_WRONLY | O_CREAT | O_TRUNC);
+  run::KeptOutput output(kKeptOutput);
   const run::ProgramDescriptor nothing("/dev/null", O_RDONLY);
   run::StartPlan plan;
   plan.words = words_for(profile, place.directory);
@@ -229,17 +221,19 @@ LintCommand::Run LintCommand::run_once(const std::string& profile, const Place& 
   environment.unset.emplace_back("SOFTDAT_PROFILE");
   plan.environment = environment.merged();
   plan.input = nothing.get();
-  plan.output = plan.error = file.get();
+  plan.output = plan.error = output.descriptor();
   plan.has_own_group = true;
   const pid_t process = run::start(plan);
+  output.close();
   const run::End end = run::await_end(process, kForever, place.stop_descriptor);
   if (end != run::End::kEnded) run::stop(process);
   Run result;
   result.status = run::reap(process);
   if (end == run::End::kInterrupted) throw run::Interrupted();
   result.sentences = read_sentences(place.directory + "/words");
-  result.output = read_end(output);
-  if (profile.empty()) result.has_adapter = tells_of_adapter(output);
+  result.output = output.finish();
+  if (profile.empty()) result.has_adapter = tells_of_adapter(result.output);
+  if (result.output.size() > kMostOutput) result.output.erase(0, result.output.size() - kMostOutput);
   return result;
 }
 

@@ -60,6 +60,7 @@ Command::Command(CommandLine& line) : options_(line.add("run", "Run a program on
                       "Do all that DAT allows and friendly adapters do not do, chosen by this seed");
   capture_.add_to(options_);
   timeline_.add_to(options_);
+  model_.add_to(options_);
   options_.add_program(words_);
 }
 
@@ -84,6 +85,7 @@ void Command::check() const {
   if (options_.has("--profile")) profile::check_profile(profile_);
   capture_.check(options_, make_environment(environment_));
   timeline_.check(options_, make_environment(environment_));
+  model_.check(options_, make_environment(environment_));
   if (server_.empty() && options_.has("--listen-within")) throw UsageError("--listen-within goes with --server");
 }
 
@@ -92,7 +94,8 @@ void Command::check_outputs() const {
                      {"--findings", findings_file_},
                      {"--faults-log", faults_.log},
                      {"--capture", capture_.file},
-                     {"--timeline", timeline_.file}});
+                     {"--timeline", timeline_.file},
+                     {"--model-json", model_.json}});
 }
 
 // Refuses files that cannot be used before the program starts.
@@ -232,20 +235,33 @@ void Command::tell_of(const Faults& faults, const Summary& summary) const {
   summary.note("no fault of the plan fired; --fault note --faults-log FILE lists where faults may fire");
 }
 
+// The timeline may be there for the prediction alone.
+void Command::tell_of(Timeline& timeline, const Model& model, const Summary& summary) const {
+  if (timeline.is_empty()) return;
+  const std::string text = timeline.finish();
+  if (!timeline_.file.empty()) summary.note(text);
+  if (model.is_empty()) return;
+  for (const std::string& line : model.finish()) summary.note(line);
+}
+
 int Command::run() {
   check();
   warn_of(words_.front());
+  // Before anything is made that a signal's default action would leave behind.
+  const int signals = block_signals(is_gathered());
   Faults faults(faults_, known_environment());
   ReportSocket reports;
   Environment whole = environment(reports.path());
   if (!faults.is_empty()) faults.put_into(whole);
   Capture capture(capture_);
   capture.put_into(whole);
-  Timeline timeline(timeline_);
+  TimelineOptions timeline_options = timeline_;
+  const Model model(model_, timeline_options);
+  model.put_into(whole);
+  Timeline timeline(timeline_options);
   timeline.put_into(whole);
   const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
   const JobPlan job_plan = plan(whole, hosts);
-  const int signals = block_signals(is_gathered());
   Summary summary(is_quiet_);
   Findings findings;
   Said said;
@@ -255,7 +271,7 @@ int Command::run() {
     summary.print();
     if (!faults.is_empty()) tell_of(faults, summary);
     if (!capture.is_empty()) summary.note(capture.finish());
-    if (!timeline.is_empty()) summary.note(timeline.finish());
+    tell_of(timeline, model, summary);
     return finish(status, findings, said);
   } catch (const StartFailure& failure) {
     print_error(failure.what());

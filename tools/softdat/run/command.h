@@ -13,6 +13,7 @@
 #include "tools/softdat/run/findings.h"
 #include "tools/softdat/run/hosts.h"
 #include "tools/softdat/run/job.h"
+#include "tools/softdat/run/model.h"
 #include "tools/softdat/run/summary.h"
 #include "tools/softdat/run/timeline.h"
 
@@ -40,6 +41,7 @@ class Command {
   void put_profile(Environment& environment) const;
   Environment environment(const std::string& socket) const;
   void tell_of(const Faults& faults, const Summary& summary) const;
+  void tell_of(Timeline& timeline, const Model& model, const Summary& summary) const;
   JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
   CopyPlan plan_copy(const Environment& environment, const std::vector<Host>& hosts, std::size_t index) const;
 
@@ -49,6 +51,7 @@ class Command {
   CaptureOptions capture_;
   std::uint32_t nasty_ = 0;  // a value of SOFTDAT_NASTY; 0: as the environment says
   TimelineOptions timeline_;
+  ModelOptions model_;
   std::vector<std::string> words_;
   std::string server_;
   std::uint32_t copies_ = 1;

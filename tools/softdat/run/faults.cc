@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,24 @@ void sort_fault_log(std::vector<std::string>& lines) {
     const std::string_view place_a = place_of(a), place_b = place_of(b);
     return place_a != place_b ? is_before(place_a, place_b) : a < b;
   });
+}
+
+std::vector<std::string> read_statements(const std::string& path, const std::string& transport) {
+  FaultOptions options;
+  options.file = path;
+  Environment environment;
+  if (!transport.empty()) environment.put("SOFTDAT_TRANSPORT", transport);
+  const Faults checked(options, environment);
+  std::vector<std::string> statements;
+  std::istringstream lines(checked.text());
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream parts(line.substr(0, line.find('#')));
+    for (std::string part; std::getline(parts, part, ';');) {
+      const std::size_t first = part.find_first_not_of(" \t\r");
+      if (first != part.npos) statements.push_back(part.substr(first, part.find_last_not_of(" \t\r") + 1 - first));
+    }
+  }
+  return statements;
 }
 
 void FaultOptions::add_to(Subcommand& options) {

@@ -34,6 +34,8 @@ class Faults {
   // No plan, and no log of what the nasty mode does.
   bool is_empty() const { return has_no_plan() && log_.empty(); }
   bool has_no_plan() const { return rules_.empty(); }
+  // The statements, one or several a line, with comments.
+  const std::string& text() const { return text_; }
   // Sets SOFTDAT_FAULTS and SOFTDAT_FAULTS_LOG. Failure when a file cannot be made.
   void put_into(Environment& environment);
   // After the programs: writes the log, sorted. Returns how many faults fired. Failure when it cannot be written.
@@ -48,6 +50,10 @@ class Faults {
   std::vector<base::FaultRule> rules_;
   std::optional<ScratchDirectory> directory_;  // of plan and log, once they are put into an environment
 };
+
+// The statements of a plan's file, without comments. UsageError when it cannot be read, makes no sense, or asks for
+// what the transport cannot do; an empty name is the default.
+std::vector<std::string> read_statements(const std::string& path, const std::string& transport);
 
 // Orders lines of a log by process, adapter, endpoint, connection and number, and numbers by value.
 void sort_fault_log(std::vector<std::string>& lines);

@@ -3,14 +3,19 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <sstream>
 
+#include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
 
 namespace softdat::tools::run {
@@ -30,6 +35,30 @@ std::string socket_directory() {
   return "/tmp";
 }
 
+// Removes the directories of runs that were killed: nobody listens any more. One that is young may be about to listen.
+void remove_left(const std::string& parent) {
+  namespace fs = std::filesystem;
+  constexpr auto kYoung = std::chrono::minutes(1);
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+    const std::string path = entry.path().string();
+    struct stat found = {};
+    const bool is_one = entry.path().filename().string().starts_with("softdat-run-") &&
+                        ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid();
+    if (!is_one || std::time(nullptr) - found.st_mtime < std::chrono::seconds(kYoung).count()) continue;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string socket = path + "/socket";
+    if (socket.size() >= sizeof address.sun_path) continue;
+    std::strncpy(address.sun_path, socket.c_str(), sizeof address.sun_path - 1);
+    const base::UniqueFd caller(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!caller) return;
+    const bool is_deaf = ::connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+                         (errno == ECONNREFUSED || errno == ENOENT);
+    if (is_deaf) fs::remove_all(path, error);
+  }
+}
+
 Report to_report(const std::string& line) {
   Report report;
   std::istringstream words(line);
@@ -41,6 +70,7 @@ Report to_report(const std::string& line) {
 }  // namespace
 
 ReportSocket::ReportSocket() : directory_("softdat-run", socket_directory()), path_(directory_.path() + "/socket") {
+  remove_left(socket_directory());
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path_.c_str(), sizeof address.sun_path - 1);

@@ -31,7 +31,9 @@ void TimelineOptions::add_to(Subcommand& options) {
 }
 
 void TimelineOptions::check(const Subcommand& options, const Environment& environment) const {
-  if (file.empty() && options.has("--timeline-buffer")) throw UsageError("--timeline-buffer goes with --timeline");
+  if (file.empty() && options.has("--timeline-buffer") && !options.has("--model")) {
+    throw UsageError("--timeline-buffer goes with --timeline or --model");
+  }
   if (!file.empty() && environment.value_of("SOFTDAT_BACKEND").starts_with("verbs")) {
     throw UsageError("--timeline needs the simulated adapter. Leave --backend away");
   }

@@ -18,6 +18,7 @@
 #include "tools/softdat/output.h"
 #include "tools/softdat/run/end_signals.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/faults.h"
 #include "tools/softdat/run/program_file.h"
 #include "tools/softdat/run/supervise.h"
 #include "tools/softdat/scratch_directory.h"
@@ -123,7 +124,7 @@ void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t m
     const auto is_same = [&](const Statements& tried) {
       return try_fault(plan, joined(tried), directory).outcome == trial.outcome;
     };
-    trial.least = joined(shrink({trial.fault}, is_same));
+    trial.least = joined(shrink(split(trial.fault), is_same));
   }
 }
 
@@ -139,6 +140,8 @@ Command::Command(CommandLine& line) : options_(line.add("sweep", "Let a program 
   options_.add_number("-j,--jobs", "N", jobs_, 0, 1024, "Runs at a time; 0: one a processor, with --server one");
   options_.add_number("--sample", "N", sample_, 0, 100000000, "So many failures, chosen by the seed; 0: all");
   options_.add_number("--seed", "N", seed_, 0, ~std::uint64_t{0}, "Chooses the sample");
+  options_.add_text("--faults", "FILE", faults_,
+                    "Instead of each failure: this plan, as of softdat run; if it is bad, the least part that is");
   options_.add_number("--nasty", "N", nasty_, 1, 100000000,
                       "Instead of failures: N runs in nasty mode, with the seeds from --seed on");
   options_.add_number("--timeout", "SECONDS", timeout_s_, 0, 1e6,
@@ -164,6 +167,8 @@ TrialPlan Command::plan() const {
   plan.words = {fs::read_symlink("/proc/self/exe").string(), "run"};
   if (!server_.empty()) plan.words.insert(plan.words.end(), {"--server", server_});
   if (!transport_.empty()) plan.words.insert(plan.words.end(), {"--transport", transport_});
+  // Tells of completions that the library loses or doubles, and changes nothing else.
+  plan.words.insert(plan.words.end(), {"--env", "SOFTDAT_SANITIZE=completions"});
   for (const std::string& assignment : assignments_) plan.words.insert(plan.words.end(), {"--env", assignment});
   plan.options_end = plan.words.size();
   plan.words.emplace_back("--");
@@ -187,6 +192,7 @@ std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string
     plan.timeout = std::max(baseline.time * kTimesUsual, std::chrono::duration<double>(least));
   }
   if (nasty_ != 0) return nasty_faults(plan);
+  if (!faults_.empty()) return {joined(run::read_statements(faults_, transport_))};
   const std::vector<std::string> all = faults_at(baseline.notes);
   if (all.empty()) throw Failure("the program has no point at which it could fail: it opened no simulated adapter");
   std::vector<std::string> chosen = sample(all, sample_, seed_);
@@ -236,10 +242,14 @@ int Command::run() const {
     throw UsageError(
         fmt::format("--seed {} is no first seed for --nasty {}; it takes 1 to {}", seed_, nasty_, most_first));
   }
+  if (!faults_.empty() && (nasty_ != 0 || options_.has("--sample"))) {
+    throw UsageError("--faults is one plan, and goes with neither --nasty nor --sample");
+  }
   if (nasty_ != 0 && options_.has("--sample"))
     throw UsageError("--sample does not go with --nasty, which has no failures");
   if (words_.empty()) throw UsageError("softdat sweep needs a program, as in: softdat sweep -- your-program");
   static_cast<void>(run::read_assignments(assignments_));
+  if (!faults_.empty()) static_cast<void>(run::read_statements(faults_, transport_));
   if (!run::find_program(words_.front())) throw Failure(fmt::format("there is no program \"{}\"", words_.front()));
   for (const std::string& file : {json_, html_, results_}) require_writable(file);
   const run::EndSignals signals;

@@ -37,6 +37,7 @@ class Command {
   std::uint32_t jobs_ = 0;
   std::uint32_t sample_ = 0;
   std::uint64_t seed_ = 1;
+  std::string faults_;       // a plan, instead of each failure
   std::uint32_t nasty_ = 0;  // runs in nasty mode, instead of failures
   double timeout_s_ = 0;
   std::uint32_t wrong_data_ = 0;

@@ -39,6 +39,7 @@ Note read_note(const std::string& line) {
 std::vector<std::string> kinds_at(const Note& note) {
   if (note.stage == "post") return {"fail-post"};
   if (note.stage == "creation") return {"fail-create"};
+  if (note.stage == "wait") return {"fail-wait"};
   if (note.stage == "arrival") return {"fail-receive", "receiver-not-ready ms=1", "spurious-wake", "overflow-evd"};
   if (note.stage == "connection") {
     if (note.op == "accept") return {"drop-connection"};

@@ -115,4 +115,15 @@ std::string joined(const Statements& statements) {
   return text;
 }
 
+Statements split(const std::string& text) {
+  Statements statements;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::size_t first = std::min(text.find_first_not_of(" \t", begin), end);
+    if (first < end) statements.push_back(text.substr(first, end - first));
+    begin = end + 1;
+  }
+  return statements;
+}
+
 }  // namespace softdat::tools::sweep

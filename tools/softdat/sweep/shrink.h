@@ -17,5 +17,7 @@ Statements shrink(Statements statements, const std::function<bool(const Statemen
 
 // One a line; for an option, separated by ";".
 std::string joined(const Statements& statements);
+// The reverse of joined().
+Statements split(const std::string& text);
 
 }  // namespace softdat::tools::sweep

@@ -19,6 +19,7 @@
 
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/kept_output.h"
 #include "tools/softdat/run/process.h"
 #include "tools/softdat/run/program_file.h"
 #include "tools/softdat/run/shell_text.h"
@@ -30,12 +31,12 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const char*, kOutcomes> kNames{"passed", "clean error", "hang",       "crash",
-                                                    "leak",   "wrong data",  "not reached"};
+constexpr std::array<const char*, kOutcomes> kNames{"passed",     "clean error", "hang",    "crash",      "leak",
+                                                    "wrong data", "lost",        "doubled", "not reached"};
 constexpr std::string_view kNasty = "nasty ";
 constexpr std::size_t kMostDetails = 4000;
 // How much of the end of a run's output is looked at.
-constexpr std::streamoff kMostOutput = std::streamoff{1} << 20;
+constexpr std::size_t kMostOutput = std::size_t{1} << 20;
 
 struct Run {
   int status = 0;
@@ -45,15 +46,6 @@ struct Run {
   std::vector<std::string> fired;
   std::chrono::duration<double> time{0};
 };
-
-std::string read_end(const std::string& path) {
-  std::ifstream file(path);
-  file.seekg(0, std::ios::end);
-  file.seekg(std::max<std::streamoff>(file.tellg() - kMostOutput, 0));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 template <typename Stream>
 std::vector<std::string> lines_of(Stream stream) {
@@ -155,18 +147,19 @@ std::vector<std::string> words_of(const TrialPlan& plan, const std::string& faul
 }
 
 Run run(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
-  const std::string output = directory + "/output", log = directory + "/log";
+  const std::string log = directory + "/log";
   fs::remove(log);
-  const run::ProgramDescriptor file(output, O_WRONLY | O_CREAT | O_TRUNC);
+  run::KeptOutput output(kMostOutput);
   const run::ProgramDescriptor nothing("/dev/null", O_RDONLY);
   run::StartPlan start_plan;
   start_plan.words = words_of(plan, fault, log);
   start_plan.environment = run::Environment{}.merged();
   start_plan.input = nothing.get();
-  start_plan.output = start_plan.error = file.get();
+  start_plan.output = start_plan.error = output.descriptor();
   start_plan.has_own_group = true;
   const Clock::time_point begin = Clock::now();
   const pid_t process = run::start(start_plan);
+  output.close();
   const run::End end = await_run(process, plan);
   Run result;
   result.is_hanging = end == run::End::kTimeout;
@@ -175,7 +168,7 @@ Run run(const TrialPlan& plan, const std::string& fault, const std::string& dire
   result.status = run::reap(process);
   if (end == run::End::kInterrupted) throw run::Interrupted();
   result.time = Clock::now() - begin;
-  result.output = read_end(output);
+  result.output = output.finish();
   result.fired = lines_of(std::ifstream(log));
   return result;
 }
@@ -210,14 +203,24 @@ bool tells_of_crash(const std::string& output) {
   return false;
 }
 
+// What the library itself is to blame for, as SOFTDAT_SANITIZE=completions tells.
+// An EVD that overflows loses completions, and says so.
+std::optional<Outcome> wrong_completions(const Run& run, const std::string& fault) {
+  if (has(run.output, "sanitizer: doubled-completion: ")) return Outcome::kDoubledCompletion;
+  const bool may_lose = has(fault, "overflow-evd");
+  if (!may_lose && has(run.output, "sanitizer: lost-completion: ")) return Outcome::kLostCompletion;
+  return std::nullopt;
+}
+
 // In nasty mode nothing fails, so a program that ends with an error has relied on what DAT does not promise.
-Outcome classify(const TrialPlan& plan, const Run& run, bool is_nasty_run) {
+Outcome classify(const TrialPlan& plan, const Run& run, const std::string& fault) {
   if (run.is_hanging) return Outcome::kHang;
   const bool was_found = has(run.output, "ERROR: AddressSanitizer") || has(run.output, "WARNING: ThreadSanitizer");
   if (is_crash(run.status) || was_found || tells_of_crash(run.output)) return Outcome::kCrash;
+  if (const auto wrong = wrong_completions(run, fault)) return *wrong;
   if (plan.wrong_data && run.status == *plan.wrong_data) return Outcome::kWrongData;
   if (has(run.output, "ERROR: LeakSanitizer")) return Outcome::kLeak;
-  if (is_nasty_run && run.status != 0) return Outcome::kWrongData;
+  if (is_nasty(fault) && run.status != 0) return Outcome::kWrongData;
   if (run.fired.empty()) return Outcome::kNotReached;
   if (run.status != 0) return Outcome::kCleanError;
   for (const std::string& line : left_in(run.output)) {
@@ -248,13 +251,12 @@ std::optional<Outcome> find_outcome(const std::string& name) {
 }
 
 bool is_bad(Outcome outcome) {
-  return outcome == Outcome::kHang || outcome == Outcome::kCrash || outcome == Outcome::kLeak ||
-         outcome == Outcome::kWrongData;
+  return outcome != Outcome::kPassed && outcome != Outcome::kCleanError && outcome != Outcome::kNotReached;
 }
 
 Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
   const Run result = run(plan, fault, directory);
-  Trial trial{fault, classify(plan, result, is_nasty(fault)), result.status, result.stacks};
+  Trial trial{fault, classify(plan, result, fault), result.status, result.stacks};
   if (is_crash(result.status)) trial.details = crash_stacks(plan, fault, directory);
   if (trial.details.empty() && is_bad(trial.outcome)) trial.details = result.output;
   if (trial.details.size() > kMostDetails) trial.details.erase(0, trial.details.size() - kMostDetails);

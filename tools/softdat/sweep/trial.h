@@ -18,9 +18,11 @@ enum class Outcome {
   kCrash,
   kLeak,
   kWrongData,
+  kLostCompletion,
+  kDoubledCompletion,
   kNotReached,  // the fault did not fire
 };
-inline constexpr std::size_t kOutcomes = 7;
+inline constexpr std::size_t kOutcomes = 9;
 
 const char* name_of(Outcome outcome);
 // The reverse of name_of(). Nothing for a word that is no outcome.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/sanitize/page_guard.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "base/fault_guard.h"
+
+namespace softdat::sanitize {
+namespace {
+
+const std::uint64_t page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+
+thread_local constinit bool t_is_inside = false;
+// Whether there is something to tell.
+constinit std::atomic<bool> has_accesses{false};
+
+void set_usable(std::uint64_t from, std::uint64_t to, bool is_usable) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  ::mprotect(reinterpret_cast<void*>(from), to - from, is_usable ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+// Another thread may have opened the page meanwhile, and then the access succeeds when it is tried again.
+bool may_be_open(std::uint64_t address) {
+  constexpr unsigned kTries = 3;
+  thread_local constinit std::uint64_t t_last = 0;
+  thread_local constinit unsigned t_tries = 0;
+  if (std::exchange(t_last, address) != address) t_tries = 0;
+  return t_tries++ < kTries;
+}
+
+}  // namespace
+
+class PageGuard::Lock {
+ public:
+  explicit Lock(PageGuard& guard) : lock_(guard.mutex_) { t_is_inside = true; }
+  ~Lock() { t_is_inside = false; }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  const std::lock_guard<std::mutex> lock_;
+};
+
+PageGuard::PageGuard() {
+  base::install_fault_guard();
+  base::set_fault_watcher(on_fault);
+}
+
+PageGuard& PageGuard::instance() {
+  static auto* const guard = new PageGuard;  // Used until the very end of the process.
+  return *guard;
+}
+
+void PageGuard::close(std::uint64_t address, std::uint64_t length, const Breach& breach) {
+  const std::uint64_t from = (address + page_size - 1) / page_size * page_size;
+  const std::uint64_t to = (address + length) / page_size * page_size;
+  if (from >= to || !base::can_watch_faults()) return;
+  const Lock lock(*this);
+  const auto after = pages_.lower_bound(to);
+  if (after != pages_.begin() && std::prev(after)->second.end > from) return;
+  pages_[from] = {.end = to, .breach = breach};
+  set_usable(from, to, false);
+}
+
+bool PageGuard::open(std::uint64_t address, std::uint64_t length) {
+  const Lock lock(*this);
+  return open_locked(address, address + length);
+}
+
+void PageGuard::prepare_for_fork() {
+  mutex_.lock();
+}
+
+void PageGuard::continue_after_fork(bool is_child) {
+  if (is_child) static_cast<void>(open_locked(0, UINT64_MAX));
+  mutex_.unlock();
+}
+
+bool PageGuard::open_locked(std::uint64_t from, std::uint64_t to) {
+  bool is_touched = false;
+  auto found = pages_.lower_bound(to);
+  while (found != pages_.begin()) {
+    --found;
+    if (found->second.end <= from) break;
+    is_touched = is_touched || found->second.is_touched;
+    set_usable(found->first, found->second.end, true);
+    found = pages_.erase(found);
+  }
+  return is_touched;
+}
+
+// In a signal handler: allocates nothing.
+bool PageGuard::on_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library) {
+  return instance().take_fault(address, instruction, is_write, is_library);
+}
+
+bool PageGuard::take_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library) {
+  if (t_is_inside) return false;
+  const Lock lock(*this);
+  auto found = pages_.upper_bound(address);
+  if (found == pages_.begin() || (--found)->second.end <= address || found->second.is_touched) {
+    return may_be_open(address);
+  }
+  if (!is_library && noted_ < accesses_.size()) {
+    accesses_[noted_++] = {.breach = found->second.breach, .instruction = instruction, .is_write = is_write};
+    has_accesses.store(true, std::memory_order_release);
+  }
+  set_usable(found->first, found->second.end, true);
+  found->second.is_touched = true;
+  return true;
+}
+
+void PageGuard::tell_accesses() {
+  if (!has_accesses.load(std::memory_order_acquire)) return;
+  std::vector<Access> noted;
+  {
+    const Lock lock(*this);
+    for (std::size_t i = 0; i < noted_; ++i) noted.push_back(std::move(accesses_[i]));
+    noted_ = 0;
+    has_accesses.store(false, std::memory_order_relaxed);
+  }
+  for (const Access& access : noted) {
+    Finding finding = *access.breach;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    const auto* const place = reinterpret_cast<const void*>(access.instruction + 1);
+    finding.steps.push_back({access.is_write ? "written" : "read", {kAccess, place}});
+    report(finding);
+  }
+}
+
+}  // namespace softdat::sanitize
