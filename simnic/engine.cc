@@ -96,15 +96,14 @@ inline void Engine::leave() {
     serve_late_ringers();
 }
 
-bool Engine::progress() {
-  if (!is_empty_poll()) return progress_with_baton();
-  if (thread_) thread_->note_polls();
-  return tell_news();
-}
-
 bool Engine::progress_for(const void* queue) {
-  const bool may_leave_it = does_poll_ask_kernel_.load(std::memory_order_relaxed) && !leader_.leads(queue);
-  return may_leave_it ? tell_news() : progress();
+  if (is_empty_poll()) {
+    if (thread_) thread_->note_polls();
+    return tell_news();
+  }
+  const bool may_leave_it =
+      queue != nullptr && does_poll_ask_kernel_.load(std::memory_order_relaxed) && !leader_.leads(queue);
+  return may_leave_it ? tell_news() : progress_with_baton();
 }
 
 inline bool Engine::tell_news() {

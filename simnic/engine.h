@@ -58,8 +58,8 @@ class Engine {
 
   // Any thread. Turns if no other thread does and there may be something to do, then calls sinks. True if something was
   // done.
-  bool progress();
-  // As hca::Device::progress_for().
+  bool progress() { return progress_for(nullptr); }
+  // As hca::Device::progress_for(); null: of no queue.
   bool progress_for(const void* queue);
 
   // Any thread; drives time by hand. Returns how many things were done.
