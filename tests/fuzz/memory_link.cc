@@ -247,6 +247,7 @@ int __wrap_ftruncate(int fd, off_t length) {
 
 void* __wrap_mmap(void* where, std::size_t length, int protection, int flags, int fd, off_t offset) {
   if (fd == kMemory && where != nullptr) return where;  // a part of a ring, which is mapped already
+  if (fd == -1 && is_mapping(where)) return where;      // a ring that is given back, whose address is kept
   const bool is_ring = state.is_memory_open && fd == -1 && protection == PROT_NONE && length == kMirrored;
   if (fd != kMemory && !is_ring) return __real_mmap(where, length, protection, flags, fd, offset);
   return map_next(length, fd);

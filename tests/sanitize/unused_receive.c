@@ -4,12 +4,12 @@
 
 static void server(void) {
 #ifdef WRONG
-  post_receive_at(0, 32);
+  post_receive_at(32, 32);
 #endif
   rule("unused-receive");
 }
 
 static void client(void) {
-  post_write(SIZE);
+  post_write(SIZE / 2);
   complete();
 }
