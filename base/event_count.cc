@@ -10,6 +10,8 @@
 #include <climits>
 #include <ctime>
 
+#include "base/uncancelled.h"
+
 namespace softdat::base {
 namespace {
 
@@ -36,7 +38,9 @@ long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const 
   int before = PTHREAD_CANCEL_DEFERRED;
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
   const long result = futex_wait(word, expected, deadline);
-  pthread_setcanceltype(before, nullptr);
+  const int error = errno;
+  if (before == PTHREAD_CANCEL_DEFERRED) defer_cancellation();
+  errno = error;
   return result;
 }
 

@@ -4,6 +4,7 @@
 // the lock back. The cancellation takes effect at the consumer's next cancellation point.
 #pragma once
 
+#include <poll.h>
 #include <pthread.h>
 
 namespace softdat::base {
@@ -31,5 +32,22 @@ class Uncancelled {
   Uncancelled(const Uncancelled&) = delete;
   Uncancelled& operator=(const Uncancelled&) = delete;
 };
+
+// Makes the thread's cancellation deferred, and returns the type that it had. A cancellation point: the thread may end
+// in here.
+//
+// If the type was asynchronous, another thread may have begun to cancel this one, and its signal may still be on the
+// way. The handler of glibc 2.36 heeds the type alone. So the signal would end the thread in the next cancellation
+// point of the C library, even in one that Uncancelled guards. The way out of a cancellation point waits for the
+// signal.
+inline int defer_cancellation() {
+  int type = PTHREAD_CANCEL_DEFERRED;
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+  if (type == PTHREAD_CANCEL_ASYNCHRONOUS) {
+    ::poll(nullptr, 0, 0);
+    pthread_testcancel();
+  }
+  return type;
+}
 
 }  // namespace softdat::base

@@ -7,6 +7,8 @@
 
 #include <type_traits>
 
+#include "base/uncancelled.h"
+
 namespace softdat::object {
 
 // Calls `wait` with the cancellation of the thread deferred. The calling thread ends in here if it is cancelled in the
@@ -19,8 +21,7 @@ namespace softdat::object {
 template <typename Answer, typename... Arguments>
 [[gnu::always_inline]] inline Answer call_deferring_cancellation(Answer (*wait)(Arguments...),
                                                                  std::type_identity_t<Arguments>... arguments) {
-  int own_type = PTHREAD_CANCEL_DEFERRED;
-  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &own_type);
+  const int own_type = base::defer_cancellation();
   const Answer answer = wait(arguments...);
   pthread_setcanceltype(own_type, nullptr);
   return answer;
