@@ -5,7 +5,6 @@
 
 #include "simnic/capture/capturing_channel.h"
 #include "simnic/port_base.h"
-#include "simnic/wrapped_port.h"
 
 namespace softdat::simnic::capture {
 namespace {
@@ -14,13 +13,10 @@ using transport::ChannelSink;
 using transport::InboundRequest;
 using transport::Offer;
 
-class CapturingRequest final : public InboundRequest {
+class CapturingRequest final : public WrappedRequest {
  public:
   CapturingRequest(const Place& place, std::unique_ptr<InboundRequest> inner)
-      : place_(place), inner_(std::move(inner)) {}
-
-  const Offer& offer() const override { return inner_->offer(); }
-  bool is_alive() const override { return inner_->is_alive(); }
+      : WrappedRequest(std::move(inner)), place_(place) {}
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
     auto channel = std::make_unique<CapturingChannel>(place_, sink);
@@ -34,7 +30,6 @@ class CapturingRequest final : public InboundRequest {
 
  private:
   const Place& place_;
-  const std::unique_ptr<InboundRequest> inner_;
 };
 
 Place make_place(Recorder& recorder, const std::string& adapter, const transport::Address& address) {
@@ -47,7 +42,7 @@ Place make_place(Recorder& recorder, const std::string& adapter, const transport
 
 CapturingCarrier::CapturingCarrier(std::unique_ptr<transport::Carrier> inner, Recorder& recorder,
                                    const std::string& adapter, const transport::Address& address)
-    : inner_(std::move(inner)), place_(make_place(recorder, adapter, address)) {}
+    : WrappedCarrier(std::move(inner)), place_(make_place(recorder, adapter, address)) {}
 
 CapturingCarrier::~CapturingCarrier() {
   inner_.reset();

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "simnic/capture/stream.h"
-#include "transport/carrier.h"
+#include "simnic/wrapped_carrier.h"
 
 namespace softdat::simnic::capture {
 
-class CapturingCarrier final : public transport::Carrier {
+class CapturingCarrier final : public WrappedCarrier {
  public:
   // `adapter`: its name. Throws std::bad_alloc.
   CapturingCarrier(std::unique_ptr<transport::Carrier> inner, Recorder& recorder, const std::string& adapter,
@@ -22,17 +22,12 @@ class CapturingCarrier final : public transport::Carrier {
   transport::ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, transport::PortSink& sink) override;
   std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
                                               transport::ChannelSink& sink) override;
-  std::size_t turn(base::Time now) override { return inner_->turn(now); }
-  std::size_t look() override { return inner_->look(); }
-  bool has_failed() const override { return inner_->has_failed(); }
-  void wait(base::Time deadline) override { inner_->wait(deadline); }
-  void interrupt() override { inner_->interrupt(); }
+  const transport::WatchWords* watch_words() const override { return nullptr; }
 
   // For NicConfig::port_base.
   std::uint32_t port_base() const { return place_.port_base; }
 
  private:
-  std::unique_ptr<transport::Carrier> inner_;
   const Place place_;
 };
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "simnic/timeline/timed_channel.h"
-#include "simnic/wrapped_port.h"
 
 namespace softdat::simnic::timeline {
 namespace {
@@ -13,13 +12,10 @@ using transport::ChannelSink;
 using transport::InboundRequest;
 using transport::Offer;
 
-class TimedRequest final : public InboundRequest {
+class TimedRequest final : public WrappedRequest {
  public:
   TimedRequest(base::Timeline& timeline, std::unique_ptr<InboundRequest> inner)
-      : timeline_(timeline), inner_(std::move(inner)) {}
-
-  const Offer& offer() const override { return inner_->offer(); }
-  bool is_alive() const override { return inner_->is_alive(); }
+      : WrappedRequest(std::move(inner)), timeline_(timeline) {}
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
     if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
@@ -27,11 +23,8 @@ class TimedRequest final : public InboundRequest {
     return channel->accept(*inner_, reply) ? std::move(channel) : nullptr;
   }
 
-  void reject(std::span<const std::byte> private_data) override { inner_->reject(private_data); }
-
  private:
   base::Timeline& timeline_;
-  const std::unique_ptr<InboundRequest> inner_;
 };
 
 }  // namespace

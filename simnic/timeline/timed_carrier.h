@@ -6,29 +6,22 @@
 #include <memory>
 
 #include "base/timeline.h"
-#include "transport/carrier.h"
+#include "simnic/wrapped_carrier.h"
 
 namespace softdat::simnic::timeline {
 
-class TimedCarrier final : public transport::Carrier {
+class TimedCarrier final : public WrappedCarrier {
  public:
   TimedCarrier(std::unique_ptr<transport::Carrier> inner, base::Timeline& timeline)
-      : inner_(std::move(inner)), timeline_(timeline) {}
+      : WrappedCarrier(std::move(inner)), timeline_(timeline) {}
   // Waits for the events so far to be written.
   ~TimedCarrier() override;
 
   transport::ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, transport::PortSink& sink) override;
   std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
                                               transport::ChannelSink& sink) override;
-  std::size_t turn(base::Time now) override { return inner_->turn(now); }
-  std::size_t look() override { return inner_->look(); }
-  const transport::WatchWords* watch_words() const override { return inner_->watch_words(); }
-  bool has_failed() const override { return inner_->has_failed(); }
-  void wait(base::Time deadline) override { inner_->wait(deadline); }
-  void interrupt() override { inner_->interrupt(); }
 
  private:
-  std::unique_ptr<transport::Carrier> inner_;
   base::Timeline& timeline_;
 };
 
