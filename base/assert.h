@@ -19,8 +19,8 @@ inline void check(bool holds, const char* what, std::uint64_t a = 0, std::uint64
 
 }  // namespace softdat::base
 
-// As base::check(), in Debug builds (debug, asan, tsan) alone: for what a release build would pay for. Elsewhere the
-// arguments are compiled and never evaluated.
+// base::check() in Debug builds (debug, asan, tsan) only, for checks that would cost a release build time. In other
+// builds the arguments are compiled and never evaluated.
 #ifdef NDEBUG
 #define SOFTDAT_DEBUG_CHECK(...) static_cast<void>(sizeof((::softdat::base::check(__VA_ARGS__), 0)))
 #else

@@ -2,7 +2,7 @@
 // How `softdat capture PID` asks a running process for a capture: packets on a Unix socket (SOCK_SEQPACKET).
 //
 // Each adapter listens at a socket file in a private directory of the user (base/socket_directory.h). The kernel lets
-// in the same user and root, nobody else. The tool sends one request with one descriptor, the file to write; the
+// in the same user and root only. The tool sends one request with one descriptor, the file to write; the
 // process answers kStarted, or why not. The capture ends when the tool closes its side for writing or dies, after the
 // time that the request names, or with the process. The process then writes what is left and answers kFinished.
 // docs/decisions/0030-captures-of-running-processes.md gives the reasons.

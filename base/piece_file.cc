@@ -90,7 +90,7 @@ bool PieceWriter::is_due(Source::Level least) {
   return is_due_locked(least);
 }
 
-// While things come, nobody has to wake this thread: the one that did would often lose its processor to it.
+// While pieces come, this thread wakes up by time: a producer that woke it would often lose its processor to it.
 void PieceWriter::await_work() {
   idle_turns_ = is_due(Source::Level::kSome) ? 0 : idle_turns_ + 1;
   if (idle_turns_ > kIdleTurns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a process writes what its data path has put into a ring: PieceFile is the file, PieceWriter the thread. Captures
-// (simnic/capture/recorder.h) and timelines (base/timeline_file.h) are made of them.
+// PieceFile and PieceWriter write to a file what the data path has put into a ring: the file, and the thread that
+// writes. Captures (simnic/capture/recorder.h) and timelines (base/timeline_file.h) are made of them.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class PieceFile {
   std::uint64_t written_ = 0;   // bytes of the file that are whole pieces
 };
 
-// The thread that empties a ring, and those who wait for it.
+// The thread that empties a ring, and the way to wait for it.
 class PieceWriter {
  public:
   // The owner of the ring. Both calls in the thread.

@@ -85,7 +85,7 @@ Directory open_directory(const std::string& path, uid_t owner = ::geteuid()) {
 }
 
 // fchmodat() takes away what the umask, a default ACL or the parent's set-group-ID bit have done to the mode. What has
-// the name by now may be a symbolic link of somebody else's.
+// the name by now may be a symbolic link of another user.
 Directory make_directory(const std::string& path) {
   DirectoryPatience patience;
   for (;;) {
@@ -107,7 +107,7 @@ Directory try_directory(const std::string& path) {
   return made;
 }
 
-// Exclusive among those who unlink stale files.
+// Held by a process that unlinks stale files, so that there is one at a time.
 class DirectoryLock {
  public:
   DirectoryLock(int directory, int tries) {
@@ -131,8 +131,8 @@ class DirectoryLock {
   bool is_held_ = false;
 };
 
-// By way of the open directory, so that nobody can put another one under its path meanwhile; by path where /proc is not
-// mounted. False: too long.
+// Goes through the open directory, so that the path cannot be given to another one meanwhile; by path where /proc is
+// not mounted. False: the path is too long.
 bool to_socket_address(const Directory& directory, const std::string& name, sockaddr_un& to) {
   std::string path = "/proc/self/fd/" + std::to_string(directory.fd.get());
   struct stat found = {};
@@ -188,7 +188,7 @@ Occupant occupant_of(const Directory& directory, const std::string& name) {
   }
 }
 
-// False: somebody has the lock, or the socket. A name changes hands only under the lock while it is stale.
+// False: another process has the lock, or listens. A name changes hands only under the lock while it is stale.
 bool unlink_stale(const Directory& directory, const std::string& name, int tries) {
   const Occupant occupant = occupant_of(directory, name);
   if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
@@ -288,7 +288,7 @@ Listening listen(const std::string& name) {
   if (is_taken) result.error = EADDRINUSE;
   for (const std::string& path : paths) {
     if (is_taken || path.empty()) continue;
-    // Before the file is made: a file that nobody holds would stay when memory runs out.
+    // Before the file is made: a file without an owner would stay if memory runs out.
     SocketFile owned(path, name);
     SocketResult made = listen_in(path, name);
     if (made.fd) {

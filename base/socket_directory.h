@@ -69,9 +69,9 @@ std::string problem();
 
 // error EADDRINUSE: another process listens at that name.
 Listening listen(const std::string& name);
-// error ECONNREFUSED: nobody listens there.
+// error ECONNREFUSED: no process listens there.
 SocketResult connect(const std::string& name);
-// In the directories of another user, for a process whom permissions do not keep out.
+// The same in the directories of another user, for a process with permission (root).
 SocketResult connect(const std::string& name, const SocketUser& user);
 
 // The first name that is wanted and at which a process listens; empty: there is none.

@@ -11,7 +11,7 @@ namespace softdat::base {
 // "process 4711 (dtest)", or "this process"; empty where that cannot be found out. Slow: reads the descriptors of all
 // processes of the user. Any thread. Throws std::bad_alloc.
 std::string holder_of_tcp_port(std::uint16_t port);
-// Of a Unix socket whose path ends with `name`.
+// The same for a Unix socket whose path ends with `name`.
 std::string holder_of_unix_socket(std::string_view name);
 
 // Says why the call that the thread is in is refused: "process 4711 (dtest) listens there already". Nothing where

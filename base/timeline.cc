@@ -54,7 +54,7 @@ std::uint64_t processor_time() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// What two readings without anything between them differ by.
+// The difference of two readings with nothing between them.
 std::uint64_t cost_of_reading() {
   static const std::uint64_t cost = [] {
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();

@@ -149,8 +149,8 @@ class Device {
   // before it sleeps. A cancellation point: no lock is held while the thread sleeps. REQUIRES: not within a sink.
   virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) = 0;
 
-  // What a wait of the program's comes to before it begins: other than kGoesOn only where faults are injected.
-  // `has_end`: it has a time limit.
+  // How a wait of the program ends before it begins. kGoesOn unless faults are injected. `has_end`: the wait has a time
+  // limit.
   enum class WaitFate : std::uint8_t { kGoesOn, kInterrupted, kTimedOut };
   virtual WaitFate decide_wait(bool /*has_end*/) { return WaitFate::kGoesOn; }
 };

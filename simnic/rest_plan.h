@@ -21,7 +21,7 @@ class RestPlan {
   static constexpr std::uint64_t kBusyPolls = 64;
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
   static constexpr base::Duration kShortSleep = std::chrono::microseconds(20);
-  // How many short sleeps one late message brings, and how many are kept.
+  // The short sleeps that one late message brings, and the most that are kept.
   static constexpr std::uint32_t kShortSleepsEarned = 64;
   static constexpr std::uint32_t kMostShortSleeps = 256;
 

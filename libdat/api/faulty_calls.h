@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Entry points whose waits a fault plan may let fail: they take the place of the others in the provider's table while
-// SOFTDAT_FAULTS is set, and call those. Nobody pays for them otherwise.
+// SOFTDAT_FAULTS is set, and call those. Otherwise they cost nothing.
 #pragma once
 
 #include "libdat/api/abi.h"

@@ -65,7 +65,8 @@ std::string value_text(const RefusedCall& call, std::size_t number) {
   return argument.type == Type::kPointer ? " is " + pointer_text(handle_of(argument)) : "";
 }
 
-// Of "segments, but no vector; a segment outside its LMR", what can be meant of a pointer that is null, or not.
+// The parts of a sentence such as "segments, but no vector; a segment outside its LMR" that can be said of a null
+// pointer, or of one that is not null. The whole sentence if there are none.
 std::string fitting_part(const std::string& sentence, bool is_null) {
   std::string text;
   for (std::size_t at = 0; at < sentence.size();) {
@@ -142,7 +143,7 @@ std::optional<std::size_t> refused_handle(const RefusedCall& call) {
   return first;
 }
 
-// What the first argument, which names the object of the call, belongs to.
+// The adapter of the object that the first argument names.
 const object::InterfaceAdapter* adapter_of(const RefusedCall& call, object::Pin<object::Object>& pin) {
   if (call.arguments.empty() || call.arguments[0].type != Type::kHandle) return nullptr;
   pin = HandleTable::instance().pin_any(handle_of(call.arguments[0]));

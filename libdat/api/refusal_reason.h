@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Why a call was refused, where nobody below has said it: the argument with its value, what a handle is or was, and the
+// Why a call was refused, if no lower room has said it: the argument with its value, what a handle is or was, and the
 // sentence of docs/ERRORS.md.
 #pragma once
 

@@ -59,7 +59,7 @@ void write_watched(const object::Event& from, DAT_EVENT& to) {
   }
 }
 
-// That of a connection belongs to its EP.
+// The private data of a connection event belongs to the EP.
 void watch_private_data(Ledger& ledger, const object::Event& from, DAT_EVENT& to, const Site& site) {
   if (!std::holds_alternative<object::ConnectionNotice>(from.body)) return;
   auto& data = to.event_data.connect_event_data;

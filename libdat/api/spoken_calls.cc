@@ -30,7 +30,7 @@ struct Signature {
 
 enum class Post : std::uint8_t { kNone, kReceive, kRequest };
 
-// What opens an adapter says itself why it cannot, but for bad arguments.
+// dat_ia_open says itself why an adapter cannot be opened, except for bad arguments.
 template <Signature kSignature>
 bool tells_refusal(DAT_RETURN answer) {
   if (!std::string_view(kSignature.text).starts_with("dat_ia_open ")) return true;
@@ -212,7 +212,7 @@ const char* signature_of(DAT_EXTENDED_OP operation) {
   }
 }
 
-// As Spoken::call.
+// Stands in the table as Spoken::call does.
 DAT_RETURN spoken_extension(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   base::Call call(signature_of(operation), api::calling_place(__builtin_return_address(0)));
   object::Endpoint::note_post(handle, false);

@@ -104,7 +104,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status connect_like(const Endpoint& model, ConnectRequest request);
   Status disconnect(bool is_graceful);  // dat_ep_disconnect
   Status reset();                       // dat_ep_reset
-  // Where receives are posted, and completions go. Waits for no lock: nothing if another call has it.
+  // The queues of receives and completions. Never waits for a lock: nothing if another call holds it.
   struct Feeds {
     Handle srq = nullptr, recv_evd = nullptr, request_evd = nullptr;
   };

@@ -124,7 +124,7 @@ class HandleTable {
   }
   Pin<Object> pin_any(const void* handle);
 
-  // For people who gave a wrong handle; the object may end meanwhile.
+  // For messages about a wrong handle. The object may end meanwhile.
   HandleHistory history(const void* handle);
 
   // Gives `object` a handle: a new cell, or the one that was freed longest ago. The handle cannot be pinned yet. False
@@ -179,7 +179,7 @@ class HandleTable {
   base::HandleRange range_{.step = sizeof(Cell)};
   std::atomic<std::size_t> in_use_{0};
 
-  // Where the handles of the process lie that forked this one; its cells stay readable. Fixed.
+  // The handles of the process that forked this one. Their cells stay readable. Fixed.
   std::uintptr_t parents_begin_ = 0;
   std::size_t parents_size_ = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A handle in words, for a consumer who gave one that cannot be used.
+// Describes a handle that cannot be used, in words.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ class InterfaceAdapter;
 // null: none, or not known. Any thread. Throws std::bad_alloc.
 std::string handle_text(const void* handle, const InterfaceAdapter* ia);
 
-// Of an adapter that cannot be closed, or a zone that cannot be freed: "EP (made by main at a.c:5), LMR (...)", the
-// live objects of the consumer's besides `handle` that belong to that adapter. Empty: none.
+// The live objects of the consumer that belong to the adapter, without `handle`: "EP (made by main at a.c:5), LMR
+// (...)". For an adapter that cannot be closed, or a zone that cannot be freed. Empty: none.
 std::string objects_text(const InterfaceAdapter& ia, const void* handle);
 
 }  // namespace softdat::object

@@ -104,7 +104,7 @@ class Ledger final : public hca::MemoryObserver {
   // Keeps events of one EVD in order while they are dequeued.
   static std::mutex& dequeuing(Handle evd);
 
-  // What the adapter does to memory, and peers through it.
+  // hca::MemoryObserver.
   void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
   void after_store(std::span<std::byte> memory) noexcept override;
   void on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept override;

@@ -102,7 +102,7 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
       if (region->second.is_zero_based) range.address += region->second.address;
       ++region->second.operations;
       region->second.used |= stores(post.kind) ? object::kLocalWritePrivilege : object::kLocalReadPrivilege;
-      // What RDMA reads store into needs this right on iWARP.
+      // The sink of an RDMA read needs this right on iWARP.
       if (post.kind == OperationKind::kRead) region->second.used |= object::kRemoteWritePrivilege;
     }
     operation->ranges.push_back(range);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the adapter stores, and what the program must not touch meanwhile. Calls of the adapter come with its baton, so
-// nothing here may wait for it.
+// Stores of the adapter, and accesses of the program that come too early. The adapter calls with its baton held, so
+// nothing here may wait for the baton.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -118,7 +118,7 @@ void Ledger::unguard(Operation& operation) {
   if (!operation.is_guarded) return;
   operation.is_guarded = false;
   for (const Range& range : operation.ranges) {
-    // What was seen is not told twice.
+    // A breach that was seen is reported once.
     if (PageGuard::instance().open(range.address, range.length)) operation.before.reset();
   }
 }

@@ -52,8 +52,8 @@ struct Operation {
   bool is_guarded = false;              // PageGuard has been told of its ranges
 };
 
-// Of the bytes that are compared before the adapter stores into the buffer: its ends, or in mode `full` all. Nothing if
-// it cannot be read.
+// The checksum of the bytes that are compared before the adapter stores into the buffer: both ends, or all in mode
+// `full`. Nothing if they cannot be read.
 std::optional<std::uint64_t> sum_of_buffer(const Operation& operation);
 
 // The range that holds most of the buffer, for people.

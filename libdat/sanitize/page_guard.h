@@ -18,7 +18,7 @@ namespace softdat::sanitize {
 
 class PageGuard {
  public:
-  // What a breach is told as; its last step, the access, is added.
+  // The finding that reports a breach. The access is added as its last step.
   using Breach = std::shared_ptr<const Finding>;
 
   static PageGuard& instance();

@@ -34,7 +34,7 @@ transport::Address responder_of(const transport::Address& address, const Offer& 
   return address.with_port(shown_port(request.service_id));
 }
 
-// What direct access has put into a receive counts as sent.
+// A placed send is captured as the send that it stands for.
 Message as_sent(const Message& message) {
   Message sent = message;
   if (message.opcode == Opcode::kSendPlaced) sent.opcode = Opcode::kSend;
@@ -215,7 +215,7 @@ void ConnectionCapture::put_arrived(const Message& message) {
   arrived_.length = arrived_.known = 0;
 }
 
-// The bytes of a send that came directly, just before the capture began, have passed nobody.
+// A placed send whose bytes came just before the capture began has no bytes to show.
 void ConnectionCapture::on_message(const Message& message) {
   if (!stream_) return;
   const bool is_whole = !carries_payload(message.opcode) || std::exchange(arrived_.is_begun, false);

@@ -20,7 +20,7 @@ class ConnectionCapture {
   // The connection, as its side begins it: the initiator asks, the responder answers.
   void ask(const transport::Address& remote, const transport::Offer& request);
   void answer(const transport::Offer& request, const transport::Offer& reply);
-  // What both can do, by the offers of this side and of the peer.
+  // The features of both sides.
   transport::Features agreed_with(const transport::Offer& peer) const {
     return peer.features & (is_initiator_ ? request_ : reply_).features;
   }
@@ -53,7 +53,7 @@ class ConnectionCapture {
     std::size_t length = 0;
     std::size_t known = 0;           // bytes of it from the start that were seen
     std::vector<std::byte> bytes{};  // kMostPayload of them, once needed
-    // What the carrier copies at present: from this byte of the message on, into these slices.
+    // The piece that the carrier copies at present: from this byte of the message on, into these slices.
     std::uint64_t placing_at = 0;
     std::vector<transport::Slice> placing{};
     bool is_begun = false;  // its first byte was seen

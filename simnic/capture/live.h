@@ -27,7 +27,7 @@ class Home;
 
 namespace softdat::simnic::capture {
 
-// One capture, from its begin to its end. Whoever captures holds it.
+// One capture, from its begin to its end. The session that captures holds it.
 struct LiveCapture {
   LiveCapture(base::UniqueFd file, RecorderOptions options) : recorder(std::move(file), std::move(options)) {}
   Recorder recorder;
@@ -78,7 +78,7 @@ class LiveProcess {
  public:
   static LiveProcess& instance();
 
-  // 0: the capture has begun on all adapters, else the process number of whoever captures already. Throws
+  // 0: the capture has begun on all adapters. Else the number of the process that captures already. Throws
   // std::bad_alloc, without any effect.
   std::uint32_t begin(const std::shared_ptr<LiveCapture>& capture, std::uint32_t owner, std::uint32_t& connections);
   // When it returns, nothing adds to the capture any more.

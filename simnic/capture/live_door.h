@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LiveDoor: the socket file at which an adapter hears of `softdat capture PID` (base/capture_control.h). The carrier's
-// reactor watches it, so it costs no thread, and nothing while nobody asks. Owned by the baton.
+// reactor watches it, so it costs no thread, and no time while no tool asks. Owned by the baton.
 #pragma once
 
 #include <memory>

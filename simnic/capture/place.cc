@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a capture names a process and its adapter.
+// The names of a process and its adapter in a capture.
 #include <unistd.h>
 
 #include <cerrno>

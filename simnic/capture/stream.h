@@ -38,7 +38,7 @@ struct Place {
   std::string name{};            // "dtest[4711] sim0"
   transport::Address address{};  // of the adapter
   std::uint32_t port_base = 0;   // as NicConfig has it
-  // Of a live capture, else null: counts its connections. Each gets the number as the port of its initiator, because
+  // Null except in a live capture: counts its connections. The number becomes the port of the initiator, because
   // endpoints of several processes have the same ports.
   std::atomic<std::uint32_t>* connections = nullptr;
 };

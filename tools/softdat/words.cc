@@ -9,7 +9,7 @@
 namespace softdat::tools {
 namespace {
 
-// Nobody mistypes a longer one.
+// Longer words are not compared: they are no typing mistakes.
 constexpr std::size_t kLongestWord = 100;
 
 // Letters that are inserted, dropped, replaced, or exchanged with their neighbour (Damerau and Levenshtein, optimal

@@ -21,7 +21,7 @@ class SegmentPlaces {
 
   // A place of so many bytes, to be mapped by the caller. Null if the system has no room. Throws std::bad_alloc.
   std::byte* take(std::size_t length);
-  // What is mapped there goes. Never fails.
+  // Removes what is mapped there, and keeps the address. Never fails.
   void give_back(std::byte* at, std::size_t length);
 
  private:

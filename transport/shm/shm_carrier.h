@@ -83,7 +83,7 @@ class ShmCarrier final : public Carrier {
   const CarrierId& id() const { return id_; }
   const Address& address() const { return options_.address; }
   void enlist(ShmChannel& channel) { channels_.push_back(channel); }
-  // Who watches connections; null: nobody.
+  // Watches connections; null: none does.
   Tapper* tapper() const { return tapper_; }
   const Rendezvous& rendezvous() const { return rendezvous_; }
   // For one packet at a time. Not on the stack, which may be the consumer's and small.

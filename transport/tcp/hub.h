@@ -77,7 +77,7 @@ class Hub final : private base::Timer {
   void for_each_connection(Visit visit) {
     for (HubEntry& entry : connections_) visit(*entry.held_);
   }
-  // Who watches connections; null: nobody.
+  // Watches connections; null: none does.
   void set_tapper(Tapper* tapper) { tapper_ = tapper; }
   Tapper* tapper() const { return tapper_; }
 

@@ -91,7 +91,7 @@ DAT_RETURN close_query(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arg
   return status;
 }
 
-// As the function of the same name in dispatch.h.
+// The same as in dispatch.h, for the arguments of an extension.
 DAT_RETURN refuse_in_words(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   const void* const table = base::are_words_wanted() ? process_tables().teller() : nullptr;
   if (table != nullptr && run_handler(table, handle, operation, arguments) == DAT_SUCCESS) return DAT_SUCCESS;

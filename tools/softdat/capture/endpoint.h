@@ -56,7 +56,7 @@ class Endpoint {
   void listen(std::uint64_t service);
   Bytes await_request();
   void answer(const Bytes& private_data, bool is_rejected);
-  // Connects, again and again while nobody listens. Nothing: the program rejected.
+  // Connects. Tries again while no program listens. Nothing: the program rejected the connection.
   std::optional<Bytes> connect(const std::string& address, std::uint64_t service, const Bytes& private_data);
 
   // Each waits for its completion. `what` names it in a Difference.
@@ -66,7 +66,7 @@ class Endpoint {
   Bytes change(const Message& message, std::uint32_t key, std::uint64_t address, const std::string& what);
   // The next send of the program's.
   Bytes receive(const std::string& what);
-  // Whether a send has come that nobody has asked for.
+  // Whether a send has come that was not asked for.
   bool has_more();
   // False: the connection broke.
   bool await_disconnect();

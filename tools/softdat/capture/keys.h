@@ -21,14 +21,15 @@ class Keys {
   void set_own(std::uint32_t recorded, std::uint32_t live) { own_[recorded] = live; }
   // The bytes with every recorded key of the played side replaced by that of this run, in either byte order.
   Bytes with_own(const Bytes& recorded) const;
-  // What the program sent in place of `message` (null: its private data) tells its keys and addresses.
+  // Learns keys and addresses from the bytes that the program sent in place of `message` (null: its private data).
   void learn(const Message* message, std::span<const std::byte> live);
   // The program's. REQUIRES: a request of the played side's that the script has.
   std::uint32_t live_key(std::uint32_t recorded) const { return learnt_.at(recorded).key; }
   std::uint64_t live_address(std::uint32_t recorded, std::uint64_t address) const {
     return address + learnt_.at(recorded).shift;
   }
-  // Where the bytes of this run differ first from the recorded ones, keys and addresses aside; the lengths count too.
+  // The first place where the bytes of this run differ from the recorded ones, keys and addresses aside. A difference
+  // in length counts.
   std::optional<std::size_t> find_difference(const Message* message, std::span<const std::byte> expected,
                                              std::span<const std::byte> live) const;
 

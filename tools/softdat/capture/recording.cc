@@ -241,7 +241,7 @@ void Reader::take_message(Open& open, bool is_forth, Message message) {
   open.connection.messages.push_back(std::move(message));
 }
 
-// What the receiver has dropped for want of a receive comes again.
+// Messages that the receiver dropped for want of a receive are sent again.
 void Reader::take_note(Open& open, bool is_forth, std::uint64_t offset) {
   const std::uint64_t kind = offset >> 56, value = offset & ((std::uint64_t{1} << 56) - 1);
   if (kind > kLastNote || kind != kNoteResent) return;

@@ -117,7 +117,7 @@ Player::Player(const ReplayPlan& plan, const Connection& connection, const Scrip
   }
 }
 
-// What the program has sent before its end still arrives.
+// Messages that the program sent before its end still arrive.
 void Player::watch() {
   if (!program_ || !program_->has_ended()) return;
   if (!ended_at_) ended_at_ = Clock::now();
@@ -198,11 +198,12 @@ void Player::take_theirs(const Step& step) {
   const Bytes live = endpoint_.receive(what);
   keys_.learn(&message, live);
   expect_same(&message, message.bytes, live, what);
-  // What was written before a send is there when the send is.
+  // Writes before a send are complete when the send has arrived.
   check_writes();
 }
 
-// Writes tell nobody that they have come. False, with words if they are wanted: bytes differ, or are not there yet.
+// A write has no completion at its target, so the bytes are compared. False, with `words` if not null: bytes differ, or
+// have not arrived yet.
 bool Player::check_write(const Step& step, std::string* words) const {
   const Message& message = *step.message;
   const RegionAt& region = *regions_.at(message.stag);

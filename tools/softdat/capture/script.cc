@@ -27,7 +27,7 @@ std::optional<Number> load(std::span<const std::byte> bytes, std::size_t at, boo
   return number;
 }
 
-// What the memory of the played side held, as far as the recording shows it.
+// The memory of the played side, as far as the recording shows it.
 class Memory {
  public:
   explicit Memory(const RecordedRegion& region)

@@ -45,7 +45,7 @@ struct Place {
   std::size_t at = 0;
   bool is_big_endian = false;
 };
-// How a key of the program's is told, and with it the nearest address below what is reached by it.
+// Where a message tells a key of the program, and the nearest address below the range that is reached by the key.
 struct ToldKey {
   Place key{};
   std::optional<Place> address{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `softdat run --model` predicts, for people and for programs.
+// The report of `softdat run --model`: text and JSON.
 #pragma once
 
 #include <string>

@@ -65,7 +65,7 @@ class Simulation {
   struct Port {
     double sends_until = 0, receives_until = 0;
   };
-  // Who waits for an operation: a thread's number and one, or 0.
+  // The thread that waits for an operation: its number plus one; 0: none.
   struct Waiting {
     std::size_t for_request = 0, for_receive = 0;
   };

@@ -77,10 +77,10 @@ struct Setup {
   Target target = Target::kPoll;
   bool verify = false;
   bool memory_only = false;  // who watches memory never calls the library meanwhile
-  // But for so many polls before it begins to watch.
+  // With memory_only: so many polls before it begins to watch.
   std::uint32_t polls_first = 0;
-  // Who watches memory polls so many queues, one after the other, between two looks at it; 0: the queue of its
-  // requests, now and then.
+  // The side that watches its memory polls so many queues, one after the other, between two looks. 0: it polls the
+  // queue of its requests now and then.
   std::uint32_t event_queues = 0;
 };
 

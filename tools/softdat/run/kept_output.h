@@ -25,8 +25,8 @@ class KeptOutput {
   // When the program has been started: it has copies of its own.
   void close();
 
-  // When the program has ended. Takes what the pipe holds, and waits for nobody who has it open still. The text begins
-  // with a line that says how much is left out, if something is.
+  // After the program has ended. Takes what the pipe holds, and does not wait for other processes that have it open.
+  // The text begins with a line that says how much is left out, if something is.
   std::string finish();
 
  private:

@@ -70,7 +70,7 @@ Model::Model(const ModelOptions& options, TimelineOptions& timeline) : options_(
   file_ = timeline.file;
 }
 
-// What is done directly over shared memory has no message to be timed.
+// Direct access over shared memory has no message that could be timed.
 void Model::put_into(Environment& environment) const {
   if (is_empty()) return;
   environment.put("SOFTDAT_TIMELINE_CPU", "on");

@@ -35,7 +35,8 @@ std::string socket_directory() {
   return "/tmp";
 }
 
-// Removes the directories of runs that were killed: nobody listens any more. One that is young may be about to listen.
+// Removes the directories of runs that were killed, where no process listens. A young directory stays: its run may not
+// listen yet.
 void remove_left(const std::string& parent) {
   namespace fs = std::filesystem;
   constexpr auto kYoung = std::chrono::minutes(1);

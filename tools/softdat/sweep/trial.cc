@@ -203,7 +203,7 @@ bool tells_of_crash(const std::string& output) {
   return false;
 }
 
-// What the library itself is to blame for, as SOFTDAT_SANITIZE=completions tells.
+// Lost and doubled completions, which are faults of the library, as SOFTDAT_SANITIZE=completions reports them.
 // An EVD that overflows loses completions, and says so.
 std::optional<Outcome> wrong_completions(const Run& run, const std::string& fault) {
   if (has(run.output, "sanitizer: doubled-completion: ")) return Outcome::kDoubledCompletion;
