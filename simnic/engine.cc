@@ -135,6 +135,14 @@ void Engine::catch_up() {
   let_go();
 }
 
+bool Engine::peek() {
+  if (!baton_.try_take()) return false;
+  const std::size_t done = turn_with_baton(base::Clock::now(), Haste::kEager);
+  leave();
+  upward_.deliver();
+  return done > 0;
+}
+
 std::size_t Engine::turn(base::Time now, Haste haste) {
   baton_.take();
   const std::size_t done = turn_with_baton(now, haste);

@@ -72,6 +72,13 @@ class Engine {
   // sink.
   void ring(Task& task);
 
+  // Any thread that posts a send: tells the engine thread, if that wants to know, that the program does not only watch
+  // its memory.
+  void note_post() {
+    if (counts_posts_.load(std::memory_order_relaxed)) [[unlikely]]
+      posts_.store(posts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
   // Any thread that has worked for the NIC for a while (it copied a large send), without the baton. Does what has come
   // meanwhile, as a poll does, but calls no sink. Otherwise the engine thread would wake for it, on the processor on
   // which this thread copies. Counts as a poll, but does not make the engine thread stand aside by itself.
@@ -112,6 +119,8 @@ class Engine {
  private:
   friend class EngineThread;
 
+  // One turn, unless another thread has the baton. True when something was done.
+  bool peek();
   bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty(); }
   bool is_empty_poll();
   bool tell_news();
@@ -160,6 +169,9 @@ class Engine {
   PollLeader leader_;
   // Any poller's; one that is lost does no harm. Read by the engine thread too.
   std::atomic<std::uint64_t> polls_{0};
+  // Posts of sends while counts_posts_, a hint as well.
+  std::atomic<std::uint64_t> posts_{0};
+  std::atomic<bool> counts_posts_{false};  // written by the engine thread
   // Written with the baton, read by the engine thread without.
   std::atomic<base::Time::rep> next_deadline_{base::kNever.time_since_epoch().count()};
   // Last: it uses all of the above from its construction on.

@@ -4,10 +4,22 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include <ctime>
+
 #include "base/own_threads.h"
 #include "simnic/engine.h"
 
 namespace softdat::simnic {
+namespace {
+
+// Of all threads of the process.
+base::Duration processor_time() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
 
 EngineThread::EngineThread(Engine& engine) : engine_(engine) {
   thread_ = base::start_own_thread([this] { run(); });
@@ -25,7 +37,7 @@ void EngineThread::run() {
   bool was_aside = false;
   while (!is_ending()) {
     const std::size_t done = engine_.turn(base::Clock::now(), Haste::kEager);
-    if (was_aside && done > 0) plan_.note_late_message();
+    if (was_aside && done > 0 && has_watched_) plan_.note_late_message();
     if (is_ending()) return;
     was_aside = wait_for_work();
     if (was_aside) stand_aside();
@@ -57,6 +69,7 @@ void EngineThread::stand_aside() {
   RestPlan::Next next = RestPlan::Next::kRest;
   while (next != RestPlan::Next::kTakeOver) {
     if (next == RestPlan::Next::kRest) plan_.begin(base::Clock::now(), polls());
+    if (next == RestPlan::Next::kPeek && engine_.peek()) plan_.note_late_message();
     next = sleep();
   }
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
@@ -69,8 +82,16 @@ RestPlan::Next EngineThread::sleep() {
     rest_.cancel();
     return RestPlan::Next::kTakeOver;
   }
-  rest_.wait(ticket, plan_.wake_up_time(base::Clock::now()));
-  return take_kick() ? RestPlan::Next::kTakeOver : plan_.after_sleep(base::Clock::now(), polls());
+  const base::Time begun = base::Clock::now();
+  const base::Duration used = processor_time();
+  const std::uint64_t calls = polls() + engine_.posts_.load(std::memory_order_relaxed);
+  engine_.counts_posts_.store(plan_.is_short(), std::memory_order_relaxed);
+  rest_.wait(ticket, plan_.wake_up_time(begun));
+  if (take_kick()) return RestPlan::Next::kTakeOver;
+  const base::Time now = base::Clock::now();
+  const bool is_silent = polls() + engine_.posts_.load(std::memory_order_relaxed) == calls;
+  has_watched_ = is_silent && processor_time() - used > (now - begun) / 2;
+  return plan_.after_sleep(now, polls(), has_watched_);
 }
 
 void EngineThread::kick() {

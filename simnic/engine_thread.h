@@ -67,7 +67,9 @@ class EngineThread {
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint64_t> interrupted_wait_{0};  // the last wait that a poller ended
   base::EventCount rest_;
-  RestPlan plan_;  // the engine thread's own
+  // The engine thread's own.
+  RestPlan plan_;
+  bool has_watched_ = false;  // during the last sleep the program may have watched its memory
   std::thread thread_;
 };
 

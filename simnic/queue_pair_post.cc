@@ -68,6 +68,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
     }
     counters_.add(transfer_of(request.opcode), length);
   }
+  nic_.engine.note_post();
   if (is_done) return tell_of_done();
   const bool is_sent = request.opcode == hca::SendOpcode::kSend && send_at_once();
   if (!is_sent) nic_.engine.ring(*this);

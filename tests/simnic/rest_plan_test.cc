@@ -11,9 +11,9 @@ using Next = RestPlan::Next;
 class RestPlanTest : public ::testing::Test {
  protected:
   // Sleeps until the plan says, in which consumers poll so often.
-  Next sleep(std::uint64_t polls) {
+  Next sleep(std::uint64_t polls, bool has_watched = false) {
     now_ = plan_.wake_up_time(now_);
-    return plan_.after_sleep(now_, polls_ += polls);
+    return plan_.after_sleep(now_, polls_ += polls, has_watched);
   }
   void begin() { plan_.begin(now_, polls_); }
   base::Duration next_sleep() const { return plan_.wake_up_time(now_) - now_; }
@@ -34,13 +34,14 @@ TEST_F(RestPlanTest, TheEngineThreadTakesOverAfterARestWithFewPolls) {
   EXPECT_EQ(sleep(RestPlan::kBusyPolls - 1), Next::kTakeOver);
 }
 
-TEST_F(RestPlanTest, AfterALateMessageItTakesOverInTheFirstShortSleepWithoutPolls) {
+TEST_F(RestPlanTest, AfterALateMessageItPeeksAfterEachShortSleepInWhichTheProgramWatchesItsMemory) {
   plan_.note_late_message();
   begin();
   EXPECT_EQ(next_sleep(), RestPlan::kShortSleep);
   EXPECT_EQ(sleep(1), Next::kSleep);
-  EXPECT_EQ(sleep(1), Next::kSleep);
-  EXPECT_EQ(sleep(0), Next::kTakeOver);
+  EXPECT_EQ(sleep(0, true), Next::kPeek);
+  EXPECT_EQ(sleep(0, true), Next::kPeek);
+  EXPECT_EQ(sleep(0), Next::kSleep) << "it gets no processor, or posts";
 }
 
 TEST_F(RestPlanTest, ShortSleepsMakeUpOneRestWithItsOwnCountOfPolls) {
