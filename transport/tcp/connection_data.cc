@@ -8,12 +8,6 @@
 #include "transport/tcp/connection.h"
 
 namespace softdat::transport::tcp {
-namespace {
-
-// What one connection reads in one turn at most, so that it cannot hold the baton.
-constexpr std::size_t kReadBudget = std::size_t{2} << 20;
-
-}  // namespace
 
 SendResult Connection::send(const Message& message, PayloadSource* payload) {
   if (!tap_) [[likely]]
@@ -73,7 +67,7 @@ void Connection::fail_later(CloseReason reason) {
 }
 
 bool Connection::read_stream() {
-  const ReadOutcome outcome = inbound_.read(fd_.get(), kReadBudget);
+  const ReadOutcome outcome = inbound_.read(fd_.get(), hub_.options().read_budget);
   if (outcome.bytes > 0) hub_.note_done();
   if (is_receiving()) heed(outcome);
   return outcome.bytes > 0 || outcome.status != ReadStatus::kDrained;

@@ -38,6 +38,8 @@ struct TcpOptions {
 
   // Between our own peers; the ULPDU stays below 64 KiB.
   std::size_t max_payload = 61440;
+  // What one connection reads in one turn at most, so that it cannot hold the baton.
+  std::size_t read_budget = std::size_t{2} << 20;
   // SO_SNDBUF and SO_RCVBUF; 0 leaves them to the kernel, which adapts them.
   int send_buffer = 0;
   int receive_buffer = 0;

@@ -58,19 +58,10 @@ void RawPeer::send(const Bytes& bytes) {
   EXPECT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
 }
 
-bool RawPeer::try_send(const Bytes& bytes) {
-  const bool is_free = rest_.empty();
-  if (is_free) rest_ = bytes;
-  const ssize_t sent = rest_.empty() ? 0 : ::send(fd_.get(), rest_.data(), rest_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent > 0) rest_.erase(rest_.begin(), rest_.begin() + sent);
-  if (is_free && sent < 0) rest_.clear();
-  return is_free ? sent >= 0 : bytes.empty() && rest_.empty();
-}
-
 bool RawPeer::has_unacknowledged() const {
   int count = 0;
   EXPECT_EQ(::ioctl(fd_.get(), SIOCOUTQ, &count), 0);
-  return count > 0 || !rest_.empty();
+  return count > 0;
 }
 
 bool RawPeer::is_hung_up_within(base::Duration time) const {

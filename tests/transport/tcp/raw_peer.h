@@ -28,9 +28,6 @@ class RawPeer {
   bool adopt();
 
   void send(const Bytes& bytes);
-  // Of what the socket takes at once; true when that was all, false when it was nothing. A part counts as all: its
-  // rest goes before anything else.
-  bool try_send(const Bytes& bytes);
   // Reads what there is.
   void pump();
   // The first `length` of the bytes read and not taken yet.
@@ -53,7 +50,6 @@ class RawPeer {
   base::UniqueFd listener_;
   base::UniqueFd fd_;
   Bytes received_;
-  Bytes rest_;  // of what try_send() was given
   bool is_ended_ = false;
 };
 
