@@ -19,14 +19,10 @@ using transport::ChannelSink;
 using transport::InboundRequest;
 using transport::Offer;
 
-class FaultyRequest final : public InboundRequest {
+class FaultyRequest final : public WrappedRequest {
  public:
   FaultyRequest(FaultyCarrier& carrier, std::unique_ptr<InboundRequest> inner)
-      : carrier_(carrier), inner_(std::move(inner)) {}
-
-  const Offer& offer() const override { return inner_->offer(); }
-  bool is_alive() const override { return inner_->is_alive(); }
-  void reject(std::span<const std::byte> private_data) override { inner_->reject(private_data); }
+      : WrappedRequest(std::move(inner)), carrier_(carrier) {}
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
     if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
@@ -42,7 +38,6 @@ class FaultyRequest final : public InboundRequest {
 
  private:
   FaultyCarrier& carrier_;
-  const std::unique_ptr<InboundRequest> inner_;
 };
 
 transport::Refusal refusal_of(std::string_view reason) {

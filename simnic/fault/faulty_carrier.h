@@ -11,7 +11,7 @@
 #include "base/timers.h"
 #include "simnic/fault/injector.h"
 #include "simnic/rnr_policy.h"
-#include "transport/carrier.h"
+#include "simnic/wrapped_carrier.h"
 
 namespace softdat::simnic {
 class Engine;
@@ -46,12 +46,12 @@ struct EndpointState {
 };
 
 // Owned by the baton, but for attach().
-class FaultyCarrier final : public transport::Carrier {
+class FaultyCarrier final : public WrappedCarrier {
  public:
   // `port_base`: as NicConfig's.
   FaultyCarrier(std::unique_ptr<transport::Carrier> inner, std::shared_ptr<const Injector> injector, RnrPolicy rnr,
                 std::uint32_t port_base)
-      : inner_(std::move(inner)), injector_(std::move(injector)), rnr_(rnr), port_base_(port_base) {}
+      : WrappedCarrier(std::move(inner)), injector_(std::move(injector)), rnr_(rnr), port_base_(port_base) {}
 
   // Before the first call of listen() or connect().
   void attach(Engine& engine) { engine_ = &engine; }
@@ -61,9 +61,8 @@ class FaultyCarrier final : public transport::Carrier {
                                               transport::ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
   std::size_t look() override { return is_failing_ ? kTakesTurn : inner_->look(); }
+  const transport::WatchWords* watch_words() const override { return nullptr; }  // what is held back changes no word
   bool has_failed() const override { return has_failed_ || inner_->has_failed(); }
-  void wait(base::Time deadline) override { inner_->wait(deadline); }
-  void interrupt() override { inner_->interrupt(); }
 
   // For channels and queue pairs.
   const Injector& injector() const { return *injector_; }
@@ -91,7 +90,6 @@ class FaultyCarrier final : public transport::Carrier {
  private:
   void fail_all();
 
-  const std::unique_ptr<transport::Carrier> inner_;
   const std::shared_ptr<const Injector> injector_;
   const RnrPolicy rnr_;
   const std::uint32_t port_base_;

@@ -16,16 +16,14 @@ using transport::InboundRequest;
 using transport::Offer;
 
 // A request whose private data is padded.
-class NastyRequest final : public InboundRequest {
+class NastyRequest final : public WrappedRequest {
  public:
   NastyRequest(NastyCarrier& carrier, std::unique_ptr<InboundRequest> inner)
-      : carrier_(carrier), inner_(std::move(inner)) {
+      : WrappedRequest(std::move(inner)), carrier_(carrier) {
     if (!is_of_datagrams(inner_->offer())) padded_ = carrier_.pad(inner_->offer());
   }
 
   const Offer& offer() const override { return padded_ ? *padded_ : inner_->offer(); }
-  bool is_alive() const override { return inner_->is_alive(); }
-  void reject(std::span<const std::byte> private_data) override { inner_->reject(private_data); }
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
     if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
@@ -35,7 +33,6 @@ class NastyRequest final : public InboundRequest {
 
  private:
   NastyCarrier& carrier_;
-  const std::unique_ptr<InboundRequest> inner_;
   std::optional<Offer> padded_;
 };
 

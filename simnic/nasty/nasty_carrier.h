@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "simnic/nasty/decisions.h"
-#include "transport/carrier.h"
+#include "simnic/wrapped_carrier.h"
 
 namespace softdat::simnic::nasty {
 
@@ -34,12 +34,12 @@ struct Hold {
 };
 
 // Owned by the baton, but for wait() and interrupt().
-class NastyCarrier final : public transport::Carrier {
+class NastyCarrier final : public WrappedCarrier {
  public:
   // `port_base`: as NicConfig's. `private_data`: what a peer sent is padded to so many bytes.
   NastyCarrier(std::unique_ptr<transport::Carrier> inner, std::shared_ptr<const Decisions> decisions,
                std::uint32_t port_base, std::size_t private_data, HoldClock clock = HoldClock::kReal)
-      : inner_(std::move(inner)),
+      : WrappedCarrier(std::move(inner)),
         decisions_(std::move(decisions)),
         port_base_(port_base),
         private_data_(private_data),
@@ -50,9 +50,8 @@ class NastyCarrier final : public transport::Carrier {
                                               transport::ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
   std::size_t look() override;
-  bool has_failed() const override { return inner_->has_failed(); }
+  const transport::WatchWords* watch_words() const override { return nullptr; }  // what is held back changes no word
   void wait(base::Time deadline) override;
-  void interrupt() override { inner_->interrupt(); }
 
   // For channels.
   const Decisions& decisions() const { return *decisions_; }
@@ -76,7 +75,6 @@ class NastyCarrier final : public transport::Carrier {
   std::size_t proceed();
   bool is_counted_here() const { return waiter_.load(std::memory_order_relaxed) != std::this_thread::get_id(); }
 
-  const std::unique_ptr<transport::Carrier> inner_;
   const std::shared_ptr<const Decisions> decisions_;
   const std::uint32_t port_base_;
   const std::size_t private_data_;
