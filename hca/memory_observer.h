@@ -22,6 +22,8 @@ class MemoryObserver {
   virtual void before_store(StoreOrigin origin, std::span<std::byte> memory) noexcept = 0;
   // All of a receive or an RDMA read is stored, and its completion is not there yet. `memory` is a part of it.
   virtual void after_store(std::span<std::byte> memory) noexcept = 0;
+  // All of a peer's RDMA write is stored. `memory` is the part that is known to be of one piece.
+  virtual void after_peer_write(std::span<std::byte> memory) noexcept = 0;
   // A peer reads through the key, or, with `is_atomic`, reads and writes.
   virtual void on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept = 0;
 

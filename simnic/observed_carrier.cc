@@ -31,6 +31,7 @@ class ObservedChannel final : public WrappedChannel {
   Placement place(const Arrival& arrival, transport::SliceList& out) override {
     MemoryObserver& observer = observer_;
     last_ = {};
+    if (arrival.first) written_ = {};
     const Placement placement = sink_.place(arrival, out);
     if (placement == Placement::kDiscard) return placement;
     const auto origin = arrival.opcode == Opcode::kWrite ? StoreOrigin::kPeerWrite : StoreOrigin::kCompletion;
@@ -41,6 +42,7 @@ class ObservedChannel final : public WrappedChannel {
       if (length == 0) continue;
       observer.before_store(origin, {slice.data, length});
       last_ = {slice.data, length};
+      if (origin == StoreOrigin::kPeerWrite) extend_written(last_);
     }
     return placement;
   }
@@ -50,11 +52,18 @@ class ObservedChannel final : public WrappedChannel {
     if (transport::carries_payload(message.opcode) && message.opcode != Opcode::kWrite && !last_.empty()) {
       observer_.after_store(last_);
     }
+    if (message.opcode == Opcode::kWrite && !written_.empty()) observer_.after_peer_write(written_);
     sink_.on_message(message);
   }
 
+  void extend_written(std::span<std::byte> bytes) {
+    const bool follows = !written_.empty() && written_.data() + written_.size() == bytes.data();
+    written_ = follows ? std::span(written_.data(), written_.size() + bytes.size()) : bytes;
+  }
+
   MemoryObserver& observer_;
-  std::span<std::byte> last_;  // where the last bytes of the message went; empty: nowhere
+  std::span<std::byte> last_;     // where the last bytes of the message went; empty: nowhere
+  std::span<std::byte> written_;  // by the RDMA write that arrives: the last part that is of one piece
 };
 
 class ObservedRequest final : public WrappedRequest {

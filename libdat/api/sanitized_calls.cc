@@ -141,7 +141,7 @@ DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   });
   const DAT_RETURN answer = next_entries.ia_close_func(ia, flags);
   note([&](Ledger& ledger) {
-    if (answer == DAT_SUCCESS) ledger.on_closed(ia, call.site());
+    if (answer == DAT_SUCCESS) ledger.on_closed(ia, is_graceful, call.site());
     if (answer != DAT_SUCCESS && is_graceful) ledger.on_close_refused(ia, call.site());
   });
   return call.finish(answer, {ia});

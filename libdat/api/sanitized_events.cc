@@ -151,20 +151,20 @@ struct Resizes : NoHooks {
   static void after(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd, DAT_COUNT) { ledger.on_resized(evd); }
 };
 
-struct Wakes : NoHooks {
-  static void before(Ledger& ledger, const Site& site, DAT_CNO_HANDLE, DAT_TIMEOUT, DAT_EVD_HANDLE*) {
-    ledger.before_cno_wait(site);
-  }
-  static void after(Ledger& ledger, const Site& site, DAT_CNO_HANDLE, DAT_TIMEOUT, DAT_EVD_HANDLE* evd) {
-    if (evd != nullptr) ledger.on_woken(*evd, site);
-  }
-};
-
-using WatchedCnoWait =
-    Watched<&DAT_PROVIDER::cno_wait_func, "dat_cno_wait", Wakes, decltype(DAT_PROVIDER::cno_wait_func)>;
+[[gnu::noinline]] DAT_RETURN watch_cno_wait(void* caller, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout,
+                                            DAT_EVD_HANDLE* evd) {
+  const WatchedCall call("dat_cno_wait", caller);
+  note([&](Ledger& ledger) { ledger.before_cno_wait(call.site()); });
+  const DAT_RETURN answer = next_entries.cno_wait_func(cno, timeout, evd);
+  note([&](Ledger& ledger) {
+    if (answer == DAT_SUCCESS && evd != nullptr) ledger.on_woken(*evd, call.site());
+    if (DAT_GET_TYPE(answer) == DAT_QUEUE_EMPTY) ledger.on_cno_timeout(cno, call.site());
+  });
+  return call.finish(answer, {cno});
+}
 
 DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
-  return object::call_deferring_cancellation(WatchedCnoWait::watch, __builtin_return_address(0), cno, timeout, evd);
+  return object::call_deferring_cancellation(watch_cno_wait, __builtin_return_address(0), cno, timeout, evd);
 }
 
 }  // namespace

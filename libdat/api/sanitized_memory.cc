@@ -69,6 +69,16 @@ void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) 
   note([&](Ledger& ledger) { ledger.on_bound(ep); });
 }
 
+// With a window's memory in the terms of the adapter.
+void note_window(DAT_RETURN answer, DAT_RMR_HANDLE rmr, const DAT_RMR_CONTEXT* context, const DAT_LMR_TRIPLET& memory,
+                 bool is_zero_based) {
+  if (answer != DAT_SUCCESS || context == nullptr) return;
+  const auto length = std::min<DAT_VLEN>(memory.segment_length, UINT32_MAX);
+  const object::Segment segment{
+      .address = memory.virtual_address, .length = static_cast<std::uint32_t>(length), .lkey = memory.lmr_context};
+  note([&](Ledger& ledger) { ledger.on_window(rmr, *context, segment, is_zero_based); });
+}
+
 DAT_LMR_TRIPLET plain(const DAT_LMR_TRIPLET* triplet) {
   DAT_LMR_TRIPLET copy{};
   if (triplet == nullptr) return copy;
@@ -86,6 +96,7 @@ DAT_RETURN bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET* t
   const DAT_RETURN answer = next_entries.rmr_bind_func(rmr, lmr, triplet == nullptr ? nullptr : &copy, privileges,
                                                        va_type, ep, cookie, flags, context);
   note_bind(answer, ep, flags);
+  note_window(answer, rmr, context, copy, va_type == DAT_VA_TYPE_ZB);
   return call.finish(answer, {rmr, lmr, ep});
 }
 #else
@@ -96,6 +107,7 @@ DAT_RETURN bind(DAT_RMR_HANDLE rmr, const DAT_LMR_TRIPLET* triplet, DAT_MEM_PRIV
   const DAT_RETURN answer =
       next_entries.rmr_bind_func(rmr, triplet == nullptr ? nullptr : &copy, privileges, ep, cookie, flags, context);
   note_bind(answer, ep, flags);
+  note_window(answer, rmr, context, copy, false);
   return call.finish(answer, {rmr, ep});
 }
 #endif

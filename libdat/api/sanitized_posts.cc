@@ -6,6 +6,7 @@
 #include "libdat/api/iov.h"
 #include "libdat/api/numbers.h"
 #include "libdat/api/watched_call.h"
+#include "libdat/object/memory_probe.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -49,6 +50,7 @@ template <typename Next>
 DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next) {
   std::optional<Ledger::Posting> posting;
   note([&](Ledger& ledger) { posting.emplace(ledger, post); });
+  if (!posting) Ledger::instance().miss_post();
   const DAT_RETURN answer = next();
   if (answer == DAT_SUCCESS && posting) posting->accept();
   note([&](Ledger&) { posting.reset(); });
@@ -100,12 +102,19 @@ DAT_RETURN post_shared(DAT_SRQ_HANDLE srq, DAT_COUNT count, DAT_LMR_TRIPLET* iov
 
 #if SOFTDAT_ABI == 20
 
-// Its local side is named by an rmr_context, and may be anywhere.
+// Its local side is named by an rmr_context.
 DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_DTO_COOKIE cookie,
                             const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
   const WatchedCall call("dat_ep_post_rdma_read_to_rmr", __builtin_return_address(0));
+  std::optional<object::Segment> sink;
+  if (local != nullptr && object::is_readable(reinterpret_cast<std::uintptr_t>(local), sizeof *local)) {
+    note([&](Ledger& ledger) {
+      sink = ledger.find_sink(local->virtual_address, local->segment_length, local->rmr_context);
+    });
+  }
   const Post post{.kind = OperationKind::kRead,
                   .queue = ep,
+                  .local = sink ? std::span<const object::Segment>(&*sink, 1) : std::span<const object::Segment>(),
                   .cookie = cookie.as_64,
                   .flags = number_of(flags),
                   .rmr_context = context_of(remote),

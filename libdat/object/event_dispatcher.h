@@ -69,6 +69,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
 
   // --- For the other objects of this room ---
 
+  std::uint32_t streams() const { return streams_; }
   bool takes(std::uint32_t streams) const { return (streams_ & streams) == streams; }
   std::int32_t qlen() const { return qlen_.load(std::memory_order_relaxed); }
   // How many events wait to be dequeued, of one moment.

@@ -69,6 +69,8 @@ void Ledger::start_afresh_in_child() {
   ledger.stacked_.clear();
   ledger.private_data_.clear();
   ledger.index_.clear();
+  ledger.windows_.clear();
+  ledger.unordered_.clear();
   ledger.mutex_.unlock();
 }
 
@@ -77,16 +79,17 @@ void Ledger::on_made(Handle handle, Kind kind, Handle ia, const Site& site) {
   if (kind == Kind::kEvd) {
     if (const auto evd = object::pin_handle<object::EventDispatcher>(handle)) qlen = evd->qlen();
   }
+  drop_queue(handle);  // of an object that had the handle before
   const std::lock_guard lock(mutex_);
   objects_[handle] = {.kind = kind, .ia = ia, .made = site, .ended = {}};
   if (kind == Kind::kEvd) {
     evds_[handle] = EvdRecord{};
     evds_[handle].qlen = qlen;
   }
-  if (kind == Kind::kEp || kind == Kind::kSrq) queues_.erase(handle);
 }
 
 void Ledger::on_freed(Handle handle, const Site& site) {
+  drop_queue(handle);
   const std::lock_guard lock(mutex_);
   const auto found = objects_.find(handle);
   if (found == objects_.end()) return;
@@ -94,11 +97,7 @@ void Ledger::on_freed(Handle handle, const Site& site) {
   object.ended = site;
   if (object.kind != Kind::kCr) freed_[object.ia] |= 1U << static_cast<unsigned>(object.kind);
   if (object.kind == Kind::kEvd) evds_.erase(handle);
-  if (object.kind != Kind::kEp && object.kind != Kind::kSrq) return;
-  if (const auto queue = queues_.find(handle); queue != queues_.end()) {
-    forget_all_locked(*queue->second);
-    queues_.erase(queue);
-  }
+  if (object.kind == Kind::kRmr) windows_.erase(handle);
 }
 
 void Ledger::set_void_handle(Handle handle) {

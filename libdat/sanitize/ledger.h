@@ -3,13 +3,22 @@
 // knows them. The entry points of libdat/api/sanitized_*.cc tell it of each call; it reports what breaks a rule.
 //
 // Knows no ABI. Any thread. Calls of the ledger may allocate, and throw std::bad_alloc, with which they have no effect
-// that matters. Lock order: QueueRecord::order, the ledger's lock, locks of objects and of findings.
+// that matters.
+//
+// Lock order: QueueRecord::order, the adapter's baton, the ledger's lock, locks of PageGuard and of findings. The
+// adapter calls hca::MemoryObserver with its baton, so nothing may be called with the ledger's lock that takes the
+// baton, or a lock under which others take it: of objects only what reads atomic members, and Endpoint::feeds(), which
+// does not wait. A Pin may be dropped there: it owns no object. The thread that frees the object destroys it, after the
+// last Pin, and holds no lock meanwhile (HandleTable::close). No std::shared_ptr of an object may be held there: its
+// end may destroy a queue pair, which takes the baton.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -83,9 +92,16 @@ class Ledger final : public hca::MemoryObserver {
     bool is_accepted_ = false;
   };
 
+  // There was no memory to keep a post. Its completion must not be taken for a doubled one.
+  void miss_post() { has_missed_posts_.store(true); }
+
   // Endpoints and connections.
   void on_reconfigured(Handle ep);  // its EVDs may be others
   void on_bound(Handle ep);         // a bind was posted whose completion is wanted
+  // The window is bound to memory of the region; with the length 0 it is not bound any more.
+  void on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based);
+  // The local segment that `sink` names by the rmr_context of a window or region. Empty: not known.
+  std::optional<object::Segment> find_sink(std::uint64_t address, std::uint32_t length, std::uint32_t rmr_context);
   void before_disconnect(Handle ep, bool is_graceful, const Site& site);
   void on_disconnected(Handle ep, const Site& site);
   void on_reset(Handle ep);
@@ -100,6 +116,7 @@ class Ledger final : public hca::MemoryObserver {
   void on_resized(Handle evd);
   void on_woken(Handle evd, const Site& site);
   void before_cno_wait(const Site& site);
+  void on_cno_timeout(Handle cno, const Site& site);
   void before_evd_free(Handle evd);
   // Keeps events of one EVD in order while they are dequeued.
   static std::mutex& dequeuing(Handle evd);
@@ -107,6 +124,7 @@ class Ledger final : public hca::MemoryObserver {
   // hca::MemoryObserver.
   void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
   void after_store(std::span<std::byte> memory) noexcept override;
+  void after_peer_write(std::span<std::byte> memory) noexcept override;
   void on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept override;
 
   // Private data that the program gets ends with `owner`, an EP or a connection request. In mode `full` returns memory
@@ -120,7 +138,7 @@ class Ledger final : public hca::MemoryObserver {
   void before_close(Handle ia, const Site& site);
   void before_abrupt_close(Handle ia, const Site& site);
   void on_close_refused(Handle ia, const Site& site);
-  void on_closed(Handle ia, const Site& site);
+  void on_closed(Handle ia, bool is_graceful, const Site& site);
 
  private:
   Ledger();
@@ -139,6 +157,8 @@ class Ledger final : public hca::MemoryObserver {
   void check_stack_locked(const Operation& operation);
   Operation* add(const Post& post, QueueRecord& queue);
   void take_back(QueueRecord& queue, const Operation* operation);
+  void drop_queue(Handle handle);
+  std::vector<Handle> queues_of(Handle ia);
   void forget_locked(Operation& operation);
   void forget_all_locked(QueueRecord& queue);
   bool is_settled_locked(const Operation& operation);
@@ -149,8 +169,7 @@ class Ledger final : public hca::MemoryObserver {
   void complete(const object::DtoCompletion& completion, const Site& site);
   void take_completed_locked(const object::DtoCompletion& completion, const Site& site,
                              std::vector<std::unique_ptr<Operation>>& done);
-  static void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue,
-                                    const Site& site);
+  void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
   std::shared_ptr<QueueRecord> find_shared_queue_locked(std::uint64_t cookie) const;
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
@@ -162,6 +181,7 @@ class Ledger final : public hca::MemoryObserver {
   // ledger_stores.cc
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
+  void end_unordered_locked(std::uint64_t address, std::uint64_t length);
   void guard_locked(Operation& operation);
   static void unguard(Operation& operation);
   static void unguard_all(QueueRecord& queue);
@@ -170,13 +190,15 @@ class Ledger final : public hca::MemoryObserver {
   void check_region_locked(const RegionRecord& region, const Site& site);
   void check_lost_locked(QueueRecord& queue, const Site& site);
   void check_rights_locked(const RegionRecord& region, const Site& site);
+  static bool uses(const Operation& operation, std::uint32_t lkey);
   bool is_over_locked(const QueueRecord& queue) const;
   bool is_error_locked(const object::Event& event) const;
   void check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site);
   void mark_completed_locked(QueueRecord& queue, bool is_graceful);
-  void report_leaks_locked(Handle ia, bool is_refused, const Site& site);
+  void report_leaks_locked(Handle ia, const char* how, const Site& site);
   void report_leftovers_locked(EvdRecord& evd);
 
+  std::atomic<bool> has_missed_posts_{false};
   std::mutex mutex_;
   std::uint64_t number_ = 0;
   Handle void_handle_ = nullptr;
@@ -192,6 +214,13 @@ class Ledger final : public hca::MemoryObserver {
   std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack
   std::uint64_t stacks_checked_ = 0;                                            // operations up to this number
   RangeIndex index_;
+  struct Window {
+    std::uint32_t rmr_context = 0;
+    object::Segment memory;  // as it was bound
+    bool is_zero_based = false;
+  };
+  std::unordered_map<Handle, Window> windows_;  // by RMR
+  std::vector<Range> unordered_;                // what peers wrote, guarded until the next event is dequeued
   struct PrivateData {
     std::uint64_t address = 0;
     std::uint64_t length = 0;

@@ -22,6 +22,11 @@ constexpr std::uint32_t kFewOperations = 4;
 // DAT_SRQ_LOW_WATERMARK_EVENT, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT
 constexpr std::int32_t kWatermark = 2;
 
+// How the adapter was closed while objects were left.
+constexpr const char* kRefused = "left when the adapter was to be closed gracefully, which was refused.";
+constexpr const char* kGracefully = "left when the adapter was closed gracefully.";
+constexpr const char* kAbruptly = "left when the adapter was closed abruptly, although the program frees others.";
+
 // Rights that a program can do without. DAT_MEM_PRIV_LOCAL_READ_FLAG goes without saying.
 constexpr std::pair<std::uint32_t, const char*> kRights[] = {
     {object::kLocalWritePrivilege, "DAT_MEM_PRIV_LOCAL_WRITE_FLAG"},
@@ -55,9 +60,15 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
     ++used_registrations_[{region->second.made.place, object->second.ia}];
   }
   ended_regions_[region->second.lkey] = {region->second.made, site};
+  end_unordered_locked(region->second.address, region->second.length);
   before_registration(region->second.address, region->second.length);
   regions_.erase(region);
   lkeys_.erase(lkey);
+}
+
+bool Ledger::uses(const Operation& operation, std::uint32_t lkey) {
+  return std::any_of(operation.ranges.begin(), operation.ranges.end(),
+                     [&](const Range& range) { return range.lkey == lkey; });
 }
 
 // Whether the program knows that no operation of the queue uses memory any more, or has no cause to think that one
@@ -77,6 +88,7 @@ void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, 
   if (is_over_locked(queue)) return;
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     for (const auto& operation : *operations) {
+      if (lkey == nullptr || uses(*operation, *lkey)) unguard(*operation);  // guarded pages look unmapped
       const auto is_gone = [&](const Range& range) {
         return (lkey == nullptr || range.lkey == *lkey) && range.length != 0 &&
                !object::is_readable(range.address, range.length);
@@ -247,7 +259,8 @@ void Ledger::before_evd_free(Handle evd) {
   if (const auto found = evds_.find(evd); found != evds_.end()) report_leftovers_locked(found->second);
 }
 
-void Ledger::report_leaks_locked(Handle ia, bool is_refused, const Site& site) {
+// Also those that a graceful close does not ask for: requests that the program has not answered.
+void Ledger::report_leaks_locked(Handle ia, const char* how, const Site& site) {
   std::map<std::pair<Kind, const void*>, std::pair<const ObjectRecord*, std::uint32_t>> left;
   std::uint32_t kinds = 0;
   for (const auto& [handle, object] : objects_) {
@@ -259,12 +272,9 @@ void Ledger::report_leaks_locked(Handle ia, bool is_refused, const Site& site) {
     kinds |= 1U << static_cast<unsigned>(object.kind);
   }
   // A program that leaves everything to an abrupt close means it.
-  if (!is_refused && std::popcount(freed_[ia]) <= std::popcount(kinds)) return;
+  if (how == kAbruptly && std::popcount(freed_[ia]) <= std::popcount(kinds)) return;
   for (const auto& [key, what] : left) {
     const auto& [object, times] = what;
-    const char* const how = is_refused
-                                ? "left when the adapter was to be closed gracefully, which was refused."
-                                : "left when the adapter was closed abruptly, although the program frees others.";
     report({Rule::kLeak,
             std::to_string(times) + ' ' + kind_text(key.first) + (times == 1 ? " was " : "s were ") + how,
             {{"created", object->made}, {"closed", site}}});
@@ -296,34 +306,39 @@ void Ledger::before_close(Handle ia, const Site& site) {
 }
 
 void Ledger::before_abrupt_close(Handle ia, const Site& site) {
-  std::vector<Handle> endpoints;
   {
     const std::lock_guard lock(mutex_);
-    report_leaks_locked(ia, false, site);
-    for (const auto& [handle, object] : objects_) {
-      if (object.ia == ia && object.kind == Kind::kEp && object.ended.call == nullptr) endpoints.push_back(handle);
-    }
+    report_leaks_locked(ia, kAbruptly, site);
   }
-  for (const Handle ep : endpoints) before_ep_free(ep, site);
+  for (const Handle ep : queues_of(ia)) before_ep_free(ep, site);
+}
+
+// The live EPs and SRQs of the adapter.
+std::vector<Handle> Ledger::queues_of(Handle ia) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Handle> queues;
+  for (const auto& [handle, object] : objects_) {
+    const bool is_queue = object.kind == Kind::kEp || object.kind == Kind::kSrq;
+    if (is_queue && object.ia == ia && object.ended.call == nullptr) queues.push_back(handle);
+  }
+  return queues;
 }
 
 void Ledger::on_close_refused(Handle ia, const Site& site) {
   const std::lock_guard lock(mutex_);
-  report_leaks_locked(ia, true, site);
+  report_leaks_locked(ia, kRefused, site);
 }
 
-void Ledger::on_closed(Handle ia, const Site& site) {
+void Ledger::on_closed(Handle ia, bool is_graceful, const Site& site) {
+  for (const Handle queue : queues_of(ia)) drop_queue(queue);
   const std::lock_guard lock(mutex_);
+  if (is_graceful) report_leaks_locked(ia, kGracefully, site);
   for (auto& [handle, object] : objects_) {
     if (object.ia != ia || object.ended.call != nullptr) continue;
     object.ended = site;
     if (const auto evd = evds_.find(handle); evd != evds_.end()) {
       report_leftovers_locked(evd->second);
       evds_.erase(evd);
-    }
-    if (const auto queue = queues_.find(handle); queue != queues_.end()) {
-      forget_all_locked(*queue->second);
-      queues_.erase(queue);
     }
     if (const auto lkey = lkeys_.find(handle); lkey != lkeys_.end()) {
       regions_.erase(lkey->second);

@@ -67,6 +67,7 @@ void report_memory(Rule rule, const Operation& operation, const std::string& wha
 void Ledger::on_event(const object::Event& event, const Site& site) {
   {
     const std::lock_guard lock(mutex_);
+    end_unordered_locked(0, UINT64_MAX);
     if (const auto evd = evds_.find(event.evd); evd != evds_.end()) {
       evd->second.is_tapped = true;
       evd->second.empty = {};
@@ -126,6 +127,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
   const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
   if (completed == operations.end()) return report_doubled_locked(completion, *queue, site);
   const auto end = std::next(completed);
+  done.reserve(static_cast<std::size_t>(end - operations.begin()));  // nothing may be thrown below
   for (auto operation = operations.begin(); operation != end; ++operation) {
     if (std::next(operation) != end && (is_message || !(*operation)->is_suppressed)) continue;
     forget_locked(**operation);
@@ -136,8 +138,8 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
 }
 
 // An EP that the ledger has just met may have posted before.
-void Ledger::report_doubled_locked(const DtoCompletion& completion, const QueueRecord& queue, const Site& site) {
-  if (queue.handle != completion.ep || queue.posts == 0) return;
+void Ledger::report_doubled_locked(const DtoCompletion& completion, const QueueRecord& queue, const Site& site) const {
+  if (queue.handle != completion.ep || queue.posts == 0 || has_missed_posts_.load()) return;
   report({Rule::kDoubledCompletion,
           "EP " + hex(completion.ep) + " has no outstanding operation with the cookie " + hex(completion.cookie) +
               ", which has completed.",
@@ -241,7 +243,7 @@ void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited
   if (!record.idle_since) record.idle_since = now;
   if (!has_waited_long && now - *record.idle_since < kLongIdleness) return;
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
-  if (!dispatcher || (dispatcher->query().streams & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
+  if (!dispatcher || (dispatcher->streams() & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
   bool is_fed = false;
   for (const auto& [handle, queue] : queues_) {
     if (queue->recv_evd != evd) continue;
@@ -293,6 +295,27 @@ void Ledger::before_cno_wait(const Site& site) {
               {{"woken", evd.woken}, {"waited again", site}}});
     }
     evd.woken = {};
+  }
+}
+
+// The EVDs of the CNO were found empty. Which these are is asked without the ledger's lock: an EVD has a lock for it.
+void Ledger::on_cno_timeout(Handle cno, const Site& site) {
+  std::vector<Handle> known;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [handle, evd] : evds_) known.push_back(handle);
+  }
+  std::erase_if(known, [&](Handle handle) {
+    const auto evd = object::pin_handle<object::EventDispatcher>(handle);
+    return !evd || evd->query().cno != cno;
+  });
+  const std::lock_guard lock(mutex_);
+  for (const Handle handle : known) {
+    const auto evd = evds_.find(handle);
+    if (evd == evds_.end()) continue;
+    evd->second.empty = site;
+    evd->second.empty_number = ++number_;
+    ++evd->second.empties;
   }
 }
 

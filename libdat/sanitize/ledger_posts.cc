@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Posts: what may not be posted, and what becomes an outstanding operation.
 #include <algorithm>
+#include <new>
 #include <thread>
 
 #include "libdat/object/endpoint.h"
@@ -17,6 +18,7 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   }
   if (queue_ == nullptr) return;
   order_ = std::unique_lock(queue_->order);
+  if (queue_->is_gone) return;
   operation_ = ledger_.add(post, *queue_);
   if (mode() == Mode::kCompletions) return;
   // The sum is empty if the memory cannot be read; the adapter then reports that.
@@ -35,14 +37,43 @@ Ledger::Posting::~Posting() {
   if (operation_ != nullptr && !is_accepted_) ledger_.take_back(*queue_, operation_);
 }
 
+void Ledger::on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based) {
+  const std::lock_guard lock(mutex_);
+  if (memory.length == 0) {
+    windows_.erase(rmr);
+  } else {
+    windows_[rmr] = {.rmr_context = rmr_context, .memory = memory, .is_zero_based = is_zero_based};
+  }
+}
+
+std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uint32_t length,
+                                                 std::uint32_t rmr_context) {
+  const std::lock_guard lock(mutex_);
+  object::Segment sink{};
+  sink.address = address;
+  sink.length = length;
+  sink.lkey = rmr_context;
+  if (regions_.contains(rmr_context)) return sink;
+  for (const auto& [rmr, window] : windows_) {
+    if (window.rmr_context != rmr_context) continue;
+    const auto region = regions_.find(window.memory.lkey);
+    if (region == regions_.end()) return std::nullopt;
+    if (window.is_zero_based) sink.address += window.memory.address;
+    sink.lkey = window.memory.lkey;
+    return sink;
+  }
+  return std::nullopt;
+}
+
 // Null: there is no such object.
 std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
   const auto found = queues_.find(handle);
   if (found != queues_.end() && found->second->is_known) return found->second;
   const bool is_there = object::HandleTable::instance().pin_any(handle).get() != nullptr;
   if (!is_there) return nullptr;
-  auto& queue = queues_[handle];
-  if (queue == nullptr) queue = std::make_shared<QueueRecord>();
+  // Made first: without memory there must not be an entry that is null.
+  auto queue = found != queues_.end() ? found->second : std::make_shared<QueueRecord>();
+  if (found == queues_.end()) queues_.emplace(handle, queue);
   queue->handle = handle;
   look_up_locked(*queue);
   return queue;
@@ -74,11 +105,17 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   check_post_locked(post, queue, operation);
   ++queue.posts;
   if (post.kind == OperationKind::kReceive && ++queue.posted_receives == 1) queue.posted = post.site;
-  if (operation.owner.frame != 0) stacked_.push_back(&operation);
   auto& operations = post.kind == OperationKind::kReceive ? queue.receives : queue.requests;
   operations.push_back(std::move(made));
-  check_clash_locked(operation);
-  check_room_locked(operation);
+  try {
+    check_room_locked(operation);
+    if (operation.owner.frame != 0) stacked_.push_back(&operation);
+    check_clash_locked(operation);
+  } catch (const std::bad_alloc&) {
+    forget_locked(operation);
+    operations.pop_back();
+    throw;
+  }
   return &operation;
 }
 
@@ -245,6 +282,23 @@ void Ledger::forget_all_locked(QueueRecord& queue) {
     for (const auto& operation : *operations) forget_locked(*operation);
     operations->clear();
   }
+}
+
+// The object has ended. Waits for a thread that posts to it at this moment, which uses its operation without the
+// ledger's lock.
+void Ledger::drop_queue(Handle handle) {
+  std::shared_ptr<QueueRecord> queue;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = queues_.find(handle);
+    if (found == queues_.end()) return;
+    queue = found->second;
+  }
+  const std::lock_guard order(queue->order);
+  const std::lock_guard lock(mutex_);
+  forget_all_locked(*queue);
+  queue->is_gone = true;
+  if (const auto found = queues_.find(handle); found != queues_.end() && found->second == queue) queues_.erase(found);
 }
 
 void Ledger::take_back(QueueRecord& queue, const Operation* operation) {

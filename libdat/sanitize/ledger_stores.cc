@@ -3,6 +3,7 @@
 // nothing here may wait for the baton.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -18,6 +19,9 @@ namespace {
 // Guarded private data stays mapped for ever, so that each later access is seen.
 constexpr std::size_t kMostPrivatePages = 4096;
 constexpr std::uint64_t kPage = 4096;
+
+// More writes of peers than that are not guarded at once.
+constexpr std::size_t kMostUnordered = 1024;
 
 Range range_of(std::span<std::byte> memory) {
   return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .length = memory.size(), .lkey = 0};
@@ -62,6 +66,7 @@ void Ledger::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) 
     const std::lock_guard lock(mutex_);
     const Range range = range_of(memory);
     if (origin == hca::StoreOrigin::kPeerWrite && mode() == Mode::kFull) note_peer_write_locked(range.address);
+    end_unordered_locked(range.address, range.length);
     const RangeIndex::Clash clash = index_.find_store(range);
     if (clash.operation == nullptr) return;
     Operation& operation = *clash.operation;
@@ -87,10 +92,47 @@ void Ledger::after_store(std::span<std::byte> memory) noexcept {
   }
 }
 
-// A key that no region has is that of a window, and any region may be behind it.
+// What a peer wrote is not to be read before an event orders it. Without a whole page there is nothing to guard.
+void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
+  if (mode() != Mode::kFull || memory.size() < kPage) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    if (unordered_.size() >= kMostUnordered) return;
+    const Range range = range_of(memory);
+    const auto holds = [&](const auto& each) {
+      const RegionRecord& region = each.second;
+      return range.address >= region.address && range.address + range.length <= region.address + region.length;
+    };
+    const auto region = std::find_if(regions_.begin(), regions_.end(), holds);
+    if (region == regions_.end()) return;
+    unordered_.push_back(range);
+    const auto breach = std::make_shared<const Finding>(
+        Finding{Rule::kUnorderedRead,
+                object::range_text(range.address, range.length) +
+                    " was accessed after a peer had written it by RDMA, and before an event was dequeued.",
+                {{"registered", region->second.made}}});
+    PageGuard::instance().close(range.address, range.length, breach);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+// Those that lie in there or touch it.
+void Ledger::end_unordered_locked(std::uint64_t address, std::uint64_t length) {
+  if (unordered_.empty()) return;
+  std::erase_if(unordered_, [&](const Range& range) {
+    if (range.address >= address && range.address - address >= length) return false;
+    if (range.address < address && address - range.address >= range.length) return false;
+    static_cast<void>(PageGuard::instance().open(range.address, range.length));
+    return true;
+  });
+}
+
+// The adapter may have the kernel read the memory, which cannot read guarded pages. A key that no region has is that of
+// a window, and any region may be behind it.
 void Ledger::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
   const std::uint32_t used = is_atomic ? object::kRemoteAtomicPrivilege : object::kRemoteReadPrivilege;
   const std::lock_guard lock(mutex_);
+  end_unordered_locked(0, UINT64_MAX);
   const auto found = regions_.find(rkey);
   if (found != regions_.end()) {
     found->second.used |= used;

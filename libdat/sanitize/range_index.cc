@@ -13,12 +13,12 @@ constexpr int kMostLooks = 64;
 
 void RangeIndex::add(Operation& operation) {
   Uses& uses = stores(operation.kind) ? stores_ : loads_;
+  operation.is_indexed = true;  // first: remove() must find what was added before memory ran out
   for (const Range& range : operation.ranges) {
     if (range.length == 0) continue;
     uses.by_begin.emplace(range.address, Use{range.address + range.length, &operation});
     uses.longest = std::max(uses.longest, range.length);
   }
-  operation.is_indexed = true;
 }
 
 void RangeIndex::remove(Operation& operation) {

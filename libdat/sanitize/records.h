@@ -42,6 +42,7 @@ struct QueueRecord {
   std::mutex
       order;  // held around a post, so that operations are in the order of the adapter; taken before the ledger's
   bool is_known = false;  // the members below are those of the object
+  bool is_gone = false;   // the object has ended: nothing is added any more. Written with both locks.
   Handle handle = nullptr;
   Handle srq = nullptr;  // where its receives are posted instead
   Handle recv_evd = nullptr;

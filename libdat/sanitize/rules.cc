@@ -75,6 +75,10 @@ constexpr std::array<RuleText, kRuleCount> kTexts{{
      "Post as many receives as the peer sends messages."},
     {"unused-right", kAdvice, "A right that is never used lets mistakes pass that the adapter would catch.",
      "Register the memory with the privileges that are needed."},
+    {"unordered-read", kAdvice,
+     "A peer's RDMA write may be stored late and in any order. An event that follows it, as the completion of a "
+     "message, tells that all of it is there.",
+     "Let the peer send a message behind the write, and dequeue its completion before you read the data."},
 }};
 
 }  // namespace

@@ -33,8 +33,9 @@ enum class Rule : std::uint8_t {
   kDoubledCompletion,
   kUnusedReceive,
   kUnusedRight,
+  kUnorderedRead,
 };
-inline constexpr std::size_t kRuleCount = 25;
+inline constexpr std::size_t kRuleCount = 26;
 
 // An error is a breach of the specification. An advice is not: the program works, but wastes or risks something.
 enum class Severity : std::uint8_t { kError, kAdvice };

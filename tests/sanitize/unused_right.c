@@ -1,17 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A region may be written locally, and never is. */
-#ifdef WRONG
-#define CLIENT_RIGHTS DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG
-#else
-#define CLIENT_RIGHTS DAT_MEM_PRIV_LOCAL_READ_FLAG
-#endif
-#include "tidy.h"
-
-static void server(void) {}
-
-static void client(void) {
-  rule("unused-right");
-  post_write(SIZE);
-  complete();
-  CHECK(dat_lmr_free(lmr));
-}
+#define UNUSED DAT_MEM_PRIV_LOCAL_WRITE_FLAG
+#include "one_right.h"
