@@ -160,7 +160,7 @@ class Page:
         return any(option in self.tree.options_of(*tool) for tool in tools)
 
     def is_script(self, path):
-        return re.match(r"(tools|tests/(fuzz|chaos|vm))/", path) and os.access(os.path.join(self.tree.source, path), os.X_OK) \
+        return re.match(r"(tools|tests/(fuzz|chaos|stock|vm))/", path) and os.access(os.path.join(self.tree.source, path), os.X_OK) \
             and "." not in os.path.basename(path) and self.tree.text(path).startswith("#!")
 
     # Command lines.
