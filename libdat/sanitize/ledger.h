@@ -183,6 +183,7 @@ class Ledger final : public hca::MemoryObserver {
   void note_peer_write_locked(std::uint64_t address);
   void end_unordered_locked(std::uint64_t address, std::uint64_t length);
   void guard_locked(Operation& operation);
+  bool is_registered_locked(const Range& range) const;
   static void unguard(Operation& operation);
   static void unguard_all(QueueRecord& queue);
 

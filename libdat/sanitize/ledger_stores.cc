@@ -141,6 +141,15 @@ void Ledger::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
   for (auto& [lkey, region] : regions_) region.used |= used;
 }
 
+// A post that the adapter will refuse may name any memory, also that of the ledger itself.
+bool Ledger::is_registered_locked(const Range& range) const {
+  const auto found = regions_.find(range.lkey);
+  if (found == regions_.end()) return false;
+  const RegionRecord& region = found->second;
+  return range.address >= region.address && range.length <= region.length &&
+         range.address - region.address <= region.length - range.length;
+}
+
 // A program may know by other means that a suppressed read is done.
 void Ledger::guard_locked(Operation& operation) {
   if (mode() != Mode::kFull || !stores(operation.kind) || operation.is_suppressed || operation.is_guarded) return;
@@ -153,7 +162,9 @@ void Ledger::guard_locked(Operation& operation) {
                   " was accessed before the completion was dequeued.",
               {{"posted", operation.posted}}});
   operation.is_guarded = true;
-  for (const Range& range : operation.ranges) PageGuard::instance().close(range.address, range.length, breach);
+  for (const Range& range : operation.ranges) {
+    if (is_registered_locked(range)) PageGuard::instance().close(range.address, range.length, breach);
+  }
 }
 
 void Ledger::unguard(Operation& operation) {
