@@ -100,7 +100,7 @@ class Ledger final : public hca::MemoryObserver {
   void on_bound(Handle ep);         // a bind was posted whose completion is wanted
   // The window is bound to memory of the region; with the length 0 it is not bound any more.
   void on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based);
-  // The local segment that `sink` names by the rmr_context of a window or region. Empty: not known.
+  // The memory that the rmr_context of a window or region names, as a local segment. Empty: not known.
   std::optional<object::Segment> find_sink(std::uint64_t address, std::uint32_t length, std::uint32_t rmr_context);
   void before_disconnect(Handle ep, bool is_graceful, const Site& site);
   void on_disconnected(Handle ep, const Site& site);
