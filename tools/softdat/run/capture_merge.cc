@@ -25,12 +25,14 @@ namespace {
 
 namespace pcapng = base::pcapng;
 
-// A file of another process, which may change or cut it at any time: so it is read and not mapped.
+// A file of another process, which may change or cut it at any time: so it is read and not mapped. It is open only
+// while it is read, because a run may have more processes than a process may have descriptors.
 class PartFile {
  public:
-  explicit PartFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit PartFile(const std::string& path) : path_(path) {
     struct stat status = {};
-    if (!file_ || ::fstat(file_.get(), &status) != 0) {
+    const base::UniqueFd file = open();
+    if (!file || ::fstat(file.get(), &status) != 0) {
       throw Failure(fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
     }
     size_ = static_cast<std::uint64_t>(status.st_size);
@@ -53,18 +55,21 @@ class PartFile {
 
  private:
   static constexpr std::size_t kBlockHead = 8;          // type and length
-  static constexpr std::size_t kWindow = 256 << 10;     // what is read at once
+  static constexpr std::size_t kWindow = 64 << 10;      // what is read at once
   static constexpr std::uint32_t kMostBlock = 1 << 20;  // a recorder writes none that is larger
+
+  base::UniqueFd open() const { return base::UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)); }
 
   bool has(std::uint64_t at, std::size_t size) const {
     return at >= begin_ && at - begin_ <= window_.size() && window_.size() - (at - begin_) >= size;
   }
 
   void fill(std::uint64_t at, std::size_t size) {
+    const base::UniqueFd file = open();
     window_.resize(size);
     std::size_t got = 0;
     while (got < size) {
-      const ssize_t more = ::pread(file_.get(), window_.data() + got, size - got, static_cast<off_t>(at + got));
+      const ssize_t more = ::pread(file.get(), window_.data() + got, size - got, static_cast<off_t>(at + got));
       if (more < 0 && errno == EINTR) continue;
       if (more <= 0) break;
       got += static_cast<std::size_t>(more);
@@ -73,7 +78,7 @@ class PartFile {
     begin_ = at;
   }
 
-  base::UniqueFd file_;
+  const std::string path_;
   std::uint64_t size_ = 0;
   std::vector<std::byte> window_;
   std::uint64_t begin_ = 0;  // of window_ in the file
