@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -31,14 +32,16 @@ std::uint32_t read_own_pid(pid_t pid) {
   return own == 0 ? static_cast<std::uint32_t>(pid) : own;
 }
 
-// Where it may have put its sockets. Empty if it does not say.
+// Where it may have put its sockets. Our own directory if it does not say, as a process that was killed; empty if there
+// is none.
 std::string runtime_directory_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/environ", pid));
   constexpr std::string_view kName = "XDG_RUNTIME_DIR=";
   for (std::string entry; std::getline(file, entry, '\0');) {
     if (entry.starts_with(kName)) return entry.substr(kName.size());
   }
-  return {};
+  const char* const own = std::getenv("XDG_RUNTIME_DIR");
+  return own == nullptr ? "" : own;
 }
 
 bool maps_softdat(pid_t pid) {
