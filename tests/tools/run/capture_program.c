@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* capture_program server|client PORT [ROUNDS [ADDRESS]]: a pair whose bytes are known. The client connects to ADDRESS
- * (127.0.0.1), sends 5000 bytes, writes 200000 and reads 70000, ROUNDS times. With ROUNDS 0 it goes on for ever. */
+ * (127.0.0.1), sends 5000 bytes, writes 200000 and reads 70000, ROUNDS times. With ROUNDS 0 it goes on for ever. With
+ * CAPTURE_PROGRAM_FORKS set the client forks at each SIGUSR1; the child says its number and sleeps. */
+#include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "examples/connection.h"
 
@@ -18,6 +21,22 @@ enum {
 static const DAT_DTO_COOKIE cookie;
 static char* memory;
 static DAT_LMR_TRIPLET all;
+
+static volatile sig_atomic_t is_to_fork = 0;
+
+static void ask_for_fork(int number) {
+  (void)number;
+  is_to_fork = 1;
+}
+
+static void fork_if_asked(void) {
+  if (!is_to_fork) return;
+  is_to_fork = 0;
+  if (fork() != 0) return;
+  printf("child %d\n", (int)getpid());
+  fflush(stdout);
+  for (;;) pause();
+}
 
 /* What capture_test expects. */
 static void fill(size_t at, size_t length, uint32_t seed) {
@@ -82,6 +101,7 @@ static void run_client(const char* address, DAT_CONN_QUAL port, int rounds) {
     REQUIRE(dat_ep_post_send(ep, 1, &sent, cookie, DAT_COMPLETION_DEFAULT_FLAG));
     expect_completion("the message");
     if (i == 0) printf("the first round is done\n"), fflush(stdout);
+    fork_if_asked();
   }
   disconnect(ep);
 }
@@ -92,6 +112,7 @@ int main(int count, char** words) {
   const int rounds = count > 3 ? atoi(words[3]) : 1;
   memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 3;
+  if (getenv("CAPTURE_PROGRAM_FORKS") != NULL) signal(SIGUSR1, ask_for_fork);
   open_adapter();
   if (strcmp(words[1], "server") == 0) {
     serve(port, rounds);

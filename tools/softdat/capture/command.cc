@@ -37,7 +37,8 @@ Command::Command(CommandLine& line)
   options_.set_footer(kFooter);
   options_.add_operand("pid", pid_, "The process to capture");
   options_.set_group("Capture");
-  options_.add_text("-o,--output", "FILE", live_.file, "Write the packets there (softdat-PID.pcapng)");
+  options_.add_text("-o,--output", "FILE", live_.file,
+                    "Write the packets there (softdat-PID.pcapng; -: to standard output)");
   options_.add_number("--seconds", "N", live_.seconds, 0, 1e6, "End after that time");
   options_.add_number("--snap", "BYTES", live_.snap_length, 0, LivePlan::kWhole,
                       "Capture so much of the payload of each packet");

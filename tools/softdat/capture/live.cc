@@ -7,28 +7,22 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
-#include <string_view>
-#include <utility>
 
 #include "base/capture_control.h"
-#include "base/socket_directory.h"
 #include "base/unique_fd.h"
+#include "tools/softdat/capture/target.h"
 #include "tools/softdat/dat_call.h"
-#include "tools/softdat/observe/snapshot.h"
+#include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/run/capture_merge.h"
 
@@ -42,120 +36,44 @@ using base::CaptureVerdict;
 // A process that is not stopped answers in milliseconds.
 constexpr int kPatienceMs = 10'000;
 
-// What /proc says of the process.
-struct Target {
-  pid_t pid = 0;
-  std::uint32_t own_pid = 0;  // as it counts itself
-  std::uint64_t pid_namespace = 0;
-  base::SocketUser user{};
-  std::string program{};
-  bool has_softdat = false;
+constexpr const char* kStandardOutput = "-";
 
-  std::string name() const { return fmt::format("process {} ({})", pid, program); }
-};
-
-std::uint32_t read_own_pid(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/status", pid));
-  std::uint32_t own = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("NSpid:")) continue;
-    std::istringstream words(line.substr(6));
-    while (words >> own) {
-    }
-  }
-  return own == 0 ? static_cast<std::uint32_t>(pid) : own;
-}
-
-// Where it may have put its sockets. Empty if it does not say.
-std::string runtime_directory_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/environ", pid));
-  constexpr std::string_view kName = "XDG_RUNTIME_DIR=";
-  for (std::string entry; std::getline(file, entry, '\0');) {
-    if (entry.starts_with(kName)) return entry.substr(kName.size());
-  }
-  return {};
-}
-
-bool maps_softdat(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/maps", pid));
-  for (std::string line; std::getline(file, line);) {
-    if (line.find("/libsoftdat.so") != line.npos) return true;
-  }
-  return false;
-}
-
-Failure no_such_process(pid_t pid) {
-  return Failure(fmt::format("there is no process {}; softdat top lists processes on SoftDAT", pid));
-}
-
-Target find_target(pid_t pid) {
-  struct stat status = {};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0) throw no_such_process(pid);
-  Target target;
-  target.pid = pid;
-  target.own_pid = read_own_pid(pid);
-  target.user = {.uid = status.st_uid, .runtime_directory = runtime_directory_of(pid)};
-  struct stat space = {};
-  if (::stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &space) == 0) target.pid_namespace = space.st_ino;
-  std::ifstream(fmt::format("/proc/{}/comm", pid)) >> target.program;
-  target.program = observe::printable(target.program);
-  if (::geteuid() != 0 && status.st_uid != ::geteuid()) {
-    throw Failure(fmt::format("{} belongs to user {}, not to user {}; run softdat capture as that user", target.name(),
-                              status.st_uid, ::geteuid()));
-  }
-  target.has_softdat = maps_softdat(pid);
-  return target;
-}
-
-// Whether the process listens there itself: another one of the user may have taken the name.
-bool is_of(int socket, const Target& target) {
-  ucred peer = {};
-  socklen_t length = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  return peer.pid == target.pid;
-}
-
-base::UniqueFd connect_to(const Target& target) {
-  for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
-    const std::string name = base::capture_socket_name(target.pid_namespace, target.own_pid, number);
-    base::SocketResult found = base::socket_directory::connect(name, target.user);
-    if (found.fd && is_of(found.fd.get(), target)) return std::move(found.fd);
-    if (found.error == EAGAIN) {
-      throw Failure(
-          fmt::format("{} takes no more requests; it may be stopped: kill -CONT {}", target.name(), target.pid));
-    }
-  }
-  if (!target.has_softdat) {
-    throw Failure(fmt::format("{} does not use SoftDAT; start it with softdat run", target.name()));
-  }
-  throw Failure(fmt::format(
-      "{} has no simulated adapter open that can be captured: adapters of --transport loop and of RDMA devices cannot, "
-      "nor those of a container with file systems of its own. Wait until it opens one, or start it with softdat run "
-      "--capture FILE",
-      target.name()));
-}
-
-// SIGINT and SIGTERM come here from now on.
-base::UniqueFd take_signals() {
+sigset_t signals_that_end() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGHUP);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  return set;
+}
+
+// The signals that end the capture come here from now on.
+base::UniqueFd take_signals() {
+  const sigset_t set = signals_that_end();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   return base::UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC));
+}
+
+// Where the process writes to: beside the file, or with the temporary files. Failure when the file could not be written
+// at the end.
+std::string place_of_part(const std::string& file) {
+  if (file == kStandardOutput) {
+    if (::isatty(STDOUT_FILENO) == 1) {
+      throw Failure("standard output is a terminal; give a file, or a pipe: softdat capture PID -o - | tshark -r -");
+    }
+    return (fs::temp_directory_path() / "softdat-capture").string();
+  }
+  require_regular(file);
+  require_writable(file);
+  return fs::absolute(file).string();
 }
 
 // The file that the process writes; what it holds becomes FILE at the end. It stays where the tool is killed.
 class PartFile {
  public:
-  explicit PartFile(const std::string& file) : path_(fs::absolute(file).string() + ".part-XXXXXX") {
-    // Known before anything is captured.
-    const base::UniqueFd whole(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    if (!whole) throw Failure(fmt::format("cannot write the capture \"{}\": {}", file, std::strerror(errno)));
+  explicit PartFile(const std::string& file) : path_(place_of_part(file) + ".part-XXXXXX") {
     fd_ = base::UniqueFd(::mkostemp(path_.data(), O_CLOEXEC));
     if (!fd_) {
-      throw Failure(fmt::format("cannot make a file beside the capture \"{}\": {}", file, std::strerror(errno)));
+      throw Failure(
+          fmt::format("cannot make a file for the packets of \"{}\", {}: {}", file, path_, std::strerror(errno)));
     }
   }
   ~PartFile() {
@@ -198,7 +116,7 @@ void send_request(int socket, const LivePlan& plan, int file) {
 // Nothing: the process has closed the connection, or said nonsense. REQUIRES: something to read.
 std::optional<CaptureAnswer> read_answer(int socket) {
   CaptureAnswer answer{};
-  const ssize_t got = ::recv(socket, &answer, sizeof answer, MSG_DONTWAIT);
+  const ssize_t got = ::recv(socket, &answer, sizeof answer, MSG_DONTWAIT | MSG_TRUNC);
   if (got != static_cast<ssize_t>(sizeof answer) || answer.magic != base::kCaptureControlMagic) return std::nullopt;
   return answer;
 }
@@ -268,7 +186,25 @@ std::string await_end(const Target& target, const LivePlan& plan, int socket, in
   return last && last->verdict == CaptureVerdict::kFinished ? "" : fmt::format("; {} has ended", target.name());
 }
 
+// Standard output is for the packets, if they go there.
+void tell(const LivePlan& plan, const std::string& text) {
+  if (plan.file != kStandardOutput) return print_out(text + "\n");
+  print_note(text);
+}
+
+// From now on a signal ends the tool; the part stays then.
+void give_back_signals(int signals) {
+  signalfd_siginfo ignored;
+  pollfd entry{.fd = signals, .events = POLLIN, .revents = 0};
+  while (::poll(&entry, 1, 0) == 1 && ::read(signals, &ignored, sizeof ignored) > 0) {
+  }
+  const sigset_t set = signals_that_end();
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 int finish(const LivePlan& plan, PartFile& part, const std::string& reason) {
+  // A reader that has gone is a failure of the write, so that the part is kept.
+  ::signal(SIGPIPE, SIG_IGN);
   run::MergedCapture merged;
   try {
     merged = run::merge_captures({part.path()}, plan.file);
@@ -276,8 +212,9 @@ int finish(const LivePlan& plan, PartFile& part, const std::string& reason) {
     part.keep();
     throw Failure(fmt::format("{}; what the process wrote is in \"{}\"", failure.what(), part.path()));
   }
-  print_out(fmt::format("{} {} captured, {} dropped{}; tshark -r {} shows them\n", merged.packets,
-                        merged.packets == 1 ? "packet" : "packets", merged.dropped, reason, plan.file));
+  const std::string hint = plan.file == kStandardOutput ? "" : fmt::format("; tshark -r {} shows them", plan.file);
+  tell(plan, fmt::format("{} {} captured, {} dropped{}{}", merged.packets, merged.packets == 1 ? "packet" : "packets",
+                         merged.dropped, reason, hint));
   return 0;
 }
 
@@ -290,10 +227,12 @@ int capture_live(const LivePlan& plan) {
   PartFile part(plan.file);
   send_request(socket.get(), plan, part.fd());
   const std::uint32_t connections = begin(target, socket.get(), signals.get());
-  print_out(fmt::format("captures {} into {}, with {} {} that {} there already; Ctrl-C ends it\n", target.name(),
-                        plan.file, connections, connections == 1 ? "connection" : "connections",
-                        connections == 1 ? "was" : "were"));
-  return finish(plan, part, await_end(target, plan, socket.get(), signals.get()));
+  tell(plan, fmt::format("captures {} into {}, with {} {} that {} there already; Ctrl-C ends it", target.name(),
+                         plan.file == kStandardOutput ? "standard output" : plan.file, connections,
+                         connections == 1 ? "connection" : "connections", connections == 1 ? "was" : "were"));
+  const std::string reason = await_end(target, plan, socket.get(), signals.get());
+  give_back_signals(signals.get());
+  return finish(plan, part, reason);
 }
 
 }  // namespace softdat::tools::capture

@@ -11,6 +11,7 @@
 #include <clocale>
 
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/observe/cursor.h"
 #include "tools/softdat/observe/table.h"
 
 namespace softdat::tools::observe {
@@ -42,6 +43,11 @@ class Terminal {
     std::setlocale(LC_CTYPE, "");
     screen_ = ::newterm(nullptr, stdout, stdin);
     if (screen_ == nullptr) throw Failure("TERM names no terminal that is known here; use --once, or set TERM");
+    if (!can_place_cursor()) {
+      ::endwin();
+      ::delscreen(screen_);
+      throw Failure("the terminal that TERM names cannot place its cursor; use --once, or set TERM");
+    }
     ::cbreak();
     ::noecho();
     ::keypad(stdscr, TRUE);
@@ -150,6 +156,9 @@ class Screen {
     } else {
       draw_endpoint();
     }
+    // In two lines it lies above the table's head.
+    ::move(LINES - 1, 0);
+    ::clrtoeol();
     put(LINES - 1, is_asking_ ? "/" + asked_ : "q quit  enter open  esc back  < > sort  r reverse  / filter  ? help",
         A_DIM);
     ::refresh();

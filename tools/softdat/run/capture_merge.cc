@@ -3,14 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +16,7 @@
 #include <utility>
 
 #include "base/pcapng.h"
+#include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/run/capture_flows.h"
 
@@ -26,45 +25,74 @@ namespace {
 
 namespace pcapng = base::pcapng;
 
-// A file of somebody else's, mapped.
-class MappedFile {
+// A file of another process, which may change or cut it at any time: so it is read and not mapped. It is open only
+// while it is read, because a run may have more processes than a process may have descriptors.
+class PartFile {
  public:
-  explicit MappedFile(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  explicit PartFile(const std::string& path) : path_(path) {
     struct stat status = {};
-    if (file < 0 || ::fstat(file, &status) != 0) {
-      const int error = errno;
-      if (file >= 0) ::close(file);
-      throw Failure(fmt::format("cannot read \"{}\": {}", path, std::strerror(error)));
+    const base::UniqueFd file = open();
+    if (!file || ::fstat(file.get(), &status) != 0) {
+      throw Failure(fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
     }
-    size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-    const int error = errno;
-    ::close(file);
-    if (data_ == MAP_FAILED) throw Failure(fmt::format("cannot map \"{}\": {}", path, std::strerror(error)));
+    size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  MappedFile(MappedFile&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  MappedFile& operator=(MappedFile&&) = delete;
-  ~MappedFile() {
-    if (data_ != nullptr) ::munmap(data_, size_);
+
+  // As it was at first. What is appended later is not read.
+  std::uint64_t size() const { return size_; }
+
+  // The block that begins there. Nothing: there is no whole one. It is valid until the next call.
+  std::optional<pcapng::Block> block_at(std::uint64_t at) {
+    if (!has(at, kBlockHead)) fill(at, kWindow);
+    if (!has(at, kBlockHead)) return std::nullopt;
+    std::uint32_t length = 0;
+    std::memcpy(&length, window_.data() + (at - begin_) + sizeof length, sizeof length);
+    if (length > kMostBlock) return std::nullopt;
+    if (!has(at, length)) fill(at, std::max<std::size_t>(length, kWindow));
+    std::span<const std::byte> rest = std::span(window_).subspan(at - begin_);
+    return pcapng::take_block(rest);
   }
-  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
  private:
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
+  static constexpr std::size_t kBlockHead = 8;          // type and length
+  static constexpr std::size_t kWindow = 64 << 10;      // what is read at once
+  static constexpr std::uint32_t kMostBlock = 1 << 20;  // a recorder writes none that is larger
+
+  base::UniqueFd open() const { return base::UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)); }
+
+  bool has(std::uint64_t at, std::size_t size) const {
+    return at >= begin_ && at - begin_ <= window_.size() && window_.size() - (at - begin_) >= size;
+  }
+
+  void fill(std::uint64_t at, std::size_t size) {
+    const base::UniqueFd file = open();
+    window_.resize(size);
+    std::size_t got = 0;
+    while (got < size) {
+      const ssize_t more = ::pread(file.get(), window_.data() + got, size - got, static_cast<off_t>(at + got));
+      if (more < 0 && errno == EINTR) continue;
+      if (more <= 0) break;
+      got += static_cast<std::size_t>(more);
+    }
+    window_.resize(got);
+    begin_ = at;
+  }
+
+  const std::string path_;
+  std::uint64_t size_ = 0;
+  std::vector<std::byte> window_;
+  std::uint64_t begin_ = 0;  // of window_ in the file
 };
 
 struct Entry {
   std::uint64_t time_ns = 0;
   std::uint32_t part = 0;
-  std::size_t at = 0;  // in the part
+  std::uint64_t at = 0;  // in the part
 };
 
 struct Part {
   explicit Part(const std::string& path) : file(path) {}
-  MappedFile file;
+  PartFile file;
   std::vector<std::uint32_t> interfaces{};  // their numbers in the whole
 };
 
@@ -80,9 +108,14 @@ class Merger {
   void write_packet(const Entry& entry);
   void write_statistics();
   void write(std::span<const std::byte> bytes);
+  void flush();
+  [[noreturn]] void fail() const;
+
+  static constexpr std::size_t kBuffer = 256 << 10;
 
   const std::string name_;
-  std::ofstream out_;
+  base::UniqueFd out_;
+  std::vector<std::byte> buffer_;  // for out_
   std::vector<Part> parts_;
   std::vector<Entry> entries_;
   std::map<std::uint32_t, pcapng::Statistics> statistics_;  // the last of each interface of the whole
@@ -94,18 +127,38 @@ class Merger {
 };
 
 Merger::Merger(const std::vector<std::string>& parts, const std::string& file)
-    : name_(file), out_(file, std::ios::binary | std::ios::trunc) {
+    : name_(file),
+      out_(file == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                       : ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+  if (!out_) fail();
   for (const std::string& part : parts) parts_.emplace_back(part);
 }
 
+void Merger::fail() const {
+  throw Failure(fmt::format("cannot write the capture \"{}\": {}", name_, std::strerror(errno)));
+}
+
 void Merger::write(std::span<const std::byte> bytes) {
-  out_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  if (buffer_.size() >= kBuffer) flush();
+}
+
+void Merger::flush() {
+  for (std::span<const std::byte> rest = buffer_; !rest.empty();) {
+    const ssize_t done = ::write(out_.get(), rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail();
+    rest = rest.subspan(static_cast<std::size_t>(done));
+  }
+  buffer_.clear();
 }
 
 void Merger::read(std::uint32_t number) {
   Part& part = parts_[number];
-  std::span<const std::byte> rest = part.file.bytes();
-  while (const auto block = pcapng::take_block(rest)) {
+  std::uint64_t at = 0;
+  while (at < part.file.size()) {
+    const auto block = part.file.block_at(at);
+    if (!block) return;
     if (const auto interface = pcapng::read_interface(*block)) {
       part.interfaces.push_back(static_cast<std::uint32_t>(statistics_.size()));
       statistics_[part.interfaces.back()] = {.interface = part.interfaces.back()};
@@ -114,7 +167,6 @@ void Merger::read(std::uint32_t number) {
     const auto packet = pcapng::read_packet(*block);
     if (packet && packet->head.interface < part.interfaces.size()) {
       note(*packet);
-      const auto at = static_cast<std::size_t>(block->whole.data() - part.file.bytes().data());
       entries_.push_back({.time_ns = packet->head.time_ns, .part = number, .at = at});
     }
     auto statistics = pcapng::read_statistics(*block);
@@ -122,6 +174,7 @@ void Merger::read(std::uint32_t number) {
       statistics->interface = part.interfaces[statistics->interface];
       statistics_[statistics->interface] = *statistics;
     }
+    at += block->whole.size();
   }
 }
 
@@ -141,11 +194,11 @@ bool Merger::is_known_otherwise(const pcapng::Packet& packet, const TcpHeader& t
 
 void Merger::write_packet(const Entry& entry) {
   Part& part = parts_[entry.part];
-  std::span<const std::byte> rest = part.file.bytes().subspan(entry.at);
-  const auto block = pcapng::take_block(rest);
+  const auto block = part.file.block_at(entry.at);
   const auto packet = block ? pcapng::read_packet(*block) : std::nullopt;
   const auto tcp = packet ? find_tcp(packet->data) : std::nullopt;
-  if (!tcp || is_known_otherwise(*packet, *tcp)) return;
+  // The file may have changed since it was read for the first time.
+  if (!tcp || packet->head.interface >= part.interfaces.size() || is_known_otherwise(*packet, *tcp)) return;
   pcapng::PacketHead head = packet->head;
   head.interface = part.interfaces[head.interface];
   head.flags &= ~pcapng::kPromiscuous & ~pcapng::kUnicast;
@@ -175,8 +228,9 @@ MergedCapture Merger::merge() {
                    [](const Entry& a, const Entry& b) { return a.time_ns < b.time_ns; });
   for (const Entry& entry : entries_) write_packet(entry);
   write_statistics();
-  out_.close();
-  if (!out_) throw Failure(fmt::format("cannot write the capture \"{}\": {}", name_, std::strerror(errno)));
+  flush();
+  // Some file systems tell only then that they have no room.
+  if (name_ != "-" && ::close(out_.release()) != 0) fail();
   return result_;
 }
 

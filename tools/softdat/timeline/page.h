@@ -11,7 +11,7 @@ namespace softdat::tools::timeline {
 // What a browser draws smoothly. Of more, the page has the slowest operations, the longest calls and the lanes with the
 // most events, beside those of their processes, and says so.
 struct PageLimits {
-  std::size_t lanes = 1'000;
+  std::size_t lanes = 5'000;
   std::size_t operations = 20'000;
   std::size_t calls = 20'000;
   std::size_t rows = 200;

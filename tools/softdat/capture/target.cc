@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/softdat/capture/target.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "base/capture_control.h"
+#include "tools/softdat/dat_call.h"
+#include "tools/softdat/observe/snapshot.h"
+
+namespace softdat::tools::capture {
+namespace {
+
+std::uint32_t read_own_pid(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/status", pid));
+  std::uint32_t own = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("NSpid:")) continue;
+    std::istringstream words(line.substr(6));
+    while (words >> own) {
+    }
+  }
+  return own == 0 ? static_cast<std::uint32_t>(pid) : own;
+}
+
+// Where it may have put its sockets. Our own directory if it does not say, as a process that was killed; empty if there
+// is none.
+std::string runtime_directory_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid));
+  constexpr std::string_view kName = "XDG_RUNTIME_DIR=";
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    if (entry.starts_with(kName)) return entry.substr(kName.size());
+  }
+  const char* const own = std::getenv("XDG_RUNTIME_DIR");
+  return own == nullptr ? "" : own;
+}
+
+bool maps_softdat(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("/libsoftdat.so") != line.npos) return true;
+  }
+  return false;
+}
+
+Failure no_such_process(pid_t pid) {
+  return Failure(fmt::format("there is no process {}; softdat top lists processes on SoftDAT", pid));
+}
+
+// Whether the process listens there itself: another one of the user may have taken the name.
+bool is_of(int socket, const Target& target) {
+  ucred peer = {};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  return peer.pid == target.pid;
+}
+
+}  // namespace
+
+std::string Target::name() const {
+  return fmt::format("process {} ({})", pid, program);
+}
+
+Target find_target(pid_t pid) {
+  struct stat status = {};
+  if (::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0) throw no_such_process(pid);
+  Target target;
+  target.pid = pid;
+  target.own_pid = read_own_pid(pid);
+  target.user = {.uid = status.st_uid, .runtime_directory = runtime_directory_of(pid)};
+  struct stat space = {};
+  if (::stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &space) == 0) target.pid_namespace = space.st_ino;
+  std::ifstream names(fmt::format("/proc/{}/comm", pid));
+  std::getline(names, target.program);
+  target.program = observe::printable(target.program);
+  if (::geteuid() != 0 && status.st_uid != ::geteuid()) {
+    throw Failure(fmt::format("{} belongs to user {}, not to user {}; run softdat capture as that user", target.name(),
+                              status.st_uid, ::geteuid()));
+  }
+  target.has_softdat = maps_softdat(pid);
+  return target;
+}
+
+base::UniqueFd connect_to(const Target& target) {
+  for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
+    const std::string name = base::capture_socket_name(target.pid_namespace, target.own_pid, number);
+    base::SocketResult found = base::socket_directory::connect(name, target.user);
+    if (found.fd && is_of(found.fd.get(), target)) return std::move(found.fd);
+    if (found.error == EAGAIN) {
+      throw Failure(
+          fmt::format("{} takes no more requests; it may be stopped: kill -CONT {}", target.name(), target.pid));
+    }
+  }
+  if (!target.has_softdat) {
+    throw Failure(fmt::format("{} does not use SoftDAT; start it with softdat run", target.name()));
+  }
+  throw Failure(fmt::format(
+      "{} has no simulated adapter open that can be captured: adapters of --transport loop and of RDMA devices cannot, "
+      "nor those of a container with file systems of its own. Wait until it opens one, or start it with softdat run "
+      "--capture FILE",
+      target.name()));
+}
+
+}  // namespace softdat::tools::capture
