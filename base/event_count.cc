@@ -10,6 +10,7 @@
 #include <climits>
 #include <ctime>
 
+#include "base/lock_order.h"
 #include "base/uncancelled.h"
 
 namespace softdat::base {
@@ -75,6 +76,7 @@ WakeReason EventCount::wait(Ticket ticket, Time deadline) {
 }
 
 WakeReason EventCount::wait_cancellably(Ticket ticket, Time deadline) {
+  require_no_lock();
   const WakeReason reason = sleep_while(sequence_, ticket, deadline, futex_wait_cancellably);
   cancel();
   return reason;

@@ -14,6 +14,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/lock_places.h"
+
 #if defined(__x86_64__)
 namespace {
 
@@ -92,7 +94,7 @@ struct Chain {
   std::size_t levels = 0;  // guarded by the mutex
 };
 
-std::mutex chains_mutex;
+Mutex<locks::kChains> chains_mutex;
 Chain segmentation_chain;
 Chain bus_chain;
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Guarded<T>: a value together with its mutex. The value can only be reached while the mutex is held.
+// Guarded<T, place>: a value together with its mutex, which has a place in the order of locks. The value can only be
+// reached while the mutex is held.
 #pragma once
 
 #include <mutex>
 #include <utility>
 
+#include "base/lock_order.h"
+
 namespace softdat::base {
 
-template <typename T>
+template <typename T, const LockPlace& kPlace>
 class Guarded {
  public:
   // Holds the mutex while it lives. Must be a local variable.
@@ -18,8 +21,8 @@ class Guarded {
 
    private:
     friend class Guarded;
-    Access(std::mutex& mutex, T& value) : lock_(mutex), value_(&value) {}
-    std::unique_lock<std::mutex> lock_;
+    Access(Mutex<kPlace>& mutex, T& value) : lock_(mutex), value_(&value) {}
+    std::unique_lock<Mutex<kPlace>> lock_;
     T* value_;
   };
 
@@ -29,7 +32,7 @@ class Guarded {
   [[nodiscard]] Access lock() { return Access(mutex_, value_); }
 
  private:
-  std::mutex mutex_;
+  Mutex<kPlace> mutex_;
   T value_;
 };
 

@@ -77,11 +77,12 @@ void PieceWriter::stop() {
 }
 
 void PieceWriter::leave_to_parent() {
-  new (&mutex_) std::mutex;
+  new (&mutex_) Mutex<locks::kPieceWriter>;
   is_of_parent_ = true;
 }
 
 bool PieceWriter::is_due_locked(Source::Level least) const {
+  require_lock(locks::kPieceWriter);
   return is_ending_ || flushes_asked_ != flushes_done_ || source_.level_locked() >= least;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/event_count.h"
+#include "base/lock_places.h"
 #include "base/unique_fd.h"
 
 namespace softdat::base {
@@ -62,7 +63,7 @@ class PieceWriter {
   PieceWriter& operator=(const PieceWriter&) = delete;
 
   // Guards the ring; never held during a system call.
-  std::mutex& mutex() { return mutex_; }
+  Mutex<locks::kPieceWriter>& mutex() { return mutex_; }
   // Starts the thread, with this name. Throws std::system_error.
   void start(const char* name);
   // Drains once more and ends the thread. The destructor of the source must call it.
@@ -86,7 +87,7 @@ class PieceWriter {
   void run();
 
   Source& source_;
-  std::mutex mutex_;
+  Mutex<locks::kPieceWriter> mutex_;
   // Guarded by mutex_.
   bool is_of_parent_ = false;
   bool is_ending_ = false;

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/lock_places.h"
+
 // GCC's own reader of DWARF, a static library of the compiler. Declared here, because other compilers do not find its
 // header.
 #if SOFTDAT_HAS_BACKTRACE
@@ -99,7 +101,7 @@ std::string_view file_name(const char* path) {
 
 std::string place_text(const void* address) {
   if (address == nullptr) return "";
-  static std::mutex mutex;
+  static Mutex<locks::kFoundPlaces> mutex;
   static auto& known = *new std::map<std::uintptr_t, std::string>();        // asked while the process ends, too
   const std::uintptr_t pc = reinterpret_cast<std::uintptr_t>(address) - 1;  // within the call
   const std::lock_guard lock(mutex);

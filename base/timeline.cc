@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/lock_places.h"
 #include "base/log.h"
 
 namespace softdat::base {
@@ -34,8 +35,8 @@ constexpr std::uint64_t kShortestWork = 5'000;
 // Completions whose events nobody takes are forgotten.
 constexpr std::size_t kMostReady = 65536;
 
-constinit std::mutex g_creation;      // held while the timeline is made
-constinit bool g_is_settled = false;  // there is one, or there is none; guarded by g_creation
+constinit Mutex<locks::kTimelineCreation> g_creation;  // held while the timeline is made
+constinit bool g_is_settled = false;                   // there is one, or there is none; guarded by g_creation
 
 // What the present thread is known for.
 struct OwnThread {
@@ -120,10 +121,10 @@ Name name_of(Timeline::Kind kind) {
 // A child has no thread, and the file is its parent's.
 void forget_timeline_in_child() {
   if (Timeline* const parents = Timeline::process_.exchange(nullptr)) {
-    new (&parents->mutex_) std::mutex;
+    new (&parents->mutex_) Mutex<locks::kTimeline>;
     parents->file_.leave_to_parent();
   }
-  new (&g_creation) std::mutex;
+  new (&g_creation) Mutex<locks::kTimelineCreation>;
   g_is_settled = false;
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/ip_address.h"
+#include "base/lock_places.h"
 #include "base/timeline_file.h"
 #include "base/trace_packets.h"
 
@@ -137,7 +138,7 @@ class Timeline {
 
   const bool has_cpu_;
   TimelineFile file_;
-  std::mutex mutex_;  // guards what follows; file_'s is taken under it
+  Mutex<locks::kTimeline> mutex_;  // guards what follows; file_'s is taken under it
   std::unordered_map<Endpoint, State> states_;
   std::uint64_t bound_ = 0;                                               // endpoints so far
   std::map<IpAddress, Endpoint> endpoints_;                               // by the addresses of their queue pairs

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "base/guarded.h"
+#include "base/lock_places.h"
 #include "base/log.h"
 #include "base/runner.h"
 
@@ -29,7 +30,7 @@ struct Times {
 struct Speech {
   const pid_t process = ::getpid();
   const Speech* const parents;  // of the process that forked; its lock may be held for ever here
-  Guarded<std::map<std::string, Times>> times{};
+  Guarded<std::map<std::string, Times>, locks::kSpeech> times{};
 };
 
 constinit std::atomic<Speech*> g_speech{nullptr};

@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "hca/lock_places.h"
+
 namespace softdat::hca {
 
 class ReceiveAccounts {
@@ -60,7 +62,7 @@ class ReceiveAccounts {
 
   const Number most_;
   std::vector<Account> accounts_;  // fixed in length
-  std::mutex mutex_;
+  base::Mutex<locks::kReceiveAccounts> mutex_;
   Number last_ = 0;  // guarded by mutex_: where the search goes on
 };
 

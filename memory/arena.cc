@@ -17,6 +17,7 @@
 #include "base/moved_memory.h"
 #include "base/own_threads.h"
 #include "memory/fork_handlers.h"
+#include "memory/lock_places.h"
 #include "memory/other_threads.h"
 #include "memory/page_return.h"
 #include "memory/shared_file.h"
@@ -67,7 +68,7 @@ Arena* Arena::of_process() {
     Arena* arena = nullptr;
     unsigned generation = 0;
   };
-  static auto* const guarded = new base::Guarded<Instance>();
+  static auto* const guarded = new base::Guarded<Instance, locks::kArenaCreation>();
   const auto instance = guarded->lock();
   if (instance->arena == nullptr || instance->generation != fork_generation()) {
     *instance = {create().release(), fork_generation()};
@@ -114,6 +115,7 @@ Arena::Attempt Arena::try_share(const Range& pages, MoveWhen when) {
 
 // By window, which is assigned when first needed. A range that leaves its window has no place.
 std::optional<std::uint64_t> Arena::offset_of_locked(const Range& range) {
+  base::require_lock(locks::kArena);
   base::check(range.begin < range.end && range.begin % kPage == 0, "a place is asked for whole pages", range.begin,
               range.end);
   const std::uint64_t base = range.begin / kWindowBytes * kWindowBytes;
@@ -127,10 +129,12 @@ std::optional<std::uint64_t> Arena::offset_of_locked(const Range& range) {
 
 // A view may also be one that the consumer has moved about with mremap(), or protected.
 bool Arena::is_in_place_locked(const Mapping& view) {
+  base::require_lock(locks::kArena);
   return view.protection == (PROT_READ | PROT_WRITE) && offset_of_locked({view.begin, view.end}) == view.file_offset;
 }
 
 bool Arena::can_share_locked(const Range& range, const std::vector<Mapping>& map) {
+  base::require_lock(locks::kArena);
   const auto offset = offset_of_locked(range);
   if (!offset || lent_.is_retired({*offset, *offset + (range.end - range.begin)})) return false;
   if (is_in_use_by_threads(range.begin, range.end)) return false;
@@ -147,6 +151,7 @@ bool Arena::can_share_locked(const Range& range, const std::vector<Mapping>& map
 // Nothing: there is no place for one.
 std::optional<std::vector<Arena::Part>> Arena::parts_to_move_locked(const Range& range,
                                                                     const std::vector<Mapping>& map) {
+  base::require_lock(locks::kArena);
   std::vector<Part> parts;
   for (const Mapping& mapping : map) {
     const Range part{std::max(mapping.begin, range.begin), std::min(mapping.end, range.end)};
@@ -161,6 +166,7 @@ std::optional<std::vector<Arena::Part>> Arena::parts_to_move_locked(const Range&
 // Nothing: it is there. A thread may lie down to sleep between the first look at threads and the move; hence the
 // second.
 std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWhen when, int& unsettled) {
+  base::require_lock(locks::kArena);
   if (parts.empty()) return std::nullopt;
   look_around_locked();
   if (when == MoveWhen::kHarmless && seen_.has_others_at_work) return Refusal::kOthersAtWork;
@@ -172,6 +178,7 @@ std::optional<Refusal> Arena::move_locked(const std::vector<Part>& parts, MoveWh
 }
 
 std::optional<Refusal> Arena::move_parts_locked(const std::vector<Part>& parts, MoveWhen when) {
+  base::require_lock(locks::kArena);
   for (const Part& part : parts) {
     if (seen_.count + made_since_ > kMostMappings) return Refusal::kNotMovable;
     if (const auto refused = move_part_locked(part.range, part.offset, when)) return refused;
@@ -200,6 +207,7 @@ bool Arena::may_move(const std::vector<Part>& parts, int& unsettled) {
 // cannot be told apart. So private pages are put back, and all of them woken, also for what others have done meanwhile
 // to wake those whom they could not find.
 bool Arena::put_back_under_sleepers_locked(const std::vector<Part>& parts) {
+  base::require_lock(locks::kArena);
   const OtherThreads threads(OtherThreads::Look::kFutexes);
   const auto has_sleepers = [&](const Part& part) { return threads.sleep_in(part.range.begin, part.range.end); };
   if (std::ranges::none_of(parts, has_sleepers)) return false;
@@ -214,6 +222,7 @@ bool Arena::put_back_under_sleepers_locked(const std::vector<Part>& parts) {
 
 // As much of it as has been moved.
 void Arena::put_back_locked(const Part& part) {
+  base::require_lock(locks::kArena);
   for (const Mapping& view : read_address_map(part.range.begin, part.range.end, identity_)) {
     const std::uint64_t begin = std::max(view.begin, part.range.begin);
     const std::uint64_t end = std::min(view.end, part.range.end);
@@ -227,6 +236,7 @@ void Arena::put_back_locked(const Part& part) {
 // Only when something has to be moved. In a process of many mappings a look takes milliseconds; so it gets a fifth of
 // the time at most.
 void Arena::look_around_locked() {
+  base::require_lock(locks::kArena);
   const base::Time begin = base::Clock::now();
   if (begin < look_again_) return;
   seen_ = look_through_map();
@@ -236,6 +246,7 @@ void Arena::look_around_locked() {
 }
 
 std::optional<Refusal> Arena::move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when) {
+  base::require_lock(locks::kArena);
   base::check(part.end % kPage == 0 && offset % kPage == 0, "whole pages move", part.end, offset);
   // First, because it takes memory; what is known of as moved and was not does no harm.
   add_moved_locked({offset, offset + (part.end - part.begin)});
@@ -256,6 +267,7 @@ std::optional<Refusal> Arena::move_part_locked(const Range& part, std::uint64_t 
 }
 
 void Arena::add_moved_locked(const Range& range) {
+  base::require_lock(locks::kArena);
   auto at = moved_.try_emplace(range.begin, range.end).first;
   at->second = std::max(at->second, range.end);
   if (at != moved_.begin() && std::prev(at)->second >= at->first) {
@@ -313,6 +325,7 @@ void Arena::for_each_view(const Act& act) const {
 }
 
 void Arena::reclaim_locked() {
+  base::require_lock(locks::kArena);
   moved_since_reclaim_ = 0;
   std::vector<Range> live;
   for_each_view([&live](const Mapping& view) {
@@ -359,6 +372,7 @@ std::uint64_t Arena::retire(std::span<const Retirement> retirements) {
 // private copies of all of them have been made. Threads that sleep there on futexes are known by the file's pages so
 // far.
 void Arena::return_locked(const std::vector<FileRange>& pages) {
+  base::require_lock(locks::kArena);
   std::vector<SharedPages> parts;
   for_each_view([&](const Mapping& view) {
     for (const FileRange& range : pages) {
@@ -408,6 +422,7 @@ void Arena::before_fork() {
 
 // With some room for what the consumer takes apart meanwhile.
 void Arena::plan_fork_locked() {
+  base::require_lock(locks::kArena);
   if (!file_) return;  // this process is a child itself, and its views are private already
   base::check(snapshots_ == nullptr && snapshot_count_ == 0, "one fork at a time is planned", snapshot_count_);
   std::size_t views = 0;

@@ -19,6 +19,7 @@
 #include "memory/address_map.h"
 #include "memory/file_range.h"
 #include "memory/lent_pages.h"
+#include "memory/lock_places.h"
 #include "memory/page_mover.h"
 #include "memory/sparse_view.h"
 
@@ -128,7 +129,7 @@ class Arena {
   base::UniqueFd file_;
   const FileIdentity identity_;
   LentPages lent_;
-  std::mutex mutex_;
+  base::Mutex<locks::kArena> mutex_;
   // By window; null: not mapped yet. Stored with mutex_.
   std::array<std::atomic<SparseView*>, kWindows> second_views_{};
   // Guarded by mutex_.

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "memory/arena.h"
+#include "memory/lock_places.h"
 
 namespace softdat::memory {
 namespace {
 
 // Never destroyed: processes fork while they end, too.
 struct Followers {
-  std::mutex mutex;
+  base::Mutex<locks::kFollowers> mutex;
   std::vector<Arena*> arenas;  // guarded by mutex
 };
 

@@ -51,6 +51,7 @@ std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements
 }
 
 bool LentPages::is_done_locked(const Retirement& retirement) const {
+  base::require_lock(locks::kLentPages);
   return std::ranges::any_of(retired_, [&](const Retirement& known) {
     return known.hold.is_same(retirement.hold) && known.pages.begin <= retirement.pages.begin &&
            known.pages.end >= retirement.pages.end;
@@ -68,6 +69,7 @@ void LentPages::release() {
 }
 
 void LentPages::release_locked() {
+  base::require_lock(locks::kLentPages);
   std::erase_if(retired_, [](const Retirement& retired) { return retired.hold.is_over(); });
 }
 
@@ -77,6 +79,7 @@ bool LentPages::is_retired(const FileRange& pages) {
 }
 
 bool LentPages::is_retired_locked(const FileRange& pages) {
+  base::require_lock(locks::kLentPages);
   release_locked();
   return std::ranges::any_of(retired_, [&](const Retirement& retired) { return overlap(retired.pages, pages); });
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "memory/file_range.h"
+#include "memory/lock_places.h"
 
 namespace softdat::memory {
 
@@ -90,7 +91,7 @@ class LentPages {
   bool is_done_locked(const Retirement& retirement) const;
   bool is_retired_locked(const FileRange& pages);
 
-  std::mutex mutex_;
+  base::Mutex<locks::kLentPages> mutex_;
   // Guarded by mutex_.
   std::map<std::pair<Lender*, std::uint32_t>, FileRange> lent_;
   std::vector<Retirement> retired_;

@@ -4,6 +4,7 @@
 namespace softdat::simnic {
 
 void Baton::take() {
+  base::note_lock_wait(locks::kBaton);
   wanted_.fetch_add(1, std::memory_order_seq_cst);
   while (held_.exchange(true, std::memory_order_seq_cst)) {
     const auto ticket = released_.prepare();
@@ -14,6 +15,7 @@ void Baton::take() {
     }
   }
   wanted_.fetch_sub(1, std::memory_order_seq_cst);
+  base::note_lock_taken(locks::kBaton);
   stay();
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/event_count.h"
 #include "base/uncancelled.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 
@@ -22,7 +23,9 @@ class Baton {
   // still be cancelled at a cancellation point: it must call stay() before the first.
   bool try_take() {
     const bool is_free = wanted_.load(std::memory_order_seq_cst) == 0 && !held_.load(std::memory_order_seq_cst);
-    return is_free && !held_.exchange(true, std::memory_order_seq_cst);
+    const bool is_taken = is_free && !held_.exchange(true, std::memory_order_seq_cst);
+    if (is_taken) base::note_lock_taken(locks::kBaton);
+    return is_taken;
   }
 
   // Waits for the baton, then acts as stay(). REQUIRES: the thread does not hold the baton.
@@ -45,6 +48,7 @@ class Baton {
  private:
   void leave_after_stay();
   void give_away() {
+    base::note_lock_given_back(locks::kBaton);
     held_.store(false, std::memory_order_seq_cst);
     released_.notify();
   }

@@ -7,6 +7,7 @@
 #include "base/narrow.h"
 #include "simnic/datagram_switch.h"
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 #include "simnic/private_data.h"
 
 namespace softdat::simnic {
@@ -25,6 +26,7 @@ DatagramLink::~DatagramLink() {
 }
 
 void DatagramLink::connect(std::unique_ptr<ConnectAttempt> attempt) {
+  base::require_lock(locks::kBaton);
   remote_ = attempt->remote();
   channel_ = engine_.carrier().connect(remote_, attempt->request(), *this);
   attempt_ = std::move(attempt);
@@ -32,6 +34,7 @@ void DatagramLink::connect(std::unique_ptr<ConnectAttempt> attempt) {
 }
 
 bool DatagramLink::accept(transport::InboundRequest& request, const transport::Offer& reply) {
+  base::require_lock(locks::kBaton);
   is_passive_ = true;
   remote_ = request.offer().address;
   peer_number_ = queue_pair_number(request.offer());
@@ -41,6 +44,7 @@ bool DatagramLink::accept(transport::InboundRequest& request, const transport::O
 }
 
 void DatagramLink::send(std::vector<std::byte> datagram) try {
+  base::require_lock(locks::kBaton);
   if (is_over() || waiting_.size() >= kMostWaiting) return;
   waiting_.push_back(std::move(datagram));
   engine_.run_at_end(*this);
@@ -49,6 +53,7 @@ void DatagramLink::send(std::vector<std::byte> datagram) try {
 }
 
 void DatagramLink::run_with_baton() {
+  base::require_lock(locks::kBaton);
   engine_.stay();
   bool has_sent = false;
   while (channel_ && is_established_ && !is_blocked_ && !waiting_.empty()) {
@@ -62,12 +67,14 @@ void DatagramLink::run_with_baton() {
 }
 
 bool DatagramLink::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
+  base::require_lock(locks::kBaton);
   return out.add(waiting_.front().data() + offset, length);
 }
 
 // Whole datagrams are put together here first: whose they are, and whether there is a receive for
 // them, is asked when they are complete. What is longer than any datagram is no datagram.
 Placement DatagramLink::place(const transport::Arrival& arrival, transport::SliceList& out) {
+  base::require_lock(locks::kBaton);
   const bool is_send = arrival.opcode == Opcode::kSend || arrival.opcode == Opcode::kSendSolicited;
   if (!is_send || arrival.length > arriving_.size() || arrival.message_offset > arriving_.size() - arrival.length) {
     return Placement::kDiscard;
@@ -77,17 +84,20 @@ Placement DatagramLink::place(const transport::Arrival& arrival, transport::Slic
 }
 
 void DatagramLink::on_message(const transport::Message& message) {
+  base::require_lock(locks::kBaton);
   if (message.opcode != Opcode::kSend || message.length > arriving_.size()) return;
   const std::span<const std::byte> bytes = std::span(arriving_).first(message.length);
   if (const auto head = decode_datagram_head(bytes)) datagrams_.route(*head, remote_, bytes.subspan(kDatagramHeadSize));
 }
 
 void DatagramLink::on_writable() {
+  base::require_lock(locks::kBaton);
   is_blocked_ = false;
   engine_.run_at_end(*this);
 }
 
 void DatagramLink::on_established(const transport::Offer& peer) {
+  base::require_lock(locks::kBaton);
   if ((channel_->features() & transport::kDatagrams) == 0) {
     close();
     return conclude(ConnectionEventType::kNonPeerRejected);
@@ -101,6 +111,7 @@ void DatagramLink::on_established(const transport::Offer& peer) {
 }
 
 void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  base::require_lock(locks::kBaton);
   if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
   const transport::Refusal last = attempt_->last_word(reason);
   hca::Bytes kept;
@@ -119,11 +130,13 @@ void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::by
 
 // A link that ends later ends without a word: datagrams get lost.
 void DatagramLink::on_closed(transport::CloseReason, const transport::TerminateCode&) {
+  base::require_lock(locks::kBaton);
   close();
   conclude(is_passive_ ? ConnectionEventType::kAcceptFailed : ConnectionEventType::kUnreachable);
 }
 
 bool DatagramLink::asks_again_later() {
+  base::require_lock(locks::kBaton);
   const auto next = attempt_->next_try(engine_.now());
   if (!next) return false;
   drop_channel();
@@ -132,6 +145,7 @@ bool DatagramLink::asks_again_later() {
 }
 
 void DatagramLink::ask_again() try {
+  base::require_lock(locks::kBaton);
   if (engine_.now() >= attempt_->deadline()) {
     close();
     return conclude(ConnectionEventType::kNonPeerRejected);
@@ -144,18 +158,21 @@ void DatagramLink::ask_again() try {
 }
 
 void DatagramLink::on_timer() {
+  base::require_lock(locks::kBaton);
   if (!channel_) return ask_again();
   close();
   conclude(ConnectionEventType::kTimedOut);
 }
 
 void DatagramLink::conclude(ConnectionEventType type, std::span<const std::byte> private_data) {
+  base::require_lock(locks::kBaton);
   cancel_timer();
   if (std::exchange(is_concluded_, true) || sink_ == nullptr) return;
   if (!sink_->on_exchanged(*this, type, private_data)) close();
 }
 
 void DatagramLink::close() {
+  base::require_lock(locks::kBaton);
   cancel_timer();
   attempt_.reset();
   is_established_ = false;
@@ -163,6 +180,7 @@ void DatagramLink::close() {
 }
 
 void DatagramLink::drop_channel() {
+  base::require_lock(locks::kBaton);
   if (!channel_) return;
   // What is half in the channel cannot be finished without its bytes, which die with us.
   const bool is_clean = !is_blocked_ && waiting_.empty();

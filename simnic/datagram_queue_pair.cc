@@ -9,6 +9,7 @@
 #include "base/ordered_copy.h"
 #include "simnic/engine.h"
 #include "simnic/fault.h"
+#include "simnic/lock_places.h"
 #include "simnic/memory_region.h"
 #include "simnic/queue_pair_limits.h"
 #include "simnic/receive_request.h"
@@ -136,6 +137,7 @@ hca::Outcome DatagramQueuePair::inherit_recvs(hca::QueuePair& from) {
 }
 
 void DatagramQueuePair::look_at_recv_limits() {
+  base::require_lock(locks::kBaton);
   if (!recv_limits_.is_set()) [[likely]]
     return;
   const std::uint32_t count = recvs_outstanding();
@@ -169,6 +171,7 @@ hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& reques
 }
 
 void DatagramQueuePair::run_with_baton() {
+  base::require_lock(locks::kBaton);
   nic_.engine.stay();
   while (state() != QueuePairState::kError && !sends_.is_empty()) transmit_oldest();
   look_at_recv_limits();
@@ -181,6 +184,7 @@ void DatagramQueuePair::run_with_baton() {
 // The datagram is a copy from here on, so it completes at once, whatever becomes of it: one for which there is no
 // memory is lost as any other may be.
 void DatagramQueuePair::transmit_oldest() {
+  base::require_lock(locks::kBaton);
   const std::uint64_t number = sends_.completed();
   const SendEntry& entry = sends_.at(number);
   const DatagramHead head{.to = entry.qp_number,
@@ -204,12 +208,14 @@ void DatagramQueuePair::transmit_oldest() {
 
 // A datagram does not wait for a receive, so the shared queue need not run this task when there is one again.
 bool DatagramQueuePair::has_receive() {
+  base::require_lock(locks::kBaton);
   if (!recvs_.is_empty()) return true;
   return shared_ != nullptr && !shared_->is_empty() && shared_->take(recvs_, *this);
 }
 
 void DatagramQueuePair::receive_with_baton(const DatagramHead& head, const transport::Address& sender,
                                            std::span<const std::byte> data) {
+  base::require_lock(locks::kBaton);
   if (state() == QueuePairState::kError || !has_receive()) return;
   const std::uint64_t number = recvs_.completed();
   const std::uint32_t length = hca::kDatagramPrefix + head.length;
@@ -236,6 +242,7 @@ hca::QueuePairCounts DatagramQueuePair::counts() const {
 }
 
 void DatagramQueuePair::complete_send(CompletionStatus status) {
+  base::require_lock(locks::kBaton);
   const SendEntry entry = sends_.pop();
   const bool is_success = status == CompletionStatus::kSuccess;
   if (!is_success) counters_.fail_request(status);
@@ -245,6 +252,7 @@ void DatagramQueuePair::complete_send(CompletionStatus status) {
 }
 
 void DatagramQueuePair::complete_recv(CompletionStatus status, std::uint32_t length, bool is_solicited) {
+  base::require_lock(locks::kBaton);
   const RecvEntry entry = recvs_.pop();
   if (status == CompletionStatus::kSuccess) [[likely]]
     counters_.add(hca::Transfer::kRecvDatagram, length);
@@ -256,6 +264,7 @@ void DatagramQueuePair::complete_recv(CompletionStatus status, std::uint32_t len
 }
 
 void DatagramQueuePair::flush() {
+  base::require_lock(locks::kBaton);
   while (!sends_.is_empty()) complete_send(CompletionStatus::kFlushed);
   while (!recvs_.is_empty()) complete_recv(CompletionStatus::kFlushed, 0, false);
 }
@@ -271,6 +280,7 @@ transport::Offer DatagramQueuePair::make_offer(std::span<const std::byte> privat
 
 // Also destroys the links of failed exchanges: no call of a link can be on the stack here.
 DatagramLink& DatagramQueuePair::make_link() {
+  base::require_lock(locks::kBaton);
   std::erase_if(links_, [](const auto& link) { return link->is_over(); });
   auto link = std::make_shared<DatagramLink>(nic_.engine, nic_.datagrams, static_cast<DatagramLinkSink&>(*this));
   links_.reserve(links_.size() + 1);
@@ -285,6 +295,7 @@ DatagramLink& DatagramQueuePair::make_link() {
 
 // One that has not begun after all.
 void DatagramQueuePair::drop_newest_link() {
+  base::require_lock(locks::kBaton);
   links_.pop_back();
   nic_.engine.upward().release(1);
   --promised_exchanges_;
@@ -314,6 +325,7 @@ hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters
 
 hca::Outcome DatagramQueuePair::accept_with_baton(transport::InboundRequest& request,
                                                   std::span<const std::byte> private_data) try {
+  base::require_lock(locks::kBaton);
   if ((request.offer().features & transport::kDatagrams) == 0) return hca::fail(hca::Error::kInvalidArgument);
   if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
   transport::Offer reply = make_offer(private_data);
@@ -358,6 +370,7 @@ void DatagramQueuePair::tell(hca::DatagramEvent event) {
 }
 
 void DatagramQueuePair::release_links() {
+  base::require_lock(locks::kBaton);
   for (const auto& link : links_) link->forget_sink();
   links_.clear();
   nic_.engine.upward().release(std::exchange(promised_exchanges_, 0));
@@ -371,6 +384,7 @@ hca::Outcome DatagramQueuePair::disconnect(bool) {
 }
 
 void DatagramQueuePair::enter_error(ConnectionEventType news) {
+  base::require_lock(locks::kBaton);
   if (state() == QueuePairState::kError) return;
   state_.store(QueuePairState::kError, std::memory_order_seq_cst);
   release_links();

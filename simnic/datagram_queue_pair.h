@@ -14,6 +14,7 @@
 #include "simnic/completion_feed.h"
 #include "simnic/datagram_link.h"
 #include "simnic/datagram_switch.h"
+#include "simnic/lock_places.h"
 #include "simnic/quota.h"
 #include "simnic/receive_limits.h"
 #include "simnic/scatter_gather.h"
@@ -124,8 +125,8 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   const MemoryView memory_;
   const MemoryView recv_memory_;
   std::uint32_t number_ = 0;
-  std::mutex send_mutex_;           // guards the posting side of sends_
-  std::mutex recv_mutex_;           // guards the posting side of recvs_
+  base::Mutex<locks::kPostDatagram> send_mutex_;         // guards the posting side of sends_
+  base::Mutex<locks::kPostDatagramReceive> recv_mutex_;  // guards the posting side of recvs_
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
   // state_ is written with the baton, and with both mutexes when it leaves kError.
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed

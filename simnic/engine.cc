@@ -9,6 +9,7 @@
 #include "base/fault_guard.h"
 #include "base/pause.h"
 #include "simnic/engine_thread.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 namespace {
@@ -65,6 +66,7 @@ Haste Engine::poll_haste() const {
 // Instead of a turn, unless it is time to look at the clock or there is more to do than to look at what peers have
 // written: then kTakesTurn.
 inline std::size_t Engine::look_with_baton(std::uint64_t poll) {
+  base::require_lock(locks::kBaton);
   if (poll % kPollsPerClock == 0 || !has_nothing_due()) return kTakesTurn;
   const std::size_t done = carrier_->look();
   does_poll_ask_kernel_.store(done == kTakesTurn, std::memory_order_relaxed);
@@ -91,6 +93,7 @@ inline bool Engine::is_empty_poll() {
 // A ringer that found the baton taken relies on this look at the doorbells, after the baton has been given away. If
 // taking it back fails, its next holder looks.
 inline void Engine::leave() {
+  base::require_lock(locks::kBaton);
   baton_.leave();
   if (!doorbells_.is_empty()) [[unlikely]]
     serve_late_ringers();
@@ -158,6 +161,7 @@ void Engine::renew_fault_guard() {
 }
 
 std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
+  base::require_lock(locks::kBaton);
   now_ = std::max(now_, now);
   renew_fault_guard();
   // What was put off has waited long enough, whatever this turn brings.
@@ -177,6 +181,7 @@ std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
 }
 
 void Engine::promote_with_baton() {
+  base::require_lock(locks::kBaton);
   while (!due_later_.empty()) {
     Task& task = due_later_.front();
     due_later_.pop_front();
@@ -185,18 +190,22 @@ void Engine::promote_with_baton() {
 }
 
 void Engine::run_at_end(Task& task) {
+  base::require_lock(locks::kBaton);
   if (!task.due_now_.is_linked()) due_now_.push_back(task);
 }
 
 void Engine::run_next_turn(Task& task) {
+  base::require_lock(locks::kBaton);
   if (!task.due_now_.is_linked() && !task.due_later_.is_linked()) due_later_.push_back(task);
 }
 
 void Engine::forgo_next_turn(Task& task) {
+  base::require_lock(locks::kBaton);
   if (task.due_later_.is_linked()) due_later_.erase(due_later_.iterator_to(task));
 }
 
 void Engine::run_due_with_baton() {
+  base::require_lock(locks::kBaton);
   while (!due_now_.empty()) {
     Task& task = due_now_.front();
     due_now_.pop_front();
@@ -205,6 +214,7 @@ void Engine::run_due_with_baton() {
 }
 
 bool Engine::finish_section_with_baton() {
+  base::require_lock(locks::kBaton);
   bool has_run = false;
   for (; !due_now_.empty() || !doorbells_.is_empty(); has_run = true) {
     run_due_with_baton();
@@ -264,6 +274,7 @@ void Engine::forget(Task& task) {
 }
 
 void Engine::await_posters() {
+  base::require_lock(locks::kBaton);
   for (Lane& lane : lanes_) const Lane::Hold hold(lane);
 }
 

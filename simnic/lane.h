@@ -10,6 +10,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include "base/spin_lock.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 
@@ -38,7 +39,7 @@ class Lane {
  private:
   friend class Engine;
 
-  base::SpinLock lock_;
+  base::Ordered<base::SpinLock, locks::kLane> lock_;
   // Owned by the baton.
   unsigned holds_ = 0;
   boost::intrusive::list_member_hook<> listed_;

@@ -6,6 +6,7 @@
 
 #include "simnic/connection_request.h"
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 
@@ -20,6 +21,7 @@ Listener::~Listener() {
 }
 
 std::optional<transport::ListenError> Listener::open_with_baton(std::uint32_t backlog) {
+  base::require_lock(locks::kBaton);
   transport::ListenResult result = engine_.carrier().listen(service_id_, backlog, *this);
   if (!result.port) return result.error;
   table_.add(service_id_, *this);
@@ -28,6 +30,7 @@ std::optional<transport::ListenError> Listener::open_with_baton(std::uint32_t ba
 }
 
 void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest>& request) {
+  base::require_lock(locks::kBaton);
   auto wrapped = std::make_unique<ConnectionRequest>(engine_, table_, request->offer(), service_id_);
   ConnectionRequest& ours = *wrapped;
   News news = RequestNews{&sink_, std::move(wrapped)};
@@ -38,6 +41,7 @@ void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest>& reque
 }
 
 void Listener::on_request(std::unique_ptr<transport::InboundRequest> request) {
+  base::require_lock(locks::kBaton);
   take_with_baton(request);
 }
 

@@ -2,6 +2,7 @@
 #include "simnic/memory_region.h"
 
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 #include "simnic/memory_table.h"
 
 namespace softdat::simnic {
@@ -32,6 +33,7 @@ hca::Outcome MemoryRegion::revoke() {
 
 // Before the baton is given away: no other region has been given this key's place by then.
 void MemoryRegion::withdraw_with_baton() {
+  base::require_lock(locks::kBaton);
   if (home_ != nullptr) withdrawn_ = home_->withdraw(key_);
 }
 

@@ -56,6 +56,7 @@ MemoryTable::~MemoryTable() {
 }
 
 std::optional<std::uint32_t> MemoryTable::take_index_locked() {
+  base::require_lock(locks::kMemoryKeys);
   const bool has_fresh = fresh_ < kMaxRegions;
   if (resting_ > kRestingSlots || (!has_fresh && resting_ > 0)) return rouse_locked();
   if (!has_fresh) return std::nullopt;
@@ -67,6 +68,7 @@ std::optional<std::uint32_t> MemoryTable::take_index_locked() {
 }
 
 std::uint32_t MemoryTable::next_key_locked(std::uint32_t index) {
+  base::require_lock(locks::kMemoryKeys);
   size_.fetch_add(1, std::memory_order_relaxed);
   return (index << kTagBits) | ++find(index)->tag;
 }
@@ -90,6 +92,7 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
 }
 
 void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
+  base::require_lock(locks::kMemoryKeys);
   Slot& slot = *find(index);
   slot.end = end;
   // Sequentially consistent: a thread that pinned before it checked the key is waited for (simnic/direct/home.h).
@@ -105,6 +108,7 @@ void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
 }
 
 void MemoryTable::rest_locked(std::uint32_t index) {
+  base::require_lock(locks::kMemoryKeys);
   if (resting_++ == 0)
     oldest_resting_ = index;
   else
@@ -113,6 +117,7 @@ void MemoryTable::rest_locked(std::uint32_t index) {
 }
 
 std::uint32_t MemoryTable::rouse_locked() {
+  base::require_lock(locks::kMemoryKeys);
   --resting_;
   const std::uint32_t index = oldest_resting_;
   oldest_resting_ = std::exchange(find(index)->note, 0);

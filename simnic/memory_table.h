@@ -28,6 +28,7 @@
 #include "hca/device.h"
 #include "hca/failure.h"
 #include "hca/types.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 
@@ -187,7 +188,7 @@ class MemoryTable {
   std::array<std::atomic<Chunk*>, kMaxRegions / kChunkSize> chunks_{};
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint64_t> removals_{0};  // raised with the baton, under mutex_
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kMemoryKeys> mutex_;
   // Guarded by mutex_.
   // Freed slots, oldest first, chained by their notes: to free one takes no memory.
   std::uint32_t oldest_resting_ = 0;

@@ -47,6 +47,7 @@ Rule rule_of(KeyFault fault) {
 
 // Places are worth no failure: without memory there are none.
 void MemoryTable::note_place_locked(std::uint32_t index) {
+  base::require_lock(locks::kMemoryKeys);
   const void* const place = base::calling_place();
   if (place == nullptr && places_.empty()) return;
   try {
@@ -57,6 +58,7 @@ void MemoryTable::note_place_locked(std::uint32_t index) {
 }
 
 void MemoryTable::describe_locked(std::uint32_t index, hca::RegionFacts& region) const {
+  base::require_lock(locks::kMemoryKeys);
   const Slot& slot = *find_slot(index);
   const auto place = places_.find(index);
   region = {.key = index << kTagBits | slot.tag,
@@ -69,6 +71,7 @@ void MemoryTable::describe_locked(std::uint32_t index, hca::RegionFacts& region)
 
 // Of a key that is not open.
 Rule MemoryTable::history_locked(std::uint32_t key, hca::RegionFacts& region) const {
+  base::require_lock(locks::kMemoryKeys);
   const std::uint32_t index = key >> kTagBits;
   if (index == 0 || index >= fresh_) {
     // Numbers that travel between hosts are often turned round once too often.
@@ -93,6 +96,7 @@ Rule MemoryTable::history_locked(std::uint32_t key, hca::RegionFacts& region) co
 
 // Memory without a remote right has no key for peers: they are given 0. The range tells which region was meant.
 bool MemoryTable::find_rightless_locked(hca::Failure& to) const {
+  base::require_lock(locks::kMemoryKeys);
   for (std::uint32_t index = 1; index < fresh_; ++index) {
     const Slot& slot = *find_slot(index);
     if (slot.key.load(std::memory_order_relaxed) == 0 || slot.is_window) continue;

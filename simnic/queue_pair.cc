@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 #include "simnic/memory_region.h"
 #include "simnic/queue_pair_limits.h"
 
@@ -60,6 +61,7 @@ void QueuePair::leave_engine() {
 
 // Rung by a post, or due by the end of a turn.
 void QueuePair::run_with_baton() {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.has_lost()) return;
   if (!takes_briefs_) nic_.engine.stay();

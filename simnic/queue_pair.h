@@ -22,6 +22,7 @@
 #include "simnic/direct/direct_path.h"
 #include "simnic/fault.h"
 #include "simnic/lane.h"
+#include "simnic/lock_places.h"
 #include "simnic/queue_pair_state.h"
 #include "simnic/quota.h"
 #include "simnic/receive_limits.h"
@@ -200,10 +201,10 @@ class QueuePair : public hca::QueuePair,
   SharedReceiveQueue* const shared_;  // null: receives are posted here
   const MemoryView memory_;
   // Lock order: the baton, the lane, send_mutex_, recv_mutex_. With send_mutex_ held a thread may only try the lane.
-  base::BriefLock send_mutex_;  // guards the posting side of requester_.queue()
-  base::BriefLock recv_mutex_;  // guards the posting side of responder_.queue()
+  base::Ordered<base::BriefLock, locks::kPostSend> send_mutex_;     // guards the posting side of requester_.queue()
+  base::Ordered<base::BriefLock, locks::kPostReceive> recv_mutex_;  // guards the posting side of responder_.queue()
   // state_ is written with the baton by advance() alone, and with both mutexes when it leaves kError.
-  mutable base::Guarded<hca::Address> remote_;  // set with the baton
+  mutable base::Guarded<hca::Address, locks::kRemote> remote_;  // set with the baton
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;

@@ -2,6 +2,7 @@
 // What the channel says, and what it is given to send. Channel calls made from within one of its
 // own calls are terminate() and close() only; sending waits for the end of the section.
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 #include "simnic/queue_pair.h"
 
 namespace softdat::simnic {
@@ -21,6 +22,7 @@ bool QueuePair::takes_notes() const {
 }
 
 Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceList& out) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (!is_open()) return Placement::kDiscard;
   const bool is_response = arrival.opcode == Opcode::kReadResponse;
@@ -35,6 +37,7 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
 }
 
 void QueuePair::on_fault(const transport::Arrival& arrival) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (!is_open()) return;
   if (arrival.opcode == Opcode::kReadResponse) return terminate(local_fault());
@@ -42,6 +45,7 @@ void QueuePair::on_fault(const transport::Arrival& arrival) {
 }
 
 void QueuePair::on_message(const transport::Message& message) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
@@ -75,6 +79,7 @@ std::uint64_t QueuePair::receive_length() {
 }
 
 void QueuePair::on_note(const transport::Message& message) {
+  base::require_lock(locks::kBaton);
   bool is_sound = takes_notes();
   switch (message.note) {
     case NoteKind::kAck:
@@ -99,6 +104,7 @@ void QueuePair::on_note(const transport::Message& message) {
 }
 
 void QueuePair::on_writable() {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   is_blocked_ = is_cut_off_;
   nic_.engine.run_at_end(*this);
@@ -107,6 +113,7 @@ void QueuePair::on_writable() {
 // A request of the peer's cannot be carried out. It hears of that after the answers and acks that
 // it is owed, so that it knows which one we mean.
 void QueuePair::object(const Fault& fault) {
+  base::require_lock(locks::kBaton);
   if (objection_) return;
   if (fault.is_protocol_breach || !takes_notes()) return terminate(fault);
   responder_.ignore_requests();
@@ -115,6 +122,7 @@ void QueuePair::object(const Fault& fault) {
 }
 
 void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culprit) {
+  base::require_lock(locks::kBaton);
   if (!is_open()) return;
   const Fault blame = fault;  // may be the objection, which dies in end()
   channel_->terminate(blame.code);
@@ -137,6 +145,7 @@ void QueuePair::pump() {
 }
 
 void QueuePair::give_to_channel() {
+  base::require_lock(locks::kBaton);
   switch (channel_->send(message_, outgoing_payload())) {
     case SendResult::kDone:
       return on_outgoing_taken();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 #include "simnic/private_data.h"
 #include "simnic/queue_pair.h"
 
@@ -16,6 +17,7 @@ using transport::CloseMode;
 using transport::CloseReason;
 
 bool QueuePair::advance(QueuePairEvent event) {
+  base::require_lock(locks::kBaton);
   const auto next = next_state(state(), event);
   if (!next) return false;
   state_.store(*next, std::memory_order_seq_cst);
@@ -87,6 +89,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
 
 hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, std::uint64_t service_id,
                                           std::span<const std::byte> private_data) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
   const transport::Offer& asked = request.offer();
@@ -112,6 +115,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
 // The passive side got the private data with the request. If the active side's consumer cannot be given the data of the
 // answer (out of memory), the connection ends.
 void QueuePair::on_established(const transport::Offer& peer) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   const bool is_connector = state() == QueuePairState::kConnecting;
   hca::ConnectionEvent news{ConnectionEventType::kEstablished, {}, std::nullopt, false, channel_->carrier_name()};
@@ -139,6 +143,7 @@ void QueuePair::on_established(const transport::Offer& peer) {
 }
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
   switch (attempt_->last_word(reason)) {
@@ -154,6 +159,7 @@ void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte>
 
 // On whichever carrier the service appears: each try asks the carrier anew.
 bool QueuePair::asks_again_later() {
+  base::require_lock(locks::kBaton);
   const auto next = attempt_->next_try(nic_.engine.now());
   if (!next) return false;
   abandon_channel(CloseMode::kAbrupt);
@@ -164,6 +170,7 @@ bool QueuePair::asks_again_later() {
 
 // The timer may ring late.
 void QueuePair::ask_again() try {
+  base::require_lock(locks::kBaton);
   if (nic_.engine.now() >= attempt_->deadline()) {
     return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
   }
@@ -174,6 +181,7 @@ void QueuePair::ask_again() try {
 }
 
 void QueuePair::on_timer() {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (is_open()) return on_receive_lacking();
   if (!channel_) return ask_again();
@@ -213,6 +221,7 @@ hca::Outcome QueuePair::begin_disconnect(bool graceful) {
 }
 
 void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& code) {
+  base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (state() == QueuePairState::kAccepting) {
     return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
@@ -231,6 +240,7 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
 
 // A post that is being carried out goes on for one piece at most.
 void QueuePair::leave_peer() {
+  base::require_lock(locks::kBaton);
   direct_.close();
   const std::lock_guard lock(send_mutex_);
   direct_.drop();
@@ -266,6 +276,7 @@ CloseMode QueuePair::farewell_of(QueuePairEvent event) {
 // Acknowledges what has been carried out, so that the peer's requests complete although we leave.
 // An orderly close then carries it; half a message can only be dropped.
 CloseMode QueuePair::say_farewell() {
+  base::require_lock(locks::kBaton);
   if (!is_open() || outgoing_ != Outgoing::kNothing) return CloseMode::kAbrupt;
   const auto count = responder_.unacknowledged();
   if (!count) return CloseMode::kOrderly;
@@ -275,6 +286,7 @@ CloseMode QueuePair::say_farewell() {
 }
 
 void QueuePair::abandon_channel(CloseMode mode) {
+  base::require_lock(locks::kBaton);
   outgoing_ = Outgoing::kNothing;
   is_blocked_ = is_cut_off_ = false;
   was_response_ = false;

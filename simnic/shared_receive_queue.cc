@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "simnic/engine.h"
+#include "simnic/lock_places.h"
 #include "simnic/memory_region.h"
 #include "simnic/receive_request.h"
 
@@ -91,6 +92,7 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
 }
 
 void SharedReceiveQueue::look_at_limit_with_baton() {
+  base::require_lock(locks::kBaton);
   if (queue_->outstanding() >= limit_) return;
   limit_ = 0;
   engine_.upward().say_again(this, LowReceivesNews{sink_});
@@ -108,16 +110,19 @@ std::uint32_t SharedReceiveQueue::high_water() const {
 }
 
 void SharedReceiveQueue::join() {
+  base::require_lock(locks::kBaton);
   starving_.reserve(users_ + 1);
   ++users_;
 }
 
 void SharedReceiveQueue::leave(Task& queue_pair) {
+  base::require_lock(locks::kBaton);
   sate(queue_pair);
   --users_;
 }
 
 bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
+  base::require_lock(locks::kBaton);
   if (queue_->is_empty()) {
     is_starved_.store(true, std::memory_order_seq_cst);
     if (queue_->is_empty()) {
@@ -137,6 +142,7 @@ bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
 }
 
 void SharedReceiveQueue::sate(Task& queue_pair) {
+  base::require_lock(locks::kBaton);
   const auto place = std::find(starving_.begin(), starving_.end(), &queue_pair);
   if (place == starving_.end()) return;
   starving_.erase(place);
@@ -144,6 +150,7 @@ void SharedReceiveQueue::sate(Task& queue_pair) {
 }
 
 void SharedReceiveQueue::run_with_baton() {
+  base::require_lock(locks::kBaton);
   for (Task* queue_pair : starving_) engine_.run_at_end(*queue_pair);
 }
 

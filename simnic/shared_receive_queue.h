@@ -19,6 +19,7 @@
 #include "base/brief_lock.h"
 #include "hca/device.h"
 #include "hca/receive_accounts.h"
+#include "simnic/lock_places.h"
 #include "simnic/quota.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/task.h"
@@ -81,7 +82,8 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   Share share_;  // set by the maker, as is the next
   bool has_resize_ = true;
 
-  mutable base::BriefLock post_mutex_;  // guards the posting side of *queue_; taken after the baton
+  mutable base::Ordered<base::BriefLock, locks::kPostShared>
+      post_mutex_;  // guards the posting side of *queue_; taken after the baton
   // Changed with the baton and post_mutex_, read with either.
   std::unique_ptr<WorkQueue<RecvEntry>> queue_;
   std::uint32_t capacity_;

@@ -30,6 +30,7 @@ struct Speak {
 
 // Room for `places` more than is promised and taken.
 void UpwardQueue::make_room_locked(std::size_t places) {
+  base::require_lock(locks::kUpwardQueue);
   const std::size_t needed = promised_ + others_ + places;
   if (needed > items_.capacity()) items_.set_capacity(std::max(needed, 2 * items_.capacity()));
 }
@@ -65,6 +66,7 @@ bool UpwardQueue::try_say(const void* owner, News& news) try {
 }
 
 UpwardQueue::Item* UpwardQueue::find_waiting_locked(const void* owner, const News& news) {
+  base::require_lock(locks::kUpwardQueue);
   const auto is_same = [&](const Item& item) {
     return item.owner == owner && item.has_standing_place && item.news.index() == news.index();
   };
@@ -103,7 +105,7 @@ bool UpwardQueue::deliver() {
     }
     lock.lock();
     speaking_ = nullptr;
-    fell_silent_.notify_all();
+    if (awaiting_silence_ > 0) fell_silent_.notify_all();
     has_spoken = true;
   }
   has_news_.store(false, std::memory_order_seq_cst);
@@ -130,7 +132,9 @@ void UpwardQueue::forget(const void* owner) {
     speaking_ = nullptr;
     return;
   }
+  ++awaiting_silence_;
   fell_silent_.wait(lock, [&] { return speaking_ != owner; });
+  --awaiting_silence_;
 }
 
 }  // namespace softdat::simnic

@@ -22,6 +22,7 @@
 #include "hca/datagram.h"
 #include "hca/device.h"
 #include "hca/shared_receive_queue.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 
@@ -97,7 +98,7 @@ class UpwardQueue {
   void say_in_standing_place(const void* owner, News news, std::uint32_t more);
   void make_room_locked(std::size_t places);
 
-  std::mutex mutex_;
+  base::Mutex<locks::kUpwardQueue> mutex_;
   // Guarded by mutex_.
   boost::circular_buffer<Item> items_{16};
   std::size_t promised_ = 0;        // places for what is not said yet, and the standing ones
@@ -105,7 +106,8 @@ class UpwardQueue {
   const void* speaking_ = nullptr;  // the owner whose sink is being called; written by the speaker alone
   std::thread::id speaker_;         // by this thread
   bool is_delivering_ = false;
-  std::condition_variable fell_silent_;
+  std::condition_variable_any fell_silent_;
+  std::size_t awaiting_silence_ = 0;  // threads in forget()
   // Written under mutex_, read without: spares the pollers the lock.
   std::atomic<bool> has_news_{false};
 };

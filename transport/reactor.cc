@@ -24,6 +24,7 @@
 #include "base/uncancelled.h"
 #include "base/unique_fd.h"
 #include "transport/epoll_descriptors.h"
+#include "transport/lock_places.h"
 
 namespace softdat::transport {
 namespace {
@@ -79,7 +80,7 @@ struct Abandonable {
 
 // Keeps the object reachable for good, so that leak checkers take it for intended.
 void abandon(std::unique_ptr<Abandonable> object) {
-  static constinit std::mutex mutex;
+  static constinit base::Mutex<locks::kAbandoned> mutex;
   static constinit Abandonable* first = nullptr;
   const std::lock_guard lock(mutex);
   object->next = first;
@@ -130,7 +131,7 @@ class AsioReactor final : public Reactor {
   // A child of fork() needs them as little as our own, and does not harm the parent by closing them: the epoll set and
   // what it watches go with their last descriptor only.
   base::ClosedInChild closed_in_child_{canary_.fd(), find_descriptors(context_)};
-  base::Guarded<Inbox> inbox_;
+  base::Guarded<Inbox, locks::kInbox> inbox_;
   // Set for good by the thread that finds out.
   std::atomic<bool> has_failed_{false};
   base::EventCount rest_;  // where wait() sleeps when Asio cannot

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/assert.h"
+#include "verbs/lock_places.h"
 
 namespace softdat::verbs {
 
@@ -45,7 +46,7 @@ class Beginnings {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kBeginnings> mutex_;
   // Guarded by mutex_.
   boost::intrusive::list<Beginning> held_;
   std::uint64_t last_ = 0;

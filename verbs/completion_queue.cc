@@ -94,6 +94,7 @@ CompletionQueue::~CompletionQueue() {
 
 // Nothing is staged when anything is asked for. One by one, since hardly anybody asks for more than one.
 std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> out) {
+  base::require_lock(locks::kCompletionQueue);
   SOFTDAT_DEBUG_CHECK(out.empty() || staged_.empty(), "staged completions are older than the device's", staged_.size());
   std::size_t count = 0;
   ibv_wc wc;
@@ -105,6 +106,7 @@ std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> 
 
 // What nearly every completion is, so that it passes all the looks that the others need.
 inline bool CompletionQueue::take_usual_locked(const ibv_wc& wc, hca::Completion& out) {
+  base::require_lock(locks::kCompletionQueue);
   WorkEntry& entry = entry_of(wc);
   const bool is_usual = wc.status == IBV_WC_SUCCESS && entry.is_usual && entry.queue_pair->is_usual(entry, wc);
   if (!is_usual) return false;
@@ -171,6 +173,7 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
 }
 
 int CompletionQueue::grow_device_queue_locked(std::size_t wanted) {
+  base::require_lock(locks::kCompletionQueue);
   const int size = static_cast<int>(wanted);
   return size <= cq_->cqe ? 0 : adapter_.library().resize_cq(cq_, size);
 }
@@ -220,6 +223,7 @@ void CompletionQueue::arm(bool solicited_only) {
 }
 
 void CompletionQueue::arm_device_locked(Armed how) {
+  base::require_lock(locks::kCompletionQueue);
   SOFTDAT_DEBUG_CHECK(how != Armed::kOff, "an event disarms the device, not a call");
   device_armed_ = how;
   const base::Uncancelled guard;
@@ -233,6 +237,7 @@ void CompletionQueue::arm_device_locked(Armed how) {
 }
 
 void CompletionQueue::drain_locked(const QueuePair* dying) {
+  base::require_lock(locks::kCompletionQueue);
   std::array<ibv_wc, kBatch> wcs;
   for (;;) {
     const int count = ibv_poll_cq(cq_, kBatch, wcs.data());
@@ -245,6 +250,7 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
 }
 
 bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken) {
+  base::require_lock(locks::kCompletionQueue);
   WorkEntry& entry = entry_of(wc);
   QueuePair* queue_pair = entry.queue_pair;
   if (queue_pair == nullptr) {
@@ -284,6 +290,7 @@ bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Take
 }
 
 void CompletionQueue::stage_locked(const Taken& taken) {
+  base::require_lock(locks::kCompletionQueue);
   if (staged_.full()) {
     SharedReceiveQueue::settle({&taken.completion, 1});
     if (taken.queue_pair != nullptr) taken.queue_pair->on_overflow();
@@ -298,6 +305,7 @@ void CompletionQueue::stage_locked(const Taken& taken) {
 
 // For waiters and the sink, even if its consumer has it already: what woke them may be this one.
 void CompletionQueue::note_locked(const Taken& taken) {
+  base::require_lock(locks::kCompletionQueue);
   if (taken.completion.status != hca::CompletionStatus::kSuccess) has_failure_ = true;
   if (taken.is_quiet) return;
   has_news_ = is_unheard_ = true;
@@ -327,6 +335,7 @@ void CompletionQueue::detach(std::uint32_t number, const QueuePair* dying) {
 
 // That an event was for a solicited completion can only be told from the event itself.
 bool CompletionQueue::takes_sink_locked(bool has_fired) {
+  base::require_lock(locks::kCompletionQueue);
   const bool is_due = sink_armed_ == Armed::kAny
                           ? has_news_
                           : sink_armed_ == Armed::kSolicited && (has_failure_ || (has_fired && has_news_));
@@ -356,6 +365,7 @@ void CompletionQueue::hear(bool has_fired) {
 }
 
 void CompletionQueue::rearm_locked(bool has_fired) {
+  base::require_lock(locks::kCompletionQueue);
   const Armed how = prefers_solicited_ ? Armed::kSolicited : Armed::kAny;
   if (device_armed_ >= how) return;
   const bool is_wanted = sink_armed_ != Armed::kOff || event_count_.has_waiters();

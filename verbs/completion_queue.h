@@ -21,6 +21,7 @@
 #include "base/brief_lock.h"
 #include "hca/completion_queue.h"
 #include "verbs/event_thread.h"
+#include "verbs/lock_places.h"
 #include "verbs/work_ring.h"
 
 namespace softdat::verbs {
@@ -101,7 +102,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   ibv_cq* cq_ = nullptr;
   base::EventCount event_count_;
 
-  mutable base::BriefLock mutex_;
+  mutable base::Ordered<base::BriefLock, locks::kCompletionQueue> mutex_;
   // Guarded by mutex_.
   std::size_t capacity_;
   boost::circular_buffer<hca::Completion> staged_;

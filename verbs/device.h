@@ -11,6 +11,7 @@
 #include "verbs/beginnings.h"
 #include "verbs/event_thread.h"
 #include "verbs/listener.h"
+#include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 #include "verbs/traits.h"
 
@@ -63,7 +64,7 @@ class Device final : public hca::Device, private EventTarget {
   ListenerTable listeners_;
   std::atomic<std::uint32_t> last_domain_{0};
 
-  std::mutex mutex_;
+  base::Mutex<locks::kVerbsDevice> mutex_;
   // Guarded by mutex_.
   std::map<hca::DeviceSink*, std::unique_ptr<Watcher>> watchers_;
   bool has_failed_ = false;

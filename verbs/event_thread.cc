@@ -20,6 +20,7 @@
 #include "base/own_threads.h"
 #include "base/standard_numbers.h"
 #include "base/uncancelled.h"
+#include "verbs/lock_places.h"
 
 namespace softdat::verbs {
 namespace {
@@ -69,24 +70,26 @@ Adapter::~Adapter() {
 }
 
 struct EventThread::Core {
+  using Lock = std::unique_lock<base::Mutex<locks::kEventThread>>;
+
   explicit Core(std::shared_ptr<Adapter> open);
 
   void run();
   void listen(std::size_t which);
   EventTarget* take_due_locked();
-  void destroy_buried(std::unique_lock<std::mutex>& lock);
+  void destroy_buried(Lock& lock);
   void hear_connections();
   void hear_device();
   void hear_completions();
   void refuse(rdma_cm_id* stray);
   // Has a sleeping thread look at what the caller has left. Takes no memory.
-  void nudge(std::unique_lock<std::mutex> lock);
+  void nudge(Lock lock);
 
   // Calls `what(target)` for whoever the key belongs to. False when it is nobody's.
   template <typename What>
   bool tell(EventKey key, What what);
   template <typename What>
-  void call(std::unique_lock<std::mutex>& lock, EventTarget* target, What what);
+  void call(Lock& lock, EventTarget* target, What what);
 
   const std::shared_ptr<Adapter> adapter;
   base::HandlerRoom nudge_room;
@@ -106,8 +109,8 @@ struct EventThread::Core {
   std::array<Source, 3> sources;
 
   // Guarded by mutex.
-  std::mutex mutex;
-  std::condition_variable fell_silent;
+  base::Mutex<locks::kEventThread> mutex;
+  std::condition_variable_any fell_silent;
   std::map<EventKey, EventTarget*> targets;
   using Tasks =
       boost::intrusive::list<EventTarget, boost::intrusive::constant_time_size<false>,
@@ -124,7 +127,7 @@ struct EventThread::Core {
 };
 
 template <typename What>
-void EventThread::Core::call(std::unique_lock<std::mutex>& lock, EventTarget* target, What what) {
+void EventThread::Core::call(Lock& lock, EventTarget* target, What what) {
   speaking = target;
   lock.unlock();
   what(*target);
@@ -143,6 +146,7 @@ bool EventThread::Core::tell(EventKey key, What what) {
 }
 
 EventTarget* EventThread::Core::take_due_locked() {
+  base::require_lock(locks::kEventThread);
   if (tasks.empty()) {
     return wakes.empty() ? nullptr : static_cast<EventTarget*>(wakes.take_due(base::Clock::now()));
   }
@@ -151,7 +155,7 @@ EventTarget* EventThread::Core::take_due_locked() {
   return &target;
 }
 
-void EventThread::Core::destroy_buried(std::unique_lock<std::mutex>& lock) {
+void EventThread::Core::destroy_buried(Lock& lock) {
   while (!graves.empty()) {
     rdma_cm_id* const id = graves.front();
     graves.erase(graves.begin());
@@ -251,7 +255,7 @@ void EventThread::Core::listen(std::size_t which) {
   source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source.room, hear_all));
 }
 
-void EventThread::Core::nudge(std::unique_lock<std::mutex> lock) {
+void EventThread::Core::nudge(Lock lock) {
   if (is_nudged || thread == std::this_thread::get_id()) return;
   is_nudged = true;
   lock.unlock();

@@ -8,6 +8,7 @@
 
 #include "hca/connection.h"
 #include "verbs/event_thread.h"
+#include "verbs/lock_places.h"
 #include "verbs/traits.h"
 
 namespace softdat::verbs {
@@ -23,7 +24,7 @@ class ListenerTable {
   bool hand_on(std::uint64_t service_id, const CmEvent& request);
 
  private:
-  std::mutex mutex_;
+  base::Mutex<locks::kListenerTable> mutex_;
   std::map<std::uint64_t, Listener*> listeners_;  // guarded by mutex_
 };
 
@@ -58,7 +59,7 @@ class Listener final : public hca::Listener, private EventTarget {
   hca::ListenerSink& sink_;
   rdma_cm_id* id_ = nullptr;
 
-  std::mutex mutex_;
+  base::Mutex<locks::kListener> mutex_;
   std::deque<CmEvent> handed_on_;  // guarded by mutex_
 };
 

@@ -8,6 +8,7 @@
 
 #include "hca/device.h"
 #include "verbs/event_thread.h"
+#include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 
 namespace softdat::verbs {
@@ -25,7 +26,7 @@ class ProtectionDomain final : public hca::ProtectionDomain {
   Adapter& adapter_;
   ibv_pd* const pd_;
   const std::uint32_t id_;
-  std::mutex mutex_;
+  base::Mutex<locks::kProtectionDomain> mutex_;
   ibv_mr* nothing_ = nullptr;  // guarded by mutex_
   alignas(64) std::byte bytes_[64] = {};
 };

@@ -14,6 +14,7 @@
 
 #include "hca/result.h"
 #include "hca/types.h"
+#include "verbs/lock_places.h"
 
 struct ibv_mr;
 
@@ -70,7 +71,7 @@ class MemoryTable {
   // False: there is no such key.
   bool recall(std::uint32_t lkey, std::uint64_t generation, LastGrant& last) const;
 
-  mutable std::shared_mutex mutex_;
+  mutable base::Ordered<std::shared_mutex, locks::kVerbsMemoryTable> mutex_;
   std::unordered_map<std::uint32_t, MemoryGrant> grants_;   // guarded by mutex_
   std::unordered_map<std::uint32_t, std::uint32_t> binds_;  // by region; guarded by mutex_
   std::vector<std::weak_ptr<WindowState>> windows_;         // guarded by mutex_

@@ -8,6 +8,7 @@
 
 #include "hca/device.h"
 #include "verbs/event_thread.h"
+#include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 
 namespace softdat::verbs {
@@ -21,7 +22,7 @@ class WindowState {
   hca::WindowBinding binding() const;
 
   // While it lives on_done() waits: the device may be quicker than whoever posts a bind.
-  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
+  [[nodiscard]] std::unique_lock<base::Mutex<locks::kWindowState>> hold() { return std::unique_lock(mutex_); }
   // A bind, for which its region was retained, has been carried out, or not.
   void on_done(const hca::WindowBinding& next, bool is_bound);
   // A peer has voided that key.
@@ -33,7 +34,7 @@ class WindowState {
  private:
   MemoryTable& table_;
   const std::uint64_t context_;
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kWindowState> mutex_;
   // Guarded by mutex_.
   hca::WindowBinding binding_{};
   std::uint32_t voided_ = 0;
@@ -53,7 +54,7 @@ class MemoryWindow final : public hca::MemoryWindow {
   std::uint32_t domain() const { return domain_; }
   bool is_narrow() const { return mw_->type == IBV_MW_TYPE_2; }
   const std::shared_ptr<WindowState>& state() const { return state_; }
-  std::mutex& mutex() { return mutex_; }
+  base::Mutex<locks::kMemoryWindow>& mutex() { return mutex_; }
   // Of the last bind posted: its key, 0 for none, and where. Under mutex().
   std::uint32_t posted_key = 0;
   std::uint32_t posted_on = 0;  // the queue pair's number
@@ -64,7 +65,7 @@ class MemoryWindow final : public hca::MemoryWindow {
   const std::uint32_t domain_;
   const std::shared_ptr<WindowState> state_;
   ibv_mw* mw_ = nullptr;
-  std::mutex mutex_;
+  base::Mutex<locks::kMemoryWindow> mutex_;
 };
 
 }  // namespace softdat::verbs

@@ -21,6 +21,7 @@
 #include "hca/transfer_counters.h"
 #include "verbs/beginnings.h"
 #include "verbs/event_thread.h"
+#include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 #include "verbs/queue_pair_state.h"
 #include "verbs/status.h"
@@ -185,9 +186,9 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
   SharedReceiveQueue* const shared_;  // null: receives are posted here
 
   // Lock order: mutex_, send_mutex_, recv_mutex_, a completion queue's, the event thread's.
-  mutable std::mutex mutex_;
-  base::BriefLock send_mutex_;
-  base::BriefLock recv_mutex_;
+  mutable base::Mutex<locks::kVerbsQueuePair> mutex_;
+  base::Ordered<base::BriefLock, locks::kVerbsPostSend> send_mutex_;
+  base::Ordered<base::BriefLock, locks::kVerbsPostReceive> recv_mutex_;
 
   // state_ is written under mutex_ by advance_locked() alone, and under all three when it leaves kError.
   std::atomic<std::uint32_t> number_{0};      // of the device's queue pair

@@ -74,6 +74,7 @@ hca::Result<std::uint32_t> QueuePair::bind_to(ibv_mr* mr, const hca::BindRequest
 }
 
 hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr) {
+  base::require_lock(locks::kVerbsPostSend);
   const base::Uncancelled guard;
   const std::lock_guard lock(window.mutex());
   const bool is_with_device = state() == QueuePairState::kConnected;
@@ -127,6 +128,7 @@ hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& reques
 
 int QueuePair::bind_wide_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
                                 const WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   ibv_mw_bind bind{};
   bind.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   bind.send_flags = device_flags(request.flags);
@@ -139,6 +141,7 @@ int QueuePair::bind_wide_locked(const hca::BindRequest& request, MemoryWindow& w
 // Nothing to free is a request that does nothing, so that it completes in its turn.
 int QueuePair::bind_narrow_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
                                   const WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   ibv_send_wr work{};
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   work.send_flags = device_flags(request.flags);
@@ -155,6 +158,7 @@ int QueuePair::bind_narrow_locked(const hca::BindRequest& request, MemoryWindow&
 }
 
 hca::Outcome QueuePair::void_key_locked(std::uint32_t rkey) {
+  base::require_lock(locks::kVerbsPostSend);
   WorkEntry& entry = sends_.next();
   entry.queue_pair = this;
   entry.flags = 0;

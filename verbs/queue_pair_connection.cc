@@ -40,6 +40,7 @@ bool keep(const CmEvent& event, bool is_iwarp, hca::Bytes& into) try {
 }  // namespace
 
 bool QueuePair::advance_locked(QueuePairEvent event) {
+  base::require_lock(locks::kVerbsQueuePair);
   const auto next = next_state(state(), event);
   if (!next) return false;
   state_.store(*next, std::memory_order_seq_cst);
@@ -92,6 +93,7 @@ hca::Outcome QueuePair::accept(CmEvent& request, std::span<const std::byte> priv
 // RFC 6581 section 9.1, and InfiniBand alike: neither side may promise more than the other can use. A peer of MPA
 // revision 1 cannot speak of reads, and is taken to answer one at a time; one that has said 0 gets no more by it.
 bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte> private_data) {
+  base::require_lock(locks::kVerbsQueuePair);
   const bool is_silent = device_.traits.is_iwarp && request.reads_in == 0 && request.reads_out == 0;
   const std::uint32_t reads_in = std::min(limits_.reads_in, is_silent ? limits_.reads_in : request.reads_out);
   const std::uint32_t reads_out = std::min(limits_.reads_out, is_silent ? 1 : request.reads_in);
@@ -104,6 +106,7 @@ bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte>
 }
 
 void QueuePair::note_port_locked() {
+  base::require_lock(locks::kVerbsQueuePair);
   port_ = port_of(*rdma_get_local_addr(id_));
 }
 
@@ -206,6 +209,7 @@ void QueuePair::on_established(const CmEvent& event) {
 
 // What the peer sends meanwhile is received, and ends it.
 void QueuePair::hold_locked(hca::ConnectionEvent news, base::Time until) {
+  base::require_lock(locks::kVerbsQueuePair);
   held_ = Held{std::move(news), until};
   device_.beginnings.remove(beginning_);  // of a life before, which nobody has heard of
   device_.beginnings.add(beginning_);

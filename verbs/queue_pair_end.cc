@@ -51,6 +51,7 @@ hca::Outcome QueuePair::disconnect(bool graceful) {
 
 void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::Bytes private_data,
                            bool is_peers_fault) {
+  base::require_lock(locks::kVerbsQueuePair);
   const QueuePairState before = state();
   {
     // Whoever is posting has done so before the state changes, or sees that it has.

@@ -117,12 +117,14 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
 // What nearly every request is, so that it passes all the looks that the others need: a send or write of one segment,
 // in the region that was used last, while there is room, and whose completion is wanted.
 inline bool QueuePair::is_usual_locked(const hca::SendRequest& request) const {
+  base::require_lock(locks::kVerbsPostSend);
   const bool is_plain = (request.opcode == SendOpcode::kSend || request.opcode == SendOpcode::kWrite) &&
                         request.flags == hca::kSignaled && request.local.size() == 1 && limits_.send_sge != 0;
   return is_plain && !sends_.is_full() && device_.memory.remembers(request.local.front(), domain_id_, last_send_);
 }
 
 inline hca::Outcome QueuePair::post_usual_locked(const hca::SendRequest& request) {
+  base::require_lock(locks::kVerbsPostSend);
   const hca::Segment& segment = request.local.front();
   const bool is_send = request.opcode == SendOpcode::kSend;
   WorkEntry& entry = next_entry(request, segment.length);
@@ -167,6 +169,7 @@ inline WorkEntry& QueuePair::next_entry(const hca::SendRequest& request, std::ui
 
 // A device reads into what it knows by a local key; a window has none.
 hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   if (request.local.size() != 1) return hca::fail(hca::Error::kInvalidArgument);
   const auto grant = device_.memory.find_remote(request.local.front().lkey);
   if (!grant) return hca::fail(hca::Error::kUnsupported);
@@ -181,16 +184,19 @@ hca::Outcome QueuePair::read_to_window_locked(const hca::SendRequest& request, W
 // Every request is signaled to us, wanted or not: so our record is exact, and the device's queue never
 // fills up with what it does not tell of.
 void QueuePair::make_room_locked() {
+  base::require_lock(locks::kVerbsPostSend);
   if (sends_.is_full()) send_queue_.drain();
 }
 
 bool QueuePair::count_locked(WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   entry.is_counted = (entry.flags & hca::kSignaled) == 0 && send_queue_.count_unwanted();
   return entry.is_counted || (entry.flags & hca::kSignaled) != 0;
 }
 
 // The device has not taken it.
 void QueuePair::retract_locked(WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   sends_.retract();
   if (entry.is_counted) discount(entry);
 }
@@ -201,6 +207,7 @@ void QueuePair::discount(WorkEntry& entry) {
 }
 
 hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   const hca::AccessMask rights = hca::written_right(request.opcode);
   if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_send_); !fit) return fit;
   if (entry.is_with_device) {
@@ -213,6 +220,7 @@ hca::Outcome QueuePair::hand_over_locked(const hca::SendRequest& request, WorkEn
 }
 
 hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, WorkEntry& entry) {
+  base::require_lock(locks::kVerbsPostSend);
   ScatterList list(request.local);
   ibv_send_wr& work = send_work_;  // fill_remote() sets what its opcode makes the device look at
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
@@ -231,6 +239,7 @@ hca::Outcome QueuePair::post_to_device_locked(const hca::SendRequest& request, W
 
 // The entry counts before the device has it, whose completion somebody may take at once.
 inline hca::Outcome QueuePair::give_to_device_locked(ibv_send_wr& work, WorkEntry& entry, hca::Transfer transfer) {
+  base::require_lock(locks::kVerbsPostSend);
   sends_.commit(entry);
   ibv_send_wr* bad = nullptr;
   const base::Uncancelled guard;
@@ -275,6 +284,7 @@ void QueuePair::remember_segments(const WorkEntry& entry, std::span<const hca::S
 }
 
 hca::Outcome QueuePair::post_recv_locked(const hca::RecvRequest& request, std::uint32_t length) {
+  base::require_lock(locks::kVerbsPostReceive);
   WorkEntry& entry = recvs_.next();
   entry.queue_pair = this;
   entry.cookie = request.wr_id;

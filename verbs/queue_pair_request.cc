@@ -87,6 +87,7 @@ int QueuePair::milliseconds_left() const {
 }
 
 void QueuePair::resolve_address_locked() {
+  base::require_lock(locks::kVerbsQueuePair);
   const hca::Address& own = device_.traits.place.address;
   sockaddr_storage source = socket_address(own, 0);
   sockaddr_storage target = socket_address(remote_, port_of_service(service_asked_));
@@ -101,11 +102,13 @@ void QueuePair::resolve_address_locked() {
 }
 
 void QueuePair::resolve_route_locked() {
+  base::require_lock(locks::kVerbsQueuePair);
   if (library().resolve_route(id_, milliseconds_left()) == 0) return;
   end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kUnreachable);
 }
 
 void QueuePair::send_request_locked() {
+  base::require_lock(locks::kVerbsQueuePair);
   const OutgoingPrivateData data(private_data_, device_.traits.is_iwarp);
   rdma_conn_param wish = conn_param(data, limits_.reads_in, limits_.reads_out);
   wish.retry_count = kRetries;
@@ -123,6 +126,7 @@ void QueuePair::send_request_locked() {
 // The connection manager chooses our port among those that no id has. An iWARP device in software has TCP connect from
 // there, where a socket of some program's may be, of which the connection manager knows nothing.
 bool QueuePair::take_another_port_locked() {
+  base::require_lock(locks::kVerbsQueuePair);
   if (ports_left_ == 0) return false;
   const auto id = make_id();
   if (!id) return false;

@@ -189,6 +189,7 @@ std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
 }
 
 void SharedReceiveQueue::check_entries_locked() const {
+  base::require_lock(locks::kVerbsSharedReceiveQueue);
   SOFTDAT_DEBUG_CHECK(free_.size() + available_ == entries_.size(), "an entry is either free or with the device",
                       free_.size(), available_);
 }

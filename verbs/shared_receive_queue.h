@@ -10,6 +10,7 @@
 
 #include "hca/device.h"
 #include "verbs/event_thread.h"
+#include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 #include "verbs/work_ring.h"
 
@@ -69,10 +70,10 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private EventTa
   ibv_srq* srq_ = nullptr;
 
   // Who reaps: every completion queue once for each queue pair. Taken before mutex_ and the queues' locks.
-  mutable std::mutex queues_mutex_;
+  mutable base::Mutex<locks::kVerbsSharedQueues> queues_mutex_;
   std::vector<CompletionQueue*> queues_;
 
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kVerbsSharedReceiveQueue> mutex_;
   // Guarded by mutex_.
   std::uint32_t capacity_;
   std::uint32_t available_ = 0;  // posted and not known to be taken

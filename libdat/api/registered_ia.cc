@@ -9,6 +9,7 @@
 
 #include "base/guarded.h"
 #include "base/log.h"
+#include "libdat/api/lock_places.h"
 #include "libdat/api/provider_table.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -27,8 +28,8 @@ using GetIaHandle = DAT_RETURN (*)(DAT_IA_HANDLE, DAT_IA_HANDLE*);
 using RegisteredIas = std::vector<std::unique_ptr<RegisteredIa>>;
 
 // Never destroyed: programs call DAT from atexit handlers.
-base::Guarded<RegisteredIas>& registered_ias() {
-  static auto& all = *new base::Guarded<RegisteredIas>;
+base::Guarded<RegisteredIas, locks::kRegisteredIas>& registered_ias() {
+  static auto& all = *new base::Guarded<RegisteredIas, locks::kRegisteredIas>;
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "libdat/api/call_argument.h"
 #include "libdat/api/event_conversion.h"
+#include "libdat/api/lock_places.h"
 #include "libdat/api/refused_call.h"
 #include "libdat/api/traced_call.h"
 #include "libdat/api/watched_call.h"
@@ -29,7 +30,7 @@ using sanitize::Site;
 // A wait of this length was meant to find something.
 constexpr DAT_TIMEOUT kLongWait = 100'000;  // microseconds
 
-std::mutex void_mutex;
+base::Mutex<locks::kVoidHandle> void_mutex;
 std::atomic<Handle> void_handle{nullptr};
 
 // Has a handle, but is never published: every call with the handle is refused.

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "libdat/backends/backend_choice.h"
 #include "libdat/backends/device_settings.h"
+#include "libdat/backends/lock_places.h"
 #include "simnic/open.h"
 #include "verbs/open.h"
 
@@ -25,8 +26,8 @@ using Key = std::tuple<pid_t, std::string, std::string>;
 using Devices = std::map<Key, std::weak_ptr<hca::Device>>;
 
 // Never destroyed: IAs may be open while the process ends.
-base::Guarded<Devices>& open_devices() {
-  static auto* const devices = new base::Guarded<Devices>();
+base::Guarded<Devices, locks::kOpenDevices>& open_devices() {
+  static auto* const devices = new base::Guarded<Devices, locks::kOpenDevices>();
   return *devices;
 }
 

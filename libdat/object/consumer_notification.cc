@@ -83,6 +83,7 @@ void ConsumerNotification::on_closing() {
 }
 
 void ConsumerNotification::unblock_all_locked() {
+  base::require_lock(locks::kConsumerNotification);
   ++epoch_;
   // Who looks at a descriptor does not block here, so the news must wait for him.
   is_triggered_ = descriptor_.is_open();
@@ -93,6 +94,7 @@ void ConsumerNotification::unblock_all_locked() {
 }
 
 void ConsumerNotification::call_agent_locked(Handle evd) {
+  base::require_lock(locks::kConsumerNotification);
   if (agent_.function == nullptr) return;
   ia().call_agent(agent_, evd);
   agent_ = {};
@@ -112,6 +114,7 @@ Status ConsumerNotification::modify_agent(WaitAgent agent) {
 }
 
 void ConsumerNotification::associate_locked(WaitAgent agent) {
+  base::require_lock(locks::kConsumerNotification);
   if (agent_.function != nullptr) ia().release_agent_call();
   agent_ = agent;
 }
@@ -175,6 +178,7 @@ bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
 }
 
 Handle ConsumerNotification::take_hint_locked() {
+  base::require_lock(locks::kConsumerNotification);
   if (nasty_ != nullptr && echoes_locked()) return std::exchange(hint_, nasty_->any());
   is_triggered_ = false;
   descriptor_.lower();
@@ -183,6 +187,7 @@ Handle ConsumerNotification::take_hint_locked() {
 
 // Whether the trigger that is being taken is to come once more.
 bool ConsumerNotification::echoes_locked() {
+  base::require_lock(locks::kConsumerNotification);
   return is_triggered_ && hint_ != nullptr && nasty_->take_echo();
 }
 

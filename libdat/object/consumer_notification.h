@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/event_count.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/nasty_hints.h"
 #include "libdat/object/notification_descriptor.h"
 #include "libdat/object/object.h"
@@ -79,7 +80,7 @@ class ConsumerNotification final : public Object {
   base::EventCount wake_;
 
   // Guarded by mutex_ (taken after an EVD's lock).
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kConsumerNotification> mutex_;
   NotificationDescriptor descriptor_;  // readable while is_triggered_; open or not since creation
   WaitAgent agent_;
   bool is_triggered_ = false;

@@ -23,6 +23,7 @@
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/shared_receive_queue.h"
 
@@ -55,7 +56,7 @@ class Publisher {
 
   std::atomic<std::uint32_t> adapters_{0};
   base::EventCount news_;
-  std::mutex mutex_;
+  base::Mutex<locks::kPublisher> mutex_;
   base::EndpointSums freed_{};  // guarded by mutex_
   // Used by the publisher's thread alone.
   base::CounterFile file_;
@@ -66,12 +67,12 @@ class Publisher {
 
 // A child made by fork() begins anew: it has no thread, and the file is its parent's.
 constinit std::atomic<Publisher*> g_publisher{nullptr};
-constinit std::mutex g_creation;  // held while one is made
+constinit base::Mutex<locks::kPublisherCreation> g_creation;  // held while one is made
 
 // Another thread of the parent may have held the lock.
 void forget_in_child() {
   g_publisher.store(nullptr, std::memory_order_relaxed);
-  new (&g_creation) std::mutex;
+  new (&g_creation) base::Mutex<locks::kPublisherCreation>;
 }
 
 Publisher& publisher() {

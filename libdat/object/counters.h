@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "libdat/object/lock_places.h"
+
 namespace softdat::object {
 
 namespace ia_counter {
@@ -88,7 +90,7 @@ class CounterSet {
 
  private:
   std::array<std::atomic<std::uint64_t>, kSize> values_{};
-  std::mutex mutex_;
+  base::Mutex<locks::kCounterSet> mutex_;
   std::array<std::uint64_t, kSize> bases_{};  // guarded by mutex_
 };
 

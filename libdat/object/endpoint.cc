@@ -338,6 +338,7 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
 
 // The consumer may look at the data until reset(), so each event's has a place of its own.
 ConnectionNotice Endpoint::notice_of_locked(const hca::ConnectionEvent& event) {
+  base::require_lock(locks::kEndpoint);
   ConnectionNotice notice{handle(), nullptr, 0, connection_result(event.type)};
   if (const hca::Bytes* kept = keep_locked(event.private_data)) {
     notice.private_data = kept->data();
@@ -347,6 +348,7 @@ ConnectionNotice Endpoint::notice_of_locked(const hca::ConnectionEvent& event) {
 }
 
 const hca::Bytes* Endpoint::keep_locked(const hca::Bytes& private_data) {
+  base::require_lock(locks::kEndpoint);
   if (private_data.empty()) return nullptr;
   try {
     return &private_data_.emplace_back(private_data);

@@ -23,6 +23,7 @@
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
@@ -217,16 +218,16 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // Held by modify(), connect(), accept() and reset(), so that none uses a binding that another replaces. Taken before
   // mutex_, an EVD's lock and the device's locks.
-  std::mutex modify_mutex_;
+  base::Mutex<locks::kModify> modify_mutex_;
 
   std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
 
   // Guarded by words_mutex_, the last lock of all: it is taken with those of the device held.
-  mutable std::mutex words_mutex_;
+  mutable base::Mutex<locks::kEndpointWords> words_mutex_;
   std::vector<KeptFailure> last_failures_;  // a few, oldest first
 
   // Guarded by mutex_ (held briefly; no other object is called meanwhile).
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kEndpoint> mutex_;
   EndpointAttributes attributes_;
   std::shared_ptr<EventDispatcher> connect_evd_;
   std::uint64_t remote_port_qual_ = 0;

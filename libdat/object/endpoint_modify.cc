@@ -59,6 +59,7 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
 }
 
 Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
+  base::require_lock(locks::kModify);
   BindingConfig config = binding().config();
   config.attributes = attributes_;
   if (change.pz.has_value()) config.pz = share(*change.pz);
@@ -95,6 +96,7 @@ Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttri
 }
 
 bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
+  base::require_lock(locks::kModify);
   const BindingConfig& now = binding().config();
   if (config.pz != now.pz || config.recv_evd != now.recv_evd || config.request_evd != now.request_evd) {
     return true;
@@ -110,6 +112,7 @@ bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
 // Posted receives move along: they are of the EP, not of its PZ, and one that does not match a new PZ fails when it is
 // used. Without a PZ there is no place for them; and how they are told of is settled when they are posted.
 Status Endpoint::rebind_locked(BindingConfig config) {
+  base::require_lock(locks::kModify);
   EndpointBinding& old = *bindings_.back();
   hca::QueuePair* const heritage = old.queue_pair();
   const std::uint32_t posted = heritage == nullptr ? 0 : heritage->recvs_outstanding();

@@ -422,6 +422,7 @@ void EventDispatcher::remove_dto_stream(NotifyMode mode) {
 // True when the queue must be armed anew: a thread that already waits may have armed it for other completions, or not
 // at all if every completion notified until now.
 bool EventDispatcher::note_modes_locked() {
+  base::require_lock(locks::kEventDispatcher);
   const NotifyMode mode = modes_.strictest();
   const bool is_solicited_only = modes_.are_all_solicited();
   const bool is_other_scope = is_solicited_only_.exchange(is_solicited_only) != is_solicited_only;

@@ -17,6 +17,7 @@
 #include "libdat/object/event_ring.h"
 #include "libdat/object/event_stream.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
 #include "libdat/object/use_count.h"
@@ -156,11 +157,11 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   EventRing ring_;  // has its own lock
 
   // Held by resize(), and by a thread that begins to wait for several events. Taken before all other locks.
-  std::mutex resize_mutex_;
+  base::Mutex<locks::kResize> resize_mutex_;
   std::int32_t awaited_ = 0;  // guarded by resize_mutex_: how many events the waiter waits for, if more than one
 
   // Guarded by mutex_ (taken before a CNO's lock, not held while a device is called).
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kEventDispatcher> mutex_;
   std::shared_ptr<ConsumerNotification> cno_;
   bool is_enabled_ = true;
   StreamModes modes_;

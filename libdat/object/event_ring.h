@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libdat/object/event.h"
+#include "libdat/object/lock_places.h"
 
 namespace softdat::object {
 
@@ -53,7 +54,7 @@ class EventRing {
   std::atomic<std::size_t> high_water_{0};  // written under the lock
 
   // Guarded by mutex_.
-  std::mutex mutex_;
+  base::Mutex<locks::kEventRing> mutex_;
   std::vector<Entry> entries_;
   std::size_t head_ = 0;
 };

@@ -140,6 +140,7 @@ void HandleTable::give_back(Cell& cell) {
 }
 
 void HandleTable::rest_locked(Cell& cell) {
+  base::require_lock(locks::kHandleTable);
   cell.next_resting_ = nullptr;
   (newest_resting_ == nullptr ? oldest_resting_ : newest_resting_->next_resting_) = &cell;
   newest_resting_ = &cell;
@@ -147,6 +148,7 @@ void HandleTable::rest_locked(Cell& cell) {
 }
 
 Cell* HandleTable::take_cell_locked() {
+  base::require_lock(locks::kHandleTable);
   if (reserved_ == 0) reserve_locked();
   if (resting_cells_ < kCellsAtRest) {
     if (Cell* cell = take_new_locked()) return cell;
@@ -160,6 +162,7 @@ Cell* HandleTable::take_cell_locked() {
 }
 
 Cell* HandleTable::take_new_locked() {
+  base::require_lock(locks::kHandleTable);
   if (used_ == range_.size.load(std::memory_order_relaxed) && !commit_chunk_locked()) return nullptr;
   const std::uintptr_t place = range_.begin.load(std::memory_order_relaxed) + used_;
   used_ += sizeof(Cell);
@@ -179,6 +182,7 @@ void HandleTable::start_afresh_in_child() {
 
 // Address space only; a process whose address space is limited gets fewer handles.
 void HandleTable::reserve_locked() {
+  base::require_lock(locks::kHandleTable);
   for (std::size_t cells = kMostCells; cells >= kFewestCells; cells /= 2) {
     void* range = ::mmap(nullptr, cells * sizeof(Cell), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) continue;
@@ -190,6 +194,7 @@ void HandleTable::reserve_locked() {
 }
 
 bool HandleTable::commit_chunk_locked() {
+  base::require_lock(locks::kHandleTable);
   const std::size_t committed = range_.size.load(std::memory_order_relaxed);
   if (committed + kChunkBytes > reserved_) return false;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the range's own bytes.

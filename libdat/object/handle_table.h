@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/handle_range.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 
 namespace softdat::object {
@@ -184,7 +185,7 @@ class HandleTable {
   std::size_t parents_size_ = 0;
 
   // Guarded by mutex_.
-  std::mutex mutex_;
+  base::Mutex<locks::kHandleTable> mutex_;
   std::size_t reserved_ = 0;
   std::size_t used_ = 0;  // bytes of the range whose cells have been handles
   // Freed cells, oldest first.

@@ -16,6 +16,7 @@
 #include "libdat/object/counters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
@@ -144,7 +145,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   CounterSet<ia_counter::kCount> counters_;
 
   // Guarded by mutex_ (docs/THREADS.md).
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kInterfaceAdapter> mutex_;
   std::array<std::unordered_map<Object*, Maker>, kKindCount> objects_;
   std::shared_ptr<EventDispatcher> async_evd_;
   bool is_async_evd_shared_ = false;

@@ -11,6 +11,7 @@
 #include "hca/device.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
 #include "libdat/object/use_count.h"
@@ -81,7 +82,7 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
   UseCount users_;
 
   // Guarded by mutex_, which is held while the device is called, so that watermark and size stay consistent.
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kSharedReceiveQueue> mutex_;
   std::int32_t low_watermark_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/event_count.h"
+#include "base/lock_order.h"
 #include "base/own_threads.h"
 
 namespace softdat::object {
@@ -72,6 +73,7 @@ void UpcallThread::run(Queue& queue) {
     queue.posted.fetch_sub(1, std::memory_order_relaxed);
     queue.promised.fetch_sub(1, std::memory_order_release);
     const base::ConsumersTurn turn;
+    base::require_no_lock();
     call.agent.function(call.agent.instance_data, call.evd);
   }
 }

@@ -25,6 +25,7 @@ void* IaTable::handle_of(std::size_t row) const {
 }
 
 std::optional<std::size_t> IaTable::find_object_locked(const void* object) const {
+  base::require_lock(locks::kIaTable);
   std::optional<std::size_t> closing;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (!rows_[row].is_open || rows_[row].ia.object != object) continue;
@@ -36,6 +37,7 @@ std::optional<std::size_t> IaTable::find_object_locked(const void* object) const
 }
 
 std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
+  base::require_lock(locks::kIaTable);
   if (handle == nullptr) return std::nullopt;
   const std::uintptr_t number = number_of(handle);
   if (handles_ == Handles::kPointers || number > kMostRows) return find_object_locked(handle);
@@ -44,6 +46,7 @@ std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
 }
 
 std::optional<std::size_t> IaTable::take_row_locked() {
+  base::require_lock(locks::kIaTable);
   if (free_ > kResting || (free_ > 0 && rows_.size() == kMostRows)) {
     --free_;
     return std::exchange(oldest_free_, rows_[oldest_free_].next_free);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "libdat/registry/lock_places.h"
 #include "libdat/registry/registry.h"
 
 namespace softdat::registry {
@@ -82,7 +83,7 @@ class IaTable {
   void* handle_of(std::size_t row) const;
 
   const Handles handles_;
-  mutable std::mutex mutex_;
+  mutable base::Mutex<locks::kIaTable> mutex_;
 
   // Guarded by mutex_.
   std::deque<Row> rows_;  // row n is integer n + 1

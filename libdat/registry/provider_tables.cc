@@ -14,6 +14,7 @@ ProviderTables::~ProviderTables() {
 }
 
 ProviderTables::Node* ProviderTables::find_node_locked(const void* table) const {
+  base::require_lock(locks::kProviderTables);
   Node* node = head_.load(std::memory_order_relaxed);
   while (node != nullptr && node->table.load(std::memory_order_relaxed) != table) node = node->next;
   return node;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "libdat/registry/lock_places.h"
 #include "libdat/registry/provider_library.h"
 
 namespace softdat::registry {
@@ -72,7 +73,7 @@ class ProviderTables {
   void begin_epoch();
   Node* find_node_locked(const void* table) const;
 
-  std::mutex mutex_;
+  base::Mutex<locks::kProviderTables> mutex_;
 
   // Written under mutex_, read by anyone (see above).
   std::atomic<Node*> head_{nullptr};

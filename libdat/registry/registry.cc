@@ -24,17 +24,20 @@ ProviderInfo info_of(const ProviderKey& key) {
 }  // namespace
 
 StaticRegistry& Registry::static_locked() {
+  base::require_lock(locks::kRegistry);
   if (!static_) static_.emplace(make_static_());
   return *static_;
 }
 
 Registry::Declared* Registry::find_exact_locked(const ProviderKeyView& key) {
+  base::require_lock(locks::kRegistry);
   const auto same = [&](const auto& declared) { return ProviderKeyView(declared->key) == key; };
   const auto found = std::find_if(declared_.begin(), declared_.end(), same);
   return found == declared_.end() ? nullptr : found->get();
 }
 
 Registry::Declared* Registry::find_usable_locked(const ProviderKey& wanted) {
+  base::require_lock(locks::kRegistry);
   Declared* best = nullptr;
   for (const auto& declared : declared_) {
     if (!can_serve(declared->key, wanted) || !is_ready_locked(*declared)) continue;
@@ -45,11 +48,13 @@ Registry::Declared* Registry::find_usable_locked(const ProviderKey& wanted) {
 
 // A name whose library is still being loaded, or already being unloaded, is not to be lent.
 bool Registry::is_ready_locked(const Declared& declared) const {
+  base::require_lock(locks::kRegistry);
   return declared.owner == nullptr || declared.owner->state == Slot::State::kLoaded;
 }
 
 // The slot whose library this thread is loading: what it declares now belongs to that slot.
 Slot* Registry::find_loading_locked() const {
+  base::require_lock(locks::kRegistry);
   const auto mine = [](const Slot* slot) {
     return slot->state == Slot::State::kLoading && slot->mover == std::this_thread::get_id();
   };
@@ -94,6 +99,7 @@ std::vector<ProviderKey> Registry::list_declared() {
 
 // Nothing fits the key. Whoever asked gets one code for every cause, so the cause is told here.
 void Registry::explain_absence_locked(const ProviderKey& wanted) {
+  base::require_lock(locks::kRegistry);
   const auto same = [&](const auto& declared) { return declared->key.ia_name == wanted.ia_name; };
   if (std::any_of(declared_.begin(), declared_.end(), same) || static_locked().has_name(wanted.ia_name)) {
     tell(Topic::kError,
@@ -109,6 +115,7 @@ void Registry::explain_absence_locked(const ProviderKey& wanted) {
 }
 
 Lease Registry::lend_locked(Declared& declared) {
+  base::require_lock(locks::kRegistry);
   ++declared.users;
   Lease lease;
   lease.table = declared.table;
@@ -167,6 +174,7 @@ bool Registry::load(Slot& slot, Lock& lock) {
 }
 
 void Registry::settle_locked(Slot& slot, bool is_loaded) {
+  base::require_lock(locks::kRegistry);
   std::erase(moving_, &slot);
   slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
   settled_.notify_all();
@@ -198,6 +206,7 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
 }
 
 void Registry::complain_once_locked(Slot& slot, std::size_t index, const std::string& reason) {
+  base::require_lock(locks::kRegistry);
   if (std::exchange(slot.alternatives[index].has_complained, true)) return;
   tell(Topic::kError, "dat: no provider for " + describe(slot.key) + ": " + reason);
 }
@@ -231,6 +240,7 @@ void Registry::unload(Slot& slot, Lock& lock) {
 }
 
 void Registry::forget_owned_locked(const Slot& slot) {
+  base::require_lock(locks::kRegistry);
   std::erase_if(declared_, [&](const auto& declared) { return declared->owner == &slot; });
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "libdat/registry/lock_places.h"
 #include "libdat/registry/provider_key.h"
 #include "libdat/registry/static_registry.h"
 
@@ -61,7 +62,7 @@ class Registry {
   [[nodiscard]] std::vector<ProviderKey> list_declared();
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<base::Mutex<locks::kRegistry>>;
 
   struct Declared {
     ProviderKey key;
@@ -86,8 +87,8 @@ class Registry {
   void complain_once_locked(Slot& slot, std::size_t index, const std::string& reason);
 
   const MakeStatic make_static_;
-  std::mutex mutex_;
-  std::condition_variable settled_;  // a slot left kLoading or kUnloading
+  base::Mutex<locks::kRegistry> mutex_;
+  std::condition_variable_any settled_;  // a slot left kLoading or kUnloading
 
   // Guarded by mutex_.
   std::optional<StaticRegistry> static_;

@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/runner.h"
+#include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/settings.h"
 #include "libdat/sanitize/suppressions.h"
 
@@ -106,7 +107,7 @@ class Book {
     base::tell_runner(line + '\n');
   }
 
-  std::mutex mutex_;
+  base::Mutex<locks::kBook> mutex_;
   const Suppressions suppressions_ =
       Suppressions::read(std::string(base::environment(base::Variable::kSanitizeSuppressions)));
   std::map<std::string, Told> by_text_;  // rule and calls as they are told

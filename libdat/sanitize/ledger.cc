@@ -155,9 +155,9 @@ void Ledger::on_registered(const object::MemoryRegionParameters& parameters, Han
 }
 
 // Other threads may free the EVD meanwhile, so the lock is none of its record.
-std::mutex& Ledger::dequeuing(Handle evd) {
-  static std::array<std::mutex, 64> locks;
-  return locks[reinterpret_cast<std::uintptr_t>(evd) / 64 % locks.size()];
+base::Mutex<locks::kDequeuing>& Ledger::dequeuing(Handle evd) {
+  static std::array<base::Mutex<locks::kDequeuing>, 64> some;
+  return some[reinterpret_cast<std::uintptr_t>(evd) / 64 % some.size()];
 }
 
 }  // namespace softdat::sanitize

@@ -30,6 +30,7 @@
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/range_index.h"
 #include "libdat/sanitize/records.h"
 
@@ -87,7 +88,7 @@ class Ledger final : public hca::MemoryObserver {
    private:
     Ledger& ledger_;
     std::shared_ptr<QueueRecord> queue_;
-    std::unique_lock<std::mutex> order_;
+    std::unique_lock<base::Mutex<locks::kPostOrder>> order_;
     Operation* operation_ = nullptr;
     bool is_accepted_ = false;
   };
@@ -119,7 +120,7 @@ class Ledger final : public hca::MemoryObserver {
   void on_cno_timeout(Handle cno, const Site& site);
   void before_evd_free(Handle evd);
   // Keeps events of one EVD in order while they are dequeued.
-  static std::mutex& dequeuing(Handle evd);
+  static base::Mutex<locks::kDequeuing>& dequeuing(Handle evd);
 
   // hca::MemoryObserver.
   void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
@@ -200,7 +201,7 @@ class Ledger final : public hca::MemoryObserver {
   void report_leftovers_locked(EvdRecord& evd);
 
   std::atomic<bool> has_missed_posts_{false};
-  std::mutex mutex_;
+  base::Mutex<locks::kLedger> mutex_;
   std::uint64_t number_ = 0;
   Handle void_handle_ = nullptr;
   std::unordered_map<Handle, ObjectRecord> objects_;

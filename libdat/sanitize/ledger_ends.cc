@@ -74,6 +74,7 @@ bool Ledger::uses(const Operation& operation, std::uint32_t lkey) {
 // Whether the program knows that no operation of the queue uses memory any more, or has no cause to think that one
 // does.
 bool Ledger::is_over_locked(const QueueRecord& queue) const {
+  base::require_lock(locks::kLedger);
   const auto object = objects_.find(queue.handle);
   const bool is_shared = object != objects_.end() && object->second.kind == Kind::kSrq;
   if (!is_shared) return queue.disconnected.call != nullptr;
@@ -85,6 +86,7 @@ bool Ledger::is_over_locked(const QueueRecord& queue) const {
 
 // Operations of the region, or of all regions, whose memory has gone.
 void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site) {
+  base::require_lock(locks::kLedger);
   if (is_over_locked(queue)) return;
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     for (const auto& operation : *operations) {
@@ -105,6 +107,7 @@ void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, 
 }
 
 void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
+  base::require_lock(locks::kLedger);
   for (const auto& [handle, queue] : queues_) {
     for (const auto* const operations : {&queue->receives, &queue->requests}) {
       for (const auto& operation : *operations) {
@@ -125,6 +128,7 @@ void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
 
 // Rights for peers include that of the adapter to store.
 void Ledger::check_rights_locked(const RegionRecord& region, const Site& site) {
+  base::require_lock(locks::kLedger);
   if (mode() != Mode::kFull || region.used == 0) return;
   constexpr std::uint32_t kPeersStore = object::kRemoteWritePrivilege | object::kRemoteAtomicPrivilege;
   std::uint32_t unused = region.privileges & ~region.used;
@@ -153,6 +157,7 @@ void Ledger::on_bound(Handle ep) {
 
 // Requests that are done, though the program has not dequeued their completions: a graceful disconnect ends them first.
 void Ledger::mark_completed_locked(QueueRecord& queue, bool is_graceful) {
+  base::require_lock(locks::kLedger);
   const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
   if (!ep || ep->state() != object::EndpointState::kConnected) return;
   if (!is_graceful && !ep->status().is_request_idle) return;
@@ -202,6 +207,7 @@ void Ledger::on_reset(Handle ep) {
 // The provider says that nothing is outstanding, nothing waits in the EVD, and yet a completion never came. An EVD that
 // overflows loses completions, and the provider tells so.
 void Ledger::check_lost_locked(QueueRecord& queue, const Site& site) {
+  base::require_lock(locks::kLedger);
   const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
   if (!ep || !queue.was_connected) return;
   const object::EndpointStatus status = ep->status();
@@ -245,6 +251,7 @@ void Ledger::before_ep_free(Handle ep, const Site& site) {
 }
 
 void Ledger::report_leftovers_locked(EvdRecord& evd) {
+  base::require_lock(locks::kLedger);
   for (const Leftover& left : evd.leftovers) {
     if (is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
     report({Rule::kIgnoredCompletion,
@@ -261,6 +268,7 @@ void Ledger::before_evd_free(Handle evd) {
 
 // Also those that a graceful close does not ask for: requests that the program has not answered.
 void Ledger::report_leaks_locked(Handle ia, const char* how, const Site& site) {
+  base::require_lock(locks::kLedger);
   std::map<std::pair<Kind, const void*>, std::pair<const ObjectRecord*, std::uint32_t>> left;
   std::uint32_t kinds = 0;
   for (const auto& [handle, object] : objects_) {
@@ -283,6 +291,7 @@ void Ledger::report_leaks_locked(Handle ia, const char* how, const Site& site) {
 
 // Watermarks and the end of an endpoint with an SRQ are news, not errors: a program may leave them unread.
 bool Ledger::is_error_locked(const object::Event& event) const {
+  base::require_lock(locks::kLedger);
   const auto* const error = std::get_if<object::AsyncError>(&event.body);
   if (error == nullptr || error->reason == kWatermark) return false;
   if (error->type != object::AsyncErrorType::kEpBroken) return true;

@@ -108,6 +108,7 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site) {
 // The completed operation, and the suppressed ones before it, which are done as well.
 void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& site,
                                    std::vector<std::unique_ptr<Operation>>& done) {
+  base::require_lock(locks::kLedger);
   const bool is_message = is_receive(completion.operation);
   const auto ep = find_queue_locked(completion.ep);
   auto queue = ep;
@@ -139,6 +140,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
 
 // An EP that the ledger has just met may have posted before.
 void Ledger::report_doubled_locked(const DtoCompletion& completion, const QueueRecord& queue, const Site& site) const {
+  base::require_lock(locks::kLedger);
   if (queue.handle != completion.ep || queue.posts == 0 || has_missed_posts_.load()) return;
   report({Rule::kDoubledCompletion,
           "EP " + hex(completion.ep) + " has no outstanding operation with the cookie " + hex(completion.cookie) +
@@ -148,6 +150,7 @@ void Ledger::report_doubled_locked(const DtoCompletion& completion, const QueueR
 
 // A reliable connection ends with the first operation that fails.
 void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site) {
+  base::require_lock(locks::kLedger);
   const bool is_of_now = queue.was_connected && operation.number > queue.reset_number;
   if (!is_of_now || queue.disconnected.call != nullptr) return;
   queue.disconnected = site;
@@ -156,6 +159,7 @@ void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation,
 
 // Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
 std::shared_ptr<QueueRecord> Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
+  base::require_lock(locks::kLedger);
   for (const auto& [handle, queue] : queues_) {
     const auto object = objects_.find(handle);
     if (object == objects_.end() || object->second.kind != Kind::kSrq) continue;
@@ -166,6 +170,7 @@ std::shared_ptr<QueueRecord> Ledger::find_shared_queue_locked(std::uint64_t cook
 }
 
 void Ledger::take_leftover_locked(const DtoCompletion& completion) {
+  base::require_lock(locks::kLedger);
   for (auto& [handle, evd] : evds_) {
     const auto is_it = [&](const Leftover& left) {
       return left.ep == completion.ep && left.cookie == completion.cookie;
@@ -226,6 +231,7 @@ void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
 
 // Outstanding operations whose buffers were local variables of functions that have returned.
 void Ledger::check_stacks_locked(const Site& site) {
+  base::require_lock(locks::kLedger);
   stacks_checked_ = number_;
   for (Operation* const operation : stacked_) {
     if (!has_returned(operation->owner)) continue;
@@ -237,6 +243,7 @@ void Ledger::check_stacks_locked(const Site& site) {
 // The program waits for completions although nothing is outstanding that could complete. One that polls may have other
 // reasons, unless it has never posted a receive.
 void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited_long) {
+  base::require_lock(locks::kLedger);
   EvdRecord& record = evds_[evd];
   if (record.outstanding > 0 || record.binds > 0) return record.idle_since.reset();
   const base::Time now = base::Clock::now();

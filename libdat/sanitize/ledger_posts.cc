@@ -67,6 +67,7 @@ std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uin
 
 // Null: there is no such object.
 std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
+  base::require_lock(locks::kLedger);
   const auto found = queues_.find(handle);
   if (found != queues_.end() && found->second->is_known) return found->second;
   const bool is_there = object::HandleTable::instance().pin_any(handle).get() != nullptr;
@@ -82,6 +83,7 @@ std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
 // The adapter may wait for the ledger's lock with the baton, so nothing here waits for a lock of the EP's: it is asked
 // a few times, and again at its next call.
 void Ledger::look_up_locked(QueueRecord& queue) {
+  base::require_lock(locks::kLedger);
   constexpr int kTries = 1000;
   queue.is_known = true;
   const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
@@ -120,6 +122,7 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
 }
 
 std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const QueueRecord& queue) {
+  base::require_lock(locks::kLedger);
   auto operation = std::make_unique<Operation>();
   operation->kind = post.kind;
   operation->queue = post.queue;
@@ -149,6 +152,7 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
 }
 
 void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {
+  base::require_lock(locks::kLedger);
   check_keys_locked(post);
   check_stack_locked(operation);
   bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord;
@@ -169,6 +173,7 @@ void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const
 }
 
 void Ledger::check_keys_locked(const Post& post) {
+  base::require_lock(locks::kLedger);
   for (const object::Segment& segment : post.local) {
     if (segment.length == 0 || regions_.contains(segment.lkey)) continue;
     if (const auto ended = ended_regions_.find(segment.lkey); ended != ended_regions_.end()) {
@@ -190,6 +195,7 @@ void Ledger::check_keys_locked(const Post& post) {
 }
 
 void Ledger::check_stack_locked(const Operation& operation) {
+  base::require_lock(locks::kLedger);
   if (operation.ranges.empty()) return;
   const Range& range = operation.ranges.front();
   const auto region = regions_.find(range.lkey);
@@ -207,6 +213,7 @@ void Ledger::check_stack_locked(const Operation& operation) {
 
 // Whether the program may know that it is done, though it dequeues no completion for it.
 bool Ledger::is_settled_locked(const Operation& operation) {
+  base::require_lock(locks::kLedger);
   if (operation.is_completed) return true;
   if (!operation.is_suppressed) return false;
   const auto queue = queues_.find(operation.queue);
@@ -218,10 +225,12 @@ bool Ledger::is_settled_locked(const Operation& operation) {
 // The same for what uses its bytes. A read is not over because it has been answered: its data is there only after a
 // completion.
 bool Ledger::is_brought_locked(const Operation& operation) {
+  base::require_lock(locks::kLedger);
   return operation.kind == OperationKind::kRead ? operation.is_completed : is_settled_locked(operation);
 }
 
 void Ledger::check_clash_locked(const Operation& operation) {
+  base::require_lock(locks::kLedger);
   RangeIndex::Clash clash = index_.find_clash(operation);
   while (clash.operation != nullptr && is_brought_locked(*clash.operation)) {
     index_.remove(*clash.operation);
@@ -241,6 +250,7 @@ void Ledger::check_clash_locked(const Operation& operation) {
 }
 
 void Ledger::check_room_locked(const Operation& operation) {
+  base::require_lock(locks::kLedger);
   if (operation.is_suppressed) return;
   const auto evd = evds_.find(operation.evd);
   if (evd == evds_.end() || ++evd->second.outstanding <= evd->second.qlen) return;
@@ -256,6 +266,7 @@ void Ledger::check_room_locked(const Operation& operation) {
 // A breach that follows one answer without an event is told as such: the program took it for the completion. After
 // several it has been polling.
 void Ledger::report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last) {
+  base::require_lock(locks::kLedger);
   Finding finding{rule, what, {{"posted", operation.posted}}};
   const auto evd = evds_.find(operation.evd);
   if (evd != evds_.end() && evd->second.empties == 1 && evd->second.empty_number > operation.number) {
@@ -269,6 +280,7 @@ void Ledger::report_use_locked(Rule rule, const Operation& operation, const std:
 
 // It is out of the index and of the room of its EVD.
 void Ledger::forget_locked(Operation& operation) {
+  base::require_lock(locks::kLedger);
   unguard(operation);
   index_.remove(operation);
   std::erase(stacked_, &operation);
@@ -278,6 +290,7 @@ void Ledger::forget_locked(Operation& operation) {
 }
 
 void Ledger::forget_all_locked(QueueRecord& queue) {
+  base::require_lock(locks::kLedger);
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     for (const auto& operation : *operations) forget_locked(*operation);
     operations->clear();

@@ -41,6 +41,7 @@ void check_untouched(const Operation& operation) {
 }  // namespace
 
 void Ledger::check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash) {
+  base::require_lock(locks::kLedger);
   const auto queue = queues_.find(operation.queue);
   const bool is_over = queue != queues_.end() && queue->second->disconnected.call != nullptr;
   if (is_over || is_settled_locked(operation) || is_repeated(Rule::kOverlap, operation.posted, operation.posted)) {
@@ -54,6 +55,7 @@ void Ledger::check_peer_write_locked(Operation& operation, const RangeIndex::Cla
 
 // The peer may have named the memory by the key of a window.
 void Ledger::note_peer_write_locked(std::uint64_t address) {
+  base::require_lock(locks::kLedger);
   for (auto& [lkey, region] : regions_) {
     if (address >= region.address && address - region.address < region.length) {
       region.used |= object::kRemoteWritePrivilege;
@@ -152,6 +154,7 @@ bool Ledger::is_registered_locked(const Range& range) const {
 
 // A program may know by other means that a suppressed read is done.
 void Ledger::guard_locked(Operation& operation) {
+  base::require_lock(locks::kLedger);
   if (mode() != Mode::kFull || !stores(operation.kind) || operation.is_suppressed || operation.is_guarded) return;
   const auto queue = queues_.find(operation.queue);
   if (queue == queues_.end() || queue->second->disconnected.call != nullptr) return;

@@ -44,7 +44,7 @@ class PageGuard::Lock {
   Lock& operator=(const Lock&) = delete;
 
  private:
-  const std::lock_guard<std::mutex> lock_;
+  const std::lock_guard<base::Mutex<locks::kPageGuard>> lock_;
 };
 
 PageGuard::PageGuard() {
@@ -83,6 +83,7 @@ void PageGuard::continue_after_fork(bool is_child) {
 }
 
 bool PageGuard::open_locked(std::uint64_t from, std::uint64_t to) {
+  base::require_lock(locks::kPageGuard);
   bool is_touched = false;
   auto found = pages_.lower_bound(to);
   while (found != pages_.begin()) {

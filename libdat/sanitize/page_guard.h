@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/lock_places.h"
 
 namespace softdat::sanitize {
 
@@ -55,7 +56,7 @@ class PageGuard {
   bool take_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library);
   bool open_locked(std::uint64_t from, std::uint64_t to);
 
-  std::mutex mutex_;
+  base::Mutex<locks::kPageGuard> mutex_;
   std::map<std::uint64_t, Pages> pages_;  // by their begin
   std::array<Access, 64> accesses_;       // more than that are not told
   std::size_t noted_ = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/operation.h"
 
 namespace softdat::sanitize {
@@ -39,8 +40,8 @@ struct RegionRecord {
 
 // An EP, or an SRQ, which has receives alone.
 struct QueueRecord {
-  std::mutex
-      order;  // held around a post, so that operations are in the order of the adapter; taken before the ledger's
+  // Held around a post, so that operations are in the order of the adapter.
+  base::Mutex<locks::kPostOrder> order;
   bool is_known = false;  // the members below are those of the object
   bool is_gone = false;   // the object has ended: nothing is added any more. Written with both locks.
   Handle handle = nullptr;

@@ -26,7 +26,7 @@ constinit std::atomic<LiveProcess*> g_process{nullptr};  // once there is one
 // The adapters are the parent's, and so is the capture. Another thread of the parent may have held the lock.
 void forget_live_captures_in_child() {
   LiveProcess& process = LiveProcess::instance();
-  new (&process.mutex_) std::mutex;
+  new (&process.mutex_) base::Mutex<locks::kLiveProcess>;
   new (&process.nics_) std::vector<LiveNic*>;
   new (&process.capture_) std::shared_ptr<LiveCapture>;
 }

@@ -15,6 +15,7 @@
 
 #include "simnic/capture/recorder.h"
 #include "simnic/capture/stream.h"
+#include "simnic/lock_places.h"
 #include "transport/carrier.h"
 #include "transport/tap.h"
 
@@ -92,7 +93,7 @@ class LiveProcess {
   void enter(LiveNic& nic);
   void leave(LiveNic& nic);
 
-  std::mutex mutex_;
+  base::Mutex<locks::kLiveProcess> mutex_;
   std::vector<LiveNic*> nics_;
   std::shared_ptr<LiveCapture> capture_;
   std::uint32_t owner_ = 0;

@@ -16,6 +16,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/ordered_copy.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic::capture {
 namespace {
@@ -28,8 +29,8 @@ std::uint64_t wall_clock_ns() {
 }
 
 constinit std::atomic<Recorder*> g_recorder{nullptr};
-constinit std::mutex g_recorder_creation;  // held while it is made
-constinit bool g_is_settled = false;       // there is one, or there is none; guarded by g_recorder_creation
+constinit base::Mutex<locks::kRecorderCreation> g_recorder_creation;  // held while it is made
+constinit bool g_is_settled = false;  // there is one, or there is none; guarded by g_recorder_creation
 
 [[gnu::destructor]] void flush_at_exit() {
   if (Recorder* const known = g_recorder.load(std::memory_order_acquire)) known->flush();
@@ -63,7 +64,7 @@ void forget_in_child() {
   if (Recorder* const parents = g_recorder.exchange(nullptr)) {
     parents->writer_.leave_to_parent();
   }
-  new (&g_recorder_creation) std::mutex;
+  new (&g_recorder_creation) base::Mutex<locks::kRecorderCreation>;
   g_is_settled = false;
 }
 

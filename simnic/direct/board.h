@@ -12,6 +12,7 @@
 #include "memory/lent_pages.h"
 #include "memory/sparse_view.h"
 #include "simnic/direct/layout.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic::direct {
 
@@ -89,7 +90,7 @@ class Board final : public memory::Lender {
   // Fixed after construction.
   base::UniqueFd file_;
   std::unique_ptr<memory::SparseView> view_;
-  std::mutex mutex_;
+  base::Mutex<locks::kBoard> mutex_;
   // Guarded by mutex_.
   std::vector<std::uint32_t> free_gates_;
   std::uint32_t fresh_gate_ = 0;  // from here on never used

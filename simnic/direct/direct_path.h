@@ -16,6 +16,7 @@
 #include "base/guarded.h"
 #include "hca/types.h"
 #include "simnic/direct/home.h"
+#include "simnic/lock_places.h"
 #include "simnic/scatter_gather.h"
 #include "transport/offer.h"
 
@@ -79,7 +80,7 @@ class DirectPath {
   std::optional<std::uint32_t> gate_;
   std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
   // The peer of the last connection, for as long as it lives.
-  base::Guarded<std::weak_ptr<direct::Peer>> last_peer_;
+  base::Guarded<std::weak_ptr<direct::Peer>, locks::kLastPeer> last_peer_;
   // Owned by the baton.
   std::uint64_t connection_ = 0;  // the gate's, once there is one
   // Guarded by the posting lock.

@@ -152,6 +152,7 @@ void Home::part(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
 }
 
 void Home::forget_gone_locked() {
+  base::require_lock(locks::kHome);
   const base::Uncancelled guard;
   std::erase_if(peers_, [this](const Known& known) {
     if (!known.is_leaving || (known.peer->has_pins_into(arena_.number()) && !known.peer->is_dead())) return false;

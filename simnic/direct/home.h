@@ -15,6 +15,7 @@
 #include "memory/fork_handlers.h"
 #include "simnic/direct/board.h"
 #include "simnic/direct/peer.h"
+#include "simnic/lock_places.h"
 #include "transport/peer_resources.h"
 
 namespace softdat::simnic::direct {
@@ -99,7 +100,7 @@ class Home final : public transport::ResourceExchange {
   std::atomic<std::uint64_t> last_connection_{0};
   // Pins of our own that a waiter gave up on; 0: none. All writers store the same value.
   std::array<std::atomic<std::uint64_t>, kPinSlots> given_up_{};
-  std::mutex mutex_;
+  base::Mutex<locks::kHome> mutex_;
   // Guarded by mutex_.
   std::vector<Known> peers_;
   std::uint64_t last_peer_ = 0;

@@ -17,6 +17,7 @@
 #include "memory/sparse_view.h"
 #include "simnic/direct/board.h"
 #include "simnic/direct/layout.h"
+#include "simnic/lock_places.h"
 #include "transport/peer_resources.h"
 
 namespace softdat::simnic::direct {
@@ -99,7 +100,7 @@ class Peer final : public transport::PeerResources {
   std::atomic<bool> is_dead_{false};
   // Published once each; null: not mapped yet.
   std::array<std::atomic<memory::SparseView*>, (memory::kArenaBytes >> kViewShift)> mapped_{};
-  std::mutex mutex_;
+  base::Mutex<locks::kDirectPeer> mutex_;
   // Guarded by mutex_.
   std::vector<std::unique_ptr<memory::SparseView>> views_;
 };

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "simnic/fault/faulty_carrier.h"
+#include "simnic/lock_places.h"
 #include "simnic/nic.h"
 
 namespace softdat::simnic::fault {
@@ -41,7 +42,7 @@ class FaultyNic final : public Nic {
 
   FaultyCarrier* carrier_ = nullptr;  // the engine's; fixed after construction
   const std::shared_ptr<const Injector> injector_;
-  std::mutex mutex_;  // guards the rest
+  base::Mutex<locks::kFaultyNic> mutex_;  // guards the rest
   std::map<base::FaultOp, std::uint64_t> created_;
   Counts counts_{};
   std::uint64_t waits_ = 0;

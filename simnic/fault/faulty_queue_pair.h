@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "simnic/fault/faulty_carrier.h"
+#include "simnic/lock_places.h"
 #include "simnic/ruled_queue_pair.h"
 
 namespace softdat::simnic::fault {
@@ -41,7 +42,7 @@ class FaultyQueuePair final : public RuledQueuePair {
   const std::uint32_t endpoint_;
   CompletionQueue& recv_cq_;
   const bool has_srq_;
-  std::mutex post_mutex_;  // guards the rest
+  base::Mutex<locks::kFaultyPost> post_mutex_;  // guards the rest
   std::uint64_t posts_ = 0;
   Counts counts_{};
 };

@@ -10,7 +10,8 @@ namespace softdat::base {
 namespace {
 
 TEST(Guarded, ValueIsReachedByOneThreadAtATime) {
-  Guarded<int> total(0);
+  static constexpr LockPlace kTotal{kLeafPlace, "total", "a test counts"};
+  Guarded<int, kTotal> total(0);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {

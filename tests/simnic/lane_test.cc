@@ -2,6 +2,7 @@
 // Short sends over shared memory, posted without the baton.
 #include "simnic/lane.h"
 
+#include <semaphore>
 #include <thread>
 
 #include "simnic/engine.h"
@@ -9,6 +10,27 @@
 
 namespace softdat::simnic::testing {
 namespace {
+
+// Another thread holds the baton while this lives.
+class HeldElsewhere {
+ public:
+  explicit HeldElsewhere(Engine& engine)
+      : holder_([this, &engine] {
+          const Engine::Hold hold(engine);
+          is_held_.release();
+          is_over_.acquire();
+        }) {
+    is_held_.acquire();
+  }
+  ~HeldElsewhere() {
+    is_over_.release();
+    holder_.join();
+  }
+
+ private:
+  std::binary_semaphore is_held_{0}, is_over_{0};
+  std::thread holder_;
+};
 
 class LaneTest : public DirectTest {
  protected:
@@ -30,7 +52,7 @@ TEST_F(LaneTest, AShortSendArrivesWhileAnotherHasTheBaton) {
   Block from(here_, 64), to(there_, 64);
   from.fill(1);
   receive(7, {to.segment(0, 64)});
-  const Engine::Hold hold(here_.nic.engine());
+  const HeldElsewhere hold(here_.nic.engine());
   std::thread([&] { expect_ok(send(1, {from.segment(0, 64)})); }).join();
   EXPECT_EQ(arrived(), "7:ok");
   EXPECT_TRUE(to.is_all(1));
@@ -41,7 +63,7 @@ TEST_F(LaneTest, WhatTakesTheBatonIsNotOvertaken) {
   for (std::uint64_t i = 0; i < 64; ++i) from.data()[i] = static_cast<std::byte>(i);
   for (std::uint64_t i = 0; i < 3; ++i) receive(7 + i, {to.segment(16 * i, 16)});
   {
-    const Engine::Hold hold(here_.nic.engine());
+    const HeldElsewhere hold(here_.nic.engine());
     expect_ok(send(1, {from.segment(0, 16)}));
     expect_ok(send(2, {from.segment(16, 8), from.segment(24, 8)}));
     expect_ok(send(3, {from.segment(32, 16)}));
@@ -86,6 +108,7 @@ TEST_F(LaneTest, WhoTakesAKeyAwayWaitsForPosters) {
   lane.leave();
   freer.join();
   EXPECT_TRUE(lane.try_enter());
+  lane.leave();
 }
 
 // A poster goes on posting while the memory goes; what he posts then is refused. A send that was posted before may

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "transport/lock_places.h"
 #include "transport/loop/loop_options.h"
 #include "transport/offer.h"
 
@@ -43,11 +44,12 @@ class LoopNetwork {
   std::optional<base::Time> next_due() const;
 
   // Holds the network's lock. A thread may hold several.
-  using Section = std::unique_lock<std::recursive_mutex>;
+  using Lock = base::Ordered<std::recursive_mutex, locks::kLoopNetwork>;
+  using Section = std::unique_lock<Lock>;
   Section enter() const { return Section(mutex_); }
   // Makes the lock usable in a child of fork(), where a thread of the parent may have held it. The child's copy of the
   // network may be inconsistent: it may only be destroyed.
-  void after_fork_in_child() { new (&mutex_) std::recursive_mutex; }
+  void after_fork_in_child() { new (&mutex_) Lock; }
 
   // May be changed between calls; applies to items sent afterwards.
   LoopOptions& options() { return options_; }
@@ -67,7 +69,7 @@ class LoopNetwork {
   bool is_seeded() const { return options_.seed != 0; }
   std::mt19937_64& random() { return random_; }
 
-  mutable std::recursive_mutex mutex_;
+  mutable Lock mutex_;
   // Guarded by mutex_.
   LoopOptions options_;
   std::mt19937_64 random_;

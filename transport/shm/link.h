@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/spin_lock.h"
+#include "transport/lock_places.h"
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
 #include "transport/shm/conversation_table.h"
@@ -64,7 +65,7 @@ class Link final : public ReadinessSink {
   // wait for room, or its memory faults.
   bool put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload);
   // The lock of the ring's writer, and the writer. Lock order: the baton, lanes, this.
-  base::SpinLock& tail() { return tail_; }
+  base::Ordered<base::SpinLock, locks::kLinkTail>& tail() { return tail_; }
   RingWriter& writer() { return writer_; }
   bool is_congested() const { return !outbox_.empty() || is_ending(); }
   void mark_written() { has_written_ = may_have_to_write_ = true; }
@@ -155,7 +156,7 @@ class Link final : public ReadinessSink {
   const std::shared_ptr<PeerResources> resources_;
   std::unique_ptr<Reactor::Watch> watch_;
   std::unique_ptr<DeathWatch> death_watch_;
-  base::SpinLock tail_;
+  base::Ordered<base::SpinLock, locks::kLinkTail> tail_;
   // Guarded by tail_, but for what the ring says.
   RingWriter writer_;
   bool is_stopped_ = false;  // while outbox_ holds something, which nothing may overtake

@@ -17,6 +17,7 @@
 #include "base/own_threads.h"
 #include "base/uncancelled.h"
 #include "memory/fork_handlers.h"
+#include "transport/lock_places.h"
 
 namespace softdat::transport::shm {
 namespace {
@@ -44,7 +45,7 @@ class Reaper {
       Reaper* reaper = nullptr;
       unsigned generation = 0;
     };
-    static auto* const guarded = new base::Guarded<Instance>();
+    static auto* const guarded = new base::Guarded<Instance, locks::kReaperCreation>();
     const auto instance = guarded->lock();
     if (instance->reaper == nullptr || instance->generation != memory::fork_generation()) {
       *instance = {new Reaper, memory::fork_generation()};
@@ -86,7 +87,7 @@ class Reaper {
     return -1;
   }
 
-  std::mutex mutex_;
+  base::Mutex<locks::kReaper> mutex_;
   // Guarded by mutex_.
   std::array<int, kMost> waiting_{};
   std::size_t count_ = 0;

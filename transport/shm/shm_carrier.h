@@ -18,6 +18,7 @@
 
 #include "base/guarded.h"
 #include "transport/carrier.h"
+#include "transport/lock_places.h"
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
 #include "transport/shm/contact.h"
@@ -190,7 +191,7 @@ class ShmCarrier final : public Carrier {
   // Set by finish_wait(), cleared with the baton: wait() may have found something.
   std::atomic<bool> has_waited_{false};
   // Guarded: the links as those who sleep see them. A link leaves this list before it dies.
-  base::Guarded<std::vector<Link*>> sleepers_;
+  base::Guarded<std::vector<Link*>, locks::kSleepers> sleepers_;
 };
 
 }  // namespace softdat::transport::shm

@@ -223,8 +223,7 @@ void ShmCarrier::cool(std::size_t index) {
 
 void ShmCarrier::retire(Link& link) {
   if (link.is_peer_gone()) note_names_of(link);
-  auto sleepers = sleepers_.lock();
-  std::erase(*sleepers, &link);
+  std::erase(*sleepers_.lock(), &link);
   std::erase(hot_, &link);
   std::erase_if(known_services_, [&](const auto& known) { return known.second == &link; });
   std::erase_if(links_, [&](const auto& owned) { return owned.get() == &link; });

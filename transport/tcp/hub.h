@@ -14,6 +14,7 @@
 #include "base/guarded.h"
 #include "base/timers.h"
 #include "base/unique_fd.h"
+#include "transport/lock_places.h"
 #include "transport/reactor.h"
 #include "transport/tcp/buffer_pool.h"
 #include "transport/tcp/half_open.h"
@@ -145,7 +146,7 @@ class Hub final : private base::Timer {
   bool is_still_ = false;
   Rest published_;
 
-  base::Guarded<Rest> rest_;
+  base::Guarded<Rest, locks::kHubRest> rest_;
 };
 
 }  // namespace softdat::transport::tcp

@@ -9,6 +9,7 @@
 
 #include "libdat/registry/entry/dispatch.h"
 #include "libdat/registry/entry/opening.h"
+#include "libdat/registry/lock_places.h"
 #include "libdat/registry/self_memory.h"
 
 namespace softdat::registry {
@@ -22,7 +23,7 @@ struct OpenQuery {
 };
 
 struct OpenQueries {
-  std::mutex mutex;
+  base::Mutex<locks::kOpenQueries> mutex;
   std::vector<OpenQuery> queries;  // guarded by mutex
 };
 

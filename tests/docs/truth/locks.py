@@ -1,46 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/THREADS.md names every lock of the libraries, and no mutex that is gone."""
+"""Every lock of the libraries has a place in the order of locks, and every place is in the list that is printed."""
 import re
 
-PAGE = "docs/THREADS.md"
 FILES = re.compile(r"(base|hca|libdat|memory|simnic|transport|verbs)/.*\.(cc|h)$")
-LOCK = re.compile(r"^\s*(?:static |mutable |inline |constinit )*(?:std::(?:shared_|recursive_)?mutex|(?:base::)?BriefLock|(?:base::)?SpinLock|(?:base::)?Guarded<.+>) (\w+)(?:\{.*\})?;")
-OWNER = re.compile(r"^(\s*)(?:class|struct) (?:\[\[.*?\]\] )?(?:alignas\(\w+\) )?([\w:]+)[^;]*$")
+# What makes locks, and what is none: a member of a template that is given its place.
+MAKERS = {"base/guarded.h", "base/brief_lock.h", "base/spin_lock.h", "base/lock_order.h"}
+BARE = re.compile(r"^\s*(?:static |mutable |inline |constinit |thread_local )*"
+                  r"(?:std::(?:shared_|recursive_|timed_)?mutex|(?:base::)?BriefLock|(?:base::)?SpinLock|pthread_mutex_t)\s+\w+\s*(?:\{.*\}|=.*)?;")
+PLACE = re.compile(r"inline constexpr base::LockPlace (\w+)\{")
+LIST = re.compile(r"inline constexpr std::array kOf\w+ ?= ?\{(.*?)\};", re.S)
 
 
-def locks_of(text):
-    """Names of the locks that a file declares: Class::member_, or the bare name outside of classes."""
-    owners = []
-    for line in text.split("\n"):
-        owner = OWNER.match(line)
-        if owner:
-            depth = len(owner.group(1))
-            owners = [each for each in owners if each[0] < depth] + [(depth, owner.group(2).split("::")[-1])]
-        made = re.search(r"base::Guarded<\w+>& (\w+)\(\) \{", line) or re.search(r"static .*= new base::(Guarded<\w+>)\(\);", line)
-        if made and "&" in made.group(0):
-            yield made.group(1) + "()"
-        elif made and "Devices" not in line:
-            yield made.group(1)
-        found = LOCK.match(line)
-        if found:
-            depth = len(line) - len(line.lstrip())
-            around = [name for column, name in owners if column < depth]
-            yield f"{around[-1]}::{found.group(1)}" if around else found.group(1)
-
-
-def check(tree, page):
-    names = set(re.findall(r"`([\w:<>()]+)`", page))
-    count, there = 0, set()
+def check(tree):
+    places = 0
     for path in sorted(tree.files):
-        if not FILES.match(path) or path in ("base/guarded.h", "base/brief_lock.h"):
+        if not FILES.match(path) or path in MAKERS:
             continue
-        for lock in locks_of(tree.text(path)):
-            count += 1
-            there.add(lock)
-            if lock not in names:
-                yield f"{PAGE}: the lock {lock} of {path} is missing"
-    for name in sorted(re.findall(r"`(\w+::mutex_?)`", page)):
-        if name not in there:
-            yield f"{PAGE}: no file has the lock {name}"
-    if count < 30:
-        yield f"{PAGE}: only {count} locks were found"
+        text = tree.text(path)
+        for number, line in enumerate(text.split("\n"), 1):
+            if BARE.match(line):
+                yield f"{path}:{number}: a lock without a place in the order of locks (base/lock_order.h)"
+        if not path.endswith("/lock_places.h"):
+            continue
+        found = PLACE.findall(text)
+        listed = re.findall(r"&(\w+)", "".join(LIST.findall(text)))
+        places += len(found)
+        for name in found:
+            if name not in listed:
+                yield f"{path}: {name} is missing in the list at its end"
+    if places < 30:
+        yield f"only {places} places of locks were found"

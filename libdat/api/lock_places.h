@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The places of the locks of this room in the order of locks (base/lock_order.h).
+#pragma once
+
+#include <array>
+
+#include "base/lock_order.h"
+
+namespace softdat::locks {
+
+inline constexpr base::LockPlace kRegisteredIas{base::kLeafPlace, "registered_ias()",
+                                                "the list of registered IA names is used"};
+inline constexpr base::LockPlace kVoidHandle{base::kLeafPlace, "void_mutex", "the handle for void fields is made"};
+
+inline constexpr std::array kOfApi = {&kRegisteredIas, &kVoidHandle};
+
+}  // namespace softdat::locks

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The places of the locks of this room in the order of locks (base/lock_order.h).
+#pragma once
+
+#include <array>
+
+#include "base/lock_order.h"
+
+namespace softdat::locks {
+
+inline constexpr base::LockPlace kLiveProcess{75, "LiveProcess::mutex_", "a live capture begins or ends"};
+inline constexpr base::LockPlace kBaton{80, "Baton", "protocol state of an adapter is used"};
+inline constexpr base::LockPlace kLane{90, "Lane::lock_", "protocol state of one queue pair is used", true, &kBaton};
+inline constexpr base::LockPlace kPostSend{100, "QueuePair::send_mutex_",
+                                           "a send, write, read, atomic or bind is posted"};
+inline constexpr base::LockPlace kPostDatagram{100, "DatagramQueuePair::send_mutex_", "a datagram is posted"};
+inline constexpr base::LockPlace kPostReceive{101, "QueuePair::recv_mutex_", "a receive is posted"};
+inline constexpr base::LockPlace kPostDatagramReceive{101, "DatagramQueuePair::recv_mutex_",
+                                                      "a receive of datagrams is posted"};
+inline constexpr base::LockPlace kPostShared{110, "SharedReceiveQueue::post_mutex_",
+                                             "a receive is posted to an SRQ of the adapter"};
+inline constexpr base::LockPlace kHome{140, "Home::mutex_", "the list of peers that may reach us directly is used"};
+inline constexpr base::LockPlace kBoard{160, "Board::mutex_", "a key is published to peers or withdrawn"};
+inline constexpr base::LockPlace kRecorderCreation{865, "g_recorder_creation", "the recorder of captures is made"};
+inline constexpr base::LockPlace kDirectPeer{base::kLeafPlace, "Peer::mutex_", "a place of a peer's memory is mapped"};
+inline constexpr base::LockPlace kLastPeer{base::kLeafPlace, "DirectPath::last_peer_",
+                                           "the peer of the last connection is read or set"};
+inline constexpr base::LockPlace kMemoryKeys{base::kLeafPlace, "MemoryTable::mutex_",
+                                             "a memory key is issued or removed"};
+inline constexpr base::LockPlace kUpwardQueue{base::kLeafPlace, "UpwardQueue::mutex_",
+                                              "an upcall enters or leaves the queue"};
+inline constexpr base::LockPlace kRemote{base::kLeafPlace, "QueuePair::remote_",
+                                         "the address of the peer is read or set"};
+inline constexpr base::LockPlace kFaultyNic{base::kLeafPlace, "FaultyNic::mutex_", "a fault plan decides"};
+inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair::post_mutex_",
+                                             "a fault plan counts a post"};
+
+inline constexpr std::array kOfSimnic = {
+    &kLiveProcess, &kBaton,  &kLane,      &kPostSend,         &kPostDatagram, &kPostReceive, &kPostDatagramReceive,
+    &kPostShared,  &kHome,   &kBoard,     &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
+    &kUpwardQueue, &kRemote, &kFaultyNic, &kFaultyPost};
+
+}  // namespace softdat::locks
