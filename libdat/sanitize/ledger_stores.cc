@@ -120,6 +120,7 @@ void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
 
 // Those that lie in there or touch it.
 void Ledger::end_unordered_locked(std::uint64_t address, std::uint64_t length) {
+  base::require_lock(locks::kLedger);
   if (unordered_.empty()) return;
   std::erase_if(unordered_, [&](const Range& range) {
     if (range.address >= address && range.address - address >= length) return false;
@@ -145,6 +146,7 @@ void Ledger::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
 
 // A post that the adapter will refuse may name any memory, also that of the ledger itself.
 bool Ledger::is_registered_locked(const Range& range) const {
+  base::require_lock(locks::kLedger);
   const auto found = regions_.find(range.lkey);
   if (found == regions_.end()) return false;
   const RegionRecord& region = found->second;
