@@ -38,6 +38,8 @@ Failure system_failure(const char* what, int error) {
 
 Child::Child(const std::vector<std::string>& arguments,
              const std::vector<std::pair<std::string, std::string>>& environment) {
+  // An output that is closed is an error from now on (OutputClosed), so that the children are ended before we are.
+  ::signal(SIGPIPE, SIG_IGN);
   // A socket, so that writing to a child that has ended is an error and no signal.
   int input[2];
   int output[2];
@@ -68,8 +70,16 @@ int Child::spawn(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  const int error =
-      posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, to_pointers(words).data(), to_pointers(variables).data());
+  posix_spawnattr_t attributes;
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &pipe);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, to_pointers(words).data(),
+                                to_pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) pid_ = -1;
   return error;
