@@ -158,6 +158,8 @@ std::string_view environment(Variable variable) {
 }
 
 void report_environment_mistakes() {
+  // Another process of the same command has told them.
+  if (std::getenv("SOFTDAT_RUN_TOLD") != nullptr) return;
   static std::once_flag once;
   std::call_once(once, report_all);
 }

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "tools/softdat/dat_call.h"
 
@@ -26,6 +27,9 @@ std::vector<char*> to_pointers(std::vector<std::string>& texts) {
 std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
   for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+  // Mistakes of the environment are told by the first child, and not by each.
+  static bool is_first = true;
+  if (!std::exchange(is_first, false)) merged.emplace_back("SOFTDAT_RUN_TOLD=1");
   for (char** entry = environ; *entry != nullptr; ++entry) merged.emplace_back(*entry);
   return merged;
 }
