@@ -17,6 +17,12 @@
 namespace softdat::tools {
 namespace {
 
+// Children that have not been waited for.
+std::vector<pid_t>& living() {
+  static std::vector<pid_t> pids;
+  return pids;
+}
+
 std::vector<char*> to_pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -27,9 +33,6 @@ std::vector<char*> to_pointers(std::vector<std::string>& texts) {
 std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
   for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
-  // Mistakes of the environment are told by the first child, and not by each.
-  static bool is_first = true;
-  if (!std::exchange(is_first, false)) merged.emplace_back("SOFTDAT_RUN_TOLD=1");
   for (char** entry = environ; *entry != nullptr; ++entry) merged.emplace_back(*entry);
   return merged;
 }
@@ -41,7 +44,10 @@ Failure system_failure(const char* what, int error) {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& arguments,
-             const std::vector<std::pair<std::string, std::string>>& environment) {
+             const std::vector<std::pair<std::string, std::string>>& environment, Mistakes mistakes) {
+  static bool is_told = false;
+  std::vector<std::pair<std::string, std::string>> whole = environment;
+  if (std::exchange(is_told, true) && mistakes == Mistakes::kToldOnce) whole.emplace_back("SOFTDAT_RUN_TOLD", "1");
   // An output that is closed is an error from now on (OutputClosed), so that the children are ended before we are.
   ::signal(SIGPIPE, SIG_IGN);
   // A socket, so that writing to a child that has ended is an error and no signal.
@@ -56,7 +62,7 @@ Child::Child(const std::vector<std::string>& arguments,
     throw system_failure("pipe", error);
   }
   output_ = output[0];
-  const int error = spawn(arguments, environment, input[1], output[1]);
+  const int error = spawn(arguments, whole, input[1], output[1]);
   ::close(input[1]);
   ::close(output[1]);
   if (error == 0) return;
@@ -86,7 +92,12 @@ int Child::spawn(const std::vector<std::string>& arguments,
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) pid_ = -1;
+  if (error == 0) living().push_back(pid_);
   return error;
+}
+
+void Child::stop_all() {
+  for (const pid_t pid : living()) ::kill(pid, SIGSTOP);
 }
 
 Child::~Child() {
@@ -127,6 +138,7 @@ int Child::wait() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  std::erase(living(), pid_);
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/softdat/child.h"
+
 namespace softdat::tools {
 namespace {
 
@@ -22,7 +24,10 @@ void print_line(std::string_view kind, std::string_view text) {
 void throw_write_failure(std::string_view what) {
   const int error = errno;
   const std::string text = fmt::format("{}: {}", what, std::strerror(error));
-  if (error == EPIPE) throw OutputClosed(text);
+  if (error == EPIPE) {
+    Child::stop_all();  // they end as the stack unwinds
+    throw OutputClosed(text);
+  }
   throw Failure(text);
 }
 
