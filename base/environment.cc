@@ -14,6 +14,7 @@
 
 #include "base/edit_distance.h"
 #include "base/log.h"
+#include "base/runner.h"
 
 namespace softdat::base {
 namespace {
@@ -158,6 +159,7 @@ std::string_view environment(Variable variable) {
 }
 
 void report_environment_mistakes() {
+  if (are_mistakes_told()) return;
   static std::once_flag once;
   std::call_once(once, report_all);
 }

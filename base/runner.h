@@ -27,4 +27,8 @@ void tell_runner(std::string_view lines);
 // The word with its control characters, tabs among them, replaced by blanks.
 std::string runner_word(std::string_view word);
 
+// Whether another process of the same command tells the mistakes in the environment, which all of them share
+// (SOFTDAT_RUN_TOLD).
+bool are_mistakes_told();
+
 }  // namespace softdat::base

@@ -45,6 +45,7 @@ enum class Rule : std::uint8_t {
   kDeviceReport,     // a device has refused it, and says so in its own words alone
   // Connections.
   kNobodyListens,
+  kServiceBusy,  // somebody listens, and takes no request now
   kUnreachable,
   kRejected,
   kTimedOut,

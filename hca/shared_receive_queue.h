@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "hca/failure.h"
 #include "hca/result.h"
 #include "hca/types.h"
 
@@ -38,6 +39,9 @@ class SharedReceiveQueue {
   // Errors as QueuePair::post_recv; kLimitReached when capacity() are outstanding. Keys must belong
   // to the queue's own domain, whatever that of the queue pair which takes the receive.
   virtual Outcome post_recv(const RecvRequest& request) = 0;
+
+  // As QueuePair::explain().
+  virtual Failure explain(const RecvRequest&) const { return {}; }
 
   // kInvalidState when more are outstanding, kLimitReached beyond the device, kNoMemory. Failure
   // changes nothing; success loses nothing.

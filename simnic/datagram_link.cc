@@ -112,7 +112,8 @@ void DatagramLink::on_established(const transport::Offer& peer) {
 
 void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   base::require_lock(locks::kBaton);
-  if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
+  const bool may_serve_later = reason == transport::Refusal::kNoListener || reason == transport::Refusal::kBusy;
+  if (may_serve_later && asks_again_later()) return;
   const transport::Refusal last = attempt_->last_word(reason);
   hca::Bytes kept;
   static_cast<void>(keep(private_data, kept));  // the refusal counts for more than what came with it
@@ -121,6 +122,7 @@ void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::by
     case transport::Refusal::kByConsumer:
       return conclude(ConnectionEventType::kPeerRejected, kept);
     case transport::Refusal::kNoListener:
+    case transport::Refusal::kBusy:
     case transport::Refusal::kProtocol:
       return conclude(ConnectionEventType::kNonPeerRejected);
     case transport::Refusal::kUnreachable:

@@ -229,6 +229,7 @@ class QueuePair : public hca::QueuePair,
   std::string peer_words_;                  // why the peer is about to terminate, as far as it has said
   bool is_failure_told_ = false;            // of this connection, before its end
   bool is_terminated_by_peer_ = false;
+  bool is_service_busy_ = false;      // the last refusal of connect() came from a listener without room
   bool has_lost_completion_ = false;  // which is why it ends
   bool is_lack_told_ = false;         // of the receive that the peer's present send waits for
   std::size_t promised_news_ = 0;     // places for what this connection has still to tell

@@ -84,6 +84,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   advance(QueuePairEvent::kConnect);
   set_remote(remote);
   service_asked_ = parameters.service_id;
+  is_service_busy_ = false;
   return hca::Done{};
 }
 
@@ -145,11 +146,14 @@ void QueuePair::on_established(const transport::Offer& peer) {
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   base::require_lock(locks::kBaton);
   const Entry entry(*this);
-  if (reason == transport::Refusal::kNoListener && asks_again_later()) return;
+  is_service_busy_ = reason == transport::Refusal::kBusy;
+  const bool may_serve_later = is_service_busy_ || reason == transport::Refusal::kNoListener;
+  if (may_serve_later && asks_again_later()) return;
   switch (attempt_->last_word(reason)) {
     case transport::Refusal::kByConsumer:
       return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kPeerRejected, private_data);
     case transport::Refusal::kNoListener:
+    case transport::Refusal::kBusy:
     case transport::Refusal::kProtocol:
       return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
     case transport::Refusal::kUnreachable:

@@ -147,6 +147,7 @@ void QueuePair::report_end(QueuePairEvent event, const Fault& blame, ConnectionE
     case QueuePairEvent::kRefuse:
     case QueuePairEvent::kExpire:
       failure.rule = rule_of(news);
+      if (failure.rule == Rule::kNobodyListens && is_service_busy_) failure.rule = Rule::kServiceBusy;
       break;
     case QueuePairEvent::kClose:
       failure = closed_failure(blame, news);

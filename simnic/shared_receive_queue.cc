@@ -62,6 +62,22 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   return hca::Done{};
 }
 
+hca::Failure SharedReceiveQueue::explain(const hca::RecvRequest& request) const {
+  hca::Failure failure;
+  failure.actor = hca::Actor::kOurReceive;
+  failure.operation = hca::CompletionOpcode::kRecv;
+  failure.is_shared = true;
+  failure.length = request.local.size();
+  failure.room = max_segments_;
+  failure.rule = hca::Rule::kTooManySegments;
+  if (request.local.size() > max_segments_) return failure;
+  failure.rule = hca::Rule::kQueueFull;
+  failure.room = capacity();
+  const bool is_refused = check_segments(memory_, request.local, hca::kLocalWrite) != KeyFault::kNone;
+  if (is_refused) explain_segments(memory_, request.local, hca::kLocalWrite, failure);
+  return failure;
+}
+
 // The baton keeps receives from being taken, and the lock keeps them from being posted. Completions that are polled
 // meanwhile only make room.
 hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {

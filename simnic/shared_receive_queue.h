@@ -39,6 +39,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
 
   std::uint32_t capacity() const override;
   hca::Outcome post_recv(const hca::RecvRequest& request) override;
+  hca::Failure explain(const hca::RecvRequest& request) const override;
   hca::Outcome resize(std::uint32_t capacity) override;
   void arm(std::uint32_t limit) override;
   hca::SharedReceiveCounts counts() const override;

@@ -17,7 +17,7 @@ namespace softdat::transport {
 
 class Tapper;
 
-// A peer's request to connect, waiting for an answer. Destroying it unanswered refuses the peer with kNoListener.
+// A peer's request to connect, waiting for an answer. Destroying it unanswered refuses the peer with kBusy.
 class InboundRequest {
  public:
   virtual ~InboundRequest() = default;
@@ -60,7 +60,7 @@ class Carrier {
   virtual ~Carrier() = default;  // REQUIRES: all its channels, ports and requests are destroyed
 
   // Listens for requests for `service_id` at the carrier's own address. At most max(backlog, 1) of them wait for an
-  // answer; further ones are refused with kNoListener.
+  // answer; further ones are refused with kBusy.
   virtual ListenResult listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) = 0;
 
   // Starts to connect. The sink gets on_established() or on_refused(), never within this call. There is no time limit:

@@ -44,6 +44,14 @@ std::uint16_t port_of(const DAT_SOCK_ADDR& address) {
 }
 #endif
 
+DAT_RETURN refuse_qos(std::uint32_t qos) {
+  return answer_of([&] {
+    return object::because(object::model_not_supported(), [&] {
+      return "qos is " + std::to_string(qos) + ", which no DAT_QOS makes; DAT_QOS_BEST_EFFORT (0) is always allowed";
+    });
+  });
+}
+
 struct Wish {
   DAT_TIMEOUT timeout;
   DAT_COUNT private_data_size;
@@ -67,7 +75,7 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_addr
   const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 4);
   if (!wish.ok()) return return_code(wish);
   if (has_unknown_bits(flags, kConnectFlags)) return refuse_argument(8);
-  if (has_unknown_bits(qos, object::kAllQos)) return refuse_model();
+  if (has_unknown_bits(qos, object::kAllQos)) return refuse_qos(number_of(qos));
   ConnectRequest request{.remote = {},
                          .conn_qual = remote_conn_qual,
                          .timeout_us = timeout,
@@ -87,7 +95,7 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle, 
   if (!dup_ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 3);
   if (!wish.ok()) return return_code(wish);
-  if (has_unknown_bits(qos, object::kAllQos)) return refuse_model();
+  if (has_unknown_bits(qos, object::kAllQos)) return refuse_qos(number_of(qos));
   const ConnectRequest request{.remote = {},
                                .timeout_us = timeout,
                                .private_data = private_data_of(private_data_size, private_data),

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string>
+
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/numbers.h"
+#include "libdat/object/handle_words.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -130,10 +134,24 @@ DAT_RETURN sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET* segment
   for (DAT_VLEN i = 0; i < count; ++i) {
     const DAT_LMR_TRIPLET& segment = segments[i];
     if (!ia->device().check_memory(segment.lmr_context, segment.virtual_address, segment.segment_length)) {
-      return refuse_argument(2);
+      return answer_of([&] {
+        return object::because(object::invalid_parameter(StatusDetail::kInvalidArg2), [&] {
+          return "segment " + std::to_string(i + 1) + " of local_segments leaves its region: " +
+                 object::segment_text(*ia, segment.lmr_context, segment.virtual_address, segment.segment_length);
+        });
+      });
     }
   }
   return DAT_SUCCESS;
+}
+
+DAT_RETURN refuse_source(const InterfaceAdapter& ia, DAT_LMR_HANDLE source) {
+  return answer_of([&] {
+    return object::because(object::invalid_handle(StatusDetail::kInvalidHandleLmr), [&] {
+      return "for_lmr_handle of region_description, which DAT_MEM_TYPE_LMR asks for, is " +
+             object::handle_text(source, &ia);
+    });
+  });
 }
 
 }  // namespace
@@ -154,7 +172,7 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type, DAT_REGION
   Pin<MemoryRegion> source;
   if (number_of(mem_type) == DAT_MEM_TYPE_LMR) {
     source = pin_handle<MemoryRegion>(region.for_lmr_handle);
-    if (!source) return refuse_handle(StatusDetail::kInvalidHandleLmr);
+    if (!source) return refuse_source(*ia, region.for_lmr_handle);
   }
   const auto pz = pin_handle<ProtectionZone>(pz_handle);
   if (!pz) return refuse_handle(StatusDetail::kInvalidHandlePz);

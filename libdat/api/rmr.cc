@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cstdio>
+#include <string>
+
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
 #include "libdat/api/numbers.h"
 #include "libdat/object/endpoint.h"
+#include "libdat/object/handle_words.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/memory_window.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -30,6 +35,19 @@ constexpr StatusDetail kFlagsArgument = StatusDetail::kInvalidArg8;
 #else
 constexpr StatusDetail kTripletArgument = StatusDetail::kInvalidArg2;
 constexpr StatusDetail kFlagsArgument = StatusDetail::kInvalidArg6;
+#endif
+
+#if SOFTDAT_ABI == 20
+DAT_RETURN refuse_other_region(const DAT_LMR_TRIPLET& triplet, const MemoryRegion& lmr) {
+  return answer_of([&] {
+    return object::because(object::invalid_parameter(kTripletArgument), [&] {
+      char text[96];
+      std::snprintf(text, sizeof text, "lmr_context of lmr_triplet is 0x%x, and that of lmr_handle is 0x%x; ",
+                    triplet.lmr_context, lmr.query().lmr_context);
+      return text + std::string("lmr_handle is ") + object::handle_text(lmr.handle(), &lmr.ia());
+    });
+  });
+}
 #endif
 
 DAT_RETURN create_rmr(DAT_PZ_HANDLE pz_handle, WindowScope scope, DAT_RMR_HANDLE* rmr_handle) {
@@ -95,7 +113,7 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr_handle, DAT_LMR_HANDLE lmr_handle, const 
   if (&lmr->device() != &rmr->device()) return refuse_handle(StatusDetail::kInvalidHandleLmr);
   if (triplet == nullptr) return refuse_argument(3);
   const bool is_of_lmr = triplet->segment_length == 0 || triplet->lmr_context == lmr->query().lmr_context;
-  if (!is_of_lmr) return refuse_argument(3);
+  if (!is_of_lmr) return refuse_other_region(*triplet, *lmr);
   if (has_unknown_bits(privileges, object::kAllPrivileges)) return refuse_argument(4);
   if (number_of(va_type) > DAT_VA_TYPE_ZB) return refuse_argument(5);
   if (has_unknown_bits(flags, kBindFlags)) return refuse_argument(8);

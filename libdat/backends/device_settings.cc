@@ -208,7 +208,9 @@ bool apply_environment(simnic::NicOptions& options) {
   apply_variable(Variable::kConnectGrace, "connect_grace");
   // The address of the host belongs to one adapter; the others stay where they are.
   if (index_of(options.name) != 0 || apply_variable(Variable::kAddress, "address")) return true;
-  base::log(base::LogLevel::kError, "SOFTDAT_ADDRESS=%s is neither an IP address nor an interface that has one",
+  base::log(base::LogLevel::kError,
+            "SOFTDAT_ADDRESS=\"%s\" is neither an IP address, localhost, nor an interface of this host that has one; "
+            "\"ip -brief address\" lists both",
             std::string(base::environment(Variable::kAddress)).c_str());
   return false;
 }
@@ -216,8 +218,10 @@ bool apply_environment(simnic::NicOptions& options) {
 // Asked now, for later it would be a service point that cannot be had, and nobody would know why.
 bool has_own_address(const simnic::NicOptions& options) {
   if (is_single_host(options.address) && is_local_address(options.address)) return true;
-  base::log(base::LogLevel::kError, "IA %s: this host has no address %s", options.name.c_str(),
-            text_of(options.address).c_str());
+  const bool is_wildcard = !options.address.is_set();
+  base::log(base::LogLevel::kError, "IA %s: this host has no address %s%s; \"ip -brief address\" lists what it has",
+            options.name.c_str(), text_of(options.address).c_str(),
+            is_wildcard ? ", which stands for all, and an adapter has one" : "");
   return false;
 }
 

@@ -6,7 +6,9 @@
 
 #include "libdat/object/cancellable_sleep.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/refusal.h"
 #include "libdat/object/timeout.h"
+#include "libdat/object/users_words.h"
 
 namespace softdat::object {
 namespace {
@@ -63,14 +65,19 @@ Status ConsumerNotification::create_with_descriptor(InterfaceAdapter& ia, int& d
 }
 
 Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
+  bool is_in_use = false;
+  std::int64_t waiters = 0;
   {
     std::lock_guard lock(cno->mutex_);
     if (cno->is_closed_) return invalid_handle(StatusDetail::kInvalidHandleCno);
-    if (cno->evds_ > 0 || cno->waiters_ > 0) {
-      return invalid_state(StatusDetail::kInvalidStateCnoInUse);
-    }
-    cno->is_closed_ = true;
-    cno->associate_locked({});  // only the end of the IA or of the EVDs is told to an agent
+    is_in_use = cno->evds_ > 0 || cno->waiters_ > 0;
+    waiters = cno->waiters_;
+    cno->is_closed_ = !is_in_use;
+    if (!is_in_use) cno->associate_locked({});  // only the end of the IA or of the EVDs is told to an agent
+  }
+  if (is_in_use) {
+    // An EVD has its own lock first, and ours then.
+    return because(invalid_state(StatusDetail::kInvalidStateCnoInUse), [&] { return in_use_text(*cno, waiters); });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(cno)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleCno);

@@ -10,6 +10,7 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/refusal.h"
 #include "libdat/object/shared_receive_queue.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/timeout.h"
@@ -50,11 +51,17 @@ Status check_connect(const ConnectRequest& request, const hca::DeviceAttributes&
   if (request.private_data.size() > device.max_private_data) {
     return invalid_parameter(StatusDetail::kInvalidArg5);
   }
-  if ((request.qos & ~kAllQos) != 0) return model_not_supported();
+  if ((request.qos & ~kAllQos) != 0) {
+    return because(model_not_supported(),
+                   [&] { return "qos is " + std::to_string(request.qos) + ", which no DAT_QOS makes"; });
+  }
   if ((request.flags & ~(kMultipathWished | kMultipathRequired)) != 0) {
     return invalid_parameter(StatusDetail::kInvalidArg8);
   }
-  return (request.flags & kMultipathRequired) != 0 ? model_not_supported() : kOk;
+  if ((request.flags & kMultipathRequired) == 0) return kOk;
+  return because(model_not_supported(), [] {
+    return std::string("connect_flags has DAT_CONNECT_MULTIPATH_REQUIRED_FLAG, and the adapter has one path");
+  });
 }
 
 }  // namespace
@@ -199,7 +206,12 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
                                                     .timeout = duration_of(request.timeout_us)});
   if (!outcome) {
     if (outcome.reason() == hca::Error::kInvalidState) return refusal();
-    return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
+    const Status status = creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
+    if (outcome.reason() != hca::Error::kBadAddress) return status;
+    return because(status, [&] {
+      return "remote_ia_address is " + base::text_of(request.remote.with_port(0)) +
+             ", which is the address of no single host";
+    });
   }
   note_peer(request.remote, request.conn_qual, request.communicator);
   note_change();
@@ -214,10 +226,20 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
 Status Endpoint::connect_like(const Endpoint& model, ConnectRequest request) {
   if (!allows(EndpointEvent::kConnect)) return refusal();
   const EndpointState now = model.state();
-  if (now != EndpointState::kConnected) return wrong_state(now);
+  if (now != EndpointState::kConnected) {
+    return because(wrong_state(now), [&] {
+      return "dup_ep_handle, " + model.subject_text() + " is " + object::name_of(now) +
+             "; only a connected endpoint can be a model";
+    });
+  }
   {
     std::lock_guard lock(model.mutex_);
-    if (!model.origin_) return invalid_state(StatusDetail::kInvalidStateEpNotready);
+    if (!model.origin_) {
+      return because(invalid_state(StatusDetail::kInvalidStateEpNotready), [&] {
+        return "dup_ep_handle, " + model.subject_text() +
+               " was connected by its peer's request, so that no service point is known there";
+      });
+    }
     request.remote = model.origin_->remote;
     request.conn_qual = model.redirect_.value_or(model.origin_->conn_qual);
     request.flags = model.origin_->flags;

@@ -186,6 +186,11 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   [[gnu::cold, gnu::noinline]] Status refuse_length(std::uint64_t local, std::uint64_t remote) const;
   void keep_failure(std::string sentence);
   std::string name_text() const;
+  std::string subject_text() const;  // the same, for a verb to follow
+  // Refusals of posts. `attribute`: of the EP's attributes, which allows UNSIGNALLED.
+  [[gnu::cold]] Status refuse_flags(std::uint32_t flags, std::uint32_t known, StatusDetail argument,
+                                    const char* attribute) const;
+  [[gnu::cold]] Status refuse_own_receive() const;
   // Says that a request posted now is flushed at once.
   void tell_late_post() const;
 
@@ -195,6 +200,9 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // endpoint_modify.cc
   Status check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const;
+  // Refusals of modify(), with the field and the rule in words.
+  Status refuse_part(const EndpointChange& change, StatusDetail detail) const;
+  Status refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const;
   Status change_locked(const EndpointChange& change, const EndpointAttributes& wanted);
   Status rebind_locked(BindingConfig config);
   Status succeed_binding(hca::QueuePair* heritage, const BindingConfig& config, std::unique_ptr<EndpointBinding>& made);

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <string>
 
 #include "libdat/object/limit.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::object {
 namespace {
@@ -36,11 +39,37 @@ std::array<CountLimit, 8> counts_of(const EndpointAttributes& a, const hca::Devi
            {"max_rdma_write_iov", a.max_rdma_write_iov, device.max_sge, "max_iov_segments_per_rdma_write"}}};
 }
 
-bool are_flags_good(const EndpointAttributes& a) {
-  if ((a.recv_completion_flags & ~kRecvFlags) != 0) return false;
-  if ((a.request_completion_flags & ~kRequestFlags) != 0) return false;
-  const std::uint32_t request_mode = a.request_completion_flags & (kUnsignalledFlag | kThresholdFlag);
-  return !has_several(a.recv_completion_flags) && !has_several(request_mode);
+std::string hex_text(std::uint32_t number) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", number);
+  return text;
+}
+
+Status refuse_field(const Status& status, const char* name, const std::string& value, const char* rule) {
+  return because(status, [&] { return std::string(name) + " of the attributes is " + value + "; " + rule; });
+}
+
+Status check_flags(const EndpointAttributes& a, StatusDetail argument) {
+  const Status status = invalid_parameter(argument);
+  if ((a.recv_completion_flags & ~kRecvFlags) != 0 || has_several(a.recv_completion_flags)) {
+    return refuse_field(status, "recv_completion_flags", hex_text(a.recv_completion_flags),
+                        "one of DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG and "
+                        "DAT_COMPLETION_EVD_THRESHOLD_FLAG is allowed, or DAT_COMPLETION_DEFAULT_FLAG");
+  }
+  if ((a.request_completion_flags & ~kRequestFlags) != 0) {
+    return refuse_field(status, "request_completion_flags", hex_text(a.request_completion_flags),
+                        "that is more than the DAT_COMPLETION_xxx_FLAGs");
+  }
+  if (has_several(a.request_completion_flags & (kUnsignalledFlag | kThresholdFlag))) {
+    return refuse_field(status, "request_completion_flags", hex_text(a.request_completion_flags),
+                        "DAT_COMPLETION_UNSIGNALLED_FLAG and DAT_COMPLETION_EVD_THRESHOLD_FLAG exclude each other");
+  }
+  return kOk;
+}
+
+// Where no bare number tells: 1.2 gives all that is not DAT_SERVICE_TYPE_RC as one number.
+std::string service_text(std::uint32_t service_type) {
+  return service_type == ~std::uint32_t{0} ? "not DAT_SERVICE_TYPE_RC" : std::to_string(service_type);
 }
 
 template <typename T>
@@ -72,14 +101,23 @@ EndpointAttributes default_attributes(const hca::DeviceAttributes& device) {
 
 Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceAttributes& device,
                         StatusDetail argument) {
-  if (attributes.service_type > kDatagramService) return model_not_supported();
-  if ((attributes.qos & ~kAllQos) != 0) return model_not_supported();
+  if (attributes.service_type > kDatagramService) {
+    return refuse_field(model_not_supported(), "service_type", service_text(attributes.service_type),
+                        "the adapter has DAT_SERVICE_TYPE_RC (0), and by its extension DAT_IB_SERVICE_TYPE_UD (1)");
+  }
+  if ((attributes.qos & ~kAllQos) != 0) {
+    return refuse_field(model_not_supported(), "qos", hex_text(attributes.qos),
+                        "that is more than the flags of DAT_QOS (0x1 to 0x8); DAT_QOS_BEST_EFFORT is 0");
+  }
   for (const CountLimit& count : counts_of(attributes, device)) {
     if (count.asked >= 0 && static_cast<std::uint64_t>(count.asked) <= count.most) continue;
     return beyond_limit(invalid_parameter(argument), device, count);
   }
-  const bool is_good = attributes.srq_soft_hw >= kNoWatermark && are_flags_good(attributes);
-  return is_good ? kOk : invalid_parameter(argument);
+  if (attributes.srq_soft_hw < kNoWatermark) {
+    return refuse_field(invalid_parameter(argument), "srq_soft_hw", std::to_string(attributes.srq_soft_hw),
+                        "0 or more is allowed, or DAT_HW_DEFAULT");
+  }
+  return check_flags(attributes, argument);
 }
 
 EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca::DeviceAttributes& device) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The requests of the InfiniBand extension. They travel the same way as all others, but their
 // arguments stand elsewhere.
+#include <string>
+
 #include "libdat/object/endpoint.h"
+#include "libdat/object/refusal.h"
 
 namespace softdat::object {
 namespace {
@@ -21,7 +24,7 @@ Status Endpoint::post_rdma_write_immediate(std::span<const Segment> local, std::
                                            const RemoteBuffer& remote, std::uint32_t immediate, std::uint32_t flags) {
   std::uint64_t length = 0;
   for (const Segment& segment : local) length += segment.length;
-  if (length > remote.length) return length_error();
+  if (length > remote.length) return refuse_length(length, remote.length);
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWriteWithImmediate,
                            .rkey = remote.rkey,
@@ -34,7 +37,12 @@ Status Endpoint::post_rdma_write_immediate(std::span<const Segment> local, std::
 
 Status Endpoint::post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote,
                              std::uint32_t flags, StatusDetail local_argument) {
-  if (local.length < kAtomicSize || remote.length < kAtomicSize) return length_error();
+  if (local.length < kAtomicSize || remote.length < kAtomicSize) {
+    return because(length_error(), [&] {
+      return "an atomic takes 8 bytes on both sides; the local segment holds " + std::to_string(local.length) +
+             ", and the remote range " + std::to_string(remote.length);
+    });
+  }
   const Segment original{local.address, kAtomicSize, local.lkey};
   request.rkey = remote.rkey;
   request.remote_address = remote.address;

@@ -2,12 +2,15 @@
 // dat_ep_modify. Whatever a queue pair cannot change in place asks for a new one.
 #include <algorithm>
 #include <new>
+#include <string>
 
 #include "base/narrow.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/handle_words.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/refusal.h"
 #include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::object {
@@ -42,9 +45,35 @@ Status Endpoint::modify(const EndpointChange& change) {
   if (change.attributes) change.attributes(wanted);
   Status status = check_modify(change, wanted);
   if (status.ok()) status = change_locked(change, wanted);
-  const bool is_parameters_fault =
-      status.type == StatusType::kInvalidHandle || status.type == StatusType::kModelNotSupported;
-  return is_parameters_fault ? invalid_parameter(kParameters) : status;
+  if (status.type == StatusType::kInvalidHandle) return refuse_part(change, status.detail);
+  return status.type == StatusType::kModelNotSupported ? invalid_parameter(kParameters) : status;
+}
+
+// Names the part of ep_param that `detail` means, and what it is.
+Status Endpoint::refuse_part(const EndpointChange& change, StatusDetail detail) const {
+  const char* field = "pz_handle";
+  const char* rule = "a live PZ of this adapter";
+  const Object* part = change.pz.value_or(nullptr);
+  switch (detail) {
+    case StatusDetail::kInvalidHandleEvdRecv:
+      field = "recv_evd_handle", rule = "an EVD of this adapter with DAT_EVD_DTO_FLAG";
+      part = change.recv_evd.value_or(nullptr);
+      break;
+    case StatusDetail::kInvalidHandleEvdRequest:
+      field = "request_evd_handle", rule = "an EVD of this adapter with DAT_EVD_DTO_FLAG";
+      part = change.request_evd.value_or(nullptr);
+      break;
+    case StatusDetail::kInvalidHandleEvdConn:
+      field = "connect_evd_handle", rule = "an EVD of this adapter with DAT_EVD_CONNECTION_FLAG";
+      part = change.connect_evd.value_or(nullptr);
+      break;
+    default:
+      break;
+  }
+  return because(invalid_parameter(kParameters), [&] {
+    const Handle handle = part == nullptr ? nullptr : part->handle();
+    return std::string(field) + " of ep_param is " + handle_text(handle, &ia()) + "; allowed is " + rule;
+  });
 }
 
 Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const {
@@ -54,8 +83,15 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
   }
   const bool is_other = change.recv_evd.has_value() || change.request_evd.has_value() ||
                         change.connect_evd.has_value() || change.attributes;
-  if (change.pz.has_value() && !allows(EndpointEvent::kModifyZone)) return refusal();
-  return is_other && !allows(EndpointEvent::kModifyOther) ? refusal() : kOk;
+  const bool is_zone_refused = change.pz.has_value() && !allows(EndpointEvent::kModifyZone);
+  if (!is_zone_refused && (!is_other || allows(EndpointEvent::kModifyOther))) return kOk;
+  const EndpointState now = state();
+  return because(wrong_state(now), [&] {
+    const std::string fields = is_zone_refused ? "pz_handle" : "the EVDs and attributes";
+    return subject_text() + " is " + object::name_of(now) + ", and " + fields + " can be modified " +
+           (is_zone_refused ? "only while it is UNCONNECTED or TENTATIVE_CONNECTION_PENDING"
+                            : "only before it is connected");
+  });
 }
 
 Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
@@ -117,7 +153,7 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   hca::QueuePair* const heritage = old.queue_pair();
   const std::uint32_t posted = heritage == nullptr ? 0 : heritage->recvs_outstanding();
   const bool is_told_alike = recv_mode_of(config.attributes) == recv_mode_of(old.config().attributes);
-  if (posted > 0 && (config.pz == nullptr || !is_told_alike)) return refusal();
+  if (posted > 0 && (config.pz == nullptr || !is_told_alike)) return refuse_with_receives(posted, config);
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
   std::unique_ptr<EndpointBinding> made;
   if (const Status status = succeed_binding(heritage, config, made); !status.ok()) return status;
@@ -126,6 +162,15 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   binding_.store(made.get(), std::memory_order_release);
   bindings_.push_back(std::move(made));
   return kOk;
+}
+
+Status Endpoint::refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const {
+  return because(wrong_state(state()), [&] {
+    const char* const what = config.pz == nullptr ? "pz_handle cannot become DAT_HANDLE_NULL"
+                                                  : "recv_completion_flags of the attributes cannot change";
+    return count_text(posted, "receive") + (posted == 1 ? " is" : " are") + " posted on " + name_text() + ", so that " +
+           what + "; modify it before receives are posted";
+  });
 }
 
 // A binding that has the posted receives of `heritage`, which may be null.

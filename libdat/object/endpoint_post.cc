@@ -60,7 +60,8 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
 
 [[gnu::always_inline]] inline Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags,
                                                              std::uint32_t known, StatusDetail flags_argument) const {
-  if (!are_flags_good(flags, known, binding.may_post_unsignalled_request())) return invalid_parameter(flags_argument);
+  if (!are_flags_good(flags, known, binding.may_post_unsignalled_request()))
+    return refuse_flags(flags, known, flags_argument, "request_completion_flags");
   const hca::QueuePair* queue_pair = binding.queue_pair();
   if (queue_pair == nullptr) return refusal();
   const hca::QueuePairState now = queue_pair->state();
@@ -169,9 +170,9 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
 
 Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   const EndpointBinding& now = binding();
-  if (now.config().srq != nullptr) return invalid_state(StatusDetail::kNoSubtype);
+  if (now.config().srq != nullptr) return refuse_own_receive();
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {
-    return invalid_parameter(StatusDetail::kInvalidArg5);
+    return refuse_flags(flags, kRecvFlags, StatusDetail::kInvalidArg5, "recv_completion_flags");
   }
   if (now.queue_pair() == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   now.swallow();

@@ -14,6 +14,7 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/refusal.h"
 #include "libdat/object/run_report.h"
+#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::object {
 namespace {
@@ -27,6 +28,7 @@ using hca::Rule;
 const char* event_name(Rule rule) {
   switch (rule) {
     case Rule::kNobodyListens:
+    case Rule::kServiceBusy:
       return "DAT_CONNECTION_EVENT_NON_PEER_REJECTED";
     case Rule::kUnreachable:
       return "DAT_CONNECTION_EVENT_UNREACHABLE";
@@ -104,6 +106,27 @@ std::string head_text(const Failure& failure) {
   return std::string("the connection ends with ") + event_name(failure.rule) + ": " + reason_text(failure);
 }
 
+// "DAT_COMPLETION_SUPPRESS_FLAG, 0x400".
+std::string flags_text(std::uint32_t flags) {
+  struct Flag {
+    std::uint32_t bit;
+    const char* name;
+  };
+  constexpr Flag kFlags[] = {{kSuppressFlag, "DAT_COMPLETION_SUPPRESS_FLAG"},
+                             {kSolicitedWaitFlag, "DAT_COMPLETION_SOLICITED_WAIT_FLAG"},
+                             {kUnsignalledFlag, "DAT_COMPLETION_UNSIGNALLED_FLAG"},
+                             {kBarrierFenceFlag, "DAT_COMPLETION_BARRIER_FENCE_FLAG"},
+                             {kThresholdFlag, "DAT_COMPLETION_EVD_THRESHOLD_FLAG"}};
+  std::string text;
+  for (const auto& [bit, name] : kFlags) {
+    if ((flags & bit) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
+    flags &= ~bit;
+  }
+  char rest[16];
+  std::snprintf(rest, sizeof rest, "0x%x", flags);
+  return flags == 0 ? text : text + (text.empty() ? "" : ", ") + rest;
+}
+
 std::string carrier_text(const Failure& failure) {
   if (failure.carrier == nullptr) return "";
   return std::string(", over ") + failure.carrier + " with " + base::text_of(failure.remote);
@@ -115,6 +138,11 @@ std::string Endpoint::name_text() const {
   char text[32];
   std::snprintf(text, sizeof text, "endpoint %p", handle());
   return text + by("made", maker_);
+}
+
+std::string Endpoint::subject_text() const {
+  const std::string text = name_text();
+  return text.find(", ") == std::string::npos ? text : text + ',';
 }
 
 // The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.
@@ -197,6 +225,24 @@ template Status Endpoint::refuse_post(const EndpointBinding&, const hca::SendReq
 template Status Endpoint::refuse_post(const EndpointBinding&, const hca::RecvRequest&, const Status&);
 template Status Endpoint::refuse_post(const EndpointBinding&, const hca::BindRequest&, const Status&);
 
+Status Endpoint::refuse_flags(std::uint32_t flags, std::uint32_t known, StatusDetail argument,
+                              const char* attribute) const {
+  return because(invalid_parameter(argument), [&] {
+    std::string text = "completion_flags has " + flags_text((flags & ~known) != 0 ? flags & ~known : kUnsignalledFlag);
+    if ((flags & ~known) != 0) return text + ", which this call does not take; it takes " + flags_text(known);
+    return text + ", and " + attribute + " of the attributes of " + subject_text() +
+           (subject_text().ends_with(',') ? " lack it" : ", lack it");
+  });
+}
+
+Status Endpoint::refuse_own_receive() const {
+  return because(invalid_state(StatusDetail::kNoSubtype), [&] {
+    char queue[32];
+    std::snprintf(queue, sizeof queue, "SRQ 0x%zx", reinterpret_cast<std::size_t>(srq_->handle()));
+    return subject_text() + " takes its receives from " + queue + "; post them there (dat_srq_post_recv)";
+  });
+}
+
 Status Endpoint::refuse_length(std::uint64_t local, std::uint64_t remote) const {
   return because(length_error(), [&] {
     return "the local segments hold " + std::to_string(local) + " bytes, and the remote range " +
@@ -207,7 +253,7 @@ Status Endpoint::refuse_length(std::uint64_t local, std::uint64_t remote) const 
 // Not inline: posts, which are of one piece, would contain it.
 Status Endpoint::refusal() const {
   const EndpointState now = state();
-  return because(wrong_state(now), [&] { return name_text() + " is " + object::name_of(now); });
+  return because(wrong_state(now), [&] { return subject_text() + " is " + object::name_of(now); });
 }
 
 }  // namespace softdat::object

@@ -14,6 +14,7 @@
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
 #include "libdat/object/refusal.h"
+#include "libdat/object/users_words.h"
 
 namespace softdat::object {
 namespace {
@@ -97,10 +98,7 @@ Status EventDispatcher::set_up(std::int32_t qlen, ConsumerNotification* cno) {
 
 Status EventDispatcher::free(Pin<EventDispatcher> evd) {
   if (!evd->streams_in_use_.try_close()) {
-    return because(invalid_state(StatusDetail::kInvalidStateEvdInUse), [&] {
-      return "it still takes " + count_text(evd->streams_in_use_.count(), "event stream") +
-             " of live endpoints, service points or of its adapter; free these first";
-    });
+    return because(invalid_state(StatusDetail::kInvalidStateEvdInUse), [&] { return in_use_text(*evd); });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(evd)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEvdRequest);

@@ -155,8 +155,11 @@ std::string with_shortage(std::string text) {
 std::string connection_rule_text(const Failure& failure) {
   switch (failure.rule) {
     case Rule::kNobodyListens:
-      return with_shortage("nobody listens at " + where_text(failure) +
-                           ", or the EVD of the service point there has no room for the request");
+      return with_shortage("nobody listens at " + where_text(failure));
+    case Rule::kServiceBusy:
+      return "a program listens at " + where_text(failure) +
+             ", but takes no request now: the EVD of its service point is full of requests that are not answered yet, "
+             "or the service point was freed meanwhile";
     case Rule::kUnreachable:
       return with_shortage("no way leads to " + where_text(failure) +
                            ", or the program that listens there ended meanwhile");
@@ -283,7 +286,8 @@ std::string rule_text(const Failure& failure) {
     case Rule::kQueueFull:
       return print("%" PRIu64 " requests are outstanding, as many as the queue has room for", failure.room);
     case Rule::kTooManySegments:
-      return print("%" PRIu64 " segments were given, and %" PRIu64 " are allowed", failure.length, failure.room);
+      return print("%" PRIu64 " segments were given, and %" PRIu64 " %s allowed", failure.length, failure.room,
+                   failure.room == 1 ? "is" : "are");
     case Rule::kMessageTooLong:
     case Rule::kNotOffered:
       return device_rule_text(failure);
@@ -358,10 +362,12 @@ const char* remedy_text(const Failure& failure) {
       return "Wait for the completions before the connection is ended.";
     case Rule::kNobodyListens:
       return "Start the server first, and compare address and connection qualifier on both sides.";
+    case Rule::kServiceBusy:
+      return "Have the server answer requests faster, or create that EVD with a longer queue (evd_min_qlen).";
     case Rule::kUnreachable:
       return "Look at the address; SOFTDAT_ADDRESS says which address an adapter listens on.";
     case Rule::kTimedOut:
-      return "Have the server call dat_cr_accept, or give a longer timeout.";
+      return "Have the server call dat_cr_accept, see whether it is stopped or busy, or give a longer timeout.";
     default:
       return "";
   }

@@ -6,8 +6,10 @@
 
 #include "base/place.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/interface_adapter.h"
+#include "libdat/object/memory_region.h"
 
 namespace softdat::object {
 namespace {
@@ -109,6 +111,21 @@ std::string objects_text(const InterfaceAdapter& ia, const void* handle) {
   });
   if (count > kMost) text += "; and " + std::to_string(count - kMost) + " more";
   return text;
+}
+
+std::string segment_text(const InterfaceAdapter& ia, std::uint32_t lmr_context, std::uint64_t address,
+                         std::uint64_t length) {
+  char key[32];
+  std::snprintf(key, sizeof key, "lmr_context 0x%x", lmr_context);
+  std::string region;
+  HandleTable::instance().for_each_live([&](const Object& object, const void* maker) {
+    if (object.kind() != Kind::kLmr || &object.ia() != &ia) return;
+    const MemoryRegionParameters& lmr = static_cast<const MemoryRegion&>(object).query();
+    if (lmr.lmr_context == lmr_context) region = range_text(lmr.address, lmr.length) + by("registered", maker);
+  });
+  const std::string asked = "the range asked for is " + range_text(address, length);
+  if (region.empty()) return std::string(key) + " is that of no live LMR of this adapter; " + asked;
+  return asked + ", but " + key + " is that of the region " + region;
 }
 
 }  // namespace softdat::object

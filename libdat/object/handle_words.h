@@ -2,6 +2,7 @@
 // Describes a handle that cannot be used, in words.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace softdat::object {
@@ -15,5 +16,10 @@ std::string handle_text(const void* handle, const InterfaceAdapter* ia);
 // The live objects of the consumer that belong to the adapter, without `handle`: "EP (made by main at a.c:5), LMR
 // (...)". For an adapter that cannot be closed, or a zone that cannot be freed. Empty: none.
 std::string objects_text(const InterfaceAdapter& ia, const void* handle);
+
+// "the range asked for is [0x10, 0x20), 16 bytes, but lmr_context 0x5 is that of the region [0x10, 0x18), 8 bytes, made
+// by main at a.c:5", or that the context is of no live LMR of the adapter. Any thread. Throws std::bad_alloc.
+std::string segment_text(const InterfaceAdapter& ia, std::uint32_t lmr_context, std::uint64_t address,
+                         std::uint64_t length);
 
 }  // namespace softdat::object

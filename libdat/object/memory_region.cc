@@ -10,6 +10,7 @@
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/protection_zone.h"
 #include "libdat/object/refusal.h"
+#include "libdat/object/users_words.h"
 
 namespace softdat::object {
 namespace {
@@ -132,8 +133,7 @@ Status MemoryRegion::register_memory(const Registration& registration) {
 
 Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
   if (!lmr->region_->revoke()) {
-    return because(invalid_state(StatusDetail::kInvalidStateLmrInUse),
-                   [] { return std::string("a memory window (RMR) is bound to the region, or a bind is posted"); });
+    return because(invalid_state(StatusDetail::kInvalidStateLmrInUse), [&] { return in_use_text(*lmr); });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(lmr)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleLmr);

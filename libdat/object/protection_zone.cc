@@ -4,6 +4,8 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
+#include "libdat/object/refusal.h"
+#include "libdat/object/users_words.h"
 
 namespace softdat::object {
 
@@ -24,7 +26,9 @@ Status ProtectionZone::create(InterfaceAdapter& ia, Handle& pz) {
 }
 
 Status ProtectionZone::free(Pin<ProtectionZone> pz) {
-  if (!pz->users_.try_close()) return invalid_state(StatusDetail::kInvalidStatePzInUse);
+  if (!pz->users_.try_close()) {
+    return because(invalid_state(StatusDetail::kInvalidStatePzInUse), [&] { return in_use_text(*pz); });
+  }
   const bool was_open = HandleTable::instance().close(as_object(std::move(pz)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandlePz);
 }

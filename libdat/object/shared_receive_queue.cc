@@ -5,10 +5,13 @@
 
 #include "base/narrow.h"
 #include "base/probe.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/refusal.h"
+#include "libdat/object/users_words.h"
 
 namespace softdat::object {
 namespace {
@@ -18,6 +21,13 @@ constexpr std::int32_t kLowWatermarkReason = 2;  // DAT_SRQ_LOW_WATERMARK_EVENT
 
 bool is_within(std::int32_t count, std::uint32_t limit) {
   return count >= 0 && static_cast<std::uint32_t>(count) <= limit;
+}
+
+Status refuse_watermark(const Status& status, std::int32_t asked, std::uint32_t most) {
+  return because(status, [&] {
+    return "low_watermark is " + std::to_string(asked) + ", and 0 to " + std::to_string(most) +
+           ", the max_recv_dtos of the queue, are allowed";
+  });
 }
 
 Status check_wish(const SharedReceiveQueueAttributes& wanted, const hca::DeviceAttributes& device) {
@@ -30,8 +40,8 @@ Status check_wish(const SharedReceiveQueueAttributes& wanted, const hca::DeviceA
     const char* const attribute = device.max_srq_sge == device.max_sge ? "max_iov_segments_per_dto" : nullptr;
     return beyond_limit(status, device, {"max_recv_iov", wanted.max_recv_iov, device.max_srq_sge, attribute});
   }
-  const bool is_good = wanted.low_watermark >= 0 && wanted.low_watermark <= wanted.max_recv_dtos;
-  return is_good ? kOk : status;
+  if (is_within(wanted.low_watermark, base::narrow<std::uint32_t>(wanted.max_recv_dtos))) return kOk;
+  return refuse_watermark(status, wanted.low_watermark, base::narrow<std::uint32_t>(wanted.max_recv_dtos));
 }
 
 }  // namespace
@@ -79,7 +89,9 @@ Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
 }
 
 Status SharedReceiveQueue::free(Pin<SharedReceiveQueue> srq) {
-  if (!srq->users_.try_close()) return invalid_state(StatusDetail::kInvalidStateSrqInUse);
+  if (!srq->users_.try_close()) {
+    return because(invalid_state(StatusDetail::kInvalidStateSrqInUse), [&] { return in_use_text(*srq); });
+  }
   const bool was_open = HandleTable::instance().close(as_object(std::move(srq)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleSrq);
 }
@@ -98,7 +110,17 @@ std::shared_ptr<SharedReceiveQueue> SharedReceiveQueue::use() {
 Status SharedReceiveQueue::post_recv(std::span<const Segment> local, std::uint64_t cookie) {
   SOFTDAT_PROBE(post_recv, handle(), cookie, local.data(), local.size());
   const hca::Outcome outcome = queue_->post_recv({.wr_id = cookie, .local = local});
-  return outcome ? kOk : post_failure(outcome.reason(), true);
+  return outcome ? kOk : refuse_post({.wr_id = cookie, .local = local}, post_failure(outcome.reason(), true));
+}
+
+// A device that cannot explain leaves it to the table of answers.
+Status SharedReceiveQueue::refuse_post(const hca::RecvRequest& request, const Status& status) const {
+  const hca::Failure failure = queue_->explain(request);
+  if (failure.rule == hca::Rule::kUnknown) return status;
+  return because(status, [&] {
+    const std::string remedy = remedy_text(failure);
+    return rule_text(failure) + (remedy.empty() ? "" : ". " + remedy);
+  });
 }
 
 Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
@@ -107,9 +129,20 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
                         {"srq_max_recv_dto", max_recv_dtos, device_->attributes().max_srq_wr, "max_recv_per_srq", 1});
   }
   const std::lock_guard lock(mutex_);
-  if (max_recv_dtos < low_watermark_) return invalid_state(StatusDetail::kNoSubtype);
+  if (max_recv_dtos < low_watermark_) {
+    return because(invalid_state(StatusDetail::kNoSubtype), [&] {
+      return "srq_max_recv_dto is " + std::to_string(max_recv_dtos) + ", and the low watermark of the queue is " +
+             std::to_string(low_watermark_) + "; lower that first (dat_srq_set_lw)";
+    });
+  }
   const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
   if (outcome) return kOk;
+  if (outcome.reason() == hca::Error::kInvalidState) {
+    return because(invalid_state(StatusDetail::kNoSubtype), [&] {
+      return "srq_max_recv_dto is " + std::to_string(max_recv_dtos) + ", and " +
+             count_text(queue_->counts().outstanding, "receive") + " of the queue are outstanding";
+    });
+  }
   if (outcome.reason() == hca::Error::kUnsupported) {
     return not_offered(device_->attributes(), "way to let a shared receive queue grow");
   }
@@ -118,7 +151,9 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
 
 Status SharedReceiveQueue::set_low_watermark(std::int32_t low_watermark) {
   const std::lock_guard lock(mutex_);
-  if (!is_within(low_watermark, queue_->capacity())) return invalid_parameter(StatusDetail::kInvalidArg2);
+  if (!is_within(low_watermark, queue_->capacity())) {
+    return refuse_watermark(invalid_parameter(StatusDetail::kInvalidArg2), low_watermark, queue_->capacity());
+  }
   low_watermark_ = low_watermark;
   queue_->arm(base::narrow<std::uint32_t>(low_watermark));
   return kOk;

@@ -198,6 +198,29 @@ TEST_F(ConnectionRaces, DisconnectsFromAllSidesAreHeardOnce) {
   }
 }
 
+// A client that leaves as soon as it is connected, by each way out, while the server is still in dat_cr_accept: the
+// server's dispatcher has the request, the beginning and the end in this order, and nothing between.
+TEST_F(ConnectionRaces, NoEndOvertakesTheBeginningOfAPeerThatLeavesAtOnce) {
+  const DAT_CONN_QUAL qualifier = server_.listen();
+  for (int round = 0; round < 4 * kRounds; ++round) {
+    ASSERT_THAT(client_.connect(server_, qualifier), succeeds());
+    const DAT_CR_HANDLE cr = server_.next_request();
+    race({[&] { EXPECT_THAT(dat_cr_accept(cr, server_.ep, 0, nullptr), succeeds()); },
+          [&] {
+            const DAT_EVENT first = next_event(client_.connect_evd);
+            EXPECT_EQ(first.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+            if (round % 3 == 2) return client_.renew_endpoint();
+            const auto flags = round % 3 == 0 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG;
+            EXPECT_THAT(dat_ep_disconnect(client_.ep, flags), succeeds());
+            next_event(client_.connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
+          }});
+    next_event(server_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+    next_event(server_.connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_TRUE(is_quiet(server_.connect_evd));
+    for (Peer* peer : {&server_, &client_}) ASSERT_THAT(dat_ep_reset(peer->ep), succeeds());
+  }
+}
+
 // The adapter goes while its endpoints connect.
 TEST_F(ConnectionRaces, ClosingTheAdapterWhileItsEndpointsConnect) {
   const DAT_CONN_QUAL qualifier = server_.listen();

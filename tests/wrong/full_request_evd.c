@@ -25,7 +25,7 @@ static void client(void) {
 #ifdef WRONG
   tell("a request to connect to connection qualifier %llu is refused", (unsigned long long)qualifier);
   tell("the EVD of the service point is full, 1 of 1");
-  tell("or the EVD of the service point there has no room for the request"); /* what the caller says */
+  tell("the EVD of its service point is full of requests that are not answered yet"); /* what the caller says */
   expect(connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 #else
   for (i = 0; i < 2; ++i) {

@@ -10,11 +10,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "tools/softdat/dat_call.h"
 
 namespace softdat::tools {
 namespace {
+
+// Children that have not been waited for.
+std::vector<pid_t>& living() {
+  static std::vector<pid_t> pids;
+  return pids;
+}
 
 std::vector<char*> to_pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -37,7 +44,12 @@ Failure system_failure(const char* what, int error) {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& arguments,
-             const std::vector<std::pair<std::string, std::string>>& environment) {
+             const std::vector<std::pair<std::string, std::string>>& environment, Mistakes mistakes) {
+  static bool is_told = false;
+  std::vector<std::pair<std::string, std::string>> whole = environment;
+  if (std::exchange(is_told, true) && mistakes == Mistakes::kToldOnce) whole.emplace_back("SOFTDAT_RUN_TOLD", "1");
+  // An output that is closed is an error from now on (OutputClosed), so that the children are ended before we are.
+  ::signal(SIGPIPE, SIG_IGN);
   // A socket, so that writing to a child that has ended is an error and no signal.
   int input[2];
   int output[2];
@@ -50,7 +62,7 @@ Child::Child(const std::vector<std::string>& arguments,
     throw system_failure("pipe", error);
   }
   output_ = output[0];
-  const int error = spawn(arguments, environment, input[1], output[1]);
+  const int error = spawn(arguments, whole, input[1], output[1]);
   ::close(input[1]);
   ::close(output[1]);
   if (error == 0) return;
@@ -68,11 +80,24 @@ int Child::spawn(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  const int error =
-      posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, to_pointers(words).data(), to_pointers(variables).data());
+  posix_spawnattr_t attributes;
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &pipe);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, to_pointers(words).data(),
+                                to_pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) pid_ = -1;
+  if (error == 0) living().push_back(pid_);
   return error;
+}
+
+void Child::stop_all() {
+  for (const pid_t pid : living()) ::kill(pid, SIGSTOP);
 }
 
 Child::~Child() {
@@ -113,6 +138,7 @@ int Child::wait() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  std::erase(living(), pid_);
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -14,8 +14,12 @@ namespace softdat::tools {
 
 class Child {
  public:
-  // `environment` is added to ours.
-  Child(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& environment);
+  // Who tells mistakes in the environment: the first child of this process, or each.
+  enum class Mistakes { kToldOnce, kToldByEach };
+
+  // `environment` is added to ours. Not for several threads at once.
+  Child(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& environment,
+        Mistakes mistakes = Mistakes::kToldOnce);
   // Kills and reaps a child that has not been waited for.
   ~Child();
   Child(const Child&) = delete;
@@ -27,6 +31,9 @@ class Child {
   std::optional<std::string> read_line();
   // Its exit status, 128 + signal if it was killed.
   int wait();
+
+  // Stops all children (SIGSTOP) that are about to be killed one by one, so that none complains of another's end.
+  static void stop_all();
 
  private:
   int spawn(const std::vector<std::string>& arguments,

@@ -96,6 +96,8 @@ int main(int argc, char** argv) {
   } catch (const softdat::tools::UsageError& error) {
     softdat::tools::print_error(error.what());
     return softdat::tools::kExitUsage;
+  } catch (const softdat::tools::OutputClosed&) {
+    softdat::tools::die_of_closed_output();
   } catch (const std::exception& failure) {
     softdat::tools::print_error(failure.what());
     return softdat::tools::kExitFailure;

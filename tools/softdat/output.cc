@@ -2,12 +2,14 @@
 #include "tools/softdat/output.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
-#include "tools/softdat/dat_call.h"
+#include "tools/softdat/child.h"
 
 namespace softdat::tools {
 namespace {
@@ -19,9 +21,30 @@ void print_line(std::string_view kind, std::string_view text) {
 
 }  // namespace
 
+void throw_write_failure(std::string_view what) {
+  const int error = errno;
+  const std::string text = fmt::format("{}: {}", what, std::strerror(error));
+  if (error == EPIPE) {
+    Child::stop_all();  // they end as the stack unwinds
+    throw OutputClosed(text);
+  }
+  throw Failure(text);
+}
+
 void print_out(std::string_view text) {
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!is_written) throw Failure(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  if (!is_written) throw_write_failure("cannot write to standard output");
+}
+
+// Commands that stop programs in order ignore SIGPIPE, and a parent may have left it ignored or blocked.
+void die_of_closed_output() {
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  ::sigprocmask(SIG_UNBLOCK, &pipe, nullptr);
+  ::raise(SIGPIPE);
+  ::_exit(128 + SIGPIPE);
 }
 
 void print_note(std::string_view text) {

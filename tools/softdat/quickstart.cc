@@ -118,6 +118,8 @@ void run_both(const std::function<void(const Row&)>& on_row) {
   for (const char* transport : {"shm", "tcp"}) {
     try {
       run_pair(transport, on_row);
+    } catch (const OutputClosed&) {
+      throw;
     } catch (const Failure& failure) {
       throw Failure(fmt::format("the two processes could not finish over {}: {}", transport, failure.what()));
     }

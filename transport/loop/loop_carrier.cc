@@ -70,7 +70,7 @@ class LoopRequest final : public InboundRequest {
   LoopRequest(std::shared_ptr<End> end, const Offer& offer) : end_(std::move(end)), offer_(offer) {}
   ~LoopRequest() override {
     const auto section = end_->enter();
-    if (is_alive()) end_->refuse(Refusal::kNoListener, {});
+    if (is_alive()) end_->refuse(Refusal::kBusy, {});
     end_.reset();
   }
 
@@ -144,14 +144,13 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
 void LoopCarrier::serve_request(const std::shared_ptr<End>& end, const Offer& offer) try {
   if (policy_ == ConnectPolicy::kSwallow) return;
   const auto port = ports_.find(offer.service_id);
-  if (policy_ == ConnectPolicy::kRefuse || port == ports_.end() || port->second->is_full()) {
-    return end->refuse(Refusal::kNoListener, {});
-  }
+  if (policy_ == ConnectPolicy::kRefuse || port == ports_.end()) return end->refuse(Refusal::kNoListener, {});
+  if (port->second->is_full()) return end->refuse(Refusal::kBusy, {});
   auto request = std::make_unique<LoopRequest>(end, offer);
   end->start_requested(port->second->unanswered(), offer);
   port->second->sink().on_request(std::move(request));
 } catch (const std::bad_alloc&) {
-  end->refuse(Refusal::kNoListener, {});
+  end->refuse(Refusal::kBusy, {});
 }
 
 // Either list has room for the ends of all connections, so that an end can be noted without memory.

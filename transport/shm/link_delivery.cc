@@ -58,7 +58,8 @@ bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> byte
   if (!offer) return false;
   ShmPort* port = carrier_.find_port(offer->service_id);
   if (port == nullptr || port->is_full()) {
-    finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kNoListener, port == nullptr));
+    const Refusal reason = port == nullptr ? Refusal::kNoListener : Refusal::kBusy;
+    finish(number, RecordKind::kRefuse, encode_bare_refusal(reason, port == nullptr));
     return true;
   }
   auto request = std::make_unique<ShmRequest>(carrier_, *this, number, *offer, port->unanswered());
@@ -74,8 +75,7 @@ bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> byte
 bool Link::refuse_unheard(std::uint32_t number) {
   const Conversation* conversation = conversations_.find(number);
   if (conversation == nullptr) return false;
-  if (!conversation->has_sent_final)
-    finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kNoListener, false));
+  if (!conversation->has_sent_final) finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kBusy, false));
   return true;
 }
 

@@ -271,7 +271,7 @@ std::optional<RefusalNotice> decode_refusal(std::span<const std::byte> from) {
   notice.reason = static_cast<Refusal>(reason);
   notice.is_stale = unpacker.get<std::uint8_t>() != 0;
   notice.private_data = unpacker.get_rest();
-  const bool is_known = reason <= static_cast<std::uint8_t>(Refusal::kProtocol);
+  const bool is_known = reason <= static_cast<std::uint8_t>(Refusal::kBusy);
   return unpacker.is_good() && is_known ? std::optional(std::move(notice)) : std::nullopt;
 }
 

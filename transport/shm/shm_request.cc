@@ -14,7 +14,7 @@ ShmRequest::ShmRequest(ShmCarrier& carrier, Link& link, std::uint32_t number, co
 }
 
 ShmRequest::~ShmRequest() {
-  const BareRefusal refusal = encode_bare_refusal(Refusal::kNoListener, false);
+  const BareRefusal refusal = encode_bare_refusal(Refusal::kBusy, false);
   if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, refusal);
 }
 

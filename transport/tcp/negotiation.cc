@@ -32,8 +32,14 @@ Offer offer_of(const MpaFrame& frame, const std::optional<PrivateBlock>& block) 
 }
 
 Refusal refusal_of(Verdict verdict) {
-  return verdict == Verdict::kNoListener || verdict == Verdict::kNoService ? Refusal::kNoListener
-                                                                           : Refusal::kByConsumer;
+  switch (verdict) {
+    case Verdict::kNoListener:
+      return Refusal::kBusy;
+    case Verdict::kNoService:
+      return Refusal::kNoListener;
+    default:
+      return Refusal::kByConsumer;
+  }
 }
 
 bool has_block(const MpaFrame& frame) {

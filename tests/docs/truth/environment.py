@@ -72,11 +72,10 @@ def limits_in(text):
     return (int(found.group(1)), int(found.group(2))) if found else None
 
 
-def entries_of_readme(text):
-    """The rows of README's table."""
-    section = text.split("\n## Environment\n", 1)[-1].split("\n## ", 1)[0]
+def entries_of_table(text):
+    """The rows of tables of variables."""
     entries = {}
-    for name, values in re.findall(r"^\| `(\w+)` \| ([^|]*) \|", section, re.M):
+    for name, values in re.findall(r"^\| `(\w+)` \| ([^|]*) \|", text, re.M):
         default = re.search(r"`([\w:]+)` \(default\)", values) or re.search(r"default (\d+)", values)
         entries[name] = Entry(name, set(re.findall(r"`([^`]+)`", values)), default and default.group(1), limits_in(values))
     return entries
@@ -114,7 +113,7 @@ def check_entry(tree, page, entry):
         missing = [value for value in row.choices if value not in entry.values]
         if missing:
             yield f"{page}: {entry.name}: the code also takes {' '.join(missing)}"
-        if page == "README.md":
+        if page.endswith(".md"):
             wrong = sorted(entry.values - set(row.choices))
             if wrong:
                 yield f"{page}: {entry.name}: the code does not take {' '.join(wrong)}"
@@ -127,19 +126,23 @@ def check_entry(tree, page, entry):
         yield f"{page}: {entry.name}: the code's default is {default}, not {entry.default}"
 
 
-def check(tree, readme, manual, registry, runner):
-    """Complaints about the four pages that list variables, given as texts."""
+def check(tree, readme, reference, manual, registry, runner):
+    """Complaints about the five pages that list variables, given as texts. README has those that a first program needs."""
     rows = rows_of(tree)
     if len(rows) < 8:
         yield f"{TABLE}: only {len(rows)} variables were found"
-    for page, entries in (("README.md", entries_of_readme(readme)), ("docs/man/man7/softdat.7", entries_of_manual(manual))):
-        for name in sorted(set(rows) - set(entries)):
+    first = entries_of_table(readme.split("\n## Environment\n", 1)[-1].split("\n## ", 1)[0])
+    if len(first) < 5:
+        yield f"README.md: only {len(first)} variables were found"
+    for page, entries in (("README.md", first), ("docs/ENVIRONMENT.md", entries_of_table(reference)),
+                          ("docs/man/man7/softdat.7", entries_of_manual(manual))):
+        for name in sorted(set(rows) - set(entries)) if page != "README.md" else []:
             yield f"{page}: {name} is missing"
         for name in sorted(set(entries) - read_by_code(tree)):
             yield f"{page}: {name}: no code reads it"
         for entry in entries.values():
             yield from check_entry(tree, page, entry)
-    known = readme + manual + registry + runner
+    known = reference + manual + registry + runner
     for name in sorted(read_by_code(tree)):
         if not re.search(rf"\b{name}\b", known):
             yield f"{name} is read by the code, and no page lists it"

@@ -145,6 +145,35 @@ TEST_F(OpenDeviceTest, AddressOfAnotherHostIsRefused) {
   }
 }
 
+TEST_F(OpenDeviceTest, LocalhostIsTheLoopbackAddress) {
+  for (const char* address : {"localhost", "LocalHost", "127.0.0.1", "lo"}) {
+    ::setenv("SOFTDAT_ADDRESS", address, 1);
+    const auto options = settle_options({"sim0", ""});
+    ASSERT_TRUE(options.has_value()) << address;
+    EXPECT_EQ(options->address.ipv4, kLoopback) << address;
+  }
+}
+
+TEST_F(OpenDeviceTest, WhatIsNoAddressIsNamedWithTheRemedy) {
+  const auto words_of = [](const char* address) {
+    ::setenv("SOFTDAT_ADDRESS", address, 1);
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(settle_options({"sim0", ""}).has_value()) << address;
+    return testing::internal::GetCapturedStderr();
+  };
+  for (const char* wrong : {"other-host.invalid", " 127.0.0.1", "127.0.0.1:5", "127.1", "127.0.0.256", "no-such-if0"}) {
+    const std::string said = words_of(wrong);
+    EXPECT_NE(said.find("SOFTDAT_ADDRESS=\"" + std::string(wrong) + "\" is neither"), said.npos) << said;
+    EXPECT_NE(said.find("\"ip -brief address\" lists both"), said.npos) << said;
+  }
+  for (const char* elsewhere : {"192.0.2.1", "2001:db8::1", "224.0.0.1"}) {
+    const std::string said = words_of(elsewhere);
+    EXPECT_NE(said.find("this host has no address " + std::string(elsewhere)), said.npos) << said;
+    EXPECT_NE(said.find("lists what it has"), said.npos) << said;
+  }
+  EXPECT_NE(words_of("0.0.0.0").find("stands for all, and an adapter has one"), std::string::npos);
+}
+
 TEST_F(OpenDeviceTest, WhatIsNotUnderstoodIsRefused) {
   for (const char* data : {"adress=127.0.0.1", "transport=ib", "crc=maybe", "rnr=", "address=1.2.3", "=x",
                            "tcp_timeout=1", "tcp_timeout=5s", "connect_grace=soon"}) {

@@ -86,14 +86,14 @@ TEST_P(ConnectTest, NobodyListeningIsNoListener) {
   EXPECT_TRUE(other.requests.empty());
 }
 
-TEST_P(ConnectTest, ARequestDestroyedUnansweredIsNoListener) {
+TEST_P(ConnectTest, ARequestDestroyedUnansweredIsBusy) {
   PeerPort port(world_->there(), kService, 4);
   Peer active;
   active.connect(world_->here(), world_->there_address(), kService);
   ASSERT_TRUE(reach([&] { return port.requests.size() == 1; }));
   port.requests.clear();
   ASSERT_TRUE(reach([&] { return !active.refusals.empty(); }));
-  EXPECT_EQ(active.refusals, std::vector{Refusal::kNoListener});
+  EXPECT_EQ(active.refusals, std::vector{Refusal::kBusy});
 }
 
 TEST_P(ConnectTest, NobodyAtTheAddressIsARefusal) {
@@ -140,7 +140,7 @@ TEST_P(ConnectTest, AFullBacklogRefusesAndAnswersMakeRoom) {
   }
   active[2].connect(world_->here(), world_->there_address(), kService);
   ASSERT_TRUE(reach([&] { return !active[2].refusals.empty(); }));
-  EXPECT_EQ(active[2].refusals, std::vector{Refusal::kNoListener});
+  EXPECT_EQ(active[2].refusals, std::vector{Refusal::kBusy});
 
   Peer passive, late;
   ASSERT_TRUE(passive.accept(*port.requests[0]));

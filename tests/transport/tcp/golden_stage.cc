@@ -201,7 +201,7 @@ void GoldenStage::be_refused() {
   ask_own();
   port_->requests.clear();
   ASSERT_TRUE(reach_own([&] { return !active_->refusals.empty(); }));
-  EXPECT_EQ(active_->refusals, std::vector{Refusal::kNoListener});
+  EXPECT_EQ(active_->refusals, std::vector{Refusal::kBusy});
 }
 
 // Both ways, with the addresses of either adapter, and one whose receive completes as a solicited one. The longest is

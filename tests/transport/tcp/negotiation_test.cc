@@ -104,7 +104,7 @@ TEST(Negotiation, VerdictsBecomeRefusals) {
   };
   EXPECT_EQ(refused(Verdict::kNoService).meaning, Meaning::kWrongService);
   EXPECT_EQ(refused(Verdict::kNoListener).meaning, Meaning::kRefused);
-  EXPECT_EQ(refused(Verdict::kNoListener).refusal, Refusal::kNoListener);
+  EXPECT_EQ(refused(Verdict::kNoListener).refusal, Refusal::kBusy);
   EXPECT_EQ(refused(Verdict::kByConsumer).refusal, Refusal::kByConsumer);
   EXPECT_EQ(refused(Verdict::kByConsumer).peer.private_data, kOffer.private_data);
 }

@@ -75,7 +75,8 @@ Findings joined(const Findings& one, const Findings& other) {
 
 // What a child that talks to itself over the carrier has to say.
 Findings carrier_findings(const std::string& carrier) {
-  Child child({"doctor-worker"}, {{"SOFTDAT_TRANSPORT", carrier}, {"SOFTDAT_BACKEND", "sim"}, {"SOFTDAT_ANY_IA", "1"}});
+  Child child({"doctor-worker"}, {{"SOFTDAT_TRANSPORT", carrier}, {"SOFTDAT_BACKEND", "sim"}, {"SOFTDAT_ANY_IA", "1"}},
+              Child::Mistakes::kToldByEach);
   Findings findings;
   std::string outcome = "it ended without a word";
   while (const auto line = child.read_line()) {

@@ -186,8 +186,10 @@ ListenAddress read_listen_address(const std::string& text) {
   if (address.size() > 2 && address.front() == '[' && address.back() == ']') {
     address = address.substr(1, address.size() - 2);
   }
+  if (address == "localhost") address = "127.0.0.1";
   if (!is_loopback(address)) {
-    throw UsageError(fmt::format("--listen \"{}\" is not at a loopback address; allowed: 127.0.0.1 and [::1]", text));
+    throw UsageError(
+        fmt::format("--listen \"{}\" is not at a loopback address; allowed: localhost, 127.0.0.1 and [::1]", text));
   }
   result.address = address;
   return result;

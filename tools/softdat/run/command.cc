@@ -196,6 +196,7 @@ CopyPlan Command::plan_copy(const Environment& environment, const std::vector<Ho
   // Alone it stays in our group: a terminal, mpirun and srun then reach it as they would without us.
   copy.has_own_group = is_gathered() || (timeout_s_ > 0 && ::isatty(STDIN_FILENO) == 0);
   Environment own = environment;
+  if (index > 0) own.put("SOFTDAT_RUN_TOLD", "1");
   if (is_gathered()) {
     own.put("SOFTDAT_RUN_COPY", is_server ? "server" : fmt::format("{}", number));
     own.put("SOFTDAT_RUN_COPIES", fmt::format("{}", clients()));

@@ -37,8 +37,10 @@ void check_address(const std::string& address) {
   const bool has_form_of_interface =
       !has_form_of_address && address.size() < IFNAMSIZ && address.find_first_of("/ \t\n") == address.npos;
   if (address.empty() || has_form_of_interface || base::read_ip_address(address)) return;
-  throw UsageError(
-      fmt::format("--address \"{}\" is neither an IP address nor the name of a network interface", address));
+  throw UsageError(fmt::format(
+      "--address \"{}\" is neither an IP address nor the name of a network interface; \"ip -brief address\" "
+      "lists both",
+      address));
 }
 
 }  // namespace

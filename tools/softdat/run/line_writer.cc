@@ -6,9 +6,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
-#include "tools/softdat/dat_call.h"
+#include "tools/softdat/output.h"
 
 namespace softdat::tools::run {
 namespace {
@@ -25,7 +24,7 @@ void write_all(int target, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(target, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw Failure(fmt::format("cannot write the programs' output: {}", std::strerror(errno)));
+    if (put < 0) throw_write_failure("cannot write the programs' output");
     text.remove_prefix(static_cast<std::size_t>(put));
   }
 }

@@ -128,7 +128,7 @@ int block_signals(bool with_terminal_stop) {
   by_default.sa_handler = SIG_DFL;
   // Where it is ignored, as some programs leave it to their children, nobody could be waited for.
   ::sigaction(SIGCHLD, &by_default, &g_inherited.child);
-  // An output that is closed is an error here, so that the programs are stopped in order.
+  // An output that is closed is an error here (OutputClosed), so that the programs are stopped in order.
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignored, &g_inherited.pipe);

@@ -180,6 +180,8 @@ int WhySlowCommand::run_program() const {
     explain(file);
   } catch (const NothingHappened&) {
     print_note("there is nothing to explain: an adapter was opened, and the program posted nothing on it");
+  } catch (const OutputClosed&) {
+    throw;
   } catch (const Failure& failure) {
     if (status == 0) throw;
     print_error(failure.what());
