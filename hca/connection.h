@@ -90,8 +90,8 @@ class ConnectionRequest {
   virtual std::span<const std::byte> private_data() const = 0;
 
   // How many reads the peer answers at a time, and how many it wants to have outstanding; both 0 if it does not say.
-  virtual std::uint32_t reads_in() const = 0;
-  virtual std::uint32_t reads_out() const = 0;
+  virtual std::uint32_t ird() const = 0;
+  virtual std::uint32_t ord() const = 0;
 
   // Accepts with an idle queue pair, whose sink later gets kEstablished, or kAcceptFailed if the peer has gone. Failure
   // changes nothing: kInvalidState (the queue pair is not idle, or the request was answered before), kInvalidArgument

@@ -166,8 +166,8 @@ struct DeviceAttributes {
   std::uint32_t max_pd;
   std::uint64_t max_mr_size;
   std::uint32_t max_message_size;
-  std::uint32_t max_reads_in;   // per queue pair, as responder
-  std::uint32_t max_reads_out;  // per queue pair, as initiator
+  std::uint32_t max_ird;  // per queue pair, as responder
+  std::uint32_t max_ord;  // per queue pair, as initiator
   std::uint32_t max_private_data;
   std::uint32_t max_srq = 0;  // 0: no shared receive queues
   std::uint32_t max_srq_wr = 0;
@@ -192,8 +192,8 @@ struct QueuePairLimits {
   std::uint32_t recv_wr = 0;
   std::uint32_t send_sge = 0;
   std::uint32_t recv_sge = 0;
-  std::uint32_t reads_in = 0;
-  std::uint32_t reads_out = 0;
+  std::uint32_t ird = 0;
+  std::uint32_t ord = 0;
 };
 
 }  // namespace softdat::hca

@@ -11,7 +11,7 @@
 namespace softdat::simnic {
 namespace {
 
-constexpr std::size_t kKindsOfNews = 2;  // arrivals and the overflow
+constexpr std::size_t kKindsOfUpcalls = 2;  // arrivals and the overflow
 
 }  // namespace
 
@@ -20,7 +20,7 @@ CompletionQueue::CompletionQueue(Engine& engine, hca::ReceiveAccounts& accounts,
     : engine_(engine), accounts_(accounts), sink_(sink), ring_(nullptr) {
   rings_.push_back(std::make_unique<CompletionRing>(capacity));
   ring_.store(rings_.back().get(), std::memory_order_release);
-  engine_.upward().promise(kKindsOfNews);
+  engine_.upcalls().reserve(kKindsOfUpcalls);
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -28,8 +28,8 @@ CompletionQueue::~CompletionQueue() {
   hca::Completion left;
   while (poll({&left, 1}) == 1) {
   }
-  engine_.upward().forget(this);
-  engine_.upward().release(kKindsOfNews);
+  engine_.upcalls().forget(this);
+  engine_.upcalls().release(kKindsOfUpcalls);
 }
 
 // Most polls find nothing.
@@ -148,13 +148,13 @@ void CompletionQueue::arm(bool solicited_only) {
 
 void CompletionQueue::lose_one() {
   lost_.fetch_add(1, std::memory_order_relaxed);
-  if (!has_overflowed_.exchange(true)) engine_.upward().say_again(this, OverflowNews{&sink_});
+  if (!has_overflowed_.exchange(true)) engine_.upcalls().post_counted(this, OverflowUpcall{&sink_});
 }
 
 void CompletionQueue::wake_all() {
   event_count_.notify();
   if (armed_.exchange(Armed::kOff, std::memory_order_seq_cst) != Armed::kOff) {
-    engine_.upward().say_once(this, CompletionNews{&sink_});
+    engine_.upcalls().post_coalesced(this, CompletionUpcall{&sink_});
   }
 }
 
@@ -170,7 +170,7 @@ void CompletionQueue::wake_all() {
   const bool is_solicited = completion.solicited || completion.status != hca::CompletionStatus::kSuccess;
   if (armed == Armed::kSolicited && !is_solicited) return;
   if (armed_.compare_exchange_strong(armed, Armed::kOff, std::memory_order_seq_cst)) {
-    engine_.upward().say_once(this, CompletionNews{&sink_});
+    engine_.upcalls().post_coalesced(this, CompletionUpcall{&sink_});
   }
 }
 

@@ -44,7 +44,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool is_filling_up() const { return ring().is_half_full(); }
 
   // Any thread. False when the queue is full: the completion is lost, the sink hears on_overflow() once (until
-  // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upward queue.
+  // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upcall queue.
   [[gnu::always_inline]] bool push(const hca::Completion& completion, bool is_quiet) {
     if (!add(completion)) [[unlikely]]
       return lose(completion);

@@ -27,8 +27,8 @@ class ConnectionRequest final : public hca::ConnectionRequest, public hca::Datag
   hca::Address remote_address() const override { return offer_.address; }
   std::uint64_t service_id() const override { return service_id_; }
   std::span<const std::byte> private_data() const override { return offer_.private_data; }
-  std::uint32_t reads_in() const override { return offer_.reads_in; }
-  std::uint32_t reads_out() const override { return offer_.reads_out; }
+  std::uint32_t ird() const override { return offer_.ird; }
+  std::uint32_t ord() const override { return offer_.ord; }
   hca::Outcome accept(hca::QueuePair& qp, std::span<const std::byte> private_data) override;
   hca::Outcome reject(std::span<const std::byte> private_data) override;
   hca::Outcome hand_off(std::uint64_t service_id) override;

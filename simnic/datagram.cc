@@ -71,12 +71,12 @@ std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramH
 }
 
 void set_queue_pair_number(transport::Offer& offer, std::uint32_t number) {
-  offer.reads_in = number & kNumberMask;
-  offer.reads_out = number >> kNumberBits & kNumberMask;
+  offer.ird = number & kNumberMask;
+  offer.ord = number >> kNumberBits & kNumberMask;
 }
 
 std::uint32_t queue_pair_number(const transport::Offer& offer) {
-  return (offer.reads_in & kNumberMask) | (offer.reads_out & kNumberMask) << kNumberBits;
+  return (offer.ird & kNumberMask) | (offer.ord & kNumberMask) << kNumberBits;
 }
 
 }  // namespace softdat::simnic

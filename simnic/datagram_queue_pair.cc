@@ -21,7 +21,7 @@ using hca::CompletionStatus;
 using hca::ConnectionEventType;
 using hca::QueuePairState;
 
-constexpr std::size_t kStandingNews = 1;  // that there are too many receives
+constexpr std::size_t kStandingUpcalls = 1;  // that there are too many receives
 
 // Copies from `bytes` to what the slices name; true when all of it had its place, and none of that faulted.
 bool scatter(std::span<const std::byte> bytes, const transport::SliceList& slices) {
@@ -77,14 +77,14 @@ DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::Queu
       recvs_(limits_.recv_wr, limits_.recv_sge),
       send_feed_(send_feed_of(config)),
       recv_feed_(recv_feed_of(config)) {
-  nic_.engine.upward().promise(kStandingNews);
+  nic_.engine.upcalls().reserve(kStandingUpcalls);
   const Engine::Hold hold(nic_.engine);
   try {
     number_ = nic_.datagrams.add(*this);
     if (shared_ != nullptr) shared_->join();
   } catch (const std::bad_alloc&) {
     nic_.datagrams.remove(number_);
-    nic_.engine.upward().release(kStandingNews);
+    nic_.engine.upcalls().release(kStandingUpcalls);
     throw;
   }
 }
@@ -105,8 +105,8 @@ DatagramQueuePair::~DatagramQueuePair() {
     }
     nic_.engine.forget(*this);
   }
-  nic_.engine.upward().forget(this);
-  nic_.engine.upward().release(kStandingNews + (is_end_promised_ ? 1 : 0));
+  nic_.engine.upcalls().forget(this);
+  nic_.engine.upcalls().release(kStandingUpcalls + (is_end_promised_ ? 1 : 0));
 }
 
 hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
@@ -141,7 +141,8 @@ void DatagramQueuePair::look_at_recv_limits() {
   if (!recv_limits_.is_set()) [[likely]]
     return;
   const std::uint32_t count = recvs_outstanding();
-  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().say_again(this, RecvLimitNews{sink_});
+  if (recv_limits_.takes_soft(count) && sink_ != nullptr)
+    nic_.engine.upcalls().post_counted(this, RecvLimitUpcall{sink_});
   const bool breaks = recv_limits_.exceeds_hard(count) && state() == QueuePairState::kConnected;
   if (breaks) enter_error(ConnectionEventType::kBroken);
 }
@@ -152,8 +153,8 @@ hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& reques
       request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  const KeyFault fault = check_segments(memory_, request.local, kLocalRead);
-  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  const AccessError fault = check_segments(memory_, request.local, kLocalRead);
+  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
   const SendEntry entry{.wr_id = request.wr_id,
                         .link = static_cast<const AddressHandle*>(request.peer)->link_number(),
                         .qp_number = request.qp_number,
@@ -193,8 +194,8 @@ void DatagramQueuePair::transmit_oldest() {
                           .length = entry.length,
                           .is_solicited = (entry.flags & hca::kSolicited) != 0};
   transport::SliceList slices;
-  const KeyFault fault = resolve(memory_, sends_.segments(number), kLocalRead, 0, entry.length, slices);
-  if (fault != KeyFault::kNone) return complete_send(CompletionStatus::kLocalProtection);
+  const AccessError fault = resolve(memory_, sends_.segments(number), kLocalRead, 0, entry.length, slices);
+  if (fault != AccessError::kNone) return complete_send(CompletionStatus::kLocalProtection);
   DatagramLink* const link = nic_.datagrams.find_link(entry.link);
   std::vector<std::byte> datagram;
   if (link == nullptr || !resize(datagram, kDatagramHeadSize + entry.length)) {
@@ -224,8 +225,8 @@ void DatagramQueuePair::receive_with_baton(const DatagramHead& head, const trans
   transport::SliceList front, rest;
   const auto segments = recvs_.segments(number);
   const bool is_ours =
-      resolve(recv_memory_, segments, hca::kLocalWrite, 0, prefix.size(), front) == KeyFault::kNone &&
-      resolve(recv_memory_, segments, hca::kLocalWrite, prefix.size(), head.length, rest) == KeyFault::kNone;
+      resolve(recv_memory_, segments, hca::kLocalWrite, 0, prefix.size(), front) == AccessError::kNone &&
+      resolve(recv_memory_, segments, hca::kLocalWrite, prefix.size(), head.length, rest) == AccessError::kNone;
   const bool is_placed = is_ours && scatter(prefix, front) && scatter(data, rest);
   complete_recv(is_placed ? CompletionStatus::kSuccess : CompletionStatus::kLocalProtection, is_placed ? length : 0,
                 head.is_solicited);
@@ -285,10 +286,10 @@ DatagramLink& DatagramQueuePair::make_link() {
   auto link = std::make_shared<DatagramLink>(nic_.engine, nic_.datagrams, static_cast<DatagramLinkSink&>(*this));
   links_.reserve(links_.size() + 1);
   if (!is_end_promised_) {
-    nic_.engine.upward().promise(1);
+    nic_.engine.upcalls().reserve(1);
     is_end_promised_ = true;
   }
-  nic_.engine.upward().promise(1);
+  nic_.engine.upcalls().reserve(1);
   ++promised_exchanges_;
   return *links_.emplace_back(std::move(link));
 }
@@ -297,7 +298,7 @@ DatagramLink& DatagramQueuePair::make_link() {
 void DatagramQueuePair::drop_newest_link() {
   base::require_lock(locks::kBaton);
   links_.pop_back();
-  nic_.engine.upward().release(1);
+  nic_.engine.upcalls().release(1);
   --promised_exchanges_;
 }
 
@@ -366,14 +367,14 @@ bool DatagramQueuePair::on_exchanged(DatagramLink& link, ConnectionEventType typ
 
 void DatagramQueuePair::tell(hca::DatagramEvent event) {
   --promised_exchanges_;
-  nic_.engine.upward().say(this, DatagramNews{&datagram_sink_, std::move(event)});
+  nic_.engine.upcalls().post(this, DatagramUpcall{&datagram_sink_, std::move(event)});
 }
 
 void DatagramQueuePair::release_links() {
   base::require_lock(locks::kBaton);
   for (const auto& link : links_) link->forget_sink();
   links_.clear();
-  nic_.engine.upward().release(std::exchange(promised_exchanges_, 0));
+  nic_.engine.upcalls().release(std::exchange(promised_exchanges_, 0));
 }
 
 hca::Outcome DatagramQueuePair::disconnect(bool) {
@@ -390,10 +391,10 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
   release_links();
   flush();
   if (sink_ == nullptr) return;
-  News end = ConnectionNews{sink_, {news, {}}, nullptr};
-  if (std::exchange(is_end_promised_, false)) return nic_.engine.upward().say(this, std::move(end));
+  Upcall end = ConnectionUpcall{sink_, {news, {}}, nullptr};
+  if (std::exchange(is_end_promised_, false)) return nic_.engine.upcalls().post(this, std::move(end));
   // No peer has been reached since the last end, and what was posted has been flushed.
-  static_cast<void>(nic_.engine.upward().try_say(this, end));
+  static_cast<void>(nic_.engine.upcalls().try_post(this, end));
 }
 
 hca::Outcome DatagramQueuePair::reset() {

@@ -110,7 +110,7 @@ bool Engine::progress_for(const void* queue) {
 }
 
 inline bool Engine::tell_news() {
-  return upward_.has_news() && upward_.deliver();
+  return upcalls_.has_news() && upcalls_.deliver();
 }
 
 // Looks, or turns, unless another thread has the baton.
@@ -142,7 +142,7 @@ bool Engine::peek() {
   if (!baton_.try_take()) return false;
   const std::size_t done = turn_with_baton(base::Clock::now(), Haste::kEager);
   leave();
-  upward_.deliver();
+  upcalls_.deliver();
   return done > 0;
 }
 
@@ -150,7 +150,7 @@ std::size_t Engine::turn(base::Time now, Haste haste) {
   baton_.take();
   const std::size_t done = turn_with_baton(now, haste);
   leave();
-  upward_.deliver();
+  upcalls_.deliver();
   return done;
 }
 
@@ -247,12 +247,12 @@ void Engine::let_go() {
   finish_section_with_baton();
   leave();
   if (!thread_) return;
-  if (upward_.has_news()) thread_->kick();
+  if (upcalls_.has_news()) thread_->kick();
   thread_->note_deadline();
 }
 
 void Engine::have_news_told() {
-  if (thread_ && upward_.has_news()) thread_->kick();
+  if (thread_ && upcalls_.has_news()) thread_->kick();
 }
 
 void Engine::ring(Task& task) {

@@ -20,7 +20,7 @@
 #include "simnic/poll_leader.h"
 #include "simnic/spin_budget.h"
 #include "simnic/task.h"
-#include "simnic/upward_queue.h"
+#include "simnic/upcall_queue.h"
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
@@ -84,11 +84,11 @@ class Engine {
   // which this thread copies. Counts as a poll, but does not make the engine thread stand aside by itself.
   void catch_up();
 
-  // Any thread, with any lock. Wakes the engine thread to deliver what the caller has left in the upward queue.
+  // Any thread, with any lock. Wakes the engine thread to deliver what the caller has left in the upcall queue.
   void have_news_told();
 
   // Any thread.
-  UpwardQueue& upward() { return upward_; }
+  UpcallQueue& upcalls() { return upcalls_; }
 
   // With the baton.
   // Before what may be a cancellation point. A Hold does it, and a turn() of the carrier takes care of itself.
@@ -146,11 +146,11 @@ class Engine {
   const transport::WatchWords* const watch_words_;  // the carrier's; null: none
   Baton baton_;
   DoorbellList doorbells_;
-  UpwardQueue upward_;
+  UpcallQueue upcalls_;
   SpinBudget spin_;
   // Owned by the baton.
   base::Timers timers_;
-  FailureWatch failure_watch_{upward_};
+  FailureWatch failure_watch_{upcalls_};
   template <Task::DueHook Task::*Hook>
   using TaskList = boost::intrusive::list<Task, boost::intrusive::member_hook<Task, Task::DueHook, Hook>>;
   TaskList<&Task::due_now_> due_now_;

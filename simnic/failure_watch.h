@@ -6,35 +6,35 @@
 #include <vector>
 
 #include "hca/device.h"
-#include "simnic/upward_queue.h"
+#include "simnic/upcall_queue.h"
 
 namespace softdat::simnic {
 
 class FailureWatch {
  public:
-  explicit FailureWatch(UpwardQueue& upward) : upward_(upward) {}
+  explicit FailureWatch(UpcallQueue& upward) : upcalls_(upward) {}
 
   // Throws std::bad_alloc.
   void add(hca::DeviceSink& sink) {
     sinks_.reserve(sinks_.size() + 1);
-    upward_.promise(1);
+    upcalls_.reserve(1);
     sinks_.push_back(&sink);
-    if (has_failed_) upward_.say(&sink, FailureNews{&sink});
+    if (has_failed_) upcalls_.post(&sink, FailureUpcall{&sink});
   }
-  // An upcall to the sink that still waits must be dropped with UpwardQueue::forget().
+  // An upcall to the sink that still waits must be dropped with UpcallQueue::forget().
   void remove(hca::DeviceSink& sink) {
     const std::size_t removed = std::erase(sinks_, &sink);
-    if (!has_failed_) upward_.release(removed);
+    if (!has_failed_) upcalls_.release(removed);
   }
 
   // Calls each sink once, however often the NIC fails.
   void tell() {
     if (std::exchange(has_failed_, true)) return;
-    for (hca::DeviceSink* sink : sinks_) upward_.say(sink, FailureNews{sink});
+    for (hca::DeviceSink* sink : sinks_) upcalls_.post(sink, FailureUpcall{sink});
   }
 
  private:
-  UpwardQueue& upward_;
+  UpcallQueue& upcalls_;
   std::vector<hca::DeviceSink*> sinks_;
   bool has_failed_ = false;
 };

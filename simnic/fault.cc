@@ -10,35 +10,35 @@ constexpr std::uint8_t kTagged = 1;                  // DDP's error type
 
 }  // namespace
 
-transport::TerminateCode write_refusal(KeyFault fault) {
+transport::TerminateCode write_refusal(AccessError fault) {
   switch (fault) {
-    case KeyFault::kNone:
-    case KeyFault::kBadKey:
+    case AccessError::kNone:
+    case AccessError::kBadKey:
       return kTaggedInvalidStag;
-    case KeyFault::kWrongDomain:
+    case AccessError::kWrongDomain:
       return {kDdp, kTagged, 0x02};
-    case KeyFault::kWraps:
+    case AccessError::kWraps:
       return {kDdp, kTagged, 0x03};
-    case KeyFault::kOutOfRange:
+    case AccessError::kOutOfRange:
       return kTaggedOutOfBounds;
-    case KeyFault::kMissingRight:
+    case AccessError::kMissingRight:
       return {kRdmap, kProtection, 0x02};
   }
   return kLocalCatastrophe;
 }
 
-transport::TerminateCode read_refusal(KeyFault fault) {
+transport::TerminateCode read_refusal(AccessError fault) {
   switch (fault) {
-    case KeyFault::kNone:
-    case KeyFault::kBadKey:
+    case AccessError::kNone:
+    case AccessError::kBadKey:
       return {kRdmap, kProtection, 0x00};
-    case KeyFault::kOutOfRange:
+    case AccessError::kOutOfRange:
       return {kRdmap, kProtection, 0x01};
-    case KeyFault::kMissingRight:
+    case AccessError::kMissingRight:
       return {kRdmap, kProtection, 0x02};
-    case KeyFault::kWrongDomain:
+    case AccessError::kWrongDomain:
       return {kRdmap, kProtection, 0x03};
-    case KeyFault::kWraps:
+    case AccessError::kWraps:
       return {kRdmap, kProtection, 0x04};
   }
   return kLocalCatastrophe;
@@ -58,17 +58,17 @@ bool concerns_read(const transport::TerminateCode& code) {
   return code.layer == kRdmap && code != kCannotInvalidate;
 }
 
-hca::Error error_of(KeyFault fault) {
+hca::Error error_of(AccessError fault) {
   switch (fault) {
-    case KeyFault::kNone:
-    case KeyFault::kBadKey:
+    case AccessError::kNone:
+    case AccessError::kBadKey:
       return hca::Error::kBadKey;
-    case KeyFault::kWrongDomain:
+    case AccessError::kWrongDomain:
       return hca::Error::kWrongDomain;
-    case KeyFault::kWraps:
-    case KeyFault::kOutOfRange:
+    case AccessError::kWraps:
+    case AccessError::kOutOfRange:
       return hca::Error::kOutOfRange;
-    case KeyFault::kMissingRight:
+    case AccessError::kMissingRight:
       return hca::Error::kMissingRight;
   }
   return hca::Error::kPermission;

@@ -50,10 +50,10 @@ constexpr Fault receive_fault() {
 
 // A remote write that its key does not allow. Bad STag, bounds, stream and wrap are DDP's to find
 // (RFC 5041 section 8.2); it has no number for a missing right, which is RDMAP's.
-transport::TerminateCode write_refusal(KeyFault fault);
+transport::TerminateCode write_refusal(AccessError fault);
 
 // A remote read that its key does not allow (RFC 5040 section 4.8, remote protection error).
-transport::TerminateCode read_refusal(KeyFault fault);
+transport::TerminateCode read_refusal(AccessError fault);
 
 // What our request completes with when the peer answered it with this. kFlushed: no request of ours
 // is to blame.
@@ -63,6 +63,6 @@ hca::CompletionStatus status_of(const transport::TerminateCode& code);
 bool concerns_read(const transport::TerminateCode& code);
 
 // What a post with such a local segment is answered.
-hca::Error error_of(KeyFault fault);
+hca::Error error_of(AccessError fault);
 
 }  // namespace softdat::simnic

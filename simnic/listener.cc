@@ -17,7 +17,7 @@ Listener::~Listener() {
     port_.reset();
   }
   // Requests not delivered yet are refused as they die in there.
-  engine_.upward().forget(this);
+  engine_.upcalls().forget(this);
 }
 
 std::optional<transport::ListenError> Listener::open_with_baton(std::uint32_t backlog) {
@@ -33,9 +33,9 @@ void Listener::take_with_baton(std::unique_ptr<transport::InboundRequest>& reque
   base::require_lock(locks::kBaton);
   auto wrapped = std::make_unique<ConnectionRequest>(engine_, table_, request->offer(), service_id_);
   ConnectionRequest& ours = *wrapped;
-  News news = RequestNews{&sink_, std::move(wrapped)};
+  Upcall upcall = RequestUpcall{&sink_, std::move(wrapped)};
   ours.adopt(std::move(request));
-  if (engine_.upward().try_say(this, news)) return;
+  if (engine_.upcalls().try_post(this, upcall)) return;
   request = ours.give_up();
   throw std::bad_alloc();
 }

@@ -27,7 +27,7 @@ inline constexpr base::LockPlace kLastPeer{base::kLeafPlace, "DirectPath::last_p
                                            "the peer of the last connection is read or set"};
 inline constexpr base::LockPlace kMemoryKeys{base::kLeafPlace, "MemoryTable::mutex_",
                                              "a memory key is issued or removed"};
-inline constexpr base::LockPlace kUpwardQueue{base::kLeafPlace, "UpwardQueue::mutex_",
+inline constexpr base::LockPlace kUpcallQueue{base::kLeafPlace, "UpcallQueue::mutex_",
                                               "an upcall enters or leaves the queue"};
 inline constexpr base::LockPlace kRemote{base::kLeafPlace, "QueuePair::remote_",
                                          "the address of the peer is read or set"};
@@ -38,6 +38,6 @@ inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair:
 inline constexpr std::array kOfSimnic = {
     &kLiveProcess, &kBaton,  &kLane,      &kPostSend,         &kPostDatagram, &kPostReceive, &kPostDatagramReceive,
     &kPostShared,  &kHome,   &kBoard,     &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
-    &kUpwardQueue, &kRemote, &kFaultyNic, &kFaultyPost};
+    &kUpcallQueue, &kRemote, &kFaultyNic, &kFaultyPost};
 
 }  // namespace softdat::locks

@@ -25,26 +25,26 @@ inline MemoryTable::Slot* MemoryTable::find_live(std::uint32_t key) const {
   return is_live ? slot : nullptr;
 }
 
-inline KeyFault MemoryTable::check_range(const Slot& slot, std::uint64_t address, std::uint64_t length) {
-  if (address + length < address) return KeyFault::kWraps;
+inline AccessError MemoryTable::check_range(const Slot& slot, std::uint64_t address, std::uint64_t length) {
+  if (address + length < address) return AccessError::kWraps;
   const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
   const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
   // Neither side of these can overflow: address >= start before the subtraction.
-  if (address < start || length > size || address - start > size - length) return KeyFault::kOutOfRange;
-  return KeyFault::kNone;
+  if (address < start || length > size || address - start > size - length) return AccessError::kOutOfRange;
+  return AccessError::kNone;
 }
 
-inline KeyFault MemoryTable::check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length,
-                                        hca::AccessMask rights, Accessor who) const {
-  if (slot == nullptr) return KeyFault::kBadKey;
+inline AccessError MemoryTable::check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length,
+                                           hca::AccessMask rights, Accessor who) const {
+  if (slot == nullptr) return AccessError::kBadKey;
   const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
-  if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
-  if (const KeyFault fault = check_range(*slot, address, length); fault != KeyFault::kNone) return fault;
-  if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return KeyFault::kMissingRight;
+  if (owner != who.domain && owner != who.stream) return AccessError::kWrongDomain;
+  if (const AccessError fault = check_range(*slot, address, length); fault != AccessError::kNone) return fault;
+  if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return AccessError::kMissingRight;
   const std::uint32_t region = slot->region.load(std::memory_order_relaxed);
   if (region != 0 && find_live(region) == nullptr) [[unlikely]]
-    return KeyFault::kBadKey;
-  return KeyFault::kNone;
+    return AccessError::kBadKey;
+  return AccessError::kNone;
 }
 
 const MemoryTable::Slot* MemoryTable::find_slot(std::uint32_t index) const {
@@ -149,20 +149,20 @@ hca::AccessMask MemoryTable::bind_rights(hca::AccessMask access) {
   return read | ((access & kChanging) != 0 ? hca::kLocalWrite : 0u);
 }
 
-KeyFault MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
+AccessError MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
   const hca::AccessMask rights = bind_rights(grant.access);
   // Nothing is bound to a window.
-  const KeyFault fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
+  const AccessError fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
   const bool is_window = region != nullptr && region->region.load(std::memory_order_relaxed) != 0;
-  return is_window ? KeyFault::kBadKey : fault;
+  return is_window ? AccessError::kBadKey : fault;
 }
 
-KeyFault MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
+AccessError MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   const std::lock_guard lock(mutex_);
   Slot* region = find_live(grant.region);
-  if (const KeyFault fault = check_bind(region, grant); fault != KeyFault::kNone) return fault;
+  if (const AccessError fault = check_bind(region, grant); fault != AccessError::kNone) return fault;
   const auto index = take_index_locked();
-  if (!index) return KeyFault::kNone;
+  if (!index) return AccessError::kNone;
   Slot& slot = *find(*index);
   key = next_key_locked(*index);
   const std::uint64_t place = grant.address + region->shift.load(std::memory_order_relaxed);
@@ -179,7 +179,7 @@ KeyFault MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   note_place_locked(*index);
   slot.reserved.store(key, std::memory_order_release);
   ++region->windows;
-  return KeyFault::kNone;
+  return AccessError::kNone;
 }
 
 bool MemoryTable::is_reserved(std::uint32_t key) const {
@@ -196,15 +196,15 @@ bool MemoryTable::open(std::uint32_t key) {
   return true;
 }
 
-KeyFault MemoryTable::invalidate(std::uint32_t key, Accessor who) {
+AccessError MemoryTable::invalidate(std::uint32_t key, Accessor who) {
   const std::lock_guard lock(mutex_);
   Slot* slot = find_live(key);
-  if (slot == nullptr || slot->region.load(std::memory_order_relaxed) == 0) return KeyFault::kBadKey;
+  if (slot == nullptr || slot->region.load(std::memory_order_relaxed) == 0) return AccessError::kBadKey;
   const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
-  if (owner != who.domain && owner != who.stream) return KeyFault::kWrongDomain;
+  if (owner != who.domain && owner != who.stream) return AccessError::kWrongDomain;
   slot->window->set_key(0);
   free_slot_locked(key >> kTagBits, KeyEnd::kInvalidated);
-  return KeyFault::kNone;
+  return AccessError::kNone;
 }
 
 hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
@@ -224,28 +224,28 @@ hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
           .note = slot->note};
 }
 
-KeyFault MemoryTable::check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                            Accessor who) const {
-  if (length == 0) return KeyFault::kNone;
+AccessError MemoryTable::check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                               Accessor who) const {
+  if (length == 0) return AccessError::kNone;
   return check_slot(find_live(key), address, length, rights, who);
 }
 
-KeyFault MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                             Accessor who, std::byte*& place) const {
+AccessError MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                                Accessor who, std::byte*& place) const {
   place = nullptr;
-  if (length == 0) return KeyFault::kNone;
+  if (length == 0) return AccessError::kNone;
   const Slot* slot = find_live(key);
-  const KeyFault fault = check_slot(slot, address, length, rights, who);
-  if (fault != KeyFault::kNone) return fault;
+  const AccessError fault = check_slot(slot, address, length, rights, who);
+  if (fault != AccessError::kNone) return fault;
   const std::uint64_t real = address + slot->shift.load(std::memory_order_relaxed);
   place = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(real));
-  return KeyFault::kNone;
+  return AccessError::kNone;
 }
 
-KeyFault MemoryTable::check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const {
-  if (length == 0) return KeyFault::kNone;
+AccessError MemoryTable::check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const {
+  if (length == 0) return AccessError::kNone;
   const Slot* slot = find_live(key);
-  if (slot == nullptr || slot->region.load(std::memory_order_relaxed) != 0) return KeyFault::kBadKey;
+  if (slot == nullptr || slot->region.load(std::memory_order_relaxed) != 0) return AccessError::kBadKey;
   return check_range(*slot, address, length);
 }
 

@@ -35,7 +35,7 @@ namespace softdat::simnic {
 class WindowState;
 
 // Why a key does not open a range. In the order they are looked for.
-enum class KeyFault : std::uint8_t {
+enum class AccessError : std::uint8_t {
   kNone,
   kBadKey,        // names no region (any more)
   kWrongDomain,   // belongs to another protection domain
@@ -46,7 +46,7 @@ enum class KeyFault : std::uint8_t {
 
 // The rule that the fault breaks. kBadKey gives kKeyFreed: MemoryTable::explain() tells more of such a key. kNone gives
 // kMemoryGone, because the table has nothing against the access.
-hca::Rule rule_of(KeyFault fault);
+hca::Rule rule_of(AccessError fault);
 
 using hca::kLocalRead;
 
@@ -106,7 +106,7 @@ class MemoryTable {
 
   // A key for a window, which opens nothing yet; its region is in use from now on until the key is
   // removed. `key` stays 0 when the table is full. Any thread.
-  KeyFault reserve(const WindowGrant& grant, std::uint32_t& key);
+  AccessError reserve(const WindowGrant& grant, std::uint32_t& key);
   // What a bind of such access needs of its region.
   static hca::AccessMask bind_rights(hca::AccessMask access);
   // Any thread: whether the key is reserved and may open yet.
@@ -115,22 +115,22 @@ class MemoryTable {
   [[nodiscard]] bool open(std::uint32_t key);
   // With the baton: removes an open window's key on behalf of a peer. kBadKey also for a key that
   // names a region, kWrongDomain for one that `who` could not use.
-  KeyFault invalidate(std::uint32_t key, Accessor who);
+  AccessError invalidate(std::uint32_t key, Accessor who);
   // What is open under the key. Any thread.
   hca::WindowBinding describe(std::uint32_t key) const;
 
   // Whether [address, address + length) may be accessed with all of `rights` by `who`. Any thread. An
   // empty range is not checked at all: its caller asks for nothing (IBA 10.6.3.1, RFC 5041 section
   // 5.2; hardware agrees).
-  KeyFault check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                 Accessor who) const;
+  AccessError check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                    Accessor who) const;
 
   // Of a region, whatever its domain and rights.
-  KeyFault check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const;
+  AccessError check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const;
 
   // check(), and where the range begins in this process; null of an empty one.
-  KeyFault locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights, Accessor who,
-                  std::byte*& place) const;
+  AccessError locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                     Accessor who, std::byte*& place) const;
 
   // Why check() refuses this, or, where it does not, that the memory itself cannot be accessed; with what stands or
   // stood under the key. Any thread; slow.
@@ -169,10 +169,10 @@ class MemoryTable {
   Slot* find(std::uint32_t index) const;
   const Slot* find_slot(std::uint32_t index) const;  // the same, where a call is not felt
   Slot* find_live(std::uint32_t key) const;
-  static KeyFault check_range(const Slot& slot, std::uint64_t address, std::uint64_t length);
-  KeyFault check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                      Accessor who) const;
-  KeyFault check_bind(const Slot* region, const WindowGrant& grant) const;
+  static AccessError check_range(const Slot& slot, std::uint64_t address, std::uint64_t length);
+  AccessError check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                         Accessor who) const;
+  AccessError check_bind(const Slot* region, const WindowGrant& grant) const;
   std::optional<std::uint32_t> take_index_locked();
   std::uint32_t next_key_locked(std::uint32_t index);
   void free_slot_locked(std::uint32_t index, KeyEnd end);

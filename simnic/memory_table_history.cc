@@ -27,19 +27,19 @@ Rule rule_of(KeyEnd end) {
 
 }  // namespace
 
-Rule rule_of(KeyFault fault) {
+Rule rule_of(AccessError fault) {
   switch (fault) {
-    case KeyFault::kNone:
+    case AccessError::kNone:
       return Rule::kMemoryGone;
-    case KeyFault::kBadKey:
+    case AccessError::kBadKey:
       return Rule::kKeyFreed;
-    case KeyFault::kWrongDomain:
+    case AccessError::kWrongDomain:
       return Rule::kOtherDomain;
-    case KeyFault::kWraps:
+    case AccessError::kWraps:
       return Rule::kRangeWraps;
-    case KeyFault::kOutOfRange:
+    case AccessError::kOutOfRange:
       return Rule::kOutOfRange;
-    case KeyFault::kMissingRight:
+    case AccessError::kMissingRight:
       return Rule::kMissingRight;
   }
   return Rule::kUnknown;
@@ -118,7 +118,7 @@ void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_
   to.length = length;
   to.needed = rights;
   const std::lock_guard lock(mutex_);
-  const KeyFault fault = check(key, address, length, rights, who);
+  const AccessError fault = check(key, address, length, rights, who);
   if (key == 0 && find_rightless_locked(to)) return;
   const std::uint32_t index = key >> kTagBits;
   const Slot* const slot = key == 0 || index >= fresh_ ? nullptr : find_slot(index);

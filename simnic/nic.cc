@@ -36,8 +36,8 @@ hca::DeviceAttributes own_attributes(const NicConfig& config) {
           .max_pd = 1u << 18,
           .max_mr_size = std::uint64_t{1} << 47,
           .max_message_size = 1u << 31,
-          .max_reads_in = 128,
-          .max_reads_out = 128,
+          .max_ird = 128,
+          .max_ord = 128,
           .max_private_data = transport::kMaxPrivateData,
           .max_srq = kMostSharedQueues,
           .max_srq_wr = 1u << 16,
@@ -75,7 +75,7 @@ std::uint8_t pick_salt() {
 
 bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& most) {
   return asked.send_wr <= most.max_wr && asked.recv_wr <= most.max_wr && asked.send_sge <= most.max_sge &&
-         asked.recv_sge <= most.max_sge && asked.reads_in <= most.max_reads_in && asked.reads_out <= most.max_reads_out;
+         asked.recv_sge <= most.max_sge && asked.ird <= most.max_ird && asked.ord <= most.max_ord;
 }
 
 // Memory that grants peers nothing is not put where they could reach it.
@@ -188,8 +188,8 @@ hca::Result<std::unique_ptr<hca::MemoryWindow>> Nic::create_window(hca::Protecti
 }
 
 hca::Outcome Nic::check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const {
-  const KeyFault fault = memory_.check_range(lkey, address, length);
-  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  const AccessError fault = memory_.check_range(lkey, address, length);
+  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
   return hca::Done{};
 }
 
@@ -308,7 +308,7 @@ void Nic::forget(hca::DeviceSink& sink) {
     const Engine::Hold hold(engine_);
     engine_.failure_watch().remove(sink);
   }
-  engine_.upward().forget(&sink);
+  engine_.upcalls().forget(&sink);
 }
 
 }  // namespace softdat::simnic

@@ -26,7 +26,7 @@ class ObservedChannel final : public WrappedChannel {
 
  private:
   // The carrier calls the two others then, which see the bytes.
-  bool on_brief(const transport::Brief&) override { return false; }
+  bool on_short_send(const transport::ShortSend&) override { return false; }
   // The sink may destroy this channel.
   Placement place(const Arrival& arrival, transport::SliceList& out) override {
     MemoryObserver& observer = observer_;

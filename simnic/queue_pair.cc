@@ -27,13 +27,13 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       direct_(nic.home, memory_),
       requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge, counters_),
       responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_) {
-  nic_.engine.upward().promise(kOfReceives);
+  nic_.engine.upcalls().reserve(kOfReceives);
   if (shared_ == nullptr) return;
   const Engine::Hold hold(nic_.engine);
   try {
     shared_->join();
   } catch (const std::bad_alloc&) {
-    nic_.engine.upward().release(kOfReceives);
+    nic_.engine.upcalls().release(kOfReceives);
     throw;
   }
 }
@@ -55,8 +55,8 @@ void QueuePair::leave_engine() {
     if (shared_ != nullptr) shared_->leave(*this);
     nic_.engine.forget(*this);
   }
-  nic_.engine.upward().forget(this);
-  nic_.engine.upward().release(kOfReceives + promised_news_);
+  nic_.engine.upcalls().forget(this);
+  nic_.engine.upcalls().release(kOfReceives + promised_news_);
 }
 
 // Rung by a post, or due by the end of a turn.
@@ -64,7 +64,7 @@ void QueuePair::run_with_baton() {
   base::require_lock(locks::kBaton);
   const Entry entry(*this);
   if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.has_lost()) return;
-  if (!takes_briefs_) nic_.engine.stay();
+  if (!takes_short_sends_) nic_.engine.stay();
   obeys_recv_limits();
   if (is_open()) {
     pump();

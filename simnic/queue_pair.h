@@ -113,8 +113,8 @@ class QueuePair : public hca::QueuePair,
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) final;
   void on_fault(const transport::Arrival& arrival) final;
   void on_message(const transport::Message& message) final;
-  void end_briefs() final;
-  bool on_brief(const transport::Brief& brief) final;
+  void end_short_sends() final;
+  bool on_short_send(const transport::ShortSend& short_send) final;
   std::uint64_t receive_length() final;
   void on_writable() final;
   void on_established(const transport::Offer& peer) final;
@@ -175,13 +175,13 @@ class QueuePair : public hca::QueuePair,
   void on_note(const transport::Message& message);
   void object(const Fault& fault);
   void terminate(const Fault& fault, std::optional<std::uint64_t> culprit = std::nullopt);
-  void take_briefs();
+  void take_short_sends();
   bool is_plain_now() const;
   void pump();
   void give_to_channel();
   void on_payload_fault();
   void on_fault_midway();
-  bool send_brief();
+  bool send_short();
   bool choose_outgoing();
   bool choose_owed();
   bool choose_response();
@@ -218,7 +218,7 @@ class QueuePair : public hca::QueuePair,
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
   transport::Message message_{};            // the same, kept for when it blocks
-  bool takes_briefs_ = false;               // the channel, from posters too; the lane is listed
+  bool takes_short_sends_ = false;          // the channel, from posters too; the lane is listed
   bool is_plain_ = false;                   // is_plain_now(), as of the last Entry
   bool is_blocked_ = false;                 // until on_writable()
   bool is_cut_off_ = false;                 // for good: a message of ours is half in the channel, and its memory faults

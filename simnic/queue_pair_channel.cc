@@ -60,14 +60,14 @@ void QueuePair::on_message(const transport::Message& message) {
 }
 
 // place() and on_message() in one, of what is usual, and of one piece. What an ack brings about closes nothing.
-[[gnu::flatten]] bool QueuePair::on_brief(const transport::Brief& brief) {
+[[gnu::flatten]] bool QueuePair::on_short_send(const transport::ShortSend& short_send) {
   const Lane::Hold lane(lane_);
-  if (!is_plain_ || !responder_.may_take(brief)) return false;
-  if (brief.acked) {
-    if (!requester_.on_ack(*brief.acked, false)) return false;
+  if (!is_plain_ || !responder_.may_take(short_send)) return false;
+  if (short_send.acked) {
+    if (!requester_.on_ack(*short_send.acked, false)) return false;
     if (requester_.is_waiting()) nic_.engine.run_at_end(*this);
   }
-  if (!responder_.take(brief)) return false;
+  if (!responder_.take(short_send)) return false;
   if (responder_.owes_many_acks()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
   return true;
@@ -132,7 +132,7 @@ void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culpr
 void QueuePair::pump() {
   bool has_sent = false;
   while (is_open() && !is_blocked_) {
-    if (is_plain_ && send_brief()) {
+    if (is_plain_ && send_short()) {
       if (requester_.is_waiting() || responder_.is_waiting()) continue;
       break;
     }
@@ -163,7 +163,7 @@ void QueuePair::give_to_channel() {
 // The channel takes nothing more. A peer that has the beginning of an answer knows which of its requests has failed; of
 // ours, those before may still be acknowledged.
 void QueuePair::on_fault_midway() {
-  if (outgoing_ != Outgoing::kRequest) return terminate({.code = read_refusal(KeyFault::kBadKey)});
+  if (outgoing_ != Outgoing::kRequest) return terminate({.code = read_refusal(AccessError::kBadKey)});
   requester_.stall();
   is_blocked_ = is_cut_off_ = true;
 }
@@ -173,28 +173,28 @@ void QueuePair::on_payload_fault() {
   if (std::exchange(outgoing_, Outgoing::kNothing) == Outgoing::kRequest) return requester_.stall();
   responder_.note_response_failure();
   responder_.drop_reads();
-  object({.code = read_refusal(KeyFault::kBadKey)});
+  object({.code = read_refusal(AccessError::kBadKey)});
 }
 
 // Posters may send from now on.
-void QueuePair::take_briefs() {
-  takes_briefs_ = channel_->takes_briefs();
-  if (takes_briefs_) nic_.engine.list_lane(lane_);
+void QueuePair::take_short_sends() {
+  takes_short_sends_ = channel_->takes_short_sends();
+  if (takes_short_sends_) nic_.engine.list_lane(lane_);
 }
 
-void QueuePair::end_briefs() {
+void QueuePair::end_short_sends() {
   const Entry entry(*this);
-  if (std::exchange(takes_briefs_, false)) nic_.engine.strike_lane(lane_);
+  if (std::exchange(takes_short_sends_, false)) nic_.engine.strike_lane(lane_);
 }
 
 // Sends the next request if it is a short send. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was
 // sent, and choose_outgoing() decides what goes next.
-bool QueuePair::send_brief() {
-  transport::Brief brief;
-  if (!requester_.next_brief(brief)) return false;
-  brief.acked = responder_.unacknowledged();
-  if (!channel_->send_brief(brief)) return false;
-  if (brief.acked) responder_.on_acknowledged(*brief.acked);
+bool QueuePair::send_short() {
+  transport::ShortSend short_send;
+  if (!requester_.next_short_send(short_send)) return false;
+  short_send.acked = responder_.unacknowledged();
+  if (!channel_->send_short(short_send)) return false;
+  if (short_send.acked) responder_.on_acknowledged(*short_send.acked);
   was_response_ = false;
   requester_.on_brief_taken();
   return true;
@@ -235,8 +235,8 @@ bool QueuePair::choose_owed() {
 
 bool QueuePair::choose_response() {
   if (!responder_.has_responses()) return false;
-  const KeyFault fault = responder_.check_payload();
-  if (fault == KeyFault::kNone) {
+  const AccessError fault = responder_.check_payload();
+  if (fault == AccessError::kNone) {
     outgoing_ = Outgoing::kResponse;
     message_ = responder_.next();
     return true;
@@ -256,8 +256,8 @@ bool QueuePair::may_resume() {
     return false;
   }
   if (outgoing_ != Outgoing::kResponse) return true;
-  const KeyFault fault = responder_.check_payload();
-  if (fault == KeyFault::kNone) return true;
+  const AccessError fault = responder_.check_payload();
+  if (fault == AccessError::kNone) return true;
   responder_.note_response_failure();
   terminate({.code = read_refusal(fault)});
   return false;
@@ -290,7 +290,7 @@ void QueuePair::on_outgoing_taken() {
 
 // Whether nothing is to be done but to send requests, to take the peer's, and to acknowledge.
 bool QueuePair::is_plain_now() const {
-  if (!takes_briefs_ || state() != QueuePairState::kConnected) return false;
+  if (!takes_short_sends_ || state() != QueuePairState::kConnected) return false;
   const bool is_sending = outgoing_ != Outgoing::kNothing || is_blocked_;
   return !is_sending && !objection_ && !recv_limits_.is_set() && requester_.is_plain() && responder_.is_plain();
 }

@@ -29,8 +29,8 @@ transport::Offer QueuePair::make_offer(std::span<const std::byte> private_data) 
   offer.address = nic_.address;
   offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics | transport::kVoids |
                    transport::kWords | transport::kRidingAcks;
-  offer.reads_in = limits_.reads_in;
-  offer.reads_out = limits_.reads_out;
+  offer.ird = limits_.ird;
+  offer.ord = limits_.ord;
   direct_.describe(offer, responder_.queue().completed());
   offer.private_data.assign(private_data.begin(), private_data.end());
   return offer;
@@ -43,18 +43,18 @@ void QueuePair::set_remote(const transport::Address& address) {
 // A connection has two things to tell at most: that it is there, and that it is not (any more).
 void QueuePair::promise_news() {
   constexpr std::size_t kMost = 2;
-  nic_.engine.upward().promise(kMost);
+  nic_.engine.upcalls().reserve(kMost);
   promised_news_ = kMost;
 }
 
 void QueuePair::release_news() {
-  nic_.engine.upward().release(std::exchange(promised_news_, 0));
+  nic_.engine.upcalls().release(std::exchange(promised_news_, 0));
 }
 
 void QueuePair::tell(hca::ConnectionEvent event) {
   if (sink_ == nullptr) return;
   --promised_news_;
-  nic_.engine.upward().say(this, ConnectionNews{sink_, std::move(event), &direct_});
+  nic_.engine.upcalls().post(this, ConnectionUpcall{sink_, std::move(event), &direct_});
 }
 
 hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
@@ -100,8 +100,8 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
     reply.service_id = service_id;
     reply.features &= asked.features;
     // RFC 6581 section 9.1: neither side may promise more than the other can use.
-    reply.reads_in = std::min(limits_.reads_in, asked.reads_out);
-    reply.reads_out = std::min(limits_.reads_out, asked.reads_in);
+    reply.ird = std::min(limits_.ird, asked.ord);
+    reply.ord = std::min(limits_.ord, asked.ird);
     channel_ = request.accept(reply, *this);
   } catch (const std::bad_alloc&) {
     release_news();
@@ -124,10 +124,10 @@ void QueuePair::on_established(const transport::Offer& peer) {
     return end(QueuePairEvent::kRefuse, {}, ConnectionEventType::kNonPeerRejected);
   }
   // A foreign peer of MPA revision 1 does not say how many reads it takes.
-  const bool is_unsaid = peer.features == 0 && peer.reads_in == 0 && peer.reads_out == 0;
-  requester_.begin(channel_->features(), is_unsaid ? limits_.reads_out : std::min(limits_.reads_out, peer.reads_in));
+  const bool is_unsaid = peer.features == 0 && peer.ird == 0 && peer.ord == 0;
+  requester_.begin(channel_->features(), is_unsaid ? limits_.ord : std::min(limits_.ord, peer.ird));
   responder_.begin(takes_notes(), nic_.rnr);
-  take_briefs();
+  take_short_sends();
   peer_words_.clear();
   is_failure_told_ = is_lack_told_ = has_lost_completion_ = false;
   cancel_timer();
@@ -295,7 +295,7 @@ void QueuePair::abandon_channel(CloseMode mode) {
   is_blocked_ = is_cut_off_ = false;
   was_response_ = false;
   objection_.reset();
-  end_briefs();
+  end_short_sends();
   if (!channel_) return;
   channel_->close(mode);
   nic_.engine.bury(std::move(channel_));

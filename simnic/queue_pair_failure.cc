@@ -38,10 +38,10 @@ hca::AccessMask remote_right(hca::CompletionOpcode operation) {
 
 // As far as the code tells.
 Rule rule_of(const transport::TerminateCode& code) {
-  for (const KeyFault fault :
-       {KeyFault::kBadKey, KeyFault::kWrongDomain, KeyFault::kWraps, KeyFault::kOutOfRange, KeyFault::kMissingRight}) {
+  for (const AccessError fault : {AccessError::kBadKey, AccessError::kWrongDomain, AccessError::kWraps,
+                                  AccessError::kOutOfRange, AccessError::kMissingRight}) {
     if (code != write_refusal(fault) && code != read_refusal(fault)) continue;
-    return fault == KeyFault::kBadKey ? Rule::kKeyUnknown : simnic::rule_of(fault);
+    return fault == AccessError::kBadKey ? Rule::kKeyUnknown : simnic::rule_of(fault);
   }
   if (code == kNoBuffer) return Rule::kNoReceive;
   if (code == kMessageTooLong) return Rule::kReceiveTooShort;
@@ -234,7 +234,7 @@ void QueuePair::explain_local(std::span<const hca::Segment> local, hca::AccessMa
                               Failure& failure) const {
   failure.rule = Rule::kQueueFull;
   failure.room = outstanding;
-  if (check_segments(memory_, local, rights) != KeyFault::kNone) explain_segments(memory_, local, rights, failure);
+  if (check_segments(memory_, local, rights) != AccessError::kNone) explain_segments(memory_, local, rights, failure);
 }
 
 Failure QueuePair::explain(const hca::SendRequest& request) const {
@@ -246,7 +246,7 @@ Failure QueuePair::explain(const hca::SendRequest& request) const {
   failure.rule = Rule::kTooManySegments;
   if (request.local.size() > limits_.send_sge) return failure;
   failure.rule = Rule::kNoReads;
-  if (hca::awaits_response(request.opcode) && limits_.reads_out == 0) return failure;
+  if (hca::awaits_response(request.opcode) && limits_.ord == 0) return failure;
   explain_local(request.local, local_rights(request.opcode), sends_outstanding(), failure);
   return failure;
 }
@@ -271,7 +271,7 @@ Failure QueuePair::explain(const hca::BindRequest& request) const {
   failure.rule = Rule::kQueueFull;
   failure.room = sends_outstanding();
   const std::uint32_t domain = static_cast<MemoryWindow*>(request.window)->state().domain();
-  if (memory_.table.check(request.lkey, request.address, request.length, rights, {domain}) != KeyFault::kNone) {
+  if (memory_.table.check(request.lkey, request.address, request.length, rights, {domain}) != AccessError::kNone) {
     memory_.table.explain(request.lkey, request.address, request.length, rights, {domain}, failure);
     failure.is_local = true;
   }

@@ -15,15 +15,16 @@ constexpr std::uint64_t kLongCopies = std::uint64_t{256} << 10;
 
 // A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
 // carried out meanwhile has then published its key by the time of the check.
-KeyFault check_local(const MemoryView& memory, const hca::SendRequest& request, Located& found) {
+AccessError check_local(const MemoryView& memory, const hca::SendRequest& request, ResolvedSegment& found) {
   const bool may_open_yet = request.opcode == hca::SendOpcode::kReadToWindow && !request.local.empty() &&
                             memory.table.is_reserved(request.local.front().lkey);
-  const KeyFault fault = check_segments(memory, request.local, local_rights(request.opcode), found);
-  return fault == KeyFault::kBadKey && may_open_yet ? KeyFault::kNone : fault;
+  const AccessError fault = check_segments(memory, request.local, local_rights(request.opcode), found);
+  return fault == AccessError::kBadKey && may_open_yet ? AccessError::kNone : fault;
 }
 
 // In place: a copy would wait until the processor has put together the small stores that it reads.
-inline void write_entry(const hca::SendRequest& request, std::uint32_t length, const Located& found, SendEntry& entry) {
+inline void write_entry(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
+                        SendEntry& entry) {
   new (&entry) SendEntry{.wr_id = request.wr_id,
                          .remote_address = request.remote_address,
                          .operand = hca::is_atomic(request.opcode) ? request.operand : request.immediate,
@@ -45,10 +46,10 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   if (!hca::is_well_formed(request, length) || request.local.size() > limits_.send_sge) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  if (hca::awaits_response(request.opcode) && limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
-  Located found;
-  const KeyFault fault = check_local(memory_, request, found);
-  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  if (hca::awaits_response(request.opcode) && limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
+  ResolvedSegment found;
+  const AccessError fault = check_local(memory_, request, found);
+  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
 
   const auto bytes = static_cast<std::uint32_t>(length);
   bool is_done = false;
@@ -87,7 +88,7 @@ hca::Done QueuePair::tell_of_done() {
 bool QueuePair::send_at_once() {
   if (!lane_.try_enter()) return false;
   bool is_done = false;
-  while (is_plain_ && !is_done && send_brief()) is_done = !requester_.is_waiting();
+  while (is_plain_ && !is_done && send_short()) is_done = !requester_.is_waiting();
   lane_.leave();
   return is_done;
 }
@@ -96,17 +97,17 @@ hca::Result<std::uint32_t> QueuePair::reserve_key(const hca::BindRequest& reques
   if (request.length == 0) return std::uint32_t{0};
   const bool is_narrow = window.scope() == hca::WindowScope::kQueuePair;
   std::uint32_t key = 0;
-  const KeyFault fault = memory_.table.reserve({.region = request.lkey,
-                                                .address = request.address,
-                                                .length = request.length,
-                                                .access = request.access,
-                                                .is_zero_based = (request.access & hca::kZeroBased) != 0,
-                                                .domain = window.domain(),
-                                                .stream = is_narrow ? nic_.stream : 0,
-                                                .note = request.note,
-                                                .window = &window},
-                                               key);
-  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  const AccessError fault = memory_.table.reserve({.region = request.lkey,
+                                                   .address = request.address,
+                                                   .length = request.length,
+                                                   .access = request.access,
+                                                   .is_zero_based = (request.access & hca::kZeroBased) != 0,
+                                                   .domain = window.domain(),
+                                                   .stream = is_narrow ? nic_.stream : 0,
+                                                   .note = request.note,
+                                                   .window = &window},
+                                                  key);
+  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
   if (key == 0) return hca::fail(hca::Error::kLimitReached);
   return key;
 }

@@ -38,7 +38,8 @@ void QueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
 // False when the connection has been broken for it.
 bool QueuePair::enforce_recv_limits() {
   const std::uint32_t count = recvs_outstanding();
-  if (recv_limits_.takes_soft(count) && sink_ != nullptr) nic_.engine.upward().say_again(this, RecvLimitNews{sink_});
+  if (recv_limits_.takes_soft(count) && sink_ != nullptr)
+    nic_.engine.upcalls().post_counted(this, RecvLimitUpcall{sink_});
   if (!recv_limits_.exceeds_hard(count) || !is_open()) return true;
   terminate({.code = kLocalCatastrophe});
   return false;

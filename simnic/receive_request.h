@@ -19,9 +19,9 @@ namespace softdat::simnic {
   if (!hca::is_well_formed(request, length) || request.local.size() > max_segments) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
-  Located found;
-  const KeyFault fault = check_segments(memory, request.local, hca::kLocalWrite, found);
-  if (fault != KeyFault::kNone) return hca::fail(error_of(fault));
+  ResolvedSegment found;
+  const AccessError fault = check_segments(memory, request.local, hca::kLocalWrite, found);
+  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
   return RecvEntry{.wr_id = request.wr_id,
                    .length = length,
                    .flags = request.flags,

@@ -49,9 +49,9 @@ Fault bad_response(const transport::TerminateCode& code) {
 
 }  // namespace
 
-void Requester::begin(transport::Features features, std::uint32_t reads_out) {
+void Requester::begin(transport::Features features, std::uint32_t ord) {
   features_ = features;
-  reads_out_ = reads_out;
+  ord_ = ord;
   reads_pending_ = 0;
   sent_ = bound_ = answered_ = queue_.completed();
   messages_ = carried_out_ = 0;
@@ -75,13 +75,13 @@ bool Requester::next(transport::Message& message) {
   return true;
 }
 
-bool Requester::next_brief(transport::Brief& brief) const {
+bool Requester::next_short_send(transport::ShortSend& short_send) const {
   if (sent_ >= queue_.posted()) return false;
   const SendEntry& entry = queue_.at(sent_);
-  const bool is_brief = entry.opcode == SendOpcode::kSend && (entry.flags & (hca::kFence | kPlaced)) == 0;
-  if (!is_brief || !still_holds(memory_, entry.found)) return false;
-  brief.opcode = send_opcode(entry.flags);
-  brief.payload = {entry.found.place, entry.length};
+  const bool is_short = entry.opcode == SendOpcode::kSend && (entry.flags & (hca::kFence | kPlaced)) == 0;
+  if (!is_short || !still_holds(memory_, entry.found)) return false;
+  short_send.opcode = send_opcode(entry.flags);
+  short_send.payload = {entry.found.place, entry.length};
   return true;
 }
 
@@ -92,7 +92,7 @@ bool Requester::may_follow(const SendEntry& entry) {
     return false;
   }
   if (!is_write_taken_ && (entry.flags & hca::kFence) != 0 && reads_pending_ > 0) return false;
-  return !hca::awaits_response(entry.opcode) || reads_pending_ < reads_out_;
+  return !hca::awaits_response(entry.opcode) || reads_pending_ < ord_;
 }
 
 // One after the other, as far as they come next. True when a message follows before `end`; not when a
@@ -141,7 +141,7 @@ void Requester::end_bind(const SendEntry& bind, std::uint64_t number, bool is_su
 
 // A peer that cannot, or answers no reads at all, will not learn to.
 bool Requester::can_peer_do(SendOpcode opcode) const {
-  if (hca::awaits_response(opcode) && reads_out_ == 0) return false;
+  if (hca::awaits_response(opcode) && ord_ == 0) return false;
   if (hca::is_atomic(opcode)) return (features_ & transport::kAtomics) != 0;
   return opcode != SendOpcode::kWriteWithImmediate || (features_ & transport::kImmediates) != 0;
 }
@@ -201,7 +201,7 @@ transport::Message Requester::to_atomic(const SendEntry& entry) const {
 bool Requester::is_payload_valid() const {
   const SendEntry& entry = queue_.at(sent_);
   if (still_holds(memory_, entry.found) || is_write_taken_ || (entry.flags & kPlaced) != 0) return true;
-  return check_segments(memory_, queue_.segments(sent_), local_rights(entry.opcode)) == KeyFault::kNone;
+  return check_segments(memory_, queue_.segments(sent_), local_rights(entry.opcode)) == AccessError::kNone;
 }
 
 void Requester::on_taken() {
@@ -221,7 +221,7 @@ void Requester::on_taken() {
 
 bool Requester::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
   const SendEntry& entry = queue_.at(sent_);
-  return resolve(memory_, entry.found, queue_.segments(sent_), kLocalRead, offset, length, out) == KeyFault::kNone;
+  return resolve(memory_, entry.found, queue_.segments(sent_), kLocalRead, offset, length, out) == AccessError::kNone;
 }
 
 bool Requester::on_ack(std::uint64_t count, bool is_partly_taken) {
@@ -287,7 +287,8 @@ Verdict Requester::place(const transport::Arrival& arrival, transport::SliceList
     complete_done();
   }
   const hca::AccessMask rights = local_rights(entry.opcode);
-  if (resolve(memory_, entry.found, segments, rights, arrival.message_offset, arrival.length, out) != KeyFault::kNone) {
+  if (resolve(memory_, entry.found, segments, rights, arrival.message_offset, arrival.length, out) !=
+      AccessError::kNone) {
     return refuse(local_fault());
   }
   return transport::Placement::kPlace;
@@ -315,7 +316,7 @@ std::optional<Fault> Requester::on_response(const transport::Message& message) {
 // What the peer's eight bytes were before, in our own byte order.
 std::optional<Fault> Requester::take_original(std::uint64_t number, std::uint64_t original) {
   transport::SliceList slices;
-  if (resolve(memory_, queue_.segments(number), hca::kLocalWrite, 0, sizeof original, slices) != KeyFault::kNone) {
+  if (resolve(memory_, queue_.segments(number), hca::kLocalWrite, 0, sizeof original, slices) != AccessError::kNone) {
     return local_fault();
   }
   const auto* from = reinterpret_cast<const std::byte*>(&original);

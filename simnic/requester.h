@@ -36,7 +36,7 @@ class Requester final : public transport::PayloadSource {
   bool take_loss() { return feed_.take_loss(); }
 
   // A connection begins. Requires that nothing is outstanding.
-  void begin(transport::Features features, std::uint32_t reads_out);
+  void begin(transport::Features features, std::uint32_t ord);
 
   // The next request as a message. False: none waits, or it has to (fence, reads outstanding, a rewind
   // to be announced, an earlier failure). The same until on_taken().
@@ -45,8 +45,9 @@ class Requester final : public transport::PayloadSource {
   bool is_plain() const {
     return !is_stalled() && !must_announce_ && limit_ == kNoLimit && (features_ & transport::kNotes) != 0;
   }
-  // The next request as a Brief, except for `acked`. False: there is none, or it needs next(). REQUIRES: is_plain().
-  [[nodiscard]] bool next_brief(transport::Brief& brief) const;
+  // The next request as a ShortSend, except for `acked`. False: there is none, or it needs next(). REQUIRES:
+  // is_plain().
+  [[nodiscard]] bool next_short_send(transport::ShortSend& short_send) const;
   void on_brief_taken() {
     queue_.at(sent_).message_end = ++messages_;
     ++sent_;
@@ -72,7 +73,7 @@ class Requester final : public transport::PayloadSource {
   void complete_directly(const hca::SendRequest& request, std::uint32_t length);
   bool has_lost() const { return feed_.has_lost(); }
   // The peer answers reads at all.
-  bool may_read() const { return reads_out_ > 0; }
+  bool may_read() const { return ord_ > 0; }
 
   // Whether find_fault() may find one.
   bool is_stalled() const { return stalled_ != hca::CompletionStatus::kSuccess; }
@@ -140,7 +141,7 @@ class Requester final : public transport::PayloadSource {
   CompletionFeed feed_;
   WorkQueue<SendEntry> queue_;
   transport::Features features_ = 0;
-  std::uint32_t reads_out_ = 0;
+  std::uint32_t ord_ = 0;
   std::uint32_t reads_pending_ = 0;
   std::uint64_t sent_ = 0;         // taken by the channel up to here
   std::uint64_t bound_ = 0;        // binds before this request have been carried out

@@ -60,8 +60,8 @@ Verdict Responder::place(const transport::Arrival& arrival, transport::SliceList
 
 Verdict Responder::place_write(const transport::Arrival& arrival, transport::SliceList& out) {
   std::byte* to = nullptr;
-  const KeyFault fault = memory_.locate(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite, to);
-  if (fault != KeyFault::kNone) {
+  const AccessError fault = memory_.locate(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite, to);
+  if (fault != AccessError::kNone) {
     note_access(hca::CompletionOpcode::kWrite, arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite);
     return refuse({.code = write_refusal(fault)});
   }
@@ -85,9 +85,9 @@ Verdict Responder::place_send(const transport::Arrival& arrival, transport::Slic
     note_length(entry, number, arrival.message_offset + arrival.length);
     return refuse({.code = kMessageTooLong, .blamed_recv = CompletionStatus::kLocalLength});
   }
-  const KeyFault fault = resolve(recv_memory_, entry.found, queue_.segments(number), hca::kLocalWrite,
-                                 arrival.message_offset, arrival.length, out);
-  if (fault != KeyFault::kNone) {
+  const AccessError fault = resolve(recv_memory_, entry.found, queue_.segments(number), hca::kLocalWrite,
+                                    arrival.message_offset, arrival.length, out);
+  if (fault != AccessError::kNone) {
     note_receive_memory();
     return refuse(receive_fault());
   }
@@ -102,17 +102,17 @@ void Responder::deliver(Opcode opcode, std::uint32_t length) {
   complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(opcode));
 }
 
-bool Responder::may_take(const transport::Brief& brief) const {
+bool Responder::may_take(const transport::ShortSend& short_send) const {
   if (queue_.is_empty()) return false;
   const RecvEntry& entry = queue_.at(queue_.completed());
-  return brief.payload.size() <= entry.length && still_holds(recv_memory_, entry.found);
+  return short_send.payload.size() <= entry.length && still_holds(recv_memory_, entry.found);
 }
 
-bool Responder::take(const transport::Brief& brief) {
-  const auto length = static_cast<std::uint32_t>(brief.payload.size());
+bool Responder::take(const transport::ShortSend& short_send) {
+  const auto length = static_cast<std::uint32_t>(short_send.payload.size());
   std::byte* const to = queue_.at(queue_.completed()).found.place;
-  if (length > 0 && !base::copy_ordered(to, brief.payload.data(), length)) return false;
-  deliver(brief.opcode, length);
+  if (length > 0 && !base::copy_ordered(to, short_send.payload.data(), length)) return false;
+  deliver(short_send.opcode, length);
   return true;
 }
 
@@ -121,7 +121,7 @@ std::optional<Fault> Responder::on_fault(const transport::Arrival& arrival) {
   if (is_deaf_ || is_dropping_) return std::nullopt;
   if (arrival.opcode == Opcode::kWrite) {
     note_access(hca::CompletionOpcode::kWrite, arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite);
-    return Fault{.code = write_refusal(KeyFault::kBadKey)};
+    return Fault{.code = write_refusal(AccessError::kBadKey)};
   }
   note_receive_memory();
   return receive_fault();
@@ -161,7 +161,7 @@ std::optional<Fault> Responder::on_send(const transport::Message& message) {
   }
   SOFTDAT_PROBE(place, feed_.context(), hca::SendOpcode::kSend, message.length);
   // RFC 5040 section 5.1: the key is void before the message is delivered.
-  if (memory_.table.invalidate(message.stag, memory_.who) != KeyFault::kNone) {
+  if (memory_.table.invalidate(message.stag, memory_.who) != AccessError::kNone) {
     if (hca::Failure* noted = note_failure(hca::CompletionOpcode::kSend, hca::Rule::kNoWindow)) {
       noted->key = message.stag;
     }
@@ -213,8 +213,8 @@ std::optional<Fault> Responder::on_read_request(const transport::Message& messag
     }
     return Fault{.code = kNoBuffer, .is_protocol_breach = true};
   }
-  const KeyFault fault = memory_.check(message.source_stag, message.source_offset, message.length, hca::kRemoteRead);
-  if (fault != KeyFault::kNone) {
+  const AccessError fault = memory_.check(message.source_stag, message.source_offset, message.length, hca::kRemoteRead);
+  if (fault != AccessError::kNone) {
     note_access(hca::CompletionOpcode::kRead, message.source_stag, message.source_offset, message.length,
                 hca::kRemoteRead);
     return Fault{.code = read_refusal(fault)};
@@ -239,11 +239,12 @@ std::optional<Fault> Responder::on_atomic_request(const transport::Message& mess
   if (!is_known_atomic(message.atomic_code)) return unexpected_opcode();
   constexpr std::uint32_t kSize = sizeof(std::uint64_t);
   std::byte* target = nullptr;
-  const KeyFault fault = memory_.locate(message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic, target);
+  const AccessError fault =
+      memory_.locate(message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic, target);
   const hca::CompletionOpcode operation = message.atomic_code == transport::kFetchAddCode
                                               ? hca::CompletionOpcode::kFetchAdd
                                               : hca::CompletionOpcode::kCompareSwap;
-  if (fault != KeyFault::kNone) {
+  if (fault != AccessError::kNone) {
     note_access(operation, message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic);
     return Fault{.code = read_refusal(fault)};
   }
@@ -254,7 +255,7 @@ std::optional<Fault> Responder::on_atomic_request(const transport::Message& mess
   const auto original = carry_out_atomic(message, target);
   if (!original) {
     note_access(operation, message.source_stag, message.source_offset, kSize, hca::kRemoteAtomic);
-    return Fault{.code = read_refusal(KeyFault::kBadKey)};
+    return Fault{.code = read_refusal(AccessError::kBadKey)};
   }
   reads_.push_back({.number = carried_out_,
                     .is_atomic = true,
@@ -290,9 +291,9 @@ transport::Message Responder::next() const {
   return {.opcode = Opcode::kReadResponse, .length = read.length, .stag = read.sink_stag, .offset = read.sink_offset};
 }
 
-KeyFault Responder::check_payload() const {
+AccessError Responder::check_payload() const {
   const IncomingRead& read = reads_.front();
-  if (read.is_atomic) return KeyFault::kNone;  // it has been carried out
+  if (read.is_atomic) return AccessError::kNone;  // it has been carried out
   return memory_.check(read.source_stag, read.source_offset, read.length, hca::kRemoteRead);
 }
 
@@ -305,8 +306,8 @@ void Responder::on_taken() {
 bool Responder::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
   const IncomingRead& read = reads_.front();
   std::byte* from = nullptr;
-  const KeyFault fault = memory_.locate(read.source_stag, read.source_offset, read.length, hca::kRemoteRead, from);
-  return fault == KeyFault::kNone && out.add(from + offset, length);
+  const AccessError fault = memory_.locate(read.source_stag, read.source_offset, read.length, hca::kRemoteRead, from);
+  return fault == AccessError::kNone && out.add(from + offset, length);
 }
 
 void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited,

@@ -43,7 +43,7 @@ class Responder final : public transport::PayloadSource {
         counters_(counters),
         feed_(feed),
         queue_(limits.recv_wr, limits.recv_sge),
-        reads_(limits.reads_in) {}
+        reads_(limits.ird) {}
 
   WorkQueue<RecvEntry>& queue() { return queue_; }
   const WorkQueue<RecvEntry>& queue() const { return queue_; }
@@ -64,9 +64,9 @@ class Responder final : public transport::PayloadSource {
   std::optional<Fault> on_request(const transport::Message& message);
   // The same, both at once, of a send that is here whole: may_take(), which requires is_plain(), says whether it is
   // possible, and take(), which requires that, does it.
-  bool may_take(const transport::Brief& brief) const;
+  bool may_take(const transport::ShortSend& short_send) const;
   // False: the receive's memory faults, and nothing has been done.
-  [[nodiscard]] bool take(const transport::Brief& brief);
+  [[nodiscard]] bool take(const transport::ShortSend& short_send);
   // What place() named for this arrival faults: its fault, if it still counts.
   std::optional<Fault> on_fault(const transport::Arrival& arrival);
   // The peer goes back to this request. False: the number is wrong.
@@ -80,7 +80,7 @@ class Responder final : public transport::PayloadSource {
   // The next response, when there is one. The same until on_taken().
   transport::Message next() const;
   // The right to read the memory of the response under way, looked up anew.
-  KeyFault check_payload() const;
+  AccessError check_payload() const;
   void on_taken();
   bool gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) override;
   bool has_responses() const { return !reads_.empty(); }

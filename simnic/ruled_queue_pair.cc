@@ -62,10 +62,11 @@ hca::Failure RuledQueuePair::refusal_of(const hca::SendRequest& request) const {
   failure.room = rules_.max_message_size;
   // Of segments that leave their regions the queue pair says that.
   const hca::AccessMask rights = local_rights(request.opcode);
-  if (failure.length > failure.room && check_segments(view_, request.local, rights) == KeyFault::kNone) return failure;
+  if (failure.length > failure.room && check_segments(view_, request.local, rights) == AccessError::kNone)
+    return failure;
   failure.rule = Rule::kUnknown;
   if (request.opcode != SendOpcode::kRead || !rules_.needs_remote_write_to_read) return failure;
-  if (check_segments(view_, request.local, hca::kRemoteWrite) != KeyFault::kMissingRight) return failure;
+  if (check_segments(view_, request.local, hca::kRemoteWrite) != AccessError::kMissingRight) return failure;
   explain_segments(view_, request.local, hca::kRemoteWrite, failure);
   return failure;
 }

@@ -5,21 +5,21 @@
 
 namespace softdat::simnic {
 
-KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights) {
+AccessError check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights) {
   for (const hca::Segment& segment : segments) {
-    const KeyFault fault = memory.check(segment.lkey, segment.address, segment.length, rights);
-    if (fault != KeyFault::kNone) return fault;
+    const AccessError fault = memory.check(segment.lkey, segment.address, segment.length, rights);
+    if (fault != AccessError::kNone) return fault;
   }
-  return KeyFault::kNone;
+  return AccessError::kNone;
 }
 
-KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
-                        Located& found) {
+AccessError check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                           ResolvedSegment& found) {
   if (segments.size() != 1) return check_segments(memory, segments, rights);
   const std::uint64_t removals = memory.table.removals();
   const hca::Segment& segment = segments.front();
-  const KeyFault fault = memory.locate(segment.lkey, segment.address, segment.length, rights, found.place);
-  if (fault == KeyFault::kNone) found.removals = removals;
+  const AccessError fault = memory.locate(segment.lkey, segment.address, segment.length, rights, found.place);
+  if (fault == AccessError::kNone) found.removals = removals;
   return fault;
 }
 
@@ -27,7 +27,7 @@ void explain_segments(const MemoryView& memory, std::span<const hca::Segment> se
                       hca::Failure& to) {
   if (segments.empty()) return;
   const auto is_refused = [&](const hca::Segment& segment) {
-    return memory.check(segment.lkey, segment.address, segment.length, rights) != KeyFault::kNone;
+    return memory.check(segment.lkey, segment.address, segment.length, rights) != AccessError::kNone;
   };
   const auto refused = std::find_if(segments.begin(), segments.end(), is_refused);
   const hca::Segment& segment = refused == segments.end() ? segments.front() : *refused;
@@ -35,8 +35,8 @@ void explain_segments(const MemoryView& memory, std::span<const hca::Segment> se
   to.is_local = true;
 }
 
-KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
-                 std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
+AccessError resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                    std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
   for (const hca::Segment& segment : segments) {
     if (length == 0) break;
     if (offset >= segment.length) {
@@ -44,14 +44,14 @@ KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segment
       continue;
     }
     std::byte* place = nullptr;
-    const KeyFault fault = memory.locate(segment.lkey, segment.address, segment.length, rights, place);
-    if (fault != KeyFault::kNone) return fault;
+    const AccessError fault = memory.locate(segment.lkey, segment.address, segment.length, rights, place);
+    if (fault != AccessError::kNone) return fault;
     const std::uint64_t part = std::min(length, segment.length - offset);
     if (!out.add(place + offset, part)) break;
     length -= part;
     offset = 0;
   }
-  return KeyFault::kNone;
+  return AccessError::kNone;
 }
 
 }  // namespace softdat::simnic

@@ -19,11 +19,11 @@ struct MemoryView {
   MemoryTable& table;
   Accessor who;
 
-  KeyFault check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights) const {
+  AccessError check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights) const {
     return table.check(key, address, length, rights, who);
   }
-  KeyFault locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                  std::byte*& place) const {
+  AccessError locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                     std::byte*& place) const {
     return table.locate(key, address, length, rights, who, place);
   }
 };
@@ -35,13 +35,13 @@ constexpr hca::AccessMask local_rights(hca::SendOpcode opcode) {
 }
 
 // The first fault among the segments, each checked whole.
-KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights);
+AccessError check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights);
 // The same without the baton, for a request that is to be carried out later: remembers where its only segment lies.
-KeyFault check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
-                        Located& found);
+AccessError check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                           ResolvedSegment& found);
 
 // With the baton or a listed lane: whether what was found still holds. It then holds until that is given back.
-inline bool still_holds(const MemoryView& memory, const Located& found) {
+inline bool still_holds(const MemoryView& memory, const ResolvedSegment& found) {
   return found.removals == memory.table.removals();
 }
 
@@ -51,16 +51,17 @@ void explain_segments(const MemoryView& memory, std::span<const hca::Segment> se
 
 // Adds slices for the bytes [offset, offset + length) of what the segments make together, checking
 // each segment that it touches. Covers less when the list is full or the segments end.
-KeyFault resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
-                 std::uint64_t offset, std::uint64_t length, transport::SliceList& out);
+AccessError resolve(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
+                    std::uint64_t offset, std::uint64_t length, transport::SliceList& out);
 
 // The same with the baton, for segments that check_segments() has looked at with the same rights.
-inline KeyFault resolve(const MemoryView& memory, const Located& found, std::span<const hca::Segment> segments,
-                        hca::AccessMask rights, std::uint64_t offset, std::uint64_t length, transport::SliceList& out) {
+inline AccessError resolve(const MemoryView& memory, const ResolvedSegment& found,
+                           std::span<const hca::Segment> segments, hca::AccessMask rights, std::uint64_t offset,
+                           std::uint64_t length, transport::SliceList& out) {
   if (!still_holds(memory, found)) return resolve(memory, segments, rights, offset, length, out);
   const std::uint64_t size = segments.front().length;
   if (length > 0 && offset < size) out.add(found.place + offset, std::min(length, size - offset));
-  return KeyFault::kNone;
+  return AccessError::kNone;
 }
 
 }  // namespace softdat::simnic

@@ -25,7 +25,7 @@ SharedReceiveQueue::SharedReceiveQueue(Engine& engine, MemoryTable& memory, std:
       sink_(config.sink),
       queue_(std::make_unique<WorkQueue<RecvEntry>>(config.capacity, config.max_sge)),
       capacity_(config.capacity) {
-  engine_.upward().promise(1);
+  engine_.upcalls().reserve(1);
 }
 
 // Receives that are left are no longer charged to the account.
@@ -36,8 +36,8 @@ SharedReceiveQueue::~SharedReceiveQueue() {
     for (; !queue_->is_empty(); queue_->drop_oldest()) accounts_.settle(account_);
     engine_.forget(*this);
   }
-  engine_.upward().forget(this);
-  engine_.upward().release(1);
+  engine_.upcalls().forget(this);
+  engine_.upcalls().release(1);
   accounts_.close(account_);
 }
 
@@ -73,7 +73,7 @@ hca::Failure SharedReceiveQueue::explain(const hca::RecvRequest& request) const 
   if (request.local.size() > max_segments_) return failure;
   failure.rule = hca::Rule::kQueueFull;
   failure.room = capacity();
-  const bool is_refused = check_segments(memory_, request.local, hca::kLocalWrite) != KeyFault::kNone;
+  const bool is_refused = check_segments(memory_, request.local, hca::kLocalWrite) != AccessError::kNone;
   if (is_refused) explain_segments(memory_, request.local, hca::kLocalWrite, failure);
   return failure;
 }
@@ -111,7 +111,7 @@ void SharedReceiveQueue::look_at_limit_with_baton() {
   base::require_lock(locks::kBaton);
   if (queue_->outstanding() >= limit_) return;
   limit_ = 0;
-  engine_.upward().say_again(this, LowReceivesNews{sink_});
+  engine_.upcalls().post_counted(this, LowReceivesUpcall{sink_});
 }
 
 hca::SharedReceiveCounts SharedReceiveQueue::counts() const {

@@ -38,7 +38,7 @@ struct SendEntry {
   std::uint32_t length;
   std::uint16_t segment_count;
   hca::SendOpcode opcode;
-  Located found{};
+  ResolvedSegment found{};
 };
 
 struct RecvEntry {
@@ -46,7 +46,7 @@ struct RecvEntry {
   std::uint64_t length;
   std::uint32_t flags;
   std::uint16_t segment_count;
-  Located found{};
+  ResolvedSegment found{};
 };
 
 template <typename Entry>

@@ -28,8 +28,8 @@ class WrappedChannel : public transport::Channel, protected transport::ChannelSi
   transport::SendResult send(const transport::Message& message, transport::PayloadSource* payload) override {
     return inner_->send(message, payload);
   }
-  bool takes_briefs() const override { return inner_ != nullptr && inner_->takes_briefs(); }
-  bool send_brief(const transport::Brief& brief) override { return inner_->send_brief(brief); }
+  bool takes_short_sends() const override { return inner_ != nullptr && inner_->takes_short_sends(); }
+  bool send_short(const transport::ShortSend& short_send) override { return inner_->send_short(short_send); }
   void flush() override { inner_->flush(); }
   void terminate(const transport::TerminateCode& code) override { inner_->terminate(code); }
   void close(transport::CloseMode mode) override { inner_->close(mode); }
@@ -49,8 +49,8 @@ class WrappedChannel : public transport::Channel, protected transport::ChannelSi
   }
   void on_fault(const transport::Arrival& arrival) override { sink_.on_fault(arrival); }
   void on_message(const transport::Message& message) override { sink_.on_message(message); }
-  void end_briefs() override { sink_.end_briefs(); }
-  bool on_brief(const transport::Brief& brief) override { return sink_.on_brief(brief); }
+  void end_short_sends() override { sink_.end_short_sends(); }
+  bool on_short_send(const transport::ShortSend& short_send) override { return sink_.on_short_send(short_send); }
   std::uint64_t receive_length() override { return sink_.receive_length(); }
   void on_writable() override { sink_.on_writable(); }
   void on_established(const transport::Offer& peer) override { sink_.on_established(peer); }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A channel carries messages between two queue pairs: reliably, in order, in both directions. REQUIRES of every call
-// but Channel::send_brief(): the NIC's baton. Sinks are called with the baton too, so no channel has a lock.
+// but Channel::send_short(): the NIC's baton. Sinks are called with the baton too, so no channel has a lock.
 //
 // A carrier keeps no pointer into consumer memory from one call to the next: if it could not move everything, it asks
 // again at its next turn, and the sink or source checks the key again. So once a key has been removed with the baton
-// held, and no send_brief() is under way, no carrier touches its memory.
+// held, and no send_short() is under way, no carrier touches its memory.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class PayloadSource {
 
 // A kSend or kSendSolicited whose payload is one run of bytes. Most messages are, so carriers and sinks may have a fast
 // path for them.
-struct Brief {
+struct ShortSend {
   Opcode opcode = Opcode::kSend;
   std::span<const std::byte> payload{};
   std::optional<std::uint64_t> acked{};  // the value of a NoteKind::kAck that comes before it
@@ -71,7 +71,7 @@ enum class Placement {
 };
 
 // Receives what a channel delivers. Implemented by queue pairs, which own the channel. A sink may call terminate() and
-// close() and destroy the channel in every call but on_brief().
+// close() and destroy the channel in every call but on_short_send().
 class ChannelSink {
  public:
   // Names the place of these bytes. The slices may cover a first part; the carrier then asks for the rest. Called for
@@ -87,13 +87,13 @@ class ChannelSink {
   // messages have the stag and offset of their first byte.
   virtual void on_message(const Message& message) = 0;
 
-  // The channel is about to leave the state in which send_brief() may be called without the baton. When this returns,
-  // no thread is in send_brief(), and none will call it again.
-  virtual void end_briefs() {}
+  // The channel is about to leave the state in which send_short() may be called without the baton. When this returns,
+  // no thread is in send_short(), and none will call it again.
+  virtual void end_short_sends() {}
 
   // Fast path: place() and on_message() in one call. False: nothing was done, and the carrier calls those two instead.
   // Must not close or destroy the channel. The payload lies in memory that the peer may change while it is read.
-  virtual bool on_brief(const Brief&) { return false; }
+  virtual bool on_short_send(const ShortSend&) { return false; }
 
   // For the nasty mode, simnic/nasty, between place() and on_message() of a send: the bytes of the receive that takes
   // it. 0: none, or not known.
@@ -143,12 +143,12 @@ class Channel {
   // Takes a message. Messages are sent in the order of the calls; small ones may wait for flush().
   virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
 
-  // Whether there is a shorter way for a Brief, and no call of the channel is a cancellation point...
-  virtual bool takes_briefs() const { return false; }
-  // ...which acts as send() and flush(). REQUIRES: takes_briefs(), no message is blocked, and no other call of the
-  // channel's owner is under way; but not the baton, until the sink's end_briefs(). False: nothing was done; use
+  // Whether there is a shorter way for a ShortSend, and no call of the channel is a cancellation point...
+  virtual bool takes_short_sends() const { return false; }
+  // ...which acts as send() and flush(). REQUIRES: takes_short_sends(), no message is blocked, and no other call of the
+  // channel's owner is under way; but not the baton, until the sink's end_short_sends(). False: nothing was done; use
   // send().
-  virtual bool send_brief(const Brief&) { return false; }
+  virtual bool send_short(const ShortSend&) { return false; }
 
   // Sends everything taken, as far as there is room.
   virtual void flush() = 0;

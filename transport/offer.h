@@ -34,8 +34,8 @@ struct Offer {
   Address address{};             // of the side that makes the offer, as it wants to be known
   std::uint64_t service_id = 0;  // asked for (request) or answered (reply)
   Features features = 0;         // offered (request) or agreed (reply); 0 from a foreign peer
-  std::uint32_t reads_in = 0;    // IRD: reads this side answers at a time
-  std::uint32_t reads_out = 0;   // ORD: reads this side wants to have outstanding
+  std::uint32_t ird = 0;         // IRD: reads this side answers at a time
+  std::uint32_t ord = 0;         // ORD: reads this side wants to have outstanding
   // The gate through which the peer may reach this side's memory, over shared memory only; connection 0: none.
   std::uint32_t direct_gate = 0;
   std::uint64_t direct_connection = 0;

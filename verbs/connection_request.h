@@ -20,8 +20,8 @@ class ConnectionRequest final : public hca::ConnectionRequest {
   hca::Address remote_address() const override { return remote_; }
   std::uint64_t service_id() const override { return service_id_; }
   std::span<const std::byte> private_data() const override { return private_data_; }
-  std::uint32_t reads_in() const override { return event_.reads_in; }
-  std::uint32_t reads_out() const override { return event_.reads_out; }
+  std::uint32_t ird() const override { return event_.ird; }
+  std::uint32_t ord() const override { return event_.ord; }
   hca::Outcome accept(hca::QueuePair& qp, std::span<const std::byte> private_data) override;
   hca::Outcome reject(std::span<const std::byte> private_data) override;
   hca::Outcome hand_off(std::uint64_t service_id) override;

@@ -19,7 +19,7 @@ namespace {
 
 bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& most) {
   return asked.send_wr <= most.max_wr && asked.recv_wr <= most.max_wr && asked.send_sge <= most.max_sge &&
-         asked.recv_sge <= most.max_sge && asked.reads_in <= most.max_reads_in && asked.reads_out <= most.max_reads_out;
+         asked.recv_sge <= most.max_sge && asked.ird <= most.max_ird && asked.ord <= most.max_ord;
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Device::create_qp(const hca::QueueP
   }
   if (!is_within(config.limits, attributes_)) return hca::fail(hca::Error::kLimitReached);
   try {
-    return QueuePair::create({events_, *adapter_, memory_, beginnings_, traits_}, config);
+    return QueuePair::create({events_, *adapter_, memory_, withheld_, traits_}, config);
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
   }

@@ -8,12 +8,12 @@
 #include <mutex>
 
 #include "hca/device.h"
-#include "verbs/beginnings.h"
 #include "verbs/event_thread.h"
 #include "verbs/listener.h"
 #include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 #include "verbs/traits.h"
+#include "verbs/withheld_established.h"
 
 namespace softdat::verbs {
 
@@ -60,7 +60,7 @@ class Device final : public hca::Device, private EventTarget {
   EventThread events_;
 
   MemoryTable memory_;
-  Beginnings beginnings_;
+  WithheldEstablished withheld_;
   ListenerTable listeners_;
   std::atomic<std::uint32_t> last_domain_{0};
 

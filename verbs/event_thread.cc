@@ -46,8 +46,8 @@ CmEvent copy_of(const rdma_cm_event& event) {
   CmEvent result{.type = event.event,
                  .status = event.status,
                  .id = event.id,
-                 .reads_in = said.initiator_depth,
-                 .reads_out = said.responder_resources};
+                 .ird = said.initiator_depth,
+                 .ord = said.responder_resources};
   result.has_lost_data = !copy(said, result.private_data);
   return result;
 }

@@ -26,9 +26,9 @@ struct CmEvent {
   int status = 0;
   rdma_cm_id* id = nullptr;
   hca::Bytes private_data{};
-  bool has_lost_data = false;   // there was no memory for it
-  std::uint32_t reads_in = 0;   // that the peer takes
-  std::uint32_t reads_out = 0;  // that the peer wishes to have outstanding
+  bool has_lost_data = false;  // there was no memory for it
+  std::uint32_t ird = 0;       // that the peer takes
+  std::uint32_t ord = 0;       // that the peer wishes to have outstanding
 };
 
 // An object that the event thread may call. It stops being called when forget() has returned.

@@ -25,14 +25,14 @@ inline constexpr base::LockPlace kWindowState{240, "WindowState::mutex_", "a bin
 inline constexpr base::LockPlace kVerbsMemoryTable{241, "MemoryTable::mutex_",
                                                    "a memory key is issued, found or removed"};
 inline constexpr base::LockPlace kEventThread{base::kLeafPlace, "Core::mutex", "an event target is added or removed"};
-inline constexpr base::LockPlace kBeginnings{base::kLeafPlace, "Beginnings::mutex_",
-                                             "the connections that have begun are used"};
+inline constexpr base::LockPlace kWithheldEstablished{base::kLeafPlace, "WithheldEstablished::mutex_",
+                                                      "the connections that have begun are used"};
 inline constexpr base::LockPlace kProtectionDomain{base::kLeafPlace, "ProtectionDomain::mutex_",
                                                    "the empty region of a protection domain is made"};
 
 inline constexpr std::array kOfVerbs = {
-    &kVerbsSharedQueues, &kVerbsQueuePair,          &kVerbsPostSend, &kVerbsPostReceive, &kMemoryWindow,
-    &kCompletionQueue,   &kVerbsSharedReceiveQueue, &kListenerTable, &kVerbsDevice,      &kListener,
-    &kWindowState,       &kVerbsMemoryTable,        &kEventThread,   &kBeginnings,       &kProtectionDomain};
+    &kVerbsSharedQueues, &kVerbsQueuePair,          &kVerbsPostSend, &kVerbsPostReceive,    &kMemoryWindow,
+    &kCompletionQueue,   &kVerbsSharedReceiveQueue, &kListenerTable, &kVerbsDevice,         &kListener,
+    &kWindowState,       &kVerbsMemoryTable,        &kEventThread,   &kWithheldEstablished, &kProtectionDomain};
 
 }  // namespace softdat::locks

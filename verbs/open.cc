@@ -110,8 +110,8 @@ hca::DeviceAttributes attributes_of(const Traits& traits, const ibv_device_attr&
           .max_pd = count_of(able.max_pd),
           .max_mr_size = able.max_mr_size,
           .max_message_size = max_message,
-          .max_reads_in = std::min(count_of(able.max_qp_rd_atom), 255u),
-          .max_reads_out = std::min(count_of(able.max_qp_init_rd_atom), 255u),
+          .max_ird = std::min(count_of(able.max_qp_rd_atom), 255u),
+          .max_ord = std::min(count_of(able.max_qp_init_rd_atom), 255u),
           .max_private_data = traits.max_private_data,
           .max_srq = std::min(count_of(able.max_srq), 0xffffu),
           .max_srq_wr = std::min(count_of(able.max_qp_wr), 1u << 16),
@@ -152,12 +152,12 @@ base::Result<std::unique_ptr<hca::Device>, std::string> open_device(const std::s
 std::vector<Listing> list_devices() {
   const auto& loaded = Library::instance();
   if (!loaded) return {{"verbs", "", loaded.reason()}};
-  std::vector<Hopeless> others;
+  std::vector<RejectedCandidate> others;
   std::vector<Listing> result;
   for (const Place& place : find_all_places(*loaded.value(), others)) {
     result.push_back({"verbs:" + place.device, place.interface + ", " + text_of(place.address), ""});
   }
-  for (const Hopeless& other : others) result.push_back({other.name, "", other.reason});
+  for (const RejectedCandidate& other : others) result.push_back({other.name, "", other.reason});
   return result;
 }
 

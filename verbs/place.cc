@@ -112,7 +112,7 @@ base::Result<Place, std::string> find_place(const Library& library, const std::s
       target + " is neither an RDMA device, nor an interface with an address, nor an address of this host" + others};
 }
 
-std::vector<Place> find_all_places(const Library& library, std::vector<Hopeless>& others) {
+std::vector<Place> find_all_places(const Library& library, std::vector<RejectedCandidate>& others) {
   std::vector<Place> places;
   if (const std::string problem = why_nothing_answers(library); !problem.empty()) {
     others.push_back({"verbs", problem});

@@ -19,7 +19,7 @@ struct Place {
 };
 
 // A candidate that turned out to be of no use, and why.
-struct Hopeless {
+struct RejectedCandidate {
   std::string name;
   std::string reason;
 };
@@ -29,6 +29,6 @@ struct Hopeless {
 base::Result<Place, std::string> find_place(const Library& library, const std::string& target);
 
 // All that find_place could find, one for each RDMA device; and the devices that it could not.
-std::vector<Place> find_all_places(const Library& library, std::vector<Hopeless>& others);
+std::vector<Place> find_all_places(const Library& library, std::vector<RejectedCandidate>& others);
 
 }  // namespace softdat::verbs

@@ -54,7 +54,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> QueuePair::create(const DeviceView&
 QueuePair::~QueuePair() {
   is_dying_.store(true, std::memory_order_seq_cst);
   device_.events.forget(*this);
-  device_.beginnings.remove(beginning_);
+  device_.withheld.remove(beginning_);
   if (id_ != nullptr) {
     const hca::QueuePairState now = state();
     const bool is_up = now == hca::QueuePairState::kConnected || now == hca::QueuePairState::kDisconnecting ||

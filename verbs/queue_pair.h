@@ -19,13 +19,13 @@
 #include "hca/counters.h"
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
-#include "verbs/beginnings.h"
 #include "verbs/event_thread.h"
 #include "verbs/lock_places.h"
 #include "verbs/memory_table.h"
 #include "verbs/queue_pair_state.h"
 #include "verbs/status.h"
 #include "verbs/traits.h"
+#include "verbs/withheld_established.h"
 #include "verbs/work_ring.h"
 
 namespace softdat::verbs {
@@ -40,7 +40,7 @@ struct DeviceView {
   EventThread& events;
   Adapter& adapter;
   MemoryTable& memory;
-  Beginnings& beginnings;
+  WithheldEstablished& withheld;
   const Traits& traits;
 };
 
@@ -149,8 +149,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair, pr
 
   // _connection
   bool advance_locked(QueuePairEvent event);
-  bool move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out);
-  rdma_conn_param conn_param(const OutgoingPrivateData& data, std::uint32_t reads_in, std::uint32_t reads_out) const;
+  bool move_to(ibv_qp_state state, std::uint32_t ird, std::uint32_t ord);
+  rdma_conn_param conn_param(const OutgoingPrivateData& data, std::uint32_t ird, std::uint32_t ord) const;
   bool accept_locked(const CmEvent& request, std::span<const std::byte> private_data);
   void note_port_locked();
   void on_established(const CmEvent& event);

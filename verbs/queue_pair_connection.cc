@@ -48,7 +48,7 @@ bool QueuePair::advance_locked(QueuePairEvent event) {
 }
 
 // The connection manager knows what a state needs: addresses, numbers, times.
-bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_t reads_out) {
+bool QueuePair::move_to(ibv_qp_state state, std::uint32_t ird, std::uint32_t ord) {
   ibv_qp_attr attributes{};
   attributes.qp_state = state;
   int mask = 0;
@@ -58,20 +58,19 @@ bool QueuePair::move_to(ibv_qp_state state, std::uint32_t reads_in, std::uint32_
     attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
     if (device_.traits.has_atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   }
-  if (state == IBV_QPS_RTR) attributes.max_dest_rd_atomic = to_count(reads_in);
+  if (state == IBV_QPS_RTR) attributes.max_dest_rd_atomic = to_count(ird);
   // With none allowed a read would wait for ever; so it goes out, and the peer that takes none refuses it.
-  if (state == IBV_QPS_RTS) attributes.max_rd_atomic = to_count(std::max(reads_out, std::min(limits_.reads_out, 1u)));
+  if (state == IBV_QPS_RTS) attributes.max_rd_atomic = to_count(std::max(ord, std::min(limits_.ord, 1u)));
   return qp_ != nullptr && library().modify_qp(qp_, &attributes, mask) == 0;
 }
 
 // What either side says of itself. Refers to the data.
-rdma_conn_param QueuePair::conn_param(const OutgoingPrivateData& data, std::uint32_t reads_in,
-                                      std::uint32_t reads_out) const {
+rdma_conn_param QueuePair::conn_param(const OutgoingPrivateData& data, std::uint32_t ird, std::uint32_t ord) const {
   rdma_conn_param result{};
   result.private_data = data.data();
   result.private_data_len = data.size();
-  result.responder_resources = to_count(reads_in);
-  result.initiator_depth = to_count(reads_out);
+  result.responder_resources = to_count(ird);
+  result.initiator_depth = to_count(ord);
   result.rnr_retry_count = kRetriesForEver;
   result.srq = shared_ == nullptr ? 0 : 1;
   result.qp_num = number_.load(std::memory_order_relaxed);
@@ -94,14 +93,13 @@ hca::Outcome QueuePair::accept(CmEvent& request, std::span<const std::byte> priv
 // revision 1 cannot speak of reads, and is taken to answer one at a time; one that has said 0 gets no more by it.
 bool QueuePair::accept_locked(const CmEvent& request, std::span<const std::byte> private_data) {
   base::require_lock(locks::kVerbsQueuePair);
-  const bool is_silent = device_.traits.is_iwarp && request.reads_in == 0 && request.reads_out == 0;
-  const std::uint32_t reads_in = std::min(limits_.reads_in, is_silent ? limits_.reads_in : request.reads_out);
-  const std::uint32_t reads_out = std::min(limits_.reads_out, is_silent ? 1 : request.reads_in);
+  const bool is_silent = device_.traits.is_iwarp && request.ird == 0 && request.ord == 0;
+  const std::uint32_t ird = std::min(limits_.ird, is_silent ? limits_.ird : request.ord);
+  const std::uint32_t ord = std::min(limits_.ord, is_silent ? 1 : request.ird);
   const OutgoingPrivateData data(private_data, device_.traits.is_iwarp);
-  rdma_conn_param answer = conn_param(data, reads_in, reads_out);
+  rdma_conn_param answer = conn_param(data, ird, ord);
   if (!move_to(IBV_QPS_INIT, 0, 0)) return false;
-  const bool is_ready =
-      device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out));
+  const bool is_ready = device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord));
   return is_ready && library().accept(id_, &answer) == 0;
 }
 
@@ -187,10 +185,9 @@ void QueuePair::on_established(const CmEvent& event) {
       return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
     }
     if (event.type == RDMA_CM_EVENT_CONNECT_RESPONSE) {
-      const std::uint32_t reads_in = std::min(limits_.reads_in, event.reads_out);
-      const std::uint32_t reads_out = std::min(limits_.reads_out, event.reads_in);
-      const bool is_up =
-          move_to(IBV_QPS_RTR, reads_in, 0) && move_to(IBV_QPS_RTS, 0, reads_out) && library().establish(id_) == 0;
+      const std::uint32_t ird = std::min(limits_.ird, event.ord);
+      const std::uint32_t ord = std::min(limits_.ord, event.ird);
+      const bool is_up = move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord) && library().establish(id_) == 0;
       if (!is_up) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);
     }
     note_port_locked();
@@ -211,8 +208,8 @@ void QueuePair::on_established(const CmEvent& event) {
 void QueuePair::hold_locked(hca::ConnectionEvent news, base::Time until) {
   base::require_lock(locks::kVerbsQueuePair);
   held_ = Held{std::move(news), until};
-  device_.beginnings.remove(beginning_);  // of a life before, which nobody has heard of
-  device_.beginnings.add(beginning_);
+  device_.withheld.remove(beginning_);  // of a life before, which nobody has heard of
+  device_.withheld.add(beginning_);
   is_holding_.store(true, std::memory_order_seq_cst);
   device_.events.wake_at(*this, until);
 }
@@ -234,7 +231,7 @@ std::optional<hca::ConnectionEvent> QueuePair::take_held() {
   }
   std::optional<hca::ConnectionEvent> news(std::move(held_->news));
   held_.reset();
-  device_.beginnings.remove(beginning_);
+  device_.withheld.remove(beginning_);
   is_holding_.store(false, std::memory_order_seq_cst);
   device_.events.post(*this);  // for whatever else there is to do
   return news;

@@ -67,7 +67,7 @@ void QueuePair::end_locked(QueuePairEvent event, ConnectionEventType news, hca::
                       before == QueuePairState::kAccepting;
   ending_ = Ending{.news = {news, std::move(private_data), std::nullopt, is_peers_fault},
                    .patience = base::Clock::now() + kPatience,
-                   .beginnings = was_up ? device_.beginnings.last() : 0};
+                   .beginnings = was_up ? device_.withheld.last() : 0};
   if (was_up) library().disconnect(id_);
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
@@ -189,7 +189,7 @@ void QueuePair::finish_end() {
       flush();
       ending_->is_flushed = true;
     }
-    if (device_.beginnings.has_any_until(ending_->beginnings)) {
+    if (device_.withheld.has_any_until(ending_->beginnings)) {
       return device_.events.wake_at(*this, base::Clock::now() + kLookForBeginnings);
     }
     news = std::move(ending_->news);

@@ -100,7 +100,7 @@ hca::Outcome QueuePair::check_send(const hca::SendRequest& request, std::uint32_
   length = static_cast<std::uint32_t>(total);
   if (!hca::awaits_response(request.opcode)) return hca::Done{};
   if (request.local.size() > device_.traits.max_read_sge) return hca::fail(hca::Error::kInvalidArgument);
-  if (limits_.reads_out == 0) return hca::fail(hca::Error::kLimitReached);
+  if (limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
   return hca::Done{};
 }
 

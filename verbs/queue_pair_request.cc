@@ -110,7 +110,7 @@ void QueuePair::resolve_route_locked() {
 void QueuePair::send_request_locked() {
   base::require_lock(locks::kVerbsQueuePair);
   const OutgoingPrivateData data(private_data_, device_.traits.is_iwarp);
-  rdma_conn_param wish = conn_param(data, limits_.reads_in, limits_.reads_out);
+  rdma_conn_param wish = conn_param(data, limits_.ird, limits_.ord);
   wish.retry_count = kRetries;
   note_port_locked();
   if (move_to(IBV_QPS_INIT, 0, 0) && library().connect(id_, &wish) == 0) return;

@@ -40,9 +40,9 @@ EndpointAttributes with_queue(EndpointAttributes attributes, const SharedReceive
 // As many reads as the peer will ask for, and as it answers; the defaults when it does not say.
 EndpointAttributes matching_attributes(const hca::ConnectionRequest& request, const hca::DeviceAttributes& device) {
   EndpointAttributes result = default_attributes(device);
-  if (request.reads_in() == 0 && request.reads_out() == 0) return result;
-  result.max_rdma_read_in = base::narrow<std::int32_t>(std::min(request.reads_out(), device.max_reads_in));
-  result.max_rdma_read_out = base::narrow<std::int32_t>(std::min(request.reads_in(), device.max_reads_out));
+  if (request.ird() == 0 && request.ord() == 0) return result;
+  result.max_rdma_read_in = base::narrow<std::int32_t>(std::min(request.ord(), device.max_ird));
+  result.max_rdma_read_out = base::narrow<std::int32_t>(std::min(request.ird(), device.max_ord));
   return result;
 }
 

@@ -33,8 +33,8 @@ std::array<CountLimit, 8> counts_of(const EndpointAttributes& a, const hca::Devi
            {"max_request_dtos", a.max_request_dtos, device.max_wr, "max_dto_per_ep"},
            {"max_recv_iov", a.max_recv_iov, device.max_sge, "max_iov_segments_per_dto"},
            {"max_request_iov", a.max_request_iov, device.max_sge, "max_iov_segments_per_dto"},
-           {"max_rdma_read_in", a.max_rdma_read_in, device.max_reads_in, "max_rdma_read_per_ep_in"},
-           {"max_rdma_read_out", a.max_rdma_read_out, device.max_reads_out, "max_rdma_read_per_ep_out"},
+           {"max_rdma_read_in", a.max_rdma_read_in, device.max_ird, "max_rdma_read_per_ep_in"},
+           {"max_rdma_read_out", a.max_rdma_read_out, device.max_ord, "max_rdma_read_per_ep_out"},
            {"max_rdma_read_iov", a.max_rdma_read_iov, device.max_read_sge, "max_iov_segments_per_rdma_read"},
            {"max_rdma_write_iov", a.max_rdma_write_iov, device.max_sge, "max_iov_segments_per_rdma_write"}}};
 }
@@ -91,8 +91,8 @@ EndpointAttributes default_attributes(const hca::DeviceAttributes& device) {
   result.max_request_dtos = at_most(kDefaultDtos, device.max_wr);
   result.max_recv_iov = at_most(kDefaultIov, device.max_sge);
   result.max_request_iov = at_most(kDefaultIov, device.max_sge);
-  result.max_rdma_read_in = static_cast<std::int32_t>(device.max_reads_in);
-  result.max_rdma_read_out = static_cast<std::int32_t>(device.max_reads_out);
+  result.max_rdma_read_in = static_cast<std::int32_t>(device.max_ird);
+  result.max_rdma_read_out = static_cast<std::int32_t>(device.max_ord);
   result.srq_soft_hw = kNoWatermark;
   result.max_rdma_read_iov = at_most(result.max_request_iov, device.max_read_sge);
   result.max_rdma_write_iov = result.max_request_iov;
@@ -141,8 +141,8 @@ hca::QueuePairLimits limits_of(const EndpointAttributes& complete) {
           .recv_wr = limit_of(complete.max_recv_dtos),
           .send_sge = limit_of(request_iov),
           .recv_sge = limit_of(complete.max_recv_iov),
-          .reads_in = limit_of(complete.max_rdma_read_in),
-          .reads_out = limit_of(complete.max_rdma_read_out)};
+          .ird = limit_of(complete.max_rdma_read_in),
+          .ord = limit_of(complete.max_rdma_read_out)};
 }
 
 NotifyMode recv_mode_of(const EndpointAttributes& attributes) {

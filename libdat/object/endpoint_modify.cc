@@ -27,7 +27,7 @@ std::shared_ptr<T> share(T* object) {
 // Queues may be larger than asked for. Numbers of reads are what the peer is told, so they are exact.
 bool fits(const hca::QueuePairLimits& wish, const hca::QueuePairLimits& have) {
   return wish.send_wr <= have.send_wr && wish.recv_wr <= have.recv_wr && wish.send_sge <= have.send_sge &&
-         wish.recv_sge <= have.recv_sge && wish.reads_in == have.reads_in && wish.reads_out == have.reads_out;
+         wish.recv_sge <= have.recv_sge && wish.ird == have.ird && wish.ord == have.ord;
 }
 
 // So that `posted` receives of an EP with attributes `old` find place beside what is asked for.

@@ -35,7 +35,7 @@ class LiveTap final : public transport::ChannelTap {
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
   void on_fault(const transport::Arrival& arrival) override;
   void on_message(const transport::Message& message) override;
-  void end_briefs() override { owner_.end_briefs(); }
+  void end_short_sends() override { owner_.end_short_sends(); }
   std::uint64_t receive_length() override { return owner_.receive_length(); }
   void on_writable() override { owner_.on_writable(); }
   void on_established(const transport::Offer& peer) override;

@@ -34,7 +34,7 @@ class Runs {
     }
     const hca::Segment& segment = segments_.front();
     std::byte* data = nullptr;
-    if (memory_.locate(segment.lkey, segment.address, segment.length, rights_, data) != KeyFault::kNone) return {};
+    if (memory_.locate(segment.lkey, segment.address, segment.length, rights_, data) != AccessError::kNone) return {};
     const std::uint64_t length = std::min(most, segment.length - skip_);
     data += skip_;
     skip_ += length;

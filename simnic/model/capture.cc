@@ -32,8 +32,8 @@ Profile capture(const hca::DeviceAttributes& attributes, const std::string& name
   set(Field::kMaxMrSize, attributes.max_mr_size);
   set(Field::kMaxPd, attributes.max_pd);
   set(Field::kMaxMessageSize, attributes.max_message_size);
-  set(Field::kMaxReadsIn, attributes.max_reads_in);
-  set(Field::kMaxReadsOut, attributes.max_reads_out);
+  set(Field::kMaxReadsIn, attributes.max_ird);
+  set(Field::kMaxReadsOut, attributes.max_ord);
   set(Field::kMaxPrivateData, attributes.max_private_data);
   set(Field::kMaxSrq, attributes.max_srq);
   if (attributes.max_srq > 0) {

@@ -40,8 +40,8 @@ void apply(const Profile& profile, hca::DeviceAttributes& attributes) {
   lower(profile, Field::kMaxMrSize, attributes.max_mr_size);
   lower(profile, Field::kMaxPd, attributes.max_pd);
   lower(profile, Field::kMaxMessageSize, attributes.max_message_size);
-  lower(profile, Field::kMaxReadsIn, attributes.max_reads_in);
-  lower(profile, Field::kMaxReadsOut, attributes.max_reads_out);
+  lower(profile, Field::kMaxReadsIn, attributes.max_ird);
+  lower(profile, Field::kMaxReadsOut, attributes.max_ord);
   lower(profile, Field::kMaxPrivateData, attributes.max_private_data);
   lower(profile, Field::kMaxSrq, attributes.max_srq);
   lower(profile, Field::kMaxSrqWr, attributes.max_srq_wr);

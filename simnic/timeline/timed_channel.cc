@@ -98,9 +98,9 @@ SendResult TimedChannel::send(const transport::Message& message, transport::Payl
   return result;
 }
 
-bool TimedChannel::send_brief(const transport::Brief& brief) {
+bool TimedChannel::send_short(const transport::ShortSend& short_send) {
   tell_sent(Timeline::Kind::kSend);
-  const bool is_sent = inner_->send_brief(brief);
+  const bool is_sent = inner_->send_short(short_send);
   is_told_ = !is_sent;
   return is_sent;
 }
@@ -148,10 +148,10 @@ void TimedChannel::on_message(const transport::Message& message) {
   sink_.on_message(message);
 }
 
-bool TimedChannel::on_brief(const transport::Brief& brief) {
+bool TimedChannel::on_short_send(const transport::ShortSend& short_send) {
   const std::uint64_t now = Timeline::now();
-  if (!sink_.on_brief(brief)) return false;
-  timeline_.place(own_, Timeline::Kind::kSend, brief.payload.size(), now);
+  if (!sink_.on_short_send(short_send)) return false;
+  timeline_.place(own_, Timeline::Kind::kSend, short_send.payload.size(), now);
   return true;
 }
 

@@ -21,7 +21,7 @@ class TimedChannel final : public WrappedChannel {
   bool accept(transport::InboundRequest& request, const transport::Offer& reply);
 
   transport::SendResult send(const transport::Message& message, transport::PayloadSource* payload) override;
-  bool send_brief(const transport::Brief& brief) override;
+  bool send_short(const transport::ShortSend& short_send) override;
   void terminate(const transport::TerminateCode& code) override;
   void close(transport::CloseMode mode) override;
   void cut() override;
@@ -31,7 +31,7 @@ class TimedChannel final : public WrappedChannel {
   // ChannelSink.
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out) override;
   void on_message(const transport::Message& message) override;
-  bool on_brief(const transport::Brief& brief) override;
+  bool on_short_send(const transport::ShortSend& short_send) override;
   void on_established(const transport::Offer& peer) override;
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;

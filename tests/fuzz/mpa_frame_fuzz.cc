@@ -13,7 +13,7 @@ using namespace softdat::transport;
 using namespace softdat::transport::tcp;
 
 void conclude(const MpaFrame& frame) {
-  const Offer offer{.service_id = 7174, .features = kNotes, .reads_in = 4, .reads_out = 4};
+  const Offer offer{.service_id = 7174, .features = kNotes, .ird = 4, .ord = 4};
   if (frame.kind == MpaFrameKind::kReply) {
     const MpaFrame request = make_request({}, offer);
     const ReplyReading reading = read_reply(frame, request, offer, true);

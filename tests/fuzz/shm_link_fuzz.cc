@@ -83,8 +83,8 @@ class OurEnd final : public ChannelSink, public PayloadSource {
   }
 
   // Not while a message is blocked.
-  void send_brief(std::span<const std::byte> payload) {
-    if (!is_blocked_) static_cast<void>(channel->send_brief({.payload = payload}));
+  void send_short(std::span<const std::byte> payload) {
+    if (!is_blocked_) static_cast<void>(channel->send_short({.payload = payload}));
   }
 
   Placement place(const Arrival& arrival, SliceList& out) override {
@@ -106,9 +106,9 @@ class OurEnd final : public ChannelSink, public PayloadSource {
     if (end_within()) return;
     if (habit == Habit::kAnswer) send(Opcode::kSend, 100);
   }
-  bool on_brief(const Brief& brief) override {
+  bool on_short_send(const ShortSend& short_send) override {
     expect_alive();
-    expect(next_ == 0 && brief.payload.size() <= kMostRecord, "a short message comes between others");
+    expect(next_ == 0 && short_send.payload.size() <= kMostRecord, "a short message comes between others");
     return habit == Habit::kBriefs;
   }
   void on_writable() override {
@@ -365,7 +365,7 @@ class Script {
         end.channel->close(CloseMode::kOrderly);
         return end.drop();
       default:
-        end.send_brief(std::span(zeros_).first(choice));
+        end.send_short(std::span(zeros_).first(choice));
     }
   }
 

@@ -76,7 +76,7 @@ TEST_F(AtomicTest, TheOriginalMayBeScattered) {
 }
 
 TEST_F(AtomicTest, CountAgainstTheLimitOfReadsAndKeepTheirOrderWithThem) {
-  reconnect_with_reads_in(1);
+  reconnect_with_ird(1);
   make_memory(kEverything);
   for (std::uint64_t i = 0; i < 6; ++i) {
     if (i % 2 == 0) {

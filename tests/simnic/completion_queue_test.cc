@@ -29,7 +29,7 @@ class CompletionQueueTest : public ::testing::Test {
     while (queue_.poll({&completion, 1}) == 1) found.push_back(completion.wr_id);
     return found;
   }
-  void deliver() { engine_.upward().deliver(); }
+  void deliver() { engine_.upcalls().deliver(); }
 
   transport::loop::LoopNetwork network_;
   Engine engine_{std::make_unique<transport::loop::LoopCarrier>(network_, transport::Address{1, 0}), Drive::kByHand};

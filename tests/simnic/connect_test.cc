@@ -279,8 +279,8 @@ TEST_F(ConnectTest, RequestSaysWhatThePeerReadsAndFromWhere) {
   expect_ok(active.connect(there()));
   const auto request = take_request();
   ASSERT_TRUE(request);
-  EXPECT_EQ(request->reads_in(), active.qp().limits().reads_in);
-  EXPECT_EQ(request->reads_out(), active.qp().limits().reads_out);
+  EXPECT_EQ(request->ird(), active.qp().limits().ird);
+  EXPECT_EQ(request->ord(), active.qp().limits().ord);
   EXPECT_EQ(request->remote_address().port, active.qp().local_port());
   EXPECT_NE(active.qp().local_port(), 0);
 }

@@ -11,24 +11,24 @@ using transport::TerminateCode;
 using Status = hca::CompletionStatus;
 
 TEST(FaultTest, RefusedWritesCarryDdpsNumbers) {
-  EXPECT_EQ(write_refusal(KeyFault::kBadKey), (TerminateCode{1, 1, 0}));
-  EXPECT_EQ(write_refusal(KeyFault::kOutOfRange), (TerminateCode{1, 1, 1}));
-  EXPECT_EQ(write_refusal(KeyFault::kWrongDomain), (TerminateCode{1, 1, 2}));
-  EXPECT_EQ(write_refusal(KeyFault::kWraps), (TerminateCode{1, 1, 3}));
-  EXPECT_EQ(write_refusal(KeyFault::kMissingRight), (TerminateCode{0, 1, 2}));
+  EXPECT_EQ(write_refusal(AccessError::kBadKey), (TerminateCode{1, 1, 0}));
+  EXPECT_EQ(write_refusal(AccessError::kOutOfRange), (TerminateCode{1, 1, 1}));
+  EXPECT_EQ(write_refusal(AccessError::kWrongDomain), (TerminateCode{1, 1, 2}));
+  EXPECT_EQ(write_refusal(AccessError::kWraps), (TerminateCode{1, 1, 3}));
+  EXPECT_EQ(write_refusal(AccessError::kMissingRight), (TerminateCode{0, 1, 2}));
 }
 
 TEST(FaultTest, RefusedReadsCarryRdmapsNumbers) {
-  EXPECT_EQ(read_refusal(KeyFault::kBadKey), (TerminateCode{0, 1, 0}));
-  EXPECT_EQ(read_refusal(KeyFault::kOutOfRange), (TerminateCode{0, 1, 1}));
-  EXPECT_EQ(read_refusal(KeyFault::kMissingRight), (TerminateCode{0, 1, 2}));
-  EXPECT_EQ(read_refusal(KeyFault::kWrongDomain), (TerminateCode{0, 1, 3}));
-  EXPECT_EQ(read_refusal(KeyFault::kWraps), (TerminateCode{0, 1, 4}));
+  EXPECT_EQ(read_refusal(AccessError::kBadKey), (TerminateCode{0, 1, 0}));
+  EXPECT_EQ(read_refusal(AccessError::kOutOfRange), (TerminateCode{0, 1, 1}));
+  EXPECT_EQ(read_refusal(AccessError::kMissingRight), (TerminateCode{0, 1, 2}));
+  EXPECT_EQ(read_refusal(AccessError::kWrongDomain), (TerminateCode{0, 1, 3}));
+  EXPECT_EQ(read_refusal(AccessError::kWraps), (TerminateCode{0, 1, 4}));
 }
 
 TEST(FaultTest, EveryRefusalOfAKeyIsARemoteAccessErrorAtItsOrigin) {
-  for (const KeyFault fault :
-       {KeyFault::kBadKey, KeyFault::kWrongDomain, KeyFault::kWraps, KeyFault::kOutOfRange, KeyFault::kMissingRight}) {
+  for (const AccessError fault : {AccessError::kBadKey, AccessError::kWrongDomain, AccessError::kWraps,
+                                  AccessError::kOutOfRange, AccessError::kMissingRight}) {
     EXPECT_EQ(status_of(write_refusal(fault)), Status::kRemoteAccess);
     EXPECT_EQ(status_of(read_refusal(fault)), Status::kRemoteAccess);
   }
@@ -45,11 +45,11 @@ TEST(FaultTest, OtherRefusalsSayWhatTheyCan) {
 }
 
 TEST(FaultTest, PostsAreToldPrecisely) {
-  EXPECT_EQ(error_of(KeyFault::kBadKey), hca::Error::kBadKey);
-  EXPECT_EQ(error_of(KeyFault::kWrongDomain), hca::Error::kWrongDomain);
-  EXPECT_EQ(error_of(KeyFault::kWraps), hca::Error::kOutOfRange);
-  EXPECT_EQ(error_of(KeyFault::kOutOfRange), hca::Error::kOutOfRange);
-  EXPECT_EQ(error_of(KeyFault::kMissingRight), hca::Error::kMissingRight);
+  EXPECT_EQ(error_of(AccessError::kBadKey), hca::Error::kBadKey);
+  EXPECT_EQ(error_of(AccessError::kWrongDomain), hca::Error::kWrongDomain);
+  EXPECT_EQ(error_of(AccessError::kWraps), hca::Error::kOutOfRange);
+  EXPECT_EQ(error_of(AccessError::kOutOfRange), hca::Error::kOutOfRange);
+  EXPECT_EQ(error_of(AccessError::kMissingRight), hca::Error::kMissingRight);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST_F(MemoryTableHistory, AWindowsKeySaysHowItEnded) {
   const std::uint32_t second = bind(region);
   ASSERT_TRUE(table_.open(second));
   window_.set_key(second);
-  EXPECT_EQ(table_.invalidate(second, {1}), KeyFault::kNone);
+  EXPECT_EQ(table_.invalidate(second, {1}), AccessError::kNone);
   EXPECT_EQ(explain(second).rule, Rule::kKeyInvalidated);
 }
 

@@ -104,7 +104,7 @@ TEST_F(FullQueueTest, LimitsBeyondTheDevicesAreRefused) {
   EXPECT_EQ(refusal(), hca::Error::kLimitReached);
   limits.recv_sge = most.max_sge + 1;
   EXPECT_EQ(refusal(), hca::Error::kLimitReached);
-  limits.reads_in = most.max_reads_in + 1;
+  limits.ird = most.max_ird + 1;
   EXPECT_EQ(refusal(), hca::Error::kLimitReached);
   config.pd = nullptr;
   EXPECT_EQ(refusal(), hca::Error::kInvalidArgument);
@@ -118,8 +118,8 @@ TEST_F(FullQueueTest, TheDevicesOwnLimitsAreGranted) {
                         .recv_wr = most.max_wr,
                         .send_sge = most.max_sge,
                         .recv_sge = most.max_sge,
-                        .reads_in = most.max_reads_in,
-                        .reads_out = most.max_reads_out});
+                        .ird = most.max_ird,
+                        .ord = most.max_ord});
   Endpoint other(there(), big.qp().limits());
   world_->connect(big, other);
   Memory from(here(), pattern(300, 1)), to(there(), 300);

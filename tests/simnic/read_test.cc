@@ -48,7 +48,7 @@ TEST_F(ReadTest, MoreReadsThanMayBeOutstandingWaitTheirTurn) {
 }
 
 TEST_F(ReadTest, TheLesserOfBothSidesLimitsCounts) {
-  reconnect_with_reads_in(1);
+  reconnect_with_ird(1);
   Memory to(here(), 30), from(there(), bytes("0123456789"));
   for (std::uint64_t i = 0; i < 3; ++i) expect_ok(active_->read(i, {to.segment(i * 10, 10)}, from));
   settle();
@@ -57,7 +57,7 @@ TEST_F(ReadTest, TheLesserOfBothSidesLimitsCounts) {
 }
 
 TEST_F(ReadTest, AReadToAPeerThatAnswersNoneFailsInItsTurn) {
-  reconnect_with_reads_in(0);
+  reconnect_with_ird(0);
   Memory local(here(), 8), remote(there(), 8);
   expect_ok(active_->write(1, {local.all()}, remote));
   expect_ok(active_->read(2, {local.all()}, remote));

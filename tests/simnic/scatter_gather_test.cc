@@ -12,8 +12,8 @@ class ScatterGatherTest : public ::testing::Test {
   // The slices as "address+length" words.
   std::string resolved(std::span<const hca::Segment> segments, std::uint64_t offset, std::uint64_t length) {
     transport::SliceList slices;
-    const KeyFault fault = resolve(memory_, segments, 0, offset, length, slices);
-    if (fault != KeyFault::kNone) return "fault";
+    const AccessError fault = resolve(memory_, segments, 0, offset, length, slices);
+    if (fault != AccessError::kNone) return "fault";
     std::string words;
     for (const auto& slice : slices.slices()) {
       words += std::to_string(reinterpret_cast<std::uintptr_t>(slice.data)) + "+" + std::to_string(slice.length) + " ";
@@ -42,43 +42,43 @@ TEST_F(ScatterGatherTest, ASegmentThatIsTouchedIsCheckedWhole) {
   const std::vector<hca::Segment> segments{segment(1000, 10), segment(9999, 2)};
   EXPECT_EQ(resolved(segments, 0, 10), "1000+10 ");
   EXPECT_EQ(resolved(segments, 0, 11), "fault");
-  EXPECT_EQ(check_segments(memory_, segments, 0), KeyFault::kOutOfRange);
-  EXPECT_EQ(check_segments(memory_, std::span(segments).first(1), hca::kLocalWrite), KeyFault::kMissingRight);
+  EXPECT_EQ(check_segments(memory_, segments, 0), AccessError::kOutOfRange);
+  EXPECT_EQ(check_segments(memory_, std::span(segments).first(1), hca::kLocalWrite), AccessError::kMissingRight);
 }
 
 TEST_F(ScatterGatherTest, WhatThePosterFoundHoldsUntilAKeyGoes) {
   const std::vector<hca::Segment> segments{segment(2000, 20)};
   const std::uint32_t other = *table_.insert({.address = 0, .length = 1, .access = 0, .domain = 1});
-  Located found;
-  ASSERT_EQ(check_segments(memory_, segments, 0, found), KeyFault::kNone);
+  ResolvedSegment found;
+  ASSERT_EQ(check_segments(memory_, segments, 0, found), AccessError::kNone);
   EXPECT_TRUE(still_holds(memory_, found));
   transport::SliceList slices;
-  ASSERT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), KeyFault::kNone);
+  ASSERT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), AccessError::kNone);
   ASSERT_EQ(slices.slices().size(), 1u);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slices.slices()[0].data), 2015u);
   EXPECT_EQ(slices.slices()[0].length, 5u);
   table_.remove(other);
   EXPECT_FALSE(still_holds(memory_, found));
   slices.clear();
-  EXPECT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), KeyFault::kNone);
+  EXPECT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), AccessError::kNone);
   EXPECT_EQ(slices.slices().size(), 1u);
   table_.remove(key_);
-  EXPECT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), KeyFault::kBadKey);
+  EXPECT_EQ(resolve(memory_, found, segments, 0, 15, 100, slices), AccessError::kBadKey);
 }
 
 TEST_F(ScatterGatherTest, NothingIsRememberedOfSeveralSegmentsOrABadOne) {
   const std::vector<hca::Segment> segments{segment(1000, 10), segment(5000, 10), segment(9999, 2)};
-  Located found;
-  EXPECT_EQ(check_segments(memory_, std::span(segments).first(2), 0, found), KeyFault::kNone);
+  ResolvedSegment found;
+  EXPECT_EQ(check_segments(memory_, std::span(segments).first(2), 0, found), AccessError::kNone);
   EXPECT_FALSE(still_holds(memory_, found));
-  EXPECT_EQ(check_segments(memory_, std::span(segments).last(1), 0, found), KeyFault::kOutOfRange);
+  EXPECT_EQ(check_segments(memory_, std::span(segments).last(1), 0, found), AccessError::kOutOfRange);
   EXPECT_FALSE(still_holds(memory_, found));
 }
 
 TEST_F(ScatterGatherTest, AFullListCoversLess) {
   const std::vector<hca::Segment> segments(transport::SliceList::kCapacity + 5, segment(1000, 1));
   transport::SliceList slices;
-  EXPECT_EQ(resolve(memory_, segments, 0, 0, 100, slices), KeyFault::kNone);
+  EXPECT_EQ(resolve(memory_, segments, 0, 0, 100, slices), AccessError::kNone);
   EXPECT_EQ(slices.slices().size(), transport::SliceList::kCapacity);
 }
 

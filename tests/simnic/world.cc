@@ -290,9 +290,9 @@ void ConnectedTest::use(const transport::loop::LoopOptions& options, RnrPolicy r
   world_->connect(*active_, *passive_);
 }
 
-void ConnectedTest::reconnect_with_reads_in(std::uint32_t reads_in) {
+void ConnectedTest::reconnect_with_ird(std::uint32_t ird) {
   auto limits = Endpoint::kLimits;
-  limits.reads_in = reads_in;
+  limits.ird = ird;
   passive_.reset();
   active_.reset();
   active_ = std::make_unique<Endpoint>(here());

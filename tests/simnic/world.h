@@ -112,7 +112,7 @@ using Segments = std::vector<hca::Segment>;
 class Endpoint final : public hca::QueuePairSink {
  public:
   static constexpr hca::QueuePairLimits kLimits{
-      .send_wr = 16, .recv_wr = 16, .send_sge = 4, .recv_sge = 4, .reads_in = 4, .reads_out = 4};
+      .send_wr = 16, .recv_wr = 16, .send_sge = 4, .recv_sge = 4, .ird = 4, .ord = 4};
 
   explicit Endpoint(Host& host, const hca::QueuePairLimits& limits = kLimits, std::size_t cq_capacity = 64,
                     hca::ProtectionDomain* pd = nullptr, hca::SharedReceiveQueue* srq = nullptr);
@@ -211,7 +211,7 @@ class ConnectedTest : public ::testing::Test {
   void SetUp() override { use({}); }
   void TearDown() override { tear_down(); }
   // Two fresh endpoints, the passive one of which answers so many reads at a time.
-  void reconnect_with_reads_in(std::uint32_t reads_in);
+  void reconnect_with_ird(std::uint32_t ird);
   void settle() { world_->settle(); }
   Host& here() { return world_->here(); }
   Host& there() { return world_->there(); }

@@ -30,8 +30,8 @@ hca::QueuePairLimits pick_limits(Random& random) {
           .recv_wr = static_cast<std::uint32_t>(1 + pick(random, 15)),
           .send_sge = 4,
           .recv_sge = 4,
-          .reads_in = static_cast<std::uint32_t>(1 + pick(random, 4)),
-          .reads_out = static_cast<std::uint32_t>(1 + pick(random, 4))};
+          .ird = static_cast<std::uint32_t>(1 + pick(random, 4)),
+          .ord = static_cast<std::uint32_t>(1 + pick(random, 4))};
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ class Stand {
     hca::QueuePairConfig config;
     config.pd = domain_.get();
     config.send_cq = config.recv_cq = &queue;
-    config.limits = {.send_wr = wr, .recv_wr = wr, .send_sge = 1, .recv_sge = 1, .reads_in = 4, .reads_out = 4};
+    config.limits = {.send_wr = wr, .recv_wr = wr, .send_sge = 1, .recv_sge = 1, .ird = 4, .ord = 4};
     config.sink = sink;
-    auto made = QueuePair::create({*events_, *adapter_, memory_, beginnings_, traits_}, config);
+    auto made = QueuePair::create({*events_, *adapter_, memory_, withheld_, traits_}, config);
     return std::unique_ptr<QueuePair>(static_cast<QueuePair*>(std::move(made).value().release()));
   }
 
@@ -78,9 +78,8 @@ class Stand {
   EventThread& events() { return *events_; }
 
   // As one that answers. The connection manager says at once that the connection stands.
-  static void accept(QueuePair& queue_pair, std::uint32_t reads_in = 0, std::uint32_t reads_out = 0) {
-    CmEvent request{
-        .type = RDMA_CM_EVENT_CONNECT_REQUEST, .id = fake::make_id(), .reads_in = reads_in, .reads_out = reads_out};
+  static void accept(QueuePair& queue_pair, std::uint32_t ird = 0, std::uint32_t ord = 0) {
+    CmEvent request{.type = RDMA_CM_EVENT_CONNECT_REQUEST, .id = fake::make_id(), .ird = ird, .ord = ord};
     ASSERT_TRUE(queue_pair.accept(request, {}));
   }
 
@@ -88,7 +87,7 @@ class Stand {
   const Traits traits_;
   std::shared_ptr<Adapter> adapter_ = std::make_shared<Adapter>(library());
   MemoryTable memory_;
-  Beginnings beginnings_;
+  WithheldEstablished withheld_;
   QuietSink sink_;
   std::unique_ptr<EventThread> events_;
   std::unique_ptr<ProtectionDomain> domain_;

@@ -215,7 +215,7 @@ std::size_t Link::take_records(std::size_t most) {
     const RecordWord word = unpack(first);
     const bool is_sane = word.bytes >= kWordBytes && word.bytes <= kMostRecord;
     const std::span<const std::byte> bytes(reader_.record() + kWordBytes, word.bytes - kWordBytes);
-    if (!is_sane || (!take_brief(word, bytes) && !deliver(word, bytes))) {
+    if (!is_sane || (!take_short_send(word, bytes) && !deliver(word, bytes))) {
       break_down();
       break;
     }
@@ -226,11 +226,11 @@ std::size_t Link::take_records(std::size_t most) {
 }
 
 // Fast path for short sends. False: nothing was done.
-inline bool Link::take_brief(const RecordWord& word, std::span<const std::byte> bytes) {
+inline bool Link::take_short_send(const RecordWord& word, std::span<const std::byte> bytes) {
   if (word.kind != RecordKind::kMessage) return false;
   const Conversation* const conversation = conversations_.find(word.channel);
   if (conversation == nullptr || conversation->channel == nullptr || conversation->has_got_final) return false;
-  return conversation->channel->take_brief(bytes);
+  return conversation->channel->take_short_send(bytes);
 }
 
 void Link::give_room_back() {

@@ -124,7 +124,7 @@ class Link final : public ReadinessSink {
   bool write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   void break_down();
   std::size_t take_records(std::size_t most);
-  bool take_brief(const RecordWord& word, std::span<const std::byte> bytes);
+  bool take_short_send(const RecordWord& word, std::span<const std::byte> bytes);
   void give_room_back();
   void wake_peer();
   std::size_t use_room();

@@ -225,8 +225,8 @@ Bytes encode_offer(const Offer& offer) {
   packer.put(std::uint32_t{offer.address.port});
   packer.put(offer.service_id);
   packer.put(offer.features);
-  packer.put(offer.reads_in);
-  packer.put(offer.reads_out);
+  packer.put(offer.ird);
+  packer.put(offer.ord);
   packer.put(offer.direct_gate);
   packer.put(offer.direct_connection);
   packer.put(offer.direct_receives);
@@ -243,8 +243,8 @@ std::optional<Offer> decode_offer(std::span<const std::byte> from) {
   offer.address.port = static_cast<std::uint16_t>(unpacker.get<std::uint32_t>());
   offer.service_id = unpacker.get<std::uint64_t>();
   offer.features = unpacker.get<std::uint32_t>();
-  offer.reads_in = unpacker.get<std::uint32_t>();
-  offer.reads_out = unpacker.get<std::uint32_t>();
+  offer.ird = unpacker.get<std::uint32_t>();
+  offer.ord = unpacker.get<std::uint32_t>();
   offer.direct_gate = unpacker.get<std::uint32_t>();
   offer.direct_connection = unpacker.get<std::uint64_t>();
   offer.direct_receives = unpacker.get<std::uint64_t>();

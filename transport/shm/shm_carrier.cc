@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMostKnownServices = 4096;
 constexpr int kMostQuestions = 3;
-constexpr std::size_t kMostGreeters = 256;
+constexpr std::size_t kMostPendingAccepts = 256;
 
 }  // namespace
 
@@ -63,9 +63,9 @@ ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
 std::unique_ptr<Channel> ShmCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   auto channel = std::make_unique<ShmChannel>(*this, sink);
   channel->ask({.remote = remote, .offer = request});
-  const Contact::Begin begin = start(*channel);
-  const bool is_known_host = begin == Contact::Begin::kNobody && is_local_address(remote);
-  if (begin != Contact::Begin::kUnderWay) {
+  const LinkConnector::Begin begin = start(*channel);
+  const bool is_known_host = begin == LinkConnector::Begin::kNobody && is_local_address(remote);
+  if (begin != LinkConnector::Begin::kUnderWay) {
     channel->tell_later(News::kRefused, is_known_host ? Refusal::kNoListener : Refusal::kUnreachable);
   }
   if (tapper_ != nullptr) channel->begin_tap(tapper_->on_connect(remote, request, channel->carrier_name(), sink));
@@ -82,33 +82,33 @@ void ShmCarrier::tap(Tapper* tapper) {
 std::unique_ptr<Channel> ShmCarrier::try_connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   auto channel = std::make_unique<ShmChannel>(*this, sink);
   channel->ask({.remote = remote, .offer = request});
-  if (start(*channel) != Contact::Begin::kUnderWay) return nullptr;
+  if (start(*channel) != LinkConnector::Begin::kUnderWay) return nullptr;
   if (tapper_ != nullptr) channel->begin_tap(tapper_->on_connect(remote, request, channel->carrier_name(), sink));
   return channel;
 }
 
 // By the link to whoever served this id before, or by asking at its rendezvous.
-Contact::Begin ShmCarrier::start(ShmChannel& channel) {
+LinkConnector::Begin ShmCarrier::start(ShmChannel& channel) {
   const ServiceKey key{channel.question()->remote.with_port(0), channel.question()->offer.service_id};
   channel.count_attempt();
   const auto known = known_services_.find(key);
   // The heir of a process that has just died is found at the rendezvous, not on the dead one's link.
   if (known != known_services_.end() && known->second->is_alive()) {
     known->second->open(channel);
-    return Contact::Begin::kUnderWay;
+    return LinkConnector::Begin::kUnderWay;
   }
-  auto under_way = contacts_.find(key);
-  if (under_way == contacts_.end() || under_way->second->is_done()) {
-    if (under_way != contacts_.end()) contacts_.erase(under_way);
-    auto contact = std::make_unique<Contact>(*this, key);
-    const Contact::Begin begin = contact->begin();
-    if (begin == Contact::Begin::kNobody) tell_of_other_version(key);
-    if (begin != Contact::Begin::kUnderWay) return begin;
+  auto under_way = connectors_.find(key);
+  if (under_way == connectors_.end() || under_way->second->is_done()) {
+    if (under_way != connectors_.end()) connectors_.erase(under_way);
+    auto connector = std::make_unique<LinkConnector>(*this, key);
+    const LinkConnector::Begin begin = connector->begin();
+    if (begin == LinkConnector::Begin::kNobody) tell_of_other_version(key);
+    if (begin != LinkConnector::Begin::kUnderWay) return begin;
     stir();
-    under_way = contacts_.emplace(key, std::move(contact)).first;
+    under_way = connectors_.emplace(key, std::move(connector)).first;
   }
   under_way->second->add(channel);
-  return Contact::Begin::kUnderWay;
+  return LinkConnector::Begin::kUnderWay;
 }
 
 // The answer of a service that has moved sends us back to its rendezvous.
@@ -119,15 +119,15 @@ void ShmCarrier::on_refused(ShmChannel& channel, Link& link, const RefusalNotice
     known_services_.erase(known);
     const bool may_ask_again = channel.question()->attempts < kMostQuestions;
     channel.be_contacting();
-    if (may_ask_again && start_if_possible(channel) == Contact::Begin::kUnderWay) return;
+    if (may_ask_again && start_if_possible(channel) == LinkConnector::Begin::kUnderWay) return;
   }
   channel.on_refusal(notice);
 }
 
-Contact::Begin ShmCarrier::start_if_possible(ShmChannel& channel) try {
+LinkConnector::Begin ShmCarrier::start_if_possible(ShmChannel& channel) try {
   return start(channel);
 } catch (const std::bad_alloc&) {
-  return Contact::Begin::kNoResources;
+  return LinkConnector::Begin::kNoResources;
 }
 
 ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
@@ -138,9 +138,9 @@ ShmPort* ShmCarrier::find_port(std::uint64_t service_id) {
 // A peer that is hung up on, for want of memory or because too many are silent, comes again.
 void ShmCarrier::greet(PeerSocket socket) try {
   stir();
-  if (greeters_.size() >= kMostGreeters) greeters_.erase(greeters_.begin());
-  auto greeter = std::make_unique<Greeter>(*this, std::move(socket));
-  if (!greeter->is_done()) greeters_.push_back(std::move(greeter));
+  if (pending_accepts_.size() >= kMostPendingAccepts) pending_accepts_.erase(pending_accepts_.begin());
+  auto pending = std::make_unique<PendingAccept>(*this, std::move(socket));
+  if (!pending->is_done()) pending_accepts_.push_back(std::move(pending));
 } catch (const std::bad_alloc&) {
   return;
 }

@@ -21,8 +21,8 @@
 #include "transport/lock_places.h"
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
-#include "transport/shm/contact.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/link_connector.h"
 #include "transport/shm/rendezvous.h"
 #include "transport/shm/segment_places.h"
 #include "transport/shm/shm_channel.h"
@@ -30,7 +30,7 @@
 namespace softdat::transport::shm {
 
 struct LinkParts;
-class Greeter;
+class PendingAccept;
 class Link;
 class ShmPort;
 
@@ -120,8 +120,8 @@ class ShmCarrier final : public Carrier {
   void note_end_of_link();
 
  private:
-  Contact::Begin start(ShmChannel& channel);
-  Contact::Begin start_if_possible(ShmChannel& channel);
+  LinkConnector::Begin start(ShmChannel& channel);
+  LinkConnector::Begin start_if_possible(ShmChannel& channel);
   Link* add_link(LinkParts parts);
   void break_down();
   void check_links(base::Time now);
@@ -144,7 +144,7 @@ class ShmCarrier final : public Carrier {
   void note_names_of(const Link& link);
   void remove_abandoned(base::Time now);
   void tell_of_other_version(const ServiceKey& key);
-  bool is_meeting() const { return !contacts_.empty() || !greeters_.empty(); }
+  bool is_meeting() const { return !connectors_.empty() || !pending_accepts_.empty(); }
 
   // Fixed after construction.
   Reactor& reactor_;
@@ -159,8 +159,8 @@ class ShmCarrier final : public Carrier {
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<Link*> hot_;     // those that every turn looks at
   std::size_t next_cold_ = 0;  // of links_: where looking at the others goes on
-  std::map<ServiceKey, std::unique_ptr<Contact>> contacts_;
-  std::vector<std::unique_ptr<Greeter>> greeters_;
+  std::map<ServiceKey, std::unique_ptr<LinkConnector>> connectors_;
+  std::vector<std::unique_ptr<PendingAccept>> pending_accepts_;
   std::map<ServiceKey, Link*> known_services_;  // who served them when last asked
   // Names of peers that are gone. Their files are removed as soon as nobody listens there.
   struct Abandoned {

@@ -73,9 +73,9 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
   const std::size_t count = poll_links() + (news_.empty() ? 0 : tell_news()) + (fails_now ? 1 : 0);
   if (is_meeting()) {
     bool has_retries = false;
-    for (const auto& [key, contact] : contacts_) {
-      contact->retry_if_due(now);
-      has_retries |= contact->is_retrying();
+    for (const auto& [key, connector] : connectors_) {
+      connector->retry_if_due(now);
+      has_retries |= connector->is_retrying();
     }
     note_duty(has_retries_, has_retries);
     sweep();
@@ -151,7 +151,7 @@ void ShmCarrier::check_links(base::Time now) {
 
 void ShmCarrier::break_down() {
   for (const auto& link : links_) link->lose_peer();
-  for (const auto& [key, contact] : contacts_) contact->give_up(Refusal::kUnreachable);
+  for (const auto& [key, connector] : connectors_) connector->give_up(Refusal::kUnreachable);
 }
 
 // Links that were busy of late are looked at in every turn, the others one or two at a time: what a
@@ -242,8 +242,8 @@ std::size_t ShmCarrier::tell_news() {
 }
 
 void ShmCarrier::sweep() {
-  std::erase_if(contacts_, [](const auto& contact) { return contact.second->is_done(); });
-  std::erase_if(greeters_, [](const auto& greeter) { return greeter->is_done(); });
+  std::erase_if(connectors_, [](const auto& connector) { return connector.second->is_done(); });
+  std::erase_if(pending_accepts_, [](const auto& pending) { return pending->is_done(); });
 }
 
 void ShmCarrier::sever_links() {

@@ -36,7 +36,7 @@ void ShmChannel::join(Link& link, std::uint32_t number, ChannelState state) {
 }
 
 void ShmChannel::leave() {
-  if (state_ == ChannelState::kOpen && sink_ != nullptr) sink_->end_briefs();
+  if (state_ == ChannelState::kOpen && sink_ != nullptr) sink_->end_short_sends();
   link_ = nullptr;
   unlink();
 }
@@ -49,7 +49,7 @@ void ShmChannel::expect(const Offer& peer, const Offer& reply) {
   service_id_ = peer.service_id;
 }
 
-// A Brief that is being sent at this moment is not seen.
+// A ShortSend that is being sent at this moment is not seen.
 void ShmChannel::begin_tap(std::unique_ptr<ChannelTap> tap) {
   tap_.open(std::move(tap), sink_);
   if (tap_) brief_end_.store(0, std::memory_order_relaxed);

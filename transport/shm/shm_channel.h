@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ShmChannel: one connection over a link, as its queue pair sees it. Holds how far the message
 // under way has come in each direction; the ring and the connection's number are the link's.
-// Called with the baton, but for send_brief(), which its owner calls with or without.
+// Called with the baton, but for send_short(), which its owner calls with or without.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct Question {
   int attempts = 0;
 };
 
-// A channel stands in at most one queue at a time: of a contact (waiting for the link), of a link
+// A channel stands in at most one queue at a time: of a connector (waiting for the link), of a link
 // (waiting for room), or of the carrier (waiting to tell its news). Its destructor takes it out.
 using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
@@ -50,8 +50,8 @@ class ShmChannel final : public Channel, public QueueHook {
   ~ShmChannel() override;
 
   SendResult send(const Message& message, PayloadSource* payload) override;
-  bool takes_briefs() const override { return true; }
-  bool send_brief(const Brief& brief) override;
+  bool takes_short_sends() const override { return true; }
+  bool send_short(const ShortSend& short_send) override;
   void flush() override;
   void terminate(const TerminateCode& code) override;
   void close(CloseMode mode) override;
@@ -79,8 +79,8 @@ class ShmChannel final : public Channel, public QueueHook {
   bool on_accept(const Offer& reply);
   bool on_confirm();
   bool on_payload(RecordKind kind, std::span<const std::byte> bytes);
-  // The same of a kMessage that is a brief. False: it is none, or not now, and nothing was done.
-  bool take_brief(std::span<const std::byte> bytes) {
+  // The same of a kMessage that is a short send. False: it is none, or not now, and nothing was done.
+  bool take_short_send(std::span<const std::byte> bytes) {
     if (state_ != ChannelState::kOpen || is_mid_message_ || bytes.size() < kWordBytes) return false;
     std::uint64_t first = 0;
     std::memcpy(&first, bytes.data(), sizeof first);
@@ -88,9 +88,9 @@ class ShmChannel final : public Channel, public QueueHook {
     bytes = bytes.subspan(kWordBytes);
     const bool is_send = head.opcode == Opcode::kSend || head.opcode == Opcode::kSendSolicited;
     if (!is_send || head.length != bytes.size()) return false;
-    Brief brief{.opcode = head.opcode, .payload = bytes};
-    if (head.acks != 0) brief.acked = heard_ + head.acks;
-    if (!sink_->on_brief(brief)) return false;
+    ShortSend short_send{.opcode = head.opcode, .payload = bytes};
+    if (head.acks != 0) short_send.acked = heard_ + head.acks;
+    if (!sink_->on_short_send(short_send)) return false;
     heard_ += head.acks;
     return true;
   }
@@ -168,7 +168,7 @@ class ShmChannel final : public Channel, public QueueHook {
   Message current_;
   WaitingAck ack_;           // ours to the peer
   std::uint64_t heard_ = 0;  // the peer's last
-  // A Brief with this many bytes or more does not go by send_brief(); 0: none does. Written with the baton.
+  // A ShortSend with this many bytes or more does not go by send_short(); 0: none does. Written with the baton.
   std::atomic<std::size_t> brief_end_{kMostPayload + 1};
   TapPoint tap_;
   // For taps. Fixed once the question or the answer is known.

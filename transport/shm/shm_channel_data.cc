@@ -89,17 +89,17 @@ inline SendResult ShmChannel::send_message(const Message& message, PayloadSource
 }
 
 // A record of its own, with whatever there is to acknowledge.
-bool ShmChannel::send_brief(const Brief& brief) {
-  if (state_ != ChannelState::kOpen || brief.payload.size() >= brief_end_.load(std::memory_order_relaxed)) {
+bool ShmChannel::send_short(const ShortSend& short_send) {
+  if (state_ != ChannelState::kOpen || short_send.payload.size() >= brief_end_.load(std::memory_order_relaxed)) {
     return false;
   }
-  const bool has_ack = brief.acked.has_value() || ack_.is_there();
-  const std::uint64_t acked = brief.acked ? *brief.acked : ack_.value();
+  const bool has_ack = short_send.acked.has_value() || ack_.is_there();
+  const std::uint64_t acked = short_send.acked ? *short_send.acked : ack_.value();
   if (has_ack && !ack_.may_ride(acked)) return false;
-  const HeadWord head{.opcode = brief.opcode,
+  const HeadWord head{.opcode = short_send.opcode,
                       .acks = has_ack ? ack_.as_acks(acked) : std::uint16_t{0},
-                      .length = static_cast<std::uint32_t>(brief.payload.size())};
-  if (!link_->put(number_, head, brief.payload)) return false;
+                      .length = static_cast<std::uint32_t>(short_send.payload.size())};
+  if (!link_->put(number_, head, short_send.payload)) return false;
   if (has_ack) ack_.note_told(acked);
   return true;
 }

@@ -43,13 +43,13 @@ void ShmPort::on_ready(std::uint32_t) {
   look_again();
 }
 
-Greeter::Greeter(ShmCarrier& carrier, PeerSocket socket)
+PendingAccept::PendingAccept(ShmCarrier& carrier, PeerSocket socket)
     : carrier_(carrier), socket_(std::move(socket)), watch_(carrier.reactor().watch(socket_.get(), *this)) {
   on_ready(kReadable);
 }
 
 // Without memory for the link, or while the reaper is full, the peer is hung up on, and comes again.
-void Greeter::on_ready(std::uint32_t) try {
+void PendingAccept::on_ready(std::uint32_t) try {
   if (is_reaper_full()) {
     is_done_ = true;
     return;

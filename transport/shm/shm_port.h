@@ -45,9 +45,9 @@ class ShmPort final : public Port, public ReadinessSink {
 };
 
 // A peer that has reached a rendezvous and has yet to say Hello.
-class Greeter final : public ReadinessSink {
+class PendingAccept final : public ReadinessSink {
  public:
-  Greeter(ShmCarrier& carrier, PeerSocket socket);
+  PendingAccept(ShmCarrier& carrier, PeerSocket socket);
 
   bool is_done() const { return is_done_; }
   void on_ready(std::uint32_t readiness) override;

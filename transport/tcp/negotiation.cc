@@ -22,11 +22,11 @@ Offer offer_of(const MpaFrame& frame, const std::optional<PrivateBlock>& block) 
   Offer offer = block ? block->offer : Offer{};
   if (!block) {
     offer.private_data = frame.private_data;
-    offer.reads_in = offer.reads_out = kReadsWithoutWord;
+    offer.ird = offer.ord = kReadsWithoutWord;
   }
   if (frame.enhanced) {
-    offer.reads_in = from_reads(frame.enhanced->ird);
-    offer.reads_out = from_reads(frame.enhanced->ord);
+    offer.ird = from_reads(frame.enhanced->ird);
+    offer.ord = from_reads(frame.enhanced->ord);
   }
   return offer;
 }
@@ -53,8 +53,8 @@ MpaFrame make_request(const TcpOptions& options, const Offer& offer) {
   if (options.mpa_revision >= 2) {
     frame.enhanced = MpaEnhanced{.is_peer_to_peer = options.is_peer_to_peer,
                                  .rtr = static_cast<std::uint8_t>(options.is_peer_to_peer ? kRtrWrite : 0),
-                                 .ird = to_reads(offer.reads_in),
-                                 .ord = to_reads(offer.reads_out)};
+                                 .ird = to_reads(offer.ird),
+                                 .ord = to_reads(offer.ord)};
   }
   frame.private_data = encode_private_data({.offer = offer});
   return frame;
@@ -111,8 +111,8 @@ MpaFrame make_reply(const Agreement& agreement, const MpaFrame& request, const O
   if (request.enhanced) {
     frame.enhanced = MpaEnhanced{.is_peer_to_peer = agreement.rtr != 0,
                                  .rtr = agreement.rtr,
-                                 .ird = to_reads(offer.reads_in),
-                                 .ord = to_reads(offer.reads_out)};
+                                 .ird = to_reads(offer.ird),
+                                 .ord = to_reads(offer.ord)};
   }
   Offer answer = offer;
   answer.features = agreement.features;

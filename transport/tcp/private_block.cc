@@ -43,8 +43,8 @@ void encode_block(const PrivateBlock& block, std::byte* to) {
   store_be(to + kAtIpv4, offer.address.ipv4);
   store_be(to + kAtServiceId, offer.service_id);
   store_be(to + kAtPort, offer.address.port);
-  store_be(to + kAtReadsIn, clamp_reads(offer.reads_in));
-  store_be(to + kAtReadsOut, clamp_reads(offer.reads_out));
+  store_be(to + kAtReadsIn, clamp_reads(offer.ird));
+  store_be(to + kAtReadsOut, clamp_reads(offer.ord));
   store_be(to + kAtReserved, std::uint16_t{0});
 }
 
@@ -78,8 +78,8 @@ std::optional<PrivateBlock> decode_private_data(std::span<const std::byte> priva
                          .port = load_be<std::uint16_t>(from + kAtPort)};
   block.offer.service_id = load_be<std::uint64_t>(from + kAtServiceId);
   block.offer.features = load_be<std::uint32_t>(from + kAtFeatures);
-  block.offer.reads_in = load_be<std::uint16_t>(from + kAtReadsIn);
-  block.offer.reads_out = load_be<std::uint16_t>(from + kAtReadsOut);
+  block.offer.ird = load_be<std::uint16_t>(from + kAtReadsIn);
+  block.offer.ord = load_be<std::uint16_t>(from + kAtReadsOut);
   block.offer.private_data.assign(private_data.begin(), private_data.begin() + static_cast<std::ptrdiff_t>(own));
   return block;
 }

@@ -78,9 +78,9 @@ TEST_F(EndpointModifyTest, FlagsOfPostedReceivesAndTheirZoneStay) {
 // What the peer is told must be what was asked for, so fewer reads need a new queue pair too.
 TEST_F(EndpointModifyTest, NumbersOfReadsAreExact) {
   EXPECT_EQ(set_attributes([](auto& a) { a.max_rdma_read_out = 0; }), kOk);
-  EXPECT_EQ(world_.device->queue_pairs.back()->limits().reads_out, 0u);
+  EXPECT_EQ(world_.device->queue_pairs.back()->limits().ord, 0u);
   EXPECT_EQ(set_attributes([](auto& a) { a.max_rdma_read_in = 3; }), kOk);
-  EXPECT_EQ(world_.device->queue_pairs.back()->limits().reads_in, 3u);
+  EXPECT_EQ(world_.device->queue_pairs.back()->limits().ird, 3u);
   EXPECT_EQ(queue_pairs(), 3u);
 }
 

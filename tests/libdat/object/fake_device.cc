@@ -48,16 +48,16 @@ class FakeRequest final : public hca::ConnectionRequest {
         service_id_(service_id),
         private_data_(std::move(private_data)),
         answer_(std::move(answer)),
-        reads_in_(device.peer_reads_in),
-        reads_out_(device.peer_reads_out) {}
+        ird_(device.peer_ird),
+        ord_(device.peer_ord) {}
   ~FakeRequest() override {
     if (!answer_->is_accepted && !answer_->is_rejected && !is_handed_off_) answer_->is_dropped = true;
   }
   hca::Address remote_address() const override { return {0x7f000002, 4711}; }
   std::uint64_t service_id() const override { return service_id_; }
   std::span<const std::byte> private_data() const override { return private_data_; }
-  std::uint32_t reads_in() const override { return reads_in_; }
-  std::uint32_t reads_out() const override { return reads_out_; }
+  std::uint32_t ird() const override { return ird_; }
+  std::uint32_t ord() const override { return ord_; }
   hca::Outcome hand_off(std::uint64_t service_id) override {
     if (!device_.arrive(service_id, private_data_, answer_)) return hca::fail(hca::Error::kBadAddress);
     is_handed_off_ = true;
@@ -82,8 +82,8 @@ class FakeRequest final : public hca::ConnectionRequest {
   const std::uint64_t service_id_;
   const hca::Bytes private_data_;
   const std::shared_ptr<FakeAnswer> answer_;
-  const std::uint32_t reads_in_;
-  const std::uint32_t reads_out_;
+  const std::uint32_t ird_;
+  const std::uint32_t ord_;
   bool is_handed_off_ = false;
 };
 
@@ -338,8 +338,8 @@ FakeDevice::FakeDevice()
              .max_pd = 1000,
              .max_mr_size = std::uint64_t{1} << 40,
              .max_message_size = std::uint32_t{1} << 31,
-             .max_reads_in = 16,
-             .max_reads_out = 16,
+             .max_ird = 16,
+             .max_ord = 16,
              .max_private_data = 64,
              .max_srq = 100,
              .max_srq_wr = 1000,

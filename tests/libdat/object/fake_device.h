@@ -158,8 +158,8 @@ class FakeDevice final : public hca::Device {
   std::uint64_t first_taken = ~std::uint64_t{0};
   std::size_t listen_calls = 0;
   // What a peer says of its reads from now on.
-  std::uint32_t peer_reads_in = 0;
-  std::uint32_t peer_reads_out = 0;
+  std::uint32_t peer_ird = 0;
+  std::uint32_t peer_ord = 0;
 
   // Done by the next progress(), of whichever thread.
   void on_progress(std::function<void()> work);

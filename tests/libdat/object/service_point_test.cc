@@ -202,8 +202,8 @@ TEST_F(ServicePointTest, RequestIsHandedOff) {
 }
 
 TEST_F(ServicePointTest, ProvidersEndpointMatchesTheRequest) {
-  world_.device->peer_reads_in = 3;
-  world_.device->peer_reads_out = 50;
+  world_.device->peer_ird = 3;
+  world_.device->peer_ord = 50;
   listen(1, true);
   world_.device->arrive(1);
   const EndpointParameters made = ep_of(cr_of(next_arrival().request)->query().local_ep)->query();

@@ -72,8 +72,8 @@ TEST_P(LimitsOfEachDevice, AreTheLesserOfTheDevicesAndTheSimulators) {
   expect(Field::kMaxMrSize, is_.max_mr_size, own_.max_mr_size);
   expect(Field::kMaxPd, is_.max_pd, own_.max_pd);
   expect(Field::kMaxMessageSize, is_.max_message_size, own_.max_message_size);
-  expect(Field::kMaxReadsIn, is_.max_reads_in, own_.max_reads_in);
-  expect(Field::kMaxReadsOut, is_.max_reads_out, own_.max_reads_out);
+  expect(Field::kMaxReadsIn, is_.max_ird, own_.max_ird);
+  expect(Field::kMaxReadsOut, is_.max_ord, own_.max_ord);
   expect(Field::kMaxPrivateData, is_.max_private_data, own_.max_private_data);
   expect(Field::kMaxSrq, is_.max_srq, own_.max_srq);
   expect(Field::kMaxSrqWr, is_.max_srq_wr, own_.max_srq_wr);
@@ -91,10 +91,9 @@ TEST_P(LimitsOfEachDevice, OfAnEndpointAreKeptExactly) {
     std::uint32_t hca::QueuePairLimits::*asked;
     std::uint32_t most;
   };
-  const Row rows[] = {
-      {&hca::QueuePairLimits::send_wr, is_.max_wr},        {&hca::QueuePairLimits::recv_wr, is_.max_wr},
-      {&hca::QueuePairLimits::send_sge, is_.max_sge},      {&hca::QueuePairLimits::recv_sge, is_.max_sge},
-      {&hca::QueuePairLimits::reads_in, is_.max_reads_in}, {&hca::QueuePairLimits::reads_out, is_.max_reads_out}};
+  const Row rows[] = {{&hca::QueuePairLimits::send_wr, is_.max_wr},   {&hca::QueuePairLimits::recv_wr, is_.max_wr},
+                      {&hca::QueuePairLimits::send_sge, is_.max_sge}, {&hca::QueuePairLimits::recv_sge, is_.max_sge},
+                      {&hca::QueuePairLimits::ird, is_.max_ird},      {&hca::QueuePairLimits::ord, is_.max_ord}};
   for (const Row& row : rows) {
     hca::QueuePairLimits limits = kLeast;
     limits.*row.asked = row.most;

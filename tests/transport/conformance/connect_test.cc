@@ -15,8 +15,8 @@ TEST_P(ConnectTest, BothSidesLearnWhatTheOtherOffers) {
   Peer active, passive;
   active.offer = {.address = {.ipv4 = 0x7f000001, .port = 7},
                   .features = kNotes | kAtomics,
-                  .reads_in = 3,
-                  .reads_out = 5,
+                  .ird = 3,
+                  .ord = 5,
                   .private_data = to_bytes("request data")};
   active.connect(world_->here(), world_->there_address(), kService);
   ASSERT_TRUE(reach([&] { return port.requests.size() == 1; }));
@@ -25,23 +25,23 @@ TEST_P(ConnectTest, BothSidesLearnWhatTheOtherOffers) {
   EXPECT_EQ(asked.address.ipv4, 0x7f000001u);
   // The carrier itself says that the connector is a neighbour.
   EXPECT_EQ(static_cast<Features>(asked.features & ~kNeighbours), static_cast<Features>(kNotes | kAtomics));
-  EXPECT_EQ(asked.reads_in, 3u);
-  EXPECT_EQ(asked.reads_out, 5u);
+  EXPECT_EQ(asked.ird, 3u);
+  EXPECT_EQ(asked.ord, 5u);
   EXPECT_EQ(asked.private_data, to_bytes("request data"));
   EXPECT_TRUE(port.requests[0]->is_alive());
 
   passive.offer = {.address = {.ipv4 = 0x7f000002},
                    .service_id = kService,
                    .features = kAtomics,
-                   .reads_in = 5,
-                   .reads_out = 2,
+                   .ird = 5,
+                   .ord = 2,
                    .private_data = to_bytes("reply")};
   ASSERT_TRUE(passive.accept(*port.requests[0]));
   port.requests.clear();
   ASSERT_TRUE(reach([&] { return active.is_established && passive.is_established; }));
   EXPECT_EQ(active.established_offer.private_data, to_bytes("reply"));
-  EXPECT_EQ(active.established_offer.reads_in, 5u);
-  EXPECT_EQ(active.established_offer.reads_out, 2u);
+  EXPECT_EQ(active.established_offer.ird, 5u);
+  EXPECT_EQ(active.established_offer.ord, 2u);
   EXPECT_EQ(active.channel->features(), static_cast<Features>(kAtomics));
   EXPECT_EQ(passive.channel->features(), static_cast<Features>(kAtomics));
   EXPECT_STREQ(active.channel->carrier_name(), passive.channel->carrier_name());

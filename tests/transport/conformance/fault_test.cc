@@ -70,7 +70,7 @@ TEST_P(FaultTest, ASourceThatFaultsAtItsFirstByteIsNotTaken) {
 
 TEST_P(FaultTest, ABriefThatFaultsIsNotTaken) {
   HalfMemory memory(2);
-  EXPECT_FALSE(active_.channel->send_brief({.payload = {memory.edge() - 10, 20}}));
+  EXPECT_FALSE(active_.channel->send_short({.payload = {memory.edge() - 10, 20}}));
   expect_to_go_on();
 }
 

@@ -149,10 +149,10 @@ TEST_P(MessageTest, AcksKeepTheirPlaceBetweenOtherMessages) {
 TEST_P(MessageTest, BriefsArriveAsOtherSendsDo) {
   const std::vector<std::string> texts{"brief", "", "another", std::string(5000, 'x'), "last"};
   for (const bool is_taken : {true, false}) {
-    passive_.takes_briefs = is_taken;
+    passive_.takes_short_sends = is_taken;
     passive_.messages.clear();
     for (const std::string& text : texts) {
-      active_.send_brief(text);
+      active_.send_short(text);
       active_.queue_send("other");
     }
     ASSERT_TRUE(reach_messages(passive_, 2 * texts.size()));
@@ -163,18 +163,18 @@ TEST_P(MessageTest, BriefsArriveAsOtherSendsDo) {
     }
   }
   // The other sends, too, come in whole.
-  EXPECT_EQ(passive_.brief_count, active_.channel->takes_briefs() ? 2 * static_cast<int>(texts.size()) : 0);
+  EXPECT_EQ(passive_.short_send_count, active_.channel->takes_short_sends() ? 2 * static_cast<int>(texts.size()) : 0);
 }
 
 TEST_P(MessageTest, WhatABriefAcknowledgesIsHeardBeforeIt) {
   const std::vector<std::uint64_t> acks{3, 3, 5, 0x2'0000, 4, 9};
   for (const bool is_taken : {true, false}) {
-    passive_.takes_briefs = is_taken;
+    passive_.takes_short_sends = is_taken;
     passive_.messages.clear();
     for (const std::uint64_t value : acks) {
-      active_.send_brief("brief", value);
+      active_.send_short("brief", value);
       ASSERT_EQ(active_.channel->send({.opcode = Opcode::kNote, .note_value = value + 1}, nullptr), SendResult::kDone);
-      active_.send_brief("behind");
+      active_.send_short("behind");
     }
     ASSERT_TRUE(reach_messages(passive_, 4 * acks.size()));
     for (std::size_t i = 0; i < acks.size(); ++i) {

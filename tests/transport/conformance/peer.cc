@@ -51,9 +51,9 @@ void Peer::queue_send(std::string_view text) {
   queue({.opcode = Opcode::kSend, .length = static_cast<std::uint32_t>(text.size())}, to_bytes(text));
 }
 
-void Peer::send_brief(std::string_view text, std::optional<std::uint64_t> acked) {
+void Peer::send_short(std::string_view text, std::optional<std::uint64_t> acked) {
   const Bytes bytes = to_bytes(text);
-  if (is_drained() && channel->send_brief({.opcode = Opcode::kSend, .payload = bytes, .acked = acked})) return;
+  if (is_drained() && channel->send_short({.opcode = Opcode::kSend, .payload = bytes, .acked = acked})) return;
   if (acked) queue({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = *acked});
   queue_send(text);
 }
@@ -143,14 +143,15 @@ void Peer::on_message(const Message& message) {
   }
 }
 
-bool Peer::on_brief(const Brief& brief) {
+bool Peer::on_short_send(const ShortSend& short_send) {
   EXPECT_TRUE(is_established && !is_closed_);
   EXPECT_EQ(place_count, 0) << "in the middle of another message";
-  if (!takes_briefs) return false;
-  ++brief_count;
-  if (brief.acked) messages.push_back({{.opcode = Opcode::kNote, .note_value = *brief.acked}, {}});
-  const auto length = static_cast<std::uint32_t>(brief.payload.size());
-  messages.push_back({{.opcode = brief.opcode, .length = length}, {brief.payload.begin(), brief.payload.end()}});
+  if (!takes_short_sends) return false;
+  ++short_send_count;
+  if (short_send.acked) messages.push_back({{.opcode = Opcode::kNote, .note_value = *short_send.acked}, {}});
+  const auto length = static_cast<std::uint32_t>(short_send.payload.size());
+  messages.push_back(
+      {{.opcode = short_send.opcode, .length = length}, {short_send.payload.begin(), short_send.payload.end()}});
   return true;
 }
 

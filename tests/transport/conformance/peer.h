@@ -42,7 +42,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   void queue(const Message& message, Bytes bytes = {});
   void queue_send(std::string_view text);
   // By the short way, where there is one.
-  void send_brief(std::string_view text, std::optional<std::uint64_t> acked = {});
+  void send_short(std::string_view text, std::optional<std::uint64_t> acked = {});
   bool is_drained() const { return waiting_.empty(); }
   // Forgets what it could not send.
   void drop_waiting() { waiting_.clear(); }
@@ -60,7 +60,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   std::vector<Arrival> faults;
   std::uint64_t placed = 0;  // bytes asked a place for
   int place_count = 0;
-  int brief_count = 0;
+  int short_send_count = 0;
   int blocked_count = 0;
   int writable_count = 0;
   SendResult last_result = SendResult::kDone;
@@ -71,7 +71,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   std::uint64_t revoke_from = UINT64_MAX;  // gathers at or past this offset fail
   bool discards = false;
   std::byte* place_at = nullptr;  // else in memory of its own; what faults is discarded from then on
-  bool takes_briefs = false;
+  bool takes_short_sends = false;
   std::vector<std::string>* log = nullptr;  // gets the text of each message
   std::function<void(const Arrival&)> before_place;
   std::function<void()> before_message;
@@ -85,7 +85,7 @@ class Peer final : public ChannelSink, public PayloadSource {
   Placement place(const Arrival& arrival, SliceList& out) override;
   void on_fault(const Arrival& arrival) override;
   void on_message(const Message& message) override;
-  bool on_brief(const Brief& brief) override;
+  bool on_short_send(const ShortSend& short_send) override;
   void on_writable() override;
   void on_established(const Offer& peer) override;
   void on_refused(Refusal reason, std::span<const std::byte> private_data) override;

@@ -68,16 +68,16 @@ TEST(RecordTest, OffersSurvive) {
   Offer offer{.address = {.ipv4 = 0x0a0b0c0d, .port = 65535},
               .service_id = ~0ull,
               .features = 7,
-              .reads_in = 1,
-              .reads_out = 2,
+              .ird = 1,
+              .ord = 2,
               .private_data = Bytes(kMaxPrivateData, std::byte{0x5a})};
   const auto back = decode_offer(encode_offer(offer));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->address, offer.address);
   EXPECT_EQ(back->service_id, offer.service_id);
   EXPECT_EQ(back->features, offer.features);
-  EXPECT_EQ(back->reads_in, offer.reads_in);
-  EXPECT_EQ(back->reads_out, offer.reads_out);
+  EXPECT_EQ(back->ird, offer.ird);
+  EXPECT_EQ(back->ord, offer.ord);
   EXPECT_EQ(back->private_data, offer.private_data);
   Bytes longer = encode_offer(offer);
   longer.push_back({});

@@ -44,12 +44,12 @@ TEST_F(ForeignInitiatorTest, OfRevision2IsAnsweredAtRevision2WithNothingOfOurs) 
   const Offer& offer = port_->requests[0]->offer();
   EXPECT_EQ(offer.service_id, kPort);
   EXPECT_EQ(offer.features, 0u);
-  EXPECT_EQ(offer.reads_in, 7u);
-  EXPECT_EQ(offer.reads_out, 6u);
+  EXPECT_EQ(offer.ird, 7u);
+  EXPECT_EQ(offer.ord, 6u);
   EXPECT_EQ(offer.private_data, hex("aabbcc"));
   EXPECT_NE(offer.address.ipv4, 0u);
-  peer_.offer.reads_in = 2;
-  peer_.offer.reads_out = 3;
+  peer_.offer.ird = 2;
+  peer_.offer.ord = 3;
   peer_.offer.private_data = hex("dddd");
   EXPECT_EQ(to_hex(accept_and_take(26)), to_hex(mpa_reply("10 02", hex("0002 0003 dddd"))));
   EXPECT_EQ(peer_.channel->features(), 0u);
@@ -321,8 +321,8 @@ class ForeignResponderTest : public RawTest {
 };
 
 TEST_F(ForeignResponderTest, FindsTheConsumersDataWhereItExpectsIt) {
-  peer_.offer.reads_in = 4;
-  peer_.offer.reads_out = 5;
+  peer_.offer.ird = 4;
+  peer_.offer.ord = 5;
   const Bytes rest = take_request();
   EXPECT_EQ(to_hex(std::span(header_).first(18)), to_hex(hex("'MPA ID Req Frame' 10 02")));
   EXPECT_EQ(to_hex(std::span(rest).first(8)), to_hex(hex("8004 8005 'mine'")));
@@ -339,8 +339,8 @@ TEST_F(ForeignResponderTest, IsNotSentAnythingTooSoonAfterItsReply) {
   pass(std::chrono::milliseconds(5));
   ASSERT_TRUE(reach([&] { return raw_.received().size() == 28; }, &raw_));
   EXPECT_EQ(peer_.established_offer.private_data, hex("'yours'"));
-  EXPECT_EQ(peer_.established_offer.reads_in, 8u);
-  EXPECT_EQ(peer_.established_offer.reads_out, 2u);
+  EXPECT_EQ(peer_.established_offer.ird, 8u);
+  EXPECT_EQ(peer_.established_offer.ord, 2u);
   EXPECT_EQ(peer_.established_offer.features, 0u);
 }
 

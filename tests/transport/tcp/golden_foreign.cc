@@ -36,8 +36,8 @@ void GoldenStage::call_in() {
   capture_.begin_connection();
   raw_ = RawPeer(address_, kPort);
   passive_ = std::make_unique<Peer>();
-  passive_->offer.reads_in = 3;
-  passive_->offer.reads_out = 2;
+  passive_->offer.ird = 3;
+  passive_->offer.ord = 2;
 }
 
 void GoldenStage::says(const Bytes& bytes) {
@@ -128,8 +128,8 @@ void GoldenStage::call_out(const TcpOptions& options) {
   active_ = std::make_unique<Peer>();
   active_->offer = {.address = {.ipv4 = 0x0a000001, .port = 5},
                     .features = kNotes | kImmediates | kAtomics,
-                    .reads_in = 4,
-                    .reads_out = 5,
+                    .ird = 4,
+                    .ord = 5,
                     .private_data = hex("'request'")};
   active_->connect(*carrier_, {.ipv4 = own_loopback_address(3)}, kPort);
   ASSERT_TRUE(reach([&] { return listening_.adopt(); }));

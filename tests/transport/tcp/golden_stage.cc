@@ -10,11 +10,11 @@ namespace {
 // So small that a message of three segments does not make a large file.
 constexpr std::size_t kPayload = 64;
 
-Offer offer_of(std::uint32_t ipv4, std::uint16_t port, std::uint32_t reads_in, const char* data) {
+Offer offer_of(std::uint32_t ipv4, std::uint16_t port, std::uint32_t ird, const char* data) {
   return {.address = {.ipv4 = ipv4, .port = port},
           .features = kNotes | kImmediates | kAtomics,
-          .reads_in = reads_in,
-          .reads_out = reads_in + 1,
+          .ird = ird,
+          .ord = ird + 1,
           .private_data = hex(data)};
 }
 

@@ -14,8 +14,8 @@ constexpr std::uint64_t kService = 0x123456789abcdef0;
 const Offer kOffer{.address = {.ipv4 = 0x7f000001},
                    .service_id = kService,
                    .features = kNotes | kAtomics,
-                   .reads_in = 4,
-                   .reads_out = 3,
+                   .ird = 4,
+                   .ord = 3,
                    .private_data = hex("0102")};
 
 MpaFrame foreign_request(std::uint64_t crc = 0) {
@@ -31,7 +31,7 @@ TEST(Negotiation, OurOwnPeersFindEachOther) {
   EXPECT_TRUE(reading.is_own);
   EXPECT_EQ(reading.verdict, Verdict::kNone);
   EXPECT_EQ(reading.peer.private_data, kOffer.private_data);
-  EXPECT_EQ(reading.peer.reads_in, 4u);
+  EXPECT_EQ(reading.peer.ird, 4u);
   const Agreement agreement = agree({}, request, true, kNotes);
   EXPECT_EQ(agreement.rtr, kRtrWrite);
   EXPECT_FALSE(agreement.has_crc);
@@ -61,8 +61,8 @@ TEST(Negotiation, AForeignRequestAsksForThePortItCameTo) {
   EXPECT_FALSE(right.is_own);
   EXPECT_EQ(right.verdict, Verdict::kNone);
   EXPECT_EQ(right.peer.service_id, 7174u);
-  EXPECT_EQ(right.peer.reads_in, 7u);
-  EXPECT_EQ(right.peer.reads_out, 6u);
+  EXPECT_EQ(right.peer.ird, 7u);
+  EXPECT_EQ(right.peer.ord, 6u);
   EXPECT_EQ(right.peer.private_data, hex("aabb"));
   EXPECT_EQ(read_request(foreign_request(), kService, 20000).verdict, Verdict::kNoService);
 }
@@ -132,9 +132,9 @@ TEST(Negotiation, Revision1SaysNothingOfReads) {
   old.mpa_revision = 1;
   const MpaFrame request = make_request(old, kOffer);
   EXPECT_FALSE(request.enhanced);
-  EXPECT_EQ(read_request(request, kService, 20000).peer.reads_in, 4u) << "our own block does";
+  EXPECT_EQ(read_request(request, kService, 20000).peer.ird, 4u) << "our own block does";
   const MpaFrame foreign{.kind = MpaFrameKind::kRequest, .revision = 1};
-  EXPECT_EQ(read_request(foreign, 7174, 7174).peer.reads_in, 1u);
+  EXPECT_EQ(read_request(foreign, 7174, 7174).peer.ird, 1u);
 }
 
 }  // namespace

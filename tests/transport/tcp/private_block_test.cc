@@ -16,8 +16,8 @@ PrivateBlock example() {
   block.offer = {.address = {.ipv4 = 0x7f000001, .port = 0x1122},
                  .service_id = 0x8877665544332211,
                  .features = kNotes | kAtomics,
-                 .reads_in = 4,
-                 .reads_out = 5,
+                 .ird = 4,
+                 .ord = 5,
                  .private_data = hex("'hello'")};
   return block;
 }
@@ -35,8 +35,8 @@ TEST(PrivateBlock, ComesBackWhole) {
   EXPECT_EQ(block->offer.address, example().offer.address);
   EXPECT_EQ(block->offer.service_id, example().offer.service_id);
   EXPECT_EQ(block->offer.features, example().offer.features);
-  EXPECT_EQ(block->offer.reads_in, 4u);
-  EXPECT_EQ(block->offer.reads_out, 5u);
+  EXPECT_EQ(block->offer.ird, 4u);
+  EXPECT_EQ(block->offer.ord, 5u);
   EXPECT_EQ(block->offer.private_data, hex("'hello'"));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// UpwardQueue: the upcalls of a NIC (News), in order. A turn fills it. It is emptied after the baton has been left, so
-// no sink is called with a lock or the baton held.
+// UpcallQueue: the upcalls of a NIC (Upcall), in order. A turn fills it. It is emptied after the baton has been left,
+// so no sink is called with a lock or the baton held.
 //
-// Queuing an upcall never fails when out of memory, because its place was reserved with promise(): one place for each
-// upcall that comes once (say), or one for all upcalls of a kind (say_again, say_once).
+// Queuing an upcall never fails when out of memory, because its place was reserved with reserve(): one place for each
+// upcall that comes once (post), or one for all upcalls of a kind (post_counted, post_coalesced).
 #pragma once
 
 #include <atomic>
@@ -28,53 +28,53 @@ namespace softdat::simnic {
 
 class DirectPath;
 
-struct CompletionNews {
+struct CompletionUpcall {
   hca::CompletionSink* sink;
 };
-struct OverflowNews {
+struct OverflowUpcall {
   hca::CompletionSink* sink;
 };
-struct ConnectionNews {
+struct ConnectionUpcall {
   hca::QueuePairSink* sink;
   hca::ConnectionEvent event;
   DirectPath* path = nullptr;  // the queue pair's: when the consumer hears of an end, the peer has ended; null: none
 };
-struct RequestNews {
+struct RequestUpcall {
   hca::ListenerSink* sink;
   std::unique_ptr<hca::ConnectionRequest> request;
 };
-struct DatagramNews {
+struct DatagramUpcall {
   hca::DatagramSink* sink;
   hca::DatagramEvent event;
 };
-struct RecvLimitNews {
+struct RecvLimitUpcall {
   hca::QueuePairSink* sink;
 };
-struct LowReceivesNews {
+struct LowReceivesUpcall {
   hca::SharedReceiveQueueSink* sink;
 };
-struct FailureNews {
+struct FailureUpcall {
   hca::DeviceSink* sink;
 };
-using News = std::variant<CompletionNews, OverflowNews, ConnectionNews, DatagramNews, RequestNews, RecvLimitNews,
-                          LowReceivesNews, FailureNews>;
+using Upcall = std::variant<CompletionUpcall, OverflowUpcall, ConnectionUpcall, DatagramUpcall, RequestUpcall,
+                            RecvLimitUpcall, LowReceivesUpcall, FailureUpcall>;
 
-class UpwardQueue {
+class UpcallQueue {
  public:
   // Reserves places. Any thread. Throws std::bad_alloc without any effect.
-  void promise(std::size_t places);
+  void reserve(std::size_t places);
   // Gives back reserved places that are not needed (any more).
   void release(std::size_t places);
 
   // All of these from any thread. `owner` is the object whose upcall it is, for forget().
   // Uses up a reserved place.
-  void say(const void* owner, News news);
-  // Without a reserved place. False when out of memory; `news` is unchanged then.
-  [[nodiscard]] bool try_say(const void* owner, News& news);
-  // These use a place that stays reserved for all upcalls of the kind. If one waits already, say_again() has it
-  // delivered once more, and say_once() does nothing.
-  void say_again(const void* owner, News news) { say_in_standing_place(owner, std::move(news), 1); }
-  void say_once(const void* owner, News news) { say_in_standing_place(owner, std::move(news), 0); }
+  void post(const void* owner, Upcall upcall);
+  // Without a reserved place. False when out of memory; `upcall` is unchanged then.
+  [[nodiscard]] bool try_post(const void* owner, Upcall& upcall);
+  // These use a place that stays reserved for all upcalls of the kind. If one waits already, post_counted() has it
+  // delivered once more, and post_coalesced() does nothing.
+  void post_counted(const void* owner, Upcall upcall) { post_in_standing_place(owner, std::move(upcall), 1); }
+  void post_coalesced(const void* owner, Upcall upcall) { post_in_standing_place(owner, std::move(upcall), 0); }
 
   // Calls sinks until the queue is empty. Returns at once if another thread, or a caller further up this thread's
   // stack, is delivering. True if it called any sink.
@@ -89,19 +89,19 @@ class UpwardQueue {
  private:
   struct Item {
     const void* owner = nullptr;
-    News news;
+    Upcall upcall;
     bool has_standing_place = false;
     std::uint32_t times = 1;
   };
-  Item* find_waiting_locked(const void* owner, const News& news);
-  // What waits already is said `more` times more.
-  void say_in_standing_place(const void* owner, News news, std::uint32_t more);
+  Item* find_waiting_locked(const void* owner, const Upcall& upcall);
+  // What waits already is delivered `more` times more.
+  void post_in_standing_place(const void* owner, Upcall upcall, std::uint32_t more);
   void make_room_locked(std::size_t places);
 
-  base::Mutex<locks::kUpwardQueue> mutex_;
+  base::Mutex<locks::kUpcallQueue> mutex_;
   // Guarded by mutex_.
   boost::circular_buffer<Item> items_{16};
-  std::size_t promised_ = 0;        // places for what is not said yet, and the standing ones
+  std::size_t reserved_ = 0;        // places for what is not posted yet, and the standing ones
   std::size_t others_ = 0;          // items without a standing place
   const void* speaking_ = nullptr;  // the owner whose sink is being called; written by the speaker alone
   std::thread::id speaker_;         // by this thread

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "transport/shm/contact.h"
+#include "transport/shm/link_connector.h"
 
 #include <cerrno>
 #include <chrono>
@@ -17,7 +17,7 @@ constexpr int kMostAttempts = 100;
 
 }  // namespace
 
-Contact::Begin Contact::begin() {
+LinkConnector::Begin LinkConnector::begin() {
   if (is_reaper_full()) return Begin::kNoResources;
   SocketResult peer = carrier_.rendezvous().connect(key_.first, key_.second);
   if (peer.error == EAGAIN) {
@@ -36,7 +36,7 @@ Contact::Begin Contact::begin() {
   return Begin::kUnderWay;
 }
 
-void Contact::retry_if_due(base::Time now) try {
+void LinkConnector::retry_if_due(base::Time now) try {
   if (!is_retrying_) return;
   if (waiting_.empty()) {
     if (attempts_ > 0) carrier_.note_abandoned(key_);
@@ -58,7 +58,7 @@ void Contact::retry_if_due(base::Time now) try {
   give_up(Refusal::kUnreachable);
 }
 
-void Contact::on_ready(std::uint32_t) try {
+void LinkConnector::on_ready(std::uint32_t) try {
   if (is_reaper_full()) return retry_later(kMostAttempts);
   Welcome welcome;
   switch (receive_welcome(socket_.get(), welcome)) {
@@ -75,7 +75,7 @@ void Contact::on_ready(std::uint32_t) try {
   give_up(Refusal::kUnreachable);
 }
 
-void Contact::take(Welcome welcome) {
+void LinkConnector::take(Welcome welcome) {
   Link* link = nullptr;
   switch (welcome.answer) {
     case Answer::kNewLink:
@@ -87,18 +87,18 @@ void Contact::take(Welcome welcome) {
     case Answer::kNoCommonVersion:
       return give_up(Refusal::kProtocol);
   }
-  // An existing link that is not here yet is under way in another contact's socket.
+  // An existing link that is not here yet is under way in another connector's socket.
   return link != nullptr ? resolve(*link) : retry_later(kMostAttempts);
 }
 
-void Contact::retry_later(int most_attempts) {
+void LinkConnector::retry_later(int most_attempts) {
   watch_.reset();
   socket_.reset();
   if (++attempts_ >= most_attempts) return give_up(Refusal::kUnreachable);
   is_retrying_ = true;
 }
 
-void Contact::resolve(Link& link) {
+void LinkConnector::resolve(Link& link) {
   is_done_ = true;
   carrier_.remember(key_, link);
   while (!waiting_.empty()) {
@@ -112,7 +112,7 @@ void Contact::resolve(Link& link) {
   }
 }
 
-void Contact::give_up(Refusal reason) {
+void LinkConnector::give_up(Refusal reason) {
   is_done_ = true;
   is_retrying_ = false;
   while (!waiting_.empty()) waiting_.front().tell_later(News::kRefused, reason);

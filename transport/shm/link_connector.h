@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Contact: on the way from a service's rendezvous to a link with the process that serves it.
+// LinkConnector: on the way from a service's rendezvous to a link with the process that serves it.
 // Channels wait here until there is one. Owned by the carrier; called with the baton.
 #pragma once
 
@@ -22,16 +22,16 @@ class ShmCarrier;
 // Address and service id.
 using ServiceKey = std::pair<Address, std::uint64_t>;
 
-class Contact final : public ReadinessSink {
+class LinkConnector final : public ReadinessSink {
  public:
   enum class Begin { kUnderWay, kNobody, kNoResources };
 
-  Contact(ShmCarrier& carrier, const ServiceKey& key) : carrier_(carrier), key_(key) {}
+  LinkConnector(ShmCarrier& carrier, const ServiceKey& key) : carrier_(carrier), key_(key) {}
 
   // Looks for the rendezvous. Only kUnderWay leaves something to wait for.
   Begin begin();
   void add(ShmChannel& channel) { waiting_.push_back(channel); }
-  // Tries again if it is time to. A contact that cannot go on at once asks for this.
+  // Tries again if it is time to. A connector that cannot go on at once asks for this.
   void retry_if_due(base::Time now);
   bool is_retrying() const { return is_retrying_; }
   bool is_done() const { return is_done_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "simnic/upward_queue.h"
+#include "simnic/upcall_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -15,51 +15,51 @@ struct ScriptedSink final : hca::QueuePairSink {
   std::function<void(const hca::ConnectionEvent&)> script;
 };
 
-ConnectionNews news(hca::QueuePairSink& sink, ConnectionEventType type) {
+ConnectionUpcall upcall(hca::QueuePairSink& sink, ConnectionEventType type) {
   return {&sink, {type, {}}};
 }
 
-void say(UpwardQueue& queue, const void* owner, News news) {
-  queue.promise(1);
-  queue.say(owner, std::move(news));
+void post(UpcallQueue& queue, const void* owner, Upcall upcall) {
+  queue.reserve(1);
+  queue.post(owner, std::move(upcall));
 }
 
-TEST(UpwardQueueTest, DeliversInOrderAndOnce) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, DeliversInOrderAndOnce) {
+  UpcallQueue queue;
   std::vector<ConnectionEventType> heard;
   ScriptedSink sink;
   sink.script = [&](const auto& event) { heard.push_back(event.type); };
-  for (int i = 0; i < 100; ++i) say(queue, &sink, news(sink, static_cast<ConnectionEventType>(i % 8)));
+  for (int i = 0; i < 100; ++i) post(queue, &sink, upcall(sink, static_cast<ConnectionEventType>(i % 8)));
   EXPECT_TRUE(queue.deliver());
   EXPECT_FALSE(queue.deliver());
   ASSERT_EQ(heard.size(), 100u);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(heard[static_cast<std::size_t>(i)], static_cast<ConnectionEventType>(i % 8));
 }
 
-TEST(UpwardQueueTest, WhatASinkCausesIsDeliveredAfterItReturned) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, WhatASinkCausesIsDeliveredAfterItReturned) {
+  UpcallQueue queue;
   int depth = 0, calls = 0;
   ScriptedSink sink;
   sink.script = [&](const auto&) {
     EXPECT_EQ(++depth, 1);
-    if (++calls < 5) say(queue, &sink, news(sink, ConnectionEventType::kBroken));
+    if (++calls < 5) post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
     EXPECT_FALSE(queue.deliver());
     --depth;
   };
-  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
+  post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
   queue.deliver();
   EXPECT_EQ(calls, 5);
 }
 
-TEST(UpwardQueueTest, AForgottenOwnerIsNotHeardAgain) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, AForgottenOwnerIsNotHeardAgain) {
+  UpcallQueue queue;
   int kept = 0, dropped = 0;
   ScriptedSink keeper, goer;
   keeper.script = [&](const auto&) { ++kept; };
   goer.script = [&](const auto&) { ++dropped; };
   for (int i = 0; i < 3; ++i) {
-    say(queue, &keeper, news(keeper, ConnectionEventType::kBroken));
-    say(queue, &goer, news(goer, ConnectionEventType::kBroken));
+    post(queue, &keeper, upcall(keeper, ConnectionEventType::kBroken));
+    post(queue, &goer, upcall(goer, ConnectionEventType::kBroken));
   }
   queue.forget(&goer);
   queue.deliver();
@@ -67,22 +67,22 @@ TEST(UpwardQueueTest, AForgottenOwnerIsNotHeardAgain) {
   EXPECT_EQ(dropped, 0);
 }
 
-TEST(UpwardQueueTest, ASinkMayForgetItsOwnOwner) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, ASinkMayForgetItsOwnOwner) {
+  UpcallQueue queue;
   int calls = 0;
   ScriptedSink sink;
   sink.script = [&](const auto&) {
     ++calls;
     queue.forget(&sink);
   };
-  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
-  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
+  post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
+  post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
   queue.deliver();
   EXPECT_EQ(calls, 1);
 }
 
-TEST(UpwardQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
+  UpcallQueue queue;
   std::atomic<bool> is_inside{false}, may_leave{false}, has_left{false};
   ScriptedSink sink;
   sink.script = [&](const auto&) {
@@ -90,7 +90,7 @@ TEST(UpwardQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
     EXPECT_TRUE(await([&] { return may_leave.load(); }));
     has_left.store(true);
   };
-  say(queue, &sink, news(sink, ConnectionEventType::kBroken));
+  post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
   std::jthread deliverer([&] { queue.deliver(); });
   ASSERT_TRUE(await([&] { return is_inside.load(); }));
   std::jthread releaser([&] { may_leave.store(true); });
@@ -98,8 +98,8 @@ TEST(UpwardQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
   EXPECT_TRUE(has_left.load());
 }
 
-TEST(UpwardQueueTest, OneThreadSpeaksAtATimeAndNothingIsLost) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, OneThreadSpeaksAtATimeAndNothingIsLost) {
+  UpcallQueue queue;
   std::atomic<int> inside{0}, calls{0};
   ScriptedSink sink;
   sink.script = [&](const auto&) {
@@ -113,7 +113,7 @@ TEST(UpwardQueueTest, OneThreadSpeaksAtATimeAndNothingIsLost) {
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < kEach; ++i) {
-          say(queue, &sink, news(sink, ConnectionEventType::kBroken));
+          post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
           queue.deliver();
         }
       });
@@ -130,17 +130,17 @@ struct CountingSink final : hca::CompletionSink {
     if (forgetful != nullptr) forgetful->forget(this);
   }
   int completions = 0, overflows = 0;
-  UpwardQueue* forgetful = nullptr;
+  UpcallQueue* forgetful = nullptr;
 };
 
-TEST(UpwardQueueTest, WhatIsSaidOnceIsNotRepeatedAndWhatIsSaidAgainIs) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, WhatIsSaidOnceIsNotRepeatedAndWhatIsSaidAgainIs) {
+  UpcallQueue queue;
   CountingSink one, other;
-  queue.promise(4);
+  queue.reserve(4);
   for (int i = 0; i < 3; ++i) {
     for (CountingSink* sink : {&one, &other}) {
-      queue.say_once(sink, CompletionNews{sink});
-      queue.say_again(sink, OverflowNews{sink});
+      queue.post_coalesced(sink, CompletionUpcall{sink});
+      queue.post_counted(sink, OverflowUpcall{sink});
     }
   }
   queue.deliver();
@@ -148,39 +148,39 @@ TEST(UpwardQueueTest, WhatIsSaidOnceIsNotRepeatedAndWhatIsSaidAgainIs) {
     EXPECT_EQ(sink->completions, 1);
     EXPECT_EQ(sink->overflows, 3);
   }
-  queue.say_once(&one, CompletionNews{&one});
+  queue.post_coalesced(&one, CompletionUpcall{&one});
   queue.deliver();
   EXPECT_EQ(one.completions, 2);
 }
 
-TEST(UpwardQueueTest, WhoIsForgottenByItsOwnSinkIsNotToldAgain) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, WhoIsForgottenByItsOwnSinkIsNotToldAgain) {
+  UpcallQueue queue;
   CountingSink sink;
   sink.forgetful = &queue;
-  queue.promise(1);
-  queue.say_again(&sink, OverflowNews{&sink});
-  queue.say_again(&sink, OverflowNews{&sink});
+  queue.reserve(1);
+  queue.post_counted(&sink, OverflowUpcall{&sink});
+  queue.post_counted(&sink, OverflowUpcall{&sink});
   queue.deliver();
   EXPECT_EQ(sink.overflows, 1);
 }
 
 // More than ever fitted at once, with places given back and others that stay.
-TEST(UpwardQueueTest, PromisedPlacesAreThereWhateverElseIsSaid) {
-  UpwardQueue queue;
+TEST(UpcallQueueTest, PromisedPlacesAreThereWhateverElseIsSaid) {
+  UpcallQueue queue;
   int calls = 0;
   ScriptedSink sink;
   sink.script = [&](const auto&) { ++calls; };
   CountingSink counting;
   for (int round = 1; round <= 50; ++round) {
-    queue.promise(static_cast<std::size_t>(round) + 2);
-    queue.promise(1);
+    queue.reserve(static_cast<std::size_t>(round) + 2);
+    queue.reserve(1);
     for (int i = 0; i < round; ++i) {
-      News news = ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}, nullptr};
-      EXPECT_TRUE(queue.try_say(&sink, news));
+      Upcall upcall = ConnectionUpcall{&sink, {ConnectionEventType::kBroken, {}}, nullptr};
+      EXPECT_TRUE(queue.try_post(&sink, upcall));
     }
-    queue.say_again(&counting, OverflowNews{&counting});
+    queue.post_counted(&counting, OverflowUpcall{&counting});
     for (int i = 0; i < round; ++i)
-      queue.say(&sink, ConnectionNews{&sink, {ConnectionEventType::kBroken, {}}, nullptr});
+      queue.post(&sink, ConnectionUpcall{&sink, {ConnectionEventType::kBroken, {}}, nullptr});
     queue.release(2);
     queue.deliver();
     queue.release(1);

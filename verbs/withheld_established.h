@@ -14,12 +14,12 @@
 namespace softdat::verbs {
 
 class Beginning : public boost::intrusive::list_base_hook<> {
-  friend class Beginnings;
+  friend class WithheldEstablished;
   std::uint64_t number_ = 0;
 };
 
 // Any thread. Takes no memory.
-class Beginnings {
+class WithheldEstablished {
  public:
   // Requires that it is not among them.
   void add(Beginning& beginning) {
@@ -46,7 +46,7 @@ class Beginnings {
   }
 
  private:
-  mutable base::Mutex<locks::kBeginnings> mutex_;
+  mutable base::Mutex<locks::kWithheldEstablished> mutex_;
   // Guarded by mutex_.
   boost::intrusive::list<Beginning> held_;
   std::uint64_t last_ = 0;

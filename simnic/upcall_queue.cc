@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "simnic/upward_queue.h"
+#include "simnic/upcall_queue.h"
 
 #include <algorithm>
 #include <new>
@@ -12,79 +12,79 @@
 namespace softdat::simnic {
 namespace {
 
-struct Speak {
-  void operator()(CompletionNews& news) const { news.sink->on_completion(); }
-  void operator()(OverflowNews& news) const { news.sink->on_overflow(); }
-  void operator()(ConnectionNews& news) const {
-    if (news.path != nullptr && news.event.type != hca::ConnectionEventType::kEstablished) news.path->settle();
-    news.sink->on_connection_event(news.event);
+struct Deliver {
+  void operator()(CompletionUpcall& upcall) const { upcall.sink->on_completion(); }
+  void operator()(OverflowUpcall& upcall) const { upcall.sink->on_overflow(); }
+  void operator()(ConnectionUpcall& upcall) const {
+    if (upcall.path != nullptr && upcall.event.type != hca::ConnectionEventType::kEstablished) upcall.path->settle();
+    upcall.sink->on_connection_event(upcall.event);
   }
-  void operator()(DatagramNews& news) const { news.sink->on_datagram_event(news.event); }
-  void operator()(RequestNews& news) const { news.sink->on_request(std::move(news.request)); }
-  void operator()(RecvLimitNews& news) const { news.sink->on_recv_limit(); }
-  void operator()(LowReceivesNews& news) const { news.sink->on_low(); }
-  void operator()(FailureNews& news) const { news.sink->on_device_failed(); }
+  void operator()(DatagramUpcall& upcall) const { upcall.sink->on_datagram_event(upcall.event); }
+  void operator()(RequestUpcall& upcall) const { upcall.sink->on_request(std::move(upcall.request)); }
+  void operator()(RecvLimitUpcall& upcall) const { upcall.sink->on_recv_limit(); }
+  void operator()(LowReceivesUpcall& upcall) const { upcall.sink->on_low(); }
+  void operator()(FailureUpcall& upcall) const { upcall.sink->on_device_failed(); }
 };
 
 }  // namespace
 
 // Room for `places` more than is promised and taken.
-void UpwardQueue::make_room_locked(std::size_t places) {
-  base::require_lock(locks::kUpwardQueue);
-  const std::size_t needed = promised_ + others_ + places;
+void UpcallQueue::make_room_locked(std::size_t places) {
+  base::require_lock(locks::kUpcallQueue);
+  const std::size_t needed = reserved_ + others_ + places;
   if (needed > items_.capacity()) items_.set_capacity(std::max(needed, 2 * items_.capacity()));
 }
 
-void UpwardQueue::promise(std::size_t places) {
+void UpcallQueue::reserve(std::size_t places) {
   const std::lock_guard lock(mutex_);
   make_room_locked(places);
-  promised_ += places;
+  reserved_ += places;
 }
 
-void UpwardQueue::release(std::size_t places) {
+void UpcallQueue::release(std::size_t places) {
   const std::lock_guard lock(mutex_);
-  promised_ -= places;
+  reserved_ -= places;
 }
 
-void UpwardQueue::say(const void* owner, News news) {
+void UpcallQueue::post(const void* owner, Upcall upcall) {
   const std::lock_guard lock(mutex_);
-  --promised_;
+  --reserved_;
   ++others_;
-  items_.push_back({.owner = owner, .news = std::move(news)});
+  items_.push_back({.owner = owner, .upcall = std::move(upcall)});
   has_news_.store(true, std::memory_order_seq_cst);
 }
 
-bool UpwardQueue::try_say(const void* owner, News& news) try {
+bool UpcallQueue::try_post(const void* owner, Upcall& upcall) try {
   const std::lock_guard lock(mutex_);
   make_room_locked(1);
   ++others_;
-  items_.push_back({.owner = owner, .news = std::move(news)});
+  items_.push_back({.owner = owner, .upcall = std::move(upcall)});
   has_news_.store(true, std::memory_order_seq_cst);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-UpwardQueue::Item* UpwardQueue::find_waiting_locked(const void* owner, const News& news) {
-  base::require_lock(locks::kUpwardQueue);
+UpcallQueue::Item* UpcallQueue::find_waiting_locked(const void* owner, const Upcall& upcall) {
+  base::require_lock(locks::kUpcallQueue);
   const auto is_same = [&](const Item& item) {
-    return item.owner == owner && item.has_standing_place && item.news.index() == news.index();
+    return item.owner == owner && item.has_standing_place && item.upcall.index() == upcall.index();
   };
   const auto found = std::find_if(items_.begin(), items_.end(), is_same);
   return found == items_.end() ? nullptr : &*found;
 }
 
-void UpwardQueue::say_in_standing_place(const void* owner, News news, std::uint32_t more) {
+void UpcallQueue::post_in_standing_place(const void* owner, Upcall upcall, std::uint32_t more) {
   const std::lock_guard lock(mutex_);
-  if (Item* const waiting = find_waiting_locked(owner, news)) {
+  if (Item* const waiting = find_waiting_locked(owner, upcall)) {
     waiting->times += more;
     return;
   }
-  items_.push_back({.owner = owner, .news = std::move(news), .has_standing_place = true});
+  items_.push_back({.owner = owner, .upcall = std::move(upcall), .has_standing_place = true});
   has_news_.store(true, std::memory_order_seq_cst);
 }
 
-bool UpwardQueue::deliver() {
+bool UpcallQueue::deliver() {
   if (!has_news()) return false;
   const base::Uncancelled guard;  // a thread that ended in a sink would keep the others from speaking
   std::unique_lock lock(mutex_);
@@ -100,7 +100,7 @@ bool UpwardQueue::deliver() {
       speaker_ = std::this_thread::get_id();
       lock.unlock();
       // The sink itself may forget the owner.
-      do std::visit(Speak{}, item.news);
+      do std::visit(Deliver{}, item.upcall);
       while (--item.times > 0 && speaking_ == item.owner);
     }
     lock.lock();
@@ -114,7 +114,7 @@ bool UpwardQueue::deliver() {
 }
 
 // What is dropped dies after the lock, and one by one: there may be no memory to keep it in meanwhile.
-void UpwardQueue::forget(const void* owner) {
+void UpcallQueue::forget(const void* owner) {
   std::unique_lock lock(mutex_);
   const auto is_ours = [owner](const Item& item) { return item.owner == owner; };
   for (;;) {
@@ -122,7 +122,7 @@ void UpwardQueue::forget(const void* owner) {
     if (found == items_.end()) break;
     {
       if (!found->has_standing_place) --others_;
-      const News dropped = std::move(found->news);
+      const Upcall dropped = std::move(found->upcall);
       items_.erase(found);
       lock.unlock();
     }
