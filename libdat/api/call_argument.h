@@ -16,7 +16,7 @@ struct CallArgument {
 };
 
 template <typename T>
-CallArgument argument_of(const T& value) {
+CallArgument argument_of(T value) {
   if constexpr (std::is_integral_v<T>) {
     return {CallArgument::Type::kNumber, static_cast<std::uint64_t>(value), std::is_signed_v<T>};
   } else if constexpr (std::is_enum_v<T>) {

@@ -75,7 +75,7 @@ inline void add_argument(api::CallLine& line, CallFacts&, va_list) {
 // Prints the line. `caller`: the return address of the call. Any thread. Nothing without memory.
 template <typename... Arguments>
 void trace_call(std::string_view signature, base::Time began, DAT_RETURN answer, const void* caller,
-                const Arguments&... arguments) try {
+                Arguments... arguments) try {
   if (!api::is_traced(signature, answer)) return;
   const base::Duration took = base::Clock::now() - began;
   api::CallLine line(signature);
