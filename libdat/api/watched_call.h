@@ -86,10 +86,28 @@ struct Watched<kSlot, kName, Hooks, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) { return watch(__builtin_return_address(0), arguments...); }
   [[gnu::noinline]] static DAT_RETURN watch(void* caller, Arguments... arguments) {
     const WatchedCall call(kName.text, caller);
-    note([&](sanitize::Ledger& ledger) { Hooks::before(ledger, call.site(), arguments...); });
+    before(call, arguments...);
     const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
-    if (answer == DAT_SUCCESS) note([&](sanitize::Ledger& ledger) { Hooks::after(ledger, call.site(), arguments...); });
+    if (answer == DAT_SUCCESS) after(call, arguments...);
     return call.finish(answer, {handle_or_null<Arguments>(arguments)...});
+  }
+
+ private:
+  // By value, and nothing refers to them: a number that its enumeration does not have may be passed on, not read from
+  // memory.
+  static void before(const WatchedCall& call, Arguments... arguments) {
+    const base::Uncancelled guard;
+    try {
+      Hooks::before(sanitize::Ledger::instance(), call.site(), arguments...);
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  static void after(const WatchedCall& call, Arguments... arguments) {
+    const base::Uncancelled guard;
+    try {
+      Hooks::after(sanitize::Ledger::instance(), call.site(), arguments...);
+    } catch (const std::bad_alloc&) {
+    }
   }
 };
 
