@@ -22,17 +22,18 @@ static const DAT_DTO_COOKIE cookie;
 static char* memory;
 static DAT_LMR_TRIPLET all;
 
-static volatile sig_atomic_t is_to_fork = 0;
+static sigset_t fork_signal;
 
-static void ask_for_fork(int number) {
-  (void)number;
-  is_to_fork = 1;
+/* The signal is blocked and asked for here, so that it interrupts no wait. Threads that begin later block it, too. */
+static void block_fork_signal(void) {
+  sigemptyset(&fork_signal);
+  if (getenv("CAPTURE_PROGRAM_FORKS") != NULL) sigaddset(&fork_signal, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &fork_signal, NULL);
 }
 
 static void fork_if_asked(void) {
-  if (!is_to_fork) return;
-  is_to_fork = 0;
-  if (fork() != 0) return;
+  const struct timespec at_once = {0, 0};
+  if (sigtimedwait(&fork_signal, NULL, &at_once) != SIGUSR1 || fork() != 0) return;
   printf("child %d\n", (int)getpid());
   fflush(stdout);
   for (;;) pause();
@@ -112,7 +113,7 @@ int main(int count, char** words) {
   const int rounds = count > 3 ? atoi(words[3]) : 1;
   memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 3;
-  if (getenv("CAPTURE_PROGRAM_FORKS") != NULL) signal(SIGUSR1, ask_for_fork);
+  block_fork_signal();
   open_adapter();
   if (strcmp(words[1], "server") == 0) {
     serve(port, rounds);
