@@ -110,4 +110,9 @@ std::string place_text(const void* address) {
   return text;
 }
 
+std::string by_text(const char* word, const void* address) {
+  const std::string place = place_text(address);
+  return place.empty() ? "" : std::string(", ") + word + " by " + place;
+}
+
 }  // namespace softdat::base

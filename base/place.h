@@ -11,6 +11,9 @@ namespace softdat::base {
 // "client+0x1234"; empty for null. Any thread.
 std::string place_text(const void* address);
 
+// ", made by main at client.c:17", for the word "made"; empty if the address is null.
+std::string by_text(const char* word, const void* address);
+
 // The part of a path behind its last slash; empty for null.
 std::string_view file_name(const char* path);
 

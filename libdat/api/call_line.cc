@@ -62,7 +62,7 @@ void CallLine::add_number(std::uint64_t number, bool is_signed) {
 void CallLine::print(std::uint32_t answer, base::Duration took, const void* caller) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   std::string line = text_ + ") = " + answer_text(answer) + ", " + std::to_string(microseconds) + " us";
-  if (const std::string place = base::place_text(caller); !place.empty()) line += ", called by " + place;
+  line += base::by_text("called", caller);
   if (t_empty_dequeues > 0) {
     line += ", after " + std::to_string(t_empty_dequeues) + " dat_evd_dequeue that found nothing";
     t_empty_dequeues = 0;

@@ -39,7 +39,7 @@ struct Field {
   const char* name;
 };
 
-// What the pages say can be asked for, and never changed.
+// Fields that dat_ep_query(3) returns and dat_ep_modify(3) never changes.
 constexpr Field kFixed[] = {{DAT_EP_FIELD_IA_HANDLE, "ia_handle"},
                             {DAT_EP_FIELD_EP_STATE, "ep_state"},
 #if SOFTDAT_ABI == 20

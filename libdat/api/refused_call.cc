@@ -54,7 +54,7 @@ void tell_refusal(const base::Call& call, std::uint32_t answer, std::span<const 
   const std::string function(signature.substr(0, signature.find(' ')));
   const Names names = names_of(answer);
   std::string line = function;
-  if (const std::string place = base::place_text(call.caller()); !place.empty()) line += ", called by " + place + ",";
+  if (const std::string caller = base::by_text("called", call.caller()); !caller.empty()) line += caller + ',';
   line += " answered " + names.type + (names.subtype.empty() ? "" : ", " + names.subtype);
   const std::string reason =
       call.reason().empty() ? reason_of({signature, arguments, names.type, names.subtype, is_abi20}) : call.reason();

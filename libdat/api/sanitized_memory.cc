@@ -69,7 +69,7 @@ void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) 
   note([&](Ledger& ledger) { ledger.on_bound(ep); });
 }
 
-// With a window's memory in the terms of the adapter.
+// Tells the ledger the memory of a window as a local segment.
 void note_window(DAT_RETURN answer, DAT_RMR_HANDLE rmr, const DAT_RMR_CONTEXT* context, const DAT_LMR_TRIPLET& memory,
                  bool is_zero_based) {
   if (answer != DAT_SUCCESS || context == nullptr) return;

@@ -22,11 +22,13 @@ namespace softdat::SOFTDAT_ABI_NAMESPACE {
 extern DAT_PROVIDER next_entries;
 
 // Tells the ledger something, unless there is no memory for it.
-template <typename Tell>
-void note(const Tell& tell) {
+// The arguments go by value, and nothing refers to them: a consumer may pass a number that its enumeration does not
+// have, and such a number must not be read from memory as one.
+template <typename Tell, typename... Arguments>
+void note(const Tell& tell, Arguments... arguments) {
   const base::Uncancelled guard;
   try {
-    tell(sanitize::Ledger::instance());
+    tell(sanitize::Ledger::instance(), arguments...);
   } catch (const std::bad_alloc&) {
   }
 }
@@ -86,28 +88,14 @@ struct Watched<kSlot, kName, Hooks, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) { return watch(__builtin_return_address(0), arguments...); }
   [[gnu::noinline]] static DAT_RETURN watch(void* caller, Arguments... arguments) {
     const WatchedCall call(kName.text, caller);
-    before(call, arguments...);
+    note([&](sanitize::Ledger& ledger, Arguments... values) { Hooks::before(ledger, call.site(), values...); },
+         arguments...);
     const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
-    if (answer == DAT_SUCCESS) after(call, arguments...);
+    if (answer == DAT_SUCCESS) {
+      note([&](sanitize::Ledger& ledger, Arguments... values) { Hooks::after(ledger, call.site(), values...); },
+           arguments...);
+    }
     return call.finish(answer, {handle_or_null<Arguments>(arguments)...});
-  }
-
- private:
-  // By value, and nothing refers to them: a number that its enumeration does not have may be passed on, not read from
-  // memory.
-  static void before(const WatchedCall& call, Arguments... arguments) {
-    const base::Uncancelled guard;
-    try {
-      Hooks::before(sanitize::Ledger::instance(), call.site(), arguments...);
-    } catch (const std::bad_alloc&) {
-    }
-  }
-  static void after(const WatchedCall& call, Arguments... arguments) {
-    const base::Uncancelled guard;
-    try {
-      Hooks::after(sanitize::Ledger::instance(), call.site(), arguments...);
-    } catch (const std::bad_alloc&) {
-    }
   }
 };
 

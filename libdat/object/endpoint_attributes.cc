@@ -67,7 +67,7 @@ Status check_flags(const EndpointAttributes& a, StatusDetail argument) {
   return kOk;
 }
 
-// Where no bare number tells: 1.2 gives all that is not DAT_SERVICE_TYPE_RC as one number.
+// DAT 1.2 maps every value that is not DAT_SERVICE_TYPE_RC to ~0, so that one has words instead of a number.
 std::string service_text(std::uint32_t service_type) {
   return service_type == ~std::uint32_t{0} ? "not DAT_SERVICE_TYPE_RC" : std::to_string(service_type);
 }

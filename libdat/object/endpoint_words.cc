@@ -11,6 +11,7 @@
 #include "base/words.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
+#include "libdat/object/handle_words.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/refusal.h"
 #include "libdat/object/run_report.h"
@@ -56,11 +57,6 @@ const char* page_of(Rule rule) {
   }
 }
 
-std::string by(const char* what, const void* place) {
-  const std::string text = base::place_text(place);
-  return text.empty() ? "" : std::string(", ") + what + " by " + text;
-}
-
 // "RDMA write of 64 bytes to [0x1000, 0x1040) ...".
 std::string request_text(const Failure& failure) {
   std::string text = operation_text(failure.operation);
@@ -82,14 +78,14 @@ std::string head_text(const Failure& failure) {
   switch (failure.actor) {
     case Actor::kOurRequest:
       if (failure.rule == Rule::kReceiveLacking) {
-        return request_text(failure) + by("posted", failure.posted) + ", waits " + std::to_string(failure.room) +
-               " ms: " + rule_text(failure);
+        return request_text(failure) + base::by_text("posted", failure.posted) + ", waits " +
+               std::to_string(failure.room) + " ms: " + rule_text(failure);
       }
       if (failure.rule == Rule::kFlushed) {
         return rule_text(failure) + "; the oldest is of kind " + operation_text(failure.operation) +
-               by("posted", failure.posted);
+               base::by_text("posted", failure.posted);
       }
-      return request_text(failure) + by("posted", failure.posted) + ", fails with " + status + ": " +
+      return request_text(failure) + base::by_text("posted", failure.posted) + ", fails with " + status + ": " +
              reason_text(failure);
     case Actor::kPeersRequest:
       if (failure.rule == Rule::kReceiveLacking) {
@@ -98,7 +94,7 @@ std::string head_text(const Failure& failure) {
       return std::string("the connection breaks by the peer's ") + operation_text(failure.operation) + ": " +
              rule_text(failure);
     case Actor::kOurReceive:
-      return std::string("receive") + by("posted", failure.posted) + ", fails with " + status + ": " +
+      return std::string("receive") + base::by_text("posted", failure.posted) + ", fails with " + status + ": " +
              rule_text(failure);
     case Actor::kConnection:
       break;
@@ -137,12 +133,11 @@ std::string carrier_text(const Failure& failure) {
 std::string Endpoint::name_text() const {
   char text[32];
   std::snprintf(text, sizeof text, "endpoint %p", handle());
-  return text + by("made", maker_);
+  return text + base::by_text("made", maker_);
 }
 
 std::string Endpoint::subject_text() const {
-  const std::string text = name_text();
-  return text.find(", ") == std::string::npos ? text : text + ',';
+  return base::place_text(maker_).empty() ? name_text() : name_text() + ',';
 }
 
 // The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.
@@ -202,8 +197,8 @@ void Endpoint::tell_late_post() const try {
   if (call == nullptr) return;
   const std::string_view signature(call->name());
   const std::string function(signature.substr(0, signature.find(' ')));
-  base::say(function + by("called", call->caller()) + ", completes with " + name_of(DtoStatus::kFlushed) + ": " +
-            name_text() + " is " + object::name_of(EndpointState::kDisconnected) +
+  base::say(function + base::by_text("called", call->caller()) + ", completes with " + name_of(DtoStatus::kFlushed) +
+            ": " + name_text() + " is " + object::name_of(EndpointState::kDisconnected) +
             ". Post before the connection ends, and stop at DAT_CONNECTION_EVENT_DISCONNECTED. See " +
             (function.starts_with("dat_ib_") ? "dat_ib_extensions" : function) + "(3).");
 } catch (const std::bad_alloc&) {
@@ -230,16 +225,13 @@ Status Endpoint::refuse_flags(std::uint32_t flags, std::uint32_t known, StatusDe
   return because(invalid_parameter(argument), [&] {
     std::string text = "completion_flags has " + flags_text((flags & ~known) != 0 ? flags & ~known : kUnsignalledFlag);
     if ((flags & ~known) != 0) return text + ", which this call does not take; it takes " + flags_text(known);
-    return text + ", and " + attribute + " of the attributes of " + subject_text() +
-           (subject_text().ends_with(',') ? " lack it" : ", lack it");
+    return text + ", and " + attribute + " of the attributes of " + name_text() + ", lack it";
   });
 }
 
 Status Endpoint::refuse_own_receive() const {
   return because(invalid_state(StatusDetail::kNoSubtype), [&] {
-    char queue[32];
-    std::snprintf(queue, sizeof queue, "SRQ 0x%zx", reinterpret_cast<std::size_t>(srq_->handle()));
-    return subject_text() + " takes its receives from " + queue + "; post them there (dat_srq_post_recv)";
+    return subject_text() + " takes its receives from " + object_text(*srq_) + "; post them there (dat_srq_post_recv)";
   });
 }
 

@@ -25,11 +25,6 @@ constexpr StreamName kStreams[] = {
     {kRmrBindStream, "DAT_EVD_RMR_BIND_FLAG"},  {kAsyncStream, "DAT_EVD_ASYNC_FLAG"},
 };
 
-std::string by(const char* what, const void* place) {
-  const std::string text = base::place_text(place);
-  return text.empty() ? "" : std::string(", ") + what + " by " + text;
-}
-
 // "an EP", "a PZ".
 std::string with_article(Kind kind) {
   const std::string name = name_of(kind);
@@ -55,7 +50,7 @@ std::string live_text(const void* handle, const HandleHistory& history, const In
   std::string text = "that of " + with_article(history.kind);
   const auto object = HandleTable::instance().pin_any(handle);
   if (object && object->kind() == Kind::kEvd) text += streams_text(static_cast<const EventDispatcher&>(*object));
-  text += by("made", history.maker);
+  text += base::by_text("made", history.maker);
   const bool is_elsewhere = object && ia != nullptr && &object->ia() != ia;
   return is_elsewhere ? text + ", of another open adapter than the one of this call" : text;
 }
@@ -65,7 +60,7 @@ std::string freed_text(const HandleHistory& history) {
                           : history.kind == Kind::kIa ? "that was closed"
                                                       : "that was freed";
   std::string text = "that of " + with_article(history.kind);
-  if (const std::string made = by("made", history.maker); !made.empty()) text += made + ',';
+  if (const std::string made = base::by_text("made", history.maker); !made.empty()) text += made + ',';
   text += std::string(" ") + end;
   const std::string place = base::place_text(history.freer);
   return place.empty() ? text : text + " by " + place;
@@ -92,7 +87,7 @@ std::string handle_text(const void* handle, const InterfaceAdapter* ia) {
     case HandleHistory::State::kFreed:
       return freed_text(history);
     case HandleHistory::State::kParents:
-      return "that of " + with_article(history.kind) + " of the parent process" + by("made", history.maker) +
+      return "that of " + with_article(history.kind) + " of the parent process" + base::by_text("made", history.maker) +
              "; a child made by fork() has none of its parent's objects, and opens its own adapter";
     case HandleHistory::State::kNone:
       break;
@@ -102,14 +97,25 @@ std::string handle_text(const void* handle, const InterfaceAdapter* ia) {
 
 std::string objects_text(const InterfaceAdapter& ia, const void* handle) {
   constexpr int kMost = 4;
+  return list_live(kMost, [&](const Object& object, const void* maker, std::string&) {
+    return &object.ia() == &ia && object.handle() != handle && maker != nullptr;
+  });
+}
+
+std::string object_text(const Object& object) {
+  return std::string(name_of(object.kind())) + ' ' + pointer_text(object.handle());
+}
+
+std::string list_live(int most, const IsListed& is_listed) {
   std::string text;
   int count = 0;
   HandleTable::instance().for_each_live([&](const Object& object, const void* maker) {
-    if (&object.ia() != &ia || object.handle() == handle || maker == nullptr) return;
-    if (++count > kMost) return;
-    text += (count == 1 ? "" : "; ") + std::string(name_of(object.kind())) + by("made", maker);
+    std::string note;
+    if (!is_listed(object, maker, note) || ++count > most) return;
+    text += (count == 1 ? "" : "; ") + object_text(object) + (note.empty() ? "" : " (" + note + ')') +
+            base::by_text("made", maker);
   });
-  if (count > kMost) text += "; and " + std::to_string(count - kMost) + " more";
+  if (count > most) text += "; and " + std::to_string(count - most) + " more";
   return text;
 }
 
@@ -121,7 +127,8 @@ std::string segment_text(const InterfaceAdapter& ia, std::uint32_t lmr_context, 
   HandleTable::instance().for_each_live([&](const Object& object, const void* maker) {
     if (object.kind() != Kind::kLmr || &object.ia() != &ia) return;
     const MemoryRegionParameters& lmr = static_cast<const MemoryRegion&>(object).query();
-    if (lmr.lmr_context == lmr_context) region = range_text(lmr.address, lmr.length) + by("registered", maker);
+    if (lmr.lmr_context == lmr_context)
+      region = range_text(lmr.address, lmr.length) + base::by_text("registered", maker);
   });
   const std::string asked = "the range asked for is " + range_text(address, length);
   if (region.empty()) return std::string(key) + " is that of no live LMR of this adapter; " + asked;

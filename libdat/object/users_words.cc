@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/users_words.h"
 
-#include <cstdio>
-
 #include "base/place.h"
 #include "libdat/object/common_service_point.h"
 #include "libdat/object/consumer_notification.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
-#include "libdat/object/handle_table.h"
+#include "libdat/object/handle_words.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/memory_window.h"
@@ -21,29 +19,11 @@
 namespace softdat::object {
 namespace {
 
-// "EP 0x7f0010 (request events), made by main at a.c:5".
-std::string user_text(const Object& user, const std::string& use, const void* maker) {
-  char handle[32];
-  std::snprintf(handle, sizeof handle, " 0x%zx", reinterpret_cast<std::size_t>(user.handle()));
-  std::string text = std::string(name_of(user.kind())) + handle;
-  if (!use.empty()) text += " (" + use + ')';
-  const std::string place = base::place_text(maker);
-  return place.empty() ? text : text + ", made by " + place;
-}
-
 // Lists the users: use_of(object, use) tells whether the object is one, and may say in `use` how.
 template <typename UseOf>
 std::string list_users(UseOf use_of) {
   constexpr int kMost = 6;
-  std::string text;
-  int count = 0;
-  HandleTable::instance().for_each_live([&](const Object& object, const void* maker) {
-    std::string use;
-    if (!use_of(object, use) || ++count > kMost) return;
-    text += (count == 1 ? "" : "; ") + user_text(object, use, maker);
-  });
-  if (count > kMost) text += "; and " + std::to_string(count - kMost) + " more";
-  return text;
+  return list_live(kMost, [&](const Object& object, const void*, std::string& use) { return use_of(object, use); });
 }
 
 std::string used_by(const std::string& users, const char* remedy) {

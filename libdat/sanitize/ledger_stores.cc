@@ -94,7 +94,7 @@ void Ledger::after_store(std::span<std::byte> memory) noexcept {
   }
 }
 
-// What a peer wrote is not to be read before an event orders it. Without a whole page there is nothing to guard.
+// Guards what a peer wrote, which the program must not read before an event orders it. Only whole pages can be guarded.
 void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
   if (mode() != Mode::kFull || memory.size() < kPage) return;
   try {
@@ -118,7 +118,7 @@ void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
   }
 }
 
-// Those that lie in there or touch it.
+// Ends the guard of ranges that lie in [address, address + length) or touch it.
 void Ledger::end_unordered_locked(std::uint64_t address, std::uint64_t length) {
   base::require_lock(locks::kLedger);
   if (unordered_.empty()) return;
