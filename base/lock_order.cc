@@ -13,7 +13,7 @@
 namespace softdat::base {
 namespace {
 
-// Those of one place that the thread holds.
+// How many locks of one place the thread holds.
 struct Entry {
   const LockPlace* place;
   std::uint32_t count;

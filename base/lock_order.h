@@ -21,7 +21,8 @@ struct LockPlace {
   const LockPlace* guard = nullptr;
 };
 
-// Of the calling thread. `taken` after the lock, `given_back` before the unlock, in any order of locks.
+// Ordered calls these for the calling thread: note_lock_wait() before a lock that may wait, note_lock_taken() after it,
+// note_lock_given_back() before the unlock. Locks may be given back in any order.
 #ifdef NDEBUG
 inline void note_lock_wait(const LockPlace&) {}
 inline void note_lock_taken(const LockPlace&) {}
@@ -32,7 +33,8 @@ inline void require_no_lock() {}
 void note_lock_wait(const LockPlace& wanted);
 void note_lock_taken(const LockPlace& taken);
 void note_lock_given_back(const LockPlace& given);
-// For functions that are called with a lock held, and for those that are called with none.
+// Abort unless the calling thread holds a lock of the place; unless it holds no lock. For the first line of a function
+// that needs that.
 void require_lock(const LockPlace& place, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 void require_no_lock(const char* file = __builtin_FILE(), int line = __builtin_LINE());
 #endif
@@ -77,7 +79,7 @@ class Ordered {
 template <const LockPlace& kPlace>
 using Mutex = Ordered<std::mutex, kPlace>;
 
-// Locks that are held while nothing else is taken.
+// The place of leaves: a thread that holds a leaf takes no other lock.
 inline constexpr int kLeafPlace = 900;
 
 }  // namespace softdat::base

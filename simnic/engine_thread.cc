@@ -12,7 +12,7 @@
 namespace softdat::simnic {
 namespace {
 
-// Of all threads of the process.
+// The processor time of all threads of the process.
 base::Duration processor_time() {
   timespec time = {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

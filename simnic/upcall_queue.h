@@ -94,7 +94,7 @@ class UpcallQueue {
     std::uint32_t times = 1;
   };
   Item* find_waiting_locked(const void* owner, const Upcall& upcall);
-  // What waits already is delivered `more` times more.
+  // An upcall of the kind that waits already is delivered `more` times more.
   void post_in_standing_place(const void* owner, Upcall upcall, std::uint32_t more);
   void make_room_locked(std::size_t places);
 

@@ -46,7 +46,7 @@ static void client(void) {
 #else
   ask();
   expect(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
-  /* Of two connections, the end of one may come before the beginning of the other. */
+  /* The end of one connection may come before the beginning of another. */
   await(to_client);
 #endif
   ep = first;

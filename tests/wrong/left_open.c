@@ -10,7 +10,7 @@ static void client(void) {
   CHECK(dat_ia_open("sim1", 8, &none, &other));
   CHECK(dat_pz_create(other, &zone));
 #ifdef WRONG
-  tell("these objects still live: PZ, made by client at left_open.c:");
+  tell("these objects still live: PZ %p, made by client at left_open.c:", zone);
 #else
   CHECK(dat_pz_free(zone));
 #endif

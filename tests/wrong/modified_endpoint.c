@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an endpoint's attributes cannot be, and what of it cannot be changed. */
+/* Attributes that an endpoint cannot have, and fields that cannot be modified. */
 #define RECEIVES 0
 #include "pair.h"
 

@@ -14,7 +14,7 @@ namespace softdat::tools {
 
 class Child {
  public:
-  // Who tells mistakes in the environment: the first child of this process, or each.
+  // Whether the first child of this process tells mistakes in the environment, or each child does.
   enum class Mistakes { kToldOnce, kToldByEach };
 
   // `environment` is added to ours. Not for several threads at once.

@@ -38,7 +38,7 @@ struct TcpOptions {
 
   // Between our own peers; the ULPDU stays below 64 KiB.
   std::size_t max_payload = 61440;
-  // What one connection reads in one turn at most, so that it cannot hold the baton.
+  // One connection reads at most so many bytes in one turn, so that it cannot hold the baton for long.
   std::size_t read_budget = std::size_t{2} << 20;
   // SO_SNDBUF and SO_RCVBUF; 0 leaves them to the kernel, which adapts them.
   int send_buffer = 0;

@@ -79,7 +79,7 @@ static void connect_both(void) {
   }
 }
 
-/* What became of one message of that many bytes. */
+/* The outcome of one message of that many bytes. */
 static int send_one(size_t length, unsigned char value) {
   const DAT_DTO_COOKIE cookie = {.as_64 = 0};
   DAT_LMR_TRIPLET from = part(memory, length), to = part(memory + LARGEST, LARGEST);

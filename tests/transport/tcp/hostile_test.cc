@@ -278,7 +278,7 @@ TEST_F(HostileTest, APeerThatTakesNothingDoesNotHoldUpTheEndOfTheCarrier) {
   EXPECT_LT(raw.received().size(), big) << "what was lost was told by a reset";
 }
 
-// Of five messages that the kernel holds, a turn reads one at most.
+// The kernel holds five messages, and a turn reads one of them at most.
 TEST_F(HostileTest, WhatWasSentBeforeAResetArrivesHoweverMuchItIs) {
   TcpOptions options;
   options.read_budget = 1;

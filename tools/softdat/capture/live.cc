@@ -192,7 +192,7 @@ void tell(const LivePlan& plan, const std::string& text) {
   print_note(text);
 }
 
-// From now on a signal ends the tool; the part stays then.
+// A signal ends the tool from now on, and the part stays.
 void give_back_signals(int signals) {
   signalfd_siginfo ignored;
   pollfd entry{.fd = signals, .events = POLLIN, .revents = 0};

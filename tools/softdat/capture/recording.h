@@ -39,7 +39,7 @@ struct Message {
   Bytes bytes{};             // the payload; of a request whose answer was seen, that of the answer
   bool is_answered = false;
   bool is_cut = false;  // the capture lacks a part of `bytes`
-  // Of an atomic request. Its `bytes` are the value before, in the byte order of the memory.
+  // The next three are of an atomic request; its `bytes` are the value before, in the byte order of the memory.
   bool is_swap = false;
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;

@@ -32,8 +32,8 @@ std::uint32_t read_own_pid(pid_t pid) {
   return own == 0 ? static_cast<std::uint32_t>(pid) : own;
 }
 
-// Where it may have put its sockets. Our own directory if it does not say, as a process that was killed; empty if there
-// is none.
+// The directory in which the process may have put its sockets. A process that was killed does not tell its own; then it
+// is ours. Empty if there is none.
 std::string runtime_directory_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/environ", pid));
   constexpr std::string_view kName = "XDG_RUNTIME_DIR=";

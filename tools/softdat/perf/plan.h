@@ -77,7 +77,7 @@ struct Setup {
   Target target = Target::kPoll;
   bool verify = false;
   bool memory_only = false;  // who watches memory never calls the library meanwhile
-  // With memory_only: so many polls before it begins to watch.
+  // The side that watches memory polls so many times before it begins. For memory_only.
   std::uint32_t polls_first = 0;
   // The side that watches its memory polls so many queues, one after the other, between two looks. 0: it polls the
   // queue of its requests now and then.

@@ -38,7 +38,7 @@ class PartFile {
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
-  // As it was at first. What is appended later is not read.
+  // The size when the file was opened first. What is appended later is not read.
   std::uint64_t size() const { return size_; }
 
   // The block that begins there. Nothing: there is no whole one. It is valid until the next call.

@@ -52,7 +52,7 @@ const cell = (row, text, is_text) => {
 };
 let from = 0, to = Math.max(data.length, 1), wanted = "";
 const lane_name = index => index >= 0 && data.lanes[index] ? data.lanes[index].name : "";
-// Of each lane its process, itself if there is none. Lanes follow their process.
+// The process of each lane; the lane itself if it has none. Lanes follow their process.
 const heads = [];
 data.lanes.forEach((lane, index) => heads.push(lane.kind === "process" || index === 0 ? index : heads[index - 1]));
 const place_name = index => lane_name(index) + (index >= 0 && heads[index] !== index ? " of " + lane_name(heads[index]) : "");
@@ -65,7 +65,7 @@ function arrange() {
   rows = data.lanes.map((_, index) => is_shown(index) ? next++ : next - 1);
   return next;
 }
-// What a lane had in each of the equal parts of the time; a folded process, with all that it has.
+// Counts the events of a lane in each of the equal parts of the time. A folded process counts those of its lanes, too.
 function density_of(index) {
   const sum = [...data.lanes[index].density];
   if (folded.has(index))
@@ -121,7 +121,7 @@ function draw() {
   const found = new Set(data.operations.filter(is_found));
   const seen = [...new Set([...chosen, ...found, ...data.operations])].filter(op => is_seen(op[POSTED], last_of(op)));
   const left_out = Math.max(seen.length - MOST_ARROWS, 0);
-  // Those that matter are drawn last, and so above the others.
+  // Operations that were chosen or found are drawn last, so that they lie above the others.
   for (const op of seen.slice(0, MOST_ARROWS).reverse())
     draw_operation(op, chosen.has(op) ? " chosen" : found.has(op) ? " found" : "", x, y);
   document.getElementById("hits").textContent = (wanted === "" ? "" : found.size + " found. ") +
