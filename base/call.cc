@@ -6,7 +6,7 @@
 namespace softdat::base {
 namespace {
 
-constinit thread_local Call* t_call = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Call* t_call = nullptr;
 
 }  // namespace
 

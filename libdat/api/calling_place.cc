@@ -17,7 +17,7 @@ struct Known {
 constinit thread_local std::array<Known, 64> t_known{};
 
 // The place of an entry point of ours that has called another one.
-constinit thread_local const void* t_place = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local const void* t_place = nullptr;
 
 }  // namespace
 

@@ -26,7 +26,6 @@ extern DAT_PROVIDER next_entries;
 // have, and such a number must not be read from memory as one.
 template <typename Tell, typename... Arguments>
 void note(const Tell& tell, Arguments... arguments) {
-  const base::Uncancelled guard;
   try {
     tell(sanitize::Ledger::instance(), arguments...);
   } catch (const std::bad_alloc&) {

@@ -35,11 +35,18 @@ std::uint64_t add(std::uint64_t sum, const std::byte* at, std::size_t length) {
   return mix(mix(lanes[0], lanes[1]), mix(lanes[2], lanes[3]) ^ length);
 }
 
+std::optional<std::uint64_t> checksum_of_word(const std::byte* from, std::size_t length, std::uint64_t before) {
+  std::uint64_t word = 0;
+  if (!base::copy_in(reinterpret_cast<std::byte*>(&word), from, length)) return std::nullopt;
+  return mix(mix(before, word), length);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> checksum(std::uint64_t address, std::uint64_t length, std::uint64_t before) {
   std::array<std::byte, 4096> copy;
   const auto* from = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  if (length <= sizeof(std::uint64_t)) return checksum_of_word(from, length, before);
   while (length > 0) {
     const std::size_t part = std::min<std::uint64_t>(length, copy.size());
     if (!base::copy_in(copy.data(), from, part)) return std::nullopt;

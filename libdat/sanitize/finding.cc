@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/runner.h"
+#include "base/uncancelled.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/settings.h"
 #include "libdat/sanitize/suppressions.h"
@@ -128,11 +129,13 @@ Key key_of(Rule rule, const Site& first, const Site& last) {
 
 bool is_repeated(Rule rule, const Site& first, const Site& last) {
   if (!is_told(rule)) return true;
+  const base::Uncancelled guard;  // the book reads suppressions
   return Book::instance().count_again(key_of(rule, first, last));
 }
 
 void report(const Finding& finding) {
   if (!is_told(finding.rule)) return;
+  const base::Uncancelled guard;
   const int error = errno;
   const Site first = finding.steps.empty() ? Site{} : finding.steps.front().site;
   const Site last = finding.steps.empty() ? Site{} : finding.steps.back().site;

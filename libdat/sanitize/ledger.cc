@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/fault_guard.h"
+#include "base/uncancelled.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/handle_table.h"
@@ -31,6 +32,7 @@ const char* kind_text(Kind kind) {
 }
 
 Ledger::Ledger() {
+  const base::Uncancelled guard;
   // Checksums read memory that may be gone.
   base::install_fault_guard();
   ::pthread_atfork(prepare_for_fork, continue_in_parent, start_afresh_in_child);
@@ -155,8 +157,8 @@ void Ledger::on_registered(const object::MemoryRegionParameters& parameters, Han
 }
 
 // Other threads may free the EVD meanwhile, so the lock is none of its record.
-base::Mutex<locks::kDequeuing>& Ledger::dequeuing(Handle evd) {
-  static std::array<base::Mutex<locks::kDequeuing>, 64> some;
+Dequeuing& Ledger::dequeuing(Handle evd) {
+  static constinit std::array<Dequeuing, 64> some;
   return some[reinterpret_cast<std::uintptr_t>(evd) / 64 % some.size()];
 }
 

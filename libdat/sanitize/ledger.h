@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,6 +26,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/brief_lock.h"
 #include "hca/memory_observer.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/event.h"
@@ -58,6 +60,9 @@ struct Post {
 // In words: "EP", "connection request" ...
 const char* kind_text(Kind kind);
 
+// Keeps the events of an EVD in order.
+using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
+
 class Ledger final : public hca::MemoryObserver {
  public:
   static Ledger& instance();
@@ -88,7 +93,7 @@ class Ledger final : public hca::MemoryObserver {
    private:
     Ledger& ledger_;
     std::shared_ptr<QueueRecord> queue_;
-    std::unique_lock<base::Mutex<locks::kPostOrder>> order_;
+    std::unique_lock<PostOrder> order_;
     Operation* operation_ = nullptr;
     bool is_accepted_ = false;
   };
@@ -120,7 +125,7 @@ class Ledger final : public hca::MemoryObserver {
   void on_cno_timeout(Handle cno, const Site& site);
   void before_evd_free(Handle evd);
   // Keeps events of one EVD in order while they are dequeued.
-  static base::Mutex<locks::kDequeuing>& dequeuing(Handle evd);
+  static Dequeuing& dequeuing(Handle evd);
 
   // hca::MemoryObserver.
   void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
@@ -148,9 +153,10 @@ class Ledger final : public hca::MemoryObserver {
   static void start_afresh_in_child();
 
   // ledger_posts.cc
-  std::shared_ptr<QueueRecord> find_queue_locked(Handle handle);
+  QueueRecord* find_queue_locked(Handle handle);
   void look_up_locked(QueueRecord& queue);
   std::unique_ptr<Operation> make_operation_locked(const Post& post, const QueueRecord& queue);
+  void keep_spare_locked(std::unique_ptr<Operation> operation);
   void check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation);
   void check_keys_locked(const Post& post);
   void check_clash_locked(const Operation& operation);
@@ -168,10 +174,9 @@ class Ledger final : public hca::MemoryObserver {
 
   // ledger_events.cc
   void complete(const object::DtoCompletion& completion, const Site& site);
-  void take_completed_locked(const object::DtoCompletion& completion, const Site& site,
-                             std::vector<std::unique_ptr<Operation>>& done);
+  void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
   void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
-  std::shared_ptr<QueueRecord> find_shared_queue_locked(std::uint64_t cookie) const;
+  QueueRecord* find_shared_queue_locked(std::uint64_t cookie) const;
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
   void note_connection(const object::ConnectionNotice& notice, const Site& site);
@@ -182,7 +187,10 @@ class Ledger final : public hca::MemoryObserver {
   // ledger_stores.cc
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
-  void end_unordered_locked(std::uint64_t address, std::uint64_t length);
+  void end_unordered_locked(std::uint64_t address, std::uint64_t length) {
+    if (!unordered_.empty()) open_unordered_locked(address, length);
+  }
+  void open_unordered_locked(std::uint64_t address, std::uint64_t length);
   void guard_locked(Operation& operation);
   bool is_registered_locked(const Range& range) const;
   static void unguard(Operation& operation);
@@ -201,7 +209,7 @@ class Ledger final : public hca::MemoryObserver {
   void report_leftovers_locked(EvdRecord& evd);
 
   std::atomic<bool> has_missed_posts_{false};
-  base::Mutex<locks::kLedger> mutex_;
+  base::Ordered<base::BriefLock, locks::kLedger> mutex_;
   std::uint64_t number_ = 0;
   Handle void_handle_ = nullptr;
   std::unordered_map<Handle, ObjectRecord> objects_;
@@ -216,6 +224,7 @@ class Ledger final : public hca::MemoryObserver {
   std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack
   std::uint64_t stacks_checked_ = 0;                                            // operations up to this number
   RangeIndex index_;
+  boost::container::static_vector<std::unique_ptr<Operation>, 256> spares_;  // for the next posts
   struct Window {
     std::uint32_t rmr_context = 0;
     object::Segment memory;  // as it was bound

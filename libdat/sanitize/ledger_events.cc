@@ -94,7 +94,7 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
 }
 
 void Ledger::complete(const DtoCompletion& completion, const Site& site) {
-  std::vector<std::unique_ptr<Operation>> done;
+  OperationList done;
   {
     const std::lock_guard lock(mutex_);
     take_completed_locked(completion, site, done);
@@ -103,15 +103,16 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site) {
     if (is_failed) note_failure_locked(*queue->second, *done.back(), site);
   }
   for (const auto& operation : done) check_completed(*operation, completion, site);
+  const std::lock_guard lock(mutex_);
+  for (auto& operation : done) keep_spare_locked(std::move(operation));
 }
 
 // The completed operation, and the suppressed ones before it, which are done as well.
-void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& site,
-                                   std::vector<std::unique_ptr<Operation>>& done) {
+void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& site, OperationList& done) {
   base::require_lock(locks::kLedger);
   const bool is_message = is_receive(completion.operation);
-  const auto ep = find_queue_locked(completion.ep);
-  auto queue = ep;
+  QueueRecord* const ep = find_queue_locked(completion.ep);
+  QueueRecord* queue = ep;
   if (ep == nullptr) {
     take_leftover_locked(completion);
     queue = is_message ? find_shared_queue_locked(completion.cookie) : nullptr;
@@ -127,15 +128,23 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
   };
   const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
   if (completed == operations.end()) return report_doubled_locked(completion, *queue, site);
-  const auto end = std::next(completed);
-  done.reserve(static_cast<std::size_t>(end - operations.begin()));  // nothing may be thrown below
-  for (auto operation = operations.begin(); operation != end; ++operation) {
-    if (std::next(operation) != end && (is_message || !(*operation)->is_suppressed)) continue;
-    forget_locked(**operation);
-    (*operation)->is_completed = (*operation)->is_suppressed && queue->received > (*operation)->received;
-    done.push_back(std::move(*operation));
+  const Operation* const last = completed->get();
+  // Nothing may be thrown below.
+  done.reserve(static_cast<std::size_t>(std::distance(operations.begin(), completed)) + 1);
+  std::ptrdiff_t left = 0;  // operations before it that are still outstanding
+  for (bool is_last = false; !is_last;) {
+    const auto each = operations.begin() + left;
+    Operation& operation = **each;
+    is_last = &operation == last;
+    if (!is_last && (is_message || !operation.is_suppressed)) {
+      ++left;
+      continue;
+    }
+    forget_locked(operation);
+    operation.is_completed = operation.is_suppressed && queue->received > operation.received;
+    done.push_back(std::move(*each));
+    left == 0 ? operations.pop_front() : static_cast<void>(operations.erase(each));
   }
-  operations.erase(std::remove(operations.begin(), end, nullptr), end);
 }
 
 // An EP that the ledger has just met may have posted before.
@@ -158,13 +167,13 @@ void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation,
 }
 
 // Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
-std::shared_ptr<QueueRecord> Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
+QueueRecord* Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
   base::require_lock(locks::kLedger);
   for (const auto& [handle, queue] : queues_) {
     const auto object = objects_.find(handle);
     if (object == objects_.end() || object->second.kind != Kind::kSrq) continue;
     const auto is_it = [&](const auto& operation) { return operation->cookie == cookie; };
-    if (std::any_of(queue->receives.begin(), queue->receives.end(), is_it)) return queue;
+    if (std::any_of(queue->receives.begin(), queue->receives.end(), is_it)) return queue.get();
   }
   return nullptr;
 }

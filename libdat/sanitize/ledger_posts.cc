@@ -14,9 +14,10 @@ namespace softdat::sanitize {
 Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   {
     const std::lock_guard lock(ledger_.mutex_);
-    queue_ = ledger_.find_queue_locked(post.queue);
+    QueueRecord* const queue = ledger_.find_queue_locked(post.queue);
+    if (queue == nullptr) return;
+    queue_ = queue->shared_from_this();
   }
-  if (queue_ == nullptr) return;
   order_ = std::unique_lock(queue_->order);
   if (queue_->is_gone) return;
   operation_ = ledger_.add(post, *queue_);
@@ -66,10 +67,10 @@ std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uin
 }
 
 // Null: there is no such object.
-std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
+QueueRecord* Ledger::find_queue_locked(Handle handle) {
   base::require_lock(locks::kLedger);
   const auto found = queues_.find(handle);
-  if (found != queues_.end() && found->second->is_known) return found->second;
+  if (found != queues_.end() && found->second->is_known) return found->second.get();
   const bool is_there = object::HandleTable::instance().pin_any(handle).get() != nullptr;
   if (!is_there) return nullptr;
   // Made first: without memory there must not be an entry that is null.
@@ -77,7 +78,7 @@ std::shared_ptr<QueueRecord> Ledger::find_queue_locked(Handle handle) {
   if (found == queues_.end()) queues_.emplace(handle, queue);
   queue->handle = handle;
   look_up_locked(*queue);
-  return queue;
+  return queue.get();
 }
 
 // The adapter may wait for the ledger's lock with the baton, so nothing here waits for a lock of the EP's: it is asked
@@ -123,7 +124,8 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
 
 std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const QueueRecord& queue) {
   base::require_lock(locks::kLedger);
-  auto operation = std::make_unique<Operation>();
+  auto operation = spares_.empty() ? std::make_unique<Operation>() : std::move(spares_.back());
+  if (!spares_.empty()) spares_.pop_back();
   operation->kind = post.kind;
   operation->queue = post.queue;
   operation->evd = post.kind == OperationKind::kReceive ? queue.recv_evd : queue.request_evd;
@@ -149,6 +151,16 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
   }
   if (!operation->ranges.empty()) operation->owner = find_owner(operation->ranges.front().address);
   return operation;
+}
+
+void Ledger::keep_spare_locked(std::unique_ptr<Operation> operation) {
+  base::require_lock(locks::kLedger);
+  if (spares_.size() == spares_.capacity()) return;
+  std::vector<Range> ranges = std::move(operation->ranges);
+  ranges.clear();
+  *operation = {};
+  operation->ranges = std::move(ranges);
+  spares_.push_back(std::move(operation));
 }
 
 void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {

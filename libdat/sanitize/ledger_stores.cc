@@ -28,9 +28,10 @@ Range range_of(std::span<std::byte> memory) {
 }
 
 void check_untouched(const Operation& operation) {
-  if (!operation.before || is_repeated(Rule::kEarlyAccess, operation.posted, operation.posted)) return;
+  if (!operation.before) return;
   const auto now = sum_of_buffer(operation);
   if (!now || now == operation.before) return;
+  if (is_repeated(Rule::kEarlyAccess, operation.posted, operation.posted)) return;
   const Range range = main_range(operation);
   report({Rule::kEarlyAccess,
           "The buffer " + object::range_text(range.address, range.length) + " of the outstanding " +
@@ -119,9 +120,8 @@ void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
 }
 
 // Ends the guard of ranges that lie in [address, address + length) or touch it.
-void Ledger::end_unordered_locked(std::uint64_t address, std::uint64_t length) {
+void Ledger::open_unordered_locked(std::uint64_t address, std::uint64_t length) {
   base::require_lock(locks::kLedger);
-  if (unordered_.empty()) return;
   std::erase_if(unordered_, [&](const Range& range) {
     if (range.address >= address && range.address - address >= length) return false;
     if (range.address < address && address - range.address >= range.length) return false;

@@ -2,7 +2,9 @@
 // What the ledger keeps of a posted operation. Plain values, guarded by the ledger's lock but where it says otherwise.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -51,6 +53,8 @@ struct Operation {
   bool is_stored = false;               // the adapter or a peer has begun to store
   bool is_guarded = false;              // PageGuard has been told of its ranges
 };
+
+using OperationList = boost::container::small_vector<std::unique_ptr<Operation>, 4>;
 
 // The checksum of the bytes that are compared before the adapter stores into the buffer: both ends, or all in mode
 // `full`. Nothing if they cannot be read.

@@ -16,7 +16,15 @@ void RangeIndex::add(Operation& operation) {
   operation.is_indexed = true;  // first: remove() must find what was added before memory ran out
   for (const Range& range : operation.ranges) {
     if (range.length == 0) continue;
-    uses.by_begin.emplace(range.address, Use{range.address + range.length, &operation});
+    const Use use{range.address + range.length, &operation};
+    if (spares_.empty()) {
+      uses.by_begin.emplace(range.address, use);
+    } else {
+      spares_.back().key() = range.address;
+      spares_.back().mapped() = use;
+      uses.by_begin.insert(std::move(spares_.back()));
+      spares_.pop_back();
+    }
     uses.longest = std::max(uses.longest, range.length);
   }
 }
@@ -26,9 +34,11 @@ void RangeIndex::remove(Operation& operation) {
   auto& by_begin = (stores(operation.kind) ? stores_ : loads_).by_begin;
   for (const Range& range : operation.ranges) {
     if (range.length == 0) continue;
-    auto [use, end] = by_begin.equal_range(range.address);
-    while (use != end && use->second.operation != &operation) ++use;
-    if (use != end) by_begin.erase(use);
+    auto use = by_begin.lower_bound(range.address);
+    while (use != by_begin.end() && use->first == range.address && use->second.operation != &operation) ++use;
+    if (use == by_begin.end() || use->first != range.address) continue;
+    auto node = by_begin.extract(use);
+    if (spares_.size() < spares_.capacity()) spares_.push_back(std::move(node));
   }
   operation.is_indexed = false;
 }

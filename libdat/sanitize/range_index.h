@@ -2,6 +2,7 @@
 // Which outstanding operations use which bytes. Not for several threads.
 #pragma once
 
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <map>
 
@@ -31,14 +32,17 @@ class RangeIndex {
     std::uint64_t end = 0;
     Operation* operation = nullptr;
   };
+  using ByBegin = std::multimap<std::uint64_t, Use>;
   struct Uses {
-    std::multimap<std::uint64_t, Use> by_begin;
+    ByBegin by_begin;
     std::uint64_t longest = 0;  // of all that have been here
   };
   static Clash find(const Uses& uses, const Range& range);
 
   Uses loads_;
   Uses stores_;
+  boost::container::static_vector<ByBegin::node_type, 256>
+      spares_;  // for the next ranges, which need no new memory then
 };
 
 }  // namespace softdat::sanitize

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/brief_lock.h"
 #include "base/clock.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/operation.h"
@@ -38,10 +39,12 @@ struct RegionRecord {
   FrameOwner owner;
 };
 
+using PostOrder = base::Ordered<base::BriefLock, locks::kPostOrder>;
+
 // An EP, or an SRQ, which has receives alone.
-struct QueueRecord {
+struct QueueRecord : std::enable_shared_from_this<QueueRecord> {
   // Held around a post, so that operations are in the order of the adapter.
-  base::Mutex<locks::kPostOrder> order;
+  PostOrder order;
   bool is_known = false;  // the members below are those of the object
   bool is_gone = false;   // the object has ended: nothing is added any more. Written with both locks.
   Handle handle = nullptr;

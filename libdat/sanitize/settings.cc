@@ -4,19 +4,11 @@
 #include "base/environment.h"
 
 namespace softdat::sanitize {
-namespace {
 
 Mode read_mode() {
   const std::string_view word = base::environment(base::Variable::kSanitize);
   if (word == "completions") return Mode::kCompletions;
   return word == "full" ? Mode::kFull : word == "on" ? Mode::kOn : Mode::kOff;
-}
-
-}  // namespace
-
-Mode mode() {
-  static const Mode mode = read_mode();
-  return mode;
 }
 
 }  // namespace softdat::sanitize

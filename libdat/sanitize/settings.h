@@ -12,7 +12,13 @@ enum class Mode : std::uint8_t {
   kFull,
 };
 
+// Reads SOFTDAT_SANITIZE.
+Mode read_mode();
+
 // SOFTDAT_SANITIZE, read once. Any thread.
-Mode mode();
+inline Mode mode() {
+  static const Mode mode = read_mode();
+  return mode;
+}
 
 }  // namespace softdat::sanitize

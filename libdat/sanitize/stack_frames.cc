@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "base/uncancelled.h"
 #include "libdat/object/consumer_frame.h"
 
 namespace softdat::sanitize {
@@ -15,11 +16,12 @@ struct Bounds {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;  // 0: not known yet
 };
-constinit thread_local Bounds t_bounds{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Bounds t_bounds{};
 
 const Bounds& bounds() {
   if (t_bounds.end != 0) return t_bounds;
-  t_bounds.end = 1;  // known to be nowhere
+  t_bounds.end = 1;               // known to be nowhere
+  const base::Uncancelled guard;  // the stack of the first thread is read from a file
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return t_bounds;
   void* lowest = nullptr;
