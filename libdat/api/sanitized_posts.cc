@@ -45,13 +45,18 @@ std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
   return remote == nullptr ? 0 : remote->rmr_context;
 }
 
-// Keeps the post in the ledger unless `next` refuses it.
-template <typename Next>
-DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next) {
+// In these functions flags go by value, and nothing refers to them (watched_call.h).
+std::uint32_t flags_of(DAT_COMPLETION_FLAGS flags) {
+  return number_of(flags);
+}
+
+// Keeps the post in the ledger unless next(arguments...) refuses it.
+template <typename Next, typename... Arguments>
+DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next, Arguments... arguments) {
   std::optional<Ledger::Posting> posting;
   note([&](Ledger& ledger) { posting.emplace(ledger, post); });
   if (!posting) Ledger::instance().miss_post();
-  const DAT_RETURN answer = next();
+  const DAT_RETURN answer = next(arguments...);
   if (answer == DAT_SUCCESS && posting) posting->accept();
   note([&](Ledger&) { posting.reset(); });
   return call.finish(answer, {post.queue});
@@ -66,10 +71,9 @@ DAT_RETURN post_local(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, D
                   .queue = ep,
                   .local = local.segments(),
                   .cookie = cookie.as_64,
-                  .flags = number_of(flags),
+                  .flags = flags_of(flags),
                   .site = call.site()};
-  return make_post(call, post,
-                   [&] { return (next_entries.*kSlot)(ep, count, local.triplets(iov), cookie, flags, rest...); });
+  return make_post(call, post, next_entries.*kSlot, ep, count, local.triplets(iov), cookie, flags, rest...);
 }
 
 template <auto kSlot, Literal kName, OperationKind kKind>
@@ -81,11 +85,10 @@ DAT_RETURN post_remote(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, 
                   .queue = ep,
                   .local = local.segments(),
                   .cookie = cookie.as_64,
-                  .flags = number_of(flags),
+                  .flags = flags_of(flags),
                   .rmr_context = context_of(remote),
                   .site = call.site()};
-  return make_post(call, post,
-                   [&] { return (next_entries.*kSlot)(ep, count, local.triplets(iov), cookie, remote, flags); });
+  return make_post(call, post, next_entries.*kSlot, ep, count, local.triplets(iov), cookie, remote, flags);
 }
 
 DAT_RETURN post_shared(DAT_SRQ_HANDLE srq, DAT_COUNT count, DAT_LMR_TRIPLET* iov, DAT_DTO_COOKIE cookie) {
@@ -96,8 +99,7 @@ DAT_RETURN post_shared(DAT_SRQ_HANDLE srq, DAT_COUNT count, DAT_LMR_TRIPLET* iov
                   .local = local.segments(),
                   .cookie = cookie.as_64,
                   .site = call.site()};
-  return make_post(call, post,
-                   [&] { return next_entries.srq_post_recv_func(srq, count, local.triplets(iov), cookie); });
+  return make_post(call, post, next_entries.srq_post_recv_func, srq, count, local.triplets(iov), cookie);
 }
 
 #if SOFTDAT_ABI == 20
@@ -116,11 +118,10 @@ DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_
                   .queue = ep,
                   .local = sink ? std::span<const object::Segment>(&*sink, 1) : std::span<const object::Segment>(),
                   .cookie = cookie.as_64,
-                  .flags = number_of(flags),
+                  .flags = flags_of(flags),
                   .rmr_context = context_of(remote),
                   .site = call.site()};
-  return make_post(call, post,
-                   [&] { return next_entries.ep_post_rdma_read_to_rmr_func(ep, local, cookie, remote, flags); });
+  return make_post(call, post, next_entries.ep_post_rdma_read_to_rmr_func, ep, local, cookie, remote, flags);
 }
 
 // Makes an argument list of its own.

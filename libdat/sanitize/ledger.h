@@ -14,7 +14,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -62,6 +61,8 @@ const char* kind_text(Kind kind);
 
 // Keeps the events of an EVD in order.
 using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
+
+using LedgerLock = base::Ordered<base::BriefLock, locks::kLedger>;
 
 class Ledger final : public hca::MemoryObserver {
  public:
@@ -173,13 +174,13 @@ class Ledger final : public hca::MemoryObserver {
   void report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last);
 
   // ledger_events.cc
-  void complete(const object::DtoCompletion& completion, const Site& site);
+  void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
   void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
   void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
   QueueRecord* find_shared_queue_locked(std::uint64_t cookie) const;
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
-  void note_connection(const object::ConnectionNotice& notice, const Site& site);
+  void note_connection_locked(const object::ConnectionNotice& notice, const Site& site);
   void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
   void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
   void check_stacks_locked(const Site& site);
@@ -209,7 +210,7 @@ class Ledger final : public hca::MemoryObserver {
   void report_leftovers_locked(EvdRecord& evd);
 
   std::atomic<bool> has_missed_posts_{false};
-  base::Ordered<base::BriefLock, locks::kLedger> mutex_;
+  LedgerLock mutex_;
   std::uint64_t number_ = 0;
   Handle void_handle_ = nullptr;
   std::unordered_map<Handle, ObjectRecord> objects_;
@@ -224,7 +225,8 @@ class Ledger final : public hca::MemoryObserver {
   std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack
   std::uint64_t stacks_checked_ = 0;                                            // operations up to this number
   RangeIndex index_;
-  boost::container::static_vector<std::unique_ptr<Operation>, 256> spares_;  // for the next posts
+  OperationList spares_;     // for the next posts; never more than it has room for
+  OperationList done_list_;  // empty, with room: for the next completion
   struct Window {
     std::uint32_t rmr_context = 0;
     object::Segment memory;  // as it was bound

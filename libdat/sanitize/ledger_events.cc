@@ -65,46 +65,48 @@ void report_memory(Rule rule, const Operation& operation, const std::string& wha
 }  // namespace
 
 void Ledger::on_event(const object::Event& event, const Site& site) {
-  {
-    const std::lock_guard lock(mutex_);
-    end_unordered_locked(0, UINT64_MAX);
-    if (const auto evd = evds_.find(event.evd); evd != evds_.end()) {
-      evd->second.is_tapped = true;
-      evd->second.empty = {};
-      evd->second.empties = 0;
-      evd->second.idle_since.reset();
-    }
-    if (!std::holds_alternative<DtoCompletion>(event.body)) check_stacks_locked(site);
+  std::unique_lock lock(mutex_);
+  end_unordered_locked(0, UINT64_MAX);
+  const auto evd = evds_.find(event.evd);
+  if (evd != evds_.end()) {
+    evd->second.is_tapped = true;
+    evd->second.empty = {};
+    evd->second.empties = 0;
+    evd->second.idle_since.reset();
   }
-  if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) return complete(*completion, site);
+  if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) {
+    return complete(*completion, site, lock);
+  }
+  check_stacks_locked(site);
   if (const auto* const notice = std::get_if<object::ConnectionNotice>(&event.body)) {
-    return note_connection(*notice, site);
+    return note_connection_locked(*notice, site);
   }
   if (std::holds_alternative<object::RmrBindCompletion>(event.body)) {
-    const std::lock_guard lock(mutex_);
-    if (const auto evd = evds_.find(event.evd); evd != evds_.end() && evd->second.binds > 0) --evd->second.binds;
+    if (evd != evds_.end() && evd->second.binds > 0) --evd->second.binds;
     return;
   }
   if (const auto* const arrival = std::get_if<object::RequestArrival>(&event.body)) {
-    const std::lock_guard lock(mutex_);
     const auto service = objects_.find(arrival->service_point);
     const Handle ia = service == objects_.end() ? nullptr : service->second.ia;
     objects_[arrival->request] = {.kind = Kind::kCr, .ia = ia, .made = site, .ended = {}};
   }
 }
 
-void Ledger::complete(const DtoCompletion& completion, const Site& site) {
+// The buffers are looked at without the ledger's lock.
+void Ledger::complete(const DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock) {
   OperationList done;
-  {
-    const std::lock_guard lock(mutex_);
-    take_completed_locked(completion, site, done);
+  done.swap(done_list_);
+  take_completed_locked(completion, site, done);
+  if (completion.status != DtoStatus::kSuccess && !done.empty()) {
     const auto queue = queues_.find(completion.ep);
-    const bool is_failed = completion.status != DtoStatus::kSuccess && queue != queues_.end() && !done.empty();
-    if (is_failed) note_failure_locked(*queue->second, *done.back(), site);
+    if (queue != queues_.end()) note_failure_locked(*queue->second, *done.back(), site);
   }
+  lock.unlock();
   for (const auto& operation : done) check_completed(*operation, completion, site);
-  const std::lock_guard lock(mutex_);
+  lock.lock();
   for (auto& operation : done) keep_spare_locked(std::move(operation));
+  done.clear();
+  done.swap(done_list_);
 }
 
 // The completed operation, and the suppressed ones before it, which are done as well.
@@ -212,8 +214,8 @@ void Ledger::check_completed(const Operation& operation, const DtoCompletion& co
   if (memory == Memory::kUnmapped) report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
 }
 
-void Ledger::note_connection(const object::ConnectionNotice& notice, const Site& site) {
-  const std::lock_guard lock(mutex_);
+void Ledger::note_connection_locked(const object::ConnectionNotice& notice, const Site& site) {
+  base::require_lock(locks::kLedger);
   const auto queue = find_queue_locked(notice.ep);
   if (queue == nullptr) return;
   if (notice.result == ConnectionResult::kEstablished) {

@@ -2,7 +2,6 @@
 // What the ledger keeps of a posted operation. Plain values, guarded by the ledger's lock but where it says otherwise.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -54,7 +53,7 @@ struct Operation {
   bool is_guarded = false;              // PageGuard has been told of its ranges
 };
 
-using OperationList = boost::container::small_vector<std::unique_ptr<Operation>, 4>;
+using OperationList = std::vector<std::unique_ptr<Operation>>;
 
 // The checksum of the bytes that are compared before the adapter stores into the buffer: both ends, or all in mode
 // `full`. Nothing if they cannot be read.

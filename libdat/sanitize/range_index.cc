@@ -11,6 +11,11 @@ constexpr int kMostLooks = 64;
 
 }  // namespace
 
+RangeIndex::RangeIndex() {
+  constexpr std::size_t kSpares = 256;
+  spares_.reserve(kSpares);
+}
+
 void RangeIndex::add(Operation& operation) {
   Uses& uses = stores(operation.kind) ? stores_ : loads_;
   operation.is_indexed = true;  // first: remove() must find what was added before memory ran out
@@ -49,6 +54,7 @@ void RangeIndex::clear() {
 }
 
 RangeIndex::Clash RangeIndex::find(const Uses& uses, const Range& range) {
+  if (uses.by_begin.empty()) return {};
   const std::uint64_t end = range.address + range.length;
   auto use = uses.by_begin.lower_bound(range.address - std::min(range.address, uses.longest));
   for (int looks = 0; use != uses.by_begin.end() && use->first < end && looks < kMostLooks; ++use, ++looks) {

@@ -2,9 +2,9 @@
 // Which outstanding operations use which bytes. Not for several threads.
 #pragma once
 
-#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "libdat/sanitize/operation.h"
 
@@ -12,6 +12,8 @@ namespace softdat::sanitize {
 
 class RangeIndex {
  public:
+  RangeIndex();
+
   // The operation must stay where it is until it is removed.
   void add(Operation& operation);
   void remove(Operation& operation);
@@ -41,8 +43,7 @@ class RangeIndex {
 
   Uses loads_;
   Uses stores_;
-  boost::container::static_vector<ByBegin::node_type, 256>
-      spares_;  // for the next ranges, which need no new memory then
+  std::vector<ByBegin::node_type> spares_;  // for the next ranges; never more than it has room for
 };
 
 }  // namespace softdat::sanitize
