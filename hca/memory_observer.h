@@ -12,7 +12,7 @@ namespace softdat::hca {
 
 enum class StoreOrigin : std::uint8_t {
   kPeerWrite,   // an RDMA write of the peer
-  kCompletion,  // the data of a receive or of an RDMA read
+  kCompletion,  // the data of a receive, an RDMA read or an atomic operation
 };
 
 // Each function is called with the adapter's baton, may not call the adapter, and does not throw.

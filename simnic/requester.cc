@@ -6,6 +6,7 @@
 
 #include "base/ordered_copy.h"
 #include "base/probe.h"
+#include "hca/memory_observer.h"
 #include "hca/request_rules.h"
 #include "simnic/atomic_operation.h"
 #include "simnic/window_state.h"
@@ -320,7 +321,10 @@ std::optional<Fault> Requester::take_original(std::uint64_t number, std::uint64_
     return local_fault();
   }
   const auto* from = reinterpret_cast<const std::byte*>(&original);
+  hca::MemoryObserver* const observer = hca::memory_observer.load(std::memory_order_relaxed);
   for (const transport::Slice& slice : slices.slices()) {
+    // The carrier does not see this store (simnic/observed_carrier.h).
+    if (observer != nullptr) observer->before_store(hca::StoreOrigin::kCompletion, {slice.data, slice.length});
     if (!base::copy_ordered(slice.data, from, slice.length)) return local_fault();
     from += slice.length;
   }
