@@ -280,6 +280,14 @@ bool is_drop_within(const FaultRule& rule) {
   return rule.kind == FaultKind::kDropConnection && rule.word == "within";
 }
 
+// What stands before the first `mark`; that and the mark are taken from the text. Without a mark, all of it.
+std::string_view take_until(std::string_view& text, char mark) {
+  const std::size_t end = text.find(mark);
+  const std::string_view part = text.substr(0, end);
+  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  return part;
+}
+
 }  // namespace
 
 std::string_view transport_of(const FaultRule& rule) {
@@ -306,19 +314,15 @@ Result<FaultPlan, FaultPlanMistake> read_fault_plan(std::string_view text) {
   FaultPlan plan;
   bool has_seed = false;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view statements = text.substr(0, end);
-    statements = statements.substr(0, statements.find('#'));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view rest = take_until(text, '\n');
+    std::string_view statements = take_until(rest, '#');
     // A zero byte would end the variable that takes the plan to the programs.
     const auto control = std::find_if(statements.begin(), statements.end(), is_control);
     if (control != statements.end()) {
       return Failure{FaultPlanMistake{line, quoted({&*control, 1}) + " is a control character; a plan is text"}};
     }
     while (!statements.empty()) {
-      const std::size_t stop = std::min(statements.find(';'), statements.size());
-      const auto words = split(statements.substr(0, stop));
-      statements.remove_prefix(std::min(stop + 1, statements.size()));
+      const auto words = split(take_until(statements, ';'));
       if (words.empty()) continue;
       if (auto problem = read_statement(words, plan, line, has_seed)) {
         return Failure{FaultPlanMistake{line, std::move(*problem)}};
