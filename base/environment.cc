@@ -110,10 +110,17 @@ std::string allowed_by(const Row& row) {
   return "a whole number from " + std::to_string(row.limits.least) + " to " + std::to_string(row.limits.most);
 }
 
+// The value in quotes, so that blanks are seen; what to do follows it, so a long one is cut.
+std::string quoted(std::string_view value) {
+  constexpr std::size_t kMost = 80;
+  return '"' + std::string(value.substr(0, kMost)) + (value.size() > kMost ? "..." : "") + '"';
+}
+
 void check_value(const Row& row) {
   const char* value = std::getenv(row.name);
   if (value == nullptr || *value == '\0' || !understood(row, value).empty()) return;
-  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes %s", row.name, value, allowed_by(row).c_str());
+  log(LogLevel::kWarning, "%s=%s is not understood and ignored; it takes %s", row.name, quoted(value).c_str(),
+      allowed_by(row).c_str());
 }
 
 // Of every variable that is ours.

@@ -9,12 +9,14 @@
 #include <climits>
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 #include <span>
 #include <string_view>
 
 #include "base/environment.h"
 #include "base/quiet_write.h"
 #include "base/uncancelled.h"
+#include "base/words.h"
 
 namespace softdat::base {
 namespace {
@@ -48,6 +50,17 @@ bool is_ready() {
   }
 }
 
+constexpr std::size_t kLongestText = 451;
+
+void print_text(LogLevel level, const char* text) try {
+  const bool is_counted = level == LogLevel::kWarning || level == LogLevel::kNotice;
+  return is_counted ? say_counted(text) : print_sentence(text);
+} catch (const std::bad_alloc&) {
+  char line[kLongestText + 32];
+  const int length = std::snprintf(line, sizeof line, "softdat[%d]: %s\n", static_cast<int>(::getpid()), text);
+  write_line({line, static_cast<std::size_t>(length)});
+}
+
 }  // namespace
 
 bool is_logged(LogLevel level) {
@@ -68,15 +81,15 @@ void write_line(std::string_view line) {
 
 void log(LogLevel level, const char* format, ...) {
   if (!is_logged(level)) return;
-  char line[512] = "softdat: ";
-  constexpr int kPrefix = 9;
+  char text[kLongestText];
   va_list arguments;
   va_start(arguments, format);
-  int length = kPrefix + std::vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
+  std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
-  line[length++] = '\n';
-  write_line({line, static_cast<std::size_t>(length)});
+  for (char* letter = text; *letter != '\0'; ++letter) {
+    if (static_cast<unsigned char>(*letter) < 0x20) *letter = ' ';
+  }
+  print_text(level, text);
 }
 
 }  // namespace softdat::base

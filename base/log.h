@@ -9,8 +9,11 @@ namespace softdat::base {
 
 enum class LogLevel { kError = 0, kWarning = 1, kNotice = 2, kTrace = 3 };
 
-// Prints "softdat: TEXT" if SOFTDAT_LOG allows the level (error, warning, notice or trace; default warning). `format`
-// is printf's. Any thread; each line is one write, so lines of several threads do not mix.
+// Prints "softdat[PID]: TEXT" if SOFTDAT_LOG allows the level (error, warning, notice or trace; default warning). A
+// warning or notice that recurs is counted, as words.h says; an error is printed each time, for it explains an answer.
+// `format` is printf's; control characters are printed as blanks, and a text beyond 450 bytes is cut. Any thread, which
+// may hold locks of other rooms; each line is one write, so lines of several threads do not mix. Works without memory,
+// too: then nothing is counted.
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char* format, ...);
 
 // Writes the line to standard error at once, whatever SOFTDAT_LOG says. `line` ends with a line break. A line that

@@ -60,6 +60,10 @@ std::uint64_t count(const std::string& sentence) {
   return times.said;
 }
 
+void print_counted(const std::string& sentence, std::uint64_t times) {
+  if (times > 0) print_sentence(times > 1 ? sentence + " (" + std::to_string(times) + " times so far)" : sentence);
+}
+
 // At the end of the process: what was said more often than the last line about it tells.
 [[gnu::destructor]] void print_totals() try {
   Speech* const speech = own_speech();
@@ -90,8 +94,12 @@ void say(const std::string& sentence) try {
   if (times == 1 && has_runner()) {
     tell_runner("said\t" + std::to_string(::getpid()) + '\t' + runner_word(sentence) + '\n');
   }
-  if (times > 0) print_sentence(times > 1 ? sentence + " (" + std::to_string(times) + " times so far)" : sentence);
+  print_counted(sentence, times);
 } catch (const std::bad_alloc&) {
+}
+
+void say_counted(const std::string& sentence) {
+  print_counted(sentence, count(sentence));
 }
 
 void print_sentence(const std::string& sentence) {

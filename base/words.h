@@ -18,6 +18,9 @@ bool are_words_wanted();
 // Prints the sentence if words are wanted. Any thread, which may hold locks of other rooms, but none of this room.
 void say(const std::string& sentence);
 
+// Prints the sentence, and counts it, whether words are wanted or not. Any thread, as say(). Throws std::bad_alloc.
+void say_counted(const std::string& sentence);
+
 // Prints the sentence with the process id at once: it is neither counted nor asked whether words are wanted. Keeps
 // errno. Throws std::bad_alloc.
 void print_sentence(const std::string& sentence);

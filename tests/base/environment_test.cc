@@ -123,12 +123,16 @@ TEST_F(Environment, MistakesAreReportedOnceWithTheNearestName) {
   report_environment_mistakes();
   report_environment_mistakes();
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("SOFTDAT_TRANSPORT=pigeon is not understood"), std::string::npos) << said;
-  EXPECT_NE(said.find("SOFTDAT_TCP_TIMEOUT=fast is not understood and ignored; it takes a whole number from 2 to 600"),
-            std::string::npos)
+  EXPECT_NE(said.find("SOFTDAT_TRANSPORT=\"pigeon\" is not understood"), std::string::npos) << said;
+  EXPECT_NE(
+      said.find("SOFTDAT_TCP_TIMEOUT=\"fast\" is not understood and ignored; it takes a whole number from 2 to 600"),
+      std::string::npos)
       << said;
   EXPECT_NE(said.find("SOFTDAT_TRANSPROT is unknown; did you mean SOFTDAT_TRANSPORT?"), std::string::npos) << said;
   EXPECT_EQ(said.find("unknown"), said.rfind("unknown")) << said;
+  const std::string head = "softdat[" + std::to_string(::getpid()) + "]: ";
+  EXPECT_NE(said.find(head + "environment variable SOFTDAT_TRANSPROT"), std::string::npos) << said;
+  EXPECT_NE(said.find(head + "SOFTDAT_TRANSPORT="), std::string::npos) << said;
 }
 
 }  // namespace

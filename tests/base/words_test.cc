@@ -6,7 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "base/call.h"
+#include "base/log.h"
 #include "base/place.h"
 
 namespace softdat::base {
@@ -61,6 +65,24 @@ TEST_F(Words, TheEndOfAProcessTellsHowOftenInAll) {
 
 TEST_F(Words, NothingIsSaidUnlessItIsWanted) {
   EXPECT_EXIT(say_at("warning", [] { say("the key is wrong"); }), ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Words, AWarningHasTheProcessAndIsCountedAndAnErrorIsPrintedEachTime) {
+  const auto thrice = [] {
+    for (int i = 0; i < 3; ++i) log(LogLevel::kWarning, "the %s\nis lost", "peer");
+    for (int i = 0; i < 3; ++i) log(LogLevel::kError, "no adapter");
+    std::exit(0);
+  };
+  const std::string head = "softdat\\[[0-9]+\\]: ", lost = head + "the peer is lost";
+  EXPECT_EXIT(say_at("warning", thrice), ::testing::ExitedWithCode(0),
+              "^" + lost + "\n" + lost + " \\(2 times so far\\)\n(" + head + "no adapter\n){3}" + lost +
+                  " \\(3 times in all\\)\n$");
+}
+
+// The remedy follows a value, so a long text is cut at its end alone, and stays one line.
+TEST_F(Words, ALongTextOfTheLogIsCut) {
+  const auto endless = [] { log(LogLevel::kWarning, "%s", std::string(5000, 'x').c_str()); };
+  EXPECT_EXIT(say_at("warning", endless), ::testing::ExitedWithCode(0), "^softdat\\[[0-9]+\\]: x{450}\n$");
 }
 
 TEST(Call, TheInnermostCountsWhileItLasts) {

@@ -76,7 +76,7 @@ class Interfaces {
 
 void hear(std::string_view line) {
   ++lines;
-  expect(line.starts_with("softdat: ") && line.size() <= 512, "a line of the log says whose it is, and is short");
+  expect(line.starts_with("softdat[") && line.size() <= 512, "a line of the log says whose it is, and is short");
   expect(line.find('\n') == line.size() - 1, "a line of the log is one line");
 }
 

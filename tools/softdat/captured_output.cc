@@ -17,6 +17,12 @@ void restore(int saved, int place) {
   ::close(saved);
 }
 
+// A line of our libraries without the process id, which is that of this command.
+std::string without_process(const std::string& line) {
+  const std::string begin = "softdat[" + std::to_string(::getpid()) + "]: ";
+  return line.starts_with(begin) ? "softdat: " + line.substr(begin.size()) : line;
+}
+
 }  // namespace
 
 CapturedOutput::CapturedOutput() {
@@ -46,7 +52,7 @@ std::vector<std::string> CapturedOutput::lines() const {
   }
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);) lines.push_back(without_process(line));
   return lines;
 }
 

@@ -16,7 +16,7 @@ class CapturedOutput {
   CapturedOutput(const CapturedOutput&) = delete;
   CapturedOutput& operator=(const CapturedOutput&) = delete;
 
-  // The lines printed so far.
+  // The lines printed so far; those of our libraries begin with "softdat: ", without the process id.
   std::vector<std::string> lines() const;
 
  private:
