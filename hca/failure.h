@@ -48,7 +48,7 @@ enum class Rule : std::uint8_t {
   kServiceBusy,  // somebody listens, and takes no request now
   kUnreachable,
   kRejected,
-  kTimedOut,
+  kTimedOut,  // `room`: after how many microseconds; 0: not known
   kAcceptFailed,
   kPeerLost,
   kProtocol,
@@ -87,6 +87,7 @@ struct Failure {
   std::uint64_t room = 0;
   bool is_shared = false;  // our receives come from a shared receive queue
   RegionFacts region;
+  std::uint32_t present_key = 0;  // kKeyFreed: opens the same memory now; 0: none does
   std::string peer_words;         // what the peer said of it
   std::string device_words;       // kDeviceReport: "IBV_WC_REM_ACCESS_ERR, vendor error 0x8a"
   const char* carrier = nullptr;  // "shm", "tcp", ... once it is known

@@ -179,6 +179,7 @@ class MemoryTable {
   void note_place_locked(std::uint32_t index);
   hca::Rule history_locked(std::uint32_t key, hca::RegionFacts& region) const;
   bool find_rightless_locked(hca::Failure& to) const;
+  void find_successor_locked(hca::Failure& to) const;
   void describe_locked(std::uint32_t index, hca::RegionFacts& region) const;
   void rest_locked(std::uint32_t index);
   std::uint32_t rouse_locked();

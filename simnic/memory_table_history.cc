@@ -111,6 +111,20 @@ bool MemoryTable::find_rightless_locked(hca::Failure& to) const {
   return false;
 }
 
+// Memory that was freed and registered anew has another key.
+void MemoryTable::find_successor_locked(hca::Failure& to) const {
+  base::require_lock(locks::kMemoryKeys);
+  for (std::uint32_t index = 1; index < fresh_ && to.present_key == 0; ++index) {
+    const Slot& slot = *find_slot(index);
+    const std::uint32_t key = slot.key.load(std::memory_order_relaxed);
+    if (key == 0 || slot.is_window) continue;
+    const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
+    const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
+    if (to.address < start || to.length > size || to.address - start > size - to.length) continue;
+    if ((slot.access.load(std::memory_order_relaxed) & to.needed) == to.needed) to.present_key = key;
+  }
+}
+
 void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
                           Accessor who, hca::Failure& to) const {
   to.key = key;
@@ -124,6 +138,7 @@ void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_
   const Slot* const slot = key == 0 || index >= fresh_ ? nullptr : find_slot(index);
   if (slot == nullptr || slot->key.load(std::memory_order_seq_cst) != key) {
     to.rule = history_locked(key, to.region);
+    if (to.rule == Rule::kKeyFreed) find_successor_locked(to);
     return;
   }
   to.rule = rule_of(fault);

@@ -226,6 +226,7 @@ class QueuePair : public hca::QueuePair,
   std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
   std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
   std::uint64_t service_asked_ = 0;         // by connect()
+  base::Duration asked_timeout_{};          // of connect()
   std::string peer_words_;                  // why the peer is about to terminate, as far as it has said
   bool is_failure_told_ = false;            // of this connection, before its end
   bool is_terminated_by_peer_ = false;

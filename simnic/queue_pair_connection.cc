@@ -84,6 +84,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   advance(QueuePairEvent::kConnect);
   set_remote(remote);
   service_asked_ = parameters.service_id;
+  asked_timeout_ = parameters.timeout;
   is_service_busy_ = false;
   return hca::Done{};
 }

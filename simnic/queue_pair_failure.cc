@@ -29,6 +29,10 @@ constexpr std::size_t kBytesOfNote = 7;
 // What a peer may say, and what we say.
 constexpr std::size_t kMostWords = 1024;
 
+std::uint64_t microseconds_of(base::Duration time) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+}
+
 hca::AccessMask remote_right(hca::CompletionOpcode operation) {
   if (operation == hca::CompletionOpcode::kRead) return hca::kRemoteRead;
   const bool is_atomic =
@@ -148,6 +152,7 @@ void QueuePair::report_end(QueuePairEvent event, const Fault& blame, ConnectionE
     case QueuePairEvent::kExpire:
       failure.rule = rule_of(news);
       if (failure.rule == Rule::kNobodyListens && is_service_busy_) failure.rule = Rule::kServiceBusy;
+      if (event == QueuePairEvent::kExpire) failure.room = microseconds_of(asked_timeout_);
       break;
     case QueuePairEvent::kClose:
       failure = closed_failure(blame, news);

@@ -49,7 +49,7 @@ std::string answer_text(std::uint32_t answer) {
 
 void tell_refusal(const base::Call& call, std::uint32_t answer, std::span<const CallArgument> arguments,
                   bool is_abi20) try {
-  if (tells_no_mistake(answer)) return;
+  if (tells_no_mistake(answer) && call.reason().empty()) return;
   const std::string_view signature(call.name());
   const std::string function(signature.substr(0, signature.find(' ')));
   const Names names = names_of(answer);

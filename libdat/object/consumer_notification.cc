@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "libdat/object/cancellable_sleep.h"
+#include "libdat/object/handle_words.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/refusal.h"
 #include "libdat/object/timeout.h"
@@ -166,10 +167,23 @@ Status ConsumerNotification::wait(std::uint32_t timeout_us, Handle& evd) {
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) {
       evd = nullptr;
-      return queue_empty(true);
+      return timeout_us == 0 ? queue_empty(true) : nothing_came();
     }
     reason = await_news(deadline, waiter.epoch());
   }
+}
+
+// Without an EVD nothing can ever come.
+Status ConsumerNotification::nothing_came() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (evds_ > 0) return queue_empty(true);
+  }
+  return because(queue_empty(true), [&] {
+    return object_text(*this) +
+           " is that of no EVD, so that nothing can trigger it; give it to dat_evd_create, or to " +
+           "dat_evd_modify_cno";
+  });
 }
 
 // A trigger wakes everybody, and is taken by the first.

@@ -67,6 +67,8 @@ class ConsumerNotification final : public Object {
   class Waiter;
   explicit ConsumerNotification(InterfaceAdapter& ia);
   void on_closing() override;
+  // What wait() answers when its time has passed.
+  Status nothing_came() const;
   bool take_trigger(std::uint64_t epoch, Handle& evd);
   Handle take_hint_locked();
   bool echoes_locked();

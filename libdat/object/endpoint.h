@@ -166,6 +166,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
   const hca::Bytes* keep_locked(const hca::Bytes& private_data);
   DatagramNotice make_notice(const hca::DatagramEvent& event);
+  void tell_exchange(const hca::DatagramEvent& event) const;
   void note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator = {});
   Status try_connect(const ConnectRequest& request);
 

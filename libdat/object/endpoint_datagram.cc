@@ -3,9 +3,11 @@
 #include <new>
 
 #include "base/narrow.h"
+#include "base/words.h"
 #include "libdat/object/address_handle.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/socket_address.h"
@@ -90,6 +92,24 @@ DatagramNotice Endpoint::make_notice(const hca::DatagramEvent& event) {
   return notice;
 }
 
+// Why there is no exchange that this side has asked for.
+void Endpoint::tell_exchange(const hca::DatagramEvent& event) const try {
+  if (event.peer != nullptr || event.is_passive || !base::are_words_wanted()) return;
+  hca::Failure failure;
+  failure.rule = hca::rule_of(event.type);
+  if (failure.rule == hca::Rule::kUnknown) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!origin_) return;
+    failure.remote = origin_->remote;
+    failure.service_id = origin_->conn_qual;
+  }
+  const std::string remedy = remedy_text(failure);
+  base::say("the exchange for datagrams fails: " + rule_text(failure) + " (" + name_text() + ")." +
+            (remedy.empty() ? "" : ' ' + remedy) + " See dat_ib_extensions(3).");
+} catch (const std::bad_alloc&) {
+}
+
 void Endpoint::on_datagram_event(const hca::DatagramEvent& event) {
   std::shared_ptr<EventDispatcher> evd;
   {
@@ -98,6 +118,7 @@ void Endpoint::on_datagram_event(const hca::DatagramEvent& event) {
   }
   if (evd == nullptr) return;
   const DatagramNotice notice = make_notice(event);
+  tell_exchange(event);
   if (notice.address_handle != nullptr) ia().count(ia_counter::kAddressResolved);
   if (evd->post({nullptr, notice}) || notice.address_handle == nullptr) return;
   // Nobody will ever hear of the handle.

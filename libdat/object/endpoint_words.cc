@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What an EP says of failures. docs/decisions/0020-words-instead-of-codes.md.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <new>
@@ -128,6 +129,45 @@ std::string carrier_text(const Failure& failure) {
   return std::string(", over ") + failure.carrier + " with " + base::text_of(failure.remote);
 }
 
+// Where a server may listen that the endpoint did not look for; empty if nothing tells.
+std::string other_place_text(const Failure& failure, const hca::Address& own) {
+  if (failure.rule != Rule::kNobodyListens || failure.carrier == nullptr) return "";
+  const std::string_view carrier(failure.carrier);
+  if (carrier == "loop") return " A transport of loop (SOFTDAT_TRANSPORT) leads a program to itself alone.";
+  std::string text;
+  const std::string here = base::text_of(own.with_port(0));
+  if (base::is_loopback(failure.remote) && base::text_of(failure.remote.with_port(0)) != here)
+    text = " This program's own adapter is at " + here + ".";
+  if (carrier != "shm") return text;
+  return text + " A transport of shm alone (SOFTDAT_TRANSPORT) finds processes of this user and host that use it, too.";
+}
+
+bool begins_connection(std::string_view function) {
+  constexpr std::string_view kFunctions[] = {"dat_ep_connect", "dat_ep_dup_connect", "dat_ep_common_connect",
+                                             "dat_rsp_create", "dat_cr_accept"};
+  return std::find(std::begin(kFunctions), std::end(kFunctions), function) != std::end(kFunctions);
+}
+
+// What to do first, where an endpoint has the wrong state for a call.
+const char* state_remedy(std::string_view function, EndpointState now) {
+  if (begins_connection(function)) {
+    if (now == EndpointState::kDisconnected) return "; reset it before it is connected again (dat_ep_reset)";
+    return "; an endpoint has one connection at a time, so that another one is wanted (dat_ep_create)";
+  }
+  if (function == "dat_ep_reset") {
+    return "; disconnect it first (dat_ep_disconnect), and wait for DAT_CONNECTION_EVENT_DISCONNECTED";
+  }
+  if (function == "dat_ep_disconnect") return "; it has no connection that can be ended so";
+  const bool is_post = function.starts_with("dat_ep_post") || function.starts_with("dat_ib_post") ||
+                       function.starts_with("dat_rmr_bind");
+  return is_post ? "; connect it first, and wait for DAT_CONNECTION_EVENT_ESTABLISHED" : "";
+}
+
+std::string_view function_of(const base::Call& call) {
+  const std::string_view signature(call.name());
+  return signature.substr(0, signature.find(' '));
+}
+
 }  // namespace
 
 std::string Endpoint::name_text() const {
@@ -158,6 +198,7 @@ void Endpoint::tell_carrier(const char* carrier) try {
 std::string Endpoint::on_failure(const Failure& failure) {
   std::string line = head_text(failure) + " (" + name_text() + carrier_text(failure) + ").";
   if (const char* const remedy = remedy_text(failure); *remedy != '\0') line += std::string(" ") + remedy;
+  line += other_place_text(failure, device_->attributes().address);
   const bool has_operation = failure.actor != Actor::kConnection;
   line += std::string(" See ") + (has_operation ? page_of(failure.operation) : page_of(failure.rule)) + '.';
   base::say(line);
@@ -195,8 +236,7 @@ void Endpoint::note_post(Handle ep, bool is_receive) {
 void Endpoint::tell_late_post() const try {
   const base::Call* const call = base::current_call();
   if (call == nullptr) return;
-  const std::string_view signature(call->name());
-  const std::string function(signature.substr(0, signature.find(' ')));
+  const std::string function(function_of(*call));
   base::say(function + base::by_text("called", call->caller()) + ", completes with " + name_of(DtoStatus::kFlushed) +
             ": " + name_text() + " is " + object::name_of(EndpointState::kDisconnected) +
             ". Post before the connection ends, and stop at DAT_CONNECTION_EVENT_DISCONNECTED. See " +
@@ -245,7 +285,16 @@ Status Endpoint::refuse_length(std::uint64_t local, std::uint64_t remote) const 
 // Not inline: posts, which are of one piece, would contain it.
 Status Endpoint::refusal() const {
   const EndpointState now = state();
-  return because(wrong_state(now), [&] { return subject_text() + " is " + object::name_of(now); });
+  return because(wrong_state(now), [&] {
+    const base::Call* const call = base::current_call();
+    const std::string text = subject_text() + " is " + object::name_of(now);
+    if (call == nullptr) return text;
+    const std::string_view function = function_of(*call);
+    if (is_datagram() && function.starts_with("dat_ep_post")) {
+      return subject_text() + " is for datagrams (DAT_IB_SERVICE_TYPE_UD), which dat_ib_post_send_ud sends";
+    }
+    return text + state_remedy(function, now);
+  });
 }
 
 }  // namespace softdat::object

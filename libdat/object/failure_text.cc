@@ -75,7 +75,10 @@ std::string source_text(const Failure& failure) {
 
 std::string gone_text(const Failure& failure, const char* how) {
   const std::string was = failure.region.key == 0 ? "" : "; it was that of " + region_text(failure.region);
-  return print("%s 0x%x %s", key_name(failure), failure.key, how) + was + "; " + asked_text(failure);
+  const std::string now = failure.present_key == 0 ? ""
+                                                   : print("; this memory is registered anew, with %s 0x%x",
+                                                           key_name(failure), failure.present_key);
+  return print("%s 0x%x %s", key_name(failure), failure.key, how) + was + now + "; " + asked_text(failure);
 }
 
 std::string never_text(const Failure& failure) {
@@ -95,6 +98,7 @@ std::string spoilt_address_text(std::uint64_t address, const RegionFacts& region
   if (is_within(__builtin_bswap64(address))) return "; with its bytes in the other order (htobe64) it would lie there";
   const std::uint64_t upper = region.address >> 32 << 32;
   if (address >> 32 == 0 && is_within(upper | address)) return "; the upper 32 bits of the address are missing";
+  if (region.address == 0) return "; the region is zero-based (DAT_VA_TYPE_ZB), so that an offset is wanted";
   if (address < region.length) return "; an offset was given where an address is wanted (DAT_VA_TYPE_VA)";
   return "";
 }
@@ -166,7 +170,8 @@ std::string connection_rule_text(const Failure& failure) {
     case Rule::kRejected:
       return "the program that listens at " + where_text(failure) + " rejected the request (dat_cr_reject)";
     case Rule::kTimedOut:
-      return "the timeout has passed, and " + where_text(failure) + " has neither accepted nor rejected the request";
+      return "the timeout" + (failure.room == 0 ? "" : print(" of %" PRIu64 " microseconds", failure.room)) +
+             " has passed, and " + where_text(failure) + " has neither accepted nor rejected the request";
     case Rule::kAcceptFailed:
       return "the peer at " + base::text_of(failure.remote) + " gave up, or ended, before the accept was complete";
     case Rule::kPeerLost:
@@ -255,8 +260,9 @@ std::string rule_text(const Failure& failure) {
     case Rule::kKeyUnknown:
       return print("%s 0x%x opens nothing there; ", key_name(failure), failure.key) + asked_text(failure);
     case Rule::kOtherDomain:
-      return print("%s 0x%x belongs to another protection zone (PZ), or another endpoint, than the one it is used on",
-                   key_name(failure), failure.key) +
+      return print("%s 0x%x belongs to another protection zone (PZ)%s", key_name(failure), failure.key,
+                   failure.operation == CompletionOpcode::kBind ? " than the window (RMR)"
+                                                                : ", or another endpoint, than the one it is used on") +
              (failure.region.key == 0 ? "" : "; it is that of " + region_text(failure.region)) + "; " +
              asked_text(failure);
     case Rule::kRangeWraps:
@@ -316,6 +322,7 @@ const char* remedy_text(const Failure& failure) {
                  ? "Use the lmr_context that dat_lmr_create gave."
                  : "Use the rmr_context that the process that registered the memory was given in this run.";
     case Rule::kKeyFreed:
+      if (failure.present_key != 0) return "Tell the peer the rmr_context of each new registration.";
       return "Free memory after the last operation on it has completed on both sides.";
     case Rule::kKeyRebound:
     case Rule::kKeyUnbound:
@@ -324,6 +331,7 @@ const char* remedy_text(const Failure& failure) {
     case Rule::kKeyNotOpen:
       return "Tell the peer the rmr_context after the bind has completed.";
     case Rule::kOtherDomain:
+      if (failure.operation == CompletionOpcode::kBind) return "Create window and region in the same PZ.";
       return "Create endpoint and region in the same PZ.";
     case Rule::kRangeWraps:
     case Rule::kOutOfRange:
@@ -345,8 +353,11 @@ const char* remedy_text(const Failure& failure) {
     case Rule::kNoWindow:
       return "Invalidate only the rmr_context of a bound RMR.";
     case Rule::kQueueFull:
+      if (failure.is_shared)
+        return "Reap completions before more is posted, or create the queue with more max_recv_dtos.";
       return "Reap completions before more is posted, or create the endpoint with longer queues.";
     case Rule::kTooManySegments:
+      if (failure.is_shared) return "Create the queue with a larger max_recv_iov.";
       return "Create the endpoint with a larger max_request_iov or max_recv_iov.";
     case Rule::kMessageTooLong:
       return "Send it in parts.";
@@ -367,7 +378,8 @@ const char* remedy_text(const Failure& failure) {
     case Rule::kUnreachable:
       return "Look at the address; SOFTDAT_ADDRESS says which address an adapter listens on.";
     case Rule::kTimedOut:
-      return "Have the server call dat_cr_accept, see whether it is stopped or busy, or give a longer timeout.";
+      return "Have the server call dat_cr_accept, see whether it is stopped or busy, or give a longer timeout; it is "
+             "in microseconds.";
     default:
       return "";
   }

@@ -14,7 +14,9 @@ static void open_other(DAT_COUNT length, DAT_EVD_HANDLE evd) {
 static void client(void) {
 #ifdef WRONG
   tell("argument 2, async_evd_min_qlen, is -3");
-  tell("dat_ia_open answered DAT_PROVIDER_NOT_FOUND: DAT 3.0 is asked for, and this library serves DAT 2.0");
+  tell(
+      "dat_ia_open answered DAT_PROVIDER_NOT_FOUND: DAT 3.0 is asked for, and this library serves DAT 2.0; DAT 1.2 is "
+      "<dat/udat.h> with -ldat, DAT 2.0 <dat2/udat.h> with -ldat2. See dat_ia_open(3).");
   open_other(-3, DAT_HANDLE_NULL);
   {
     DAT_IA_HANDLE other;

@@ -141,7 +141,7 @@ std::optional<Lease> open_provider(const std::string& ia_name, std::uint32_t maj
   if (major != kApiMajor) {
     say_opening("DAT_PROVIDER_NOT_FOUND: DAT " + std::to_string(major) + '.' + std::to_string(minor) +
                 " is asked for, and this library serves DAT " + std::to_string(kApiMajor) + '.' +
-                std::to_string(kApiMinor));
+                std::to_string(kApiMinor) + "; DAT 1.2 is <dat/udat.h> with -ldat, DAT 2.0 <dat2/udat.h> with -ldat2");
     return std::nullopt;
   }
   return process_registry().open({ia_name, major, minor, is_thread_safe});
