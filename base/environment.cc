@@ -110,10 +110,20 @@ std::string allowed_by(const Row& row) {
   return "a whole number from " + std::to_string(row.limits.least) + " to " + std::to_string(row.limits.most);
 }
 
-// The value in quotes, so that blanks are seen; what to do follows it, so a long one is cut.
+// What to do follows a value or a name, so a long one is cut.
+constexpr std::size_t kMostShown = 80;
+
+// In quotes, so that blanks are seen.
 std::string quoted(std::string_view value) {
-  constexpr std::size_t kMost = 80;
-  return '"' + std::string(value.substr(0, kMost)) + (value.size() > kMost ? "..." : "") + '"';
+  return '"' + std::string(value.substr(0, kMostShown)) + (value.size() > kMostShown ? "..." : "") + '"';
+}
+
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  for (char& letter : upper) {
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  }
+  return upper;
 }
 
 void check_value(const Row& row) {
@@ -132,12 +142,16 @@ void check_name(std::string_view name) {
   if (rest.starts_with("RUN_")) return;   // set by `softdat run`, base/runner.h
   const auto same = [&](const Row& row) { return name == row.name; };
   if (std::any_of(kRows.begin(), kRows.end(), same)) return;
-  const auto nearer = [&](const Row& a, const Row& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
-  };
-  const Row& nearest = *std::min_element(kRows.begin(), kRows.end(), nearer);
-  log(LogLevel::kWarning, "environment variable %s is unknown; did you mean %s?", std::string(name).c_str(),
-      nearest.name);
+  const std::string shown(name.substr(0, kMostShown));
+  std::array<std::string_view, kRows.size()> known;
+  std::transform(kRows.begin(), kRows.end(), known.begin(),
+                 [](const Row& row) { return std::string_view(row.name).substr(kPrefix.size()); });
+  if (const std::string_view nearest = nearest_word(upper_case(rest.substr(0, kMostShown)), known); !nearest.empty()) {
+    log(LogLevel::kWarning, "environment variable %s is unknown; did you mean SOFTDAT_%s?", shown.c_str(),
+        std::string(nearest).c_str());
+  } else {
+    log(LogLevel::kWarning, "environment variable %s is unknown; softdat(7) lists all", shown.c_str());
+  }
 }
 
 void report_all() {

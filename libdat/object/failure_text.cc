@@ -119,6 +119,13 @@ std::string excess_text(const Failure& failure) {
   return text;
 }
 
+std::string domain_text(const Failure& failure) {
+  const bool is_bind = failure.operation == CompletionOpcode::kBind;
+  const char* const other = is_bind ? " than the window (RMR)" : ", or another endpoint, than the one it is used on";
+  return print("%s 0x%x belongs to another protection zone (PZ)", key_name(failure), failure.key) + other +
+         (failure.region.key == 0 ? "" : "; it is that of " + region_text(failure.region)) + "; " + asked_text(failure);
+}
+
 std::string right_text(const Failure& failure) {
   const AccessMask missing = failure.region.key == 0 ? failure.needed : failure.needed & ~failure.region.access;
   std::string text = print("%s 0x%x lacks the right of ", key_name(failure), failure.key) + rights_text(missing, false);
@@ -260,11 +267,7 @@ std::string rule_text(const Failure& failure) {
     case Rule::kKeyUnknown:
       return print("%s 0x%x opens nothing there; ", key_name(failure), failure.key) + asked_text(failure);
     case Rule::kOtherDomain:
-      return print("%s 0x%x belongs to another protection zone (PZ)%s", key_name(failure), failure.key,
-                   failure.operation == CompletionOpcode::kBind ? " than the window (RMR)"
-                                                                : ", or another endpoint, than the one it is used on") +
-             (failure.region.key == 0 ? "" : "; it is that of " + region_text(failure.region)) + "; " +
-             asked_text(failure);
+      return domain_text(failure);
     case Rule::kRangeWraps:
       return asked_text(failure) + ", which passes the end of the address space";
     case Rule::kOutOfRange:
