@@ -44,7 +44,9 @@ void tell(Topic topic, const std::string& message) {
     return;
   }
   const bool is_output = choice().destination == kToStandardOutput;
-  const std::string line = message + "\n";
+  // As other lines about mistakes; the rest is for who looks into the registry.
+  const std::string speaker = topic == Topic::kError ? "softdat[" + std::to_string(::getpid()) + "]: " : "";
+  const std::string line = speaker + message + "\n";
   // Nothing can be done about a terminal that does not take the line.
   [[maybe_unused]] const ssize_t written = ::write(is_output ? STDOUT_FILENO : STDERR_FILENO, line.data(), line.size());
 }

@@ -21,7 +21,7 @@ enum class Topic : unsigned {
 
 [[nodiscard]] bool is_told(Topic topic);
 
-// Prints the message and a newline if the topic is told.
+// Prints the message and a newline if the topic is told; an error begins with "softdat[PID]: ".
 void tell(Topic topic, const std::string& message);
 
 // The same where nothing may fail: `make_message` is only called if the topic is told, and a message for which there is

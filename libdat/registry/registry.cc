@@ -103,7 +103,7 @@ void Registry::explain_absence_locked(const ProviderKey& wanted) {
   const auto same = [&](const auto& declared) { return declared->key.ia_name == wanted.ia_name; };
   if (std::any_of(declared_.begin(), declared_.end(), same) || static_locked().has_name(wanted.ia_name)) {
     tell(Topic::kError,
-         "dat: the IA name " + wanted.ia_name + " is known, but not as " + describe(wanted) + ", which was asked for");
+         "the IA name " + wanted.ia_name + " is known, but not as " + describe(wanted) + ", which was asked for");
     return;
   }
   tell(Topic::kGeneric, "dat: no entry for " + describe(wanted));
@@ -208,7 +208,7 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
 void Registry::complain_once_locked(Slot& slot, std::size_t index, const std::string& reason) {
   base::require_lock(locks::kRegistry);
   if (std::exchange(slot.alternatives[index].has_complained, true)) return;
-  tell(Topic::kError, "dat: no provider for " + describe(slot.key) + ": " + reason);
+  tell(Topic::kError, "no provider for " + describe(slot.key) + ": " + reason);
 }
 
 void Registry::close(Lease lease) {

@@ -19,6 +19,7 @@ namespace softdat::registry {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -160,7 +161,7 @@ TEST_F(BuiltIn, SimulatorIsFoundByItsNameOtherwise) {
 TEST_F(BuiltIn, SimulatorThatIsMissingIsTold) {
   const Outcome outcome = probe(open("sim0"), {path_});
   EXPECT_EQ(outcome.output, not_found("sim0"));
-  EXPECT_THAT(outcome.errors, AllOf(StartsWith("dat: no provider for sim0"),
+  EXPECT_THAT(outcome.errors, AllOf(ContainsRegex("^softdat\\[[0-9]+\\]: no provider for sim0"),
                                     HasSubstr("libsoftdat.so: cannot open shared object file")));
 }
 
@@ -206,7 +207,9 @@ TEST_F(Processes, AMalformedLineIsToldOnStandardErrorAndSkipped) {
   const std::string text = "# first\nbad u9\n" + conf_line("good", "scratch_foreign", "");
   const Outcome outcome = probe(open("good"), {override_with(text)});
   EXPECT_THAT(outcome.output, StartsWith(opened("good")));
-  EXPECT_THAT(outcome.errors, StartsWith(directory_.path("dat.conf") + ":2:7: the line ends after 2 of 8 fields"));
+  EXPECT_THAT(outcome.errors,
+              AllOf(ContainsRegex("^softdat\\[[0-9]+\\]: /"),
+                    HasSubstr("]: " + directory_.path("dat.conf") + ":2:7: the line ends after 2 of 8 fields")));
 }
 
 TEST_F(Processes, AFileIsReadOnceAndOnlyWhenNeeded) {
