@@ -76,7 +76,7 @@ std::string source_text(const Failure& failure) {
 std::string gone_text(const Failure& failure, const char* how) {
   const std::string was = failure.region.key == 0 ? "" : "; it was that of " + region_text(failure.region);
   const std::string now = failure.present_key == 0 ? ""
-                                                   : print("; this memory is registered anew, with %s 0x%x",
+                                                   : print("; the memory is registered now with %s 0x%x",
                                                            key_name(failure), failure.present_key);
   return print("%s 0x%x %s", key_name(failure), failure.key, how) + was + now + "; " + asked_text(failure);
 }
@@ -325,6 +325,7 @@ const char* remedy_text(const Failure& failure) {
                  ? "Use the lmr_context that dat_lmr_create gave."
                  : "Use the rmr_context that the process that registered the memory was given in this run.";
     case Rule::kKeyFreed:
+      if (failure.present_key != 0 && failure.is_local) return "Use the lmr_context of the present registration.";
       if (failure.present_key != 0) return "Tell the peer the rmr_context of each new registration.";
       return "Free memory after the last operation on it has completed on both sides.";
     case Rule::kKeyRebound:
