@@ -47,9 +47,17 @@ struct CaptureAnswer {
 // Adapters of one process that listen; more of them have no socket.
 inline constexpr unsigned kCaptureSockets = 16;
 
-// The name of socket `number` of a process. `pid` counts in the PID namespace with the inode `pid_namespace`.
-inline std::string capture_socket_name(std::uint64_t pid_namespace, std::uint32_t pid, unsigned number) {
-  return "capture-" + std::to_string(pid_namespace) + '-' + std::to_string(pid) + '-' + std::to_string(number);
+// A process. Another one may get its number.
+struct CaptureTarget {
+  std::uint64_t pid_namespace = 0;  // the inode of the PID namespace in which `pid` counts
+  std::uint32_t pid = 0;
+  std::uint64_t start = 0;  // base/process_start.h
+};
+
+// The name of socket `number` of a process.
+inline std::string capture_socket_name(const CaptureTarget& target, unsigned number) {
+  return "capture-" + std::to_string(target.pid_namespace) + '-' + std::to_string(target.pid) + '-' +
+         std::to_string(target.start) + '-' + std::to_string(number);
 }
 
 }  // namespace softdat::base

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/process_start.h"
+
 namespace softdat::base {
 namespace {
 
@@ -47,6 +49,8 @@ void CounterFile::close() {
 bool CounterFile::open() {
   close();
   if (!is_size_allowed()) return false;
+  const auto start = read_process_start("/proc/self/stat");
+  if (!start) return false;
   UniqueFd file(::memfd_create(kCounterFileName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(kFileBytes)) != 0) return false;
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return false;
@@ -68,6 +72,7 @@ bool CounterFile::open() {
               .version = kCounterFileVersion,
               .pid = static_cast<std::uint32_t>(::getpid()),
               .half_bytes = kHalfBytes,
+              .start = *start,
               .generation = 0};
   return true;
 }

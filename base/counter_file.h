@@ -32,7 +32,7 @@ inline constexpr char kCounterFileLink[] = "/memfd:softdat-counters (deleted)";
 
 inline constexpr std::uint64_t kCounterFileMagic = 0x7372746e756f6373;  // "scountrs"
 // Another version is another layout. Readers refuse it.
-inline constexpr std::uint32_t kCounterFileVersion = 1;
+inline constexpr std::uint32_t kCounterFileVersion = 2;
 inline constexpr std::uint64_t kHalvesAt = 4096;
 inline constexpr std::uint64_t kHalfBytes = std::uint64_t{16} << 20;
 
@@ -41,6 +41,7 @@ struct CounterFileHeader {
   std::uint32_t version;
   std::uint32_t pid;  // as the owner counts; readers compare it with the last NSpid of /proc/PID/status
   std::uint64_t half_bytes;
+  std::uint64_t start;       // base/process_start.h of the owner, whose number another process may get
   std::uint64_t generation;  // atomic; 0: no snapshot yet
 };
 
@@ -180,7 +181,8 @@ class CounterFile {
   CounterFile(const CounterFile&) = delete;
   CounterFile& operator=(const CounterFile&) = delete;
 
-  // Makes the file. False, with errno set, if the system or RLIMIT_FSIZE refuses. May be called again.
+  // Makes the file. False, with errno set, if the system or RLIMIT_FSIZE refuses, or /proc does not tell when the
+  // process started. May be called again.
   [[nodiscard]] bool open();
   // Whether the file is open and its descriptor is still ours: a program may have called closefrom(3).
   bool is_intact() const { return memory_ != nullptr && file_.is_intact(); }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/capture_control.h"
+#include "base/process_start.h"
 #include "base/uncancelled.h"
 #include "simnic/capture/live_session.h"
 
@@ -21,9 +22,12 @@ constexpr int kBacklog = 8;
 base::Listening listen_at_free_name() {
   struct stat space = {};
   if (::stat("/proc/self/ns/pid", &space) != 0) return {};
-  const auto pid = static_cast<std::uint32_t>(::getpid());
+  const auto start = base::read_process_start("/proc/self/stat");
+  if (!start) return {};
+  const base::CaptureTarget self{
+      .pid_namespace = space.st_ino, .pid = static_cast<std::uint32_t>(::getpid()), .start = *start};
   for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
-    auto listening = base::socket_directory::listen(base::capture_socket_name(space.st_ino, pid, number));
+    auto listening = base::socket_directory::listen(base::capture_socket_name(self, number));
     if (listening.socket || listening.error != EADDRINUSE) return listening;
   }
   return {};

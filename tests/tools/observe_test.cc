@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/counter_file.h"
+#include "base/process_start.h"
 #include "tools/softdat/observe/json.h"
 #include "tools/softdat/observe/metrics.h"
 #include "tools/softdat/observe/names.h"
@@ -53,6 +54,10 @@ void publish(CounterFile& file, std::uint64_t sends) {
   file.add(RecordKind::kEp, endpoint(0x2000, 2 * sends));
   file.add(RecordKind::kProcess, process(3 * sends));
   file.publish(now_ns(), 200'000'000);
+}
+
+Owner self() {
+  return {.pid = static_cast<std::uint32_t>(::getpid()), .start = base::read_process_start("/proc/self/stat").value()};
 }
 
 // Our own file, as a reader opens it.
@@ -120,10 +125,10 @@ TEST(CounterFile, IsSealedAgainstItsPeers) {
 TEST(CounterFile, ShowsTheLastSnapshotWhole) {
   CounterFile file;
   ASSERT_TRUE(file.open());
-  EXPECT_FALSE(read_counters(open_own(), static_cast<std::uint32_t>(::getpid()))) << "nothing is published";
+  EXPECT_FALSE(read_counters(open_own(), self())) << "nothing is published";
   for (std::uint64_t sends = 1; sends < 5; ++sends) {
     publish(file, sends);
-    const auto snapshot = read_counters(open_own(), static_cast<std::uint32_t>(::getpid()));
+    const auto snapshot = read_counters(open_own(), self());
     ASSERT_TRUE(snapshot);
     EXPECT_EQ(snapshot->eps.size(), 2u);
     EXPECT_EQ(snapshot->sums.transfers[0].number, 3 * sends);
@@ -136,7 +141,7 @@ TEST(CounterFile, WhatIsBegunAndNotPublishedIsNotSeen) {
   publish(file, 7);
   file.begin();
   for (int i = 0; i < 100; ++i) file.add(RecordKind::kEp, endpoint(1, 9));
-  const auto snapshot = read_counters(open_own(), static_cast<std::uint32_t>(::getpid()));
+  const auto snapshot = read_counters(open_own(), self());
   ASSERT_TRUE(snapshot);
   EXPECT_EQ(snapshot->sums.transfers[0].number, 21u);
 }
@@ -149,7 +154,7 @@ TEST(CounterFile, WhatHasNoRoomIsCountedAndTheSumsStay) {
   for (std::size_t i = 0; i < many; ++i) file.add(RecordKind::kEp, endpoint(i, 1));
   file.add(RecordKind::kProcess, process(many));
   file.publish(now_ns(), 1);
-  const auto snapshot = read_counters(open_own(), static_cast<std::uint32_t>(::getpid()));
+  const auto snapshot = read_counters(open_own(), self());
   ASSERT_TRUE(snapshot);
   EXPECT_GT(snapshot->head.left_out, 0u);
   EXPECT_EQ(snapshot->eps.size() + snapshot->head.left_out, many);
@@ -171,7 +176,7 @@ TEST(CounterFile, AReaderNeverSeesAMixture) {
   });
   std::size_t seen = 0;
   for (int i = 0; i < 2000; ++i) {
-    const auto snapshot = read_counters(fd, static_cast<std::uint32_t>(::getpid()));
+    const auto snapshot = read_counters(fd, self());
     if (!snapshot) continue;  // overtaken again and again
     ++seen;
     const std::uint64_t sends = snapshot->eps[0].sums.transfers[0].number;
@@ -180,7 +185,7 @@ TEST(CounterFile, AReaderNeverSeesAMixture) {
   }
   is_over = true;
   writer.join();
-  EXPECT_TRUE(read_counters(fd, static_cast<std::uint32_t>(::getpid())));
+  EXPECT_TRUE(read_counters(fd, self()));
   std::printf("whole snapshots: %zu of 2000\n", seen);
 }
 
@@ -232,37 +237,52 @@ TEST(Scanner, RefusesFilesThatLie) {
     const char* what;
     base::CounterFileHeader header;
     base::SnapshotHead head;
+    bool is_found = false;
   };
-  const auto pid = std::uint32_t{0};  // set in the child
-  const base::CounterFileHeader good{base::kCounterFileMagic, base::kCounterFileVersion, pid, base::kHalfBytes, 2};
+  // The child adds its own number and start.
+  const base::CounterFileHeader good{.magic = base::kCounterFileMagic,
+                                     .version = base::kCounterFileVersion,
+                                     .pid = 0,
+                                     .half_bytes = base::kHalfBytes,
+                                     .start = 0,
+                                     .generation = 2};
   const base::SnapshotHead empty{2, sizeof(base::SnapshotHead), 0, 0, 0, 0};
-  std::vector<Lie> lies(6, {"", good, empty});
+  std::vector<Lie> lies(9, {"", good, empty});
   lies[0].what = "magic", lies[0].header.magic = 1;
   lies[1].what = "version", lies[1].header.version = 99;
   lies[2].what = "half bytes", lies[2].header.half_bytes = ~std::uint64_t{0};
   lies[3].what = "no generation", lies[3].header.generation = 0;
   lies[4].what = "another generation", lies[4].head.generation = 7;
   lies[5].what = "endless", lies[5].head.bytes = ~std::uint64_t{0};
+  lies[6].what = "another process", lies[6].header.pid = 1;
+  lies[7].what = "the process that had the number before", lies[7].header.start = ~std::uint64_t{0};
+  lies[8].what = "the truth", lies[8].is_found = true;
   for (const Lie& lie : lies) {
     const Child child([&] {
       std::vector<char> bytes(base::kHalvesAt + sizeof lie.head);
       base::CounterFileHeader header = lie.header;
-      header.pid = static_cast<std::uint32_t>(::getpid());
+      header.pid += self().pid;
+      header.start += self().start;
       std::memcpy(bytes.data(), &header, sizeof header);
       std::memcpy(bytes.data() + base::kHalvesAt, &lie.head, sizeof lie.head);
       static_cast<void>(make_file(bytes.data(), bytes.size()));
     });
-    EXPECT_TRUE(Scanner().scan(child.pid()).empty()) << lie.what;
+    EXPECT_EQ(Scanner().scan(child.pid()).size(), lie.is_found ? 1u : 0u) << lie.what;
   }
 }
 
 TEST(Scanner, IsNotHarmedByAFileThatIsCutAndGrownUnderIt) {
   Child child([] {
     const int fd = make_file("", 0);
+    const Owner parent = self();
     if (::fork() != 0) return;
     std::vector<char> bytes(base::kHalvesAt + 4096, 'x');
-    base::CounterFileHeader header{base::kCounterFileMagic, base::kCounterFileVersion,
-                                   static_cast<std::uint32_t>(::getppid()), base::kHalfBytes, 2};
+    base::CounterFileHeader header{.magic = base::kCounterFileMagic,
+                                   .version = base::kCounterFileVersion,
+                                   .pid = parent.pid,
+                                   .half_bytes = base::kHalfBytes,
+                                   .start = parent.start,
+                                   .generation = 2};
     std::memcpy(bytes.data(), &header, sizeof header);
     // Ends with its parent, which the test kills.
     while (::getppid() == static_cast<pid_t>(header.pid)) {
@@ -364,6 +384,25 @@ TEST(Tables, SortFilterAndAlign) {
   const std::vector<std::string> lines = lines_of(table);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].size(), lines[1].size());
+}
+
+// Another process may have got the number.
+TEST(Tables, CompareAProcessWithItselfAlone) {
+  Process now;
+  now.pid = 12;
+  now.start = 100;
+  now.snapshot.eps.push_back(endpoint(1, 30));
+  now.snapshot.sums = now.snapshot.eps[0].sums;
+  now.snapshot.head.published_ns = 2'000'000'000;
+  Process before = now;
+  before.snapshot.head.published_ns = 1'000'000'000;
+  before.snapshot.eps[0].sums.transfers[0].number = before.snapshot.sums.transfers[0].number = 10;
+  constexpr std::size_t kRate = 4;
+  EXPECT_EQ(process_table({now}, {before}).rows[0].cells[kRate].value, 20);
+  EXPECT_EQ(endpoint_table(now, {before}).rows[0].cells[kRate].value, 20);
+  before.start = 99;
+  EXPECT_EQ(process_table({now}, {before}).rows[0].cells[kRate].value, 0);
+  EXPECT_EQ(endpoint_table(now, {before}).rows[0].cells[kRate].value, 0);
 }
 
 TEST(Tables, NumbersAndTimesAreShort) {

@@ -11,6 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from reused_number import start_of
+
 SOFTDAT, PROGRAM = map(os.path.realpath, sys.argv[1:3])
 PATIENCE = 240
 PORT = 45248
@@ -139,12 +142,16 @@ def capture_a_while(pid, file, *words, least=2_000_000):
     return packets, dropped
 
 
+def door_name(pid):
+    """The name of the socket file of the process's first adapter."""
+    return f"capture-{os.stat(f'/proc/{pid}/ns/pid').st_ino}-{pid}-{start_of(pid)}-0"
+
+
 def door_of(pid):
     """The socket file of the process's first adapter."""
-    space = os.stat(f"/proc/{pid}/ns/pid").st_ino
     places = [os.environ.get("XDG_RUNTIME_DIR", "/nowhere") + "/softdat", f"/run/user/{os.geteuid()}/softdat",
               f"/dev/shm/softdat-{os.geteuid()}", f"/tmp/softdat-{os.geteuid()}"]
-    found = [Path(place, f"capture-{space}-{pid}-0") for place in places]
+    found = [Path(place, door_name(pid)) for place in places]
     return next(path for path in found if path.exists())
 
 

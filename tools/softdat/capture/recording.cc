@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/capture/recording.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <system_error>
 
 #include "base/byte_order.h"
 #include "base/pcapng.h"
+#include "base/unique_fd.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/run/capture_flows.h"
 
@@ -80,23 +81,36 @@ class Reader {
   [[noreturn]] void refuse(const std::string& why) const;
 
   const std::string name_;
-  std::vector<std::byte> file_;
+  const std::vector<std::byte> file_;
   std::uint64_t frame_ = 0;
   std::vector<Open> connections_;
   std::map<Flow, std::size_t> flows_;  // from the initiator
 };
 
-Reader::Reader(const std::string& file) : name_(file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw Failure(fmt::format("cannot read the capture \"{}\": it is a directory; give a file", file));
+// A file of another kind may have no end, or never have one.
+std::vector<std::byte> read_whole(const std::string& name) {
+  const auto failure = [&](const std::string& why) {
+    return Failure(fmt::format("cannot read the capture \"{}\": {}", name, why));
+  };
+  struct stat status = {};
+  const base::UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file || ::fstat(file.get(), &status) != 0) throw failure(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) throw failure("it is a directory; give a file");
+  if (!S_ISREG(status.st_mode)) throw failure("it is no regular file");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const ssize_t more = ::read(file.get(), bytes.data() + got, bytes.size() - got);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) throw failure(std::strerror(errno));
+    if (more == 0) break;  // another process has cut it
+    got += static_cast<std::size_t>(more);
   }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Failure(fmt::format("cannot read the capture \"{}\": {}", file, std::strerror(errno)));
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  const auto bytes = std::as_bytes(std::span(text));
-  file_.assign(bytes.begin(), bytes.end());
+  bytes.resize(got);
+  return bytes;
 }
+
+Reader::Reader(const std::string& file) : name_(file), file_(read_whole(file)) {}
 
 void Reader::refuse(const std::string& why) const {
   throw Failure(fmt::format("\"{}\", packet {}: {}; give a file of softdat run --capture or softdat capture PID", name_,
@@ -283,8 +297,10 @@ bool is_request(Opcode opcode) {
          opcode == Opcode::kAtomicRequest;
 }
 
-std::vector<Connection> read_recording(const std::string& file) {
+std::vector<Connection> read_recording(const std::string& file) try {
   return Reader(file).read();
+} catch (const std::bad_alloc&) {
+  throw Failure(fmt::format("there is no memory for the packets of \"{}\"; capture a shorter run", file));
 }
 
 }  // namespace softdat::tools::capture

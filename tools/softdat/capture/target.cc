@@ -8,20 +8,22 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
-#include "base/capture_control.h"
+#include "base/process_start.h"
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/observe/snapshot.h"
+#include "tools/softdat/process_directory.h"
 
 namespace softdat::tools::capture {
 namespace {
 
-std::uint32_t read_own_pid(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/status", pid));
+std::uint32_t read_own_pid(const ProcessDirectory& process, pid_t pid) {
+  std::ifstream file(process.path("status"));
   std::uint32_t own = 0;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("NSpid:")) continue;
@@ -34,8 +36,8 @@ std::uint32_t read_own_pid(pid_t pid) {
 
 // The directory in which the process may have put its sockets. A process that was killed does not tell its own; then it
 // is ours. Empty if there is none.
-std::string runtime_directory_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/environ", pid));
+std::string runtime_directory_of(const ProcessDirectory& process) {
+  std::ifstream file(process.path("environ"));
   constexpr std::string_view kName = "XDG_RUNTIME_DIR=";
   for (std::string entry; std::getline(file, entry, '\0');) {
     if (entry.starts_with(kName)) return entry.substr(kName.size());
@@ -44,8 +46,8 @@ std::string runtime_directory_of(pid_t pid) {
   return own == nullptr ? "" : own;
 }
 
-bool maps_softdat(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/maps", pid));
+bool maps_softdat(const ProcessDirectory& process) {
+  std::ifstream file(process.path("maps"));
   for (std::string line; std::getline(file, line);) {
     if (line.find("/libsoftdat.so") != line.npos) return true;
   }
@@ -71,28 +73,33 @@ std::string Target::name() const {
 }
 
 Target find_target(pid_t pid) {
+  const ProcessDirectory process(pid);
   struct stat status = {};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0) throw no_such_process(pid);
+  if (!process.is_open() && errno != ENOENT) {
+    throw Failure(fmt::format("cannot open /proc/{}: {}", pid, std::strerror(errno)));
+  }
+  if (!process.is_open() || ::stat(process.path("").c_str(), &status) != 0) throw no_such_process(pid);
   Target target;
   target.pid = pid;
-  target.own_pid = read_own_pid(pid);
-  target.user = {.uid = status.st_uid, .runtime_directory = runtime_directory_of(pid)};
+  target.own.pid = read_own_pid(process, pid);
+  target.own.start = base::read_process_start(process.path("stat").c_str()).value_or(0);
+  target.user = {.uid = status.st_uid, .runtime_directory = runtime_directory_of(process)};
   struct stat space = {};
-  if (::stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &space) == 0) target.pid_namespace = space.st_ino;
-  std::ifstream names(fmt::format("/proc/{}/comm", pid));
+  if (::stat(process.path("ns/pid").c_str(), &space) == 0) target.own.pid_namespace = space.st_ino;
+  std::ifstream names(process.path("comm"));
   std::getline(names, target.program);
   target.program = observe::printable(target.program);
   if (::geteuid() != 0 && status.st_uid != ::geteuid()) {
     throw Failure(fmt::format("{} belongs to user {}, not to user {}; run softdat capture as that user", target.name(),
                               status.st_uid, ::geteuid()));
   }
-  target.has_softdat = maps_softdat(pid);
+  target.has_softdat = maps_softdat(process);
   return target;
 }
 
 base::UniqueFd connect_to(const Target& target) {
   for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
-    const std::string name = base::capture_socket_name(target.pid_namespace, target.own_pid, number);
+    const std::string name = base::capture_socket_name(target.own, number);
     base::SocketResult found = base::socket_directory::connect(name, target.user);
     if (found.fd && is_of(found.fd.get(), target)) return std::move(found.fd);
     if (found.error == EAGAIN) {

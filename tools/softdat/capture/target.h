@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/capture_control.h"
 #include "base/socket_directory.h"
 #include "base/unique_fd.h"
 
@@ -14,8 +15,7 @@ namespace softdat::tools::capture {
 
 struct Target {
   pid_t pid = 0;
-  std::uint32_t own_pid = 0;  // as it counts itself
-  std::uint64_t pid_namespace = 0;
+  base::CaptureTarget own{};  // as it counts itself
   base::SocketUser user{};
   std::string program{};
   bool has_softdat = false;

@@ -134,6 +134,7 @@ Json list(const std::vector<Record>& records) {
 Json to_json(const Process& process) {
   const Snapshot& snapshot = process.snapshot;
   Json json{{"pid", process.pid},
+            {"start", process.start},
             {"program", process.program},
             {"age_seconds", process.age_s},
             {"left_out", snapshot.head.left_out},

@@ -51,11 +51,18 @@ std::string answer(const char* status, const char* type, const std::string& body
 std::string answer_to(const std::string& request, const std::function<std::string()>& make_text) {
   constexpr const char* kPlain = "text/plain; charset=utf-8";
   const std::string line = request.substr(0, request.find("\r\n"));
-  const std::string method = line.substr(0, line.find(' '));
-  if (method != "GET") return answer("405 Method Not Allowed", kPlain, "Only GET.\n");
-  const std::string target = line.substr(4, line.find(' ', 4) - 4);
+  const std::size_t method_end = line.find(' ');
+  if (method_end == line.npos) return answer("400 Bad Request", kPlain, "A request is: GET /metrics HTTP/1.1\n");
+  if (line.substr(0, method_end) != "GET") return answer("405 Method Not Allowed", kPlain, "Only GET.\n");
+  const std::string target = line.substr(method_end + 1, line.find(' ', method_end + 1) - method_end - 1);
   const std::string path = target.substr(0, target.find('?'));
-  if (path == "/metrics") return answer("200 OK", kMetricsType, make_text());
+  if (path == "/metrics") {
+    try {
+      return answer("200 OK", kMetricsType, make_text());
+    } catch (const std::exception& failure) {
+      return answer("503 Service Unavailable", kPlain, fmt::format("{}\n", failure.what()));
+    }
+  }
   if (path == "/") return answer("200 OK", kPlain, "The counters are at /metrics.\n");
   return answer("404 Not Found", kPlain, "The counters are at /metrics.\n");
 }

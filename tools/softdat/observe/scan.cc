@@ -19,7 +19,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/process_start.h"
 #include "tools/softdat/dat_call.h"
+#include "tools/softdat/process_directory.h"
 
 namespace softdat::tools::observe {
 namespace {
@@ -29,10 +31,17 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
+// Failure if errno says that this process lacks what it takes to look: else processes would seem to be gone.
+void require_resources() {
+  if (errno != EMFILE && errno != ENFILE && errno != ENOMEM) return;
+  throw Failure(fmt::format("cannot look for counters: {}", std::strerror(errno)));
+}
+
+// A directory that cannot be opened has no names.
 template <typename Visit>
 void for_each_name(const std::string& path, Visit visit) {
   const Directory directory(::opendir(path.c_str()));
-  if (directory == nullptr) return;
+  if (directory == nullptr) return require_resources();
   while (const dirent* const entry = ::readdir(directory.get())) {
     if (!visit(std::string(entry->d_name))) return;
   }
@@ -46,31 +55,35 @@ std::optional<Number> read_number(std::string_view text) {
 }
 
 struct Status {
-  std::uint32_t own_pid = 0;  // as the process counts itself
+  Owner owner;
   std::uint64_t pinned_bytes = 0;
 };
 
 // Reads lines of /proc/PID/status, such as "NSpid:\t4711\t12", "VmPin:\t  128 kB".
-std::optional<Status> read_status(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/status", pid));
+std::optional<Status> read_status(const ProcessDirectory& process) {
+  const auto start = base::read_process_start(process.path("stat").c_str());
+  if (!start) require_resources();
+  std::ifstream file(process.path("status"));
   Status status;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string name;
     words >> name;
     if (name == "NSpid:") {
-      for (std::uint32_t number = 0; words >> number;) status.own_pid = number;
+      for (std::uint32_t number = 0; words >> number;) status.owner.pid = number;
     } else if (name == "VmPin:" || name == "VmLck:") {
       std::uint64_t kib = 0;
       words >> kib;
       status.pinned_bytes += kib * 1024;
     }
   }
-  return status.own_pid == 0 ? std::nullopt : std::optional(status);
+  if (status.owner.pid == 0 || !start) return std::nullopt;
+  status.owner.start = *start;
+  return status;
 }
 
-std::string read_program(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/comm", pid));
+std::string read_program(const ProcessDirectory& process) {
+  std::ifstream file(process.path("comm"));
   std::string name;
   std::getline(file, name);
   return printable(name);
@@ -80,11 +93,12 @@ bool read_at(int file, std::uint64_t offset, void* to, std::size_t bytes) {
   return ::pread(file, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
-std::optional<std::uint64_t> read_generation(int file, std::uint32_t pid) {
+std::optional<std::uint64_t> read_generation(int file, const Owner& owner) {
   base::CounterFileHeader header;
   if (!read_at(file, 0, &header, sizeof header)) return std::nullopt;
   if (header.magic != base::kCounterFileMagic || header.version != base::kCounterFileVersion) return std::nullopt;
-  if (header.pid != pid || header.half_bytes != base::kHalfBytes || header.generation == 0) return std::nullopt;
+  if (header.pid != owner.pid || header.start != owner.start) return std::nullopt;
+  if (header.half_bytes != base::kHalfBytes || header.generation == 0) return std::nullopt;
   return header.generation;
 }
 
@@ -96,17 +110,17 @@ double age_of(const Snapshot& snapshot) {
 }  // namespace
 
 // The owner publishes a few times a second, and a copy takes microseconds, so that a second try is rare.
-std::optional<Snapshot> read_counters(int file, std::uint32_t pid) {
+std::optional<Snapshot> read_counters(int file, const Owner& owner) {
   constexpr int kTries = 5;
   for (int i = 0; i < kTries; ++i) {
-    const auto generation = read_generation(file, pid);
+    const auto generation = read_generation(file, owner);
     if (!generation) return std::nullopt;
     const std::uint64_t at = base::kHalvesAt + *generation % 2 * base::kHalfBytes;
     base::SnapshotHead head;
     if (!read_at(file, at, &head, sizeof head)) return std::nullopt;
     std::vector<std::byte> bytes(std::clamp<std::uint64_t>(head.bytes, sizeof head, base::kHalfBytes));
     if (!read_at(file, at, bytes.data(), bytes.size())) return std::nullopt;
-    if (read_generation(file, pid) != generation) continue;
+    if (read_generation(file, owner) != generation) continue;
     auto snapshot = decode(bytes);
     return snapshot && snapshot->head.generation == *generation ? std::move(snapshot) : std::nullopt;
   }
@@ -130,24 +144,31 @@ base::UniqueFd Scanner::open_counters(const std::string& path) const {
   const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
   if (length < 0 || std::string_view(target, static_cast<std::size_t>(length)) != base::kCounterFileLink) return {};
   const base::UniqueFd found(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!found) require_resources();
   struct statx status = {};
   if (!found || ::statx(found.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &status) != 0) return {};
   if (!S_ISREG(status.stx_mode) || ::makedev(status.stx_dev_major, status.stx_dev_minor) != memfd_device_) return {};
   const std::string own = fmt::format("/proc/self/fd/{}", found.get());
-  return base::UniqueFd(::open(own.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  base::UniqueFd opened(::open(own.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened) require_resources();
+  return opened;
 }
 
 std::optional<Process> Scanner::look_at(pid_t pid) const {
-  const std::string directory = fmt::format("/proc/{}/fd/", pid);
+  const ProcessDirectory process(pid);
+  if (!process.is_open()) require_resources();
+  if (!process.is_open()) return std::nullopt;
+  const std::string directory = process.path("fd/");
   std::optional<Process> found;
   for_each_name(directory, [&](const std::string& name) {
     const base::UniqueFd file = open_counters(directory + name);
-    const auto status = file ? read_status(pid) : std::nullopt;
+    const auto status = file ? read_status(process) : std::nullopt;
     if (!status) return true;
-    auto snapshot = read_counters(file.get(), status->own_pid);
+    auto snapshot = read_counters(file.get(), status->owner);
     if (!snapshot) return true;
     found = Process{.pid = pid,
-                    .program = read_program(pid),
+                    .start = status->owner.start,
+                    .program = read_program(process),
                     .pinned_bytes = status->pinned_bytes,
                     .age_s = age_of(*snapshot),
                     .snapshot = std::move(*snapshot)};

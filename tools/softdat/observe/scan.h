@@ -15,8 +15,10 @@
 
 namespace softdat::tools::observe {
 
+// Number and start together name one process; another one may get the number.
 struct Process {
   pid_t pid = 0;
+  std::uint64_t start = 0;         // base/process_start.h
   std::string program;             // /proc/PID/comm; printable
   std::uint64_t pinned_bytes = 0;  // that the kernel keeps in memory for it: VmPin and VmLck
   double age_s = 0;                // of the snapshot
@@ -30,7 +32,8 @@ class Scanner {
   Scanner();
 
   // All processes of this user that show their counters, by process id. `only`: that one alone, if it is not 0.
-  // A process that ends meanwhile, or whose counters cannot be understood, is left out.
+  // A process that ends meanwhile, or whose counters cannot be understood, is left out. Failure when this process lacks
+  // descriptors or memory.
   std::vector<Process> scan(pid_t only = 0);
 
  private:
@@ -40,7 +43,11 @@ class Scanner {
   dev_t memfd_device_ = 0;  // the file system of memfds
 };
 
-// A whole snapshot from an open counter file of the process that counts itself as `pid`. Empty: there is none.
-std::optional<Snapshot> read_counters(int file, std::uint32_t pid);
+struct Owner {
+  std::uint32_t pid = 0;    // as the process counts itself
+  std::uint64_t start = 0;  // base/process_start.h
+};
+// A whole snapshot from an open counter file of that process. Empty: there is none.
+std::optional<Snapshot> read_counters(int file, const Owner& owner);
 
 }  // namespace softdat::tools::observe

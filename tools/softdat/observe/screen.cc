@@ -4,6 +4,7 @@
 #define NCURSES_NOMACROS 1  // some have the names of our functions
 #include <curses.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +66,12 @@ class Terminal {
   SCREEN* screen_ = nullptr;
 };
 
+// Its window was closed, and SIGHUP ignored, as by nohup.
+bool has_terminal_gone() {
+  pollfd entry{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
 class Screen {
  public:
   Screen(Scanner& scanner, const ScreenOptions& options)
@@ -81,15 +88,14 @@ class Screen {
     for (;;) {
       const auto now = Clock::now();
       if (now >= next_scan_ && !is_paused_) {
-        before_ = std::move(now_);
-        now_ = scanner_.scan();
+        scan();
         next_scan_ = now + interval_;
       }
       draw();
       const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(next_scan_ - Clock::now()).count() + 1;
       ::timeout(is_paused_ ? -1 : static_cast<int>(std::clamp<std::int64_t>(rest, 1, 3'600'000)));
       const int key = ::getch();
-      if (key == ERR && is_paused_) return;  // the terminal has gone
+      if (key == ERR && has_terminal_gone()) return;
       if (!obey(key)) return;
     }
   }
@@ -98,9 +104,19 @@ class Screen {
   enum class View { kProcesses, kEndpoints, kEndpoint };
 
   const Process* chosen() const {
-    const auto is_it = [this](const Process& each) { return each.pid == pid_; };
+    const auto is_it = [this](const Process& each) { return each.pid == pid_ && each.start == start_; };
     const auto found = std::find_if(now_.begin(), now_.end(), is_it);
     return found == now_.end() ? nullptr : &*found;
+  }
+
+  void scan() {
+    before_ = std::move(now_);
+    now_ = scanner_.scan();
+    if (pid_ == 0 || start_ != 0) return;
+    // --pid names the process that has the number now, and no later one.
+    for (const Process& each : now_) {
+      if (each.pid == pid_) start_ = each.start;
+    }
   }
 
   void enter(View view) {
@@ -204,6 +220,7 @@ class Screen {
     if (view_ == View::kEndpoint || line_ >= table_.rows.size()) return;
     if (view_ == View::kProcesses) {
       pid_ = table_.rows[line_].pid;
+      start_ = table_.rows[line_].start;
       return enter(View::kEndpoints);
     }
     endpoint_ = table_.rows[line_].endpoint;
@@ -310,6 +327,7 @@ class Screen {
   Table table_;
   View view_ = View::kProcesses;
   pid_t pid_ = 0;
+  std::uint64_t start_ = 0;  // of that process; 0: not known yet
   std::uint64_t endpoint_ = 0;
   std::size_t column_ = 0;
   std::size_t line_ = 0;  // the chosen one

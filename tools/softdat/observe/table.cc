@@ -54,8 +54,9 @@ Rates rates(const base::EndpointSums& now, const base::EndpointSums& before, dou
   return {std::max(0.0, all(now) - all(before)) / seconds, std::max(0.0, bytes(now) - bytes(before)) / seconds / 1e6};
 }
 
-const Process* find(const std::vector<Process>& processes, pid_t pid) {
-  const auto is_it = [pid](const Process& each) { return each.pid == pid; };
+// The same process as it was before.
+const Process* find(const std::vector<Process>& processes, const Process& wanted) {
+  const auto is_it = [&](const Process& each) { return each.pid == wanted.pid && each.start == wanted.start; };
   const auto found = std::find_if(processes.begin(), processes.end(), is_it);
   return found == processes.end() ? nullptr : &*found;
 }
@@ -81,7 +82,8 @@ Row process_row(const Process& process, const Process* before) {
                     count(snapshot.sums.rnr_waits), count(snapshot.sums.resends + snapshot.sums.connect_retries),
                     count(queued), count(snapshot.lmrs.size()), count(registered_bytes(snapshot)),
                     count(process.pinned_bytes), duration(process.age_s)},
-          .pid = process.pid};
+          .pid = process.pid,
+          .start = process.start};
 }
 
 Row endpoint_row(const Process& process, const base::EpRecord& ep, const Rates& now) {
@@ -152,13 +154,13 @@ std::vector<std::string> process_columns() {
 
 Table process_table(const std::vector<Process>& now, const std::vector<Process>& before) {
   Table table{to_vector(kProcessColumns), {}};
-  for (const Process& process : now) table.rows.push_back(process_row(process, find(before, process.pid)));
+  for (const Process& process : now) table.rows.push_back(process_row(process, find(before, process)));
   return table;
 }
 
 Table endpoint_table(const Process& now, const std::vector<Process>& before) {
   Table table{to_vector(kEndpointColumns), {}};
-  const Process* const old = find(before, now.pid);
+  const Process* const old = find(before, now);
   for (const base::EpRecord& ep : now.snapshot.eps) {
     const base::EpRecord* const known = old == nullptr ? nullptr : find_endpoint(*old, ep.id);
     table.rows.push_back(

@@ -23,6 +23,7 @@ struct Column {
 struct Row {
   std::vector<Cell> cells;  // one a column
   pid_t pid = 0;
+  std::uint64_t start = 0;     // of the process, in a table of processes
   std::uint64_t endpoint = 0;  // of a row that is one
 };
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 
+#include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/timeline/page.h"
 
@@ -53,6 +54,8 @@ int ViewCommand::run() const {
   if (output != "-" && std::filesystem::equivalent(file_, output, ignored)) {
     throw UsageError(fmt::format("--output \"{}\" is the timeline itself. Name another file", output));
   }
+  // A FIFO without a reader would keep us.
+  if (output != "-") require_regular(output);
   try {
     write_page(output);
   } catch (const std::bad_alloc&) {
