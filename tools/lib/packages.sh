@@ -51,6 +51,7 @@ TEST_PACKAGES=(
   libclang-rt-14-dev  # 14
   valgrind            # 3.19
   gdb                 # 13.1 (tests/tools: what probes say)
+  bpftrace            # 0.17 (tests/tools: the one-liners of OBSERVING.md)
   spin                # 6.5 (tests/models)
   dapl2-utils         # 2.1.10 (stock dtest, dapltest)
   libdapl-dev         # 2.1.10 (stock headers, to prove our facts)
