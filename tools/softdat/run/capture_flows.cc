@@ -10,7 +10,7 @@ namespace softdat::tools::run {
 namespace {
 
 constexpr std::size_t kAddressSize = 16;
-constexpr std::uint8_t kFin = 0x01;
+constexpr std::uint8_t kFin = 0x01, kReset = 0x04;
 // Wireshark takes few of these ports for those of another protocol (simnic/capture/packet_head.h).
 constexpr std::uint16_t kFirstFreePort = 58000, kLastFreePort = 65535;
 
@@ -39,7 +39,8 @@ std::optional<TcpHeader> find_tcp(std::span<const std::byte> packet) {
   header.sequence = base::load_be<std::uint32_t>(packet.data() + ip + 4);
   const std::uint32_t total = base::load_be<std::uint16_t>(packet.data() + (is_ipv6 ? 4 : 2)) + (is_ipv6 ? 40u : 0u);
   const auto head = static_cast<std::uint32_t>(ip + (std::to_integer<std::size_t>(packet[ip + 12]) >> 4) * 4);
-  header.next = header.sequence + (total - std::min(total, head)) + ((header.flags & (kSyn | kFin)) != 0 ? 1u : 0u);
+  header.next =
+      header.sequence + (total - std::min(total, head)) + ((header.flags & (kSyn | kFin | kReset)) != 0 ? 1u : 0u);
   return header;
 }
 
@@ -71,6 +72,17 @@ CaptureFlows::Connection& CaptureFlows::find(std::vector<Connection>& connection
     return connections[connections.size() - 2];
   }
   return connections.back();
+}
+
+bool CaptureFlows::is_new(const TcpHeader& tcp) const {
+  auto found = connections_.find(tcp.flow);
+  const bool is_forth = found != connections_.end();
+  if (!is_forth) found = connections_.find(reversed(tcp.flow));
+  if (found == connections_.end()) return true;
+  const Connection& connection = found->second.back();
+  // Sequence numbers wrap.
+  const std::uint32_t ahead = tcp.sequence - (is_forth ? connection.next_forth : connection.next_back);
+  return ahead < 0x80000000;
 }
 
 void CaptureFlows::rewrite(const TcpHeader& tcp, std::span<std::byte> packet) {

@@ -28,7 +28,7 @@ struct TcpHeader {
   Flow flow{};
   std::uint8_t flags = 0;
   std::uint32_t sequence = 0;
-  std::uint32_t next = 0;  // the sequence number behind the packet
+  std::uint32_t next = 0;  // the sequence number behind the packet; a RST counts as one, so that its copy is not new
 };
 
 // Returns nullopt if the packet is not TCP over IP.
@@ -38,6 +38,8 @@ class CaptureFlows {
  public:
   // First for each packet, in any order: its ports are taken.
   void take_ports(const TcpHeader& tcp);
+  // Whether the packet stands behind all that is written of its direction.
+  bool is_new(const TcpHeader& tcp) const;
   // Then for each packet that is written, in the order of time.
   void rewrite(const TcpHeader& tcp, std::span<std::byte> packet);
 

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -119,8 +118,10 @@ class Merger {
   std::vector<Part> parts_;
   std::vector<Entry> entries_;
   std::map<std::uint32_t, pcapng::Statistics> statistics_;  // the last of each interface of the whole
-  std::set<Flow> sent_;                                     // directions whose sender was captured
-  std::set<Flow> begun_;  // those towards an initiator that was captured: it wrote the handshake
+  // When their author has captured the last packet: of directions that it sent, and of those towards an initiator,
+  // which writes the whole handshake.
+  std::map<Flow, std::uint64_t> sent_;
+  std::map<Flow, std::uint64_t> begun_;
   CaptureFlows flows_;
   std::vector<std::byte> block_;
   MergedCapture result_{};
@@ -182,14 +183,18 @@ void Merger::note(const pcapng::Packet& packet) {
   const auto tcp = find_tcp(packet.data);
   if (tcp) flows_.take_ports(*tcp);
   if (!tcp || (packet.head.flags & pcapng::kPromiscuous) == pcapng::kPromiscuous) return;
-  ((packet.head.flags & pcapng::kOutbound) != 0 ? sent_ : begun_).insert(tcp->flow);
+  std::uint64_t& last = ((packet.head.flags & pcapng::kOutbound) != 0 ? sent_ : begun_)[tcp->flow];
+  last = std::max(last, packet.head.time_ns);
 }
 
-// Whether the packet is a copy of one that its author has captured as well.
+// Whether the packet is a copy of one that its author has captured as well. A process that is killed has not written
+// the last ones that it sent, and not its end: these are there as copies alone.
 bool Merger::is_known_otherwise(const pcapng::Packet& packet, const TcpHeader& tcp) const {
   if ((packet.head.flags & pcapng::kPromiscuous) == 0) return false;
-  const bool is_sent = (packet.head.flags & pcapng::kOutbound) != 0;
-  return is_sent ? begun_.contains(tcp.flow) : sent_.contains(tcp.flow);
+  const auto& authors = (packet.head.flags & pcapng::kOutbound) != 0 ? begun_ : sent_;
+  const auto known = authors.find(tcp.flow);
+  if (known == authors.end()) return false;
+  return packet.head.time_ns <= known->second || !flows_.is_new(tcp);
 }
 
 void Merger::write_packet(const Entry& entry) {
