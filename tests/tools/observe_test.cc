@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -294,6 +295,41 @@ TEST(Scanner, IsNotHarmedByAFileThatIsCutAndGrownUnderIt) {
   });
   Scanner scanner;
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(scanner.scan(child.pid()).empty());
+}
+
+// Bytes that this process has read so far.
+std::uint64_t bytes_read() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  std::uint64_t number = 0;
+  file >> name >> number;
+  EXPECT_EQ(name, "rchar:");
+  return number;
+}
+
+// Each is a whole snapshot but for its end, so that the reader looks through all of it.
+TEST(Scanner, IsNotKeptBusyByManyFiles) {
+  const Child child([] {
+    std::vector<char> bytes(base::kHalvesAt + sizeof(base::SnapshotHead));
+    const base::CounterFileHeader header{.magic = base::kCounterFileMagic,
+                                         .version = base::kCounterFileVersion,
+                                         .pid = self().pid,
+                                         .half_bytes = base::kHalfBytes,
+                                         .start = self().start,
+                                         .generation = 2};
+    const base::SnapshotHead head{1, base::kHalfBytes, 0, 0, 0, 0};
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + base::kHalvesAt, &head, sizeof head);
+    for (int i = 0; i < 200; ++i) {
+      const int file = make_file(bytes.data(), bytes.size());
+      if (::ftruncate(file, base::kHalvesAt + 2 * base::kHalfBytes) != 0) ::_exit(1);
+    }
+  });
+  const std::uint64_t before = bytes_read();
+  EXPECT_TRUE(Scanner().scan(child.pid()).empty());
+  const std::uint64_t read = bytes_read() - before;
+  EXPECT_GT(read, base::kHalfBytes) << "the files are refused at once";
+  EXPECT_LT(read, 20 * base::kHalfBytes);
 }
 
 TEST(Scanner, SkipsHugePagesAndEmptyFiles) {

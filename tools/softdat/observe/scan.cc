@@ -54,6 +54,9 @@ std::optional<Number> read_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+// An owner has one file, and may have copies of others. A process with more of them would keep the reader busy.
+constexpr int kMostFiles = 16;
+
 struct Status {
   Owner owner;
   std::uint64_t pinned_bytes = 0;
@@ -160,12 +163,13 @@ std::optional<Process> Scanner::look_at(pid_t pid) const {
   if (!process.is_open()) return std::nullopt;
   const std::string directory = process.path("fd/");
   std::optional<Process> found;
+  int files = 0;
   for_each_name(directory, [&](const std::string& name) {
     const base::UniqueFd file = open_counters(directory + name);
-    const auto status = file ? read_status(process) : std::nullopt;
-    if (!status) return true;
-    auto snapshot = read_counters(file.get(), status->owner);
-    if (!snapshot) return true;
+    if (!file) return true;
+    const auto status = read_status(process);
+    auto snapshot = status ? read_counters(file.get(), status->owner) : std::nullopt;
+    if (!snapshot) return ++files < kMostFiles;
     found = Process{.pid = pid,
                     .start = status->owner.start,
                     .program = read_program(process),
