@@ -19,6 +19,7 @@ static DAT_EP_HANDLE ep;
 static const char* reason;
 static int rounds;
 static int fifo = -1;
+static int32_t client; /* the process, as the server knows it */
 
 static int is(const char* word) {
   return strcmp(reason, word) == 0;
@@ -38,6 +39,21 @@ static void tell_peer(void) {
 static void await_peer(void) {
   char told = 0;
   if (fifo >= 0 && read(fifo, &told, 1) != 1) exit(4);
+}
+
+/* Until the client sleeps, which it does in its wait for the answer. */
+static void await_sleep(void) {
+  char path[32], text[512];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)client);
+  for (;;) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = read(file, text, sizeof text - 1);
+    if (length <= 0) exit(5);
+    close(file);
+    text[length] = '\0';
+    if (strncmp(strrchr(text, ')'), ") S", 3) == 0) return;
+    work(50);
+  }
 }
 
 static void post_recv(void) {
@@ -84,7 +100,7 @@ static void serve_round(void) {
   if (is("late-receives")) return;
   post_recv();
   if (is("sleeping-poll")) work(2000);
-  if (is("wake-ups")) work(500);
+  if (is("wake-ups")) await_sleep();
   post_send(DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
@@ -134,6 +150,7 @@ static void serve(DAT_CONN_QUAL port) {
   make_endpoint();
   listen_at(port);
   const DAT_EVENT event = next_event(connections, DAT_TIMEOUT_INFINITE);
+  take_request_data(event.event_data.cr_arrival_event_data.cr_handle, &client, sizeof client);
   REQUIRE(
       dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep, sizeof told, (DAT_PVOID)(uintptr_t)&told));
   expect(connections, DAT_CONNECTION_EVENT_ESTABLISHED, "the connection");
@@ -157,7 +174,8 @@ int main(int count, char** words) {
   } else {
     all = register_memory(memory, LARGE, DAT_MEM_PRIV_ALL_FLAG, NULL);
     make_endpoint();
-    const DAT_EVENT established = connect_to(ep, "127.0.0.1", port, NULL, 0);
+    client = getpid();
+    const DAT_EVENT established = connect_to(ep, "127.0.0.1", port, &client, sizeof client);
     take_private_data(&established, &peer, sizeof peer);
     for (int i = 0; i < rounds; ++i) client_round();
     disconnect(ep);
