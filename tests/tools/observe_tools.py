@@ -13,6 +13,8 @@ SOFTDAT = str(Path(sys.argv[1]).resolve())
 SOURCE = Path(sys.argv[3])
 OBSERVED = str(Path(os.environ.get("OBSERVED", Path.cwd() / "observed")))
 PATIENCE = 60
+# This test's own: each program listens at the same service for a moment.
+ADDRESS = f"127.{128 + (os.getpid() >> 16) % 64}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
 SKIPPED = 77
 
 
@@ -51,7 +53,7 @@ class Observed:
     """tests/tools/observed.cc, started with these words before it and these variables."""
 
     def __init__(self, *before, counters="on", transport="shm"):
-        env = {**os.environ, "SOFTDAT_TRANSPORT": transport, "SOFTDAT_ANY_IA": "1"}
+        env = {**os.environ, "SOFTDAT_TRANSPORT": transport, "SOFTDAT_ANY_IA": "1", "SOFTDAT_ADDRESS": ADDRESS}
         env.pop("SOFTDAT_COUNTERS", None)
         if counters:
             env["SOFTDAT_COUNTERS"] = counters
