@@ -135,11 +135,11 @@ void PieceWriter::run() {
   }
 }
 
-void PieceWriter::flush() {
+bool PieceWriter::flush() {
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (is_of_parent_) return;
+    if (is_of_parent_) return true;  // nothing of this process
     number = ++flushes_asked_;
   }
   news_.notify();
@@ -151,11 +151,12 @@ void PieceWriter::flush() {
       const std::lock_guard lock(mutex_);
       if (flushes_done_ >= number) {
         flushed_.cancel();
-        return;
+        return true;
       }
     }
     flushed_.wait(ticket, deadline);
   }
+  return false;
 }
 
 }  // namespace softdat::base

@@ -71,8 +71,9 @@ class PieceWriter {
   // Any thread, without mutex(): the ring was empty, or is half full, after something was added.
   void wake() { news_.notify(); }
   void hurry() { half_.notify(); }
-  // Waits until what has been added so far is drained; for some seconds only, as the file system may hang.
-  void flush();
+  // Waits until what has been added so far is drained; for some seconds only, as the file system may hang. False: it
+  // is not.
+  bool flush();
 
   // In the child of a fork, which has no such thread, and whose parent owns the file. Another thread of the parent may
   // have held the mutex.

@@ -44,7 +44,8 @@ class TimelineFile final : private PieceWriter::Source {
   // As add() of events that there was no memory to make.
   void count_lost(std::uint64_t events);
   // Waits until what has been added so far is written; for some seconds only, as the file system may hang.
-  void flush() { writer_.flush(); }
+  // False: it is not.
+  bool flush() { return writer_.flush(); }
 
   // In the child of a fork, which has no such thread, and whose parent owns the file: add() does nothing from now on.
   void leave_to_parent() { writer_.leave_to_parent(); }

@@ -65,8 +65,8 @@ class Recorder final : private base::PieceWriter::Source {
   void add(const Record& record);
   void count_drop(std::uint32_t interface);
   // Waits until what has been added so far is written, with statistics; for some seconds only, as the file system may
-  // hang.
-  void flush() { writer_.flush(); }
+  // hang. False: it is not.
+  bool flush() { return writer_.flush(); }
 
  private:
   struct Counts {

@@ -37,7 +37,7 @@ class Timelines : public testing::Test {
   }
 
   std::string bytes(Timeline& timeline) const {
-    timeline.file().flush();
+    while (!timeline.file().flush()) continue;  // a busy machine
     const std::string name = "/00000" + std::to_string(timeline.file().number()) + ".perfetto-trace";
     std::ifstream file(directory_ + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
