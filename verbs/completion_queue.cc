@@ -104,23 +104,13 @@ std::size_t CompletionQueue::take_from_device_locked(std::span<hca::Completion> 
   return count;
 }
 
-// What nearly every completion is, so that it passes all the looks that the others need.
+// Fast path.
 inline bool CompletionQueue::take_usual_locked(const ibv_wc& wc, hca::Completion& out) {
   base::require_lock(locks::kCompletionQueue);
   WorkEntry& entry = entry_of(wc);
-  const bool is_usual = wc.status == IBV_WC_SUCCESS && entry.is_usual && entry.queue_pair->is_usual(entry, wc);
-  if (!is_usual) return false;
-  SOFTDAT_DEBUG_CHECK(entry.shared == nullptr && entry.window == nullptr && !entry.is_counted,
-                      "a usual request is plain and signaled", static_cast<std::uint64_t>(entry.opcode), entry.flags);
-  out = {.wr_id = entry.cookie,
-         .qp_context = entry.queue_pair->context(),
-         .length = entry.is_receive ? wc.byte_len : entry.length,
-         .status = hca::CompletionStatus::kSuccess,
-         .opcode = entry.opcode,
-         .solicited = false};
-  entry.queue_pair->complete_usual(entry, out.length);
-  has_news_ = is_unheard_ = true;
-  return true;
+  const bool is_usual = wc.status == IBV_WC_SUCCESS && entry.is_usual && entry.queue_pair->take_usual(entry, wc, out);
+  if (is_usual) has_news_ = is_unheard_ = true;
+  return is_usual;
 }
 
 [[gnu::noinline]] bool CompletionQueue::take_any_locked(const ibv_wc& wc, hca::Completion& out) {
@@ -263,14 +253,14 @@ bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Take
   completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
   if (entry.window != nullptr) completion.qp_context = entry.window->context();
   // siw has another word for what was just on its way.
-  const bool is_cut = wc.status == IBV_WC_LOC_QP_OP_ERR && queue_pair != nullptr && queue_pair->was_cut();
+  const bool is_cut = wc.status == IBV_WC_LOC_QP_OP_ERR && queue_pair != nullptr && queue_pair->failures().was_cut();
   if (is_cut) completion.status = hca::CompletionStatus::kFlushed;
   const std::uint32_t flags = entry.flags;
   const bool is_receive = entry.is_receive;
   const bool has_failed =
       completion.status != hca::CompletionStatus::kSuccess && completion.status != hca::CompletionStatus::kFlushed;
   if (has_failed && queue_pair != nullptr && queue_pair != dying && !queue_pair->is_discarding()) {
-    queue_pair->tell_failed_work(entry, wc, completion.status);
+    queue_pair->report_failed_work(entry, wc, completion.status);
   }
   if (entry.shared != nullptr) {
     completion.srq_account = entry.shared->on_taken(entry);
@@ -282,8 +272,11 @@ bool CompletionQueue::take_locked(const ibv_wc& wc, const QueuePair* dying, Take
     SharedReceiveQueue::settle({&completion, 1});
     return false;
   }
-  if (completion.status != hca::CompletionStatus::kSuccess) queue_pair->on_work_failed(completion.status, is_receive);
-  if (is_receive && completion.status == hca::CompletionStatus::kSuccess) queue_pair->on_received(completion);
+  if (completion.status != hca::CompletionStatus::kSuccess) {
+    queue_pair->failures().on_work_failed(completion.status, is_receive);
+  } else if (is_receive) {
+    queue_pair->on_received(completion);
+  }
   taken.is_quiet = (flags & hca::kQuiet) != 0;
   taken.queue_pair = queue_pair;
   return is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
@@ -293,7 +286,7 @@ void CompletionQueue::stage_locked(const Taken& taken) {
   base::require_lock(locks::kCompletionQueue);
   if (staged_.full()) {
     SharedReceiveQueue::settle({&taken.completion, 1});
-    if (taken.queue_pair != nullptr) taken.queue_pair->on_overflow();
+    if (taken.queue_pair != nullptr) taken.queue_pair->failures().on_overflow();
     if (!has_overflowed_) must_tell_overflow_ = true;
     has_overflowed_ = true;
     events_.post(*this);
@@ -383,7 +376,7 @@ void CompletionQueue::on_async_event(ibv_event_type type) {
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(has_overflowed_, true)) return;
-    for (const auto& [number, queue_pair] : queue_pairs_) queue_pair->on_overflow();
+    for (const auto& [number, queue_pair] : queue_pairs_) queue_pair->failures().on_overflow();
   }
   sink_.on_overflow();
 }

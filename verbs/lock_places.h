@@ -10,10 +10,10 @@ namespace softdat::locks {
 
 inline constexpr base::LockPlace kVerbsSharedQueues{200, "SharedReceiveQueue::queues_mutex_",
                                                     "the list of queue pairs of an SRQ is used"};
-inline constexpr base::LockPlace kVerbsQueuePair{210, "QueuePair::mutex_", "the connection of a queue pair changes"};
-inline constexpr base::LockPlace kVerbsPostSend{211, "QueuePair::send_mutex_",
+inline constexpr base::LockPlace kVerbsConnection{210, "Connection::mutex_", "the connection of a queue pair changes"};
+inline constexpr base::LockPlace kVerbsPostSend{211, "SendQueue::mutex_",
                                                 "a send, write, read, atomic or bind is posted"};
-inline constexpr base::LockPlace kVerbsPostReceive{212, "QueuePair::recv_mutex_", "a receive is posted"};
+inline constexpr base::LockPlace kVerbsPostReceive{212, "ReceiveQueue::mutex_", "a receive is posted"};
 inline constexpr base::LockPlace kMemoryWindow{213, "MemoryWindow::mutex_", "a window is bound"};
 inline constexpr base::LockPlace kCompletionQueue{220, "CompletionQueue::mutex_", "completions are read"};
 inline constexpr base::LockPlace kVerbsSharedReceiveQueue{221, "SharedReceiveQueue::mutex_",
@@ -26,12 +26,12 @@ inline constexpr base::LockPlace kVerbsMemoryTable{241, "MemoryTable::mutex_",
                                                    "a memory key is issued, found or removed"};
 inline constexpr base::LockPlace kEventThread{base::kLeafPlace, "Core::mutex", "an event target is added or removed"};
 inline constexpr base::LockPlace kWithheldEstablished{base::kLeafPlace, "WithheldEstablished::mutex_",
-                                                      "the connections that have begun are used"};
+                                                      "the list of withheld connections is used"};
 inline constexpr base::LockPlace kProtectionDomain{base::kLeafPlace, "ProtectionDomain::mutex_",
                                                    "the empty region of a protection domain is made"};
 
 inline constexpr std::array kOfVerbs = {
-    &kVerbsSharedQueues, &kVerbsQueuePair,          &kVerbsPostSend, &kVerbsPostReceive,    &kMemoryWindow,
+    &kVerbsSharedQueues, &kVerbsConnection,         &kVerbsPostSend, &kVerbsPostReceive,    &kMemoryWindow,
     &kCompletionQueue,   &kVerbsSharedReceiveQueue, &kListenerTable, &kVerbsDevice,         &kListener,
     &kWindowState,       &kVerbsMemoryTable,        &kEventThread,   &kWithheldEstablished, &kProtectionDomain};
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The connections of a device that stand and of which the consumer has not been told yet (see Traits), in the order in
-// which they came about: the end of another is told after those that came before it. Programs count on that order; one
-// that awaits as many beginnings as it has peers would take an end for a beginning.
+// WithheldEstablished: the connections of a device that are established while their consumers do not know it yet
+// (WithheldEvent). DISCONNECTED of another connection must not overtake the ESTABLISHED of those that came before it:
+// a program that awaits as many ESTABLISHED as it has peers would count it as one of them.
+//
+// Threads: any. Never allocates. Entries belong to the caller, and must be removed before they go.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -13,42 +15,41 @@
 
 namespace softdat::verbs {
 
-class Beginning : public boost::intrusive::list_base_hook<> {
+class WithheldEntry : public boost::intrusive::list_base_hook<> {
   friend class WithheldEstablished;
   std::uint64_t number_ = 0;
 };
 
-// Any thread. Takes no memory.
 class WithheldEstablished {
  public:
-  // Requires that it is not among them.
-  void add(Beginning& beginning) {
+  // REQUIRES: it is not among them.
+  void add(WithheldEntry& entry) {
     const std::lock_guard lock(mutex_);
-    base::check(!beginning.is_linked(), "a connection is withheld once", beginning.number_, last_);
-    beginning.number_ = ++last_;
-    held_.push_back(beginning);
+    base::check(!entry.is_linked(), "a connection is withheld once", entry.number_, last_);
+    entry.number_ = ++last_;
+    entries_.push_back(entry);
   }
   // If it is among them.
-  void remove(Beginning& beginning) {
+  void remove(WithheldEntry& entry) {
     const std::lock_guard lock(mutex_);
-    if (beginning.is_linked()) held_.erase(held_.iterator_to(beginning));
+    if (entry.is_linked()) entries_.erase(entries_.iterator_to(entry));
   }
 
-  // The number of the one that came last.
+  // The number of the entry that was added last. Numbers grow.
   std::uint64_t last() const {
     const std::lock_guard lock(mutex_);
     return last_;
   }
-  // Whether one of those up to that number is still among them.
+  // Whether an entry with that number or a smaller one is still among them.
   bool has_any_until(std::uint64_t number) const {
     const std::lock_guard lock(mutex_);
-    return !held_.empty() && held_.front().number_ <= number;
+    return !entries_.empty() && entries_.front().number_ <= number;
   }
 
  private:
   mutable base::Mutex<locks::kWithheldEstablished> mutex_;
   // Guarded by mutex_.
-  boost::intrusive::list<Beginning> held_;
+  boost::intrusive::list<WithheldEntry> entries_;
   std::uint64_t last_ = 0;
 };
 

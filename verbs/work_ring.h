@@ -32,8 +32,8 @@ struct WorkEntry {
   std::uint32_t flags = 0;  // SendFlag
   hca::CompletionOpcode opcode = hca::CompletionOpcode::kSend;
   bool is_receive = false;
-  bool is_counted = false;                // among its completion queue's requests that nobody will ask for
-  bool is_usual = false;                  // see QueuePair::is_usual()
+  bool is_counted = false;                // CompletionQueue::count_unwanted() has counted it (false in a free entry)
+  bool is_usual = false;                  // see QueuePair::take_usual()
   std::shared_ptr<WindowState> window{};  // kBind: of this window ... (null in an entry that is free)
   hca::WindowBinding binding{};           // ... to this
   bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
@@ -48,12 +48,17 @@ struct WorkNote {
 
 class WorkRing {
  public:
-  // Throws std::bad_alloc.
-  explicit WorkRing(std::uint32_t capacity)
+  // All entries are of that queue pair and direction. Throws std::bad_alloc.
+  explicit WorkRing(std::uint32_t capacity, QueuePair* owner = nullptr, bool is_receive = false)
       : capacity_(capacity),
         entries_(std::bit_ceil(capacity)),
         mask_(entries_.size() - 1),
-        notes_(base::are_words_wanted() ? entries_.size() : 0) {}
+        notes_(base::are_words_wanted() ? entries_.size() : 0) {
+    for (WorkEntry& entry : entries_) {
+      entry.queue_pair = owner;
+      entry.is_receive = is_receive;
+    }
+  }
 
   std::uint32_t outstanding() const {
     return static_cast<std::uint32_t>(tail_.load(std::memory_order_acquire) - head_.load(std::memory_order_acquire));

@@ -73,7 +73,7 @@ TEST(FirstWordTest, ResponderOfASilentPeerHearsOfTheConnectionAfterThePause) {
   EXPECT_THAT(side.consumer().await(1), ElementsAre(kEstablished));
 }
 
-TEST(FirstWordTest, EndOfAConnectionComesAfterItsBeginning) {
+TEST(FirstWordTest, DisconnectedComesAfterEstablished) {
   FirstWord side(pausing({}, kForEver));
   side.accept();
   ASSERT_TRUE(side.queue_pair().disconnect(false));
@@ -128,8 +128,8 @@ class TwoOfThem {
   std::unique_ptr<QueuePair> second_ = stand_.make_qp(*queue_, 4, &consumer_);
 };
 
-// Who awaits as many beginnings as he has peers would take an end for one.
-TEST(FirstWordTest, EndOfAConnectionComesAfterTheBeginningsOfOthersBeforeIt) {
+// A program that awaits as many ESTABLISHED as it has peers would count DISCONNECTED as one.
+TEST(FirstWordTest, DisconnectedComesAfterEstablishedOfEarlierConnections) {
   TwoOfThem both(pausing({}, std::chrono::milliseconds(50)));
   both.establish();
   ASSERT_TRUE(both.first().disconnect(false));

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Binds, which travel among the sends.
+// Binds, which the device carries out in order with the sends.
 #include <cerrno>
 
-#include "base/uncancelled.h"
 #include "hca/request_rules.h"
-#include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
 #include "verbs/memory_window.h"
-#include "verbs/queue_pair.h"
-#include "verbs/status.h"
+#include "verbs/send_queue.h"
 
 namespace softdat::verbs {
 namespace {
@@ -49,134 +46,115 @@ unsigned device_flags(std::uint32_t flags) {
 
 }  // namespace
 
-hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
+hca::Result<std::uint32_t> SendQueue::bind(const hca::BindRequest& request) {
+  const std::lock_guard lock(mutex_);
   if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   if (!device_.traits.has_windows) return hca::fail(hca::Error::kUnsupported);
   if (!hca::is_well_formed(request)) return hca::fail(hca::Error::kInvalidArgument);
   auto& window = static_cast<MemoryWindow&>(*request.window);
-  if (window.domain() != domain_.id()) return hca::fail(hca::Error::kWrongDomain);
-  if (request.length == 0) return bind_to(nullptr, request, window);
+  if (window.domain() != domain_id_) return hca::fail(hca::Error::kWrongDomain);
+  if (request.length == 0) return bind_locked(request, window, nullptr);
   const auto grant = device_.memory.retain(request.lkey);
   if (!grant) return hca::fail(hca::Error::kBadKey);
-  const hca::Outcome fit = check_region(*grant, request, domain_.id());
-  const auto key = fit ? bind_to(grant->mr, request, window) : hca::fail(fit.reason());
+  const hca::Outcome fit = check_region(*grant, request, domain_id_);
+  const auto key = fit ? bind_locked(request, window, grant->mr) : hca::fail(fit.reason());
   if (!key) device_.memory.release(request.lkey);
   return key;
 }
 
-hca::Result<std::uint32_t> QueuePair::bind_to(ibv_mr* mr, const hca::BindRequest& request, MemoryWindow& window) {
+hca::Result<std::uint32_t> SendQueue::bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr) {
+  base::require_lock(locks::kVerbsPostSend);
   // Devices count from 0 in windows of one queue pair only.
   if ((request.access & hca::kZeroBased) != 0 && !window.is_narrow()) return hca::fail(hca::Error::kUnsupported);
-  const std::lock_guard lock(send_mutex_);
-  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  make_room_locked();
-  return bind_locked(request, window, mr);
-}
-
-hca::Result<std::uint32_t> QueuePair::bind_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr) {
-  base::require_lock(locks::kVerbsPostSend);
+  make_room();
   const base::Uncancelled guard;
   const std::lock_guard lock(window.mutex());
   const bool is_with_device = state() == QueuePairState::kConnected;
   if (window.state()->was_voided(window.posted_key)) window.posted_key = 0;
+  // A window of type 2 must be invalidated before it is bound again.
   const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
-  if (must_void && window.posted_on != qp_->qp_num) return hca::fail(hca::Error::kPermission);
-  if (sends_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);
+  if (must_void && window.posted_on != device_pair_.number()) return hca::fail(hca::Error::kPermission);
+  if (ring_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);
   const bool is_counted = is_with_device && (request.flags & hca::kSignaled) == 0;
-  if (is_counted && !send_queue_.count_unwanted()) return hca::fail(hca::Error::kLimitReached);
-  // A window of type 2 has to be freed before it is bound again.
+  if (is_counted && !completions_.count_unwanted()) return hca::fail(hca::Error::kLimitReached);
   if (must_void) {
-    if (const hca::Outcome voided = void_key_locked(window.posted_key); !voided) {
-      if (is_counted) send_queue_.discount_unwanted();
+    if (const hca::Outcome voided = invalidate_locked(window.posted_key); !voided) {
+      if (is_counted) completions_.discount_unwanted();
       return hca::fail(voided.reason());
     }
     window.posted_key = 0;
   }
-  WorkEntry& entry = sends_.next();
-  entry.queue_pair = this;
+  WorkEntry& entry = ring_.next();
   entry.cookie = request.wr_id;
   entry.length = 0;
   entry.flags = request.flags;
   entry.opcode = hca::CompletionOpcode::kBind;
-  entry.is_receive = false;
   entry.is_with_device = is_with_device;
   entry.is_counted = is_counted;
   entry.window = window.state();
   std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
   auto hold = window.state()->hold();
   if (is_with_device) {
-    sends_.commit(entry);
-    const int error = window.is_narrow() ? bind_narrow_locked(request, window, mr, entry)
-                                         : bind_wide_locked(request, window, mr, entry);
-    if (error != 0) {
-      retract_locked(entry);
+    ring_.commit(entry);
+    if (const int error = bind_on_device_locked(request, window, mr, entry); error != 0) {
+      retract(entry);
       entry.window.reset();
       return hca::fail(error_of(error));
     }
     if (!window.is_narrow()) key = window.mw()->rkey;
     window.posted_key = request.length == 0 ? 0 : key;
-    window.posted_on = qp_->qp_num;
+    window.posted_on = device_pair_.number();
   }
   entry.binding = binding_of(request, key);
   hold.unlock();
-  if (!is_with_device) {
-    sends_.commit(entry);
-    if (is_flushed_) flush_ring_locked(sends_, send_queue_);
-  }
+  if (!is_with_device) commit_unposted(entry);
   return request.length == 0 ? 0 : key;
 }
 
-int QueuePair::bind_wide_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
-                                const WorkEntry& entry) {
+// Type 1 by a call of its own, type 2 by a request. Without a range, a request of type 2 that does nothing: so the
+// unbind completes in its turn.
+int SendQueue::bind_on_device_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
+                                     const WorkEntry& entry) {
   base::require_lock(locks::kVerbsPostSend);
-  ibv_mw_bind bind{};
-  bind.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
-  bind.send_flags = device_flags(request.flags);
-  bind.bind_info = {mr, request.address, request.length, device_rights(request.access)};
-  // Some drivers want a region where there is nothing to be bound to one.
-  if (request.length == 0) bind.bind_info = {domain_.nothing(), 0, 0, 0};
-  return ibv_bind_mw(qp_, window.mw(), &bind);
-}
-
-// Nothing to free is a request that does nothing, so that it completes in its turn.
-int QueuePair::bind_narrow_locked(const hca::BindRequest& request, MemoryWindow& window, ibv_mr* mr,
-                                  const WorkEntry& entry) {
-  base::require_lock(locks::kVerbsPostSend);
-  ibv_send_wr work{};
-  work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
-  work.send_flags = device_flags(request.flags);
-  work.opcode = IBV_WR_RDMA_WRITE;
-  const std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
-  if (request.length > 0) {
-    work.opcode = IBV_WR_BIND_MW;
-    work.bind_mw = {window.mw(), key, {mr, request.address, request.length, device_rights(request.access)}};
+  const bool is_unbind = request.length == 0;
+  const std::uint64_t id = reinterpret_cast<std::uintptr_t>(&entry);
+  const ibv_mw_bind_info range{mr, request.address, request.length, device_rights(request.access)};
+  if (!window.is_narrow()) {
+    // Some drivers demand a region for an unbind, too.
+    const ibv_mw_bind_info nothing{is_unbind ? domain_.nothing() : nullptr, 0, 0, 0};
+    ibv_mw_bind bind{.wr_id = id, .send_flags = device_flags(request.flags), .bind_info = is_unbind ? nothing : range};
+    return ibv_bind_mw(device_pair_.get(), window.mw(), &bind);
   }
+  ibv_send_wr work{};
+  work.wr_id = id;
+  work.send_flags = device_flags(request.flags);
+  work.opcode = is_unbind ? IBV_WR_RDMA_WRITE : IBV_WR_BIND_MW;
+  const std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
+  if (!is_unbind) work.bind_mw = {window.mw(), key, range};
   ibv_send_wr* bad = nullptr;
-  const int error = ibv_post_send(qp_, &work, &bad);
-  if (error == 0 && request.length > 0) window.mw()->rkey = key;
+  const int error = ibv_post_send(device_pair_.get(), &work, &bad);
+  if (error == 0 && !is_unbind) window.mw()->rkey = key;
   return error;
 }
 
-hca::Outcome QueuePair::void_key_locked(std::uint32_t rkey) {
+hca::Outcome SendQueue::invalidate_locked(std::uint32_t rkey) {
   base::require_lock(locks::kVerbsPostSend);
-  WorkEntry& entry = sends_.next();
-  entry.queue_pair = this;
+  WorkEntry& entry = ring_.next();
   entry.flags = 0;
   entry.length = 0;
   entry.opcode = hca::CompletionOpcode::kBind;
-  entry.is_receive = false;
   entry.is_with_device = true;
-  if (!count_locked(entry)) return hca::fail(hca::Error::kLimitReached);
+  if (!count(entry)) return hca::fail(hca::Error::kLimitReached);
   ibv_send_wr work{};
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   work.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
   work.opcode = IBV_WR_LOCAL_INV;
   work.invalidate_rkey = rkey;
-  sends_.commit(entry);
+  ring_.commit(entry);
   ibv_send_wr* bad = nullptr;
-  const int error = ibv_post_send(qp_, &work, &bad);
+  const int error = ibv_post_send(device_pair_.get(), &work, &bad);
   if (error == 0) return hca::Done{};
-  retract_locked(entry);
+  retract(entry);
   return hca::fail(error_of(error));
 }
 
