@@ -84,6 +84,7 @@ static void serve(DAT_CONN_QUAL qual) {
   make_queue();
   require(dat_psp_create(ia, qual, evd, DAT_PSP_CONSUMER_FLAG, &psp), "dat_psp_create");
   printf("listening\n");
+  fflush(stdout);
   event = wait_for(DAT_CONNECTION_REQUEST_EVENT);
   require(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, make_endpoint(), 0, NULL), "dat_cr_accept");
   wait_for(DAT_CONNECTION_EVENT_ESTABLISHED);
