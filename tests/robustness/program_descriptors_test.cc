@@ -44,6 +44,9 @@ bool is_open(int fd) {
 }
 
 TEST(DescriptorsOfAProgram, ThoseThatItOpensAfterCloseFromAreItsOwn) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "UBSan opens a pipe to look at an object, and closes it after the program has closed and reopened it";
+#endif
   EXPECT_TRUE(holds_in_child([](int report) {
     auto pair = std::make_unique<ConnectedPair>();
     for (int fd = 3; fd < 1024; ++fd) {
