@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace softdat::base {
 
@@ -17,6 +18,8 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   const char* name() const { return name_; }
+  // The function's name, with which name() begins.
+  std::string_view function() const { return std::string_view(name_).substr(0, std::string_view(name_).find(' ')); }
   const void* caller() const { return caller_; }
 
   // Why it is refused, as a sentence without a full stop. The first word counts.

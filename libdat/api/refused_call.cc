@@ -51,7 +51,7 @@ void tell_refusal(const base::Call& call, std::uint32_t answer, std::span<const 
                   bool is_abi20) try {
   if (tells_no_mistake(answer) && call.reason().empty()) return;
   const std::string_view signature(call.name());
-  const std::string function(signature.substr(0, signature.find(' ')));
+  const std::string function(call.function());
   const Names names = names_of(answer);
   std::string line = function;
   if (const std::string caller = base::by_text("called", call.caller()); !caller.empty()) line += caller + ',';

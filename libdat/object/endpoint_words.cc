@@ -163,11 +163,6 @@ const char* state_remedy(std::string_view function, EndpointState now) {
   return is_post ? "; connect it first, and wait for DAT_CONNECTION_EVENT_ESTABLISHED" : "";
 }
 
-std::string_view function_of(const base::Call& call) {
-  const std::string_view signature(call.name());
-  return signature.substr(0, signature.find(' '));
-}
-
 }  // namespace
 
 std::string Endpoint::name_text() const {
@@ -236,7 +231,7 @@ void Endpoint::note_post(Handle ep, bool is_receive) {
 void Endpoint::tell_late_post() const try {
   const base::Call* const call = base::current_call();
   if (call == nullptr) return;
-  const std::string function(function_of(*call));
+  const std::string function(call->function());
   base::say(function + base::by_text("called", call->caller()) + ", completes with " + name_of(DtoStatus::kFlushed) +
             ": " + name_text() + " is " + object::name_of(EndpointState::kDisconnected) +
             ". Post before the connection ends, and stop at DAT_CONNECTION_EVENT_DISCONNECTED. See " +
@@ -289,7 +284,7 @@ Status Endpoint::refusal() const {
     const base::Call* const call = base::current_call();
     const std::string text = subject_text() + " is " + object::name_of(now);
     if (call == nullptr) return text;
-    const std::string_view function = function_of(*call);
+    const std::string_view function = call->function();
     if (is_datagram() && function.starts_with("dat_ep_post")) {
       return subject_text() + " is for datagrams (DAT_IB_SERVICE_TYPE_UD), which dat_ib_post_send_ud sends";
     }
