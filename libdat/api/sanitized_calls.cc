@@ -132,14 +132,9 @@ DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_e
   return answer;
 }
 
-bool is_graceful_flag(DAT_CLOSE_FLAGS flags) {
-  return number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG;
-}
-
-// Nothing refers to `flags`, which may be a number that the enumeration does not have (watched_call.h).
 DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   const WatchedCall call("dat_ia_close", __builtin_return_address(0));
-  const bool is_graceful = is_graceful_flag(flags);
+  const bool is_graceful = number_of_argument(flags) == DAT_CLOSE_GRACEFUL_FLAG;
   note([&](Ledger& ledger) {
     ledger.before_close(ia, call.site());
     if (!is_graceful) ledger.before_abrupt_close(ia, call.site());

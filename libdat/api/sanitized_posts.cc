@@ -45,11 +45,6 @@ std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
   return remote == nullptr ? 0 : remote->rmr_context;
 }
 
-// In these functions flags go by value, and nothing refers to them (watched_call.h).
-std::uint32_t flags_of(DAT_COMPLETION_FLAGS flags) {
-  return number_of(flags);
-}
-
 // Keeps the post in the ledger unless next(arguments...) refuses it.
 template <typename Next, typename... Arguments>
 DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next, Arguments... arguments) {
@@ -71,7 +66,7 @@ DAT_RETURN post_local(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, D
                   .queue = ep,
                   .local = local.segments(),
                   .cookie = cookie.as_64,
-                  .flags = flags_of(flags),
+                  .flags = number_of_argument(flags),
                   .site = call.site()};
   return make_post(call, post, next_entries.*kSlot, ep, count, local.triplets(iov), cookie, flags, rest...);
 }
@@ -85,7 +80,7 @@ DAT_RETURN post_remote(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, 
                   .queue = ep,
                   .local = local.segments(),
                   .cookie = cookie.as_64,
-                  .flags = flags_of(flags),
+                  .flags = number_of_argument(flags),
                   .rmr_context = context_of(remote),
                   .site = call.site()};
   return make_post(call, post, next_entries.*kSlot, ep, count, local.triplets(iov), cookie, remote, flags);
@@ -118,7 +113,7 @@ DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_
                   .queue = ep,
                   .local = sink ? std::span<const object::Segment>(&*sink, 1) : std::span<const object::Segment>(),
                   .cookie = cookie.as_64,
-                  .flags = flags_of(flags),
+                  .flags = number_of_argument(flags),
                   .rmr_context = context_of(remote),
                   .site = call.site()};
   return make_post(call, post, next_entries.ep_post_rdma_read_to_rmr_func, ep, local, cookie, remote, flags);

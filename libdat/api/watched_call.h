@@ -21,6 +21,13 @@ namespace softdat::SOFTDAT_ABI_NAMESPACE {
 // The entry points that the sanitized ones call. Written before the registry has the table.
 extern DAT_PROVIDER next_entries;
 
+// number_of() of an argument that goes on to another entry point. By value: nothing may refer to such an argument, as
+// note() says.
+template <typename Enum>
+std::uint32_t number_of_argument(Enum argument) {
+  return number_of(argument);
+}
+
 // Tells the ledger something, unless there is no memory for it.
 // The arguments go by value, and nothing refers to them: a consumer may pass a number that its enumeration does not
 // have, and such a number must not be read from memory as one.

@@ -32,7 +32,6 @@ const char* kind_text(Kind kind) {
 }
 
 Ledger::Ledger() {
-  constexpr std::size_t kSpares = 256;
   spares_.reserve(kSpares);
   const base::Uncancelled guard;
   // Checksums read memory that may be gone.

@@ -131,7 +131,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
   const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
   if (completed == operations.end()) return report_doubled_locked(completion, *queue, site);
   const Operation* const last = completed->get();
-  // Nothing may be thrown below.
+  // Reserves first: what follows must not throw, because it takes operations out of several lists.
   done.reserve(static_cast<std::size_t>(std::distance(operations.begin(), completed)) + 1);
   std::ptrdiff_t left = 0;  // operations before it that are still outstanding
   for (bool is_last = false; !is_last;) {

@@ -2,6 +2,7 @@
 // What the ledger keeps of a posted operation. Plain values, guarded by the ledger's lock but where it says otherwise.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,6 +53,9 @@ struct Operation {
   bool is_stored = false;               // the adapter or a peer has begun to store
   bool is_guarded = false;              // PageGuard has been told of its ranges
 };
+
+// So many operations, and so many ranges of the index, are kept for the next posts, which then need no new memory.
+inline constexpr std::size_t kSpares = 256;
 
 using OperationList = std::vector<std::unique_ptr<Operation>>;
 

@@ -12,7 +12,6 @@ constexpr int kMostLooks = 64;
 }  // namespace
 
 RangeIndex::RangeIndex() {
-  constexpr std::size_t kSpares = 256;
   spares_.reserve(kSpares);
 }
 
