@@ -30,6 +30,30 @@ enum class QueuePairState : std::uint8_t {
   kError,          // disconnected, refused or broken: everything posted is flushed, until reset()
 };
 
+// What QueuePair::disconnect() does.
+enum class DisconnectStep : std::uint8_t {
+  kRefuse,   // answers kInvalidState
+  kNothing,  // the connection ends already, or has ended
+  kDrain,    // begins a graceful end
+  kCut,      // ends the connection at once
+};
+constexpr DisconnectStep disconnect_step(QueuePairState state, bool is_graceful) {
+  switch (state) {
+    case QueuePairState::kIdle:
+      return DisconnectStep::kRefuse;
+    case QueuePairState::kError:
+      return DisconnectStep::kNothing;
+    case QueuePairState::kDisconnecting:
+      return is_graceful ? DisconnectStep::kNothing : DisconnectStep::kCut;
+    case QueuePairState::kConnected:
+      return is_graceful ? DisconnectStep::kDrain : DisconnectStep::kCut;
+    case QueuePairState::kConnecting:
+    case QueuePairState::kAccepting:
+      break;
+  }
+  return DisconnectStep::kCut;
+}
+
 enum class ConnectionEventType : std::uint8_t {
   kEstablished,
   kPeerRejected,     // the peer's consumer rejected; private data may say why

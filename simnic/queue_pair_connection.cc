@@ -202,26 +202,21 @@ hca::Outcome QueuePair::disconnect(bool graceful) {
 hca::Outcome QueuePair::begin_disconnect(bool graceful) {
   const Engine::Hold hold(nic_.engine);
   const Entry entry(*this);
-  switch (state()) {
-    case QueuePairState::kIdle:
+  switch (hca::disconnect_step(state(), graceful)) {
+    case hca::DisconnectStep::kRefuse:
       return hca::fail(hca::Error::kInvalidState);
-    case QueuePairState::kError:
-      return hca::Done{};
-    case QueuePairState::kDisconnecting:
-      if (graceful) return hca::Done{};
+    case hca::DisconnectStep::kNothing:
       break;
-    case QueuePairState::kConnected:
-      if (!graceful) break;
+    case hca::DisconnectStep::kDrain:
       advance(QueuePairEvent::kDrain);
       requester_.stop_at_posted();
       reads_to_answer_ = responder_.reads_taken_in();
       nic_.engine.run_at_end(*this);
-      return hca::Done{};
-    case QueuePairState::kConnecting:
-    case QueuePairState::kAccepting:
+      break;
+    case hca::DisconnectStep::kCut:
+      end(QueuePairEvent::kCut, {}, ConnectionEventType::kDisconnected);
       break;
   }
-  end(QueuePairEvent::kCut, {}, ConnectionEventType::kDisconnected);
   return hca::Done{};
 }
 

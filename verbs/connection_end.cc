@@ -27,27 +27,22 @@ bool is_up(QueuePairState state) {
 
 hca::Outcome Connection::disconnect(bool graceful) {
   const std::lock_guard lock(mutex_);
-  switch (state()) {
-    case QueuePairState::kIdle:
+  switch (hca::disconnect_step(state(), graceful)) {
+    case hca::DisconnectStep::kRefuse:
       return hca::fail(hca::Error::kInvalidState);
-    case QueuePairState::kError:
-      return hca::Done{};
-    case QueuePairState::kDisconnecting:
-      if (graceful) return hca::Done{};
+    case hca::DisconnectStep::kNothing:
       break;
-    case QueuePairState::kConnected: {
-      if (!graceful) break;
+    case hca::DisconnectStep::kDrain: {
       const std::lock_guard posters(work_.sends().mutex());  // what is being posted now still goes out
       advance_locked(QueuePairEvent::kDrain);
       drain_pause_ = kFlushPoll;
       wake();
-      return hca::Done{};
+      break;
     }
-    case QueuePairState::kConnecting:
-    case QueuePairState::kAccepting:
+    case hca::DisconnectStep::kCut:
+      end_locked(QueuePairEvent::kCut, ConnectionEventType::kDisconnected);
       break;
   }
-  end_locked(QueuePairEvent::kCut, ConnectionEventType::kDisconnected);
   return hca::Done{};
 }
 
