@@ -12,6 +12,8 @@
 #include <string>
 #include <system_error>
 
+#include "tests/flush.h"
+
 namespace softdat::base {
 namespace {
 
@@ -73,8 +75,8 @@ TEST_F(TimelineFiles, EveryEventIsWrittenOrCounted) {
   TimelineFile timeline({.directory = directory_, .ring_size = 16 * sizeof(Event)});
   const std::uint32_t track = timeline.add_track("one");
   for (std::uint64_t i = 0; i < kEvents; ++i) timeline.add({.time = i + 1, .track = track, .name = Name::kWire});
-  while (!timeline.flush()) continue;
-  while (!timeline.flush()) continue;  // the first may count what is lost behind its last event
+  flush(timeline);
+  flush(timeline);  // the first may count what is lost behind its last event
   EXPECT_EQ(count(timeline, Name::kWire, track) + lost(), kEvents);
 }
 
@@ -85,8 +87,8 @@ TEST_F(TimelineFiles, AFullBufferLosesEventsThatAreCounted) {
   std::uint64_t added = 0;
   while (lost() == 0) {
     for (int i = 0; i < 10000; ++i) timeline.add({.time = ++added, .track = track, .name = Name::kWire});
-    while (!timeline.flush()) continue;
-    while (!timeline.flush()) continue;
+    flush(timeline);
+    flush(timeline);
   }
   EXPECT_EQ(count(timeline, Name::kWire, track) + lost(), added);
 }
@@ -95,7 +97,7 @@ TEST_F(TimelineFiles, AFullDiskLosesEventsThatAreCountedLater) {
   TimelineFile timeline({.directory = directory_});
   const std::uint32_t track = timeline.add_track("one");
   timeline.add({.time = 1, .track = track, .name = Name::kWire});
-  while (!timeline.flush()) continue;
+  flush(timeline);
   const std::string before = bytes();
   ASSERT_NE(std::signal(SIGXFSZ, SIG_IGN), SIG_ERR);
   rlimit usual = {};
@@ -104,11 +106,11 @@ TEST_F(TimelineFiles, AFullDiskLosesEventsThatAreCountedLater) {
   const rlimit full = {.rlim_cur = before.size() + 10, .rlim_max = usual.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
   for (int i = 0; i < 7; ++i) timeline.add({.time = 2, .track = track, .name = Name::kPlace});
-  while (!timeline.flush()) continue;
+  flush(timeline);
   EXPECT_EQ(bytes(), before);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
   timeline.add({.time = 3, .track = track, .name = Name::kDequeue});
-  while (!timeline.flush()) continue;
+  flush(timeline);
   EXPECT_EQ(count(timeline, Name::kWire, track), 1u);
   EXPECT_EQ(count(timeline, Name::kPlace, track), 0u);
   EXPECT_EQ(count(timeline, Name::kDequeue, track), 1u);

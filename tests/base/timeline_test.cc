@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/flush.h"
+
 namespace softdat::base {
 namespace {
 
@@ -37,7 +39,7 @@ class Timelines : public testing::Test {
   }
 
   std::string bytes(Timeline& timeline) const {
-    while (!timeline.file().flush()) continue;  // a busy machine
+    flush(timeline.file());
     const std::string name = "/00000" + std::to_string(timeline.file().number()) + ".perfetto-trace";
     std::ifstream file(directory_ + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};

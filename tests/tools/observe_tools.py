@@ -9,12 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+from own_address import own_loopback_address
+
 SOFTDAT = str(Path(sys.argv[1]).resolve())
 SOURCE = Path(sys.argv[3])
 OBSERVED = str(Path(os.environ.get("OBSERVED", Path.cwd() / "observed")))
 PATIENCE = 60
 # This test's own: each program listens at the same service for a moment.
-ADDRESS = f"127.{128 + (os.getpid() >> 16) % 64}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
+ADDRESS = own_loopback_address(2)
 SKIPPED = 77
 
 

@@ -12,8 +12,7 @@ static void client(void) {
   address.sin_addr.s_addr = htonl(0x7f000101);
   tell("nobody listens at 127.0.1.1, connection qualifier %u", (unsigned)port);
   tell("This program's own adapter is at 127.0.0.1.");
-  CHECK(dat_ep_connect(other, (DAT_IA_ADDRESS_PTR)&address, port, PATIENCE, 0, NULL, DAT_QOS_BEST_EFFORT,
-                       DAT_CONNECT_DEFAULT_FLAG));
+  connect_from(other, address, PATIENCE);
   expect(connections, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 #endif
 }

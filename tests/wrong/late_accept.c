@@ -18,11 +18,9 @@ static void server(void) {
 
 static void client(void) {
 #ifdef WRONG
-  struct sockaddr_in address = host();
   DAT_EP_HANDLE other;
   CHECK(dat_ep_create(ia, pz, completions, completions, connections, NULL, &other));
-  CHECK(dat_ep_connect(other, (DAT_IA_ADDRESS_PTR)&address, port, SECONDS / 5, 0, NULL, DAT_QOS_BEST_EFFORT,
-                       DAT_CONNECT_DEFAULT_FLAG));
+  connect_from(other, host(), SECONDS / 5);
   expect(connections, DAT_CONNECTION_EVENT_TIMED_OUT);
   wake(to_server);
   await(to_client);

@@ -274,6 +274,12 @@ static void connect_to(DAT_CONN_QUAL qualifier) {
                        DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 }
 
+/* An endpoint asks for the server's service, at that address. */
+static void connect_from(DAT_EP_HANDLE from, struct sockaddr_in address, DAT_TIMEOUT timeout) {
+  CHECK(dat_ep_connect(from, (DAT_IA_ADDRESS_PTR)&address, port, timeout, 0, NULL, DAT_QOS_BEST_EFFORT,
+                       DAT_CONNECT_DEFAULT_FLAG));
+}
+
 #ifndef ALONE
 static void run_server(void) {
   struct place place;

@@ -8,11 +8,9 @@ static void client(void) {
   DAT_EP_HANDLE other;
   CHECK(dat_ep_create(ia, pz, completions, completions, connections, NULL, &other));
 #ifdef WRONG
-  struct sockaddr_in address = host();
   tell("the timeout of 5 microseconds has passed, and 127.0.0.1, connection qualifier %u", (unsigned)port);
   tell("or give a longer timeout; it is in microseconds. See dat_ep_connect(3).");
-  CHECK(dat_ep_connect(other, (DAT_IA_ADDRESS_PTR)&address, port, 5, 0, NULL, DAT_QOS_BEST_EFFORT,
-                       DAT_CONNECT_DEFAULT_FLAG));
+  connect_from(other, host(), 5);
   expect(connections, DAT_CONNECTION_EVENT_TIMED_OUT);
 #endif
 }

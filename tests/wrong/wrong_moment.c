@@ -24,8 +24,7 @@ static void client(void) {
   REFUSED(dat_ep_disconnect(idle, DAT_CLOSE_GRACEFUL_FLAG));
   tell("is CONNECTED; disconnect it first (dat_ep_disconnect), and wait for DAT_CONNECTION_EVENT_DISCONNECTED");
   REFUSED(dat_ep_reset(ep));
-  CHECK(dat_ep_connect(idle, (DAT_IA_ADDRESS_PTR)&address, port, PATIENCE, 0, NULL, DAT_QOS_BEST_EFFORT,
-                       DAT_CONNECT_DEFAULT_FLAG));
+  connect_from(idle, address, PATIENCE);
   expect(connections, DAT_CONNECTION_EVENT_PEER_REJECTED);
   tell("is DISCONNECTED; reset it before it is connected again (dat_ep_reset)");
   REFUSED(dat_ep_connect(idle, (DAT_IA_ADDRESS_PTR)&address, port, PATIENCE, 0, NULL, DAT_QOS_BEST_EFFORT,

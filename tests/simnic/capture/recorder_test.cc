@@ -13,6 +13,7 @@
 #include <new>
 
 #include "base/fault_guard.h"
+#include "tests/flush.h"
 #include "tests/scarce_memory.h"
 
 namespace softdat::simnic::capture {
@@ -76,9 +77,9 @@ TEST_F(RecorderTest, WritesWhatItTakesInOrder) {
   for (int i = 0; i < kCount; ++i) {
     expected.push_back(std::to_string(i) + std::string(static_cast<std::size_t>(i) % 300, 'x'));
     add(*recorder, expected.back());
-    while (i % 50 == 49 && !recorder->flush()) continue;
+    if (i % 50 == 49) flush(*recorder);
   }
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   const Capture capture = read();
   EXPECT_EQ(capture.packets, expected);
   EXPECT_EQ(capture.interfaces, std::vector<std::string>{"one"});
@@ -100,7 +101,7 @@ TEST_F(RecorderTest, CountsWhatFindsNoRoom) {
   recorder->add_interface("two", "");
   add(*recorder, std::string(5000, 'x'), 1);
   add(*recorder, "small", 1);
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   const Capture capture = read();
   EXPECT_EQ(capture.packets, std::vector<std::string>{"small"});
   EXPECT_EQ(capture.statistics.at(0).dropped, 0u);
@@ -117,7 +118,7 @@ TEST_F(RecorderTest, CutsAPacketWhereItsPayloadIsNotKnown) {
   recorder->add(packet);
   packet.payload_length = 7;
   recorder->add(packet);
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   const std::vector<std::string> expected{std::string("frontpay\0\0\0\0", 12), "frontpay"};
   EXPECT_EQ(read().packets, expected);
 }
@@ -127,17 +128,17 @@ TEST_F(RecorderTest, LosesPacketsAndNotTheFileWhenTheDiskIsFull) {
   const auto recorder = record(std::size_t{64} << 10);
   recorder->add_interface("one", "");
   add(*recorder, "before");
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{.rlim_cur = 2048, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   for (int i = 0; i < 10; ++i) add(*recorder, std::string(1000, 'x'));
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   const std::size_t kept = read().packets.size();
   add(*recorder, "after");
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   const Capture capture = read();
   EXPECT_EQ(capture.packets.size(), kept + 1);
   EXPECT_EQ(capture.packets.front(), "before");
@@ -163,7 +164,7 @@ TEST_F(RecorderTest, AddsAnInterfaceAsAWholeOrNotAtAll) {
     allocations_left = -1;
   }
   add(*recorder, "text");
-  while (!recorder->flush()) continue;
+  flush(*recorder);
   const Capture capture = read();
   EXPECT_EQ(capture.interfaces, std::vector<std::string>{"a name"});
   EXPECT_EQ(capture.packets, std::vector<std::string>{"text"});
@@ -176,7 +177,7 @@ TEST_F(RecorderTest, GivesEachProcessAFileOfItsOwn) {
   EXPECT_EQ(second->number(), 1u);
   second->add_interface("two", "");
   add(*second, "text");
-  while (!second->flush()) continue;
+  flush(*second);
   EXPECT_TRUE(read("000000").packets.empty());
   EXPECT_EQ(read("000001").packets.size(), 1u);
 }
@@ -192,7 +193,7 @@ TEST_F(RecorderTest, SurvivesPayloadThatCannotBeRead) {
   const transport::Slice nowhere{nullptr, 8};
   if (base::install_fault_guard()) {
     recorder->add({.payload = {&nowhere, 1}, .payload_length = 8});
-    while (!recorder->flush()) continue;
+    flush(*recorder);
     EXPECT_EQ(read().packets, std::vector<std::string>{std::string(8, '\0')});
   }
 }

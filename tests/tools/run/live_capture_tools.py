@@ -12,13 +12,14 @@ import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from own_address import own_loopback_address
 from reused_number import start_of
 
 SOFTDAT, PROGRAM = map(os.path.realpath, sys.argv[1:3])
 PATIENCE = 240
 PORT = 45248
 # This test's own, so that no other has its port.
-ADDRESS = f"127.{64 + (os.getpid() >> 16) % 64}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
+ADDRESS = own_loopback_address(1)
 SEND, WRITE, READ = 5000, 200000, 70000
 
 
