@@ -4,7 +4,7 @@
 // abort with both names. A try_lock() never waits, so it is not checked; what it took counts from then on. Other builds
 // keep nothing: an Ordered lock is the lock.
 //
-// Each room names the places of its locks in its lock_order.h; docs/THREADS.md shows them all, printed from there.
+// Each room names the places of its locks in its lock_places.h; docs/THREADS.md shows them all, printed from there.
 #pragma once
 
 #include <mutex>
@@ -79,7 +79,7 @@ class Ordered {
 template <const LockPlace& kPlace>
 using Mutex = Ordered<std::mutex, kPlace>;
 
-// The place of leaves: a thread that holds a leaf takes no other lock.
+// The place of leaves: a thread that holds a leaf takes no other lock, but to say something (base/log.h).
 inline constexpr int kLeafPlace = 900;
 
 }  // namespace softdat::base

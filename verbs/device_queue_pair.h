@@ -34,7 +34,7 @@ class DeviceQueuePair {
   bool is_discarding() const { return is_discarding_.load(std::memory_order_seq_cst); }
 
   ibv_qp* get() const { return qp_; }  // null: destroyed
-  // Of the latest one.
+  // The number of the ibv_qp; once that is destroyed, the number that it had.
   std::uint32_t number() const { return number_.load(std::memory_order_seq_cst); }
   // So many bytes the device copies while they are posted.
   std::uint32_t max_inline() const { return max_inline_; }

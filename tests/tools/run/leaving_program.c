@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* leaving_program server PORT: accepts one connection of each step of the client, tells how many messages came, and
- * ends when all have ended. leaving_program client PORT ADDRESS: clients that leave in the middle of their operations,
- * one after the other: exit   calls exit() with operations outstanding fork   has a child meanwhile, which opens an
- * adapter of its own and is a client that goes in order ("child") exec   becomes this program again, which goes in
- * order ("after") kill   is killed Each sends its name eight times, in messages of 64 bytes, and writes it eight times
- * 4096 bytes long. */
+ * ends when all have ended.
+ *
+ * leaving_program client PORT ADDRESS: clients that leave in the middle of their operations, one after the other:
+ *
+ * - exit calls exit() with operations outstanding.
+ *
+ * - fork has a child meanwhile, which opens an adapter of its own and is a client that goes in order ("child").
+ *
+ * - exec becomes this program again, which goes in order ("after").
+ *
+ * - kill is killed.
+ *
+ * Each sends its name eight times, in messages of 64 bytes, and writes it eight times, 4096 bytes long. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
