@@ -113,6 +113,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool read_frame(MpaFrameKind kind);
   void on_frame(MpaFrameKind kind);
   void on_frame_broken(Refusal reason);
+  // The service's own port, not one of the sequence that its id shares with others.
+  bool is_port_of_service() const { return remote_.port == offer_.service_id; }
   void start_streams();
   void release_hold();
   void nudge();

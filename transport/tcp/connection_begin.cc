@@ -58,9 +58,11 @@ void Connection::on_frame(MpaFrameKind kind) {
   return kind == MpaFrameKind::kRequest ? on_request(frame.value()) : on_reply(frame.value());
 }
 
+// Whoever has a port of the id's sequence need not know of the service: what it breaks says nothing about it.
 void Connection::on_frame_broken(Refusal reason) {
   hub_.note_done();
-  return side_ == Side::kInitiator ? try_elsewhere(reason) : end();
+  if (side_ == Side::kResponder) return end();
+  try_elsewhere(is_port_of_service() ? reason : Refusal::kNoListener);
 }
 
 void Connection::start_streams() {

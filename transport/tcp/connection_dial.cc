@@ -87,7 +87,7 @@ void Connection::give_up(Refusal reason, std::span<const std::byte> private_data
 }
 
 void Connection::on_reply(const MpaFrame& reply) {
-  const ReplyReading reading = read_reply(reply, request_, offer_, remote_.port == offer_.service_id);
+  const ReplyReading reading = read_reply(reply, request_, offer_, is_port_of_service());
   switch (reading.meaning) {
     case ReplyReading::Meaning::kYes:
       peer_ = reading.peer;

@@ -89,6 +89,21 @@ TEST_F(TcpCarrierTest, AnotherServiceOnTheProbePortSaysSo) {
   connect(again, passive, kBigId);
 }
 
+// They know nothing of the service: whether it is served is open still.
+TEST_F(TcpCarrierTest, ForeignProgramsOnProbePortsDoNotMakeItUnreachable) {
+  const auto ports = ports_of(kBigId);
+  RawPeer mute = RawPeer::listening(address_, ports[0]);
+  RawPeer other = RawPeer::listening(address_, ports[1]);
+  Peer active;
+  active.connect(*carrier_, {.ipv4 = address_}, kBigId);
+  ASSERT_TRUE(reach([&] { return !mute.received().empty(); }, &mute));
+  mute.close();  // an end, and no reset: all has been read
+  ASSERT_TRUE(reach([&] { return !other.received().empty(); }, &other));
+  other.send(hex("'HTTP/1.0 400 Bad Request' 0d0a"));
+  ASSERT_TRUE(reach([&] { return !active.refusals.empty(); }));
+  EXPECT_EQ(active.refusals, std::vector{Refusal::kNoListener});
+}
+
 TEST_F(TcpCarrierTest, EveryProbePortTakenIsWantOfResources) {
   std::vector<RawPeer> taken;
   for (const std::uint16_t port : ports_of(kBigId)) taken.push_back(RawPeer::listening(address_, port));
