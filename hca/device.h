@@ -145,6 +145,14 @@ class Device {
     return progress();
   }
 
+  // Takes the oldest completion of a queue of this device. If there is none, makes progress for the queue, and looks
+  // again. A completion that comes by this progress may go straight to `out`.
+  enum class Found : std::uint8_t { kNothing, kAtOnce, kByProgress };
+  virtual Found poll(CompletionQueue& queue, Completion& out) {
+    if (queue.poll({&out, 1}) == 1) return Found::kAtOnce;
+    return progress_for(&queue) && queue.poll({&out, 1}) == 1 ? Found::kByProgress : Found::kNothing;
+  }
+
   // Sleeps as EventCount::wait_cancellably() does. Some thread makes the device's progress meanwhile, possibly this one
   // before it sleeps. A cancellation point: no lock is held while the thread sleeps. REQUIRES: not within a sink.
   virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) = 0;

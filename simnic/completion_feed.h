@@ -22,30 +22,23 @@ class CompletionFeed {
   CompletionFeed(const CompletionFeed& other)
       : queue_(other.queue_), context_(other.context_), extras_(other.extras_) {}
 
-  // Apart, and all of one piece: a completion goes from the registers to its cell.
-  [[gnu::noinline]] void push(std::uint64_t wr_id, hca::CompletionOpcode opcode, hca::CompletionStatus status,
-                              std::uint32_t length, bool is_solicited, bool is_quiet, std::uint16_t srq_account = 0,
-                              std::uint32_t extra = 0) {
-    const bool voids_key = opcode == hca::CompletionOpcode::kRecvInvalidate;
-    push({.wr_id = wr_id,
-          .qp_context = context_,
-          .length = length,
-          .status = status,
-          .opcode = opcode,
-          .solicited = is_solicited,
-          .invalidated = voids_key ? extra : 0,
-          .srq_account = srq_account,
-          .immediate = voids_key ? 0 : extra},
-         is_quiet);
+  // A completion of this queue pair; context() is filled in. Inline, so that it goes from the registers to its place.
+  [[gnu::always_inline]] void push(hca::Completion completion, bool is_quiet) {
+    completion.qp_context = context_;
+    note(queue_.push(completion, tell(completion, is_quiet)));
+  }
+  [[gnu::always_inline]] void push_with_baton(hca::Completion completion, bool is_quiet) {
+    completion.qp_context = context_;
+    note(queue_.push_with_baton(completion, tell(completion, is_quiet)));
   }
   void push_bind(std::uint64_t wr_id, std::uint64_t window_context, hca::CompletionStatus status, bool is_quiet) {
-    push({.wr_id = wr_id,
-          .qp_context = window_context,
-          .length = 0,
-          .status = status,
-          .opcode = hca::CompletionOpcode::kBind,
-          .solicited = false},
-         is_quiet);
+    const hca::Completion completion{.wr_id = wr_id,
+                                     .qp_context = window_context,
+                                     .length = 0,
+                                     .status = status,
+                                     .opcode = hca::CompletionOpcode::kBind,
+                                     .solicited = false};
+    note(queue_.push(completion, tell(completion, is_quiet)));
   }
 
   // What the creator of the queue pair gave, for probes.
@@ -58,7 +51,8 @@ class CompletionFeed {
   bool take_loss() { return has_lost() && has_lost_.exchange(false, std::memory_order_acq_rel); }
 
  private:
-  [[gnu::always_inline]] void push(const hca::Completion& completion, bool is_quiet) {
+  // Returns whether the completion shall wake no thread.
+  [[gnu::always_inline]] bool tell(const hca::Completion& completion, bool is_quiet) const {
     // One question for all that few queue pairs want.
     const bool is_unwanted =
         extras_ != 0 && tell_extras(completion.wr_id, completion.opcode, completion.status, completion.solicited);
@@ -66,7 +60,11 @@ class CompletionFeed {
     const auto opcode = static_cast<std::uint32_t>(completion.opcode);
     const auto status = static_cast<std::uint32_t>(completion.status);
     SOFTDAT_PROBE(complete, completion.qp_context, completion.wr_id, opcode, status, completion.length);
-    if (!queue_.push(completion, is_quiet || is_unwanted)) has_lost_.store(true, std::memory_order_release);
+    return is_quiet || is_unwanted;
+  }
+  [[gnu::always_inline]] void note(bool is_pushed) {
+    if (!is_pushed) [[unlikely]]
+      has_lost_.store(true, std::memory_order_release);
   }
 
   // Returns whether the completion shall wake no thread.

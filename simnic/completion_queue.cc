@@ -32,28 +32,10 @@ CompletionQueue::~CompletionQueue() {
   engine_.upcalls().release(kKindsOfUpcalls);
 }
 
-// Most polls find nothing.
 std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
-  const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
-  if (moves % 2 == 0 && ring().looks_empty() && moves_.load(std::memory_order_seq_cst) == moves) return 0;
-  return take_all(out);
-}
-
-[[gnu::noinline]] std::size_t CompletionQueue::take_all(std::span<hca::Completion> out) {
   std::size_t count = 0;
   while (count < out.size() && take(out[count])) ++count;
   return count;
-}
-
-inline bool CompletionQueue::take(hca::Completion& out) {
-  const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
-  if (!ring().pop(out)) {
-    const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;
-    if (!has_missed_a_move || !take_after_move(out)) return false;
-  }
-  if (out.srq_account != 0) [[unlikely]]
-    accounts_.settle(out.srq_account);
-  return true;
 }
 
 // take() may race with resize(), which has everything in no ring for a moment. "Nothing" would then make the caller

@@ -22,6 +22,9 @@ class Engine;
 // ring at worst, and a producer a closed one. resize() also writes moves_, which is odd while completions are in no
 // ring; a poller that finds nothing then looks again. A producer that finds the queue full writes has_overflowed_, and
 // resize() clears it. arm() (any thread) writes armed_, and the push that fires it sets it back to kOff.
+//
+// A thread that polls, and takes the baton because the queue is empty, claims the first completion that its section
+// brings. This one goes straight to the poller, and not through the ring.
 class CompletionQueue final : public hca::CompletionQueue {
  public:
   // Throws std::bad_alloc.
@@ -52,6 +55,38 @@ class CompletionQueue final : public hca::CompletionQueue {
     return true;
   }
 
+  // The same, with the baton.
+  [[gnu::always_inline]] bool push_with_baton(const hca::Completion& completion, bool is_quiet) {
+    if (claim_ == nullptr || !may_go_to_poller()) return push(completion, is_quiet);
+    *std::exchange(claim_, nullptr) = completion;
+    return true;
+  }
+  // With the baton, by a thread that polls: the next completion of this section goes to `out`, if none waits and nobody
+  // is to be called for it.
+  void claim(hca::Completion& out) { claim_ = &out; }
+  // Ends the claim. Whether `out` was written.
+  bool end_claim() { return std::exchange(claim_, nullptr) == nullptr; }
+  // Takes the oldest completion, as poll().
+  [[gnu::always_inline]] bool take(hca::Completion& out) {
+    const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
+    if (!ring().pop(out)) {
+      const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;
+      if (!has_missed_a_move || !take_after_move(out)) return false;
+    }
+    settle(out);
+    return true;
+  }
+  // Whether take() would take nothing. May be wrong if it says no.
+  bool looks_empty() const {
+    const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
+    return moves % 2 == 0 && ring().looks_empty() && moves_.load(std::memory_order_seq_cst) == moves;
+  }
+  // After the completion has been taken: its receive does not count any more.
+  void settle(const hca::Completion& taken) {
+    if (taken.srq_account != 0) [[unlikely]]
+      accounts_.settle(taken.srq_account);
+  }
+
   // For fault injection, any thread. As push() of a completion that finds the queue full.
   void lose_one();
   // Wakes as a completion does, without one.
@@ -63,8 +98,10 @@ class CompletionQueue final : public hca::CompletionQueue {
   CompletionRing& ring() const { return *ring_.load(std::memory_order_acquire); }
   CompletionRing& ring_of(std::size_t capacity);
   void move_to(CompletionRing& to, std::span<hca::Completion> room);
-  std::size_t take_all(std::span<hca::Completion> out);
-  bool take(hca::Completion& out);
+  // What was posted later must not come before what waits in the ring.
+  bool may_go_to_poller() const {
+    return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring().looks_empty();
+  }
   bool take_after_move(hca::Completion& out);
   std::uint64_t await_no_move() const;
   [[gnu::always_inline]] bool add(const hca::Completion& completion) {
@@ -94,6 +131,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   base::EventCount event_count_;
   // Owned by the baton.
   std::vector<std::unique_ptr<CompletionRing>> rings_;  // the present one and those left by resize(), one a size
+  hca::Completion* claim_ = nullptr;                    // where the poller of this section wants its completion
   // Set by the maker.
   Share share_;
   std::size_t most_ = ~std::size_t{0};  // that resize() can reach

@@ -248,8 +248,13 @@ void DatagramQueuePair::complete_send(CompletionStatus status) {
   const bool is_success = status == CompletionStatus::kSuccess;
   if (!is_success) counters_.fail_request(status);
   if (is_success && (entry.flags & hca::kSignaled) == 0) return;
-  send_feed_.push(entry.wr_id, hca::CompletionOpcode::kSendDatagram, status, is_success ? entry.length : 0, false,
-                  (entry.flags & hca::kQuiet) != 0);
+  send_feed_.push_with_baton({.wr_id = entry.wr_id,
+                              .qp_context = 0,
+                              .length = is_success ? entry.length : 0,
+                              .status = status,
+                              .opcode = hca::CompletionOpcode::kSendDatagram,
+                              .solicited = false},
+                             (entry.flags & hca::kQuiet) != 0);
 }
 
 void DatagramQueuePair::complete_recv(CompletionStatus status, std::uint32_t length, bool is_solicited) {
@@ -259,9 +264,14 @@ void DatagramQueuePair::complete_recv(CompletionStatus status, std::uint32_t len
     counters_.add(hca::Transfer::kRecvDatagram, length);
   else
     counters_.fail_receive(status);
-  const std::uint16_t account = shared_ == nullptr ? std::uint16_t{0} : shared_->account();
-  recv_feed_.push(entry.wr_id, hca::CompletionOpcode::kRecvDatagram, status, length, is_solicited,
-                  (entry.flags & hca::kQuiet) != 0, account);
+  recv_feed_.push_with_baton({.wr_id = entry.wr_id,
+                              .qp_context = 0,
+                              .length = length,
+                              .status = status,
+                              .opcode = hca::CompletionOpcode::kRecvDatagram,
+                              .solicited = is_solicited,
+                              .srq_account = shared_ == nullptr ? std::uint16_t{0} : shared_->account()},
+                             (entry.flags & hca::kQuiet) != 0);
 }
 
 void DatagramQueuePair::flush() {

@@ -14,10 +14,6 @@
 namespace softdat::simnic {
 namespace {
 
-// A polling thread reads the clock, and asks the kernel, once in so many polls.
-constexpr std::uint64_t kPollsPerClock = 64;
-// While the engine thread stands aside, the pollers turn at least once in each of its rests.
-static_assert(EngineThread::kBusyPolls >= kPollsPerClock);
 constexpr std::size_t kTakesTurn = transport::Carrier::kTakesTurn;
 // Longer than any answer on an idle machine takes.
 constexpr base::Duration kPatience = std::chrono::microseconds(20);
@@ -39,12 +35,6 @@ Engine::~Engine() {
 
 base::Time Engine::now() const {
   return drive_ == Drive::kByHand ? now_ : base::Clock::now();
-}
-
-std::uint64_t Engine::count_poll() {
-  const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
-  polls_.store(polls + 1, std::memory_order_relaxed);
-  return polls;
 }
 
 base::Time Engine::poll_time(std::uint64_t poll) const {
@@ -82,14 +72,6 @@ inline std::size_t Engine::look_with_baton(std::uint64_t poll) {
   return done;
 }
 
-// Without the baton. Most polls of a thread that waits for a message end here.
-inline bool Engine::is_empty_poll() {
-  if (!is_calm_.load(std::memory_order_relaxed) || watch_words_ == nullptr || !watch_words_->are_quiet()) return false;
-  if (polls_.load(std::memory_order_relaxed) % kPollsPerClock == 0) return false;
-  count_poll();
-  return true;
-}
-
 // A ringer that found the baton taken relies on this look at the doorbells, after the baton has been given away. If
 // taking it back fails, its next holder looks.
 inline void Engine::leave() {
@@ -99,37 +81,63 @@ inline void Engine::leave() {
     serve_late_ringers();
 }
 
+// Another of the queues that are polled in turn asks the kernel.
+inline bool Engine::may_leave_to_leader(const void* queue) {
+  return queue != nullptr && does_poll_ask_kernel_.load(std::memory_order_relaxed) && !leader_.leads(queue);
+}
+
 bool Engine::progress_for(const void* queue) {
-  if (is_empty_poll()) {
-    if (thread_) thread_->note_polls();
-    return tell_news();
+  if (is_empty_poll()) return false;
+  return may_leave_to_leader(queue) ? tell_news() : progress_with_baton();
+}
+
+bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
+  if (may_leave_to_leader(&queue)) return tell_news() && queue.take(out);
+  return progress_and_take(queue, out);
+}
+
+// Looks, or turns.
+inline Engine::Polled Engine::poll_with_baton() {
+  const std::uint64_t poll = count_poll();
+  const std::size_t seen = look_with_baton(poll);
+  if (seen != kTakesTurn) return {seen, false};
+  const std::size_t done = turn_with_baton(poll_time(poll), poll_haste());
+  return {done, drive_ == Drive::kThread && is_polled_in_vain(poll, done)};
+}
+
+// Without the baton.
+inline void Engine::end_poll(const Polled& polled) {
+  if (thread_) {
+    thread_->note_polls();
+    thread_->note_deadline();
   }
-  const bool may_leave_it =
-      queue != nullptr && does_poll_ask_kernel_.load(std::memory_order_relaxed) && !leader_.leads(queue);
-  return may_leave_it ? tell_news() : progress_with_baton();
+  if (polled.should_yield) [[unlikely]]
+    std::this_thread::yield();
 }
 
-inline bool Engine::tell_news() {
-  return upcalls_.has_news() && upcalls_.deliver();
-}
-
-// Looks, or turns, unless another thread has the baton.
+// Does nothing while another thread has the baton.
 [[gnu::noinline]] bool Engine::progress_with_baton() {
-  std::size_t done = 0;
-  bool should_yield = false;
+  Polled polled;
   if (baton_.try_take()) {
-    const std::uint64_t poll = count_poll();
-    const std::size_t seen = look_with_baton(poll);
-    done = seen != kTakesTurn ? seen : turn_with_baton(poll_time(poll), poll_haste());
-    should_yield = seen == kTakesTurn && drive_ == Drive::kThread && is_polled_in_vain(poll, done);
+    polled = poll_with_baton();
     leave();
-    if (thread_) {
-      thread_->note_polls();
-      thread_->note_deadline();
-    }
+    end_poll(polled);
   }
-  if (should_yield) std::this_thread::yield();
-  return tell_news() || done > 0;
+  return tell_news() || polled.done > 0;
+}
+
+// The same, and takes a completion of `queue`.
+bool Engine::progress_and_take(CompletionQueue& queue, hca::Completion& out) {
+  if (!baton_.try_take()) return tell_news() && queue.take(out);
+  queue.claim(out);
+  const Polled polled = poll_with_baton();
+  const bool is_taken = queue.end_claim();
+  leave();
+  end_poll(polled);
+  const bool is_told = tell_news();
+  if (!is_taken) return (is_told || polled.done > 0) && queue.take(out);
+  queue.settle(out);
+  return true;
 }
 
 void Engine::catch_up() {

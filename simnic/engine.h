@@ -14,7 +14,9 @@
 #include "base/event_count.h"
 #include "base/timers.h"
 #include "simnic/baton.h"
+#include "simnic/completion_queue.h"
 #include "simnic/doorbell_list.h"
+#include "simnic/engine_thread.h"
 #include "simnic/failure_watch.h"
 #include "simnic/lane.h"
 #include "simnic/poll_leader.h"
@@ -24,8 +26,6 @@
 #include "transport/carrier.h"
 
 namespace softdat::simnic {
-
-class EngineThread;
 
 // What turns an engine when no consumer does.
 enum class Drive {
@@ -61,6 +61,11 @@ class Engine {
   bool progress() { return progress_for(nullptr); }
   // As hca::Device::progress_for(); null: of no queue.
   bool progress_for(const void* queue);
+  // The same for a thread that has found this queue empty, with a second look. True: `out` was written.
+  bool take_by_progress(CompletionQueue& queue, hca::Completion& out);
+  // Nothing has come, and there is nothing to tell. Counts as a poll then. Most polls of a thread that waits for a
+  // message end here.
+  bool is_empty_poll();
 
   // Any thread; drives time by hand. Returns how many things were done.
   std::size_t turn(base::Time now, Haste haste = Haste::kEager);
@@ -119,12 +124,25 @@ class Engine {
  private:
   friend class EngineThread;
 
+  // A polling thread reads the clock, and asks the kernel, once in so many polls.
+  static constexpr std::uint64_t kPollsPerClock = 64;
+  // While the engine thread stands aside, the pollers turn at least once in each of its rests.
+  static_assert(EngineThread::kBusyPolls >= kPollsPerClock);
+
   // One turn, unless another thread has the baton. True when something was done.
   bool peek();
   bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty(); }
-  bool is_empty_poll();
-  bool tell_news();
+  bool may_leave_to_leader(const void* queue);
+  bool tell_news() { return upcalls_.has_news() && upcalls_.deliver(); }
   bool progress_with_baton();
+  bool progress_and_take(CompletionQueue& queue, hca::Completion& out);
+  // A poll with the baton. How much was done, and whether the caller should yield.
+  struct Polled {
+    std::size_t done = 0;
+    bool should_yield = false;
+  };
+  Polled poll_with_baton();
+  void end_poll(const Polled& polled);
   std::size_t look_with_baton(std::uint64_t poll);
   std::size_t turn_with_baton(base::Time now, Haste haste);
   void renew_fault_guard();          // before what has arrived is copied to the consumer
@@ -134,8 +152,13 @@ class Engine {
   void promote_with_baton();
   void leave();  // gives the baton away, and runs tasks that were rung at that moment
   void serve_late_ringers();
-  void let_go();               // leave(), and have the engine thread serve sinks and timers
-  std::uint64_t count_poll();  // returns the number of polls before this one
+  void let_go();  // leave(), and have the engine thread serve sinks and timers
+  // Returns the number of polls before this one.
+  std::uint64_t count_poll() {
+    const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+    polls_.store(polls + 1, std::memory_order_relaxed);
+    return polls;
+  }
   base::Time poll_time(std::uint64_t poll) const;
   Haste poll_haste() const;
   bool is_polled_in_vain(std::uint64_t poll, std::size_t done);
@@ -177,5 +200,15 @@ class Engine {
   // Last: it uses all of the above from its construction on.
   std::unique_ptr<EngineThread> thread_;
 };
+
+[[gnu::always_inline]] inline bool Engine::is_empty_poll() {
+  const bool is_quiet =
+      is_calm_.load(std::memory_order_relaxed) && watch_words_ != nullptr && watch_words_->are_quiet();
+  if (!is_quiet || upcalls_.has_news()) return false;
+  if (polls_.load(std::memory_order_relaxed) % kPollsPerClock == 0) return false;
+  count_poll();
+  if (thread_) thread_->note_polls();
+  return true;
+}
 
 }  // namespace softdat::simnic

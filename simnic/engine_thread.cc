@@ -110,8 +110,7 @@ void EngineThread::hand_over() {
   if (mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside) kick();
 }
 
-void EngineThread::note_polls() {
-  if (mode_.load(std::memory_order_relaxed) != Mode::kWaiting) return;
+void EngineThread::end_wait_of_polled() {
   if (polls() - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
   const std::uint64_t wait = waits_.load(std::memory_order_relaxed);
   if (interrupted_wait_.exchange(wait, std::memory_order_relaxed) == wait) return;

@@ -41,7 +41,10 @@ class EngineThread {
   bool is_standing_aside() const { return mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside; }
 
   // Any thread, after a poll: has a waiting engine thread stand aside once that was in earnest.
-  void note_polls();
+  void note_polls() {
+    if (mode_.load(std::memory_order_relaxed) == Mode::kWaiting) [[unlikely]]
+      end_wait_of_polled();
+  }
 
   // Any thread, after a section: wakes a thread that waits beyond the next deadline.
   void note_deadline();
@@ -49,6 +52,7 @@ class EngineThread {
  private:
   enum class Mode : std::uint8_t { kTurning, kWaiting, kStandingAside };
 
+  void end_wait_of_polled();
   void run();
   // Blocks in the carrier. True when consumers polled in earnest meanwhile.
   bool wait_for_work();

@@ -10,6 +10,7 @@
 #include "hca/receive_accounts.h"
 #include "simnic/capture/live.h"
 #include "simnic/capture/live_door.h"
+#include "simnic/completion_queue.h"
 #include "simnic/datagram_switch.h"
 #include "simnic/direct/home.h"
 #include "simnic/engine.h"
@@ -73,6 +74,10 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   void allow_captures(transport::Carrier& carrier);
   bool progress() final { return engine_.progress(); }
   bool progress_for(const void* queue) final { return engine_.progress_for(queue); }
+  Found poll(hca::CompletionQueue& queue, hca::Completion& out) final {
+    auto& own = static_cast<CompletionQueue&>(queue);
+    return own.looks_empty() && engine_.is_empty_poll() ? Found::kNothing : poll_slowly(own, out);
+  }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) final {
     return engine_.sleep(count, ticket, deadline);
   }
@@ -86,6 +91,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   PostRules post_rules() const { return post_rules_of(rules_, attributes_); }
 
  private:
+  Found poll_slowly(CompletionQueue& queue, hca::Completion& out);
   // Throws std::bad_alloc.
   virtual std::unique_ptr<QueuePair> make_queue_pair(const NicView& view, const hca::QueuePairConfig& config);
 

@@ -351,12 +351,17 @@ void Requester::complete_oldest(CompletionStatus status) {
     complete_bind(status);
   } else {
     // Copied out: once it has left the queue its slot may be filled anew.
-    const std::uint64_t wr_id = oldest.wr_id;
+    const bool is_success = status == CompletionStatus::kSuccess;
+    const hca::Completion completion{.wr_id = oldest.wr_id,
+                                     .qp_context = 0,
+                                     .length = is_success ? oldest.length : 0,
+                                     .status = status,
+                                     .opcode = hca::completion_opcode(oldest.opcode),
+                                     .solicited = false};
     const std::uint32_t flags = oldest.flags;
-    const std::uint32_t length = oldest.length;
-    const SendOpcode opcode = oldest.opcode;
     queue_.drop_oldest();
-    tell(wr_id, opcode, flags, status, length);
+    const bool is_wanted = !is_success || (flags & hca::kSignaled) != 0;
+    if (is_wanted) feed_.push_with_baton(completion, (flags & hca::kQuiet) != 0);
   }
   settled_.store(number + 1, std::memory_order_release);
 }
@@ -371,16 +376,16 @@ void Requester::complete_bind(CompletionStatus status) {
   feed_.push_bind(bind.wr_id, context, status, (bind.flags & hca::kQuiet) != 0);
 }
 
-inline void Requester::tell(std::uint64_t wr_id, SendOpcode opcode, std::uint32_t flags, CompletionStatus status,
-                            std::uint32_t length) {
-  const bool is_success = status == CompletionStatus::kSuccess;
-  if (is_success && (flags & hca::kSignaled) == 0) return;
-  feed_.push(wr_id, hca::completion_opcode(opcode), status, is_success ? length : 0, false, (flags & hca::kQuiet) != 0);
-}
-
 void Requester::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
   SOFTDAT_PROBE(place_directly, feed_.context(), request.opcode, length);
-  tell(request.wr_id, request.opcode, request.flags, CompletionStatus::kSuccess, length);
+  if ((request.flags & hca::kSignaled) == 0) return;
+  feed_.push({.wr_id = request.wr_id,
+              .qp_context = 0,
+              .length = length,
+              .status = CompletionStatus::kSuccess,
+              .opcode = hca::completion_opcode(request.opcode),
+              .solicited = false},
+             (request.flags & hca::kQuiet) != 0);
 }
 
 std::optional<Fault> Requester::find_fault() const {

@@ -129,8 +129,6 @@ class Requester final : public transport::PayloadSource {
   void complete_done();
   void complete_oldest(hca::CompletionStatus status);
   [[gnu::cold, gnu::noinline]] void complete_bind(hca::CompletionStatus status);
-  void tell(std::uint64_t wr_id, hca::SendOpcode opcode, std::uint32_t flags, hca::CompletionStatus status,
-            std::uint32_t length);
 
   // Fixed after construction.
   const MemoryView memory_;

@@ -313,15 +313,24 @@ bool Responder::gather(std::uint64_t offset, std::size_t length, transport::Slic
 void Responder::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited,
                                 hca::CompletionOpcode opcode, std::uint32_t extra) {
   const RecvEntry& oldest = queue_.at(queue_.completed());
-  const std::uint64_t wr_id = oldest.wr_id;
+  const bool voids_key = opcode == hca::CompletionOpcode::kRecvInvalidate;
+  const hca::Completion completion{
+      .wr_id = oldest.wr_id,
+      .qp_context = 0,
+      .length = length,
+      .status = status,
+      .opcode = opcode,
+      .solicited = is_solicited,
+      .invalidated = voids_key ? extra : 0,
+      .srq_account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account(),
+      .immediate = voids_key ? 0 : extra};
   const bool is_quiet = (oldest.flags & hca::kQuiet) != 0;
   queue_.drop_oldest();
   if (status == CompletionStatus::kSuccess) [[likely]]
     counters_.add(transfer_of(opcode), length);
   else
     counters_.fail_receive(status);
-  const std::uint16_t account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account();
-  feed_.push(wr_id, opcode, status, length, is_solicited, is_quiet, account, extra);
+  feed_.push_with_baton(completion, is_quiet);
 }
 
 void Responder::flush(CompletionStatus blamed) {

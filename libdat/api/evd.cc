@@ -147,15 +147,26 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
   return evd_return_code(evd->post_software(event->event_data.software_event_data.pointer));
 }
 
+// What is no completion.
+[[gnu::noinline]] static DAT_RETURN dequeue_other(EventDispatcher& evd, DAT_EVENT& event) {
+  object::Event taken;
+  const Status status = evd.dequeue_other(taken);
+  if (status.ok()) write_event(taken, event);
+  return return_code(status);
+}
+
 // Of one piece, as posts are: see ep_post.cc.
 [[gnu::flatten]] DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
-  const auto evd = pin_handle<EventDispatcher>(evd_handle);
+  const auto evd = object::HandleTable::instance().pin_exclusively<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
   if (event == nullptr) return refuse_argument(2);
-  object::Event taken;
-  const Status status = evd->dequeue(taken);
-  if (status.ok()) write_event(taken, *event);
-  return return_code(status);
+  using enum EventDispatcher::Dequeued;
+  hca::Completion completion;
+  const EventDispatcher::Dequeued dequeued = evd->dequeue_completion(completion);
+  if (dequeued == kNothing) return return_code(EventDispatcher::no_completion());
+  if (dequeued == kOther) return dequeue_other(*evd, *event);
+  write_event(completion, evd_handle, *event);
+  return DAT_SUCCESS;
 }
 
 DAT_RETURN evd_free(DAT_EVD_HANDLE evd_handle) {

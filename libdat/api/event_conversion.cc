@@ -6,6 +6,7 @@
 
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/numbers.h"
+#include "libdat/object/hca_status.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -235,18 +236,25 @@ void write_body(const RmrBindCompletion& from, DAT_EVENT& to) {
   data.status = status_of(from.status);
 }
 
-[[gnu::noinline]] void write_any_body(const object::Event& from, DAT_EVENT& to) {
-  std::visit([&](const auto& body) { write_body(body, to); }, from.body);
+[[gnu::noinline]] void write_bind(const hca::Completion& from, object::Handle evd, DAT_EVENT& to) {
+  object::Event event{.evd = evd, .body = {}};
+  object::write_completion(from, event);
+  write_event(event, to);
 }
 
 }  // namespace
 
 void write_event(const object::Event& from, DAT_EVENT& to) {
   to.evd_handle = from.evd;
-  // What there is most of, without the detour by a table.
-  if (const auto* completion = std::get_if<DtoCompletion>(&from.body)) [[likely]]
-    return write_body(*completion, to);
-  write_any_body(from, to);
+  std::visit([&](const auto& body) { write_body(body, to); }, from.body);
+}
+
+// Apart from evd_dequeue(), which is of one piece: most polls find nothing.
+[[gnu::noinline, gnu::flatten]] void write_event(const hca::Completion& from, object::Handle evd, DAT_EVENT& to) {
+  if (from.opcode == hca::CompletionOpcode::kBind) [[unlikely]]
+    return write_bind(from, evd, to);
+  to.evd_handle = evd;
+  write_body(object::dto_completion(from), to);
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

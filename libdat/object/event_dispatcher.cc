@@ -133,21 +133,51 @@ void EventDispatcher::discard_events() {
   }
 }
 
-// Of one piece: who polls for a message hears of it the later, the longer a look at an empty queue takes.
-[[gnu::flatten]] Status EventDispatcher::dequeue(Event& event) {
-  if (has_waiter_.load(std::memory_order_relaxed)) [[unlikely]] {
-    return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
+Status EventDispatcher::dequeue(Event& event) {
+  const std::lock_guard lock(static_cast<Cell*>(handle())->call_lock());
+  hca::Completion completion;
+  switch (dequeue_completion(completion)) {
+    case Dequeued::kCompletion:
+      write_completion(completion, event);
+      event.evd = handle();
+      return kOk;
+    case Dequeued::kNothing:
+      return no_completion();
+    case Dequeued::kOther:
+      break;
   }
+  return dequeue_other(event);
+}
+
+EventDispatcher::Dequeued EventDispatcher::dequeue_completion(hca::Completion& out) {
+  const bool is_plain = cq_ != nullptr && ring_.is_empty() && !has_waiter_.load(std::memory_order_relaxed);
+  if (!is_plain) [[unlikely]]
+    return Dequeued::kOther;
+  using enum hca::Device::Found;
+  const hca::Device::Found found = device_->poll(*cq_, out);
+  if (found == kNothing) {
+    if (!ring_.is_empty()) [[unlikely]]
+      return Dequeued::kOther;
+    counters_.add_alone(evd_counter::kDequeueNotFound);
+    return Dequeued::kNothing;
+  }
+  counters_.add_alone(found == kAtOnce ? evd_counter::kDequeueFound : evd_counter::kDequeuePollFound);
+  SOFTDAT_PROBE(dequeue, handle(), out.wr_id, out.opcode, out.status, out.length);
+  return Dequeued::kCompletion;
+}
+
+Status EventDispatcher::dequeue_other(Event& event) {
+  if (has_waiter_.load(std::memory_order_relaxed)) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
   if (take(event)) {
-    counters_.add(evd_counter::kDequeueFound);
+    counters_.add_alone(evd_counter::kDequeueFound);
     return kOk;
   }
-  if (progress_and_take(event)) {
-    counters_.add(evd_counter::kDequeuePollFound);
+  if (device_->progress_for(this) && take(event)) {
+    counters_.add_alone(evd_counter::kDequeuePollFound);
     return kOk;
   }
-  counters_.add(evd_counter::kDequeueNotFound);
-  return empty_status();
+  counters_.add_alone(evd_counter::kDequeueNotFound);
+  return cq_ == nullptr ? queue_empty(false) : no_completion();
 }
 
 // Each dequeue is counted once, by how it ended; the rest follows.
@@ -174,21 +204,6 @@ base::EvdRecord EventDispatcher::counters_now() {
   const std::size_t completions = cq_ == nullptr ? 0 : cq_->high_water();
   record.high_water = static_cast<std::uint32_t>(std::max(completions, ring_.high_water()));
   return record;
-}
-
-// Where nothing was done, there is nothing more than at the first sight.
-bool EventDispatcher::progress_and_take(Event& event) {
-  return device_->progress_for(this) && take_after_progress(event);
-}
-
-// Not in dequeue(), which is of one piece and would grow by half.
-[[gnu::noinline]] bool EventDispatcher::take_after_progress(Event& event) {
-  return take(event);
-}
-
-// Stock providers spell it so, and a stock program compares with the bare number.
-Status EventDispatcher::empty_status() const {
-  return queue_empty(cq_ != nullptr);
 }
 
 bool EventDispatcher::take(Event& event) {

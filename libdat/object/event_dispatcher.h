@@ -48,6 +48,14 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // there is no event it makes the device's progress and looks again.
   Status dequeue(Event& event);
 
+  // The same in two steps, so that a completion reaches the caller without being made an Event. kNothing: the answer is
+  // no_completion(). kOther: dequeue_other() has the answer. REQUIRES of both steps: an ExclusivePin.
+  enum class Dequeued : std::uint8_t { kNothing, kCompletion, kOther };
+  Dequeued dequeue_completion(hca::Completion& out);
+  Status dequeue_other(Event& event);
+  // Stock providers answer so where completions come, and a stock program compares with the bare number.
+  static constexpr Status no_completion() { return queue_empty(true); }
+
   // dat_evd_wait. Writes `event` on success, `nmore` also on TIMEOUT_EXPIRED and INTERRUPTED_CALL. REQUIRES: the
   // cancellation of the thread was deferred before the EVD was pinned (cancellation_shield.h).
   Status wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore);
@@ -108,13 +116,10 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
 
   // event_dispatcher.cc
   bool take(Event& event);
-  bool progress_and_take(Event& event);
-  bool take_after_progress(Event& event);
   bool take_completion(Event& event);
   bool take_in_order(Event& event);
   std::int32_t count() const;
   std::int32_t count_left(std::int32_t threshold) const;
-  Status empty_status() const;
   void arm();
   bool note_modes_locked();
   void notify_waiter();

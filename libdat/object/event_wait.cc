@@ -71,7 +71,7 @@ class EventDispatcher::Waiter {
 Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore) {
   if (const Status status = check_wait(threshold); !status.ok()) return status;
   counters_.add(evd_counter::kWait);
-  if (threshold == 1 && (take(event) || (timeout_us == 0 && device_->progress() && take_after_progress(event)))) {
+  if (threshold == 1 && (take(event) || (timeout_us == 0 && device_->progress() && take(event)))) {
     nmore = count_left(threshold);
     return kOk;
   }

@@ -4,9 +4,14 @@
 // registries dispatch through it. The word stays when the object is freed, so a stale handle still reaches this library
 // and is refused.
 //
-// Cell::word_ is the only word that several threads write: its low half counts pins, and its high half holds the kind
-// and the live bit, which add() and close() change. All changes are read-modify-writes. A pin that saw the live bit
-// (acquire) sees all that add() stored before (release).
+// Cell::word_ is a word that several threads write: its low half counts pins, and its high half holds the kind and the
+// live bit, which add() and close() change. All changes are read-modify-writes. A pin that saw the live bit (acquire)
+// sees all that add() stored before (release).
+//
+// Cell::lock_ stands for a pin in calls that exclude each other (ExclusivePin): such a call locks, and then looks at
+// word_. close() takes the live bit away, and then locks once: a call that locks afterwards finds the cell not live,
+// and no call that locked before is still under way. One locked instruction is pin, exclusion and the fence against
+// close().
 //
 // A child made by fork() starts with an empty table, because the objects use sockets and shared memory of the parent,
 // and their threads do not exist in the child.
@@ -20,6 +25,7 @@
 #include <utility>
 
 #include "base/handle_range.h"
+#include "base/spin_lock.h"
 #include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 
@@ -41,6 +47,18 @@ class alignas(64) Cell {
     if ((word_.fetch_sub(1, std::memory_order_seq_cst) & kClosing) != 0) tell_closer();
   }
 
+  // Holds the cell until leave(), and keeps others out that call this. False if it is not live or of another kind.
+  bool try_enter(Kind kind) {
+    lock_.lock();
+    if (is_live_as(word_.load(std::memory_order_acquire), kind)) [[likely]]
+      return true;
+    lock_.unlock();
+    return false;
+  }
+  void leave() { lock_.unlock(); }
+  // The same for a thread that has a pin.
+  base::Ordered<base::SpinLock, locks::kExclusiveCall>& call_lock() { return lock_; }
+
  private:
   friend class HandleTable;
   static constexpr std::uint64_t kLive = std::uint64_t{1} << 40;
@@ -60,6 +78,7 @@ class alignas(64) Cell {
   std::atomic<const void*> maker_{nullptr};  // stored before publish(); see HandleTable::note_maker()
   std::atomic<const void*> freer_{nullptr};  // of the object that was here last
   std::atomic<std::uint8_t> last_kind_{kNoKind};
+  base::Ordered<base::SpinLock, locks::kExclusiveCall> lock_;
   static constexpr std::uint8_t kNoKind = 0xff;  // nothing has been freed here
 };
 
@@ -108,6 +127,27 @@ class Pin {
   Cell* cell_ = nullptr;
 };
 
+// The same for a call that excludes other such calls of the object, and without a locked instruction at its end. What
+// the call does must not lead to another such call.
+template <typename T>
+class ExclusivePin {
+ public:
+  // Empty if `cell` is null or no live cell of a T.
+  explicit ExclusivePin(Cell* cell) : cell_(cell != nullptr && cell->try_enter(T::kKind) ? cell : nullptr) {}
+  ExclusivePin(const ExclusivePin&) = delete;
+  ExclusivePin& operator=(const ExclusivePin&) = delete;
+  ~ExclusivePin() {
+    if (cell_ != nullptr) cell_->leave();
+  }
+
+  explicit operator bool() const { return cell_ != nullptr; }
+  T* operator->() const { return static_cast<T*>(cell_->object()); }
+  T& operator*() const { return *operator->(); }
+
+ private:
+  Cell* const cell_ = nullptr;
+};
+
 // Any thread. Never destroyed, because programs call DAT functions in atexit handlers.
 class HandleTable {
  public:
@@ -124,6 +164,10 @@ class HandleTable {
     return cell != nullptr && cell->try_pin(T::kKind) ? Pin<T>(cell) : Pin<T>();
   }
   Pin<Object> pin_any(const void* handle);
+  template <typename T>
+  ExclusivePin<T> pin_exclusively(const void* handle) {
+    return ExclusivePin<T>(is_cell(handle) ? static_cast<Cell*>(const_cast<void*>(handle)) : nullptr);
+  }
 
   // For messages about a wrong handle. The object may end meanwhile.
   HandleHistory history(const void* handle);
@@ -134,10 +178,10 @@ class HandleTable {
   void publish(Object& object);
   void abandon(Object& object);
 
-  // Ends an object: marks it closing, calls on_closing(), waits until `pin` is the only one, calls detach(), removes it
-  // from its IA and frees the cell. False, without any effect but the release of `pin`, if another thread has begun to
-  // close it. Deadlocks if the calling thread holds another Pin of the object, so a sink must not hold one while it
-  // calls the consumer.
+  // Ends an object: marks it closing, calls on_closing(), waits until `pin` is the only one and no exclusive call is
+  // under way, calls detach(), removes it from its IA and frees the cell. False, without any effect but the release of
+  // `pin`, if another thread has begun to close it. Deadlocks if the calling thread holds another Pin of the object, so
+  // a sink must not hold one while it calls the consumer.
   bool close(Pin<Object> pin);
 
   // For reports: remembers the address in the consumer's code that created the object. REQUIRES: add() was called, and
@@ -161,9 +205,15 @@ class HandleTable {
 
  private:
   constexpr HandleTable() = default;
+  // As HandleRange::holds(), with a step that the compiler knows.
+  bool is_cell(const void* handle) const {
+    const std::size_t in_range = range_.size.load(std::memory_order_acquire);
+    const std::uintptr_t begin = range_.begin.load(std::memory_order_relaxed);
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(handle) - begin;
+    return offset < in_range && offset % sizeof(Cell) == 0;
+  }
   Cell* find(const void* handle) const {
-    if (!range_.holds(handle)) return nullptr;
-    return static_cast<Cell*>(const_cast<void*>(handle));
+    return is_cell(handle) ? static_cast<Cell*>(const_cast<void*>(handle)) : nullptr;
   }
   Cell* take_cell_locked();
   Cell* take_new_locked();

@@ -27,15 +27,22 @@ DtoOperation dto_operation(hca::CompletionOpcode opcode);
 // A refused bind; `privileges` are those asked for, `argument` is the triplet.
 Status bind_failure(hca::Error error, std::uint32_t privileges, StatusDetail argument);
 
-// A completion as DAT's event; its context is the EP's handle, or the RMR's.
+// A completion as DAT's event; its context is the EP's handle. REQUIRES: not that of a bind.
+inline DtoCompletion dto_completion(const hca::Completion& from) {
+  return {reinterpret_cast<Handle>(from.qp_context),
+          from.wr_id,
+          from.length,
+          dto_status(from.status),
+          dto_operation(from.opcode),
+          from.invalidated,
+          from.immediate};
+}
+// The same of any completion; that of a bind has the RMR's handle as its context.
 inline void write_completion(const hca::Completion& from, Event& to) {
-  const auto object = reinterpret_cast<Handle>(from.qp_context);
   if (from.opcode == hca::CompletionOpcode::kBind) [[unlikely]] {
-    to.body = RmrBindCompletion{object, from.wr_id, dto_status(from.status)};
+    to.body = RmrBindCompletion{reinterpret_cast<Handle>(from.qp_context), from.wr_id, dto_status(from.status)};
   } else {
-    to.body =
-        DtoCompletion{object,           from.wr_id,    from.length, dto_status(from.status), dto_operation(from.opcode),
-                      from.invalidated, from.immediate};
+    to.body = dto_completion(from);
   }
 }
 

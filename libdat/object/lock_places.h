@@ -13,6 +13,7 @@ inline constexpr base::LockPlace kResize{40, "EventDispatcher::resize_mutex_",
 inline constexpr base::LockPlace kModify{40, "Endpoint::modify_mutex_", "an endpoint is modified"};
 inline constexpr base::LockPlace kSharedReceiveQueue{40, "SharedReceiveQueue::mutex_",
                                                      "an SRQ is resized or its watermark set"};
+inline constexpr base::LockPlace kExclusiveCall{45, "Cell::lock_", "an event is dequeued"};
 inline constexpr base::LockPlace kEndpoint{50, "Endpoint::mutex_",
                                            "state, attributes and connection of an endpoint change"};
 inline constexpr base::LockPlace kInterfaceAdapter{65, "InterfaceAdapter::mutex_",
@@ -33,9 +34,8 @@ inline constexpr base::LockPlace kEndpointWords{base::kLeafPlace, "Endpoint::wor
                                                 "the last failure's words are written or read"};
 
 inline constexpr std::array kOfObject = {
-    &kResize,           &kModify,          &kSharedReceiveQueue,   &kEndpoint,
-    &kInterfaceAdapter, &kEventDispatcher, &kConsumerNotification, &kPublisherCreation,
-    &kPublisher,        &kEventRing,       &kHandleTable,          &kCounterSet,
-    &kEndpointWords};
+    &kResize,           &kModify,          &kSharedReceiveQueue,   &kExclusiveCall,     &kEndpoint,
+    &kInterfaceAdapter, &kEventDispatcher, &kConsumerNotification, &kPublisherCreation, &kPublisher,
+    &kEventRing,        &kHandleTable,     &kCounterSet,           &kEndpointWords};
 
 }  // namespace softdat::locks

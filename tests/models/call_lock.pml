@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lock word of a handle cell against free: one locked exchange is pin, mutual exclusion and revocation fence.
+/* The lock of a handle cell against free: one locked exchange is pin, mutual exclusion and the fence against free.
  * Two callers exchange LOCK to 1, look whether the cell is closing, work on the object, and store LOCK 0. The freer
- * stores CLOSING, fences, waits until LOCK has been 0 once, and destroys the object. The exchange of a caller that the
- * freer did not see is behind the freer's fence, so this caller sees CLOSING.
+ * stores CLOSING, takes LOCK once as callers do, gives it back, and destroys the object. A caller that takes LOCK after
+ * the freer sees CLOSING, and no caller that took it before is still inside.
  * Words: LOCK is exchanged and stored by its holder; CLOSING is stored by the freer alone, once.
  *
- * refused: NO_FENCE     the freer's look at LOCK overtakes its store of CLOSING
+ * refused: LATE_CLOSING the freer stores CLOSING after it has given LOCK back
  * refused: LOOK_FIRST   a caller looks at CLOSING before it holds LOCK
- * refused: NO_WAIT      the freer does not wait for the holder
+ * refused: NO_WAIT      the freer does not take LOCK
  * refused: PLAIN_TAKE   LOCK is taken by a load and a store */
 #define THREADS 3
 #define WORDS 2
@@ -20,6 +20,27 @@
 bool is_destroyed = false;
 byte inside = 0;
 
+inline take(me) {
+#ifdef PLAIN_TAKE
+  do
+  :: get(me, LOCK, was);
+     if
+     :: was == 0 -> put(me, LOCK, 1); break
+     :: else
+     fi
+  od;
+#else
+  do
+  :: memory[LOCK] == 0 || pending[(me) * WORDS + LOCK] > 0 ->
+     swap(me, LOCK, 1, was);
+     if
+     :: was == 0 -> break
+     :: else
+     fi
+  od;
+#endif
+}
+
 proctype caller(byte me) {
   byte was;
   byte closing;
@@ -31,24 +52,7 @@ proctype caller(byte me) {
 #ifdef LOOK_FIRST
        get(me, CLOSING, closing);
 #endif
-#ifdef PLAIN_TAKE
-       do
-       :: get(me, LOCK, was);
-          if
-          :: was == 0 -> put(me, LOCK, 1); break
-          :: else
-          fi
-       od;
-#else
-       do
-       :: memory[LOCK] == 0 || pending[me * WORDS + LOCK] > 0 ->
-          swap(me, LOCK, 1, was);
-          if
-          :: was == 0 -> break
-          :: else
-          fi
-       od;
-#endif
+       take(me);
 #ifndef LOOK_FIRST
        get(me, CLOSING, closing);
 #endif
@@ -65,12 +69,16 @@ proctype caller(byte me) {
 }
 
 proctype freer() {
+  byte was;
+#ifndef LATE_CLOSING
   put(FREER, CLOSING, 1);
-#ifndef NO_FENCE
-  fence(FREER);
 #endif
 #ifndef NO_WAIT
-  memory[LOCK] == 0;
+  take(FREER);
+  put(FREER, LOCK, 0);
+#endif
+#ifdef LATE_CLOSING
+  put(FREER, CLOSING, 1);
 #endif
   is_destroyed = true
 }

@@ -15,13 +15,13 @@ class CompletionQueueTest : public ::testing::Test {
   bool push(std::uint64_t wr_id, bool is_quiet = false, bool solicited = false,
             CompletionStatus status = CompletionStatus::kSuccess) {
     const Engine::Hold hold(engine_);
-    return queue_.push({.wr_id = wr_id,
-                        .qp_context = 0,
-                        .length = 0,
-                        .status = status,
-                        .opcode = CompletionOpcode::kSend,
-                        .solicited = solicited},
-                       is_quiet);
+    return queue_.push_with_baton({.wr_id = wr_id,
+                                   .qp_context = 0,
+                                   .length = 0,
+                                   .status = status,
+                                   .opcode = CompletionOpcode::kSend,
+                                   .solicited = solicited},
+                                  is_quiet);
   }
   std::vector<std::uint64_t> poll_all() {
     std::vector<std::uint64_t> found;
@@ -72,6 +72,52 @@ TEST_F(CompletionQueueTest, NeverWithinTheSectionThatPushes) {
   hca::Completion completion{};
   queue_.push(completion, false);
   EXPECT_EQ(log_.completions, 0);
+}
+
+TEST_F(CompletionQueueTest, FirstCompletionOfASectionGoesToThePollerThatClaimsIt) {
+  hca::Completion claimed{};
+  queue_.claim(claimed);
+  for (std::uint64_t i = 1; i <= 3; ++i) push(i);
+  EXPECT_TRUE(queue_.end_claim());
+  EXPECT_EQ(claimed.wr_id, 1u);
+  EXPECT_EQ(poll_all(), (std::vector<std::uint64_t>{2, 3}));
+}
+
+TEST_F(CompletionQueueTest, ClaimEndsWithTheSection) {
+  hca::Completion claimed{};
+  queue_.claim(claimed);
+  EXPECT_FALSE(queue_.end_claim());
+  push(1);
+  EXPECT_EQ(claimed.wr_id, 0u);
+  EXPECT_EQ(poll_all(), std::vector<std::uint64_t>{1});
+}
+
+// A request that was carried out directly has completed before, and waits in the ring.
+TEST_F(CompletionQueueTest, ClaimedCompletionDoesNotOvertakeOneThatWaits) {
+  hca::Completion claimed{};
+  queue_.claim(claimed);
+  const hca::Completion directly{.wr_id = 1,
+                                 .qp_context = 0,
+                                 .length = 0,
+                                 .status = CompletionStatus::kSuccess,
+                                 .opcode = CompletionOpcode::kWrite,
+                                 .solicited = false};
+  EXPECT_TRUE(queue_.push(directly, false));
+  push(2);
+  EXPECT_FALSE(queue_.end_claim());
+  EXPECT_EQ(poll_all(), (std::vector<std::uint64_t>{1, 2}));
+}
+
+// A CNO hears of each completion that comes while it is armed.
+TEST_F(CompletionQueueTest, ArmedQueueTellsItsSinkAlthoughThereIsAClaim) {
+  queue_.arm(false);
+  hca::Completion claimed{};
+  queue_.claim(claimed);
+  push(1);
+  EXPECT_FALSE(queue_.end_claim());
+  deliver();
+  EXPECT_EQ(log_.completions, 1);
+  EXPECT_EQ(poll_all(), std::vector<std::uint64_t>{1});
 }
 
 TEST_F(CompletionQueueTest, SolicitedMeansSolicitedOrFailed) {

@@ -150,5 +150,76 @@ TEST_F(HandleTableTest, PinsAndFreesMayRace) {
   for (std::thread& user : users) user.join();
 }
 
+class ExclusivePinTest : public HandleTableTest {
+ protected:
+  ExclusivePin<ProtectionZone> enter(const void* handle) { return table_.pin_exclusively<ProtectionZone>(handle); }
+};
+
+TEST_F(ExclusivePinTest, OnlyALiveHandleOfItsKindIsEntered) {
+  const Handle pz = world_.make_pz();
+  EXPECT_TRUE(enter(pz));
+  EXPECT_EQ(enter(pz)->query().ia, world_.ia);
+  EXPECT_FALSE(enter(world_.ia));
+  EXPECT_FALSE(enter(nullptr));
+  EXPECT_FALSE(enter(static_cast<char*>(pz) + 1));
+  ASSERT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz)), kOk);
+  EXPECT_FALSE(enter(pz));
+}
+
+TEST_F(ExclusivePinTest, FreeWaitsForIt) {
+  const Handle pz = world_.make_pz();
+  std::atomic<bool> is_freed{false};
+  std::thread freeing;
+  {
+    const auto call = enter(pz);
+    freeing = std::thread([&] {
+      EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz)), kOk);
+      is_freed.store(true);
+    });
+    EXPECT_TRUE(eventually([&] { return !pin_handle<ProtectionZone>(pz); }));
+    EXPECT_FALSE(is_freed.load());
+    EXPECT_EQ(call->query().ia, world_.ia);  // still whole
+  }
+  freeing.join();
+  EXPECT_TRUE(is_freed.load());
+}
+
+TEST_F(ExclusivePinTest, KeepsOthersOut) {
+  const Handle pz = world_.make_pz();
+  int inside = 0;  // not atomic: the cell's lock guards it
+  std::vector<std::thread> users;
+  for (int i = 0; i < 3; ++i) {
+    users.emplace_back([&] {
+      for (int call = 0; call < 10'000; ++call) {
+        const auto pin = enter(pz);
+        if (pin) ++inside;
+      }
+    });
+  }
+  for (std::thread& user : users) user.join();
+  EXPECT_EQ(inside, 30'000);
+}
+
+TEST_F(ExclusivePinTest, CallsAndFreesMayRace) {
+  std::atomic<Handle> shared{world_.make_pz()};
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> users;
+  for (int i = 0; i < 3; ++i) {
+    users.emplace_back([&] {
+      while (!is_over.load()) {
+        if (const auto call = enter(shared.load())) {
+          EXPECT_EQ(call->query().ia, world_.ia);
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const Handle old = shared.exchange(world_.make_pz());
+    EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(old)), kOk);
+  }
+  is_over.store(true);
+  for (std::thread& user : users) user.join();
+}
+
 }  // namespace
 }  // namespace softdat::object
