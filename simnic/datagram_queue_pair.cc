@@ -111,13 +111,13 @@ DatagramQueuePair::~DatagramQueuePair() {
 
 hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
-  auto entry = make_recv_entry(memory_, request, limits_.recv_sge);
-  if (!entry) return hca::fail(entry.reason());
   {
     const std::lock_guard lock(recv_mutex_);
+    ResolvedSegment found;
+    const hca::Outcome outcome = check_receive(memory_, recv_regions_, request, limits_.recv_sge, found);
+    if (!outcome) return outcome;
     if (recvs_.is_full()) return hca::fail(hca::Error::kLimitReached);
-    recvs_.push(*entry, request.local);
-    counters_.add(hca::Transfer::kPostRecv, entry->length);
+    counters_.add(hca::Transfer::kPostRecv, push_receive(request, found, recvs_));
   }
   // Both looks must follow the push: a thread that enters kError or sets a limit looks at the queue afterwards.
   const bool is_alarming = recv_limits_.is_alarming([this] { return recvs_outstanding(); });

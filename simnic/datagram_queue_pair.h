@@ -17,6 +17,7 @@
 #include "simnic/lock_places.h"
 #include "simnic/quota.h"
 #include "simnic/receive_limits.h"
+#include "simnic/region_cache.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
 #include "simnic/task.h"
@@ -128,6 +129,7 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   base::Mutex<locks::kPostDatagram> send_mutex_;         // guards the posting side of sends_
   base::Mutex<locks::kPostDatagramReceive> recv_mutex_;  // guards the posting side of recvs_
   hca::TransferCounters counters_;  // of posts: guarded by their mutex; of receives: owned by the baton
+  RegionCache recv_regions_;        // guarded by recv_mutex_
   // state_ is written with the baton, and with both mutexes when it leaves kError.
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Owned by the baton.

@@ -13,7 +13,7 @@ struct ResolvedSegment {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   std::uint64_t removals = kNever;  // before the poster looked
-  std::byte* place = nullptr;       // null of an empty segment
+  std::byte* place = nullptr;       // means nothing if the segment is empty
 };
 
 }  // namespace softdat::simnic

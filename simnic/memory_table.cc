@@ -242,6 +242,15 @@ AccessError MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::u
   return AccessError::kNone;
 }
 
+bool MemoryTable::find_region(std::uint32_t key, MemoryPlace& to) const {
+  const Slot* slot = find_live(key);
+  if (slot == nullptr) return false;
+  to.address = slot->address.load(std::memory_order_relaxed);
+  to.length = slot->length.load(std::memory_order_relaxed);
+  to.place = reinterpret_cast<std::byte*>(to.address + slot->shift.load(std::memory_order_relaxed));
+  return true;
+}
+
 AccessError MemoryTable::check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const {
   if (length == 0) return AccessError::kNone;
   const Slot* slot = find_live(key);

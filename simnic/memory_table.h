@@ -69,6 +69,13 @@ struct MemoryGrant {
   std::uint64_t shift = 0;  // from there to the address in this process
 };
 
+// Where a region lies.
+struct MemoryPlace {
+  std::uint64_t address = 0;  // of the first byte, as users of the key name it
+  std::uint64_t length = 0;
+  std::byte* place = nullptr;  // in this process
+};
+
 // What a window is to be bound to.
 struct WindowGrant {
   std::uint32_t region;   // its key
@@ -131,6 +138,10 @@ class MemoryTable {
   // check(), and where the range begins in this process; null of an empty one.
   AccessError locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
                      Accessor who, std::byte*& place) const;
+
+  // Where the region or window of this key lies, whatever its domain and rights. False: there is none. Any thread;
+  // counts only if no key has been removed since before the key was checked.
+  bool find_region(std::uint32_t key, MemoryPlace& to) const;
 
   // Why check() refuses this, or, where it does not, that the memory itself cannot be accessed; with what stands or
   // stood under the key. Any thread; slow.

@@ -26,6 +26,7 @@
 #include "simnic/queue_pair_state.h"
 #include "simnic/quota.h"
 #include "simnic/receive_limits.h"
+#include "simnic/region_cache.h"
 #include "simnic/requester.h"
 #include "simnic/responder.h"
 #include "simnic/rnr_policy.h"
@@ -122,6 +123,8 @@ class QueuePair : public hca::QueuePair,
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) final;
 
   // _post
+  AccessError check_local(const hca::SendRequest& request, ResolvedSegment& found);
+  AccessError check_written(const hca::SendRequest& request, ResolvedSegment& found) const;
   bool post_directly(const hca::SendRequest& request, std::uint32_t length);
   void place_directly(const hca::SendRequest& request, SendEntry& entry);
   bool has_copied_for_long(std::uint64_t length);
@@ -205,6 +208,8 @@ class QueuePair : public hca::QueuePair,
   base::Ordered<base::BriefLock, locks::kPostReceive> recv_mutex_;  // guards the posting side of responder_.queue()
   // state_ is written with the baton by advance() alone, and with both mutexes when it leaves kError.
   mutable base::Guarded<hca::Address, locks::kRemote> remote_;  // set with the baton
+  RegionCache send_regions_;   // for those that read local memory; guarded by send_mutex_
+  RegionCache recv_regions_;   // guarded by recv_mutex_
   ReceiveLimits recv_limits_;  // set with the baton, which then looks at the queue; asked by posters after they pushed
   // Written with the baton and recv_mutex_, read with either: another has inherited the receives.
   bool is_retired_ = false;

@@ -13,15 +13,6 @@ namespace {
 // Copied in some microseconds, in which something may have come.
 constexpr std::uint64_t kLongCopies = std::uint64_t{256} << 10;
 
-// A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
-// carried out meanwhile has then published its key by the time of the check.
-AccessError check_local(const MemoryView& memory, const hca::SendRequest& request, ResolvedSegment& found) {
-  const bool may_open_yet = request.opcode == hca::SendOpcode::kReadToWindow && !request.local.empty() &&
-                            memory.table.is_reserved(request.local.front().lkey);
-  const AccessError fault = check_segments(memory, request.local, local_rights(request.opcode), found);
-  return fault == AccessError::kBadKey && may_open_yet ? AccessError::kNone : fault;
-}
-
 // In place: a copy would wait until the processor has put together the small stores that it reads.
 inline void write_entry(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
                         SendEntry& entry) {
@@ -40,24 +31,37 @@ inline void write_entry(const hca::SendRequest& request, std::uint32_t length, c
 
 }  // namespace
 
-hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
-  if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
-  const std::uint64_t length = hca::total_length(request.local);
-  if (!hca::is_well_formed(request, length) || request.local.size() > limits_.send_sge) {
-    return hca::fail(hca::Error::kInvalidArgument);
-  }
-  if (hca::awaits_response(request.opcode) && limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
-  ResolvedSegment found;
-  const AccessError fault = check_local(memory_, request, found);
-  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
+// With the posting lock.
+inline AccessError QueuePair::check_local(const hca::SendRequest& request, ResolvedSegment& found) {
+  if (hca::written_right(request.opcode) != 0) return check_written(request, found);
+  return send_regions_.check(memory_, request.local, kLocalRead, found);
+}
 
-  const auto bytes = static_cast<std::uint32_t>(length);
+// A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
+// carried out meanwhile has then published its key by the time of the check.
+[[gnu::noinline]] AccessError QueuePair::check_written(const hca::SendRequest& request, ResolvedSegment& found) const {
+  const bool may_open_yet = request.opcode == hca::SendOpcode::kReadToWindow && !request.local.empty() &&
+                            memory_.table.is_reserved(request.local.front().lkey);
+  const AccessError fault = check_segments(memory_, request.local, local_rights(request.opcode), found);
+  return fault == AccessError::kBadKey && may_open_yet ? AccessError::kNone : fault;
+}
+
+hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   bool is_done = false;
   bool is_late = false;
   {
     const std::lock_guard lock(send_mutex_);
-    // Again: reset() changes the state under this lock, so nothing slips into a new life.
+    // reset() changes the state under this lock, so nothing slips into a new life.
     if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
+    const std::uint64_t length = hca::total_length(request.local);
+    if (!hca::is_well_formed(request, length) || request.local.size() > limits_.send_sge) {
+      return hca::fail(hca::Error::kInvalidArgument);
+    }
+    if (hca::awaits_response(request.opcode) && limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
+    ResolvedSegment found;
+    const AccessError fault = check_local(request, found);
+    if (fault != AccessError::kNone) return hca::fail(error_of(fault));
+    const auto bytes = static_cast<std::uint32_t>(length);
     is_done = direct_.is_open() && post_directly(request, bytes);
     if (!is_done) {
       if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);

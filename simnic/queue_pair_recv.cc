@@ -8,16 +8,17 @@ namespace softdat::simnic {
 
 hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
-  auto entry = make_recv_entry(memory_, request, limits_.recv_sge);
-  if (!entry) return hca::fail(entry.reason());
   {
     const std::lock_guard lock(recv_mutex_);
-    if (is_retired_) return hca::fail(hca::Error::kInvalidState);
-    if (responder_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
+    ResolvedSegment found;
+    const hca::Outcome outcome = check_receive(memory_, recv_regions_, request, limits_.recv_sge, found);
+    if (!outcome) return outcome;
     auto& queue = responder_.queue();
-    queue.push(*entry, request.local);
-    counters_.add(hca::Transfer::kPostRecv, entry->length);
-    if (direct_.publishes(entry->length)) [[unlikely]] {
+    if (is_retired_) return hca::fail(hca::Error::kInvalidState);
+    if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
+    const std::uint64_t length = push_receive(request, found, queue);
+    counters_.add(hca::Transfer::kPostRecv, length);
+    if (direct_.publishes(length)) [[unlikely]] {
       direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
     }
   }

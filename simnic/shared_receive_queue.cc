@@ -47,16 +47,17 @@ std::uint32_t SharedReceiveQueue::capacity() const {
 }
 
 hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
-  auto entry = make_recv_entry(memory_, request, max_segments_);
-  if (!entry) return hca::fail(entry.reason());
   {
     const std::lock_guard lock(post_mutex_);
+    ResolvedSegment found;
+    const hca::Outcome outcome = check_receive(memory_, regions_, request, max_segments_, found);
+    if (!outcome) return outcome;
     const std::uint32_t owed = accounts_.owed(account_);
     if (owed >= capacity_) return hca::fail(hca::Error::kLimitReached);
     high_water_ = std::max(high_water_, owed + 1);
     accounts_.charge(account_);
     queue_->note_caller();
-    queue_->push(*entry, request.local);
+    push_receive(request, found, *queue_);
   }
   if (is_starved_.load(std::memory_order_seq_cst)) engine_.ring(*this);
   return hca::Done{};

@@ -21,6 +21,7 @@
 #include "hca/receive_accounts.h"
 #include "simnic/lock_places.h"
 #include "simnic/quota.h"
+#include "simnic/region_cache.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/task.h"
 #include "simnic/work_queue.h"
@@ -89,6 +90,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   std::unique_ptr<WorkQueue<RecvEntry>> queue_;
   std::uint32_t capacity_;
   std::uint32_t high_water_ = 0;  // guarded by post_mutex_
+  RegionCache regions_;           // guarded by post_mutex_
   // Owned by the baton.
   std::uint32_t limit_ = 0;
   std::size_t users_ = 0;
