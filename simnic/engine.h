@@ -66,6 +66,10 @@ class Engine {
   // Nothing has come, and there is nothing to tell. Counts as a poll then. Most polls of a thread that waits for a
   // message end here.
   bool is_empty_poll();
+  // Any thread that has found a completion in its queue, without progress. This is a poll, too: a program that takes
+  // what one look has brought polls steadily, and the engine thread should go on standing aside. So, as of all polls,
+  // every 64th makes a turn.
+  void note_found();
 
   // Any thread; drives time by hand. Returns how many things were done.
   std::size_t turn(base::Time now, Haste haste = Haste::kEager);
@@ -200,6 +204,15 @@ class Engine {
   // Last: it uses all of the above from its construction on.
   std::unique_ptr<EngineThread> thread_;
 };
+
+inline void Engine::note_found() {
+  if (polls_.load(std::memory_order_relaxed) % kPollsPerClock == 0) [[unlikely]] {
+    progress_with_baton();
+    return;
+  }
+  count_poll();
+  if (thread_) thread_->note_polls();
+}
 
 [[gnu::always_inline]] inline bool Engine::is_empty_poll() {
   const bool is_quiet =

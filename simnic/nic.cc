@@ -300,7 +300,10 @@ hca::Result<std::unique_ptr<hca::Listener>> Nic::listen(std::uint64_t service_id
 
 // Apart: most polls find nothing.
 [[gnu::noinline]] hca::Device::Found Nic::poll_slowly(CompletionQueue& queue, hca::Completion& out) {
-  if (queue.take(out)) return Found::kAtOnce;
+  if (queue.take(out)) {
+    engine_.note_found();
+    return Found::kAtOnce;
+  }
   return engine_.take_by_progress(queue, out) ? Found::kByProgress : Found::kNothing;
 }
 

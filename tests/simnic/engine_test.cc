@@ -93,6 +93,16 @@ TEST_F(EngineTest, PollingInEarnestSendsTheEngineThreadAsideAndItComesBack) {
   EXPECT_EQ(carrier_->last_deadline.load(), base::kNever.time_since_epoch().count());
 }
 
+// Most polls of a busy receiver: one look brings many messages.
+TEST_F(EngineTest, PollsThatFindACompletionAtOnceSendTheEngineThreadAsideToo) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  ASSERT_TRUE(await([&] {
+    engine_.note_found();
+    return carrier_->returns.load() == 1;
+  }));
+  EXPECT_EQ(carrier_->interrupts.load(), 1);
+}
+
 TEST_F(EngineTest, AFewPollsDoNotDisturbTheEngineThread) {
   ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
   for (std::uint64_t i = 0; i + 1 < EngineThread::kBusyPolls; ++i) engine_.progress();
@@ -202,6 +212,15 @@ TEST(EngineByHandTest, WhatIsPutOffRunsInTheNextTurnOrAtOnceWhenInHaste) {
   EXPECT_EQ(task.runs, 1);
   engine.turn({}, Haste::kPatient);
   EXPECT_EQ(task.runs, 1);
+}
+
+// The engine thread stands aside because of such polls, so some of them do its work.
+TEST(EngineByHandTest, EverySixtyFourthPollThatFindsACompletionAtOnceMakesATurn) {
+  auto owned = std::make_unique<StillCarrier>();
+  const StillCarrier& carrier = *owned;
+  Engine engine(std::move(owned), Drive::kByHand);
+  for (int i = 0; i < 640; ++i) engine.note_found();
+  EXPECT_EQ(carrier.turns.load(), 10);
 }
 
 // Polls of an engine whose carrier has nothing to do are mostly no turns; but nothing that is due waits for one.
