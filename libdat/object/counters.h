@@ -3,12 +3,14 @@
 // SoftDAT does not count are always 0.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
+#include "base/assert.h"
 #include "libdat/object/lock_places.h"
 
 namespace softdat::object {
@@ -76,9 +78,13 @@ enum : std::size_t {
 template <std::size_t kSize>
 class CounterSet {
  public:
-  void add(std::size_t which) { values_[which].fetch_add(1, std::memory_order_relaxed); }
+  void add(std::size_t which) {
+    SOFTDAT_DEBUG_CHECK(which < kSize, "a counter that is added to is one of the set", which, kSize);
+    values_[which].fetch_add(1, std::memory_order_relaxed);
+  }
   // The same without a locked instruction. REQUIRES: one thread at a time adds to this counter.
   void add_alone(std::size_t which) {
+    SOFTDAT_DEBUG_CHECK(which < kSize, "a counter that is added to is one of the set", which, kSize);
     values_[which].store(values_[which].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   // The count since creation, without regard to resets.
@@ -86,9 +92,11 @@ class CounterSet {
 
   // The part of `total` that came after the last reset of that counter. Resets it if asked.
   std::uint64_t since_reset(std::size_t which, std::uint64_t total, bool reset) {
+    SOFTDAT_DEBUG_CHECK(which < kSize, "a counter that is read is one of the set", which, kSize);
     const std::lock_guard lock(mutex_);
-    const std::uint64_t result = total - bases_[which];
-    if (reset) bases_[which] = total;
+    // Another thread may have reset it at a greater total, after the caller had read its own.
+    const std::uint64_t result = total - std::min(total, bases_[which]);
+    if (reset) bases_[which] = std::max(bases_[which], total);
     return result;
   }
 
