@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/process_start.h"
 
 namespace softdat::base {
@@ -78,6 +79,7 @@ bool CounterFile::open() {
 }
 
 void CounterFile::begin() {
+  check(memory_ != nullptr, "a snapshot is written to an open file");
   head_ = {.generation = generation_ + 1,
            .bytes = sizeof(SnapshotHead),
            .records = 0,
@@ -87,6 +89,10 @@ void CounterFile::begin() {
 }
 
 void CounterFile::add_bytes(RecordKind kind, std::span<const std::byte> body) {
+  SOFTDAT_DEBUG_CHECK(head_.generation == generation_ + 1, "begin() comes before the records", head_.generation,
+                      generation_);
+  SOFTDAT_DEBUG_CHECK(head_.bytes >= sizeof(SnapshotHead) && head_.bytes <= kHalfBytes, "a snapshot lies in its half",
+                      head_.bytes);
   const std::uint64_t bytes = sizeof(RecordHead) + body.size();
   const std::uint64_t room = kind == RecordKind::kProcess ? kHalfBytes : kHalfBytes - kKeptForProcess;
   if (head_.bytes + bytes > room) {
@@ -102,6 +108,7 @@ void CounterFile::add_bytes(RecordKind kind, std::span<const std::byte> body) {
 }
 
 void CounterFile::publish(std::uint64_t now_ns, std::uint64_t period_ns) {
+  check(head_.generation == generation_ + 1, "begin() comes before publish()", head_.generation, generation_);
   head_.published_ns = now_ns;
   head_.period_ns = period_ns;
   std::memcpy(half(head_.generation), &head_, sizeof head_);

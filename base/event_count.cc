@@ -10,6 +10,7 @@
 #include <climits>
 #include <ctime>
 
+#include "base/assert.h"
 #include "base/lock_order.h"
 #include "base/uncancelled.h"
 
@@ -66,7 +67,8 @@ EventCount::Ticket EventCount::prepare() {
 }
 
 void EventCount::cancel() {
-  waiters_.fetch_sub(1, std::memory_order_relaxed);
+  [[maybe_unused]] const std::uint32_t waiters = waiters_.fetch_sub(1, std::memory_order_relaxed);
+  SOFTDAT_DEBUG_CHECK(waiters > 0, "each prepare() is followed by one wait() or cancel()");
 }
 
 WakeReason EventCount::wait(Ticket ticket, Time deadline) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace softdat::base {
 
 #if defined(__x86_64__)
@@ -64,6 +66,7 @@ fault:
 
 // The rest, of fewer bytes than a vector.
 inline bool copy_tail(Copy& copy) {
+  SOFTDAT_DEBUG_CHECK(copy.length < kVector, "the tail is shorter than a vector", copy.length);
   auto& [to, from, length] = copy;
 #define SOFTDAT_CLOBBERED "rax"
   if (length >= 8) {
@@ -96,6 +99,8 @@ fault:
 
 // REQUIRES: a multiple of kWide bytes; `to` is aligned to as many.
 __attribute__((target("avx"))) bool copy_wide(std::byte* to, const std::byte* from, std::size_t length) {
+  SOFTDAT_DEBUG_CHECK(length % kWide == 0 && reinterpret_cast<std::uintptr_t>(to) % kWide == 0,
+                      "wide stores are whole and aligned", length, reinterpret_cast<std::uintptr_t>(to));
 #define SOFTDAT_MOVE_WIDE(at) "vmovdqu " #at "(%[from]), %%ymm0\nvmovdqa %%ymm0, " #at "(%[to])\n"
   for (; length >= 4 * kWide; to += 4 * kWide, from += 4 * kWide, length -= 4 * kWide) {
     asm goto(
@@ -122,6 +127,7 @@ fault:
 
 // Most of it. What programs watch is the end, which is left to stores that no processor makes in two.
 inline bool copy_bulk(Copy& copy) {
+  SOFTDAT_DEBUG_CHECK(copy.length >= kWorthWide, "wide stores are for long copies", copy.length);
   if (reinterpret_cast<std::uintptr_t>(copy.to) % kWide != 0 && !move_vector(copy)) return false;
   const std::size_t bulk = (copy.length - kWide) / kWide * kWide;
   if (!copy_wide(copy.to, copy.from, bulk)) return false;

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "base/assert.h"
+
 namespace softdat::base::pcapng {
 namespace {
 
@@ -59,6 +61,8 @@ class BlockBuilder {
     std::memcpy(to_.data() + start_, &type, sizeof type);
   }
   ~BlockBuilder() {
+    SOFTDAT_DEBUG_CHECK(to_.size() >= start_ && (!is_finished_ || (to_.size() - start_) % 4 == 0),
+                        "a block has whole words", to_.size(), start_);
     if (!is_finished_) to_.resize(start_);
   }
   BlockBuilder(const BlockBuilder&) = delete;

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/own_threads.h"
@@ -62,6 +63,7 @@ bool PieceFile::write(std::span<const std::byte> piece) {
 }
 
 void PieceWriter::start(const char* name) {
+  check(!thread_.joinable(), "a writer is started once");
   thread_ = start_own_thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), name);
 }
@@ -83,6 +85,8 @@ void PieceWriter::leave_to_parent() {
 
 bool PieceWriter::is_due_locked(Source::Level least) const {
   require_lock(locks::kPieceWriter);
+  SOFTDAT_DEBUG_CHECK(flushes_done_ <= flushes_asked_, "a flush is done after it was asked for", flushes_done_,
+                      flushes_asked_);
   return is_ending_ || flushes_asked_ != flushes_done_ || source_.level_locked() >= least;
 }
 

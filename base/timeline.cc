@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/lock_places.h"
@@ -182,6 +183,7 @@ void Timeline::enter() {
 }
 
 void Timeline::leave() {
+  SOFTDAT_DEBUG_CHECK(!has_cpu_ || t_own.depth > 0, "each leave() ends one enter()");
   if (!has_cpu_ || --t_own.depth > 0) return;
   static_cast<void>(cost_of_reading());
   t_own.left = processor_time();
@@ -198,11 +200,13 @@ void Timeline::tell_computed() {
 }
 
 Timeline::State* Timeline::state_of(Endpoint endpoint) {
+  require_lock(locks::kTimeline);
   const auto found = states_.find(endpoint);
   return found == states_.end() ? nullptr : &found->second;
 }
 
 Timeline::State* Timeline::state_at(const IpAddress& own) {
+  require_lock(locks::kTimeline);
   const auto found = endpoints_.find(own);
   return found == endpoints_.end() ? nullptr : state_of(found->second);
 }
@@ -264,6 +268,7 @@ std::uint64_t Timeline::flow_of(const State& state, bool is_own, Kind kind, std:
 }
 
 void Timeline::add_send(State& state, const Pending& pending) {
+  require_lock(locks::kTimeline);
   const auto await_message = [&](Kind kind) {
     auto& unsent = state.unsent[index_of(kind)];
     while (!unsent.empty() && unsent.front() < state.first_send) unsent.pop_front();
@@ -276,6 +281,8 @@ void Timeline::add_send(State& state, const Pending& pending) {
 }
 
 void Timeline::take_back_send(State& state) {
+  require_lock(locks::kTimeline);
+  SOFTDAT_DEBUG_CHECK(!state.sends.empty(), "a post that is taken back was noted");
   const Pending taken = state.sends.back();
   state.sends.pop_back();
   const auto forget_message = [&](Kind kind) {
@@ -289,6 +296,7 @@ void Timeline::take_back_send(State& state) {
 
 // The next that waits for its message of that kind; null: none.
 Timeline::Pending* Timeline::take_unsent(State& state, Kind kind) {
+  require_lock(locks::kTimeline);
   auto& unsent = state.unsent[index_of(kind)];
   while (!unsent.empty()) {
     const std::uint64_t number = unsent.front();
@@ -302,6 +310,8 @@ Timeline::Pending* Timeline::take_unsent(State& state, Kind kind) {
 }
 
 void Timeline::drop_sends(State& state, std::size_t count) {
+  require_lock(locks::kTimeline);
+  SOFTDAT_DEBUG_CHECK(count <= state.sends.size(), "sends that complete were noted", count, state.sends.size());
   state.sends.erase(state.sends.begin(), state.sends.begin() + static_cast<std::ptrdiff_t>(count));
   state.first_send += count;
 }
@@ -433,6 +443,7 @@ void Timeline::lack_room(const IpAddress& own) {
 
 // Completions come in the order of posts, but those of silent successes not at all.
 Timeline::Pending Timeline::take_completed(State& state, const Completion& completion) {
+  require_lock(locks::kTimeline);
   if (completion.is_receive) {
     return {
         .cookie = completion.cookie, .flow = flow_of(state, false, Kind::kSend, state.received++), .is_receive = true};
