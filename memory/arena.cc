@@ -397,6 +397,8 @@ void Arena::return_locked(const std::vector<FileRange>& pages) {
 
 // Of the file.
 void Arena::punch(const Range& range) const {
+  base::check(range.begin < range.end && range.end <= kArenaBytes && range.begin % kPage == 0 && range.end % kPage == 0,
+              "whole pages of the file are given back", range.begin, range.end);
   constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
   static_cast<void>(
       ::fallocate(file_.get(), kMode, static_cast<off_t>(range.begin), static_cast<off_t>(range.end - range.begin)));
@@ -439,6 +441,7 @@ void Arena::plan_fork_locked() {
 }
 
 void Arena::after_fork_in_parent() {
+  base::require_lock(locks::kArena);
   for (std::size_t i = 0; i < snapshot_count_; ++i) {
     const Snapshot& snapshot = snapshots_[i];
     if (snapshot.copy != nullptr) ::munmap(snapshot.copy, snapshot.range.end - snapshot.range.begin);
@@ -451,6 +454,7 @@ void Arena::after_fork_in_parent() {
 // Here nobody changes the map but this thread, so it is read anew: what was planned for may have been unmapped before
 // the fork, and something else be there. Nothing here may store into memory that is being parted.
 void Arena::after_fork_in_child() {
+  base::require_lock(locks::kArena);
   std::array<Mapping, 64> views;
   for (std::size_t count = views.size(); file_ && count == views.size();) {
     count = 0;
@@ -486,6 +490,8 @@ void Arena::part_view(const Mapping& view) const {
 }
 
 void Arena::forget_plan() {
+  SOFTDAT_DEBUG_CHECK(snapshot_count_ <= snapshot_room_, "a plan has room for its views", snapshot_count_,
+                      snapshot_room_);
   if (snapshots_ != nullptr) ::munmap(snapshots_, snapshot_room_ * sizeof(Snapshot));
   snapshots_ = nullptr;
   snapshot_count_ = 0;

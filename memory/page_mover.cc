@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/own_threads.h"
 #include "memory/shared_file.h"
 
@@ -26,6 +27,7 @@ namespace {
 
 // How much stands still at a time.
 constexpr std::uint64_t kPiece = std::uint64_t{256} << 10;
+constexpr std::uint64_t kPage = 4096;
 // Known to newer headers only.
 constexpr int kUserModeOnly = 1;      // UFFD_USER_MODE_ONLY
 constexpr int kPopulateToWrite = 23;  // MADV_POPULATE_WRITE
@@ -99,6 +101,8 @@ bool PageMover::open() {
 }
 
 MoveResult PageMover::move(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset, MoveWhen when) {
+  base::check(begin < end && begin % kPage == 0 && end % kPage == 0 && offset % kPage == 0, "whole pages move", begin,
+              end);
   if (!is_file_size_allowed(offset + (end - begin))) return MoveResult::kFailed;
   for (std::uint64_t at = begin; at < end; at += kPiece) {
     const MoveResult result = move_piece(at, std::min(kPiece, end - at), file, offset + (at - begin), when);
@@ -147,6 +151,7 @@ void PageMover::release(std::uint64_t begin, std::uint64_t length) {
 }
 
 bool PageMover::swap_backing(std::uint64_t begin, std::uint64_t length, int file, std::uint64_t offset) {
+  base::check(static_cast<bool>(faults_), "pages move under a userfaultfd");
   const uffdio_range range = {.start = begin, .len = length};
   uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
   const bool is_moved = ::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection) == 0 &&

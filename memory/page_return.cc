@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 namespace softdat::memory {
 namespace {
 
@@ -19,6 +21,9 @@ constexpr int kPopulateToWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 // afterwards. The kernel is then told to make these copies at once. The calls go around the C library, because
 // sanitizers would take the memory for new.
 bool return_pages(const SharedPages& pages, int file) {
+  base::check(
+      pages.begin < pages.end && pages.begin % kPage == 0 && pages.end % kPage == 0 && pages.offset % kPage == 0,
+      "whole pages return", pages.begin, pages.end);
   const std::uint64_t length = pages.end - pages.begin;
   const long got = ::syscall(SYS_mmap, pages.begin, length, kReadWrite, MAP_PRIVATE | MAP_FIXED, file, pages.offset);
   if (got != static_cast<long>(pages.begin)) return false;

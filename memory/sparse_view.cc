@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace softdat::memory {
 namespace {
 
@@ -33,6 +35,7 @@ bool SparseView::open_pieces(std::uint64_t first, std::uint64_t last) {
 
 // Two threads may open the same piece, which is harmless.
 bool SparseView::open_piece(std::uint64_t piece) {
+  base::check(piece <= (length_ - 1) >> kPieceShift, "a piece lies within the view", piece, length_);
   if (g_opened.load(std::memory_order_relaxed) >= kMostPieces) return open_all();
   const std::uint64_t begin = piece << kPieceShift;
   const std::size_t length = std::min(std::size_t{1} << kPieceShift, length_ - begin);
