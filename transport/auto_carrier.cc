@@ -46,7 +46,9 @@ class AutoRequest final : public InboundRequest {
 
  private:
   void settle() {
-    if (unanswered_) --*std::exchange(unanswered_, nullptr);
+    if (!unanswered_) return;
+    base::check(*unanswered_ > 0, "a port counts each request until it is answered");
+    --*std::exchange(unanswered_, nullptr);
   }
 
   const std::unique_ptr<InboundRequest> request_;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/event_count.h"
 #include "base/guarded.h"
 #include "base/handler_room.h"
@@ -95,6 +96,7 @@ class AsioReactor final : public Reactor {
   // Asio closes its descriptors by number, so it is left as it is once these numbers are the consumer's.
   ~AsioReactor() override {
     closed_in_child_.forget();
+    base::check(watches_ == 0, "a watch ends before its reactor", watches_);
     if (is_failing()) abandon(std::move(asio_));
   }
   std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
@@ -243,6 +245,8 @@ std::size_t AsioReactor::dispatch(bool look) {
   std::size_t told = 0;
   for (std::size_t i = 0; i < marks_.size(); ++i) {
     const Mark mark = std::move(marks_[i]);
+    SOFTDAT_DEBUG_CHECK((mark.record->outstanding & mark.readiness) == mark.readiness,
+                        "a sink is told what it asked for", mark.record->outstanding, mark.readiness);
     mark.record->outstanding &= ~mark.readiness;
     // An earlier sink of this very loop may have ended the watch.
     if (mark.record->sink == nullptr) continue;

@@ -25,6 +25,8 @@ void End::note_busy() {
 }
 
 void End::become_closed() {
+  base::require_lock(locks::kLoopNetwork);
+  base::check(!unanswered_ || *unanswered_ > 0, "a port counts each request until it is answered");
   state_ = EndState::kClosed;
   sink_ = nullptr;
   is_blocked_ = false;
@@ -35,6 +37,7 @@ void End::become_closed() {
 }
 
 void End::start_connecting(LoopCarrier& carrier, ChannelSink& sink, const Offer& request) {
+  SOFTDAT_DEBUG_CHECK(state_ == EndState::kIdle, "an end begins once", static_cast<std::uint64_t>(state_));
   carrier_ = &carrier;
   sink_ = &sink;
   offer_ = request;
@@ -42,6 +45,7 @@ void End::start_connecting(LoopCarrier& carrier, ChannelSink& sink, const Offer&
 }
 
 void End::start_requested(Unanswered unanswered, const Offer& request) {
+  SOFTDAT_DEBUG_CHECK(state_ == EndState::kIdle, "an end begins once", static_cast<std::uint64_t>(state_));
   offer_ = request;
   unanswered_ = std::move(unanswered);
   ++*unanswered_;
@@ -49,6 +53,7 @@ void End::start_requested(Unanswered unanswered, const Offer& request) {
 }
 
 bool End::accept(const Offer& reply, ChannelSink& sink) {
+  base::require_lock(locks::kLoopNetwork);
   if (state_ != EndState::kRequested) return false;
   Item item{.kind = ItemKind::kReply, .offer = reply};
   --*std::exchange(unanswered_, nullptr);
@@ -60,6 +65,7 @@ bool End::accept(const Offer& reply, ChannelSink& sink) {
 }
 
 void End::refuse(Refusal reason, std::span<const std::byte> private_data) {
+  base::require_lock(locks::kLoopNetwork);
   if (state_ != EndState::kRequested && state_ != EndState::kIdle) return;
   Item item{.kind = ItemKind::kRefusal, .refusal = reason};
   item.offer.private_data.assign(private_data.begin(), private_data.end());
@@ -68,6 +74,7 @@ void End::refuse(Refusal reason, std::span<const std::byte> private_data) {
 }
 
 SendResult End::send(const Message& message, PayloadSource* payload) {
+  base::require_lock(locks::kLoopNetwork);
   base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
   if (state_ == EndState::kConnecting || state_ == EndState::kAccepting) {
     is_blocked_ = true;
@@ -117,6 +124,7 @@ bool End::take_chunk(const Message& message, PayloadSource* payload, std::size_t
     base::check(done > before, "a gather covers at least one byte");
   }
   taken_ += length;
+  SOFTDAT_DEBUG_CHECK(taken_ <= payload_length(message), "a message has the bytes that were taken of it", taken_);
   item.is_last = taken_ == payload_length(message);
   peer().post(std::move(item));
   return true;
@@ -136,6 +144,7 @@ void End::end_with(CloseReason reason) {
 }
 
 void End::terminate(const TerminateCode& code) {
+  base::require_lock(locks::kLoopNetwork);
   if (state_ != EndState::kOpen && state_ != EndState::kAccepting) return close(CloseMode::kAbrupt);
   Item item{.kind = ItemKind::kTerminate};
   item.message.terminate = code;
@@ -144,6 +153,7 @@ void End::terminate(const TerminateCode& code) {
 }
 
 void End::close(CloseMode mode) {
+  base::require_lock(locks::kLoopNetwork);
   if (state_ == EndState::kClosed || state_ == EndState::kIdle) return;
   if (mode == CloseMode::kAbrupt) peer().drop_chunks();
   peer().post({.kind = ItemKind::kBye});
@@ -157,6 +167,7 @@ void End::drop_chunks() {
 }
 
 void End::lose() {
+  base::require_lock(locks::kLoopNetwork);
   if (state_ == EndState::kClosed || state_ == EndState::kFailing) return;
   end_with(CloseReason::kLost);
 }
@@ -167,6 +178,7 @@ void End::silence() {
 }
 
 void End::post(Item item) try {
+  base::require_lock(locks::kLoopNetwork);
   if (state_ == EndState::kClosed || ending_ || carrier_ == nullptr) return;
   item.due = network_.pick_due();
   if (!inbox_.empty()) item.due = std::max(item.due, inbox_.back().due);

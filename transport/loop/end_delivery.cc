@@ -14,6 +14,7 @@
 namespace softdat::transport::loop {
 
 bool End::deliver_one(base::Time now) {
+  base::require_lock(locks::kLoopNetwork);
   if (ending_) {
     deliver_closing(*ending_, {});
     return true;
@@ -21,6 +22,7 @@ bool End::deliver_one(base::Time now) {
   if (inbox_.empty() || inbox_.front().due > now) return false;
   Item item = std::move(inbox_.front());
   inbox_.pop_front();
+  SOFTDAT_DEBUG_CHECK(item.cost() <= inbox_cost_, "the inbox costs what its items cost", item.cost(), inbox_cost_);
   inbox_cost_ -= item.cost();
   if (peer().can_wake_sender()) peer().note_busy();
   deliver(item);
@@ -29,6 +31,7 @@ bool End::deliver_one(base::Time now) {
 
 bool End::wake_sender() {
   if (!can_wake_sender()) return false;
+  SOFTDAT_DEBUG_CHECK(sink_ != nullptr, "an end that is open has a sink");
   is_blocked_ = false;
   sink_->on_writable();
   return true;

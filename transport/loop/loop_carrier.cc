@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "transport/loop/conversation.h"
 
 namespace softdat::transport::loop {
@@ -163,6 +164,7 @@ void LoopCarrier::make_room() {
 
 void LoopCarrier::note_busy(const std::shared_ptr<End>& end) {
   if (end->set_queued(true)) return;
+  SOFTDAT_DEBUG_CHECK(busy_.size() < busy_.capacity(), "an end is noted without memory", busy_.size());
   busy_.push_back(end);
   has_work_.store(true, std::memory_order_seq_cst);
   activity_.notify();
@@ -175,6 +177,7 @@ std::size_t LoopCarrier::turn(base::Time now) {
   has_work_.store(false, std::memory_order_seq_cst);
   const bool fails_now = std::exchange(must_fail_, false);
   if (fails_now) break_down();
+  SOFTDAT_DEBUG_CHECK(in_turn_.empty(), "a turn does not begin within another", in_turn_.size());
   in_turn_.swap(busy_);
   if (network_.is_seeded()) std::shuffle(in_turn_.begin(), in_turn_.end(), network_.random());
   std::size_t count = fails_now ? 1 : 0;

@@ -56,11 +56,13 @@ std::optional<base::Time> LoopNetwork::next_due() const {
 }
 
 std::uint64_t LoopNetwork::enlist(const std::shared_ptr<Conversation>& conversation) {
+  base::require_lock(locks::kLoopNetwork);
   conversations_[++last_connection_] = conversation;
   return last_connection_;
 }
 
 LoopCarrier* LoopNetwork::find(const Address& address, std::uint64_t service_id) const {
+  base::require_lock(locks::kLoopNetwork);
   LoopCarrier* there = nullptr;
   for (auto [at, end] = carriers_.equal_range(address.with_port(0)); at != end; ++at) {
     there = at->second;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
+
 namespace softdat::transport::tcp {
 
 // Uninitialised on purpose: nothing is read that was not written first.
@@ -13,6 +15,8 @@ Storage BufferPool::make() {
 
 std::span<std::byte> ByteBuffer::room(std::size_t wanted) {
   if (!borrow()) return {};
+  SOFTDAT_DEBUG_CHECK(begin_ <= end_ && end_ <= BufferPool::kBufferSize, "the bytes lie within the buffer", begin_,
+                      end_);
   if (BufferPool::kBufferSize - end_ < wanted && begin_ > 0) {
     std::memmove(storage_.get(), storage_.get() + begin_, size());
     end_ -= begin_;

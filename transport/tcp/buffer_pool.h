@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace softdat::transport::tcp {
 
 using Storage = std::unique_ptr<std::byte[]>;
@@ -22,6 +24,7 @@ class BufferPool {
   // buffer.
   Storage take() { return kept_ > 0 ? std::move(free_[--kept_]) : make(); }
   void give(Storage storage) {
+    SOFTDAT_DEBUG_CHECK(storage != nullptr, "a buffer that is given back is there");
     if (kept_ < free_.size()) free_[kept_++] = std::move(storage);
   }
 
@@ -54,8 +57,14 @@ class ByteBuffer {
   std::span<std::byte> room(std::size_t wanted);
   // The largest space that room() can return.
   std::size_t free_space() const { return BufferPool::kBufferSize - size(); }
-  void commit(std::size_t length) { end_ += length; }
+  void commit(std::size_t length) {
+    SOFTDAT_DEBUG_CHECK(length == 0 || storage_ != nullptr, "bytes stand in a borrowed buffer");
+    SOFTDAT_DEBUG_CHECK(length <= BufferPool::kBufferSize - end_, "what is committed was written into the room", length,
+                        end_);
+    end_ += length;
+  }
   void consume(std::size_t length) {
+    SOFTDAT_DEBUG_CHECK(length <= size(), "no more is consumed than is there", length, size());
     begin_ += length;
     if (begin_ == end_) begin_ = end_ = 0;
   }

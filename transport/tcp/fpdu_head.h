@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/byte_order.h"
 #include "transport/message.h"
 #include "transport/tcp/fpdu.h"
@@ -25,6 +26,8 @@ inline bool looks_like_note(const Message& message) {
 // `knows_notes`: the peer does. REQUIRES: an opcode of the wire other than kTerminate.
 inline std::size_t encode_fpdu_head(const Message& message, std::uint32_t taken, std::size_t payload,
                                     std::uint32_t sequence, bool knows_notes, std::byte* to) {
+  SOFTDAT_DEBUG_CHECK(taken + payload <= payload_length(message), "an FPDU carries bytes of its message", taken,
+                      payload);
   Segment segment{.opcode = message.opcode, .is_last = taken + payload == payload_length(message)};
   if (is_tagged(message.opcode)) {
     segment.stag = message.stag;

@@ -19,6 +19,7 @@ constexpr std::array<std::byte, kMaxTrailer> kZeros{};
 
 void GatherBatch::add(const std::byte* data, std::size_t length) {
   if (length == 0) return;
+  SOFTDAT_DEBUG_CHECK(count_ < pieces_.size(), "a batch has room for the piece", count_);
   // sendmsg only reads, but iovec has no const.
   pieces_[count_++] = {const_cast<std::byte*>(data), length};
   bytes_ += length;
@@ -44,6 +45,11 @@ bool GatherBatch::add_payload(PayloadSource& payload, std::uint64_t offset, std:
 
 bool GatherBatch::add_fpdu(std::span<const std::byte> head, PayloadSource& payload, std::uint64_t offset,
                            std::size_t length, std::size_t trailer, std::size_t skip) {
+  SOFTDAT_DEBUG_CHECK(fpdus_ < kMaxFpdus && head.size() <= kHeadSize, "a batch has room for the head", fpdus_,
+                      head.size());
+  SOFTDAT_DEBUG_CHECK(skip < head.size() + length + trailer, "the socket has a part of the first FPDU, not all of it",
+                      skip, head.size() + length + trailer);
+  SOFTDAT_DEBUG_CHECK(trailer <= kZeros.size(), "there are zeros for every trailer", trailer);
   const auto before = std::pair(count_, bytes_);
   auto& copy = heads_[fpdus_++];
   std::memcpy(copy.data(), head.data(), head.size());

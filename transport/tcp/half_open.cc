@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace softdat::transport::tcp {
 namespace {
 
@@ -22,6 +24,9 @@ HalfOpen::Entry* HalfOpen::surplus(const Address& source) {
 }
 
 void HalfOpen::add(Entry& entry, const Address& source) {
+  SOFTDAT_DEBUG_CHECK(!entry.AllHook::is_linked(), "a connection is counted as half open once");
+  SOFTDAT_DEBUG_CHECK(surplus(source) == nullptr, "an older connection makes room before a new one is counted",
+                      all_.size());
   entry.source_ = source_of(source);
   sources_[entry.source_].push_back(entry);
   all_.push_back(entry);
@@ -31,6 +36,7 @@ void HalfOpen::remove(Entry& entry) {
   if (!entry.AllHook::is_linked()) return;
   all_.erase(all_.iterator_to(entry));
   const auto found = sources_.find(entry.source_);
+  base::check(found != sources_.end(), "a half-open connection is listed by its source, too");
   found->second.erase(found->second.iterator_to(entry));
   if (found->second.empty()) sources_.erase(found);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/peer_signs.h"
@@ -47,7 +48,10 @@ Hub::Hub(Reactor& reactor, const TcpOptions& options)
   unarmed_.reserve(kUsualDue);
 }
 
-Hub::~Hub() = default;
+Hub::~Hub() {
+  SOFTDAT_DEBUG_CHECK(connections_.empty(), "a carrier ends its connections before its hub", connections_.size());
+  SOFTDAT_DEBUG_CHECK(half_open_.size() == 0, "a connection that ends is not half open", half_open_.size());
+}
 
 void Hub::defer(const SharedConnection& connection) {
   if (std::exchange(connection->is_deferred_, true)) return;
@@ -90,6 +94,7 @@ void Hub::enlist(const SharedConnection& connection) {
     if (list->capacity() <= connections_.size()) list->reserve(2 * list->capacity());
   }
   HubEntry& entry = *connection;
+  base::check(!entry.is_linked() && entry.held_ == nullptr, "a connection is enlisted once");
   if (connections_.empty()) {
     timers_.set_after(*this, options_.peer_timeout / kLooksPerTimeout);
     note_work();
@@ -100,6 +105,7 @@ void Hub::enlist(const SharedConnection& connection) {
 
 void Hub::forget(const SharedConnection& connection) {
   HubEntry& entry = *connection;
+  SOFTDAT_DEBUG_CHECK(entry.is_linked() == (entry.held_ != nullptr), "a hub holds the connections of its list");
   if (entry.is_linked()) connections_.erase(connections_.iterator_to(entry));
   if (connections_.empty()) cancel_timer();
   entry.held_.reset();
@@ -165,6 +171,7 @@ void Hub::on_timer() {
 }
 
 void Hub::look_at(HubEntry& entry) {
+  SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a hub holds the connections of its list");
   const SharedConnection connection = entry.held_;
   const PeerSigns signs = peer_signs(connection->fd_.get());
   if (!signs.is_awaited || signs.heard != std::exchange(entry.heard_, signs.heard)) {
@@ -180,6 +187,7 @@ bool Hub::has_active() const {
 }
 
 void Hub::run_due() {
+  SOFTDAT_DEBUG_CHECK(running_.empty(), "a turn does not begin within another", running_.size());
   running_.swap(due_);
   // By number: a sink may begin a connection, which makes room in this list too.
   for (std::size_t i = 0; i < running_.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/guarded.h"
 #include "base/timers.h"
 #include "base/unique_fd.h"
@@ -58,7 +59,10 @@ class Hub final : private base::Timer {
   // It moves bytes: worth looking at without the reactor.
   void note_active(const SharedConnection& connection);
   // A writer waits, so that the reactor is looked at in every turn. Balanced by the same with -1.
-  void note_blocked_writer(int change) { blocked_writers_ += change; }
+  void note_blocked_writer(int change) {
+    SOFTDAT_DEBUG_CHECK(blocked_writers_ + change >= 0, "a writer that goes on was blocked");
+    blocked_writers_ += change;
+  }
   // The next wait() returns at once.
   void note_work();
 

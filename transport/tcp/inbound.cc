@@ -38,12 +38,14 @@ std::span<const std::byte> Inbound::segment_head() const {
 }
 
 bool Inbound::blame(const TerminateCode& code) {
+  SOFTDAT_DEBUG_CHECK(!fault_, "the parser stops at the first fault");
   fault_ = code;
   return false;
 }
 
 // A head that means nothing is still quoted.
 bool Inbound::blame_head(const TerminateCode& code, std::span<const std::byte> head) {
+  SOFTDAT_DEBUG_CHECK(head.size() <= head_.size(), "a head that is quoted has room", head.size());
   shape_ = {.ddp_size = head.size()};
   std::memcpy(head_.data(), head.data(), head.size());
   is_in_segment_ = true;
@@ -63,6 +65,8 @@ bool Inbound::step() {
 }
 
 bool Inbound::parse_head() {
+  SOFTDAT_DEBUG_CHECK(payload_left_ == 0 && trailer_left_ == 0, "a segment has ended before the next head is read",
+                      payload_left_, trailer_left_);
   const std::span<const std::byte> bytes = buffer_.bytes();
   if (bytes.size() < kLengthSize + kControlSize) return false;
   ulpdu_length_ = base::load_be<std::uint16_t>(bytes.data());
@@ -85,6 +89,9 @@ bool Inbound::is_crc_good(std::span<const std::byte> bytes) {
 }
 
 bool Inbound::begin_segment(const SegmentShape& shape, std::span<const std::byte> ulpdu) {
+  SOFTDAT_DEBUG_CHECK(!is_in_segment_, "one segment is read at a time");
+  SOFTDAT_DEBUG_CHECK(shape.head_size() <= head_.size(), "decode_shape() refuses a head that has no room",
+                      shape.head_size());
   shape_ = shape;
   std::memcpy(head_.data(), ulpdu.data(), shape.head_size());
   segment_ = decode_segment(shape, ulpdu);
@@ -139,6 +146,8 @@ bool Inbound::begin_untagged() {
 }
 
 bool Inbound::begin_message(Progress& progress) {
+  SOFTDAT_DEBUG_CHECK(carries_payload(segment_.opcode), "messages in several segments carry payload",
+                      static_cast<std::uint64_t>(segment_.opcode));
   if (!progress.is_active) {
     progress = {.is_active = true, .message = {.opcode = segment_.opcode, .stag = segment_.stag}};
     if (is_tagged(segment_.opcode)) progress.message.offset = segment_.offset;
@@ -156,12 +165,14 @@ bool Inbound::begin_message(Progress& progress) {
 
 // The sink hears the ack before the message. False when the sink has stopped receiving.
 bool Inbound::hear_riding_ack() {
+  SOFTDAT_DEBUG_CHECK(rules_.acks_ride, "acks ride where both sides agreed on it");
   heard_ack_ += segment_.stag;
   sink_.on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_ack_});
   return sink_.is_receiving();
 }
 
 bool Inbound::pass_payload() {
+  SOFTDAT_DEBUG_CHECK(is_in_segment_, "payload belongs to a segment whose head was read");
   if (payload_left_ > 0) return place_staged();
   if (owes_place_) {
     owes_place_ = false;
@@ -195,6 +206,8 @@ bool Inbound::report_fault(std::size_t length) {
 }
 
 Arrival Inbound::arrival_of(std::size_t length) {
+  SOFTDAT_DEBUG_CHECK(length <= payload_left_ && payload_left_ <= shape_.payload,
+                      "a place is asked for bytes of the present segment", length, payload_left_);
   const Progress& message = progress();
   const std::size_t into_segment = shape_.payload - payload_left_;
   return {.opcode = segment_.opcode,
@@ -224,12 +237,17 @@ std::optional<std::size_t> Inbound::copy_staged(const SliceList& slices, std::si
 }
 
 void Inbound::advance(std::size_t length) {
+  SOFTDAT_DEBUG_CHECK(length <= payload_left_, "no more is passed on than the segment has", length, payload_left_);
+  SOFTDAT_DEBUG_CHECK(progress().is_active, "payload belongs to a message that has begun");
   payload_left_ -= length;
   progress().done += length;
 }
 
 // The trailer is taken as a whole, because its last four bytes may be the void mark.
 bool Inbound::pass_trailer() {
+  SOFTDAT_DEBUG_CHECK(payload_left_ == 0, "the trailer comes behind all of the payload", payload_left_);
+  SOFTDAT_DEBUG_CHECK(trailer_left_ >= kCrcSize && trailer_left_ <= kMaxTrailer, "a trailer is padding and a CRC field",
+                      trailer_left_);
   if (buffer_.size() < trailer_left_) return false;
   const bool is_void_segment = is_void(buffer_.bytes().first(trailer_left_));
   buffer_.consume(std::exchange(trailer_left_, 0));
@@ -243,6 +261,7 @@ bool Inbound::is_void(std::span<const std::byte> trailer) const {
 
 // A void message stays unfinished. Its sender has only a Terminate left to send.
 bool Inbound::finish_segment(bool is_void) {
+  SOFTDAT_DEBUG_CHECK(is_in_segment_, "a segment that ends has begun");
   stage_ = Stage::kHead;
   if (segment_.is_last && !is_void) {
     if (!is_tagged(segment_.opcode)) ++next_sequence_[segment_.queue];
@@ -262,6 +281,7 @@ void Inbound::deliver() {
   }
   if (kind_ == Kind::kReadyToReceive) return sink_.on_ready_to_receive(message);
   if (carries_payload(segment_.opcode)) {
+    SOFTDAT_DEBUG_CHECK(progress().is_active, "a message that is delivered has begun");
     message = progress().message;
     message.length = static_cast<std::uint32_t>(progress().done);
     progress() = {};

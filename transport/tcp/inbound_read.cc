@@ -46,6 +46,7 @@ void Inbound::abandon() {
 }
 
 ReadOutcome Inbound::read(int fd, std::size_t budget) {
+  SOFTDAT_DEBUG_CHECK(!is_reading_, "a sink does not read the connection that calls it");
   is_reading_ = true;
   const ReadOutcome outcome = read_until(fd, budget);
   is_reading_ = false;
@@ -100,6 +101,7 @@ long Inbound::receive_staged(int fd, std::size_t wanted) {
 }
 
 long Inbound::receive_direct(int fd) {
+  SOFTDAT_DEBUG_CHECK(buffer_.empty(), "bytes that were read earlier go to their place first", buffer_.size());
   const std::size_t waiting = bytes_waiting(fd);
   if (waiting < kDirectLeast) return receive_staged(fd, kDirectLeast + kSmallReadAhead);
   const std::size_t length = std::min(waiting, payload_left_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/tcp/message_body.h"
 
+#include "base/assert.h"
 #include "base/byte_order.h"
 #include "transport/tcp/opcode_table.h"
 
@@ -69,12 +70,16 @@ std::size_t encode_body(const Message& message, std::byte* to) {
       store_be(to, message.operand);
       break;
     default:  // the others have none
+      SOFTDAT_DEBUG_CHECK(row_of(message.opcode).body_size == 0, "every body of the table is encoded",
+                          static_cast<std::uint64_t>(message.opcode));
       return 0;
   }
   return row_of(message.opcode).body_size;
 }
 
 void decode_body(std::span<const std::byte> body, Message& message) {
+  SOFTDAT_DEBUG_CHECK(body.size() >= row_of(message.opcode).body_size, "decode_shape() refuses a body that is short",
+                      body.size());
   const std::byte* from = body.data();
   switch (message.opcode) {
     case Opcode::kReadRequest:

@@ -69,6 +69,7 @@ std::vector<std::byte> encode_mpa_frame(const MpaFrame& frame) {
   const std::size_t extra = frame.enhanced ? kMpaEnhancedSize : 0;
   const std::size_t length = extra + frame.private_data.size();
   base::check(length <= kMaxMpaPrivateData, "MPA private data fits", length);
+  base::check(!frame.enhanced || frame.revision >= 2, "revision 1 has no enhanced data", frame.revision);
   std::vector<std::byte> bytes(kMpaHeaderSize + length);
   const std::string_view key = key_of(frame.kind);
   std::memcpy(bytes.data(), key.data(), key.size());

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace softdat::transport::tcp {
 namespace {
 
@@ -49,6 +51,8 @@ bool has_block(const MpaFrame& frame) {
 }  // namespace
 
 MpaFrame make_request(const TcpOptions& options, const Offer& offer) {
+  base::check(options.mpa_revision == 1 || options.mpa_revision == 2, "MPA has revisions 1 and 2",
+              options.mpa_revision);
   MpaFrame frame{.kind = MpaFrameKind::kRequest, .wants_crc = options.crc, .revision = options.mpa_revision};
   if (options.mpa_revision >= 2) {
     frame.enhanced = MpaEnhanced{.is_peer_to_peer = options.is_peer_to_peer,
@@ -107,6 +111,8 @@ Agreement agree(const TcpOptions& options, const MpaFrame& request, bool is_own,
 }
 
 MpaFrame make_reply(const Agreement& agreement, const MpaFrame& request, const Offer& offer) {
+  base::check(agreement.rtr == 0 || request.enhanced, "peer-to-peer mode was asked for");
+  SOFTDAT_DEBUG_CHECK(agreement.has_crc || !request.wants_crc, "a CRC that one side wants is agreed on");
   MpaFrame frame{.kind = MpaFrameKind::kReply, .wants_crc = agreement.has_crc, .revision = request.revision};
   if (request.enhanced) {
     frame.enhanced = MpaEnhanced{.is_peer_to_peer = agreement.rtr != 0,

@@ -65,10 +65,17 @@ void store_little_endian(std::byte* to, std::uint32_t value) {
 
 }  // namespace
 
+// What waits in the buffer goes out before the socket takes a part of an FPDU from where it lies.
+void Outbound::check_border() const {
+  SOFTDAT_DEBUG_CHECK(is_at_border() || pending_.empty(), "nothing waits before an FPDU that the socket has in part",
+                      position_, pending_.size());
+}
+
 // Equal parts, nearly: a small one at the end would cost its receiver as much as a large one.
 std::size_t Outbound::part_at(const Message& message, std::uint32_t taken) const {
   const std::size_t most = rules_.max_ulpdu - ddp_size_of(message.opcode);
   const std::size_t total = payload_length(message);
+  SOFTDAT_DEBUG_CHECK(taken <= total, "a message has the bytes that were taken of it", taken, total);
   if (total <= most) return total - taken;
   const std::size_t parts = (total + most - 1) / most;
   const std::size_t even = (total + parts - 1) / parts;
@@ -81,6 +88,8 @@ std::size_t Outbound::ulpdu_size(const Message& message, std::size_t payload) {
 
 std::size_t Outbound::encode_head(const Message& message, std::uint32_t taken, std::size_t payload,
                                   std::byte* to) const {
+  SOFTDAT_DEBUG_CHECK(static_cast<std::size_t>(message.opcode) < kOpcodeTable.size() && row_of(message.opcode).is_known,
+                      "only opcodes of the wire have a head", static_cast<std::uint64_t>(message.opcode));
   const std::uint32_t sequence = next_sequence_[row_of(message.opcode).queue];
   return encode_fpdu_head(message, taken, payload, sequence, rules_.knows_notes, to);
 }
@@ -97,6 +106,9 @@ bool Outbound::goes_direct(const Message& message) const {
 
 WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payload) {
   base::check(!is_in_message_ || is_same(message_, message), "a message taken in part comes again", taken_);
+  check_border();
+  SOFTDAT_DEBUG_CHECK(is_in_message_ || (is_at_border() && taken_ == 0), "a message taken in part is under way",
+                      position_, taken_);
   if (message.opcode == Opcode::kNote) {
     base::check(rules_.knows_notes, "notes go to those who know them");
     if (message.note == NoteKind::kAck && can_ride(message.note_value)) {
@@ -159,6 +171,8 @@ WriteStatus Outbound::send_copied(int fd, const Message& message, PayloadSource*
 // Its next `part` bytes of payload, for which there is room.
 bool Outbound::append_fpdu(const Message& message, PayloadSource* payload, std::size_t part) {
   const std::size_t ulpdu = ulpdu_size(message, part);
+  SOFTDAT_DEBUG_CHECK(is_at_border(), "an FPDU that is copied follows whole ones", position_);
+  SOFTDAT_DEBUG_CHECK(fpdu_size(ulpdu) <= pending_.free_space(), "make_room() comes before the FPDU", ulpdu);
   std::byte* const at = pending_.room(fpdu_size(ulpdu)).data();
   const std::size_t head = encode_head(message, taken_, part, at);
   const bool carries_ack = waiting_ack_ && takes_ack(message);
@@ -187,6 +201,8 @@ bool Outbound::takes_ack(const Message& message) const {
 
 // Into the field of the DDP header that only a send with invalidate uses.
 void Outbound::put_ack_into(std::byte* fpdu) const {
+  SOFTDAT_DEBUG_CHECK(can_ride(*waiting_ack_), "an ack that waits is newer than the last one, and fits the field",
+                      *waiting_ack_, told_ack_);
   base::store_be(fpdu + kLengthSize + kAtStag, static_cast<std::uint32_t>(*waiting_ack_ - told_ack_));
 }
 
@@ -226,7 +242,9 @@ void Outbound::seal(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc
 void Outbound::append_raw(const Segment& segment, const std::byte* body, std::size_t size) {
   base::check(is_at_border(), "nothing comes between the parts of an FPDU", position_);
   if (!pending_.borrow()) return;
-  std::byte* const at = pending_.room(kLengthSize + kUntaggedHeadSize + size + kMaxTrailer).data();
+  const std::size_t most = kLengthSize + kUntaggedHeadSize + size + kMaxTrailer;
+  SOFTDAT_DEBUG_CHECK(most <= pending_.free_space(), "control messages always have room", most, pending_.size());
+  std::byte* const at = pending_.room(most).data();
   const std::size_t ddp = encode_segment(segment, at + kLengthSize);
   if (size > 0) std::memcpy(at + kLengthSize + ddp, body, size);
   base::store_be(at, static_cast<std::uint16_t>(ddp + size));
@@ -236,6 +254,8 @@ void Outbound::append_raw(const Segment& segment, const std::byte* body, std::si
 
 void Outbound::append_note(NoteKind kind, std::uint64_t value) {
   if (waiting_ack_) append_waiting_ack();
+  SOFTDAT_DEBUG_CHECK((value & ~kNoteValueMask) == 0, "the value of a note has 56 bits", value);
+  SOFTDAT_DEBUG_CHECK(kind != NoteKind::kAck || value >= told_ack_, "acks never go back", value, told_ack_);
   if (kind == NoteKind::kAck) told_ack_ = value;
   append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(kind, value)}, nullptr, 0);
 }
@@ -253,6 +273,7 @@ void Outbound::append_terminate(const Terminate& terminate) {
 }
 
 WriteStatus Outbound::flush(int fd) {
+  check_border();
   if (waiting_ack_) {
     // The peer must not miss an ack: those that ride later count from it.
     if (!pending_.borrow()) return WriteStatus::kLost;
@@ -282,6 +303,8 @@ void Outbound::note_progress(const Message& message) {
 }
 
 void Outbound::finish_message(const Message& message) {
+  SOFTDAT_DEBUG_CHECK(taken_ == payload_length(message), "a message ends with its last byte", taken_, message.length);
+  SOFTDAT_DEBUG_CHECK(is_at_border(), "a message ends with a whole FPDU", position_);
   if (!is_tagged(message.opcode)) ++next_sequence_[row_of(message.opcode).queue];
   is_in_message_ = false;
   taken_ = 0;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/assert.h"
 #include "transport/channel.h"
 #include "transport/message.h"
 #include "transport/tcp/buffer_pool.h"
@@ -41,7 +42,11 @@ enum class WriteStatus {
 class Outbound {
  public:
   explicit Outbound(BufferPool& pool) : pending_(pool) {}
-  void start(const OutboundRules& rules) { rules_ = rules; }
+  // REQUIRES: a max_ulpdu with room for payload.
+  void start(const OutboundRules& rules) {
+    SOFTDAT_DEBUG_CHECK(rules.max_ulpdu > kUntaggedHeadSize, "an FPDU has room for payload", rules.max_ulpdu);
+    rules_ = rules;
+  }
 
   // As Channel::send; after kBlocked and kYielded the same message comes again.
   WriteStatus send(int fd, const Message& message, PayloadSource* payload);
@@ -104,6 +109,7 @@ class Outbound {
   void note_progress(const Message& message);
   WriteStatus fault_in(const Message& message);
   void fill_up(const Message& message);
+  void check_border() const;
   WriteStatus fault() const { return is_in_message_ ? WriteStatus::kFaultMidway : WriteStatus::kFault; }
 
   ByteBuffer pending_;  // whole FPDUs (the first perhaps without its front) on their way out

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/byte_order.h"
 #include "transport/tcp/fpdu.h"
 #include "transport/tcp/gather_batch.h"
@@ -42,6 +43,8 @@ WriteStatus Outbound::send_direct(int fd, const Message& message, PayloadSource*
 
 // One sendmsg: what waits in the buffer, then as many FPDUs as it takes.
 WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* payload, std::size_t& budget) {
+  check_border();
+  SOFTDAT_DEBUG_CHECK(payload != nullptr, "a message that goes from where it lies has a source");
   GatherBatch batch;
   batch.add(pending_.bytes().data(), pending_.size());
   std::size_t skip = position_;
@@ -79,6 +82,8 @@ void Outbound::fill_up(const Message& message) {
   const bool is_last = taken_ + part == payload_length(message);
   if ((is_last && !rules_.knows_voids) || !pending_.borrow()) return;
   const std::size_t size = fpdu_size(ulpdu_size(message, part));
+  SOFTDAT_DEBUG_CHECK(pending_.empty(), "an FPDU that is filled up is the first in the buffer", pending_.size());
+  base::check(position_ > 0 && position_ < size, "the socket has a part of the FPDU, not all of it", position_, size);
   const std::span<std::byte> fpdu = pending_.room(size);
   if (fpdu.empty()) return;
   std::memset(fpdu.data(), 0, size);
@@ -103,6 +108,8 @@ void Outbound::account(const Message& message, std::size_t sent) {
     taken_ += static_cast<std::uint32_t>(part);
     if (taken_ == payload_length(message)) finish_message(message);
   }
+  check_border();
+  SOFTDAT_DEBUG_CHECK(is_in_message_ || is_at_border(), "what the socket took belongs to the message", position_);
 }
 
 }  // namespace softdat::transport::tcp

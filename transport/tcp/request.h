@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.h"
 #include "transport/carrier.h"
 #include "transport/tcp/connection.h"
 
@@ -19,7 +20,10 @@ class TcpChannel final : public Channel {
   ~TcpChannel() override {
     if (connection_) connection_->close(CloseMode::kAbrupt);
   }
-  void attach(const SharedConnection& connection) { connection_ = connection; }
+  void attach(const SharedConnection& connection) {
+    SOFTDAT_DEBUG_CHECK(connection_ == nullptr, "a channel gets its connection once");
+    connection_ = connection;
+  }
 
   SendResult send(const Message& message, PayloadSource* payload) override {
     return connection_->send(message, payload);

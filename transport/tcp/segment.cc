@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/tcp/segment.h"
 
+#include "base/assert.h"
 #include "base/byte_order.h"
 #include "transport/tcp/fault.h"
 #include "transport/tcp/opcode_table.h"
@@ -46,6 +47,7 @@ std::size_t ddp_size_of(std::byte control) {
 
 base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_length, std::span<const std::byte> control) {
   if (ulpdu_length < 2) return base::Failure{fault::kLength};
+  SOFTDAT_DEBUG_CHECK(control.size() >= 2, "both control bytes have come", control.size());
   const auto opcode =
       decode_control(std::to_integer<std::uint8_t>(control[0]), std::to_integer<std::uint8_t>(control[1]));
   if (!opcode.ok()) return base::Failure{opcode.reason()};
@@ -60,6 +62,7 @@ base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_lengt
 }
 
 Segment decode_segment(const SegmentShape& shape, std::span<const std::byte> head) {
+  SOFTDAT_DEBUG_CHECK(head.size() >= shape.ddp_size, "the whole DDP header has come", head.size(), shape.ddp_size);
   Segment segment{.opcode = shape.opcode, .is_last = (std::to_integer<std::uint8_t>(head[0]) & kLast) != 0};
   segment.stag = load_be<std::uint32_t>(&head[kAtStag]);
   if (is_tagged(shape.opcode)) {

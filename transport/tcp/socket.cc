@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
 #include "base/uncancelled.h"
@@ -176,6 +177,8 @@ base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uin
   // A leading zero byte: a name that lives in the kernel, not in a file system.
   const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/%s/%016llx",
                                    name_of(address).c_str(), static_cast<unsigned long long>(service_id));
+  base::check(length > 0 && static_cast<std::size_t>(length) < sizeof name.sun_path - 1, "the name of a claim fits",
+              static_cast<std::uint64_t>(length));
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0) {
     return ::listen(fd.get(), kBacklog) == 0 ? base::Result<base::UniqueFd, int>(std::move(fd)) : base::Failure{errno};

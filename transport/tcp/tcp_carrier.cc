@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
 #include "transport/tcp/request.h"
@@ -27,6 +28,7 @@ class TcpCarrier::OwnedPort final : public Port {
 TcpCarrier::TcpCarrier(Reactor& reactor, const TcpOptions& options) : hub_(reactor, options) {}
 
 TcpCarrier::~TcpCarrier() {
+  base::check(ports_.empty(), "a port ends before its carrier, which it names", ports_.size());
   const base::Time now = base::Clock::now();
   const base::Time orderly = base::deadline_after(now, hub_.options().linger);
   const base::Time prompt = base::deadline_after(now, hub_.options().prompt_linger);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/descriptor_shortage.h"
 #include "base/log.h"
 #include "base/socket_holder.h"
@@ -82,6 +83,7 @@ void TcpPort::abandon() {
 }
 
 bool TcpPort::start() {
+  SOFTDAT_DEBUG_CHECK(!is_open(), "a port starts once");
   watch_ = hub_.reactor().watch(sockets_.listener.get(), *this);
   if (!watch_) return false;
   watch_->want(kReadable);
@@ -90,6 +92,7 @@ bool TcpPort::start() {
 
 // A request may end this very port, so what is needed after one is not read from it unasked.
 void TcpPort::on_ready(std::uint32_t) {
+  SOFTDAT_DEBUG_CHECK(is_open() && state_->sink != nullptr, "the reactor calls a port that is open");
   const SharedPort state = state_;
   Hub& hub = hub_;
   const int most = hub.has_active() ? kAcceptsBesideTraffic : kAcceptsPerTurn;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/byte_order.h"
 #include "transport/tcp/opcode_table.h"
 #include "transport/tcp/segment.h"
@@ -97,10 +98,13 @@ std::size_t encode_terminate(const Terminate& terminate, std::byte* to) {
   }
   at = append(at, terminate.ddp_header);
   at = append(at, terminate.rdmap_header);
+  base::check(at - to <= static_cast<std::ptrdiff_t>(kMaxTerminateSize), "a Terminate quotes one head",
+              static_cast<std::uint64_t>(at - to));
   return static_cast<std::size_t>(at - to);
 }
 
 Terminate decode_terminate(std::span<const std::byte> body) {
+  SOFTDAT_DEBUG_CHECK(body.size() >= 4, "decode_shape() refuses a Terminate without its control field", body.size());
   const Control control = decode_control(body);
   Terminate terminate{.code = control.code};
   std::span<const std::byte> rest = body.subspan(4);
