@@ -3,11 +3,13 @@
 
 #include <new>
 
+#include "base/assert.h"
 #include "libdat/object/interface_adapter.h"
 
 namespace softdat::object {
 
 Handle AddressHandle::create(InterfaceAdapter& ia, std::shared_ptr<hca::AddressHandle> peer) {
+  SOFTDAT_DEBUG_CHECK(peer != nullptr, "an address handle is made of the device's");
   try {
     const std::shared_ptr<AddressHandle> self(new AddressHandle(ia, std::move(peer)));
     Adoption adoption(ia, self, Maker::kProvider);

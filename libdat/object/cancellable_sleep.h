@@ -2,8 +2,10 @@
 // A sleep that a thread may be cancelled out of, with nothing left behind.
 #pragma once
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/event_count.h"
+#include "base/lock_order.h"
 #include "hca/device.h"
 
 namespace softdat::object {
@@ -20,8 +22,10 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // At most once, in the device's way. A cancellation point.
+  // At most once, in the device's way, without any lock. A cancellation point.
   base::WakeReason sleep(hca::Device& device, base::Time deadline) {
+    SOFTDAT_DEBUG_CHECK(is_waiting_, "a ticket is good for one sleep");
+    base::require_no_lock();
     const base::WakeReason reason = device.sleep(count_, ticket_, deadline);
     is_waiting_ = false;
     return reason;

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include "base/assert.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/free_qualifier.h"
@@ -83,6 +84,7 @@ Status CommonServicePoint::listen_at(std::uint16_t port) {
     if (listener.reason() == hca::Error::kAddressInUse) return port_in_use();
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg3);
   }
+  SOFTDAT_DEBUG_CHECK(listener_ == nullptr, "a service point listens once");
   address_.inet.sin_port = htons(port);
   listener_ = std::move(*listener);
   return kOk;
@@ -94,6 +96,7 @@ Status CommonServicePoint::free(Pin<CommonServicePoint> csp) {
 }
 
 void CommonServicePoint::detach() {
+  SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
   evd_->remove_stream();
 }

@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "base/assert.h"
 #include "base/words.h"
 #include "hca/datagram.h"
 #include "libdat/object/endpoint.h"
@@ -41,7 +42,10 @@ class ConnectionRequest::Claim {
 
   bool is_held() const { return is_held_; }
   // The request is answered.
-  void keep() { is_held_ = false; }
+  void keep() {
+    SOFTDAT_DEBUG_CHECK(is_held_, "a request is answered by the call that claimed it");
+    is_held_ = false;
+  }
 
  private:
   ConnectionRequest& cr_;
@@ -74,6 +78,8 @@ std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
 bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual, EventDispatcher& evd,
                                  std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
                                  const Communicator& communicator) {
+  base::check(request != nullptr, "a service point announces a request");
+  SOFTDAT_DEBUG_CHECK(evd.takes(kCrStream), "the EVD of a service point takes connection requests", evd.streams());
   InterfaceAdapter& ia = service_point.ia();
   const bool is_datagram = hca::asks_for_datagrams(*request);
   ia.count(ia_counter::kCr);
@@ -105,6 +111,8 @@ Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::s
 }
 
 Status ConnectionRequest::accept_with(Endpoint* ep, std::span<const std::byte> private_data) {
+  SOFTDAT_DEBUG_CHECK(is_being_answered_.load(), "a request is answered under a claim");
+  SOFTDAT_DEBUG_CHECK(!is_accepted_.load(), "a request is accepted once");
   Endpoint* const own = ep_.get();
   if (own != nullptr && ep != nullptr && ep != own) {
     return invalid_handle(StatusDetail::kInvalidHandleEp);
@@ -158,6 +166,7 @@ ConnectionRequestParameters ConnectionRequest::query() const {
 }
 
 void ConnectionRequest::detach() {
+  SOFTDAT_DEBUG_CHECK(request_ != nullptr, "a request keeps the peer's until it ends");
   request_.reset();
   if (!is_accepted_.load() && ep_ != nullptr) ep_->give_back(held_);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/assert.h"
 #include "libdat/object/cancellable_sleep.h"
 #include "libdat/object/handle_words.h"
 #include "libdat/object/interface_adapter.h"
@@ -27,6 +28,7 @@ class ConsumerNotification::Waiter {
   }
   ~Waiter() {
     std::lock_guard lock(cno_.mutex_);
+    SOFTDAT_DEBUG_CHECK(cno_.waiters_ > 0, "a CNO counts each of its waiters");
     --cno_.waiters_;
   }
   Waiter(const Waiter&) = delete;
@@ -84,10 +86,20 @@ Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleCno);
 }
 
+void ConsumerNotification::check_locked() const {
+  base::require_lock(locks::kConsumerNotification);
+  SOFTDAT_DEBUG_CHECK(evds_ >= 0 && waiters_ >= 0, "users are counted once", static_cast<std::uint64_t>(evds_),
+                      static_cast<std::uint64_t>(waiters_));
+  SOFTDAT_DEBUG_CHECK(hint_ == nullptr || is_triggered_, "a hint belongs to a trigger that waits");
+  SOFTDAT_DEBUG_CHECK(agent_.function == nullptr || !descriptor_.is_open(), "a CNO has an agent or a descriptor");
+  SOFTDAT_DEBUG_CHECK(epoch_ > 0 || !is_closed_ || evds_ == 0, "a CNO in use is closed with all waiters unblocked");
+}
+
 void ConsumerNotification::on_closing() {
   std::lock_guard lock(mutex_);
   is_closed_ = true;
   unblock_all_locked();
+  check_locked();
 }
 
 void ConsumerNotification::unblock_all_locked() {
@@ -118,6 +130,7 @@ Status ConsumerNotification::modify_agent(WaitAgent agent) {
     return invalid_parameter(StatusDetail::kInvalidArg2);
   }
   associate_locked(agent);
+  check_locked();
   return kOk;
 }
 
@@ -134,6 +147,8 @@ ConsumerNotificationParameters ConsumerNotification::query() const {
 
 void ConsumerNotification::trigger(Handle evd) {
   std::lock_guard lock(mutex_);
+  SOFTDAT_DEBUG_CHECK(evd != nullptr, "the end of all EVDs unblocks, and does not trigger");
+  check_locked();
   if (is_closed_) return;
   is_triggered_ = true;
   hint_ = nasty_ == nullptr ? evd : nasty_->misname(evd);
@@ -153,8 +168,10 @@ bool ConsumerNotification::add_evd(Handle evd) {
 void ConsumerNotification::remove_evd(Handle evd, bool is_freed) {
   std::lock_guard lock(mutex_);
   if (nasty_ != nullptr) nasty_->remove(evd);
+  SOFTDAT_DEBUG_CHECK(evds_ > 0, "an EVD leaves a CNO that it joined");
   if (hint_ == evd && is_freed) hint_ = nasty_ != nullptr ? nasty_->any() : nullptr;
   if (--evds_ == 0 && is_freed) unblock_all_locked();
+  check_locked();
 }
 
 Status ConsumerNotification::wait(std::uint32_t timeout_us, Handle& evd) {
@@ -199,7 +216,7 @@ bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
 }
 
 Handle ConsumerNotification::take_hint_locked() {
-  base::require_lock(locks::kConsumerNotification);
+  check_locked();
   if (nasty_ != nullptr && echoes_locked()) return std::exchange(hint_, nasty_->any());
   is_triggered_ = false;
   descriptor_.lower();

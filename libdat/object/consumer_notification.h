@@ -75,6 +75,7 @@ class ConsumerNotification final : public Object {
   bool is_worth_waking(std::uint64_t epoch) const;
   base::WakeReason await_news(base::Time deadline, std::uint64_t epoch);
   void unblock_all_locked();
+  void check_locked() const;
   void call_agent_locked(Handle evd);
   // Replaces the agent; the earlier one is not called any more. REQUIRES: room for a call was reserved.
   void associate_locked(WaitAgent agent);

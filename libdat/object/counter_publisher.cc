@@ -15,8 +15,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/environment.h"
 #include "base/event_count.h"
+#include "base/lock_order.h"
 #include "base/log.h"
 #include "base/own_threads.h"
 #include "libdat/object/endpoint.h"
@@ -42,7 +44,8 @@ class Publisher {
   }
   // A last snapshot then shows that nothing is open.
   void leave() {
-    adapters_.fetch_sub(1, std::memory_order_seq_cst);
+    [[maybe_unused]] const std::uint32_t adapters = adapters_.fetch_sub(1, std::memory_order_seq_cst);
+    SOFTDAT_DEBUG_CHECK(adapters > 0, "an IA that leaves has entered");
     news_.notify();
   }
   void keep(const base::EndpointSums& sums);
@@ -126,6 +129,7 @@ void Publisher::run() {
 
 // False: there is no file, until another IA is opened.
 bool Publisher::publish() try {
+  base::require_no_lock();  // objects take theirs while they tell their counters
   if (!file_.is_intact() && !file_.open()) {
     if (!is_failure_told_) warn(std::strerror(errno));
     is_failure_told_ = true;

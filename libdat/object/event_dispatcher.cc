@@ -2,9 +2,11 @@
 #include "libdat/object/event_dispatcher.h"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/assert.h"
 #include "base/narrow.h"
 #include "base/probe.h"
 #include "base/words.h"
@@ -30,6 +32,13 @@ Status check_qlen(std::int32_t qlen, const hca::Device& device) {
   if (qlen >= 1 && static_cast<std::uint32_t>(qlen) <= attributes.max_cqe) return kOk;
   return beyond_limit(invalid_parameter(StatusDetail::kInvalidArg2), attributes,
                       {"evd_min_qlen", qlen, attributes.max_cqe, "max_evd_qlen", 1});
+}
+
+// The stream that an event comes by.
+[[maybe_unused]] std::uint32_t stream_of(const Event& event) {
+  static constexpr std::array<std::uint32_t, std::variant_size_v<decltype(Event::body)>> kStreams{
+      kDtoStream, kCrStream, kConnectionStream, kConnectionStream, kAsyncStream, kSoftwareStream, kRmrBindStream};
+  return kStreams[event.body.index()];
 }
 
 }  // namespace
@@ -81,6 +90,8 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
 }
 
 Status EventDispatcher::set_up(std::int32_t qlen, ConsumerNotification* cno) {
+  SOFTDAT_DEBUG_CHECK(qlen >= 1, "an EVD is made with room for an event", static_cast<std::uint64_t>(qlen));
+  SOFTDAT_DEBUG_CHECK(cq_ == nullptr && this->qlen() == 0, "an EVD is set up once");
   if ((streams_ & kCompletionStreams) != 0) {
     auto cq = device_->create_cq(static_cast<std::size_t>(qlen), *this);
     if (!cq) {
@@ -105,12 +116,14 @@ Status EventDispatcher::free(Pin<EventDispatcher> evd) {
 }
 
 void EventDispatcher::on_closing() {
+  SOFTDAT_DEBUG_CHECK(!is_closing_.load(), "an object is closed once");
   streams_in_use_.close();
   is_closing_.store(true);
   wake_->notify();
 }
 
 void EventDispatcher::detach() {
+  SOFTDAT_DEBUG_CHECK(!has_waiter_.load(), "a thread that waits holds a pin, so none waits once detach() is called");
   std::shared_ptr<ConsumerNotification> cno;
   {
     std::lock_guard lock(mutex_);
@@ -233,6 +246,8 @@ std::int32_t EventDispatcher::count() const {
 }
 
 bool EventDispatcher::post(Event event) {
+  SOFTDAT_DEBUG_CHECK(takes(stream_of(event)), "an event comes by a stream that the EVD was made for", streams_,
+                      stream_of(event));
   event.evd = handle();
   const auto number = ring_.push(event, cq_ == nullptr ? 0 : cq_->size());
   if (!number) {
@@ -285,6 +300,7 @@ void EventDispatcher::arm() {
 
 // Armed again before the CNO is told: what comes in between is covered by that telling.
 void EventDispatcher::on_completion() {
+  SOFTDAT_DEBUG_CHECK(cq_ != nullptr, "completions come to an EVD with a completion queue");
   counters_.add(evd_counter::kDtoCallback);
   bool has_listener = false;
   {
@@ -374,6 +390,8 @@ Status EventDispatcher::resize(std::int32_t min_qlen) {
   };
   const auto length = static_cast<std::size_t>(min_qlen);
   std::lock_guard lock(resize_mutex_);
+  SOFTDAT_DEBUG_CHECK(awaited_ <= qlen(), "a thread waits for no more events than the EVD holds",
+                      static_cast<std::uint64_t>(awaited_), static_cast<std::uint64_t>(qlen()));
   const auto old_length = static_cast<std::size_t>(qlen());
   if (awaited_ > min_qlen) {
     return because(invalid_state(StatusDetail::kInvalidStateEvdWaiter), [&] {

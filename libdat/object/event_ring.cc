@@ -3,15 +3,29 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace softdat::object {
+
+void EventRing::check_locked() const {
+  base::require_lock(locks::kEventRing);
+  SOFTDAT_DEBUG_CHECK(size_.load(std::memory_order_relaxed) <= entries_.size(), "no more events wait than have room",
+                      size_.load(std::memory_order_relaxed), entries_.size());
+  SOFTDAT_DEBUG_CHECK(head_ < entries_.size() || head_ == 0, "the oldest event stands in the ring", head_,
+                      entries_.size());
+  SOFTDAT_DEBUG_CHECK(size_.load(std::memory_order_relaxed) <= high_water_.load(std::memory_order_relaxed),
+                      "the high-water mark is at least what waits now");
+}
 
 void EventRing::set_up(std::size_t capacity) {
   std::lock_guard lock(mutex_);
+  SOFTDAT_DEBUG_CHECK(entries_.empty(), "set_up() gives the first room; resize() changes it", entries_.size());
   entries_.resize(capacity);
 }
 
 std::optional<std::uint64_t> EventRing::push(const Event& event, std::size_t completions_ahead) {
   std::lock_guard lock(mutex_);
+  check_locked();
   const std::size_t size = size_.load(std::memory_order_relaxed);
   if (size == entries_.size()) return std::nullopt;
   entries_[(head_ + size) % entries_.size()] = {event, completions_ahead};
@@ -31,6 +45,7 @@ bool EventRing::must_yield_to_completion() {
 
 bool EventRing::pop(Event& event) {
   std::lock_guard lock(mutex_);
+  check_locked();
   const std::size_t size = size_.load(std::memory_order_relaxed);
   if (size == 0) return false;
   event = entries_[head_].event;
@@ -48,6 +63,7 @@ bool EventRing::resize(std::size_t capacity) {
   for (std::size_t i = 0; i < size; ++i) entries[i] = entries_[(head_ + i) % entries_.size()];
   entries_.swap(entries);
   head_ = 0;
+  check_locked();
   return true;
 }
 

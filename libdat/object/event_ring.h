@@ -44,6 +44,8 @@ class EventRing {
   [[nodiscard]] bool resize(std::size_t capacity);
 
  private:
+  void check_locked() const;
+
   struct Entry {
     Event event;
     std::size_t completions_ahead;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "libdat/object/object.h"
 
 namespace softdat::object {
@@ -34,7 +35,11 @@ enum class NotifyMode : std::uint8_t {
 class StreamModes {
  public:
   void add(NotifyMode mode) { ++count_[static_cast<std::size_t>(mode)]; }
-  void remove(NotifyMode mode) { --count_[static_cast<std::size_t>(mode)]; }
+  void remove(NotifyMode mode) {
+    SOFTDAT_DEBUG_CHECK(has(mode), "a stream leaves with the mode that it joined with",
+                        static_cast<std::uint64_t>(mode));
+    --count_[static_cast<std::size_t>(mode)];
+  }
 
   // The mode that the EVD reports: kThreshold only if every completion of every stream notifies.
   NotifyMode strictest() const {

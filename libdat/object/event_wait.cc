@@ -8,6 +8,7 @@
 // for, which matters when not every completion is.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "libdat/object/cancellable_sleep.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/refusal.h"
@@ -40,6 +41,7 @@ class EventDispatcher::Waiter {
   // What came after the last look was kept from the CNO although nobody will see it: told now.
   ~Waiter() {
     if (!is_owner_) return;
+    SOFTDAT_DEBUG_CHECK(evd_.has_waiter_.load(), "the EVD stays claimed while its waiter lives");
     if (threshold_ > 1) {
       const std::lock_guard lock(evd_.resize_mutex_);
       evd_.awaited_ = 0;
@@ -58,6 +60,7 @@ class EventDispatcher::Waiter {
   void claim_with_threshold() {
     const std::lock_guard lock(evd_.resize_mutex_);
     is_owner_ = !evd_.has_waiter_.exchange(true);
+    SOFTDAT_DEBUG_CHECK(!is_owner_ || evd_.awaited_ == 0, "events are awaited while there is a waiter only");
     has_room_ = threshold_ <= evd_.qlen();
     if (is_owner_ && has_room_) evd_.awaited_ = threshold_;
   }
@@ -126,6 +129,8 @@ Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t thres
     if (is_closing_.load()) return aborted();
     if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
     const bool is_enough = count() >= threshold && take(event);
+    SOFTDAT_DEBUG_CHECK(threshold <= qlen(), "resize() leaves room for what a thread waits for",
+                        static_cast<std::uint64_t>(threshold), static_cast<std::uint64_t>(qlen()));
     nmore = is_enough ? count_left(threshold) : count();
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();

@@ -41,7 +41,11 @@ void Cell::tell_closer() {
 }
 
 void Cell::wait_for_last_pin() {
-  const auto is_last = [this] { return (word_.load(std::memory_order_seq_cst) & kPins) == 1; };
+  const auto is_last = [this] {
+    const std::uint64_t pins = word_.load(std::memory_order_seq_cst) & kPins;
+    base::check(pins != 0, "the thread that closes an object keeps its own pin until the others have gone");
+    return pins == 1;
+  };
   while (!is_last()) {
     const auto ticket = g_unpinned.prepare();
     if (is_last()) {
@@ -73,6 +77,8 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
     cell = take_cell_locked();
   }
   if (cell == nullptr) return false;
+  base::check(cell->object_ == nullptr, "a free cell owns no object");
+  SOFTDAT_DEBUG_CHECK(object->handle() == nullptr, "an object gets one handle in its life");
   in_use_.fetch_add(1, std::memory_order_relaxed);
   cell->provider_table_.store(provider_table, std::memory_order_relaxed);
   cell->object_ = object;
@@ -83,21 +89,28 @@ bool HandleTable::add(const std::shared_ptr<Object>& object, const void* provide
 
 void HandleTable::publish(Object& object) {
   auto* cell = static_cast<Cell*>(object.handle());
-  cell->word_.fetch_or(Cell::bits_of(object.kind()), std::memory_order_release);
+  SOFTDAT_DEBUG_CHECK(cell->object_.get() == &object, "the cell of a handle owns the object until the handle ends");
+  const std::uint64_t word = cell->word_.fetch_or(Cell::bits_of(object.kind()), std::memory_order_release);
+  SOFTDAT_DEBUG_CHECK((word & ~Cell::kPins) == 0, "publish() comes once, after add() and before close()", word);
 }
 
 void HandleTable::note_maker(const Object& object, const void* maker) {
-  static_cast<Cell*>(object.handle())->maker_.store(maker, std::memory_order_relaxed);
+  auto* const cell = static_cast<Cell*>(object.handle());
+  SOFTDAT_DEBUG_CHECK((cell->word_.load(std::memory_order_relaxed) & Cell::kLive) == 0,
+                      "the maker is noted before the object can be found");
+  cell->maker_.store(maker, std::memory_order_relaxed);
 }
 
 void HandleTable::abandon(Object& object) {
   auto* const cell = static_cast<Cell*>(object.handle());
+  SOFTDAT_DEBUG_CHECK(cell->object_.get() == &object, "the cell of a handle owns the object until the handle ends");
   cell->last_kind_.store(Cell::kNoKind, std::memory_order_relaxed);
   give_back(*cell);
 }
 
 bool HandleTable::close(Pin<Object> pin) {
   Cell& cell = *static_cast<Cell*>(pin->handle());
+  SOFTDAT_DEBUG_CHECK(cell.object_.get() == pin.get(), "a pin is of the cell that its object names");
   if (!cell.begin_closing()) return false;
   const std::shared_ptr<Object> object = cell.object_;
   object->on_closing();
@@ -133,15 +146,31 @@ HandleHistory HandleTable::history(const void* handle) {
 
 // Pins of callers with a stale handle may come and go at any time, so the word is never stored.
 void HandleTable::give_back(Cell& cell) {
+  SOFTDAT_DEBUG_CHECK((cell.word_.load(std::memory_order_relaxed) & Cell::kLive) == 0,
+                      "an object that can be found is closed first");
   cell.object_.reset();
   cell.word_.fetch_and(Cell::kPins, std::memory_order_release);
-  in_use_.fetch_sub(1, std::memory_order_relaxed);
+  [[maybe_unused]] const std::size_t in_use = in_use_.fetch_sub(1, std::memory_order_relaxed);
+  SOFTDAT_DEBUG_CHECK(in_use > 0, "a cell that is given back was counted as in use");
   std::lock_guard lock(mutex_);
   rest_locked(cell);
 }
 
-void HandleTable::rest_locked(Cell& cell) {
+// The list of freed cells: both ends are there, or neither, and the newest is its end.
+void HandleTable::check_resting_locked() const {
   base::require_lock(locks::kHandleTable);
+  SOFTDAT_DEBUG_CHECK((oldest_resting_ == nullptr) == (resting_cells_ == 0), "the oldest freed cell is there if any is",
+                      resting_cells_);
+  SOFTDAT_DEBUG_CHECK((newest_resting_ == nullptr) == (resting_cells_ == 0), "the newest freed cell is there if any is",
+                      resting_cells_);
+  SOFTDAT_DEBUG_CHECK(newest_resting_ == nullptr || newest_resting_->next_resting_ == nullptr,
+                      "no freed cell comes after the newest");
+  SOFTDAT_DEBUG_CHECK(resting_cells_ * sizeof(Cell) <= used_, "a freed cell has been a handle", resting_cells_, used_);
+}
+
+void HandleTable::rest_locked(Cell& cell) {
+  check_resting_locked();
+  SOFTDAT_DEBUG_CHECK(&cell != newest_resting_, "a cell is freed once");
   cell.next_resting_ = nullptr;
   (newest_resting_ == nullptr ? oldest_resting_ : newest_resting_->next_resting_) = &cell;
   newest_resting_ = &cell;
@@ -149,7 +178,7 @@ void HandleTable::rest_locked(Cell& cell) {
 }
 
 Cell* HandleTable::take_cell_locked() {
-  base::require_lock(locks::kHandleTable);
+  check_resting_locked();
   if (reserved_ == 0) reserve_locked();
   if (resting_cells_ < kCellsAtRest) {
     if (Cell* cell = take_new_locked()) return cell;
@@ -165,6 +194,8 @@ Cell* HandleTable::take_cell_locked() {
 Cell* HandleTable::take_new_locked() {
   base::require_lock(locks::kHandleTable);
   if (used_ == range_.size.load(std::memory_order_relaxed) && !commit_chunk_locked()) return nullptr;
+  SOFTDAT_DEBUG_CHECK(used_ < range_.size.load(std::memory_order_relaxed), "a new cell lies in committed memory",
+                      used_);
   const std::uintptr_t place = range_.begin.load(std::memory_order_relaxed) + used_;
   used_ += sizeof(Cell);
   return reinterpret_cast<Cell*>(place);  // NOLINT(performance-no-int-to-ptr): a cell of the range.
@@ -197,6 +228,7 @@ void HandleTable::reserve_locked() {
 bool HandleTable::commit_chunk_locked() {
   base::require_lock(locks::kHandleTable);
   const std::size_t committed = range_.size.load(std::memory_order_relaxed);
+  SOFTDAT_DEBUG_CHECK(used_ == committed, "all cells have been handles before more are made", used_, committed);
   if (committed + kChunkBytes > reserved_) return false;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the range's own bytes.
   auto* chunk = reinterpret_cast<std::byte*>(range_.begin.load(std::memory_order_relaxed)) + committed;

@@ -24,6 +24,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/handle_range.h"
 #include "base/spin_lock.h"
 #include "libdat/object/lock_places.h"
@@ -44,7 +45,9 @@ class alignas(64) Cell {
   }
   bool try_pin_any();
   void unpin() {
-    if ((word_.fetch_sub(1, std::memory_order_seq_cst) & kClosing) != 0) tell_closer();
+    const std::uint64_t word = word_.fetch_sub(1, std::memory_order_seq_cst);
+    SOFTDAT_DEBUG_CHECK((word & kPins) != 0, "each unpin() ends one pin", word);
+    if ((word & kClosing) != 0) tell_closer();
   }
 
   // Holds the cell until leave(), and keeps others out that call this. False if it is not live or of another kind.
@@ -115,7 +118,10 @@ class Pin {
 
   explicit operator bool() const { return cell_ != nullptr; }
   T* get() const { return cell_ == nullptr ? nullptr : static_cast<T*>(cell_->object()); }
-  T* operator->() const { return static_cast<T*>(cell_->object()); }
+  T* operator->() const {
+    SOFTDAT_DEBUG_CHECK(cell_ != nullptr, "an empty Pin has no object");
+    return static_cast<T*>(cell_->object());
+  }
   T& operator*() const { return *operator->(); }
 
   Cell* release() { return std::exchange(cell_, nullptr); }
@@ -221,6 +227,7 @@ class HandleTable {
   bool commit_chunk_locked();
   void rest_locked(Cell& cell);
   void give_back(Cell& cell);
+  void check_resting_locked() const;
   static void start_afresh_in_child();
 
   static HandleTable table_;

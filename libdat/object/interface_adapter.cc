@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/narrow.h"
 #include "base/words.h"
@@ -50,6 +51,8 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
     self->detach();
     return insufficient_resources(StatusDetail::kResourceMemory);
   }
+  SOFTDAT_DEBUG_CHECK(opening.async_is_elsewhere == (self->async_evd() == nullptr),
+                      "an IA has an asynchronous EVD unless it is elsewhere");
   try {
     self->device_->watch(*self);
   } catch (const std::bad_alloc&) {
@@ -67,6 +70,7 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
 }
 
 Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
+  SOFTDAT_DEBUG_CHECK(async_evd_ == nullptr, "an IA gets its asynchronous EVD once");
   if (opening.async_is_elsewhere) return kOk;
   EventDispatcher* given = opening.async_evd;
   if (given == nullptr) return EventDispatcher::create_async(*this, opening.async_qlen, async_evd_);
@@ -97,6 +101,7 @@ void InterfaceAdapter::on_device_failed() {
 }
 
 void InterfaceAdapter::detach() {
+  SOFTDAT_DEBUG_CHECK(is_async_evd_shared_ <= (async_evd_ != nullptr), "an EVD that is shared is there");
   device_->forget(*this);
   for (const Kind kind : kClosingOrder) close_all(kind);
   std::shared_ptr<EventDispatcher> async_evd;
@@ -129,6 +134,8 @@ Status InterfaceAdapter::adopt(const std::shared_ptr<Object>& object, Maker make
   if (maker == Maker::kConsumer && !consumer_objects_.try_acquire()) {
     return invalid_handle(StatusDetail::kInvalidHandleIa);
   }
+  SOFTDAT_DEBUG_CHECK(object->ia_ == this, "an object is adopted by the IA that it was made for");
+  SOFTDAT_DEBUG_CHECK(object->ia_owner_ == nullptr, "an object is adopted once");
   object->ia_owner_ = std::static_pointer_cast<InterfaceAdapter>(shared_from_this());
   const bool has_handle = HandleTable::instance().add(object, provider_table_);
   if (has_handle && remember(*object, maker)) return kOk;
@@ -140,7 +147,9 @@ Status InterfaceAdapter::adopt(const std::shared_ptr<Object>& object, Maker make
 bool InterfaceAdapter::remember(Object& object, Maker maker) {
   std::lock_guard lock(mutex_);
   try {
-    objects_[static_cast<std::size_t>(object.kind())].emplace(&object, maker);
+    [[maybe_unused]] const bool is_new =
+        objects_[static_cast<std::size_t>(object.kind())].emplace(&object, maker).second;
+    SOFTDAT_DEBUG_CHECK(is_new, "an IA remembers an object once", static_cast<std::uint64_t>(object.kind()));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -152,6 +161,8 @@ void InterfaceAdapter::forget(Object& object) {
   std::lock_guard lock(mutex_);
   auto& objects = objects_[static_cast<std::size_t>(object.kind())];
   const auto known = objects.find(&object);
+  base::check(known != objects.end(), "an IA knows each of its objects until it ends",
+              static_cast<std::uint64_t>(object.kind()));
   if (known->second == Maker::kConsumer) consumer_objects_.release();
   objects.erase(known);
 }
@@ -232,6 +243,7 @@ void InterfaceAdapter::count_freed(Kind kind) {
 }
 
 void InterfaceAdapter::report(const AsyncError& error) {
+  SOFTDAT_DEBUG_CHECK(error.object != nullptr, "an asynchronous error names its object");
   count(ia_counter::kAsyncError);
   if (error.type == AsyncErrorType::kEpBroken) count(ia_counter::kAsyncQpError);
   if (error.type == AsyncErrorType::kEvdOverflow) count(ia_counter::kAsyncCqError);
@@ -261,6 +273,7 @@ base::IaRecord InterfaceAdapter::counters_now() const {
   base::set_text(record.name, name_);
   base::set_text(record.address, address_text(address_));
   base::set_text(record.vendor, device_->attributes().vendor);
+  SOFTDAT_DEBUG_CHECK(static_cast<std::size_t>(device_->attributes().direct) < kDirect.size(), "each way has a name");
   base::set_text(record.direct, kDirect[static_cast<std::size_t>(device_->attributes().direct)]);
   return record;
 }
@@ -288,7 +301,12 @@ void InterfaceAdapter::call_agent(WaitAgent agent, Handle evd) {
   if (upcalls_ != nullptr) upcalls_->post(agent, evd);
 }
 
-InterfaceAdapter::~InterfaceAdapter() = default;
+// Each object keeps its IA alive.
+InterfaceAdapter::~InterfaceAdapter() {
+  for ([[maybe_unused]] const auto& objects : objects_) {
+    SOFTDAT_DEBUG_CHECK(objects.empty(), "an IA outlives its objects", objects.size());
+  }
+}
 
 Adoption::Adoption(InterfaceAdapter& ia, std::shared_ptr<Object> object, Maker maker)
     : object_(std::move(object)), status_(ia.adopt(object_, maker)), maker_(maker) {}
@@ -300,6 +318,7 @@ Adoption::~Adoption() {
 }
 
 Handle Adoption::publish() {
+  SOFTDAT_DEBUG_CHECK(status_.ok() && !is_published_, "an object that was adopted is published once");
   object_->ia().count_created(object_->kind());
   if (maker_ == Maker::kConsumer) note_maker(*object_);
   HandleTable::instance().publish(*object_);

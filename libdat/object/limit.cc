@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/limit.h"
 
+#include "base/assert.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/refusal.h"
 
@@ -20,6 +21,8 @@ std::string source_text(const char* attribute) {
 }  // namespace
 
 Status beyond_limit(Status status, const hca::DeviceAttributes& device, const CountLimit& limit) {
+  SOFTDAT_DEBUG_CHECK(limit.asked < limit.least || static_cast<std::uint64_t>(limit.asked) > limit.most,
+                      "what is refused for a limit is beyond it", static_cast<std::uint64_t>(limit.asked), limit.most);
   return because(status, [&] {
     return std::string(limit.name) + " is " + std::to_string(limit.asked) + ", and " + adapter_text(device) +
            " takes " + std::to_string(limit.least) + " to " + std::to_string(limit.most) + source_text(limit.attribute);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/assert.h"
 #include "base/moved_memory.h"
 #include "base/unique_fd.h"
 
@@ -97,7 +98,9 @@ bool can_kernel_read(std::uint64_t address) {
 class RangeFollower {
  public:
   RangeFollower(std::uint64_t address, std::uint64_t length, bool is_written)
-      : need_(address), last_(address + (length - 1)), is_written_(is_written) {}
+      : need_(address), last_(address + (length - 1)), is_written_(is_written) {
+    SOFTDAT_DEBUG_CHECK(length > 0 && last_ >= address, "a range has bytes and does not wrap", address, length);
+  }
 
   // Of which byte nothing is known yet.
   std::uint64_t need() const { return need_; }
@@ -106,6 +109,8 @@ class RangeFollower {
   const MemoryNature& nature() const { return nature_; }
 
   void on_mapping(const Mapping& mapping) {
+    SOFTDAT_DEBUG_CHECK(!is_done_, "no mapping is looked at once the outcome is known", need_, last_);
+    SOFTDAT_DEBUG_CHECK(need_ <= last_, "a byte of the range is still unknown", need_, last_);
     if (mapping.to <= need_) return;
     const bool is_allowed = mapping.is_readable && (!is_written_ || mapping.is_writable);
     if (mapping.from > need_ || !is_allowed || !is_backed(mapping)) {
@@ -241,6 +246,7 @@ bool is_mapped(std::uint64_t address, std::uint64_t length) {
 // One byte of each of so many pages, which the kernel reads as it would for another process, so that nothing is raised
 // here. Nothing when we are not allowed to ask.
 std::optional<bool> can_read_pages(std::uint64_t address, std::uint64_t first, std::uint64_t end) {
+  base::check(first < end && end - first <= kMostPages, "one call asks about a few pages", first, end);
   iovec remote[kMostPages];
   for (std::uint64_t page = first; page < end; ++page) {
     remote[page - first] = {reinterpret_cast<void*>(std::max(address, page * page_size())), 1};

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/assert.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
@@ -76,6 +77,8 @@ Status MemoryRegion::create(InterfaceAdapter& ia, ProtectionZone& pz, const Regi
   if (registration.source != nullptr && &registration.source->device() != &ia.device()) {
     return invalid_handle(StatusDetail::kInvalidHandleLmr);
   }
+  SOFTDAT_DEBUG_CHECK((registration.type == MemoryType::kLmr) == (registration.source != nullptr),
+                      "the memory of an LMR is registered by its type");
   const Registration asked = resolve_source(registration);
   if (const Status range = check_range(asked, ia.device().attributes()); !range.ok()) return range;
   if (&pz.device() != &ia.device()) return invalid_handle(StatusDetail::kInvalidHandlePz);
@@ -90,6 +93,7 @@ Status MemoryRegion::create(InterfaceAdapter& ia, ProtectionZone& pz, const Regi
 }
 
 Status MemoryRegion::claim_memory(const Registration& registration) {
+  SOFTDAT_DEBUG_CHECK(claim_ == nullptr, "an LMR claims its memory once");
   const bool is_written = (registration.privileges & kWritePrivileges) != 0;
   const MemoryNature nature = look_at_memory(registration.address, registration.length, is_written);
   if (!nature.is_accessible) {
@@ -112,6 +116,8 @@ Status MemoryRegion::register_memory(const Registration& registration) {
     return failed_creation(region.reason(), StatusDetail::kResourceMemoryRegion, StatusDetail::kInvalidArg3, device,
                            {"memory regions", device.max_mr, "max_lmrs"});
   }
+  SOFTDAT_DEBUG_CHECK((claim_ != nullptr) == (registration.type == MemoryType::kSharedVirtual),
+                      "shared memory is claimed before it is registered, and no other");
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   region_ = std::move(*region);
   const bool is_remote = (registration.privileges & kRemotePrivileges) != 0;
@@ -140,6 +146,7 @@ Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
 }
 
 void MemoryRegion::detach() {
+  SOFTDAT_DEBUG_CHECK(region_ != nullptr, "an LMR that was published has the device's region until it ends");
   region_.reset();
   claim_.reset();
   pz_->remove_user();

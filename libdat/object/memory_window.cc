@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/memory_window.h"
 
+#include "base/assert.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
@@ -53,6 +54,7 @@ MemoryWindowParameters MemoryWindow::query() const {
 }
 
 void MemoryWindow::detach() {
+  SOFTDAT_DEBUG_CHECK(window_ != nullptr, "an RMR that was published has the device's window until it ends");
   window_.reset();
   pz_->remove_user();
 }

@@ -11,6 +11,7 @@
 
 #include "base/mix.h"
 #include "libdat/object/handle_table.h"
+#include "libdat/object/lock_places.h"
 
 namespace softdat::object {
 
@@ -20,16 +21,21 @@ class NastyHints {
   NastyHints(std::uint64_t seed, std::uint64_t number) : state_(base::mix(base::mix(seed) ^ number)) {}
 
   // An EVD refers to the CNO, or does not any more. Without memory for it the EVD is never named in place of another.
-  void add(Handle evd) try { evds_.push_back(evd); } catch (const std::bad_alloc&) {
+  void add(Handle evd) try {
+    base::require_lock(locks::kConsumerNotification);
+    evds_.push_back(evd);
+  } catch (const std::bad_alloc&) {
     return;
   }
   void remove(Handle evd) {
+    base::require_lock(locks::kConsumerNotification);
     const auto found = std::find(evds_.begin(), evds_.end(), evd);
     if (found != evds_.end()) evds_.erase(found);
   }
 
   // The hint for a trigger of `evd`: an EVD of the CNO. Draws anew, and decides whether the trigger comes twice.
   Handle misname(Handle evd) {
+    base::require_lock(locks::kConsumerNotification);
     drawn_ = base::mix(state_ ^ ++triggers_);
     is_echo_due_ = drawn_ % 4 == 0;
     const bool is_lie = (drawn_ >> 8) % 2 == 0 && !evds_.empty();

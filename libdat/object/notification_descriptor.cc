@@ -10,6 +10,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "base/descriptor_shortage.h"
 #include "base/uncancelled.h"
 
@@ -22,6 +23,7 @@ NotificationDescriptor::~NotificationDescriptor() {
 }
 
 Status NotificationDescriptor::open() {
+  SOFTDAT_DEBUG_CHECK(!is_open(), "a descriptor is opened once");
   base::UniqueFd own(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!own) return insufficient_resources(StatusDetail::kResourceMemory);
   shown_ = ::fcntl(own.get(), F_DUPFD_CLOEXEC, 3);

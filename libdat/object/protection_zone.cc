@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/protection_zone.h"
 
+#include "base/assert.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
@@ -11,6 +12,11 @@ namespace softdat::object {
 
 ProtectionZone::ProtectionZone(InterfaceAdapter& ia, std::unique_ptr<hca::ProtectionDomain> domain)
     : Object(kKind, &ia), device_(ia.shared_device()), domain_(std::move(domain)) {}
+
+ProtectionZone::~ProtectionZone() {
+  SOFTDAT_DEBUG_CHECK(users_.is_closed() || users_.count() == 0, "a PZ outlives what uses it",
+                      static_cast<std::uint64_t>(users_.count()));
+}
 
 Status ProtectionZone::create(InterfaceAdapter& ia, Handle& pz) {
   auto domain = ia.device().create_pd();

@@ -21,6 +21,7 @@ class ProtectionZone final : public Object {
  public:
   static constexpr Kind kKind = Kind::kPz;
 
+  ~ProtectionZone() override;
   static Status create(InterfaceAdapter& ia, Handle& pz);  // dat_pz_create
   // dat_pz_free. INVALID_STATE while an EP, LMR or RMR uses it.
   static Status free(Pin<ProtectionZone> pz);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/reserved_service_point.h"
 
+#include "base/assert.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -41,6 +42,7 @@ Status ReservedServicePoint::start_listening() {
   Status status = invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   if (evd_->add_stream()) {
     auto listener = ia().device().listen(conn_qual_, 1, *this);
+    SOFTDAT_DEBUG_CHECK(listener_ == nullptr, "a service point listens once");
     if (listener) {
       listener_ = std::move(*listener);
       return kOk;
@@ -58,6 +60,7 @@ Status ReservedServicePoint::free(Pin<ReservedServicePoint> rsp) {
 }
 
 void ReservedServicePoint::detach() {
+  SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
   evd_->remove_stream();
   if (ep_ != nullptr && !is_spent_.load()) ep_->release_reservation();

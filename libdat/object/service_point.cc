@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/service_point.h"
 
+#include "base/assert.h"
 #include "hca/datagram.h"
 #include "libdat/object/connection_request.h"
 #include "libdat/object/endpoint.h"
@@ -65,6 +66,7 @@ Status ServicePoint::free(Pin<ServicePoint> psp) {
 }
 
 void ServicePoint::detach() {
+  SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
   evd_->remove_stream();
 }
@@ -80,6 +82,8 @@ void ServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
     ep = Endpoint::create_tentative(ia(), *request);
     if (ep == nullptr) return;  // which refuses the peer
   }
+  SOFTDAT_DEBUG_CHECK(provider_makes_endpoints_ == (ep != nullptr),
+                      "a request brings an EP if the provider makes them");
   ConnectionRequest::announce(*this, conn_qual_, *evd_, std::move(request), std::move(ep));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/narrow.h"
 #include "base/probe.h"
 #include "libdat/object/failure_text.h"
@@ -96,7 +97,16 @@ Status SharedReceiveQueue::free(Pin<SharedReceiveQueue> srq) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleSrq);
 }
 
+// resize() refuses what set_low_watermark() does not allow for, and the other way round.
+void SharedReceiveQueue::check_watermark_locked() const {
+  base::require_lock(locks::kSharedReceiveQueue);
+  SOFTDAT_DEBUG_CHECK(is_within(low_watermark_, queue_->capacity()), "a low watermark is no more than the queue holds",
+                      static_cast<std::uint64_t>(low_watermark_), queue_->capacity());
+}
+
 void SharedReceiveQueue::detach() {
+  SOFTDAT_DEBUG_CHECK(users_.is_closed(), "no endpoint can begin to use a queue that ends");
+  SOFTDAT_DEBUG_CHECK(queue_ != nullptr, "a queue that was published has the device's until it ends");
   queue_.reset();
   pz_->remove_user();
 }
@@ -136,6 +146,7 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
     });
   }
   const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
+  check_watermark_locked();
   if (outcome) return kOk;
   if (outcome.reason() == hca::Error::kInvalidState) {
     return because(invalid_state(StatusDetail::kNoSubtype), [&] {
@@ -155,12 +166,14 @@ Status SharedReceiveQueue::set_low_watermark(std::int32_t low_watermark) {
     return refuse_watermark(invalid_parameter(StatusDetail::kInvalidArg2), low_watermark, queue_->capacity());
   }
   low_watermark_ = low_watermark;
+  check_watermark_locked();
   queue_->arm(base::narrow<std::uint32_t>(low_watermark));
   return kOk;
 }
 
 SharedReceiveQueueParameters SharedReceiveQueue::query() const {
   const std::lock_guard lock(mutex_);
+  check_watermark_locked();
   const hca::SharedReceiveCounts counts = queue_->counts();
   return {.ia = ia_handle(),
           .pz = pz_->handle(),

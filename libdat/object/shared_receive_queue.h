@@ -66,6 +66,7 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
  private:
   SharedReceiveQueue(InterfaceAdapter& ia, ProtectionZone& pz, std::int32_t max_recv_iov);
   Status set_up(std::int32_t max_recv_dtos);
+  void check_watermark_locked() const;
   [[gnu::cold]] Status refuse_post(const hca::RecvRequest& request, const Status& status) const;
 
   // hca::SharedReceiveQueueSink

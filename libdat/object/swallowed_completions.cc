@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/assert.h"
+
 namespace softdat::object {
 
 hca::Result<std::unique_ptr<SwallowedCompletions>> SwallowedCompletions::create(hca::Device& device,
@@ -18,6 +20,7 @@ hca::Result<std::unique_ptr<SwallowedCompletions>> SwallowedCompletions::create(
 
 // Armed first: what comes while it is being emptied calls again.
 void SwallowedCompletions::on_completion() {
+  SOFTDAT_DEBUG_CHECK(queue_ != nullptr, "a queue calls after it was armed, and so after it was made");
   queue_->arm(false);
   swallow();
 }

@@ -32,6 +32,7 @@ UpcallThread::UpcallThread()
     : queue_(std::make_shared<Queue>()), thread_(base::start_own_thread([queue = queue_] { run(*queue); })) {}
 
 UpcallThread::~UpcallThread() {
+  base::require_no_lock();  // an agent that is being called may want it
   queue_->is_ending.store(true, std::memory_order_seq_cst);
   queue_->news.notify();
   if (thread_.get_id() == std::this_thread::get_id()) {
@@ -42,6 +43,8 @@ UpcallThread::~UpcallThread() {
 }
 
 void UpcallThread::reserve() {
+  SOFTDAT_DEBUG_CHECK(queue_->promised.load(std::memory_order_relaxed) <= room_, "each reserved call has room",
+                      queue_->promised.load(std::memory_order_relaxed), room_);
   if (queue_->promised.load(std::memory_order_acquire) == room_) {
     queue_->calls.reserve(1);
     ++room_;
@@ -50,10 +53,12 @@ void UpcallThread::reserve() {
 }
 
 void UpcallThread::release() {
-  queue_->promised.fetch_sub(1, std::memory_order_release);
+  [[maybe_unused]] const std::size_t promised = queue_->promised.fetch_sub(1, std::memory_order_release);
+  SOFTDAT_DEBUG_CHECK(promised > 0, "a call that is released was reserved");
 }
 
 void UpcallThread::post(WaitAgent agent, Handle evd) {
+  SOFTDAT_DEBUG_CHECK(agent.function != nullptr, "a call is posted for an agent");
   base::check(queue_->calls.bounded_push({agent, evd}), "an agent's call has been reserved");
   queue_->posted.fetch_add(1, std::memory_order_seq_cst);
   queue_->news.notify();
@@ -70,8 +75,10 @@ void UpcallThread::run(Queue& queue) {
     queue.news.cancel();
     Queue::Call call;
     if (!queue.calls.pop(call)) return;
-    queue.posted.fetch_sub(1, std::memory_order_relaxed);
-    queue.promised.fetch_sub(1, std::memory_order_release);
+    [[maybe_unused]] const std::size_t posted = queue.posted.fetch_sub(1, std::memory_order_relaxed);
+    SOFTDAT_DEBUG_CHECK(posted > 0, "a call is taken after it was posted");
+    [[maybe_unused]] const std::size_t promised = queue.promised.fetch_sub(1, std::memory_order_release);
+    SOFTDAT_DEBUG_CHECK(promised > 0, "a call that is taken was reserved");
     const base::ConsumersTurn turn;
     base::require_no_lock();
     call.agent.function(call.agent.instance_data, call.evd);

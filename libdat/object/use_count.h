@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace softdat::object {
 
 // One word: the number of users, or kClosed, which is final. Any thread.
@@ -19,6 +21,7 @@ class UseCount {
   }
   void release() {
     std::int64_t count = count_.load(std::memory_order_relaxed);
+    SOFTDAT_DEBUG_CHECK(count != 0, "each release() ends one successful try_acquire()");
     while (count > 0 && !count_.compare_exchange_weak(count, count - 1, std::memory_order_release)) {
     }
   }
