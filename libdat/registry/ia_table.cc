@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace softdat::registry {
 namespace {
 
@@ -22,6 +24,14 @@ std::uintptr_t number_of(const void* handle) {
 void* IaTable::handle_of(std::size_t row) const {
   if (handles_ == Handles::kPointers) return rows_[row].ia.object;
   return reinterpret_cast<void*>(row + 1);
+}
+
+void IaTable::check_locked() const {
+  base::require_lock(locks::kIaTable);
+  SOFTDAT_DEBUG_CHECK(free_ <= rows_.size() && rows_.size() <= kMostRows, "a free row is one of the table", free_,
+                      rows_.size());
+  SOFTDAT_DEBUG_CHECK(free_ == 0 || (!rows_[oldest_free_].is_open && !rows_[newest_free_].is_open),
+                      "no IA is open in a free row", oldest_free_, newest_free_);
 }
 
 std::optional<std::size_t> IaTable::find_object_locked(const void* object) const {
@@ -46,7 +56,7 @@ std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
 }
 
 std::optional<std::size_t> IaTable::take_row_locked() {
-  base::require_lock(locks::kIaTable);
+  check_locked();
   if (free_ > kResting || (free_ > 0 && rows_.size() == kMostRows)) {
     --free_;
     return std::exchange(oldest_free_, rows_[oldest_free_].next_free);
@@ -60,6 +70,7 @@ void* IaTable::add(OpenIa&& ia) {
   const std::lock_guard lock(mutex_);
   const std::optional<std::size_t> row = take_row_locked();
   if (!row) return nullptr;
+  base::check(!rows_[*row].is_open, "a row that is given out is free", *row);
   rows_[*row] = Row{std::move(ia), true, false};
   return handle_of(*row);
 }
@@ -94,16 +105,21 @@ std::optional<IaTable::Closing> IaTable::begin_close(const void* handle) {
 
 OpenIa IaTable::end_close(std::size_t token) {
   const std::lock_guard lock(mutex_);
+  base::check(token < rows_.size() && rows_[token].is_open && rows_[token].is_closing, "begin_close() gave the token",
+              token, rows_.size());
   if (free_++ == 0)
     oldest_free_ = token;
   else
     rows_[newest_free_].next_free = token;
   newest_free_ = token;
-  return std::exchange(rows_[token], Row{}).ia;
+  OpenIa closed = std::exchange(rows_[token], Row{}).ia;
+  check_locked();
+  return closed;
 }
 
 void IaTable::cancel_close(std::size_t token) {
   const std::lock_guard lock(mutex_);
+  base::check(token < rows_.size() && rows_[token].is_closing, "begin_close() gave the token", token, rows_.size());
   rows_[token].is_closing = false;
 }
 

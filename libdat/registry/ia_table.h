@@ -81,6 +81,7 @@ class IaTable {
   std::optional<std::size_t> find_object_locked(const void* object) const;
   std::optional<std::size_t> take_row_locked();
   void* handle_of(std::size_t row) const;
+  void check_locked() const;
 
   const Handles handles_;
   mutable base::Mutex<locks::kIaTable> mutex_;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/lock_order.h"
 #include "libdat/registry/own_location.h"
 
 namespace softdat::registry {
@@ -72,6 +73,7 @@ ProviderLibrary::ProviderLibrary(void* library)
       handle_range_(find_handle_range(library)) {}
 
 ProviderLibrary::~ProviderLibrary() {
+  base::require_no_lock();  // the library's destructors may call the registry
   if (handle_range_ == nullptr) ::dlclose(library_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "libdat/registry/self_memory.h"
 
 namespace softdat::registry {
@@ -21,15 +22,18 @@ ProviderTables::Node* ProviderTables::find_node_locked(const void* table) const 
 }
 
 void ProviderTables::acquire(const void* table, const base::HandleRange* range) {
+  base::check(table != nullptr, "a node without a table is unused");
   const std::lock_guard lock(mutex_);
   if (range != nullptr) teller_.store(table, std::memory_order_release);
   if (Node* known = find_node_locked(table)) {
+    SOFTDAT_DEBUG_CHECK(known->users > 0, "a table that is listed is in use");
     ++known->users;
     return;
   }
   Node* node = find_node_locked(nullptr);
   const bool is_new = node == nullptr;
   if (is_new) node = new Node;
+  SOFTDAT_DEBUG_CHECK(node->users == 0, "an unused node has no users", node->users);
   node->users = 1;
   node->range.store(range, std::memory_order_release);
   node->table.store(table, std::memory_order_release);
@@ -42,10 +46,13 @@ void ProviderTables::acquire(const void* table, const base::HandleRange* range) 
 void ProviderTables::release(const void* table) {
   const std::lock_guard lock(mutex_);
   Node* node = find_node_locked(table);
+  SOFTDAT_DEBUG_CHECK(node == nullptr || node->users > 0, "a table that is listed is in use");
   if (node == nullptr || --node->users != 0) return;
   const bool is_foreign = node->range.load(std::memory_order_relaxed) == nullptr;
   node->table.store(nullptr, std::memory_order_release);
   node->range.store(nullptr, std::memory_order_release);
+  SOFTDAT_DEBUG_CHECK(!is_foreign || foreign_count_.load(std::memory_order_relaxed) > 0,
+                      "tables without a range of handles are counted");
   if (is_foreign) foreign_count_.fetch_sub(1, std::memory_order_release);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/environment.h"
 #include "base/words.h"
 #include "libdat/registry/diagnostics.h"
@@ -116,6 +117,7 @@ void Registry::explain_absence_locked(const ProviderKey& wanted) {
 
 Lease Registry::lend_locked(Declared& declared) {
   base::require_lock(locks::kRegistry);
+  SOFTDAT_DEBUG_CHECK(is_ready_locked(declared), "a provider is lent while its library is loaded");
   ++declared.users;
   Lease lease;
   lease.table = declared.table;
@@ -131,6 +133,7 @@ Lease Registry::lend_locked(Declared& declared) {
 // Waits until nobody loads or unloads the slot. False when it is this thread that does so, further
 // up its stack: a provider that opens its own name from its own constructor.
 bool Registry::wait_until_settled(Slot& slot, Lock& lock) {
+  base::require_lock(locks::kRegistry);
   const auto is_settled = [&] { return slot.state == Slot::State::kUnloaded || slot.state == Slot::State::kLoaded; };
   if (!is_settled() && slot.mover == std::this_thread::get_id()) return false;
   settled_.wait(lock, is_settled);
@@ -154,6 +157,10 @@ std::optional<Lease> Registry::open(const ProviderKey& wanted) {
 // Loads the first alternative that works. The lock is released meanwhile; the state keeps others
 // out. On success the slot's key is declared and nothing ran between that and the return.
 bool Registry::load(Slot& slot, Lock& lock) {
+  base::require_lock(locks::kRegistry);
+  base::check(slot.state == Slot::State::kUnloaded || slot.state == Slot::State::kLoaded, "one thread moves a slot",
+              static_cast<std::uint64_t>(slot.state));
+  SOFTDAT_DEBUG_CHECK(std::find(moving_.begin(), moving_.end(), &slot) == moving_.end(), "a slot is listed once");
   moving_.push_back(&slot);
   slot.state = Slot::State::kLoading;
   slot.mover = std::this_thread::get_id();
@@ -183,6 +190,7 @@ void Registry::settle_locked(Slot& slot, bool is_loaded) {
 bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
   const Alternative& alternative = slot.alternatives[index];  // its texts never change
   lock.unlock();
+  base::require_no_lock();  // the library's code may call the registry
   std::string reason;
   std::shared_ptr<ProviderLibrary> library = ProviderLibrary::load(alternative.library_path, reason);
   if (library != nullptr) tell(Topic::kProviderApi, "dat: init of " + alternative.library_path);
@@ -207,6 +215,7 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
 
 void Registry::complain_once_locked(Slot& slot, std::size_t index, const std::string& reason) {
   base::require_lock(locks::kRegistry);
+  base::check(index < slot.alternatives.size(), "a complaint is about an alternative", index);
   if (std::exchange(slot.alternatives[index].has_complained, true)) return;
   tell(Topic::kError, "no provider for " + describe(slot.key) + ": " + reason);
 }
@@ -214,16 +223,20 @@ void Registry::complain_once_locked(Slot& slot, std::size_t index, const std::st
 void Registry::close(Lease lease) {
   Lock lock(mutex_);
   if (Declared* declared = find_exact_locked(lease.key)) --declared->users;
+  base::check(lease.slot == nullptr || lease.slot->users > 0, "a slot counts each lease until it ends");
   if (lease.slot == nullptr || --lease.slot->users != 0) return;
   lease.library.reset();
   unload(*lease.slot, lock);
 }
 
 void Registry::unload(Slot& slot, Lock& lock) {
+  base::require_lock(locks::kRegistry);
+  base::check(slot.library != nullptr, "a slot that is in use has its library");
   slot.state = Slot::State::kUnloading;
   slot.mover = std::this_thread::get_id();
   std::shared_ptr<ProviderLibrary> library = std::move(slot.library);
   lock.unlock();
+  base::require_no_lock();  // the library's code may call the registry
   tell_if_possible(Topic::kProviderApi, [&] { return "dat: fini for " + describe(slot.key); });
   if (!library->call_fini(info_of(slot.key))) {
     tell_if_possible(Topic::kError,

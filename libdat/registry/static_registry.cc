@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/assert.h"
+
 namespace softdat::registry {
 namespace {
 
@@ -90,6 +92,7 @@ Slot* StaticRegistry::find(const ProviderKey& wanted) {
     if (!can_serve(slot.key, wanted)) continue;
     if (best == nullptr || slot.key.minor < best->key.minor) best = &slot;
   }
+  SOFTDAT_DEBUG_CHECK(best == nullptr || !best->alternatives.empty(), "a slot has a library to load");
   if (best != nullptr || !is_built_in(wanted)) return best;
   Slot& slot = slots_.emplace_back();
   slot.key = wanted;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/words.h"
 #include "libdat/registry/diagnostics.h"
 #include "libdat/registry/entry/dispatch.h"
@@ -120,6 +121,7 @@ void tell_call(std::string_view call, std::string_view name, DAT_RETURN status) 
 // Ends what open_with() began: the handle, the table's use, the lease, in this order.
 void forget(std::size_t token, const void* table) {
   OpenIa ia = process_ias().end_close(token);
+  SOFTDAT_DEBUG_CHECK(ia.table == table, "the table of an IA stays until it is closed");
   process_tables().release(table);
   process_registry().close(std::move(ia.lease));
 }

@@ -3,6 +3,8 @@
 // other arguments is touched here; they are the provider's to check.
 #pragma once
 
+#include "base/assert.h"
+#include "base/lock_order.h"
 #include "base/words.h"
 #include "libdat/registry/entry/abi.h"
 #include "libdat/registry/entry/process.h"
@@ -13,6 +15,8 @@ namespace softdat::registry {
 // Calls one slot of a provider's table. A slot the provider left empty is a function it lacks.
 template <typename Slot, typename... Arguments>
 DAT_RETURN call_slot(const void* table, Slot DAT_PROVIDER::*slot, Arguments... arguments) {
+  SOFTDAT_DEBUG_CHECK(table != nullptr, "a provider that is called has a table");
+  base::require_no_lock();  // the provider, and the agents it calls, may call the registry
   const Slot function = static_cast<const DAT_PROVIDER*>(table)->*slot;
   if (function == nullptr) return refuse(DAT_NOT_IMPLEMENTED);
   return function(arguments...);
