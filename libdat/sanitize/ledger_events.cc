@@ -2,6 +2,7 @@
 // Events that the program dequeues, and waits that end without one.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/memory_probe.h"
@@ -94,8 +95,10 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
 
 // The buffers are looked at without the ledger's lock.
 void Ledger::complete(const DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock) {
+  SOFTDAT_DEBUG_CHECK(lock.owns_lock() && lock.mutex() == &mutex_, "the caller holds the lock of the ledger");
   OperationList done;
   done.swap(done_list_);
+  SOFTDAT_DEBUG_CHECK(done.empty(), "operations that are done are out of the list", done.size());
   take_completed_locked(completion, site, done);
   if (completion.status != DtoStatus::kSuccess && !done.empty()) {
     const auto queue = queues_.find(completion.ep);
@@ -142,6 +145,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
       ++left;
       continue;
     }
+    SOFTDAT_DEBUG_CHECK(operation.queue == queue->handle, "an operation stands in the list of its queue");
     forget_locked(operation);
     operation.is_completed = operation.is_suppressed && queue->received > operation.received;
     done.push_back(std::move(*each));

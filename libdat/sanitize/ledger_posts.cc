@@ -4,6 +4,7 @@
 #include <new>
 #include <thread>
 
+#include "base/assert.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/sanitize/checksum.h"
@@ -19,6 +20,7 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
     queue_ = queue->shared_from_this();
   }
   order_ = std::unique_lock(queue_->order);
+  SOFTDAT_DEBUG_CHECK(queue_->handle == post.queue, "a record is found by the handle of its object");
   if (queue_->is_gone) return;
   operation_ = ledger_.add(post, *queue_);
   if (mode() == Mode::kCompletions) return;
@@ -102,6 +104,7 @@ void Ledger::look_up_locked(QueueRecord& queue) {
 }
 
 Operation* Ledger::add(const Post& post, QueueRecord& queue) {
+  base::require_lock(locks::kPostOrder);
   const std::lock_guard lock(mutex_);
   auto made = make_operation_locked(post, queue);
   Operation& operation = *made;
@@ -119,6 +122,7 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
     operations.pop_back();
     throw;
   }
+  SOFTDAT_DEBUG_CHECK(operation.is_indexed, "an outstanding operation is in the index");
   return &operation;
 }
 
@@ -155,6 +159,7 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
 
 void Ledger::keep_spare_locked(std::unique_ptr<Operation> operation) {
   base::require_lock(locks::kLedger);
+  SOFTDAT_DEBUG_CHECK(!operation->is_indexed && !operation->is_guarded, "an operation that is over holds no memory");
   if (spares_.size() == spares_.capacity()) return;
   std::vector<Range> ranges = std::move(operation->ranges);
   ranges.clear();
@@ -322,11 +327,13 @@ void Ledger::drop_queue(Handle handle) {
   const std::lock_guard order(queue->order);
   const std::lock_guard lock(mutex_);
   forget_all_locked(*queue);
+  SOFTDAT_DEBUG_CHECK(queue->receives.empty() && queue->requests.empty(), "a queue that has gone has no operations");
   queue->is_gone = true;
   if (const auto found = queues_.find(handle); found != queues_.end() && found->second == queue) queues_.erase(found);
 }
 
 void Ledger::take_back(QueueRecord& queue, const Operation* operation) {
+  base::require_lock(locks::kPostOrder);
   const std::lock_guard lock(mutex_);
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     const auto is_it = [&](const auto& each) { return each.get() == operation; };

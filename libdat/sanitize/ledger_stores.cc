@@ -173,6 +173,7 @@ void Ledger::guard_locked(Operation& operation) {
 }
 
 void Ledger::unguard(Operation& operation) {
+  base::require_lock(locks::kLedger);
   if (!operation.is_guarded) return;
   operation.is_guarded = false;
   for (const Range& range : operation.ranges) {
@@ -182,6 +183,7 @@ void Ledger::unguard(Operation& operation) {
 }
 
 void Ledger::unguard_all(QueueRecord& queue) {
+  base::require_lock(locks::kLedger);
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     for (const auto& operation : *operations) unguard(*operation);
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/fault_guard.h"
 
 namespace softdat::sanitize {
@@ -61,6 +62,7 @@ void PageGuard::close(std::uint64_t address, std::uint64_t length, const Breach&
   const std::uint64_t from = (address + page_size - 1) / page_size * page_size;
   const std::uint64_t to = (address + length) / page_size * page_size;
   if (from >= to || !base::can_watch_faults()) return;
+  SOFTDAT_DEBUG_CHECK(breach != nullptr, "an access to closed pages has words");
   const Lock lock(*this);
   const auto after = pages_.lower_bound(to);
   if (after != pages_.begin() && std::prev(after)->second.end > from) return;
@@ -78,6 +80,7 @@ void PageGuard::prepare_for_fork() {
 }
 
 void PageGuard::continue_after_fork(bool is_child) {
+  base::require_lock(locks::kPageGuard);
   if (is_child) static_cast<void>(open_locked(0, UINT64_MAX));
   mutex_.unlock();
 }
@@ -122,6 +125,7 @@ void PageGuard::tell_accesses() {
   std::vector<Access> noted;
   {
     const Lock lock(*this);
+    base::check(noted_ <= accesses_.size(), "accesses that were noted have room", noted_);
     for (std::size_t i = 0; i < noted_; ++i) noted.push_back(std::move(accesses_[i]));
     noted_ = 0;
     has_accesses.store(false, std::memory_order_relaxed);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace softdat::sanitize {
 namespace {
 
@@ -16,6 +18,7 @@ RangeIndex::RangeIndex() {
 }
 
 void RangeIndex::add(Operation& operation) {
+  SOFTDAT_DEBUG_CHECK(!operation.is_indexed, "an operation is added once");
   Uses& uses = stores(operation.kind) ? stores_ : loads_;
   operation.is_indexed = true;  // first: remove() must find what was added before memory ran out
   for (const Range& range : operation.ranges) {
