@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/assert.h"
 #include "base/place.h"
 #include "base/words.h"
 #include "libdat/api/refused_call.h"
@@ -43,6 +44,7 @@ CallLine::CallLine(std::string_view signature) : names_(signature) {
 }
 
 std::string_view CallLine::next_name() {
+  SOFTDAT_DEBUG_CHECK(!names_.empty(), "a signature names each argument");
   const std::size_t end = names_.find(' ');
   const std::string_view name = names_.substr(0, end);
   names_.remove_prefix(end == std::string_view::npos ? names_.size() : end + 1);

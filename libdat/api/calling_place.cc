@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "libdat/object/consumer_frame.h"
 
 namespace softdat::api {
@@ -36,6 +37,7 @@ KnownPlace::KnownPlace(const void* address) : outer_(t_place) {
 }
 
 KnownPlace::~KnownPlace() {
+  SOFTDAT_DEBUG_CHECK(t_place == place_, "calls of entry points by others end in the reverse order");
   t_place = outer_;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/api/ep_conversion.h"
 
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/numbers.h"
@@ -86,6 +87,9 @@ void write_attributes(const EndpointAttributes& from, DAT_EP_ATTR& to) {
 }
 
 void write_parameters(const EndpointParameters& from, DAT_EP_PARAM& to) {
+  SOFTDAT_DEBUG_CHECK(from.ia != nullptr, "an endpoint belongs to an IA");
+  SOFTDAT_DEBUG_CHECK(from.state <= EndpointState::kCompletionPending, "the state of an endpoint is one of DAT's",
+                      static_cast<std::uint64_t>(from.state));
   to = {};
   to.ia_handle = consumer_ia_handle(from.ia);
   to.ep_state = static_cast<DAT_EP_STATE>(from.state);

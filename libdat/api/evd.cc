@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
@@ -83,6 +84,7 @@ DAT_RETURN evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK mask, DAT_EVD
   if (has_unknown_bits(mask, DAT_EVD_FIELD_ALL)) return refuse_argument(2);
   if (parameters == nullptr) return refuse_argument(3);
   const EventDispatcherParameters known = evd->query();
+  SOFTDAT_DEBUG_CHECK(known.qlen > 0 && known.streams != 0, "an EVD has room, and a stream that feeds it");
   *parameters = {.ia_handle = consumer_ia_handle(known.ia),
                  .evd_qlen = known.qlen,
                  .evd_state = state_of(known),
@@ -124,6 +126,7 @@ DAT_RETURN evd_clear_unwaitable(DAT_EVD_HANDLE evd) {
   if (nmore == nullptr) return refuse_argument(5);
   object::Event taken;
   const Status status = evd->wait(timeout, threshold, taken, *nmore);
+  SOFTDAT_DEBUG_CHECK(!status.ok() || taken.evd == evd_handle, "a wait that succeeds brings an event of its EVD");
   if (status.ok()) write_event(taken, *event);
   return return_code(status);
 }
@@ -148,23 +151,30 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
 }
 
 // What is no completion.
-[[gnu::noinline]] static DAT_RETURN dequeue_other(EventDispatcher& evd, DAT_EVENT& event) {
+[[gnu::noinline]] static DAT_RETURN dequeue_other(DAT_EVD_HANDLE evd_handle, DAT_EVENT& event) {
+  const auto evd = pin_handle<EventDispatcher>(evd_handle);
+  if (!evd) return refuse_handle(kEvdHandle);
   object::Event taken;
-  const Status status = evd.dequeue_other(taken);
+  const Status status = evd->dequeue(taken);
+  SOFTDAT_DEBUG_CHECK(!status.ok() || taken.evd == evd_handle, "a dequeue that succeeds brings an event of its EVD");
   if (status.ok()) write_event(taken, event);
   return return_code(status);
 }
 
 // Of one piece, as posts are: see ep_post.cc.
 [[gnu::flatten]] DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
-  const auto evd = object::HandleTable::instance().pin_exclusively<EventDispatcher>(evd_handle);
-  if (!evd) return refuse_handle(kEvdHandle);
-  if (event == nullptr) return refuse_argument(2);
   using enum EventDispatcher::Dequeued;
   hca::Completion completion;
-  const EventDispatcher::Dequeued dequeued = evd->dequeue_completion(completion);
-  if (dequeued == kNothing) return return_code(EventDispatcher::no_completion());
-  if (dequeued == kOther) return dequeue_other(*evd, *event);
+  EventDispatcher::Dequeued dequeued;
+  {
+    const auto evd = object::HandleTable::instance().pin_exclusively<EventDispatcher>(evd_handle);
+    if (!evd) return refuse_handle(kEvdHandle);
+    if (event == nullptr) return refuse_argument(2);
+    dequeued = evd->dequeue_completion(completion);
+    if (dequeued == kNothing) return return_code(EventDispatcher::no_completion());
+  }
+  if (dequeued == kOther) return dequeue_other(evd_handle, *event);
+  // Without the lock: should the address be a wrong one, a handler of SIGSEGV may leave the call for good.
   write_event(completion, evd_handle, *event);
   return DAT_SUCCESS;
 }

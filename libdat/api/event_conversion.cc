@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/assert.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/numbers.h"
 #include "libdat/object/hca_status.h"
@@ -95,6 +96,9 @@ void write_extension(const DAT_IB_EXTENSION_EVENT_DATA& data, DAT_EVENT& to) {
 void write_body(const DtoCompletion& from, DAT_EVENT& to) {
   auto& data = to.event_data.dto_completion_event_data;
   to.event_number = DAT_DTO_COMPLETION_EVENT;
+  SOFTDAT_DEBUG_CHECK(from.ep != nullptr, "a completion names its EP");
+  SOFTDAT_DEBUG_CHECK(from.status == DtoStatus::kSuccess || from.length == 0, "a failure transfers no bytes that count",
+                      from.length);
   data.ep_handle = from.ep;
   data.user_cookie.as_64 = from.cookie;
   data.status = status_of(from.status);
@@ -114,6 +118,7 @@ void write_body(const DtoCompletion& from, DAT_EVENT& to) {
 void write_body(const RequestArrival& from, DAT_EVENT& to) {
   auto& data = to.event_data.cr_arrival_event_data;
   to.event_number = DAT_CONNECTION_REQUEST_EVENT;
+  SOFTDAT_DEBUG_CHECK(from.service_point != nullptr && from.request != nullptr, "an arrival names both handles");
   data.sp_handle.psp_handle = from.service_point;
   data.local_ia_address_ptr = api::dat_address(from.local_address);
   data.conn_qual = from.conn_qual;
@@ -153,6 +158,9 @@ DAT_EVENT_NUMBER number_of_result(ConnectionResult result) {
 void write_body(const ConnectionNotice& from, DAT_EVENT& to) {
   auto& data = to.event_data.connect_event_data;
   to.event_number = number_of_result(from.result);
+  SOFTDAT_DEBUG_CHECK(from.ep != nullptr, "a connection event names its EP");
+  SOFTDAT_DEBUG_CHECK(from.private_data != nullptr || from.private_data_size == 0, "private data has a place",
+                      from.private_data_size);
   data.ep_handle = from.ep;
   data.private_data_size = api::dat_count(from.private_data_size);
   data.private_data = const_cast<void*>(from.private_data);
@@ -164,6 +172,7 @@ static_assert(sizeof(object::SocketAddress) == sizeof(DAT_SOCK_ADDR6));
 
 DAT_IB_EXTENSION_EVENT_DATA extension_of(const DatagramNotice& from) {
   DAT_IB_EXTENSION_EVENT_DATA data{};
+  SOFTDAT_DEBUG_CHECK(from.exchange != 0, "an exchange of address handles has a name");
   data.context.as_64 = from.exchange;
   switch (from.result) {
     case ConnectionResult::kEstablished:
@@ -231,6 +240,7 @@ void write_body(const SoftwareEvent& from, DAT_EVENT& to) {
 void write_body(const RmrBindCompletion& from, DAT_EVENT& to) {
   auto& data = to.event_data.rmr_completion_event_data;
   to.event_number = DAT_RMR_BIND_COMPLETION_EVENT;
+  SOFTDAT_DEBUG_CHECK(from.rmr != nullptr, "a bind names its RMR");
   data.rmr_handle = from.rmr;
   data.user_cookie.as_64 = from.cookie;
   data.status = status_of(from.status);
@@ -245,6 +255,7 @@ void write_body(const RmrBindCompletion& from, DAT_EVENT& to) {
 }  // namespace
 
 void write_event(const object::Event& from, DAT_EVENT& to) {
+  SOFTDAT_DEBUG_CHECK(from.evd != nullptr, "an event names the EVD that it came through");
   to.evd_handle = from.evd;
   std::visit([&](const auto& body) { write_body(body, to); }, from.body);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counters of IAs, EPs and EVDs. They are always counted, so that there is nothing to start.
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 
 #if SOFTDAT_ABI == 20
@@ -159,6 +160,7 @@ struct Range {
 };
 
 std::optional<Range> range_of(const Counters& counters, int counter) {
+  SOFTDAT_DEBUG_CHECK(counters.read != nullptr, "what has names of counters has counters");
   const std::size_t all = counters.names.size();
   if (counter < 0 || static_cast<std::size_t>(counter) > all) return std::nullopt;
   const auto which = static_cast<std::size_t>(counter);

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "base/assert.h"
 #include "hca/device.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/calling_place.h"
@@ -51,6 +52,8 @@ void fail_waits(DAT_PROVIDER& table) {
   // The tables of all adapters have the same entries, but for one that stays as it is.
   static std::once_flag once;
   std::call_once(once, [&] { next = table; });
+  SOFTDAT_DEBUG_CHECK(next.evd_wait_func == table.evd_wait_func && next.cno_wait_func == table.cno_wait_func,
+                      "the tables of all adapters have the same waits");
   table.evd_wait_func = wait;
   table.cno_wait_func = wait_for_cno;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.h"
 #include "libdat/api/numbers.h"
 #include "libdat/object/endpoint_attributes.h"
 
@@ -55,7 +56,11 @@ struct NamedAttributes {
   std::array<DAT_NAMED_ATTR, 10> rows{};
   DAT_COUNT count = 0;
 
-  void add(char* name, char* value) { rows[static_cast<std::size_t>(count++)] = {name, value}; }
+  void add(char* name, char* value) {
+    base::check(static_cast<std::size_t>(count) < rows.size(), "there is a row for each name",
+                static_cast<std::uint64_t>(count));
+    rows[static_cast<std::size_t>(count++)] = {name, value};
+  }
 };
 
 char* value_of(hca::Transport transport) {
@@ -108,8 +113,10 @@ NamedAttributes& named_attributes(const AdapterAttributes& adapter) {
   }());
   const std::size_t features = (adapter.has_immediate ? kWithImmediate : 0) | (adapter.has_atomics ? kWithAtomics : 0) |
                                (adapter.has_datagrams ? kWithDatagrams : 0);
-  return all[features + static_cast<std::size_t>(adapter.transport) * kTimesTransport +
-             static_cast<std::size_t>(adapter.direct) * kTimesDirect];
+  const std::size_t which = features + static_cast<std::size_t>(adapter.transport) * kTimesTransport +
+                            static_cast<std::size_t>(adapter.direct) * kTimesDirect;
+  base::check(which < all.size(), "a table of names stands for each kind of device", which);
+  return all[which];
 }
 
 #if SOFTDAT_ABI == 20
@@ -133,6 +140,9 @@ void set_limits_of_transfers(DAT_IA_ATTR& attributes, const AdapterAttributes& a
 }
 
 void set_limits_of_reads(DAT_IA_ATTR& attributes, const AdapterAttributes& adapter) {
+  SOFTDAT_DEBUG_CHECK(
+      adapter.max_eps >= 0 && adapter.max_rdma_read_per_ep_in >= 0 && adapter.max_rdma_read_per_ep_out >= 0,
+      "the limits of an adapter are counts");
   const auto eps = static_cast<std::uint64_t>(adapter.max_eps);
   const auto in = static_cast<std::uint64_t>(adapter.max_rdma_read_per_ep_in);
   const auto out = static_cast<std::uint64_t>(adapter.max_rdma_read_per_ep_out);
@@ -220,6 +230,7 @@ void write_ia_attributes(const AdapterAttributes& adapter, DAT_IA_ATTR& to) {
   to = {};
   copy_name(to.adapter_name, adapter.name);
   copy_name(to.vendor_name, adapter.vendor);
+  SOFTDAT_DEBUG_CHECK(adapter.address != nullptr, "an adapter has an address");
   to.hardware_version_major = kProviderMajor;
   to.hardware_version_minor = kProviderMinor;
   to.firmware_version_major = kProviderMajor;

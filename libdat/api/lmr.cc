@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string>
 
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
@@ -88,6 +89,7 @@ DAT_REGION_DESCRIPTION description_of(const MemoryRegionParameters& lmr) {
       region.for_lmr_handle = lmr.source;
       break;
     case MemoryType::kSharedVirtual:
+      SOFTDAT_DEBUG_CHECK(lmr.cookie != nullptr, "shared memory has a cookie");
       region.for_shared_memory.virtual_address = reinterpret_cast<DAT_PVOID>(lmr.address);
       // The LMR's own copy; the DAT headers have no pointer to const for it.
       region.for_shared_memory.shared_memory_id =
@@ -102,6 +104,9 @@ DAT_REGION_DESCRIPTION description_of(const MemoryRegionParameters& lmr) {
 }
 
 void write_parameters(const MemoryRegionParameters& lmr, DAT_LMR_PARAM& parameters) {
+  SOFTDAT_DEBUG_CHECK(lmr.ia != nullptr && lmr.pz != nullptr && lmr.length > 0, "an LMR has an IA, a PZ and bytes");
+  SOFTDAT_DEBUG_CHECK((lmr.privileges & ~std::uint32_t{object::kAllPrivileges}) == 0, "the rights of an LMR are DAT's",
+                      lmr.privileges);
   parameters.ia_handle = consumer_ia_handle(lmr.ia);
   parameters.mem_type = static_cast<DAT_MEM_TYPE>(lmr.type);
   parameters.region_desc = description_of(lmr);

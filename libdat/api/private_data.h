@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/refusal.h"
@@ -27,6 +28,8 @@ inline Status check_private_data(const object::InterfaceAdapter& ia, DAT_COUNT s
 
 // Requires that check_private_data() was content.
 inline std::span<const std::byte> private_data_of(DAT_COUNT size, const void* data) {
+  SOFTDAT_DEBUG_CHECK(size >= 0 && (size == 0 || data != nullptr), "check_private_data() comes first",
+                      static_cast<std::uint64_t>(size));
   return {static_cast<const std::byte*>(data), static_cast<std::size_t>(size)};
 }
 

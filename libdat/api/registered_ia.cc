@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/guarded.h"
 #include "base/log.h"
 #include "libdat/api/lock_places.h"
@@ -56,6 +57,8 @@ RegisteredIa* create_registered_ia(RegisteredIas& ias, const ProviderInfo& info,
   ia->info = info;
   ia->registry = registry;
   ia->table = provider_table(ia->name.c_str(), ia.get(), info.is_thread_safe != DAT_FALSE);
+  // Handles of this IA lead to the table, and by it to the IA.
+  SOFTDAT_DEBUG_CHECK(ia->table.extension == ia.get(), "a table names the IA that it was made for");
   return ias.emplace_back(std::move(ia)).get();
 }
 
@@ -82,6 +85,7 @@ DAT_IA_HANDLE RegisteredIa::consumer_handle(DAT_IA_HANDLE ia) const {
 
 void register_ia(const ProviderInfo& info, const char* instance_data, const CallingRegistry& registry) {
   const RegisteredIa* ia = find_or_create(info, instance_data, registry);
+  base::require_no_lock();
   // Not under our lock: the registry takes its own, and calls us while it holds that.
   const auto add = reinterpret_cast<AddOrRemove>(registry.add_provider);
   const DAT_RETURN answer = add(&ia->table, as_dat(ia->info));

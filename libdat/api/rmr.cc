@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
@@ -58,6 +59,9 @@ DAT_RETURN create_rmr(DAT_PZ_HANDLE pz_handle, WindowScope scope, DAT_RMR_HANDLE
 }
 
 void write_parameters(const MemoryWindowParameters& rmr, DAT_RMR_PARAM& parameters) {
+  SOFTDAT_DEBUG_CHECK(rmr.ia != nullptr && rmr.pz != nullptr, "an RMR belongs to an IA and a PZ");
+  SOFTDAT_DEBUG_CHECK((rmr.rmr_context == 0) == (rmr.length == 0), "a window that is bound has a context and bytes",
+                      rmr.rmr_context, rmr.length);
   DAT_RMR_PARAM all{};
   all.ia_handle = consumer_ia_handle(rmr.ia);
   all.pz_handle = rmr.pz;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
 #include "libdat/api/entry_points.h"
@@ -21,6 +22,7 @@ DAT_RETURN refuse_srq() {
 }
 
 void write_parameters(const SharedReceiveQueueParameters& from, DAT_SRQ_PARAM& to) {
+  SOFTDAT_DEBUG_CHECK(from.ia != nullptr && from.pz != nullptr, "an SRQ belongs to an IA and a PZ");
   to = {};
   to.ia_handle = consumer_ia_handle(from.ia);
   to.srq_state = DAT_SRQ_STATE_OPERATIONAL;

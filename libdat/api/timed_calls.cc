@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/assert.h"
 #include "base/timeline.h"
 #include "libdat/api/calling_place.h"
 #include "libdat/api/numbers.h"
@@ -100,6 +101,7 @@ struct Receive<kSlot, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
     const Scope scope;
     const api::KnownPlace place(__builtin_return_address(0));
+    SOFTDAT_DEBUG_CHECK((next.*kSlot) != nullptr, "the entries below are known before a program calls");
     if (Timeline* const timeline = Timeline::active()) timeline->post_receive();
     return (next.*kSlot)(arguments...);
   }
@@ -113,6 +115,7 @@ struct Long<kSlot, kName, DAT_RETURN (*)(Arguments...)> {
   static DAT_RETURN call(Arguments... arguments) {
     const Scope scope;
     const api::KnownPlace place(__builtin_return_address(0));
+    SOFTDAT_DEBUG_CHECK((next.*kSlot) != nullptr, "the entries below are known before a program calls");
     Timeline* const timeline = Timeline::active();
     if (timeline == nullptr) return (next.*kSlot)(arguments...);
     timeline->begin_call();
@@ -274,6 +277,8 @@ void time_calls(DAT_PROVIDER& table) {
   // The tables of all adapters have the same entries, but for one that stays as it is.
   static std::once_flag once;
   std::call_once(once, [&] { next = table; });
+  SOFTDAT_DEBUG_CHECK(next.ep_post_send_func == table.ep_post_send_func && next.evd_wait_func == table.evd_wait_func,
+                      "the tables of all adapters have the same entries");
   table.ep_post_send_func = post_send<&DAT_PROVIDER::ep_post_send_func>;
   table.ep_post_rdma_write_func = post_rdma<&DAT_PROVIDER::ep_post_rdma_write_func, Kind::kWrite>;
   table.ep_post_rdma_read_func = post_rdma<&DAT_PROVIDER::ep_post_rdma_read_func, Kind::kRead>;

@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/calling_place.h"
 #include "libdat/object/status.h"
@@ -96,6 +97,7 @@ struct Watched<kSlot, kName, Hooks, DAT_RETURN (*)(Arguments...)> {
     const WatchedCall call(kName.text, caller);
     note([&](sanitize::Ledger& ledger, Arguments... values) { Hooks::before(ledger, call.site(), values...); },
          arguments...);
+    SOFTDAT_DEBUG_CHECK((next_entries.*kSlot) != nullptr, "the entries below are known before a program calls");
     const DAT_RETURN answer = (next_entries.*kSlot)(arguments...);
     if (answer == DAT_SUCCESS) {
       note([&](sanitize::Ledger& ledger, Arguments... values) { Hooks::after(ledger, call.site(), values...); },

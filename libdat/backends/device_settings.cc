@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/environment.h"
 #include "base/fault_plan.h"
 #include "base/fault_plan_file.h"
@@ -236,6 +237,7 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
   if (!has_own_address(options) || !apply_faults(options) || !apply_profile(options)) return std::nullopt;
   apply_nasty(options);
+  SOFTDAT_DEBUG_CHECK(options.address.port == 0, "the address of an adapter has no port", options.address.port);
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "base/assert.h"
 #include "base/environment.h"
 #include "base/guarded.h"
 #include "base/log.h"
@@ -85,6 +86,7 @@ hca::Result<std::shared_ptr<hca::Device>> open_device(const DeviceChoice& choice
   const auto backend = choose_backend(choice);
   if (!backend) return hca::fail(hca::Error::kNoDevice);
   auto device = backend->backend == Backend::kSim ? open_simulated(choice) : open_real(choice, *backend);
+  SOFTDAT_DEBUG_CHECK(!device || *device != nullptr, "a device that opened is there");
   if (device) known = *device;
   return device;
 } catch (const std::bad_alloc&) {

@@ -48,11 +48,10 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // there is no event it makes the device's progress and looks again.
   Status dequeue(Event& event);
 
-  // The same in two steps, so that a completion reaches the caller without being made an Event. kNothing: the answer is
-  // no_completion(). kOther: dequeue_other() has the answer. REQUIRES of both steps: an ExclusivePin.
+  // The same for a completion, which reaches the caller without being made an Event. kNothing: the answer is
+  // no_completion(). kOther: dequeue() has the answer. REQUIRES: an ExclusivePin.
   enum class Dequeued : std::uint8_t { kNothing, kCompletion, kOther };
   Dequeued dequeue_completion(hca::Completion& out);
-  Status dequeue_other(Event& event);
   // Stock providers answer so where completions come, and a stock program compares with the bare number.
   static constexpr Status no_completion() { return queue_empty(true); }
 
@@ -115,6 +114,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   void detach() override;
 
   // event_dispatcher.cc
+  Status dequeue_other(Event& event);
   bool take(Event& event);
   bool take_completion(Event& event);
   bool take_in_order(Event& event);
