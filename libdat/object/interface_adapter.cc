@@ -243,7 +243,6 @@ void InterfaceAdapter::count_freed(Kind kind) {
 }
 
 void InterfaceAdapter::report(const AsyncError& error) {
-  SOFTDAT_DEBUG_CHECK(error.object != nullptr, "an asynchronous error names its object");
   count(ia_counter::kAsyncError);
   if (error.type == AsyncErrorType::kEpBroken) count(ia_counter::kAsyncQpError);
   if (error.type == AsyncErrorType::kEvdOverflow) count(ia_counter::kAsyncCqError);
