@@ -255,7 +255,6 @@ void Outbound::append_raw(const Segment& segment, const std::byte* body, std::si
 void Outbound::append_note(NoteKind kind, std::uint64_t value) {
   if (waiting_ack_) append_waiting_ack();
   SOFTDAT_DEBUG_CHECK((value & ~kNoteValueMask) == 0, "the value of a note has 56 bits", value);
-  SOFTDAT_DEBUG_CHECK(kind != NoteKind::kAck || value >= told_ack_, "acks never go back", value, told_ack_);
   if (kind == NoteKind::kAck) told_ack_ = value;
   append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(kind, value)}, nullptr, 0);
 }
