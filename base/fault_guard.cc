@@ -14,6 +14,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fault_notice.h"
 #include "base/lock_places.h"
 
 #if defined(__x86_64__)
@@ -61,11 +62,12 @@ bool land(ucontext_t& context) {
 
 constinit std::atomic<FaultWatcher> fault_watcher{nullptr};
 
+constexpr greg_t kIsWrite = 2;  // of the processor's error code
+
 // Whether the watcher knows the page.
 bool is_watched(const siginfo_t& info, const ucontext_t& context) {
   const FaultWatcher watcher = fault_watcher.load(std::memory_order_acquire);
   if (watcher == nullptr || info.si_signo != SIGSEGV || info.si_code != SEGV_ACCERR) return false;
-  constexpr greg_t kIsWrite = 2;  // of the processor's error code
   const auto at = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   const auto is_it = [&](const GuardedCode& code) { return at >= address_of(code.begin) && at < address_of(code.end); };
   const bool is_library = std::any_of(__start_softdat_guarded, __stop_softdat_guarded, is_it);
@@ -102,14 +104,25 @@ Chain& chain_of(int signal) {
   return signal == SIGBUS ? bus_chain : segmentation_chain;
 }
 
+void tell_of_end(int signal, const siginfo_t& info, const ucontext_t& context) {
+  const int error = errno;
+  tell_of_fatal_fault({.signal = signal,
+                       .is_write = (context.uc_mcontext.gregs[REG_ERR] & kIsWrite) != 0,
+                       .has_address = info.si_code != SI_KERNEL,
+                       .address = reinterpret_cast<std::uintptr_t>(info.si_addr),
+                       .instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP])});
+  errno = error;
+}
+
 // The faulting instruction is executed again, and ends the process where it stands. A signal that somebody sent comes
 // again likewise, as he sent it.
-void take_default_action(int signal, siginfo_t* info) {
+void take_default_action(int signal, siginfo_t* info, const ucontext_t& context) {
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   ::sigaction(signal, &action, nullptr);
   const bool comes_by_itself = info->si_code > 0 && !(signal == SIGBUS && info->si_code == BUS_MCEERR_AO);
-  if (!comes_by_itself) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
+  if (comes_by_itself) return tell_of_end(signal, *info, context);
+  ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
 }
 
 // The kernel hands all three arguments to handlers of the old kind too.
@@ -118,7 +131,7 @@ void go_on(Successor& next, int signal, siginfo_t* info, void* context) {
   const bool is_fault = info->si_code > 0;
   if (next.is_ignored.load(std::memory_order_relaxed) && !is_fault) return;
   if (handler == nullptr || (next.is_once.load(std::memory_order_relaxed) && next.is_spent.exchange(true)))
-    return take_default_action(signal, info);
+    return take_default_action(signal, info, *static_cast<const ucontext_t*>(context));
   handler(signal, info, context);
 }
 
@@ -254,6 +267,7 @@ bool does_kernel_copy() {
 
 bool install_fault_guard() {
   if (is_guarded(SIGSEGV) && is_guarded(SIGBUS)) return true;
+  prepare_fault_notice();
   const std::lock_guard lock(chains_mutex);
   const bool is_for_segmentation = guard(SIGSEGV);
   return guard(SIGBUS) && is_for_segmentation;

@@ -3,6 +3,7 @@
 // they are tried in children.
 #include "base/fault_guard.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -222,6 +224,53 @@ TEST(FaultsOfTheProgram, EndItAsEver) {
               *reinterpret_cast<volatile char*>(pages.end()) = 1;
             }),
             SIGBUS);
+}
+
+// What the body's process says on standard error.
+std::string last_words(const std::function<void()>& body) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  signal_that_ends([&] {
+    ::dup2(ends[1], STDERR_FILENO);
+    body();
+  });
+  ::close(ends[1]);
+  std::string said(4096, '\0');
+  said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], said.data(), said.size()), 0)));
+  ::close(ends[0]);
+  return said;
+}
+
+TEST(FaultsOfTheProgram, AreToldWithTheFileWhoseInstructionItWas) {
+  const std::string write = last_words([] {
+    guard_defaults();
+    *reinterpret_cast<volatile char*>(std::uintptr_t{0x30}) = 1;
+  });
+  EXPECT_THAT(write, ::testing::MatchesRegex(
+                         "softdat\\[[0-9]+\\]: SIGSEGV ends the process: base_tests\\+0x[0-9a-f]+ writes at "
+                         "address 0x30\n"));
+  const std::string read = last_words([] {
+    guard_defaults();
+    *reinterpret_cast<volatile char*>(std::uintptr_t{0x40});
+  });
+  EXPECT_THAT(read, ::testing::ContainsRegex(" base_tests\\+0x[0-9a-f]+ reads at address 0x40\n"));
+}
+
+// To what is no address at all the processor gives none.
+TEST(FaultsOfTheProgram, AreToldWithoutAnAddressWhereThereIsNone) {
+  EXPECT_THAT(last_words([] {
+                guard_defaults();
+                *reinterpret_cast<volatile char*>(std::uintptr_t{0x7777'0000'0000'0000}) = 1;
+              }),
+              ::testing::HasSubstr("uses an impossible address\n"));
+}
+
+TEST(FaultsOfTheProgram, AreNotToldWhenSomebodySentTheSignal) {
+  EXPECT_EQ(last_words([] {
+              guard_defaults();
+              ::kill(::getpid(), SIGSEGV);
+            }),
+            "");
 }
 
 TEST(FaultsOfTheProgram, EndItThoughIgnored) {

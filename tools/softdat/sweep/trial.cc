@@ -203,6 +203,15 @@ bool tells_of_crash(const std::string& output) {
   return false;
 }
 
+// Whose instruction a fault was, as each process says that dies of one (base/fault_notice.h).
+std::string fault_notices(const std::string& output) {
+  std::string text;
+  for (const std::string& line : lines_of(output)) {
+    if (has(line, " ends the process: ")) text += line + '\n';
+  }
+  return text;
+}
+
 // Lost and doubled completions, which are faults of the library, as SOFTDAT_SANITIZE=completions reports them.
 // An EVD that overflows loses completions, and says so.
 std::optional<Outcome> wrong_completions(const Run& run, const std::string& fault) {
@@ -258,6 +267,7 @@ Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::stri
   const Run result = run(plan, fault, directory);
   Trial trial{fault, classify(plan, result, fault), result.status, result.stacks};
   if (is_crash(result.status)) trial.details = crash_stacks(plan, fault, directory);
+  if (!trial.details.empty()) trial.details += fault_notices(result.output);
   if (trial.details.empty() && is_bad(trial.outcome)) trial.details = result.output;
   if (trial.details.size() > kMostDetails) trial.details.erase(0, trial.details.size() - kMostDetails);
   return trial;
