@@ -2,7 +2,11 @@
 // dat_evd_dequeue, sentence by sentence, and what both it and dat_evd_wait promise about the data
 // of connection events (docs/CONFORMANCE.md).
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <csetjmp>
+#include <csignal>
 #include <cstring>
 #include <string>
 
@@ -50,6 +54,31 @@ TEST_F(EvdDequeue, WaiterExcludesDequeuing) {
   EXPECT_THAT(dat_evd_dequeue(evd_, &event_), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
   post_software_event(evd_, 4);
   EXPECT_THAT(waiter.join(), succeeds());
+}
+
+sigjmp_buf out_of_the_call;
+
+// A program that survives its own faults, as some servers do.
+TEST_F(EvdDequeue, IsLeftByAHandlerWhenTheEventCannotBeWritten) {
+  ConnectedPair pair;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const nowhere = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(nowhere, MAP_FAILED);
+  ASSERT_THAT(pair.client.post_recv(0, 8), succeeds());
+  ASSERT_THAT(pair.server.post_send(0, 8), succeeds());
+  struct sigaction before = {};
+  struct sigaction jump = {};
+  jump.sa_handler = [](int) { ::siglongjmp(out_of_the_call, 1); };
+  ASSERT_EQ(::sigaction(SIGSEGV, &jump, &before), 0);
+  if (sigsetjmp(out_of_the_call, 1) == 0) {
+    while (DAT_GET_TYPE(dat_evd_dequeue(pair.client.recv_evd, static_cast<DAT_EVENT*>(nowhere))) == DAT_QUEUE_EMPTY) {
+    }
+    ADD_FAILURE() << "the event was written";
+  }
+  ASSERT_EQ(::sigaction(SIGSEGV, &before, nullptr), 0);
+  ::munmap(nowhere, page);
+  EXPECT_THAT(dat_evd_dequeue(pair.client.recv_evd, &event_), is_empty_queue());
+  expect_conversation(pair.server, pair.client);
 }
 
 TEST_F(EvdDequeue, NullEventIsInvalidAndTakesNothing) {
