@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/parts_directory.h"
 
 namespace softdat::tools::run {
 
@@ -27,13 +29,8 @@ class CaptureOptions {
 
 class Capture {
  public:
-  // Makes the file, so that a name that cannot be written is known before the program runs. Failure. An empty file
-  // name: nothing is captured.
+  // Makes the file (PartsDirectory). An empty file name: nothing is captured. Throws Failure.
   explicit Capture(const CaptureOptions& options);
-  // Removes the directory, unless finish() has failed.
-  ~Capture();
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
 
   bool is_empty() const { return options_.file.empty(); }
   void put_into(Environment& environment) const;
@@ -42,8 +39,7 @@ class Capture {
 
  private:
   const CaptureOptions options_;
-  std::string directory_;
-  bool is_kept_ = false;
+  std::optional<PartsDirectory> parts_;
 };
 
 }  // namespace softdat::tools::run

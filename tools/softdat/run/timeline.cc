@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/run/timeline.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <vector>
 
-#include "tools/softdat/figures.h"
 #include "tools/softdat/timeline/packets.h"
 
 namespace softdat::tools::run {
-namespace {
-
-namespace fs = std::filesystem;
-
-}  // namespace
 
 void TimelineOptions::add_to(Subcommand& options) {
   options.set_group("Timeline");
@@ -40,52 +26,27 @@ void TimelineOptions::check(const Subcommand& options, const Environment& enviro
 }
 
 Timeline::Timeline(const TimelineOptions& options) : options_(options) {
-  if (is_empty()) return;
-  require_regular(options_.file);
-  const int file = ::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) {
-    throw Failure(fmt::format("cannot write the timeline \"{}\": {}", options_.file, std::strerror(errno)));
-  }
-  ::close(file);
-  directory_ = fs::absolute(options_.file).string() + ".parts-XXXXXX";
-  if (::mkdtemp(directory_.data()) == nullptr) {
-    const int error = errno;
-    directory_.clear();
-    throw Failure(
-        fmt::format("cannot make a directory beside the timeline \"{}\": {}", options_.file, std::strerror(error)));
-  }
-}
-
-Timeline::~Timeline() {
-  std::error_code ignored;
-  if (!directory_.empty() && !is_kept_) fs::remove_all(directory_, ignored);
+  if (!is_empty()) parts_.emplace("timeline", options_.file);
 }
 
 void Timeline::put_into(Environment& environment) const {
   if (is_empty()) return;
-  environment.put("SOFTDAT_TIMELINE", directory_);
+  environment.put("SOFTDAT_TIMELINE", parts_->path());
   environment.put("SOFTDAT_TIMELINE_BUFFER", fmt::format("{}", options_.buffer_kib));
 }
 
 std::string Timeline::finish() {
-  std::vector<std::string> parts;
-  for (const auto& entry : fs::directory_iterator(directory_)) parts.push_back(entry.path().string());
-  std::sort(parts.begin(), parts.end());
-  is_kept_ = true;
   std::uint64_t packets = 0;
-  try {
+  const std::size_t processes = parts_->merge([&](const std::vector<std::string>& parts) {
     timeline::PacketFile merged(options_.file);
     for (const std::string& part : parts) {
       packets += timeline::read_packets(part, [&](std::string_view packet) { merged.add(packet); }).packets;
     }
     merged.finish();
-  } catch (const Failure& failure) {
-    throw Failure(fmt::format("{}; the timelines of the single processes are in \"{}\"", failure.what(), directory_));
-  }
-  is_kept_ = false;
-  if (parts.empty()) return "there is no timeline: no adapter was opened";
-  return fmt::format("the timeline has {} packets of {} {}; softdat view {} shows them", packets, parts.size(),
-                     parts.size() == 1 ? "process" : "processes", options_.file);
+  });
+  if (processes == 0) return "there is no timeline: no adapter was opened";
+  return fmt::format("the timeline has {} packets of {} {}; softdat view {} shows them", packets, processes,
+                     processes == 1 ? "process" : "processes", options_.file);
 }
 
 }  // namespace softdat::tools::run

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/parts_directory.h"
 
 namespace softdat::tools::run {
 
@@ -24,13 +26,8 @@ class TimelineOptions {
 
 class Timeline {
  public:
-  // Makes the file, so that a name that cannot be written is known before the program runs. Failure. An empty file
-  // name: there is no timeline.
+  // Makes the file (PartsDirectory). An empty file name: there is no timeline. Throws Failure.
   explicit Timeline(const TimelineOptions& options);
-  // Removes the directory, unless finish() has failed.
-  ~Timeline();
-  Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
 
   bool is_empty() const { return options_.file.empty(); }
   void put_into(Environment& environment) const;
@@ -39,8 +36,7 @@ class Timeline {
 
  private:
   const TimelineOptions options_;
-  std::string directory_;
-  bool is_kept_ = false;
+  std::optional<PartsDirectory> parts_;
 };
 
 }  // namespace softdat::tools::run
