@@ -12,10 +12,13 @@ import sys
 import tempfile
 import zlib
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+from own_address import own_port
+
 SOFTDAT, PROGRAM = map(os.path.realpath, sys.argv[1:3])
 PROMISE = sys.argv[3]
 PATIENCE = 400
-PORT = 20000 + os.getpid() % 12000
+PORT = own_port()
 ROUNDS = 25
 
 BEGIN, END, INSTANT = 1, 2, 3
