@@ -152,10 +152,13 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
 
 // What is no completion.
 [[gnu::noinline]] static DAT_RETURN dequeue_other(DAT_EVD_HANDLE evd_handle, DAT_EVENT& event) {
-  const auto evd = pin_handle<EventDispatcher>(evd_handle);
-  if (!evd) return refuse_handle(kEvdHandle);
   object::Event taken;
-  const Status status = evd->dequeue(taken);
+  Status status;
+  {
+    const auto evd = pin_handle<EventDispatcher>(evd_handle);
+    if (!evd) return refuse_handle(kEvdHandle);
+    status = evd->dequeue(taken);
+  }
   SOFTDAT_DEBUG_CHECK(!status.ok() || taken.evd == evd_handle, "a dequeue that succeeds brings an event of its EVD");
   if (status.ok()) write_event(taken, event);
   return return_code(status);
