@@ -115,7 +115,9 @@ bool HandleTable::close(Pin<Object> pin) {
   const std::shared_ptr<Object> object = cell.object_;
   object->on_closing();
   cell.wait_for_last_pin();
-  { const std::lock_guard no_call(cell.lock_); }
+  if (has_exclusive_calls(object->kind())) {
+    const std::lock_guard no_call(cell.lock_);
+  }
   object->detach();
   object->ia().forget(*object);
   object->ia().count_freed(object->kind());

@@ -133,10 +133,17 @@ class Pin {
   Cell* cell_ = nullptr;
 };
 
-// The same for a call that excludes other such calls of the object, and without a locked instruction at its end. What
-// the call does must not lead to another such call.
+// Whether there are calls of this kind of object that exclude each other. What such a call does must not lead to
+// another such call, nor end an object of such a kind.
+constexpr bool has_exclusive_calls(Kind kind) {
+  return kind == Kind::kEvd;
+}
+
+// The same for a call that excludes other such calls of the object, and without a locked instruction at its end.
 template <typename T>
 class ExclusivePin {
+  static_assert(has_exclusive_calls(T::kKind));
+
  public:
   // Empty if `cell` is null or no live cell of a T.
   explicit ExclusivePin(Cell* cell) : cell_(cell != nullptr && cell->try_enter(T::kKind) ? cell : nullptr) {}
