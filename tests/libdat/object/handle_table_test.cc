@@ -152,31 +152,31 @@ TEST_F(HandleTableTest, PinsAndFreesMayRace) {
 
 class ExclusivePinTest : public HandleTableTest {
  protected:
-  ExclusivePin<ProtectionZone> enter(const void* handle) { return table_.pin_exclusively<ProtectionZone>(handle); }
+  ExclusivePin<EventDispatcher> enter(const void* handle) { return table_.pin_exclusively<EventDispatcher>(handle); }
 };
 
 TEST_F(ExclusivePinTest, OnlyALiveHandleOfItsKindIsEntered) {
-  const Handle pz = world_.make_pz();
-  EXPECT_TRUE(enter(pz));
-  EXPECT_EQ(enter(pz)->query().ia, world_.ia);
+  const Handle evd = world_.make_evd(kSoftwareStream);
+  EXPECT_TRUE(enter(evd));
+  EXPECT_EQ(enter(evd)->query().ia, world_.ia);
   EXPECT_FALSE(enter(world_.ia));
   EXPECT_FALSE(enter(nullptr));
-  EXPECT_FALSE(enter(static_cast<char*>(pz) + 1));
-  ASSERT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz)), kOk);
-  EXPECT_FALSE(enter(pz));
+  EXPECT_FALSE(enter(static_cast<char*>(evd) + 1));
+  ASSERT_EQ(EventDispatcher::free(pin_handle<EventDispatcher>(evd)), kOk);
+  EXPECT_FALSE(enter(evd));
 }
 
 TEST_F(ExclusivePinTest, FreeWaitsForIt) {
-  const Handle pz = world_.make_pz();
+  const Handle evd = world_.make_evd(kSoftwareStream);
   std::atomic<bool> is_freed{false};
   std::thread freeing;
   {
-    const auto call = enter(pz);
+    const auto call = enter(evd);
     freeing = std::thread([&] {
-      EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz)), kOk);
+      EXPECT_EQ(EventDispatcher::free(pin_handle<EventDispatcher>(evd)), kOk);
       is_freed.store(true);
     });
-    EXPECT_TRUE(eventually([&] { return !pin_handle<ProtectionZone>(pz); }));
+    EXPECT_TRUE(eventually([&] { return !pin_handle<EventDispatcher>(evd); }));
     EXPECT_FALSE(is_freed.load());
     EXPECT_EQ(call->query().ia, world_.ia);  // still whole
   }
@@ -185,13 +185,13 @@ TEST_F(ExclusivePinTest, FreeWaitsForIt) {
 }
 
 TEST_F(ExclusivePinTest, KeepsOthersOut) {
-  const Handle pz = world_.make_pz();
+  const Handle evd = world_.make_evd(kSoftwareStream);
   int inside = 0;  // not atomic: the cell's lock guards it
   std::vector<std::thread> users;
   for (int i = 0; i < 3; ++i) {
     users.emplace_back([&] {
       for (int call = 0; call < 10'000; ++call) {
-        const auto pin = enter(pz);
+        const auto pin = enter(evd);
         if (pin) ++inside;
       }
     });
@@ -201,7 +201,7 @@ TEST_F(ExclusivePinTest, KeepsOthersOut) {
 }
 
 TEST_F(ExclusivePinTest, CallsAndFreesMayRace) {
-  std::atomic<Handle> shared{world_.make_pz()};
+  std::atomic<Handle> shared{world_.make_evd(kSoftwareStream)};
   std::atomic<bool> is_over{false};
   std::vector<std::thread> users;
   for (int i = 0; i < 3; ++i) {
@@ -214,8 +214,8 @@ TEST_F(ExclusivePinTest, CallsAndFreesMayRace) {
     });
   }
   for (int i = 0; i < 2000; ++i) {
-    const Handle old = shared.exchange(world_.make_pz());
-    EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(old)), kOk);
+    const Handle old = shared.exchange(world_.make_evd(kSoftwareStream));
+    EXPECT_EQ(EventDispatcher::free(pin_handle<EventDispatcher>(old)), kOk);
   }
   is_over.store(true);
   for (std::thread& user : users) user.join();
