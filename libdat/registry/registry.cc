@@ -200,11 +200,16 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
   if (is_declared) {
     library.swap(slot.library);  // what comes out is left from a load whose name was removed since
   } else {
-    if (library != nullptr) {
-      reason = alternative.library_path +
-               (has_returned ? " did not register the name" : ": its dat_provider_init threw an exception");
+    try {
+      if (library != nullptr) {
+        reason = alternative.library_path +
+                 (has_returned ? " did not register the name" : ": its dat_provider_init threw an exception");
+      }
+      complain_once_locked(slot, index, reason);
+    } catch (const std::bad_alloc&) {
+      lock.unlock();  // before the library goes, whose destructors may call the registry
+      throw;
     }
-    complain_once_locked(slot, index, reason);
     forget_owned_locked(slot);
   }
   lock.unlock();
