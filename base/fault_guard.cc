@@ -62,7 +62,10 @@ bool land(ucontext_t& context) {
 
 constinit std::atomic<FaultWatcher> fault_watcher{nullptr};
 
-constexpr greg_t kIsWrite = 2;  // of the processor's error code
+bool is_write(const ucontext_t& context) {
+  constexpr greg_t kIsWrite = 2;  // of the processor's error code
+  return (context.uc_mcontext.gregs[REG_ERR] & kIsWrite) != 0;
+}
 
 // Whether the watcher knows the page.
 bool is_watched(const siginfo_t& info, const ucontext_t& context) {
@@ -71,8 +74,7 @@ bool is_watched(const siginfo_t& info, const ucontext_t& context) {
   const auto at = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   const auto is_it = [&](const GuardedCode& code) { return at >= address_of(code.begin) && at < address_of(code.end); };
   const bool is_library = std::any_of(__start_softdat_guarded, __stop_softdat_guarded, is_it);
-  return watcher(reinterpret_cast<std::uintptr_t>(info.si_addr), at,
-                 (context.uc_mcontext.gregs[REG_ERR] & kIsWrite) != 0, is_library);
+  return watcher(reinterpret_cast<std::uintptr_t>(info.si_addr), at, is_write(context), is_library);
 }
 
 using Handler = void (*)(int, siginfo_t*, void*);
@@ -107,7 +109,7 @@ Chain& chain_of(int signal) {
 void tell_of_end(int signal, const siginfo_t& info, const ucontext_t& context) {
   const int error = errno;
   tell_of_fatal_fault({.signal = signal,
-                       .is_write = (context.uc_mcontext.gregs[REG_ERR] & kIsWrite) != 0,
+                       .is_write = is_write(context),
                        .has_address = info.si_code != SI_KERNEL,
                        .address = reinterpret_cast<std::uintptr_t>(info.si_addr),
                        .instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP])});

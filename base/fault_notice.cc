@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -39,18 +38,15 @@ void tell_of_fatal_fault(const FatalFault& fault) {
   if (!is_logged(LogLevel::kError)) return;
   std::array<char, 200> place;
   write_place(fault.instruction, place.data(), place.size());
-  std::array<char, 400> line;
+  std::array<char, 400> text;
   const char* const name = fault.signal == SIGBUS ? "SIGBUS" : "SIGSEGV";
-  int length = 0;
   if (fault.has_address) {
-    length = std::snprintf(line.data(), line.size(), "softdat[%d]: %s ends the process: %s %s at address %#zx\n",
-                           ::getpid(), name, place.data(), fault.is_write ? "writes" : "reads", fault.address);
+    std::snprintf(text.data(), text.size(), "%s ends the process: %s %s at address %#zx", name, place.data(),
+                  fault.is_write ? "writes" : "reads", fault.address);
   } else {
-    length =
-        std::snprintf(line.data(), line.size(), "softdat[%d]: %s ends the process: %s uses an impossible address\n",
-                      ::getpid(), name, place.data());
+    std::snprintf(text.data(), text.size(), "%s ends the process: %s uses an impossible address", name, place.data());
   }
-  write_line({line.data(), static_cast<std::size_t>(length)});
+  write_text(text.data());
 }
 
 }  // namespace softdat::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of a fault that ends the process: whose instruction it was. So a crash of a program can be told from one
-// of SoftDAT.
+// The message about a fault that ends the process. It names the file of the faulting instruction, so that a user can
+// tell a crash of the program from a crash of SoftDAT.
 #pragma once
 
 #include <signal.h>
@@ -12,14 +12,14 @@ namespace softdat::base {
 struct FatalFault {
   int signal;              // SIGSEGV or SIGBUS
   bool is_write;           // else it is a read
-  bool has_address;        // the processor does not give each one
-  std::uintptr_t address;  // that the instruction wanted
+  bool has_address;        // false: the processor reports none
+  std::uintptr_t address;  // that the instruction accessed
   std::uintptr_t instruction;
 };
 
-// Writes a line to standard error: "softdat[PID]: SIGSEGV ends the process: PROGRAM+0x1c reads at address 0x8", where
-// the offset is that in the file (addr2line(1)), if SOFTDAT_LOG allows errors. REQUIRES: prepare_fault_notice() was
-// called. Async-signal-safe.
+// Writes "softdat[PID]: SIGSEGV ends the process: PROGRAM+0x1c reads at address 0x8" to standard error if SOFTDAT_LOG
+// allows errors. The offset counts from the start of the file, as addr2line(1) takes it. REQUIRES:
+// prepare_fault_notice() was called. Async-signal-safe.
 void tell_of_fatal_fault(const FatalFault& fault);
 
 // Reads SOFTDAT_LOG, which a signal handler must not do.

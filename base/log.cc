@@ -56,9 +56,7 @@ void print_text(LogLevel level, const char* text) try {
   const bool is_counted = level == LogLevel::kWarning || level == LogLevel::kNotice;
   return is_counted ? say_counted(text) : print_sentence(text);
 } catch (const std::bad_alloc&) {
-  char line[kLongestText + 32];
-  const int length = std::snprintf(line, sizeof line, "softdat[%d]: %s\n", static_cast<int>(::getpid()), text);
-  write_line({line, static_cast<std::size_t>(length)});
+  write_text(text);
 }
 
 }  // namespace
@@ -77,6 +75,13 @@ void write_line(std::string_view line) {
     if (written < 0 && errno != EINTR) return;
     if (written > 0) line.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+void write_text(const char* text) {
+  char line[kLongestText + 32];
+  const int length = std::snprintf(line, sizeof line, "softdat[%d]: %.*s\n", static_cast<int>(::getpid()),
+                                   static_cast<int>(kLongestText - 1), text);
+  write_line({line, static_cast<std::size_t>(length)});
 }
 
 void log(LogLevel level, const char* format, ...) {

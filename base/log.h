@@ -21,6 +21,10 @@ enum class LogLevel { kError = 0, kWarning = 1, kNotice = 2, kTrace = 3 };
 // for 100 ms in all. Any thread; no cancellation point.
 void write_line(std::string_view line);
 
+// Writes the line "softdat[PID]: TEXT" in the same way. Never allocates and takes no lock: async-signal-safe. A text
+// beyond 450 bytes is cut.
+void write_text(const char* text);
+
 // Whether log() would print a message of this level.
 bool is_logged(LogLevel level);
 

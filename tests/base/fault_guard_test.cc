@@ -226,7 +226,7 @@ TEST(FaultsOfTheProgram, EndItAsEver) {
             SIGBUS);
 }
 
-// What the body's process says on standard error.
+// Returns what a process that runs `body` writes to standard error.
 std::string last_words(const std::function<void()>& body) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -256,7 +256,7 @@ TEST(FaultsOfTheProgram, AreToldWithTheFileWhoseInstructionItWas) {
   EXPECT_THAT(read, ::testing::ContainsRegex(" base_tests\\+0x[0-9a-f]+ reads at address 0x40\n"));
 }
 
-// To what is no address at all the processor gives none.
+// The processor reports no address for an access to a non-canonical one.
 TEST(FaultsOfTheProgram, AreToldWithoutAnAddressWhereThereIsNone) {
   EXPECT_THAT(last_words([] {
                 guard_defaults();
