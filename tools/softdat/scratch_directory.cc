@@ -20,13 +20,14 @@ std::string temporary_directory() {
 ScratchDirectory::ScratchDirectory(const std::string& name, const std::string& parent)
     : path_(parent + '/' + name + "-XXXXXX") {
   if (::mkdtemp(path_.data()) != nullptr) return;
-  throw Failure(fmt::format("cannot make the directory \"{}\": {}; set TMPDIR to one that can be written", path_,
-                            std::strerror(errno)));
+  const int error = errno;
+  const char* const remedy = parent == temporary_directory() ? "; set TMPDIR to one that can be written" : "";
+  throw Failure(fmt::format("cannot make the directory \"{}\": {}{}", path_, std::strerror(error), remedy));
 }
 
 ScratchDirectory::~ScratchDirectory() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  if (!is_kept_) std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace softdat::tools

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PartsDirectory: where the processes of `softdat run` write a file each, of which the end makes one.
+// PartsDirectory: the directory into which each process of `softdat run` writes one file. merge() makes one file of
+// all.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/softdat/scratch_directory.h"
 
 namespace softdat::tools::run {
 
 class PartsDirectory {
  public:
-  // Makes FILE, empty, so that a name that cannot be written is known before the program runs, and a directory beside
-  // it. `what` is the word for the file in errors. Throws Failure.
+  // Creates FILE, empty, so that an unwritable name is an error before the program runs, and a directory beside it.
+  // `what` is the word for the file in errors. Throws Failure. The destructor removes the directory, unless merge() has
+  // kept it.
   PartsDirectory(const char* what, const std::string& file);
-  // Removes the directory, unless merge() has failed and there is something in it.
-  ~PartsDirectory();
-  PartsDirectory(const PartsDirectory&) = delete;
-  PartsDirectory& operator=(const PartsDirectory&) = delete;
 
-  const std::string& path() const { return path_; }
-  // Calls make() with the paths of the files, sorted. If it throws Failure, the files stay, and the Failure that leaves
-  // this function says where. Returns how many files there are.
+  const std::string& path() const { return directory_->path(); }
+  // Calls make() with the sorted paths of the files, and returns their number. If make() throws and there are files,
+  // keeps the directory; a Failure then names it.
   std::size_t merge(const std::function<void(const std::vector<std::string>&)>& make);
 
  private:
   const char* const what_;
-  std::string path_;
-  bool is_kept_ = false;
+  std::optional<ScratchDirectory> directory_;
 };
 
 }  // namespace softdat::tools::run
