@@ -63,12 +63,11 @@ class Engine {
   bool progress_for(const void* queue);
   // The same for a thread that has found this queue empty, with a second look. True: `out` was written.
   bool take_by_progress(CompletionQueue& queue, hca::Completion& out);
-  // Nothing has come, and there is nothing to tell. Counts as a poll then. Most polls of a thread that waits for a
-  // message end here.
+  // True: nothing has arrived, and no upcall waits. It counts as a poll then. Fast path: most polls of a thread that
+  // waits for a message end here.
   bool is_empty_poll();
-  // Any thread that has found a completion in its queue, without progress. This is a poll, too: a program that takes
-  // what one look has brought polls steadily, and the engine thread should go on standing aside. So, as of all polls,
-  // every 64th makes a turn.
+  // REQUIRES: the thread has found a completion in its queue, without progress. It counts as a poll, so that the engine
+  // thread stands aside while a program takes what one look has brought. Every 64th makes a turn, as of all polls.
   void note_found();
 
   // Any thread; drives time by hand. Returns how many things were done.

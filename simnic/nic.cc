@@ -298,7 +298,7 @@ hca::Result<std::unique_ptr<hca::Listener>> Nic::listen(std::uint64_t service_id
   }
 }
 
-// Apart: most polls find nothing.
+// Not inlined into poll(), because most polls find nothing.
 [[gnu::noinline]] hca::Device::Found Nic::poll_slowly(CompletionQueue& queue, hca::Completion& out) {
   if (queue.take(out)) {
     engine_.note_found();

@@ -150,7 +150,7 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
   return evd_return_code(evd->post_software(event->event_data.software_event_data.pointer));
 }
 
-// What is no completion.
+// The slow path: the event is no completion, or a thread waits on the EVD.
 [[gnu::noinline]] static DAT_RETURN dequeue_other(DAT_EVD_HANDLE evd_handle, DAT_EVENT& event) {
   object::Event taken;
   Status status;
@@ -164,7 +164,7 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
   return return_code(status);
 }
 
-// Of one piece, as posts are: see ep_post.cc.
+// Flattened into one function, as posts are (ep_post.cc).
 [[gnu::flatten]] DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   using enum EventDispatcher::Dequeued;
   hca::Completion completion;
@@ -177,7 +177,7 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
     if (dequeued == kNothing) return return_code(EventDispatcher::no_completion());
   }
   if (dequeued == kOther) return dequeue_other(evd_handle, *event);
-  // Without the lock: should the address be a wrong one, a handler of SIGSEGV may leave the call for good.
+  // The lock must be free here: if `event` is a wrong address, a handler of SIGSEGV may jump out of the call.
   write_event(completion, evd_handle, *event);
   return DAT_SUCCESS;
 }

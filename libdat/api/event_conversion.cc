@@ -260,7 +260,7 @@ void write_event(const object::Event& from, DAT_EVENT& to) {
   std::visit([&](const auto& body) { write_body(body, to); }, from.body);
 }
 
-// Apart from evd_dequeue(), which is of one piece: most polls find nothing.
+// Not inlined into evd_dequeue(), because most polls find nothing.
 [[gnu::noinline, gnu::flatten]] void write_event(const hca::Completion& from, object::Handle evd, DAT_EVENT& to) {
   if (from.opcode == hca::CompletionOpcode::kBind) [[unlikely]]
     return write_bind(from, evd, to);

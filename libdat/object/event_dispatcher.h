@@ -48,11 +48,11 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // there is no event it makes the device's progress and looks again.
   Status dequeue(Event& event);
 
-  // The same for a completion, which reaches the caller without being made an Event. kNothing: the answer is
-  // no_completion(). kOther: dequeue() has the answer. REQUIRES: an ExclusivePin.
+  // The fast path of dequeue(): a completion reaches the caller without becoming an Event. kNothing: the answer is
+  // no_completion(). kOther: call dequeue(). REQUIRES: an ExclusivePin.
   enum class Dequeued : std::uint8_t { kNothing, kCompletion, kOther };
   Dequeued dequeue_completion(hca::Completion& out);
-  // Stock providers answer so where completions come, and a stock program compares with the bare number.
+  // Stock providers return this bare code for EVDs with DTO or RMR streams, and a stock program compares with it.
   static constexpr Status no_completion() { return queue_empty(true); }
 
   // dat_evd_wait. Writes `event` on success, `nmore` also on TIMEOUT_EXPIRED and INTERRUPTED_CALL. REQUIRES: the

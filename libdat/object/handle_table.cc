@@ -115,7 +115,7 @@ bool HandleTable::close(Pin<Object> pin) {
   const std::shared_ptr<Object> object = cell.object_;
   object->on_closing();
   cell.wait_for_last_pin();
-  if (has_exclusive_calls(object->kind())) {
+  if (has_exclusive_calls(object->kind())) {  // waits for the one that is under way
     const std::lock_guard no_call(cell.lock_);
   }
   object->detach();

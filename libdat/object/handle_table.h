@@ -133,13 +133,13 @@ class Pin {
   Cell* cell_ = nullptr;
 };
 
-// Whether there are calls of this kind of object that exclude each other. What such a call does must not lead to
-// another such call, nor end an object of such a kind.
+// Whether calls of this kind of object exclude each other. Such a call must not lead to another such call, nor end an
+// object of such a kind.
 constexpr bool has_exclusive_calls(Kind kind) {
   return kind == Kind::kEvd;
 }
 
-// The same for a call that excludes other such calls of the object, and without a locked instruction at its end.
+// A Pin for a call that excludes other such calls of the object. Its end takes no locked instruction.
 template <typename T>
 class ExclusivePin {
   static_assert(has_exclusive_calls(T::kKind));

@@ -58,7 +58,7 @@ void Connection::on_frame(MpaFrameKind kind) {
   return kind == MpaFrameKind::kRequest ? on_request(frame.value()) : on_reply(frame.value());
 }
 
-// Whoever has a port of the id's sequence need not know of the service: what it breaks says nothing about it.
+// A foreign program may have a port of the id's sequence. A handshake that it breaks says nothing about the service.
 void Connection::on_frame_broken(Refusal reason) {
   hub_.note_done();
   if (side_ == Side::kResponder) return end();

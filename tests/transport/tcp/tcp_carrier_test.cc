@@ -89,7 +89,7 @@ TEST_F(TcpCarrierTest, AnotherServiceOnTheProbePortSaysSo) {
   connect(again, passive, kBigId);
 }
 
-// They know nothing of the service: whether it is served is open still.
+// A foreign program on a probe port does not know whether the service is served.
 TEST_F(TcpCarrierTest, ForeignProgramsOnProbePortsDoNotMakeItUnreachable) {
   const auto ports = ports_of(kBigId);
   RawPeer mute = RawPeer::listening(address_, ports[0]);

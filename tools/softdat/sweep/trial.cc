@@ -203,7 +203,7 @@ bool tells_of_crash(const std::string& output) {
   return false;
 }
 
-// Whose instruction a fault was, as each process says that dies of one (base/fault_notice.h).
+// The lines in which processes name the instruction that ended them (base/fault_notice.h).
 std::string fault_notices(const std::string& output) {
   std::string text;
   for (const std::string& line : lines_of(output)) {
