@@ -4,11 +4,14 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/lock_places.h"
 
@@ -27,6 +30,10 @@ int backtrace_pcinfo(backtrace_state* state, std::uintptr_t pc, backtrace_full_c
                      backtrace_error_callback error, void* data);
 int backtrace_syminfo(backtrace_state* state, std::uintptr_t pc, backtrace_syminfo_callback callback,
                       backtrace_error_callback error, void* data);
+
+// The library calls this for dl_iterate_phdr (CMakeLists.txt renames it there).
+using take_file_callback = int (*)(dl_phdr_info* file, std::size_t size, void* data);
+int softdat_iterate_files(take_file_callback callback, void* data);
 }
 #endif
 
@@ -57,10 +64,46 @@ void take_symbol(void* data, std::uintptr_t pc, const char* name, std::uintptr_t
   found.offset = pc - value;
 }
 
+bool holds(const dl_phdr_info& file, std::uintptr_t pc) {
+  return std::any_of(file.dlpi_phdr, file.dlpi_phdr + file.dlpi_phnum, [&](const auto& segment) {
+    return segment.p_type == PT_LOAD && pc - file.dlpi_addr - segment.p_vaddr < segment.p_memsz;
+  });
+}
+
+// Calls visit with the loaded file that holds pc, if one does.
+template <typename Visit>
+void visit_file(std::uintptr_t pc, Visit&& visit) {
+  auto context = std::pair(pc, &visit);
+  const auto take = [](dl_phdr_info* file, std::size_t size, void* data) {
+    const auto& [wanted, function] = *static_cast<decltype(context)*>(data);
+    if (!holds(*file, wanted)) return 0;
+    (*function)(file, size);
+    return 1;
+  };
+  ::dl_iterate_phdr(take, &context);
+}
+
+// The address that is looked up now. With the lock of place_text().
+std::uintptr_t address_at_hand = 0;
+
+// The library's state for the file that holds pc; null without one. A state reads the debugging information of the
+// files that it is told of when it is first asked: of all files that would be too much, and without those that are
+// loaded later.
+backtrace_state* state_of(std::uintptr_t pc) {
+  static auto& states = *new std::map<std::uintptr_t, backtrace_state*>();  // asked while the process ends, too
+  std::optional<std::uintptr_t> base;
+  visit_file(pc, [&](dl_phdr_info* file, std::size_t) { base = file->dlpi_addr; });
+  if (!base) return nullptr;
+  backtrace_state*& state = states[*base];
+  if (state == nullptr) state = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
+  return state;
+}
+
 // With the lock of place_text().
 void look_up(std::uintptr_t pc, Found& found) {
-  static backtrace_state* const state = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
+  backtrace_state* const state = state_of(pc);
   if (state == nullptr) return;
+  address_at_hand = pc;
   backtrace_pcinfo(state, pc, take_line, ignore_error, &found);
   if (found.line.empty()) backtrace_syminfo(state, pc, take_symbol, ignore_error, &found);
 }
@@ -93,6 +136,14 @@ std::string find_text(std::uintptr_t pc) {
 }
 
 }  // namespace
+
+#if SOFTDAT_HAS_BACKTRACE
+extern "C" int softdat_iterate_files(take_file_callback callback, void* data) {
+  int result = 0;
+  visit_file(address_at_hand, [&](dl_phdr_info* file, std::size_t size) { result = callback(file, size, data); });
+  return result;
+}
+#endif
 
 std::string_view file_name(const char* path) {
   const std::string_view whole(path == nullptr ? "" : path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/words.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -109,6 +110,17 @@ TEST(Place, HasAFunctionOrAFile) {
   // "TestBody at words_test.cc:65", or without debugging information "TestBody+0x1c (base_tests)".
   EXPECT_NE(place_text(place).find_first_of(":+"), std::string::npos) << place_text(place);
   EXPECT_EQ(place_text(nullptr), "");
+}
+
+TEST(Place, HasALineInALibraryThatIsLoadedLater) {
+  const void* const here = where_it_was_called();
+  if (place_text(here).find(':') == std::string::npos) GTEST_SKIP() << "no debugging information: " << place_text(here);
+  void* const library = ::dlopen(LATE_LIBRARY, RTLD_NOW);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  const auto take_place = reinterpret_cast<const void* (*)(const void* (*)())>(::dlsym(library, "take_place"));
+  ASSERT_NE(take_place, nullptr);
+  EXPECT_EQ(place_text(take_place(&where_it_was_called)), "take_place at late_library.cc:5");
+  ::dlclose(library);
 }
 
 }  // namespace
