@@ -73,10 +73,17 @@ DAT_RETURN cno_free(DAT_CNO_HANDLE cno_handle) {
 
 [[gnu::noinline]] static DAT_RETURN wait_for_dispatcher(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
                                                         DAT_EVD_HANDLE* evd_handle) {
-  const auto cno = pin_handle<ConsumerNotification>(cno_handle);
-  if (!cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
-  if (evd_handle == nullptr) return refuse_argument(3);
-  return return_code(cno->wait(timeout, *evd_handle));
+  DAT_EVD_HANDLE evd = cno_handle;  // the wait writes no CNO
+  Status status;
+  {
+    const auto cno = pin_handle<ConsumerNotification>(cno_handle);
+    if (!cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
+    if (evd_handle == nullptr) return refuse_argument(3);
+    status = cno->wait(timeout, evd);
+  }
+  // The CNO must not be pinned here: if `evd_handle` is a wrong address, a handler of SIGSEGV may jump out of the call.
+  if (evd != cno_handle) *evd_handle = evd;
+  return return_code(status);
 }
 
 DAT_RETURN cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd_handle) {

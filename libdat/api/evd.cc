@@ -119,14 +119,20 @@ DAT_RETURN evd_clear_unwaitable(DAT_EVD_HANDLE evd) {
 
 [[gnu::noinline]] static DAT_RETURN wait_for_event(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
                                                    DAT_EVENT* event, DAT_COUNT* nmore) {
-  const auto evd = pin_handle<EventDispatcher>(evd_handle);
-  if (!evd) return refuse_handle(kEvdHandle);
-  if (threshold <= 0) return refuse_argument(3);
-  if (event == nullptr) return refuse_argument(4);
-  if (nmore == nullptr) return refuse_argument(5);
   object::Event taken;
-  const Status status = evd->wait(timeout, threshold, taken, *nmore);
+  std::int32_t left = -1;  // the wait writes no such number
+  Status status;
+  {
+    const auto evd = pin_handle<EventDispatcher>(evd_handle);
+    if (!evd) return refuse_handle(kEvdHandle);
+    if (threshold <= 0) return refuse_argument(3);
+    if (event == nullptr) return refuse_argument(4);
+    if (nmore == nullptr) return refuse_argument(5);
+    status = evd->wait(timeout, threshold, taken, left);
+  }
   SOFTDAT_DEBUG_CHECK(!status.ok() || taken.evd == evd_handle, "a wait that succeeds brings an event of its EVD");
+  // The EVD must not be pinned here: if `event` is a wrong address, a handler of SIGSEGV may jump out of the call.
+  if (left >= 0) *nmore = left;
   if (status.ok()) write_event(taken, *event);
   return return_code(status);
 }

@@ -4,8 +4,10 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <list>
 
+#include "tests/conformance/jump_out.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/waiter.h"
 
@@ -35,6 +37,13 @@ TEST_F(CnoWait, NamesTheDispatcherThatTriggered) {
   EXPECT_EQ(wait(), other);
   post_software_event(evd_, 2);
   EXPECT_EQ(wait(), evd_);
+}
+
+TEST_F(CnoWait, IsLeftByAHandlerWhenTheHandleCannotBeWritten) {
+  if (std::getenv("SOFTDAT_SANITIZE") != nullptr) GTEST_SKIP() << "the sanitizer has the CNO pinned while it writes";
+  const DAT_CNO_HANDLE cno = adapter_.make_cno();
+  jump_out_of([&](void* nowhere) { dat_cno_wait(cno, 0, static_cast<DAT_EVD_HANDLE*>(nowhere)); });
+  EXPECT_THAT(dat_cno_free(cno), succeeds());
 }
 
 TEST_F(CnoWait, BlocksUntilNotified) {

@@ -2,15 +2,12 @@
 // dat_evd_dequeue, sentence by sentence, and what both it and dat_evd_wait promise about the data
 // of connection events (docs/CONFORMANCE.md).
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <csetjmp>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "tests/conformance/jump_out.h"
 #include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/waiter.h"
@@ -57,28 +54,15 @@ TEST_F(EvdDequeue, WaiterExcludesDequeuing) {
   EXPECT_THAT(waiter.join(), succeeds());
 }
 
-sigjmp_buf out_of_the_call;
-
-// A program that survives its own faults, as some servers do.
 TEST_F(EvdDequeue, IsLeftByAHandlerWhenTheEventCannotBeWritten) {
   if (std::getenv("SOFTDAT_SANITIZE") != nullptr) GTEST_SKIP() << "the sanitizer has the EVD pinned while it writes";
   ConnectedPair pair;
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const nowhere = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(nowhere, MAP_FAILED);
   ASSERT_THAT(pair.client.post_recv(0, 8), succeeds());
   ASSERT_THAT(pair.server.post_send(0, 8), succeeds());
-  struct sigaction before = {};
-  struct sigaction jump = {};
-  jump.sa_handler = [](int) { ::siglongjmp(out_of_the_call, 1); };
-  ASSERT_EQ(::sigaction(SIGSEGV, &jump, &before), 0);
-  if (sigsetjmp(out_of_the_call, 1) == 0) {
+  jump_out_of([&](void* nowhere) {
     while (DAT_GET_TYPE(dat_evd_dequeue(pair.client.recv_evd, static_cast<DAT_EVENT*>(nowhere))) == DAT_QUEUE_EMPTY) {
     }
-    ADD_FAILURE() << "the event was written";
-  }
-  ASSERT_EQ(::sigaction(SIGSEGV, &before, nullptr), 0);
-  ::munmap(nowhere, page);
+  });
   EXPECT_THAT(dat_evd_dequeue(pair.client.recv_evd, &event_), is_empty_queue());
   expect_conversation(pair.server, pair.client);
 }

@@ -4,8 +4,10 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
+#include "tests/conformance/jump_out.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/waiter.h"
 
@@ -32,6 +34,21 @@ TEST_F(EvdWait, TakesTheFirstEventOfTheQueue) {
   ASSERT_THAT(dat_evd_wait(evd_, 0, 1, &event_, &more_), succeeds());
   EXPECT_EQ(software_value(event_), 12u);
   EXPECT_EQ(more_, 0);
+}
+
+TEST_F(EvdWait, IsLeftByAHandlerWhenTheEventCannotBeWritten) {
+  if (std::getenv("SOFTDAT_SANITIZE") != nullptr) GTEST_SKIP() << "the sanitizer has the EVD pinned while it writes";
+  const DAT_EVD_HANDLE evd = adapter_.make_software_evd(kLength);
+  for (const bool is_event : {true, false}) {
+    post_software_event(evd, 13);
+    jump_out_of([&](void* nowhere) {
+      if (is_event)
+        dat_evd_wait(evd, 0, 1, static_cast<DAT_EVENT*>(nowhere), &more_);
+      else
+        dat_evd_wait(evd, 0, 1, &event_, static_cast<DAT_COUNT*>(nowhere));
+    });
+  }
+  EXPECT_THAT(dat_evd_free(evd), succeeds());
 }
 
 // The caller's structure is filled: number, dispatcher and the data that belong to the number.
