@@ -53,23 +53,26 @@ Hub::~Hub() {
   SOFTDAT_DEBUG_CHECK(half_open_.size() == 0, "a connection that ends is not half open", half_open_.size());
 }
 
-void Hub::defer(const SharedConnection& connection) {
-  if (std::exchange(connection->is_deferred_, true)) return;
+void Hub::defer(HubEntry& entry) {
+  SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a connection that is deferred is enlisted");
+  if (std::exchange(entry.is_deferred_, true)) return;
   is_still_ = false;
-  due_.push_back(connection);
+  due_.push_back(entry.held_);
   note_work();
 }
 
-void Hub::note_unarmed(const SharedConnection& connection) {
-  if (std::exchange(connection->is_listed_unarmed_, true)) return;
+void Hub::note_unarmed(HubEntry& entry) {
+  SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a connection that is to be armed is enlisted");
+  if (std::exchange(entry.is_listed_unarmed_, true)) return;
   is_still_ = false;
-  unarmed_.push_back(connection);
+  unarmed_.push_back(entry.held_);
 }
 
-void Hub::note_active(const SharedConnection& connection) {
+void Hub::note_active(const HubEntry& connection) {
+  SOFTDAT_DEBUG_CHECK(connection.held_ != nullptr, "a connection that is active is enlisted");
   Active* stalest = &active_[0];
   for (Active& entry : active_) {
-    if (entry.connection == connection) {
+    if (entry.connection == connection.held_) {
       entry.misses = 0;
       return;
     }
@@ -78,7 +81,7 @@ void Hub::note_active(const SharedConnection& connection) {
   }
   is_still_ = false;
   if (stalest->connection) eager_looks_ = kEagerLooks;
-  *stalest = {connection, 0};
+  *stalest = {connection.held_, 0};
 }
 
 void Hub::note_work() {
@@ -103,25 +106,19 @@ void Hub::enlist(const SharedConnection& connection) {
   connections_.push_back(entry);
 }
 
-void Hub::forget(const SharedConnection& connection) {
-  HubEntry& entry = *connection;
+void Hub::forget(HubEntry& entry) {
   SOFTDAT_DEBUG_CHECK(entry.is_linked() == (entry.held_ != nullptr), "a hub holds the connections of its list");
   if (entry.is_linked()) connections_.erase(connections_.iterator_to(entry));
   if (connections_.empty()) cancel_timer();
-  entry.held_.reset();
-  forget_half_open(*connection);
+  const SharedConnection held = std::move(entry.held_);
   for (Active& active : active_) {
-    if (active.connection == connection) active = {};
+    if (active.connection == held) active = {};
   }
 }
 
-void Hub::enlist_half_open(Connection& connection, const Address& source) {
-  if (HalfOpen::Entry* const oldest = half_open_.surplus(source)) static_cast<Connection*>(oldest)->abandon();
+void Hub::enlist_half_open(HalfOpen::Entry& connection, const Address& source) {
+  if (HalfOpen::Entry* const oldest = half_open_.surplus(source)) static_cast<Connection*>(oldest)->end();
   half_open_.add(connection, source);
-}
-
-void Hub::forget_half_open(Connection& connection) {
-  half_open_.remove(connection);
 }
 
 Hub::TurnedAway Hub::turn_away(int listener) {
@@ -173,7 +170,7 @@ void Hub::on_timer() {
 void Hub::look_at(HubEntry& entry) {
   SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a hub holds the connections of its list");
   const SharedConnection connection = entry.held_;
-  const PeerSigns signs = peer_signs(connection->fd_.get());
+  const PeerSigns signs = peer_signs(connection->socket().fd());
   if (!signs.is_awaited || signs.heard != std::exchange(entry.heard_, signs.heard)) {
     entry.silent_looks_ = 0;
   } else if (++entry.silent_looks_ >= kMostSilentLooks) {
@@ -192,7 +189,7 @@ void Hub::run_due() {
   // By number: a sink may begin a connection, which makes room in this list too.
   for (std::size_t i = 0; i < running_.size(); ++i) {
     const SharedConnection connection = std::move(running_[i]);
-    connection->is_deferred_ = false;
+    connection->HubEntry::is_deferred_ = false;
     connection->on_due();
   }
   running_.clear();
@@ -226,7 +223,7 @@ bool Hub::wants_look() {
 
 void Hub::arm_all() {
   for (const SharedConnection& connection : unarmed_) {
-    connection->is_listed_unarmed_ = false;
+    connection->HubEntry::is_listed_unarmed_ = false;
     connection->arm();
   }
   unarmed_.clear();

@@ -32,9 +32,15 @@ using SharedConnection = std::shared_ptr<Connection>;
 
 // What the hub keeps in each connection that it holds.
 class HubEntry : public boost::intrusive::list_base_hook<> {
+ public:
+  // Connection::on_due() comes at the next turn.
+  bool is_deferred() const { return is_deferred_; }
+
  private:
   friend class Hub;
-  SharedConnection held_;      // itself, while enlisted
+  SharedConnection held_;  // itself, while enlisted
+  bool is_deferred_ = false;
+  bool is_listed_unarmed_ = false;
   std::uint32_t heard_ = 0;    // segments that had come from the peer at the last look
   unsigned silent_looks_ = 0;  // looks in a row at which the peer owed an answer and had sent nothing
 };
@@ -52,12 +58,13 @@ class Hub final : private base::Timer {
 
   // Something was done; counts towards what turn() returns.
   void note_done(std::size_t count = 1) { done_ += count; }
+  // These three REQUIRE an enlisted connection, and never allocate.
   // Connection::on_due() at the next turn.
-  void defer(const SharedConnection& connection);
+  void defer(HubEntry& entry);
   // The reactor is not watching it for reading any more; the end of the turn asks it to.
-  void note_unarmed(const SharedConnection& connection);
+  void note_unarmed(HubEntry& entry);
   // It moves bytes: worth looking at without the reactor.
-  void note_active(const SharedConnection& connection);
+  void note_active(const HubEntry& entry);
   // A writer waits, so that the reactor is looked at in every turn. Balanced by the same with -1.
   void note_blocked_writer(int change) {
     SOFTDAT_DEBUG_CHECK(blocked_writers_ + change >= 0, "a writer that goes on was blocked");
@@ -66,14 +73,14 @@ class Hub final : private base::Timer {
   // The next wait() returns at once.
   void note_work();
 
-  // Holds a connection while it has a socket, whoever else has let go of it. Throws std::bad_alloc; what is noted of an
-  // enlisted connection takes no memory.
+  // Holds a connection while it has a socket, whoever else has let go of it. Throws std::bad_alloc.
   void enlist(const SharedConnection& connection);
-  void forget(const SharedConnection& connection);
+  // Does nothing for one that is not enlisted. May destroy the connection.
+  void forget(HubEntry& entry);
   // Counts a connection whose peer has not sent its whole request yet, and closes an older one when its source, or all
   // sources together, have too many. Throws std::bad_alloc.
-  void enlist_half_open(Connection& connection, const Address& source);
-  void forget_half_open(Connection& connection);
+  void enlist_half_open(HalfOpen::Entry& connection, const Address& source);
+  void forget_half_open(HalfOpen::Entry& connection) { half_open_.remove(connection); }
   // Null when there is none. Never allocates.
   SharedConnection any_connection() const { return connections_.empty() ? nullptr : connections_.front().held_; }
 

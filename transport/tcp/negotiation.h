@@ -21,6 +21,18 @@ struct Agreement {
   Features features = 0;
 };
 
+// Between whom a connection is, and what they agreed. Grows with the handshake, and is fixed afterwards.
+struct Terms {
+  bool is_initiator = true;
+  Address remote{};  // the initiator's: with the port being dialed
+  Offer own{};       // the responder's: its answer
+  Offer peer{};
+  Agreement agreement{};
+
+  // The service's own port, not one of the sequence that its id shares with others.
+  bool is_port_of_service() const { return remote.port == own.service_id; }
+};
+
 MpaFrame make_request(const TcpOptions& options, const Offer& offer);
 
 // What a reply means to the initiator.

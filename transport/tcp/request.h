@@ -18,7 +18,7 @@ class TcpChannel final : public Channel {
  public:
   explicit TcpChannel(SharedConnection connection) : connection_(std::move(connection)) {}
   ~TcpChannel() override {
-    if (connection_) connection_->close(CloseMode::kAbrupt);
+    if (connection_) connection_->teardown().close(CloseMode::kAbrupt);
   }
   void attach(const SharedConnection& connection) {
     SOFTDAT_DEBUG_CHECK(connection_ == nullptr, "a channel gets its connection once");
@@ -26,22 +26,22 @@ class TcpChannel final : public Channel {
   }
 
   SendResult send(const Message& message, PayloadSource* payload) override {
-    return connection_->send(message, payload);
+    return connection_->messages().send(message, payload);
   }
-  void flush() override { connection_->flush(); }
-  void terminate(const TerminateCode& code) override { connection_->terminate(code); }
+  void flush() override { connection_->messages().flush(); }
+  void terminate(const TerminateCode& code) override { connection_->messages().terminate(code); }
   // Bytes in the socket cannot be dropped, so the modes differ only in how long the carrier's destructor waits.
-  void close(CloseMode mode) override { connection_->close(mode); }
-  void cut() override { connection_->cut(); }
+  void close(CloseMode mode) override { connection_->teardown().close(mode); }
+  void cut() override { connection_->teardown().cut(); }
   bool cut_within(const Message& message, PayloadSource* payload) override {
-    connection_->cut_within(message, payload);
+    connection_->messages().cut_within(message, payload);
     return true;
   }
   bool damage_next(const Damage& damage) override {
-    connection_->damage_next(damage);
+    connection_->messages().damage_next(damage);
     return true;
   }
-  Features features() const override { return connection_->features(); }
+  Features features() const override { return connection_->messages().features(); }
   const char* carrier_name() const override { return "tcp"; }
 
  private:
@@ -53,27 +53,21 @@ class Request final : public InboundRequest {
   explicit Request(SharedConnection connection) : connection_(std::move(connection)) {}
   ~Request() override {
     try {
-      if (is_alive()) connection_->refuse(Verdict::kNoListener, {});
+      if (is_alive()) connection_->responder().refuse(Verdict::kNoListener, {});
     } catch (const std::bad_alloc&) {
-      connection_->close(CloseMode::kAbrupt);  // without a refusal
+      connection_->teardown().close(CloseMode::kAbrupt);  // without a refusal
     }
   }
 
-  const Offer& offer() const override { return connection_->peer_offer(); }
-  bool is_alive() const override { return connection_->is_requested(); }
+  const Offer& offer() const override { return connection_->responder().peer_offer(); }
+  bool is_alive() const override { return connection_->responder().is_requested(); }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
     auto channel = std::make_unique<TcpChannel>(nullptr);  // first: an accepted connection needs one
-    if (!connection_->accept(reply, sink)) return nullptr;
+    if (!connection_->responder().accept(reply, sink)) return nullptr;
     channel->attach(connection_);
     return channel;
   }
-  void reject(std::span<const std::byte> private_data) override {
-    Offer answer;
-    answer.private_data.assign(private_data.begin(), private_data.end());
-    if (!is_alive()) return;
-    connection_->note_reject(private_data);
-    connection_->refuse(Verdict::kByConsumer, answer);
-  }
+  void reject(std::span<const std::byte> private_data) override { connection_->responder().reject(private_data); }
 
  private:
   const SharedConnection connection_;

@@ -32,7 +32,7 @@ TcpCarrier::~TcpCarrier() {
   const base::Time now = base::Clock::now();
   const base::Time orderly = base::deadline_after(now, hub_.options().linger);
   const base::Time prompt = base::deadline_after(now, hub_.options().prompt_linger);
-  while (const SharedConnection connection = hub_.any_connection()) connection->finish(orderly, prompt);
+  while (const SharedConnection connection = hub_.any_connection()) connection->teardown().finish(orderly, prompt);
 }
 
 ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
@@ -54,7 +54,7 @@ std::unique_ptr<Channel> TcpCarrier::connect(const Address& remote, const Offer&
 }
 
 void TcpCarrier::tap(Tapper* tapper) {
-  hub_.for_each_connection([](Connection& connection) { connection.end_tap(); });
+  hub_.for_each_connection([](Connection& connection) { connection.owner().end_tap(); });
   hub_.set_tapper(tapper);
   if (tapper == nullptr) return;
   hub_.for_each_connection([tapper](Connection& connection) { connection.join_tap(*tapper); });
@@ -76,7 +76,7 @@ void TcpCarrier::break_down() {
   const base::Uncancelled guard;
   hub_.note_done();
   for (TcpPort* const port : ports_) port->abandon();
-  while (const SharedConnection connection = hub_.any_connection()) connection->lose();
+  while (const SharedConnection connection = hub_.any_connection()) connection->teardown().lose();
 }
 
 void TcpCarrier::wait(base::Time deadline) {
@@ -90,7 +90,7 @@ void TcpCarrier::interrupt() {
 void TcpCarrier::kill() {
   if (!std::exchange(is_alive_, false)) return;
   for (TcpPort* const port : ports_) port->abandon();
-  while (const SharedConnection connection = hub_.any_connection()) connection->abandon();
+  while (const SharedConnection connection = hub_.any_connection()) connection->end();
 }
 
 }  // namespace softdat::transport::tcp

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/connection_base.h"
+
+#include "base/assert.h"
+
+namespace softdat::transport::tcp {
+
+void ConnectionBase::advance(Event event) {
+  const Step next = step_of(state_, event);
+  base::check(next.has_value(), "a step of the connection's table", static_cast<std::uint64_t>(state_),
+              static_cast<std::uint64_t>(event));
+  state_ = *next;
+}
+
+void ConnectionBase::end() {
+  if (state_ == State::kClosed) return;
+  advance(Event::kEnd);
+  owner_.detach();
+  stop_timer();
+  socket_.close();
+  on_end();
+  hub_.forget_half_open(*this);
+  hub_.forget(*this);
+}
+
+}  // namespace softdat::transport::tcp

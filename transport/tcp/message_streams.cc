@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/message_streams.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "transport/tcp/fpdu.h"
+#include "transport/tcp/neighbours.h"
+#include "transport/tcp/socket.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+void warn_of_neighbour(const Terms& terms) {
+  if ((terms.agreement.features & kNeighbours) == 0) return;
+  if (terms.is_initiator) return warn_of_served_neighbour(terms.remote.with_port(0), terms.own.service_id);
+  warn_of_asking_neighbour(terms.peer.address.with_port(0));
+}
+
+}  // namespace
+
+void MessageStreams::start() {
+  const Agreement& agreement = terms_.agreement;
+  const bool knows_voids = (agreement.features & kVoids) != 0;
+  const bool acks_ride = agreement.is_own && (agreement.features & kRidingAcks) != 0;
+  inbound_.start({.has_crc = agreement.has_crc,
+                  .knows_notes = agreement.is_own,
+                  .expects_rtr = !terms_.is_initiator && agreement.rtr != 0,
+                  .knows_voids = knows_voids,
+                  .acks_ride = acks_ride});
+  const std::size_t largest = base_.options().max_payload + kTaggedHeadSize;
+  const auto of_path = [&] { return std::min(largest, ulpdu_within(segment_size(base_.socket().fd()))); };
+  outbound_.start({.has_crc = agreement.has_crc,
+                   .is_one_by_one = !agreement.is_own,
+                   .knows_notes = agreement.is_own,
+                   .knows_voids = knows_voids,
+                   .acks_ride = acks_ride,
+                   .max_ulpdu = agreement.is_own ? largest : of_path()});
+}
+
+void MessageStreams::release_hold() {
+  if (terms_.is_initiator && terms_.agreement.rtr != 0) {
+    outbound_.append_ready_to_receive();
+    if (outbound_.flush(base_.socket().fd()) == WriteStatus::kBlocked) base_.socket().want_write();
+  }
+  open();
+  const bool may_sleep = terms_.is_initiator && !terms_.agreement.is_own;
+  if (may_sleep && base_.state() == State::kOpen) base_.set_timer(base_.options().first_nudge);
+}
+
+void MessageStreams::open() {
+  const SharedConnection self = base_.hold();
+  base_.advance(Event::kOpen);
+  base_.stop_timer();
+  base_.hub().note_done();
+  base_.hub().note_active(base_);
+  warn_of_neighbour(terms_);
+  base_.owner().establish(terms_.peer);
+  // Who was told to wait while there was no connection yet.
+  if (base_.state() == State::kOpen && is_blocked_) base_.hub().defer(base_);
+}
+
+// Some responders sleep on what came before they had installed their receiver, until more comes. A Write of no bytes is
+// more, and means nothing (RFC 5040 does not even let its STag be looked at).
+void MessageStreams::nudge() {
+  constexpr int kMostNudges = 4;
+  if (inbound_.has_heard() || nudges_ == kMostNudges) return;
+  if (outbound_.is_idle()) {
+    outbound_.append_ready_to_receive();
+    const WriteStatus status = outbound_.flush(base_.socket().fd());
+    if (status == WriteStatus::kBlocked) base_.socket().want_write();
+    if (status == WriteStatus::kLost) teardown_.lose_later();
+  }
+  ++nudges_;
+  base_.set_timer(base_.options().first_nudge * (1 << (2 * nudges_)));
+}
+
+SendResult MessageStreams::send(const Message& message, PayloadSource* payload) {
+  ChannelTap* const tap = base_.owner().tap();
+  if (tap == nullptr) [[likely]]
+    return send_message(message, payload);
+  tap->before_send();
+  const SendResult result = send_message(message, payload);
+  if (result == SendResult::kDone) tap->on_sent(message, payload);
+  return result;
+}
+
+inline SendResult MessageStreams::send_message(const Message& message, PayloadSource* payload) {
+  base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
+  const bool is_waiting = is_blocked_ && base_.socket().is_write_wanted();
+  if (base_.state() != State::kOpen || teardown_.has_verdict() || is_waiting) return hold_back();
+  return after_write(outbound_.send(base_.socket().fd(), message, payload));
+}
+
+SendResult MessageStreams::hold_back() {
+  const bool is_ended = base_.state() == State::kDraining || base_.state() == State::kClosed;
+  if (is_ended || teardown_.has_verdict()) return SendResult::kClosed;
+  is_blocked_ = true;
+  return SendResult::kBlocked;
+}
+
+SendResult MessageStreams::after_write(WriteStatus status) {
+  switch (status) {
+    case WriteStatus::kDone:
+      return SendResult::kDone;
+    case WriteStatus::kBlocked:
+      is_blocked_ = true;
+      base_.socket().want_write();
+      return SendResult::kBlocked;
+    case WriteStatus::kYielded:
+      is_blocked_ = true;
+      base_.hub().defer(base_);
+      return SendResult::kBlocked;
+    case WriteStatus::kFault:
+      return SendResult::kFault;
+    case WriteStatus::kFaultMidway:
+      return SendResult::kFaultMidway;
+    case WriteStatus::kLost:
+      teardown_.lose_later();
+      return SendResult::kClosed;
+  }
+  return SendResult::kClosed;
+}
+
+void MessageStreams::flush() {
+  WatchedSocket& socket = base_.socket();
+  if (base_.state() != State::kOpen || teardown_.has_verdict()) return;
+  if (socket.is_write_wanted() || outbound_.is_flushed()) return;
+  base_.hub().note_active(base_);
+  const WriteStatus status = outbound_.flush(socket.fd());
+  if (status == WriteStatus::kBlocked) socket.want_write();
+  if (status == WriteStatus::kLost) teardown_.lose_later();
+}
+
+void MessageStreams::terminate(const TerminateCode& code) {
+  if (base_.state() != State::kOpen || teardown_.has_verdict()) return teardown_.close(CloseMode::kAbrupt);
+  if (ChannelTap* const tap = base_.owner().tap()) tap->on_terminate(code);
+  base_.owner().detach();
+  send_terminate(code);
+}
+
+void MessageStreams::send_terminate(const TerminateCode& code) {
+  teardown_.terminate(make_terminate(code, inbound_.segment_length(), inbound_.segment_head()));
+}
+
+void MessageStreams::cut_within(const Message& message, PayloadSource* payload) {
+  const bool can_send = base_.state() == State::kOpen && !teardown_.has_verdict();
+  if (can_send) outbound_.send_part(base_.socket().fd(), message, payload);
+  teardown_.cut();
+}
+
+void MessageStreams::on_writable() {
+  flush();
+  if (base_.state() != State::kOpen || base_.socket().is_write_wanted()) return;
+  base_.hub().note_done();
+  if (std::exchange(is_blocked_, false)) base_.owner()->on_writable();
+}
+
+void MessageStreams::on_due() {
+  if (base_.state() != State::kOpen || !std::exchange(is_blocked_, false)) return;
+  base_.hub().note_done();
+  base_.owner()->on_writable();
+}
+
+bool MessageStreams::read() {
+  const ReadOutcome outcome = inbound_.read(base_.socket().fd(), base_.options().read_budget);
+  if (outcome.bytes > 0) base_.hub().note_done();
+  if (base_.is_receiving()) heed(outcome);
+  return outcome.bytes > 0 || outcome.status != ReadStatus::kDrained;
+}
+
+void MessageStreams::heed(const ReadOutcome& outcome) {
+  switch (outcome.status) {
+    case ReadStatus::kDrained:
+    case ReadStatus::kStopped:
+      return;
+    case ReadStatus::kMore:
+      return base_.hub().defer(base_);
+    case ReadStatus::kEnd:
+      return on_stream_end();
+    case ReadStatus::kLost:
+      return teardown_.lose();
+    case ReadStatus::kFault:
+      return send_terminate(outcome.fault);
+  }
+}
+
+// Our own peers say bye first; of others the end of the stream is all there is. It is also what the socket reports
+// after a write has taken the error of a network that failed.
+void MessageStreams::on_stream_end() {
+  const bool has_failed = teardown_.is_lost() && !outbound_.is_ended_by_peer();
+  const bool is_orderly = !terms_.agreement.is_own && inbound_.is_at_border() && !has_failed;
+  teardown_.end_with(is_orderly ? CloseReason::kBye : CloseReason::kLost, {});
+}
+
+// The peer's first FPDU is also its word that it is there.
+bool MessageStreams::heed_first_sign() {
+  if (!base_.owner().is_established()) release_hold();
+  return base_.is_receiving();
+}
+
+Placement MessageStreams::place(const Arrival& arrival, SliceList& out) {
+  if (!heed_first_sign()) return Placement::kDiscard;
+  return base_.owner()->place(arrival, out);
+}
+
+void MessageStreams::on_message(const Message& message) {
+  if (message.opcode == Opcode::kTerminate) return teardown_.end_with(CloseReason::kTerminated, message.terminate);
+  if (!heed_first_sign()) return;
+  const bool is_bye = message.opcode == Opcode::kNote && message.note == NoteKind::kBye;
+  if (is_bye) return teardown_.end_with(CloseReason::kBye, {});
+  base_.owner()->on_message(message);
+}
+
+void MessageStreams::on_ready_to_receive(const Message& message) {
+  if (message.opcode == Opcode::kReadRequest) answer_empty_read(message);
+  heed_first_sign();
+}
+
+// RFC 6581 section 4.2: a Read that only says "ready" is answered like any other, by as little.
+void MessageStreams::answer_empty_read(const Message& message) {
+  const Message response{.opcode = Opcode::kReadResponse, .stag = message.stag, .offset = message.offset};
+  const int fd = base_.socket().fd();
+  const WriteStatus status = outbound_.send(fd, response, nullptr);
+  if (status == WriteStatus::kLost || outbound_.flush(fd) == WriteStatus::kLost) teardown_.lose_later();
+}
+
+}  // namespace softdat::transport::tcp
