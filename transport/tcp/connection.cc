@@ -118,6 +118,10 @@ void Connection::on_timer() {
 }
 
 void Connection::on_deadline() {
+  // A process that has been stopped itself does not blame its peer: what has come by now counts.
+  const State before = state();
+  const bool is_peer_due = before == State::kAwaitingRequest || before == State::kConfirming;
+  if (is_peer_due && read() && state() != before) return;
   switch (state()) {
     case State::kHolding:
       return messages_.release_hold();

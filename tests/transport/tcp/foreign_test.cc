@@ -124,6 +124,20 @@ TEST_F(ForeignInitiatorTest, ThatNeverConfirmsPeerToPeerModeIsLost) {
   EXPECT_TRUE(reach([&] { return raw_.is_ended(); }, &raw_));
 }
 
+TEST_F(ForeignInitiatorTest, IsNotBlamedForOurOwnDelay) {
+  settle();  // accepted: its time runs
+  raw_.send(mpa_request("10 02", hex("8004 8004")));
+  while (raw_.has_unacknowledged()) std::this_thread::yield();
+  pass(std::chrono::hours(1));
+  accept_and_take(24);
+  settle();  // the time for its word runs
+  raw_.send(make_fpdu({.opcode = Opcode::kWrite, .stag = 1}));
+  while (raw_.has_unacknowledged()) std::this_thread::yield();
+  pass(std::chrono::hours(1));
+  EXPECT_TRUE(reach([&] { return peer_.is_established; }));
+  EXPECT_TRUE(peer_.closings.empty());
+}
+
 TEST_F(ForeignInitiatorTest, ThatWantsCrcGetsIt) {
   raw_.send(mpa_request("50 02", hex("0004 0004")));
   EXPECT_EQ(to_hex(accept_and_take(24)), to_hex(mpa_reply("50 02", hex("0000 0000"))));
