@@ -3,8 +3,8 @@
 // its place in the hub. The parts know this class, and not Connection. Baton only.
 //
 // From the call of Hub::enlist() to end() the hub holds the connection. end() may destroy it, and so may any call of
-// the owner's sink: a part takes a hold() before, if it touches the connection afterwards, and looks at the state
-// again.
+// the owner's sink: a function that touches the connection afterwards takes a hold() before, or its caller has one, and
+// looks at the state again.
 #pragma once
 
 #include "transport/reactor.h"

@@ -57,7 +57,7 @@ void MessageStreams::open() {
   base_.hub().note_active(base_);
   warn_of_neighbour(terms_);
   base_.owner().establish(terms_.peer);
-  // Who was told to wait while there was no connection yet.
+  // send() told the owner to wait while there was no connection yet.
   if (base_.state() == State::kOpen && is_blocked_) base_.hub().defer(base_);
 }
 

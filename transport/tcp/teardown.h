@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Teardown: how a connection ends: by its owner, by the peer, by the network. It alone gives the owner's sink the last
-// word, on_closed() or on_refused(), and at most once: whoever tells it has detached the sink. Baton only.
+// word, on_closed() or on_refused(), and at most once, because it detaches the sink first. Baton only.
 //
 // A connection that ends by our will drains: its last bytes go out, then our FIN; what comes is dropped until the
 // peer's FIN, so that nothing of ours is lost to a reset. All others end at once.
@@ -42,7 +42,7 @@ class Teardown {
   // Does nothing without one.
   void carry_out_verdict();
 
-  // REQUIRES: the sink is detached or hears the last word from the caller.
+  // Tells nobody.
   void drain();
   // While draining: there is room to write, or something to read (false: there was nothing), or the time is over.
   void continue_draining();
