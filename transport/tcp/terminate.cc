@@ -2,6 +2,7 @@
 #include "transport/tcp/terminate.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/assert.h"
 #include "base/byte_order.h"
@@ -71,7 +72,8 @@ void take(std::span<const std::byte>& rest, std::size_t length, std::vector<std:
 
 }  // namespace
 
-Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length, std::span<const std::byte> head) {
+// An owner that has ended its side already needs the Terminate to go out, quoted or not.
+Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length, std::span<const std::byte> head) try {
   Terminate terminate{.code = code};
   if (!is_about_a_segment(code) || head.size() < kTaggedHeadSize) return terminate;
   const std::size_t ddp_size = is_tagged_head(head) ? kTaggedHeadSize : kUntaggedHeadSize;
@@ -81,6 +83,8 @@ Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length
     take(head, kReadRequestBody, terminate.rdmap_header);
   }
   return terminate;
+} catch (const std::bad_alloc&) {
+  return {.code = code};
 }
 
 std::size_t encode_terminate(const Terminate& terminate, std::byte* to) {

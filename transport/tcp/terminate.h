@@ -25,7 +25,8 @@ struct Terminate {
 };
 
 // What to say about a segment: `head` is its DDP header and the RDMAP header behind, or empty when
-// there is no segment to blame. Chooses what to quote as the RFC's table says.
+// there is no segment to blame. Chooses what to quote as the RFC's table says. Never throws: without memory it quotes
+// nothing.
 Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length, std::span<const std::byte> head);
 
 // Writes the body (what stands behind the DDP header) and returns its size; `to` has room for

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "tests/scarce_memory.h"
 #include "tests/transport/tcp/bytes.h"
 #include "transport/tcp/fault.h"
 
@@ -33,6 +34,18 @@ TEST(Terminate, OfALocalErrorQuotesNothing) {
 
 TEST(Terminate, WithoutASegmentQuotesNothing) {
   EXPECT_EQ(to_hex(encode(make_terminate({1, 1, 0}, 0, {}))), "11 00 00 00");
+}
+
+// The owner of the connection has ended its side already, so the Terminate must go out.
+TEST(Terminate, WithoutMemoryQuotesNothing) {
+  Bytes head = kReadHead;
+  head.insert(head.end(), kReadBody.begin(), kReadBody.end());
+  for (int allocations = 0; allocations < 2; ++allocations) {
+    scarce_memory::allocations_left = allocations;
+    const Terminate terminate = make_terminate({1, 1, 0}, 46, head);
+    scarce_memory::allocations_left = -1;
+    EXPECT_EQ(to_hex(encode(terminate)), "11 00 00 00");
+  }
 }
 
 TEST(Terminate, OfATaggedErrorQuotesTheTaggedHeader) {
