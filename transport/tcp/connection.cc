@@ -33,7 +33,7 @@ void Connection::welcome(Hub& hub, base::UniqueFd fd, const SharedPort& port) {
 void Connection::on_end() {
   responder_.note_answered();
   outbound_.abandon();
-  messages_.abandon();
+  receiver_.abandon();
 }
 
 void Connection::on_peer_dead() try {
@@ -66,7 +66,7 @@ void Connection::on_ready(std::uint32_t readiness) {
 void Connection::on_writable() {
   if (state() == State::kDialing) return initiator_.on_dialed();
   if (state() == State::kDraining) return teardown_.continue_draining();
-  if (state() == State::kOpen) messages_.on_writable();
+  if (state() == State::kOpen) sender_.on_writable();
 }
 
 bool Connection::try_read() try { return read(); } catch (const std::bad_alloc&) {
@@ -88,7 +88,7 @@ bool Connection::read() {
     case State::kConfirming:
     case State::kHolding:
     case State::kOpen:
-      return messages_.read();
+      return receiver_.read();
     case State::kDraining:
       return teardown_.read_and_drop();
     case State::kDialing:
@@ -100,7 +100,7 @@ bool Connection::read() {
 
 void Connection::on_due() try {
   if (state() == State::kDialing) return teardown_.carry_out_verdict();
-  messages_.on_due();
+  sender_.on_due();
   if (is_receiving()) try_read();
   // There may be more to read than one turn reads.
   if (is_receiving() && !is_deferred()) teardown_.carry_out_verdict();
@@ -124,11 +124,12 @@ void Connection::on_deadline() {
   if (is_peer_due && read() && state() != before) return;
   switch (state()) {
     case State::kHolding:
-      return messages_.release_hold();
+      return sender_.release_hold();
     case State::kConfirming:
       return teardown_.lose();
     case State::kOpen:
-      return messages_.nudge();
+      if (!receiver_.has_heard()) sender_.nudge();
+      return;
     case State::kDraining:
       return teardown_.end_draining();
     default:  // a peer that says nothing

@@ -3,15 +3,16 @@
 // and leads what the reactor, the clock and the hub tell to the part that the state names. It outlives the Channel or
 // InboundRequest through which its owner sees it: the hub holds it until the socket is gone. Baton only.
 //
-// The parts call downward only: handshakes, MessageStreams, Teardown, ConnectionBase. If memory runs out in a turn, the
-// connection is lost, not the thread whose turn it is.
+// The parts call downward only: handshakes, MessageReceiver, MessageSender, Teardown, ConnectionBase. If memory runs
+// out in a turn, the connection is lost, not the thread whose turn it is.
 #pragma once
 
 #include <memory>
 
 #include "transport/tcp/connection_base.h"
 #include "transport/tcp/initiator_handshake.h"
-#include "transport/tcp/message_streams.h"
+#include "transport/tcp/message_receiver.h"
+#include "transport/tcp/message_sender.h"
 #include "transport/tcp/responder_handshake.h"
 #include "transport/tcp/teardown.h"
 
@@ -31,14 +32,17 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
         terms_{.is_initiator = first == State::kDialing},
         outbound_(hub.pool()),
         teardown_(*this, terms_, outbound_),
-        messages_(*this, terms_, outbound_, teardown_),
-        initiator_(*this, terms_, messages_, teardown_),
-        responder_(*this, terms_, messages_, teardown_) {}
+        sender_(*this, terms_, outbound_, teardown_),
+        receiver_(*this, terms_, outbound_, sender_, teardown_),
+        initiator_(*this, terms_, receiver_, sender_, teardown_),
+        responder_(*this, terms_, receiver_, teardown_) {}
 
   // For the owner.
   ResponderHandshake& responder() { return responder_; }
-  MessageStreams& messages() { return messages_; }
+  MessageSender& sender() { return sender_; }
+  MessageReceiver& receiver() { return receiver_; }
   Teardown& teardown() { return teardown_; }
+  Features features() const { return terms_.agreement.features; }
   SharedConnection hold() override { return shared_from_this(); }
 
   // Watched from now on, if there is a sink.
@@ -64,7 +68,8 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   Terms terms_;  // written by the handshakes only
   Outbound outbound_;
   Teardown teardown_;
-  MessageStreams messages_;
+  MessageSender sender_;
+  MessageReceiver receiver_;
   InitiatorHandshake initiator_;
   ResponderHandshake responder_;
 };

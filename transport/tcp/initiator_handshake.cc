@@ -79,7 +79,8 @@ bool InitiatorHandshake::read() {
   if (reading.frame) on_reply(*reading.frame);
   if (reading.fault) {
     base_.hub().note_done();
-    // A foreign program may have a port of the id's sequence. A handshake that it breaks says nothing about the service.
+    // A foreign program may have a port of the id's sequence. A handshake that it breaks says nothing about the
+    // service.
     try_elsewhere(terms_.is_port_of_service() ? *reading.fault : Refusal::kNoListener);
   }
   return reading.has_moved;
@@ -98,16 +99,16 @@ void InitiatorHandshake::on_reply(const MpaFrame& reply) {
       return try_elsewhere(Refusal::kNoListener);
     case ReplyReading::Meaning::kNoRtr:
       // RFC 6581 section 8: what the responder agreed to cannot be begun; it is told.
-      messages_.start();
+      receiver_.start();
       return teardown_.refuse_reply(make_terminate(fault::kNoMatchingRtr, 0, {}));
   }
 }
 
 void InitiatorHandshake::begin() {
   if (!terms_.peer.address.is_set()) terms_.peer.address = terms_.remote.with_port(terms_.peer.address.port);
-  messages_.start();
+  receiver_.start();
   base_.advance(Event::kHold);
-  if (terms_.agreement.is_own) return messages_.release_hold();
+  if (terms_.agreement.is_own) return sender_.release_hold();
   base_.set_timer(base_.options().initiator_hold);
 }
 

@@ -19,6 +19,9 @@ struct Agreement {
   bool has_crc = false;
   std::uint8_t rtr = 0;  // the one ReadyToReceive flag agreed on; 0: no peer-to-peer mode
   Features features = 0;
+
+  // The header of a send may carry an ack.
+  bool acks_ride() const { return is_own && (features & kRidingAcks) != 0; }
 };
 
 // Between whom a connection is, and what they agreed. Grows with the handshake, and is fixed afterwards.

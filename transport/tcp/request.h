@@ -26,22 +26,22 @@ class TcpChannel final : public Channel {
   }
 
   SendResult send(const Message& message, PayloadSource* payload) override {
-    return connection_->messages().send(message, payload);
+    return connection_->sender().send(message, payload);
   }
-  void flush() override { connection_->messages().flush(); }
-  void terminate(const TerminateCode& code) override { connection_->messages().terminate(code); }
+  void flush() override { connection_->sender().flush(); }
+  void terminate(const TerminateCode& code) override { connection_->receiver().terminate(code); }
   // Bytes in the socket cannot be dropped, so the modes differ only in how long the carrier's destructor waits.
   void close(CloseMode mode) override { connection_->teardown().close(mode); }
   void cut() override { connection_->teardown().cut(); }
   bool cut_within(const Message& message, PayloadSource* payload) override {
-    connection_->messages().cut_within(message, payload);
+    connection_->sender().cut_within(message, payload);
     return true;
   }
   bool damage_next(const Damage& damage) override {
-    connection_->messages().damage_next(damage);
+    connection_->sender().damage_next(damage);
     return true;
   }
-  Features features() const override { return connection_->messages().features(); }
+  Features features() const override { return connection_->features(); }
   const char* carrier_name() const override { return "tcp"; }
 
  private:

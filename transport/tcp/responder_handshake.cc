@@ -72,7 +72,7 @@ bool ResponderHandshake::accept(const Offer& reply, ChannelSink& sink) {
   // Whatever takes memory comes before the answer, which cannot be taken back.
   const auto frame = encode_mpa_frame(make_reply(agreement, request_, reply));
   terms_.own = reply;
-  messages_.start();
+  receiver_.start();
   if (!write_frame(base_.socket().fd(), frame)) {
     base_.end();
     return false;

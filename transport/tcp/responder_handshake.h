@@ -9,7 +9,7 @@
 
 #include "transport/carrier.h"
 #include "transport/tcp/connection_base.h"
-#include "transport/tcp/message_streams.h"
+#include "transport/tcp/message_receiver.h"
 #include "transport/tcp/mpa_frame_reader.h"
 #include "transport/tcp/port_state.h"
 #include "transport/tcp/teardown.h"
@@ -18,8 +18,8 @@ namespace softdat::transport::tcp {
 
 class ResponderHandshake {
  public:
-  ResponderHandshake(ConnectionBase& base, Terms& terms, MessageStreams& messages, Teardown& teardown)
-      : base_(base), terms_(terms), messages_(messages), teardown_(teardown) {}
+  ResponderHandshake(ConnectionBase& base, Terms& terms, MessageReceiver& receiver, Teardown& teardown)
+      : base_(base), terms_(terms), receiver_(receiver), teardown_(teardown) {}
 
   // Takes over a socket that came through the port. False: it cannot be watched, and the connection is of no use.
   bool start(base::UniqueFd fd, const SharedPort& port);
@@ -44,7 +44,7 @@ class ResponderHandshake {
 
   ConnectionBase& base_;
   Terms& terms_;
-  MessageStreams& messages_;
+  MessageReceiver& receiver_;
   Teardown& teardown_;
   SharedPort port_;
   MpaFrame request_{};

@@ -41,11 +41,12 @@ void Teardown::terminate(const Terminate& terminate) {
 }
 
 void Teardown::refuse_reply(const Terminate& terminate) {
+  const SharedConnection self = base_.hold();
   ChannelSink* const sink = base_.owner().detach();
   outbound_.append_terminate(terminate);
   drain();
   base_.hub().note_done();
-  sink->on_refused(Refusal::kProtocol, {});
+  if (sink != nullptr) sink->on_refused(Refusal::kProtocol, {});
 }
 
 void Teardown::end_with(CloseReason reason, const TerminateCode& code) {
@@ -56,6 +57,7 @@ void Teardown::end_with(CloseReason reason, const TerminateCode& code) {
 }
 
 void Teardown::give_up(Refusal reason, std::span<const std::byte> private_data) {
+  const SharedConnection self = base_.hold();
   ChannelSink* const sink = base_.owner().detach();
   base_.end();
   base_.hub().note_done();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "transport/tcp/message_streams.h"
+#include "transport/tcp/message_sender.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,26 +20,19 @@ void warn_of_neighbour(const Terms& terms) {
 
 }  // namespace
 
-void MessageStreams::start() {
+void MessageSender::start() {
   const Agreement& agreement = terms_.agreement;
-  const bool knows_voids = (agreement.features & kVoids) != 0;
-  const bool acks_ride = agreement.is_own && (agreement.features & kRidingAcks) != 0;
-  inbound_.start({.has_crc = agreement.has_crc,
-                  .knows_notes = agreement.is_own,
-                  .expects_rtr = !terms_.is_initiator && agreement.rtr != 0,
-                  .knows_voids = knows_voids,
-                  .acks_ride = acks_ride});
   const std::size_t largest = base_.options().max_payload + kTaggedHeadSize;
   const auto of_path = [&] { return std::min(largest, ulpdu_within(segment_size(base_.socket().fd()))); };
   outbound_.start({.has_crc = agreement.has_crc,
                    .is_one_by_one = !agreement.is_own,
                    .knows_notes = agreement.is_own,
-                   .knows_voids = knows_voids,
-                   .acks_ride = acks_ride,
+                   .knows_voids = (agreement.features & kVoids) != 0,
+                   .acks_ride = agreement.acks_ride(),
                    .max_ulpdu = agreement.is_own ? largest : of_path()});
 }
 
-void MessageStreams::release_hold() {
+void MessageSender::release_hold() {
   if (terms_.is_initiator && terms_.agreement.rtr != 0) {
     outbound_.append_ready_to_receive();
     if (outbound_.flush(base_.socket().fd()) == WriteStatus::kBlocked) base_.socket().want_write();
@@ -49,7 +42,7 @@ void MessageStreams::release_hold() {
   if (may_sleep && base_.state() == State::kOpen) base_.set_timer(base_.options().first_nudge);
 }
 
-void MessageStreams::open() {
+void MessageSender::open() {
   const SharedConnection self = base_.hold();
   base_.advance(Event::kOpen);
   base_.stop_timer();
@@ -63,9 +56,9 @@ void MessageStreams::open() {
 
 // Some responders sleep on what came before they had installed their receiver, until more comes. A Write of no bytes is
 // more, and means nothing (RFC 5040 does not even let its STag be looked at).
-void MessageStreams::nudge() {
+void MessageSender::nudge() {
   constexpr int kMostNudges = 4;
-  if (inbound_.has_heard() || nudges_ == kMostNudges) return;
+  if (nudges_ == kMostNudges) return;
   if (outbound_.is_idle()) {
     outbound_.append_ready_to_receive();
     const WriteStatus status = outbound_.flush(base_.socket().fd());
@@ -76,7 +69,7 @@ void MessageStreams::nudge() {
   base_.set_timer(base_.options().first_nudge * (1 << (2 * nudges_)));
 }
 
-SendResult MessageStreams::send(const Message& message, PayloadSource* payload) {
+SendResult MessageSender::send(const Message& message, PayloadSource* payload) {
   ChannelTap* const tap = base_.owner().tap();
   if (tap == nullptr) [[likely]]
     return send_message(message, payload);
@@ -86,21 +79,21 @@ SendResult MessageStreams::send(const Message& message, PayloadSource* payload) 
   return result;
 }
 
-inline SendResult MessageStreams::send_message(const Message& message, PayloadSource* payload) {
+inline SendResult MessageSender::send_message(const Message& message, PayloadSource* payload) {
   base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
   const bool is_waiting = is_blocked_ && base_.socket().is_write_wanted();
   if (base_.state() != State::kOpen || teardown_.has_verdict() || is_waiting) return hold_back();
   return after_write(outbound_.send(base_.socket().fd(), message, payload));
 }
 
-SendResult MessageStreams::hold_back() {
+SendResult MessageSender::hold_back() {
   const bool is_ended = base_.state() == State::kDraining || base_.state() == State::kClosed;
   if (is_ended || teardown_.has_verdict()) return SendResult::kClosed;
   is_blocked_ = true;
   return SendResult::kBlocked;
 }
 
-SendResult MessageStreams::after_write(WriteStatus status) {
+SendResult MessageSender::after_write(WriteStatus status) {
   switch (status) {
     case WriteStatus::kDone:
       return SendResult::kDone;
@@ -123,7 +116,7 @@ SendResult MessageStreams::after_write(WriteStatus status) {
   return SendResult::kClosed;
 }
 
-void MessageStreams::flush() {
+void MessageSender::flush() {
   WatchedSocket& socket = base_.socket();
   if (base_.state() != State::kOpen || teardown_.has_verdict()) return;
   if (socket.is_write_wanted() || outbound_.is_flushed()) return;
@@ -133,97 +126,31 @@ void MessageStreams::flush() {
   if (status == WriteStatus::kLost) teardown_.lose_later();
 }
 
-void MessageStreams::terminate(const TerminateCode& code) {
-  if (base_.state() != State::kOpen || teardown_.has_verdict()) return teardown_.close(CloseMode::kAbrupt);
-  if (ChannelTap* const tap = base_.owner().tap()) tap->on_terminate(code);
-  base_.owner().detach();
-  send_terminate(code);
-}
-
-void MessageStreams::send_terminate(const TerminateCode& code) {
-  teardown_.terminate(make_terminate(code, inbound_.segment_length(), inbound_.segment_head()));
-}
-
-void MessageStreams::cut_within(const Message& message, PayloadSource* payload) {
+void MessageSender::cut_within(const Message& message, PayloadSource* payload) {
   const bool can_send = base_.state() == State::kOpen && !teardown_.has_verdict();
   if (can_send) outbound_.send_part(base_.socket().fd(), message, payload);
   teardown_.cut();
 }
 
-void MessageStreams::on_writable() {
+// RFC 6581 section 4.2: a Read that only says "ready" is answered like any other, by as little.
+void MessageSender::answer_empty_read(const Message& message) {
+  const Message response{.opcode = Opcode::kReadResponse, .stag = message.stag, .offset = message.offset};
+  const int fd = base_.socket().fd();
+  const WriteStatus status = outbound_.send(fd, response, nullptr);
+  if (status == WriteStatus::kLost || outbound_.flush(fd) == WriteStatus::kLost) teardown_.lose_later();
+}
+
+void MessageSender::on_writable() {
   flush();
   if (base_.state() != State::kOpen || base_.socket().is_write_wanted()) return;
   base_.hub().note_done();
   if (std::exchange(is_blocked_, false)) base_.owner()->on_writable();
 }
 
-void MessageStreams::on_due() {
+void MessageSender::on_due() {
   if (base_.state() != State::kOpen || !std::exchange(is_blocked_, false)) return;
   base_.hub().note_done();
   base_.owner()->on_writable();
-}
-
-bool MessageStreams::read() {
-  const ReadOutcome outcome = inbound_.read(base_.socket().fd(), base_.options().read_budget);
-  if (outcome.bytes > 0) base_.hub().note_done();
-  if (base_.is_receiving()) heed(outcome);
-  return outcome.bytes > 0 || outcome.status != ReadStatus::kDrained;
-}
-
-void MessageStreams::heed(const ReadOutcome& outcome) {
-  switch (outcome.status) {
-    case ReadStatus::kDrained:
-    case ReadStatus::kStopped:
-      return;
-    case ReadStatus::kMore:
-      return base_.hub().defer(base_);
-    case ReadStatus::kEnd:
-      return on_stream_end();
-    case ReadStatus::kLost:
-      return teardown_.lose();
-    case ReadStatus::kFault:
-      return send_terminate(outcome.fault);
-  }
-}
-
-// Our own peers say bye first; of others the end of the stream is all there is. It is also what the socket reports
-// after a write has taken the error of a network that failed.
-void MessageStreams::on_stream_end() {
-  const bool has_failed = teardown_.is_lost() && !outbound_.is_ended_by_peer();
-  const bool is_orderly = !terms_.agreement.is_own && inbound_.is_at_border() && !has_failed;
-  teardown_.end_with(is_orderly ? CloseReason::kBye : CloseReason::kLost, {});
-}
-
-// The peer's first FPDU is also its word that it is there.
-bool MessageStreams::heed_first_sign() {
-  if (!base_.owner().is_established()) release_hold();
-  return base_.is_receiving();
-}
-
-Placement MessageStreams::place(const Arrival& arrival, SliceList& out) {
-  if (!heed_first_sign()) return Placement::kDiscard;
-  return base_.owner()->place(arrival, out);
-}
-
-void MessageStreams::on_message(const Message& message) {
-  if (message.opcode == Opcode::kTerminate) return teardown_.end_with(CloseReason::kTerminated, message.terminate);
-  if (!heed_first_sign()) return;
-  const bool is_bye = message.opcode == Opcode::kNote && message.note == NoteKind::kBye;
-  if (is_bye) return teardown_.end_with(CloseReason::kBye, {});
-  base_.owner()->on_message(message);
-}
-
-void MessageStreams::on_ready_to_receive(const Message& message) {
-  if (message.opcode == Opcode::kReadRequest) answer_empty_read(message);
-  heed_first_sign();
-}
-
-// RFC 6581 section 4.2: a Read that only says "ready" is answered like any other, by as little.
-void MessageStreams::answer_empty_read(const Message& message) {
-  const Message response{.opcode = Opcode::kReadResponse, .stag = message.stag, .offset = message.offset};
-  const int fd = base_.socket().fd();
-  const WriteStatus status = outbound_.send(fd, response, nullptr);
-  if (status == WriteStatus::kLost || outbound_.flush(fd) == WriteStatus::kLost) teardown_.lose_later();
 }
 
 }  // namespace softdat::transport::tcp
