@@ -73,7 +73,7 @@ class Hub final : private base::Timer {
   // The next wait() returns at once.
   void note_work();
 
-  // Holds a connection while it has a socket, whoever else has let go of it. Throws std::bad_alloc.
+  // Holds a connection while it has a socket, even if its owner has let go of it. Throws std::bad_alloc.
   void enlist(const SharedConnection& connection);
   // Does nothing for one that is not enlisted. May destroy the connection.
   void forget(HubEntry& entry);
