@@ -53,25 +53,6 @@ Haste Engine::poll_haste() const {
   return thread_ && thread_->is_standing_aside() ? Haste::kPatient : Haste::kEager;
 }
 
-// Instead of a turn, unless it is time to look at the clock or there is more to do than to look at what peers have
-// written: then kTakesTurn.
-inline std::size_t Engine::look_with_baton(std::uint64_t poll) {
-  base::require_lock(locks::kBaton);
-  if (poll % kPollsPerClock == 0 || !has_nothing_due()) return kTakesTurn;
-  const std::size_t done = carrier_->look();
-  does_poll_ask_kernel_.store(done == kTakesTurn, std::memory_order_relaxed);
-  if (done == kTakesTurn) return done;
-  const bool is_ack_due = !due_later_.empty() && (done == 0 || poll_haste() == Haste::kEager);
-  if (is_ack_due) promote_with_baton();
-  if (done > 0) last_done_ = now_;
-  if (has_nothing_due()) {
-    is_calm_.store(due_later_.empty(), std::memory_order_relaxed);
-  } else {
-    finish_section_with_baton();
-  }
-  return done;
-}
-
 // A ringer that found the baton taken relies on this look at the doorbells, after the baton has been given away. If
 // taking it back fails, its next holder looks.
 inline void Engine::leave() {
@@ -91,27 +72,41 @@ bool Engine::progress_for(const void* queue) {
   return may_leave_to_leader(queue) ? tell_news() : progress_with_baton();
 }
 
-bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
-  if (may_leave_to_leader(&queue)) return tell_news() && queue.take(out);
-  return progress_and_take(queue, out);
-}
-
-// Looks, or turns.
-inline Engine::Polled Engine::poll_with_baton() {
+// Looks at what peers have written. Turns instead if it is time to look at the clock, a timer is set, or the carrier
+// has more to do.
+[[gnu::always_inline]] inline Engine::Polled Engine::poll_with_baton() {
+  base::require_lock(locks::kBaton);
   const std::uint64_t poll = count_poll();
-  const std::size_t seen = look_with_baton(poll);
-  if (seen != kTakesTurn) return {seen, false};
-  const std::size_t done = turn_with_baton(poll_time(poll), poll_haste());
-  return {done, drive_ == Drive::kThread && is_polled_in_vain(poll, done)};
+  if (poll % kPollsPerClock == 0 || !timers_.empty()) [[unlikely]]
+    return turn_in_poll(poll);
+  const std::size_t done = carrier_->look();
+  does_poll_ask_kernel_.store(done == kTakesTurn, std::memory_order_relaxed);
+  if (done == kTakesTurn) return turn_in_poll(poll);
+  const bool is_ack_due = !due_later_.empty() && (done == 0 || poll_haste() == Haste::kEager);
+  if (is_ack_due) promote_with_baton();
+  if (done > 0) last_done_ = now_;
+  if (has_nothing_due()) [[likely]] {
+    SOFTDAT_DEBUG_CHECK(next_deadline_.load() == base::kNever.time_since_epoch().count(),
+                        "an engine without timers has no deadline");
+    is_calm_.store(due_later_.empty(), std::memory_order_relaxed);
+    return {done, End::kBrief};
+  }
+  finish_section_with_baton();
+  return {done, End::kWhole};
 }
 
-// Without the baton.
-inline void Engine::end_poll(const Polled& polled) {
-  if (thread_) {
-    thread_->note_polls();
-    thread_->note_deadline();
-  }
-  if (polled.should_yield) [[unlikely]]
+[[gnu::noinline]] Engine::Polled Engine::turn_in_poll(std::uint64_t poll) {
+  const std::size_t done = turn_with_baton(poll_time(poll), poll_haste());
+  const bool is_in_vain = drive_ == Drive::kThread && is_polled_in_vain(poll, done);
+  return {done, is_in_vain ? End::kInVain : End::kWhole};
+}
+
+// Without the baton. A brief section has set no timer.
+inline void Engine::end_poll(End end) {
+  if (thread_) thread_->note_polls();
+  if (end == End::kBrief) return;
+  if (thread_) thread_->note_deadline();
+  if (end == End::kInVain) [[unlikely]]
     std::this_thread::yield();
 }
 
@@ -121,19 +116,19 @@ inline void Engine::end_poll(const Polled& polled) {
   if (baton_.try_take()) {
     polled = poll_with_baton();
     leave();
-    end_poll(polled);
+    end_poll(polled.end);
   }
   return tell_news() || polled.done > 0;
 }
 
 // The same, and takes a completion of `queue`.
-bool Engine::progress_and_take(CompletionQueue& queue, hca::Completion& out) {
-  if (!baton_.try_take()) return tell_news() && queue.take(out);
+bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
+  if (may_leave_to_leader(&queue) || !baton_.try_take()) return tell_news() && queue.take(out);
   queue.claim(out);
   const Polled polled = poll_with_baton();
   const bool is_taken = queue.end_claim();
   leave();
-  end_poll(polled);
+  end_poll(polled.end);
   const bool is_told = tell_news();
   if (!is_taken) return (is_told || polled.done > 0) && queue.take(out);
   queue.settle(out);

@@ -134,19 +134,21 @@ class Engine {
 
   // One turn, unless another thread has the baton. True when something was done.
   bool peek();
-  bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_ && doorbells_.is_empty(); }
+  // But what was rung meanwhile, which leave() sees to.
+  bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_; }
   bool may_leave_to_leader(const void* queue);
   bool tell_news() { return upcalls_.has_news() && upcalls_.deliver(); }
   bool progress_with_baton();
-  bool progress_and_take(CompletionQueue& queue, hca::Completion& out);
-  // A poll with the baton. How much was done, and whether the caller should yield.
+  // How the section of a poll was: it only looked; or it was more; or it was, once again, for nothing, so that the
+  // caller should yield.
+  enum class End : std::uint8_t { kBrief, kWhole, kInVain };
   struct Polled {
     std::size_t done = 0;
-    bool should_yield = false;
+    End end = End::kBrief;
   };
   Polled poll_with_baton();
-  void end_poll(const Polled& polled);
-  std::size_t look_with_baton(std::uint64_t poll);
+  Polled turn_in_poll(std::uint64_t poll);
+  void end_poll(End end);
   std::size_t turn_with_baton(base::Time now, Haste haste);
   void renew_fault_guard();          // before what has arrived is copied to the consumer
   bool finish_section_with_baton();  // true when something was done

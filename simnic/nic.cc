@@ -298,9 +298,9 @@ hca::Result<std::unique_ptr<hca::Listener>> Nic::listen(std::uint64_t service_id
   }
 }
 
-// Not inlined into poll(), because most polls find nothing.
-[[gnu::noinline]] hca::Device::Found Nic::poll_slowly(CompletionQueue& queue, hca::Completion& out) {
-  if (queue.take(out)) {
+// Not inlined into poll(), because most polls find nothing. Another thread may take the completion first.
+[[gnu::noinline]] hca::Device::Found Nic::take_waiting(CompletionQueue& queue, hca::Completion& out) {
+  if (queue.take(out)) [[likely]] {
     engine_.note_found();
     return Found::kAtOnce;
   }

@@ -76,7 +76,9 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   bool progress_for(const void* queue) final { return engine_.progress_for(queue); }
   Found poll(hca::CompletionQueue& queue, hca::Completion& out) final {
     auto& own = static_cast<CompletionQueue&>(queue);
-    return own.looks_empty() && engine_.is_empty_poll() ? Found::kNothing : poll_slowly(own, out);
+    if (!own.looks_empty()) return take_waiting(own, out);
+    if (engine_.is_empty_poll()) return Found::kNothing;
+    return engine_.take_by_progress(own, out) ? Found::kByProgress : Found::kNothing;
   }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) final {
     return engine_.sleep(count, ticket, deadline);
@@ -91,7 +93,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   PostRules post_rules() const { return post_rules_of(rules_, attributes_); }
 
  private:
-  Found poll_slowly(CompletionQueue& queue, hca::Completion& out);
+  Found take_waiting(CompletionQueue& queue, hca::Completion& out);
   // Throws std::bad_alloc.
   virtual std::unique_ptr<QueuePair> make_queue_pair(const NicView& view, const hca::QueuePairConfig& config);
 

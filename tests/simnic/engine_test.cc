@@ -28,7 +28,11 @@ class StillCarrier final : public transport::Carrier {
     if (const auto act = std::exchange(in_next_turn, nullptr)) act();
     return 0;
   }
-  std::size_t look() override { return says_quiet ? 0 : kTakesTurn; }
+  std::size_t look() override {
+    if (!says_quiet) return kTakesTurn;
+    if (const auto act = std::exchange(in_next_look, nullptr)) act();
+    return 0;
+  }
   void wait(base::Time deadline) override {
     last_deadline.store(deadline.time_since_epoch().count());
     waits.fetch_add(1);
@@ -52,7 +56,7 @@ class StillCarrier final : public transport::Carrier {
   std::atomic<base::Time::rep> last_deadline{0};
   std::atomic<bool> interrupted{false};
   bool says_quiet = false;
-  std::function<void()> in_next_turn;  // with the baton
+  std::function<void()> in_next_turn, in_next_look;  // with the baton
   base::EventCount count;
 };
 
@@ -170,6 +174,22 @@ TEST_F(EngineTest, ADeadlineThatAPollSetsWhileTheEngineThreadWaitsIsKept) {
   EXPECT_TRUE(await([&] { return timer.runs.load() == 1; }));
 }
 
+TEST_F(EngineTest, ADeadlineThatALookSetsWhileTheEngineThreadWaitsIsKept) {
+  CountingTimer timer;
+  bool is_set = false;
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  {
+    const Engine::Hold hold(engine_);
+    carrier_->says_quiet = true;
+    carrier_->in_next_look = [&] {
+      engine_.timers().set(timer, base::Clock::now() + std::chrono::milliseconds(1));
+      is_set = true;
+    };
+  }
+  while (!is_set) engine_.progress();  // the first poll makes a turn
+  EXPECT_TRUE(await([&] { return timer.runs.load() == 1; }));
+}
+
 TEST_F(EngineTest, RingingFromManyThreadsLosesNoRing) {
   constexpr int kThreads = 4, kRings = 2000;
   struct Counter final : Task {
@@ -256,6 +276,20 @@ TEST(EngineByHandTest, QuietPollsLeaveTurnsOut) {
     timer.cancel_timer();
   }
   EXPECT_EQ(turns_of(640), 10);
+}
+
+// A ringer that finds the baton taken leaves its task to the holder.
+TEST(EngineByHandTest, WhatIsRungDuringALookHasRunWhenThePollReturns) {
+  auto owned = std::make_unique<StillCarrier>();
+  StillCarrier& carrier = *owned;
+  Engine engine(std::move(owned), Drive::kByHand);
+  CountingTask task;
+  engine.progress();  // makes a turn
+  carrier.says_quiet = true;
+  carrier.in_next_look = [&] { engine.ring(task); };
+  engine.progress();
+  EXPECT_EQ(task.runs, 1);
+  EXPECT_EQ(carrier.turns.load(), 1);
 }
 
 TEST(EngineByHandTest, AForgottenTaskDoesNotRun) {
