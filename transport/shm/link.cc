@@ -199,15 +199,24 @@ void Link::lose_peer() {
 
 std::size_t Link::poll_slow() {
   const std::size_t taken = take_records(kRecordsPerPoll);
+  if (may_have_to_write_) [[unlikely]]
+    return taken + write_on(taken);
+  SOFTDAT_DEBUG_CHECK(!has_written_ && !has_writers(), "a link that need not write has nothing to write");
+  idle_polls_ = taken > 0 ? 0 : idle_polls_ + 1;
+  return taken;
+}
+
+// Resumes writers, and rings for what has been written. How many have been resumed.
+[[gnu::noinline]] std::size_t Link::write_on(std::size_t taken) {
   const bool had_writers = has_writers();
   const std::size_t resumed = had_writers ? use_room() : 0;
   flush();
   may_have_to_write_ = had_writers && has_writers();
   idle_polls_ = taken + resumed > 0 || had_writers ? 0 : idle_polls_ + 1;
-  return taken + resumed;
+  return resumed;
 }
 
-std::size_t Link::take_records(std::size_t most) {
+[[gnu::always_inline]] inline std::size_t Link::take_records(std::size_t most) {
   std::size_t count = 0;
   for (; count < most && !is_broken_; ++count) {
     const std::uint64_t first = reader_.peek();

@@ -120,6 +120,7 @@ class Link final : public ReadinessSink {
     return 0;
   }
   std::size_t poll_slow();
+  std::size_t write_on(std::size_t taken);
   void put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   bool write(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
   void break_down();

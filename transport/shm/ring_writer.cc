@@ -2,17 +2,9 @@
 #include "transport/shm/ring_writer.h"
 
 namespace softdat::transport::shm {
-namespace {
 
-std::atomic_ref<std::uint64_t> first_word(std::byte* record) {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(record));
-}
-
-}  // namespace
-
-bool RingWriter::has_room(std::size_t bytes) {
-  const std::size_t needed = round_to_line(bytes);
-  if (!is_broken_ && needed <= room()) return true;
+// Looks how far the consumer is now.
+bool RingWriter::finds_room(std::size_t needed) {
   const std::uint64_t head = memory_.control->head.load(std::memory_order_acquire);
   if (head < head_ || head > tail_ || head % kLine != 0) is_broken_ = true;
   if (is_broken_) return false;
@@ -23,13 +15,6 @@ bool RingWriter::has_room(std::size_t bytes) {
 std::byte* RingWriter::begin(std::size_t bytes) {
   first_word(place(tail_ + round_to_line(bytes))).store(0, std::memory_order_relaxed);
   return place(tail_);
-}
-
-// The line behind the next record's first is fetched for the zero that goes there with a short one.
-void RingWriter::publish(std::uint64_t word, std::size_t bytes) {
-  first_word(place(tail_)).store(word, std::memory_order_release);
-  tail_ += round_to_line(bytes);
-  __builtin_prefetch(place(tail_ + kLine), 1);
 }
 
 bool RingWriter::claim_bell() {

@@ -43,7 +43,10 @@ class RingWriter {
   explicit RingWriter(const RingMemory& memory) : memory_(memory) {}
 
   // Whether a record of `bytes` fits now.
-  bool has_room(std::size_t bytes);
+  bool has_room(std::size_t bytes) {
+    const std::size_t needed = round_to_line(bytes);
+    return (!is_broken_ && needed <= room()) || finds_room(needed);
+  }
   // The most bytes that a record may have now (as far as has_room() last saw).
   std::size_t room() const { return memory_.size - kLine - (tail_ - head_); }
 
@@ -51,7 +54,12 @@ class RingWriter {
   // that is begun may be given up.
   std::byte* begin(std::size_t bytes);
   // The record that was begun last, with as many bytes.
-  void publish(std::uint64_t word, std::size_t bytes);
+  void publish(std::uint64_t word, std::size_t bytes) {
+    first_word(place(tail_)).store(word, std::memory_order_release);
+    tail_ += round_to_line(bytes);
+    // The line behind the next record's first is fetched for the zero that goes there with a short one.
+    __builtin_prefetch(place(tail_ + kLine), 1);
+  }
 
   // After publishing: true if the consumer sleeps; the caller must ring its bell.
   bool claim_bell();
@@ -68,7 +76,11 @@ class RingWriter {
   bool is_broken() const { return is_broken_; }
 
  private:
+  static std::atomic_ref<std::uint64_t> first_word(std::byte* record) {
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(record));
+  }
   std::byte* place(std::uint64_t position) const { return memory_.bytes + (position & (memory_.size - 1)); }
+  bool finds_room(std::size_t needed);
 
   static constexpr std::uint64_t kNothingWanted = ~std::uint64_t{0};
 

@@ -136,6 +136,7 @@ class ShmCarrier final : public Carrier {
   std::size_t poll_next_cold();
   void heat(Link& link);
   void cool(std::size_t index);
+  void cool_idle();
   std::size_t tell_news();
   void sweep();
   void wake_ports(base::Time now);

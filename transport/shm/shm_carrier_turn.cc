@@ -168,16 +168,24 @@ std::size_t ShmCarrier::poll_links() {
 
 std::size_t ShmCarrier::poll_hot() {
   std::size_t count = 0;
-  for (std::size_t i = hot_.size(); i-- > 0;) {
+  for (std::size_t i = 0; i < hot_.size(); ++i) {
     Link& link = *hot_[i];
     const std::size_t done = link.poll();
+    if (done == 0) continue;
     count += done;
-    if (done > 0 && i < WatchWords::kMost) watch_words_.set(i, link.next_word());
-    if (hot_.size() > kAlwaysHot && link.idle_polls() > kPollsUntilCold) cool(i);
+    if (i < WatchWords::kMost) watch_words_.set(i, link.next_word());
   }
+  if (hot_.size() > kAlwaysHot) [[unlikely]]
+    cool_idle();
   if (count > 0 && !watch_words_.are_published()) [[unlikely]]
     publish_words();
   return count;
+}
+
+[[gnu::noinline]] void ShmCarrier::cool_idle() {
+  for (std::size_t i = hot_.size(); i-- > 0 && hot_.size() > kAlwaysHot;) {
+    if (hot_[i]->idle_polls() > kPollsUntilCold) cool(i);
+  }
 }
 
 std::size_t ShmCarrier::poll_next_cold() {

@@ -114,7 +114,8 @@ class ShmChannel final : public Channel, public QueueHook {
     std::uint64_t value() const { return value_; }
     bool may_ride() const { return may_ride(value_); }
     bool may_ride(std::uint64_t value) const {
-      return value > told_ && value - told_ <= std::numeric_limits<std::uint16_t>::max();
+      // At least one more than told, and not too many; in one comparison.
+      return value - told_ - 1 < std::numeric_limits<std::uint16_t>::max();
     }
     // REQUIRES: may_ride(value).
     std::uint16_t as_acks(std::uint64_t value) const { return static_cast<std::uint16_t>(value - told_); }
