@@ -65,7 +65,7 @@ void QueuePair::on_message(const transport::Message& message) {
   if (!is_plain_ || !responder_.may_take(short_send)) return false;
   if (short_send.acked) {
     if (!requester_.on_ack(*short_send.acked, false)) return false;
-    if (requester_.is_waiting()) nic_.engine.run_at_end(*this);
+    if (requester_.has_more()) nic_.engine.run_at_end(*this);
   }
   if (!responder_.take(short_send)) return false;
   if (responder_.owes_many_acks()) nic_.engine.run_at_end(*this);

@@ -13,7 +13,8 @@ namespace {
 // Copied in some microseconds, in which something may have come.
 constexpr std::uint64_t kLongCopies = std::uint64_t{256} << 10;
 
-// In place: a copy would wait until the processor has put together the small stores that it reads.
+// In place and field by field: a copy, of `found` too, would wait until the processor has put together the small stores
+// that it reads.
 inline void write_entry(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
                         SendEntry& entry) {
   new (&entry) SendEntry{.wr_id = request.wr_id,
@@ -26,7 +27,7 @@ inline void write_entry(const hca::SendRequest& request, std::uint32_t length, c
                          .length = length,
                          .segment_count = static_cast<std::uint16_t>(request.local.size()),
                          .opcode = request.opcode,
-                         .found = found};
+                         .found = {found.removals, found.place}};
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ hca::Done QueuePair::tell_of_done() {
 bool QueuePair::send_at_once() {
   if (!lane_.try_enter()) return false;
   bool is_done = false;
-  while (is_plain_ && !is_done && send_short()) is_done = !requester_.is_waiting();
+  while (is_plain_ && !is_done && send_short()) is_done = !requester_.has_more();
   lane_.leave();
   return is_done;
 }

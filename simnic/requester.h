@@ -78,9 +78,9 @@ class Requester final : public transport::PayloadSource {
   // Whether find_fault() may find one.
   bool is_stalled() const { return stalled_ != hca::CompletionStatus::kSuccess; }
   // Whether there is something to look at when the peer has told news.
-  bool is_waiting() const {
-    return queue_.posted() > sent_ || limit_ != kNoLimit || must_announce_ || feed_.has_lost();
-  }
+  bool is_waiting() const { return has_more() || limit_ != kNoLimit || must_announce_; }
+  // The same while is_plain().
+  bool has_more() const { return queue_.posted() > sent_ || feed_.has_lost(); }
 
   // Only requests posted so far are sent from now on.
   void stop_at_posted() { limit_ = queue_.posted(); }
