@@ -72,8 +72,8 @@ bool Engine::progress_for(const void* queue) {
   return may_leave_to_leader(queue) ? tell_news() : progress_with_baton();
 }
 
-// Looks at what peers have written. Turns instead if it is time to look at the clock, a timer is set, or the carrier
-// has more to do.
+// Looks at what peers have written. Makes a turn instead if it is time to look at the clock, if a timer is set, or if
+// the carrier has more to do.
 [[gnu::always_inline]] inline Engine::Polled Engine::poll_with_baton() {
   base::require_lock(locks::kBaton);
   const std::uint64_t poll = count_poll();
@@ -101,7 +101,7 @@ bool Engine::progress_for(const void* queue) {
   return {done, is_in_vain ? End::kInVain : End::kWhole};
 }
 
-// Without the baton. A brief section has set no timer.
+// Without the baton. A section that only looked has set no timer, so the engine thread needs no look at its deadline.
 inline void Engine::end_poll(End end) {
   if (thread_) thread_->note_polls();
   if (end == End::kBrief) return;

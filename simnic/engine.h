@@ -134,14 +134,17 @@ class Engine {
 
   // One turn, unless another thread has the baton. True when something was done.
   bool peek();
-  // But what was rung meanwhile, which leave() sees to.
+  // Does not look at the doorbells, because leave() does, after the baton has been given away.
   bool has_nothing_due() const { return due_now_.empty() && timers_.empty() && !graveyard_; }
   bool may_leave_to_leader(const void* queue);
   bool tell_news() { return upcalls_.has_news() && upcalls_.deliver(); }
   bool progress_with_baton();
-  // How the section of a poll was: it only looked; or it was more; or it was, once again, for nothing, so that the
-  // caller should yield.
-  enum class End : std::uint8_t { kBrief, kWhole, kInVain };
+  // How a poll ended its section.
+  enum class End : std::uint8_t {
+    kBrief,   // it only looked, and set no timer
+    kWhole,   // it ran tasks or made a turn
+    kInVain,  // the same, and polls have found nothing for so long that the caller should yield
+  };
   struct Polled {
     std::size_t done = 0;
     End end = End::kBrief;

@@ -206,7 +206,7 @@ std::size_t Link::poll_slow() {
   return taken;
 }
 
-// Resumes writers, and rings for what has been written. How many have been resumed.
+// Resumes writers, and rings the peer's bell for what has been written. Returns how many writers it has resumed.
 [[gnu::noinline]] std::size_t Link::write_on(std::size_t taken) {
   const bool had_writers = has_writers();
   const std::size_t resumed = had_writers ? use_room() : 0;

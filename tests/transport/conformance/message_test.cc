@@ -167,7 +167,9 @@ TEST_P(MessageTest, BriefsArriveAsOtherSendsDo) {
 }
 
 TEST_P(MessageTest, WhatABriefAcknowledgesIsHeardBeforeIt) {
-  const std::vector<std::uint64_t> acks{3, 3, 5, 0x2'0000, 4, 9};
+  // The most that can ride with a message over shm, behind an ack of 10; and one more than that.
+  constexpr std::uint64_t kMost = 10 + 0xffff, kTooMany = kMost + 1 + 0x1'0000;
+  const std::vector<std::uint64_t> acks{3, 3, 5, 0x2'0000, 4, 9, kMost, kTooMany};
   for (const bool is_taken : {true, false}) {
     passive_.takes_short_sends = is_taken;
     passive_.messages.clear();
