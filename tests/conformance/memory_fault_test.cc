@@ -110,8 +110,10 @@ class MemoryFault : public testing::TestWithParam<Case> {
   bool is_harmless() const { return GetParam().damage == Damage::kReadOnly && !is_written(GetParam().role); }
   // Memory of the target's that was moved into a file stays what it was at registration for those who reach it there.
   bool may_succeed() const {
-    const bool is_direct = variable("SOFTDAT_TRANSPORT") == "shm" && variable("SOFTDAT_DIRECT") != "off";
-    return is_direct && is_of_server(GetParam().role) && GetParam().damage != Damage::kTruncated;
+    const std::string transport = variable("SOFTDAT_TRANSPORT");
+    const bool is_shm = transport == "shm" || transport == "auto" || transport.empty();
+    return is_shm && variable("SOFTDAT_DIRECT") != "off" && is_of_server(GetParam().role) &&
+           GetParam().damage != Damage::kTruncated;
   }
   DAT_DTO_COMPLETION_STATUS expected() const {
     if (GetParam().role == Role::kReceiveBuffer) return DAT_DTO_ERR_REMOTE_RESPONDER;
