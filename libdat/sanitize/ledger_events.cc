@@ -39,6 +39,7 @@ bool has_ends(const Operation& operation) {
 
 // So long a program polls for nothing but by mistake.
 constexpr base::Duration kLongIdleness = std::chrono::milliseconds(100);
+constexpr base::Duration kTimeBetweenLooks = std::chrono::milliseconds(10);  // of polls, after that
 
 enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
 
@@ -73,7 +74,7 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
     evd->second.is_tapped = true;
     evd->second.empty = {};
     evd->second.empties = 0;
-    evd->second.idle_since.reset();
+    evd->second.look_due.reset();
   }
   if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) {
     return complete(*completion, site, lock);
@@ -260,10 +261,11 @@ void Ledger::check_stacks_locked(const Site& site) {
 void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited_long) {
   base::require_lock(locks::kLedger);
   EvdRecord& record = evds_[evd];
-  if (record.outstanding > 0 || record.binds > 0) return record.idle_since.reset();
+  if (record.outstanding > 0 || record.binds > 0) return record.look_due.reset();
   const base::Time now = base::Clock::now();
-  if (!record.idle_since) record.idle_since = now;
-  if (!has_waited_long && now - *record.idle_since < kLongIdleness) return;
+  if (!record.look_due) record.look_due = now + kLongIdleness;
+  if (!has_waited_long && now < *record.look_due) return;
+  record.look_due = now + kTimeBetweenLooks;
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
   if (!dispatcher || (dispatcher->streams() & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
   bool is_fed = false;

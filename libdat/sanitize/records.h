@@ -76,10 +76,11 @@ struct EvdRecord {
   std::int32_t binds = 0;        // posted, and not dequeued
   Site empty;                    // the last call that found no event
   std::uint64_t empty_number = 0;
-  std::uint32_t empties = 0;             // such calls since the last event
-  std::optional<base::Time> idle_since;  // it has been found empty since then, with nothing outstanding
-  Site woken;                            // the cno_wait that answered this EVD, until it was found empty
-  bool is_tapped = false;                // an event was dequeued since
+  std::uint32_t empties = 0;  // such calls since the last event
+  // It is found empty with nothing outstanding: when a poll looks next whether anything could complete.
+  std::optional<base::Time> look_due;
+  Site woken;              // the cno_wait that answered this EVD, until it was found empty
+  bool is_tapped = false;  // an event was dequeued since
   std::vector<Leftover> leftovers;
 };
 
