@@ -108,7 +108,7 @@ TEST_F(Outcome, Unreachable) {
 // state and all posted Recv DTOs are flushed."
 TEST_F(Outcome, AcceptCompletionErrorBecauseThePeerRanOutOfTime) {
   if (const Lack lack = lack_of_confirmations(); !lack.empty()) GTEST_SKIP() << lack;
-  ASSERT_THAT(client_.connect(server_, server_.listen(), {}, 50'000), succeeds());
+  ASSERT_THAT(client_.connect(server_, server_.listen(), {}, 1'000'000), succeeds());
   const DAT_CR_HANDLE cr = server_.next_request();
   expect_only(client_, DAT_CONNECTION_EVENT_TIMED_OUT, DAT_EP_STATE_DISCONNECTED);
   ASSERT_THAT(server_.post_recv(0, 64, 8), succeeds());
