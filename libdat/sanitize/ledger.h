@@ -160,7 +160,7 @@ class Ledger final : public hca::MemoryObserver {
   void keep_spare_locked(std::unique_ptr<Operation> operation);
   void check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation);
   void check_keys_locked(const Post& post);
-  void check_clash_locked(const Operation& operation);
+  void check_clash_locked(Operation& operation);
   void check_room_locked(const Operation& operation);
   void check_stack_locked(const Operation& operation);
   Operation* add(const Post& post, QueueRecord& queue);

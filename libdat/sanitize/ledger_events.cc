@@ -229,6 +229,11 @@ void Ledger::note_connection_locked(const object::ConnectionNotice& notice, cons
   }
   const bool is_end = notice.result == ConnectionResult::kDisconnected || notice.result == ConnectionResult::kBroken;
   if (!is_end) return;
+  // Check now: the completion of a flushed operation is not checked for unmapped memory.
+  check_mapped_locked(*queue, nullptr, site);
+  if (QueueRecord* const shared = queue->srq == nullptr ? nullptr : find_queue_locked(queue->srq)) {
+    check_mapped_locked(*shared, nullptr, site);
+  }
   queue->disconnected = site;
   unguard_all(*queue);
 }

@@ -26,7 +26,7 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   if (mode() == Mode::kCompletions) return;
   // The sum is empty if the memory cannot be read; the adapter then reports that.
   if (!stores(operation_->kind)) {
-    operation_->sum = checksum(operation_->ranges);
+    if (!operation_->is_fed) operation_->sum = checksum(operation_->ranges);
     return;
   }
   const auto before = sum_of_buffer(*operation_);
@@ -243,22 +243,22 @@ bool Ledger::is_settled_locked(const Operation& operation) {
 // completion.
 bool Ledger::is_brought_locked(const Operation& operation) {
   base::require_lock(locks::kLedger);
-  return operation.kind == OperationKind::kRead ? operation.is_completed : is_settled_locked(operation);
+  return fetches(operation.kind) ? operation.is_completed : is_settled_locked(operation);
 }
 
-void Ledger::check_clash_locked(const Operation& operation) {
+void Ledger::check_clash_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   RangeIndex::Clash clash = index_.find_clash(operation);
   while (clash.operation != nullptr && is_brought_locked(*clash.operation)) {
     index_.remove(*clash.operation);
     clash = index_.find_clash(operation);
   }
-  index_.add(*const_cast<Operation*>(&operation));
+  index_.add(operation);
   if (clash.operation == nullptr) return;
   const Operation& earlier = *clash.operation;
-  const bool is_after_read = earlier.kind == OperationKind::kRead && earlier.queue == operation.queue;
-  if (is_after_read && !stores(operation.kind) && operation.is_fenced) return;
-  const Rule rule = is_after_read && !stores(operation.kind) ? Rule::kMissingFence : Rule::kOverlap;
+  operation.is_fed = fetches(earlier.kind) && earlier.queue == operation.queue && !stores(operation.kind);
+  if (operation.is_fed && operation.is_fenced) return;
+  const Rule rule = operation.is_fed ? Rule::kMissingFence : Rule::kOverlap;
   if (is_repeated(rule, earlier.posted, operation.posted)) return;
   report_use_locked(rule, earlier,
                     std::string("The ") + name_of(operation.kind) + " and an outstanding " + name_of(earlier.kind) +

@@ -26,6 +26,11 @@ constexpr bool stores(OperationKind kind) {
   return kind == OperationKind::kReceive || kind == OperationKind::kRead || kind == OperationKind::kAtomic;
 }
 
+// Whether it brings the peer's bytes into the local buffer. A fence waits for these operations.
+constexpr bool fetches(OperationKind kind) {
+  return kind == OperationKind::kRead || kind == OperationKind::kAtomic;
+}
+
 // Memory of a local segment. The address is absolute, also in regions that begin at zero.
 struct Range {
   std::uint64_t address = 0;
@@ -51,6 +56,7 @@ struct Operation {
   std::optional<std::uint64_t> sum;     // of what is read. Written by the thread that posts, before it posts.
   std::optional<std::uint64_t> before;  // of what is stored into, before that
   bool is_stored = false;               // the adapter or a peer has begun to store
+  bool is_fed = false;                  // it sends what an outstanding read or atomic operation brings
   bool is_guarded = false;              // PageGuard has been told of its ranges
 };
 
