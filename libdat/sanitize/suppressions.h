@@ -13,8 +13,8 @@ namespace softdat::sanitize {
 
 class Suppressions {
  public:
-  // Lines that say nothing are ignored.
-  explicit Suppressions(const std::string& text);
+  // Lines that say nothing are ignored. A rule that does not exist is logged with `file` and its line.
+  Suppressions(const std::string& text, const std::string& file);
   // Reads the file of that name; one that cannot be read is logged, and suppresses nothing.
   static Suppressions read(const std::string& path);
 

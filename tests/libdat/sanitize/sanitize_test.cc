@@ -92,7 +92,7 @@ TEST(RangeIndex, KeepsOperationsThatBeginAtOneByteApart) {
 }
 
 TEST(Suppressions, AreARuleAndAPattern) {
-  const Suppressions lines("# a comment\n\nleak\nover* *at server.c:*  # why\n");
+  const Suppressions lines("# a comment\n\nleak\nover* *at server.c:*  # why\n", "file");
   EXPECT_TRUE(lines.matches("leak", {}));
   EXPECT_TRUE(lines.matches("overlap", {"dat_ep_post_recv, called by main at client.c:1", "f at server.c:12"}));
   EXPECT_FALSE(lines.matches("overlap", {"f at client.c:12"}));
