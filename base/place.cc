@@ -4,14 +4,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/lock_places.h"
 
@@ -64,51 +61,23 @@ void take_symbol(void* data, std::uintptr_t pc, const char* name, std::uintptr_t
   found.offset = pc - value;
 }
 
-bool holds(const dl_phdr_info& file, std::uintptr_t pc) {
-  return std::any_of(file.dlpi_phdr, file.dlpi_phdr + file.dlpi_phnum, [&](const auto& segment) {
-    return segment.p_type == PT_LOAD && pc - file.dlpi_addr - segment.p_vaddr < segment.p_memsz;
-  });
-}
+// The base of the file that is looked at now. With the lock of place_text().
+std::uintptr_t base_at_hand = 0;
 
-// Calls visit with the loaded file that holds pc, if one does.
-template <typename Visit>
-void visit_file(std::uintptr_t pc, Visit&& visit) {
-  auto context = std::pair(pc, &visit);
-  const auto take = [](dl_phdr_info* file, std::size_t size, void* data) {
-    const auto& [wanted, function] = *static_cast<decltype(context)*>(data);
-    if (!holds(*file, wanted)) return 0;
-    (*function)(file, size);
-    return 1;
-  };
-  ::dl_iterate_phdr(take, &context);
-}
-
-// The address that is looked up now. With the lock of place_text().
-std::uintptr_t address_at_hand = 0;
-
-// The library's state for the file that holds pc; null without one. A state reads the debugging information of the
-// files that it is told of when it is first asked: of all files that would be too much, and without those that are
-// loaded later.
-backtrace_state* state_of(std::uintptr_t pc) {
+// A state of the library reads the debugging information of the files that it is told of when it is first asked. All
+// files would be too much, and those that are loaded later would be missing, so each file has a state of its own. With
+// the lock of place_text().
+void look_up(const link_map& file, std::uintptr_t pc, Found& found) {
   static auto& states = *new std::map<std::uintptr_t, backtrace_state*>();  // asked while the process ends, too
-  std::optional<std::uintptr_t> base;
-  visit_file(pc, [&](dl_phdr_info* file, std::size_t) { base = file->dlpi_addr; });
-  if (!base) return nullptr;
-  backtrace_state*& state = states[*base];
+  base_at_hand = file.l_addr;
+  backtrace_state*& state = states[base_at_hand];
   if (state == nullptr) state = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
-  return state;
-}
-
-// With the lock of place_text().
-void look_up(std::uintptr_t pc, Found& found) {
-  backtrace_state* const state = state_of(pc);
   if (state == nullptr) return;
-  address_at_hand = pc;
   backtrace_pcinfo(state, pc, take_line, ignore_error, &found);
   if (found.line.empty()) backtrace_syminfo(state, pc, take_symbol, ignore_error, &found);
 }
 #else
-void look_up(std::uintptr_t, Found&) {}
+void look_up(const link_map&, std::uintptr_t, Found&) {}
 #endif
 
 std::string hex(std::uintptr_t number) {
@@ -118,14 +87,13 @@ std::string hex(std::uintptr_t number) {
 }
 
 std::string find_text(std::uintptr_t pc) {
-  Found found;
-  look_up(pc, found);
-  if (!found.line.empty()) return (found.function.empty() ? "" : found.function + " at ") + found.line;
   Dl_info info{};
   link_map* map = nullptr;
-  if (::dladdr1(reinterpret_cast<void*>(pc), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) {
-    return found.function.empty() ? hex(pc) : found.function + '+' + hex(found.offset);
-  }
+  if (::dladdr1(reinterpret_cast<void*>(pc), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0)
+    return hex(pc);
+  Found found;
+  look_up(*map, pc, found);
+  if (!found.line.empty()) return (found.function.empty() ? "" : found.function + " at ") + found.line;
   const std::string module(file_name(*map->l_name == '\0' ? info.dli_fname : map->l_name));
   if (found.function.empty() && info.dli_sname != nullptr) {
     found.function = info.dli_sname;
@@ -138,10 +106,16 @@ std::string find_text(std::uintptr_t pc) {
 }  // namespace
 
 #if SOFTDAT_HAS_BACKTRACE
-extern "C" int softdat_iterate_files(take_file_callback callback, void* data) {
-  int result = 0;
-  visit_file(address_at_hand, [&](dl_phdr_info* file, std::size_t size) { result = callback(file, size, data); });
-  return result;
+extern "C" int softdat_iterate_files(take_file_callback take, void* data) {
+  struct Asker {
+    take_file_callback take;
+    void* data;
+  } asker{take, data};
+  const auto take_file_at_hand = [](dl_phdr_info* file, std::size_t size, void* context) {
+    const auto& [take_it, for_whom] = *static_cast<Asker*>(context);
+    return file->dlpi_addr == base_at_hand ? take_it(file, size, for_whom) : 0;
+  };
+  return ::dl_iterate_phdr(take_file_at_hand, &asker);
 }
 #endif
 
