@@ -39,7 +39,8 @@ bool has_ends(const Operation& operation) {
 
 // So long a program polls for nothing but by mistake.
 constexpr base::Duration kLongIdleness = std::chrono::milliseconds(100);
-constexpr base::Duration kTimeBetweenLooks = std::chrono::milliseconds(10);  // of polls, after that
+// After that a poll looks again whether anything could complete. Each poll would be too many.
+constexpr base::Duration kTimeBetweenLooks = std::chrono::milliseconds(10);
 
 enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
 

@@ -77,7 +77,7 @@ struct EvdRecord {
   Site empty;                    // the last call that found no event
   std::uint64_t empty_number = 0;
   std::uint32_t empties = 0;  // such calls since the last event
-  // It is found empty with nothing outstanding: when a poll looks next whether anything could complete.
+  // When a poll that finds nothing looks next whether anything could complete; unset while something is outstanding.
   std::optional<base::Time> look_due;
   Site woken;              // the cno_wait that answered this EVD, until it was found empty
   bool is_tapped = false;  // an event was dequeued since

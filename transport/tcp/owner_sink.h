@@ -3,6 +3,8 @@
 // Once detached, it calls neither. Baton only.
 #pragma once
 
+#include <utility>
+
 #include "transport/tap.h"
 #include "transport/tcp/negotiation.h"
 
