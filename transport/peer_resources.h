@@ -39,8 +39,9 @@ class ResourceExchange {
   // the files are not those of a NIC, or if there is no memory or room for another peer.
   virtual std::shared_ptr<PeerResources> attach_peer(std::array<base::UniqueFd, kResourceFiles> files,
                                                      base::UniqueFd process) = 0;
-  // The link with that peer has ended. `has_hung_up`: the kernel has closed the peer's end.
-  virtual void detach_peer(const std::shared_ptr<PeerResources>& peer, bool has_hung_up) = 0;
+  // The link with that peer has ended. `has_hung_up`: the kernel has closed the peer's end. False: the peer's process
+  // may still be at our memory. Then the carrier calls again when the process has ended.
+  virtual bool detach_peer(const std::shared_ptr<PeerResources>& peer, bool has_hung_up) = 0;
 
  protected:
   ~ResourceExchange() = default;

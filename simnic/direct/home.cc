@@ -112,8 +112,8 @@ std::shared_ptr<transport::PeerResources> Home::attach_peer(std::array<base::Uni
 }
 
 // Carriers have what attach_peer() gave them.
-void Home::detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) {
-  part(std::static_pointer_cast<Peer>(peer), has_hung_up);
+bool Home::detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) {
+  return part(std::static_pointer_cast<Peer>(peer), has_hung_up);
 }
 
 std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process) try {
@@ -142,13 +142,14 @@ std::shared_ptr<Peer> Home::meet(base::UniqueFd board, base::UniqueFd arena, bas
 // A peer whose end of the link the kernel has closed has died, or has ended its connections first, and no thread of it
 // is in the middle of a copy; unless its program has closed the socket under it, and then it lives on with its pins. If
 // we have ended the link, a thread of it may be in the middle of a copy too.
-void Home::part(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
+bool Home::part(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
   if (has_hung_up && !(peer->has_pins_into(arena_.number()) && peer->lives_on())) peer->note_dead();
   const std::lock_guard lock(mutex_);
   for (Known& known : peers_) {
     if (known.peer == peer) known.is_leaving = true;
   }
   forget_gone_locked();
+  return std::ranges::find(peers_, peer, &Known::peer) == peers_.end();
 }
 
 void Home::forget_gone_locked() {

@@ -39,7 +39,7 @@ class Home final : public transport::ResourceExchange {
   transport::ResourceFiles resource_files() const override { return {{board_.file(), arena_.file()}}; }
   std::shared_ptr<transport::PeerResources> attach_peer(std::array<base::UniqueFd, transport::kResourceFiles> files,
                                                         base::UniqueFd process) override;
-  void detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) override;
+  bool detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) override;
 
   int board_file() const { return board_.file(); }
   int arena_file() const { return arena_.file(); }
@@ -57,9 +57,10 @@ class Home final : public transport::ResourceExchange {
 
   // meet() adds a peer. Null: the files are not those of a peer, or there is no memory or no place for it. part() must
   // be called when no link and no queue pair uses the peer any more. `has_hung_up`: the kernel has closed the peer's
-  // end.
+  // end. False: a thread of the peer may still be at our memory. Then the peer's files stay until its process has ended
+  // and part() is called again, or until another peer is met or parted with.
   std::shared_ptr<Peer> meet(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process);
-  void part(const std::shared_ptr<Peer>& peer, bool has_hung_up = false);
+  bool part(const std::shared_ptr<Peer>& peer, bool has_hung_up = false);
 
   // Memory that begins at `address` here, whatever the grant counts from. False when peers cannot
   // reach it directly.

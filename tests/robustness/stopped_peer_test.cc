@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -89,6 +92,24 @@ bool can_move_memory() {
 std::size_t open_descriptors() {
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator{}));
+}
+
+// Hangs up all sockets of another process, as the process would that closes them. False, with errno: the system does
+// not let us.
+bool hang_up_sockets_of(pid_t process) {
+  const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  if (pidfd < 0) return false;
+  bool is_done = true;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+    if (!std::filesystem::read_symlink(entry).string().starts_with("socket:")) continue;
+    const auto copy = static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd, std::stoi(entry.path().filename()), 0));
+    is_done = is_done && copy >= 0;
+    if (copy < 0) continue;
+    ::shutdown(copy, SHUT_RDWR);
+    ::close(copy);
+  }
+  ::close(pidfd);
+  return is_done;
 }
 
 class StoppedPeer : public testing::Test {
@@ -207,6 +228,23 @@ TEST_F(StoppedPeer, LeavesNothingWhenItDies) {
   EXPECT_TRUE(eventually([&] { return open_descriptors() <= descriptors_; }))
       << open_descriptors() << " descriptors, once " << descriptors_;
   pins_.reset();
+  EXPECT_TRUE(eventually([] { return !PeersPins().is_there(); }));
+}
+
+// Between the end of its sockets and that of its process, its threads may still be at our memory. A process that dies
+// on a busy machine stays there for milliseconds; this one until it is killed.
+TEST_F(StoppedPeer, LeavesNothingWhenItDiesLongAfterItsSockets) {
+  stop();
+  target_->deregister();
+  if (!hang_up_sockets_of(remote_->process().id()))
+    GTEST_SKIP() << "its sockets cannot be had: " << std::strerror(errno);
+  expect_one_end();
+  pins_.reset();
+  EXPECT_TRUE(PeersPins().is_there());
+  remote_->process().kill();
+  remote_.reset();
+  EXPECT_TRUE(eventually([&] { return open_descriptors() <= descriptors_; }))
+      << open_descriptors() << " descriptors, once " << descriptors_;
   EXPECT_TRUE(eventually([] { return !PeersPins().is_there(); }));
 }
 

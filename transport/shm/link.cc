@@ -35,20 +35,6 @@ bool has_hung_up(int socket) {
 
 }  // namespace
 
-class Link::DeathWatch final : public ReadinessSink {
- public:
-  DeathWatch(Link& link, Reactor& reactor, base::UniqueFd process)
-      : link_(link), process_(std::move(process)), watch_(reactor.watch(process_.get(), *this)) {
-    if (watch_) watch_->want(kReadable);
-  }
-  void on_ready(std::uint32_t) override { link_.lose_peer(); }
-
- private:
-  Link& link_;
-  const base::UniqueFd process_;
-  std::unique_ptr<Reactor::Watch> watch_;
-};
-
 Link::Link(ShmCarrier& carrier, LinkParts parts)
     : carrier_(carrier),
       peer_(parts.peer),
@@ -67,12 +53,14 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
   watch_->want(kReadable);
   base::UniqueFd process = open_process(socket_.get());
   if (process) {
-    death_watch_ = std::make_unique<DeathWatch>(*this, carrier_.reactor(), std::move(process));
+    death_watch_ = std::make_unique<DeathWatch>(carrier_.reactor(), std::move(process), [this] { lose_peer(); });
   }
 }
 
 Link::~Link() {
-  if (resources_) carrier_.resources()->detach_peer(resources_, is_intact() && has_hung_up(socket_.get()));
+  if (!resources_) return;
+  const bool is_done = carrier_.resources()->detach_peer(resources_, is_intact() && has_hung_up(socket_.get()));
+  if (!is_done && death_watch_) carrier_.await_end(std::move(death_watch_), resources_);
 }
 
 void Link::on_ready(std::uint32_t) {

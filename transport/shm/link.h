@@ -20,6 +20,7 @@
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
 #include "transport/shm/conversation_table.h"
+#include "transport/shm/death_watch.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/reaper.h"
 #include "transport/shm/record.h"
@@ -112,9 +113,6 @@ class Link final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  // Tells when the peer's process ends even if another process has a copy of its socket.
-  class DeathWatch;
-
   std::size_t count_idle_poll() {
     ++idle_polls_;
     return 0;
@@ -156,7 +154,7 @@ class Link final : public ReadinessSink {
   const PeerSocket socket_;
   const std::shared_ptr<PeerResources> resources_;
   std::unique_ptr<Reactor::Watch> watch_;
-  std::unique_ptr<DeathWatch> death_watch_;
+  std::unique_ptr<DeathWatch> death_watch_;  // of the peer's process
   base::Ordered<base::SpinLock, locks::kLinkTail> tail_;
   // Guarded by tail_, but for what the ring says.
   RingWriter writer_;

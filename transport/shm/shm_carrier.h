@@ -21,6 +21,7 @@
 #include "transport/lock_places.h"
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
+#include "transport/shm/death_watch.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/link_connector.h"
 #include "transport/shm/rendezvous.h"
@@ -116,6 +117,8 @@ class ShmCarrier final : public Carrier {
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
   // A turn() would find work that no peer announces: news, or the end of a link.
   void note_work();
+  // The link with a peer has ended, but the NIC has not done with the peer while its process lives.
+  void await_end(std::unique_ptr<DeathWatch> watch, const std::shared_ptr<PeerResources>& peer);
   // Any thread: a link is mute.
   void note_end_of_link();
 
@@ -141,6 +144,7 @@ class ShmCarrier final : public Carrier {
   void sweep();
   void wake_ports(base::Time now);
   void retire(Link& link);
+  void part_with_the_dead();
   void note_duty(std::atomic<bool>& is_noted, bool is_there);
   void note_names_of(const Link& link);
   void remove_abandoned(base::Time now);
@@ -157,6 +161,12 @@ class ShmCarrier final : public Carrier {
   std::vector<std::uint64_t> resting_ports_;
   std::optional<base::Time> rest_until_;
   SegmentPlaces segment_places_;  // of the links
+  // Peers without a link, of which the NIC hears once more when their process has ended.
+  struct Departed {
+    std::unique_ptr<DeathWatch> watch;
+    std::shared_ptr<PeerResources> peer;
+  };
+  std::vector<Departed> departed_;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<Link*> hot_;     // those that every turn looks at
   std::size_t next_cold_ = 0;  // of links_: where looking at the others goes on

@@ -82,6 +82,7 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
   }
   if (!resting_ports_.empty()) wake_ports(now);
   if (!abandoned_.empty()) remove_abandoned(now);
+  if (!departed_.empty()) part_with_the_dead();
   is_calm_ = can_be_calm();
   publish_words();
   return count;
@@ -235,6 +236,22 @@ void ShmCarrier::retire(Link& link) {
   std::erase(hot_, &link);
   std::erase_if(known_services_, [&](const auto& known) { return known.second == &link; });
   std::erase_if(links_, [&](const auto& owned) { return owned.get() == &link; });
+}
+
+// Without memory for it, the NIC hears of the end when it meets another peer.
+void ShmCarrier::await_end(std::unique_ptr<DeathWatch> watch, const std::shared_ptr<PeerResources>& peer) try {
+  watch->tell([this] { stir(); });
+  departed_.push_back({std::move(watch), peer});
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+void ShmCarrier::part_with_the_dead() {
+  std::erase_if(departed_, [this](const Departed& departed) {
+    if (!departed.watch->has_ended()) return false;
+    static_cast<void>(resources()->detach_peer(departed.peer, true));
+    return true;
+  });
 }
 
 std::size_t ShmCarrier::tell_news() {
