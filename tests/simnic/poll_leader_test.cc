@@ -37,6 +37,15 @@ TEST_F(PollLeaderTest, AQueueThatIsPolledTwiceWithoutTheLeaderTakesItsPlace) {
   EXPECT_FALSE(leads(0));
 }
 
+// As a program does whose events of connections, then a completion of a send, and from then on receives matter.
+TEST_F(PollLeaderTest, AQueueLooksThoughTheLeaderAndTheOneThatWaitsAreNotPolledAnyMore) {
+  EXPECT_TRUE(leads(0));
+  EXPECT_FALSE(leads(1));
+  unsigned passed = 0;
+  while (!leads(2)) ASSERT_LE(++passed, PollLeader::kMostPassed);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(leads(2));
+}
+
 TEST_F(PollLeaderTest, NoQueueWaitsForMoreThanOneRoundOfTheOthers) {
   EXPECT_TRUE(leads(0));
   for (int queue = 1; queue < 8; ++queue) EXPECT_FALSE(leads(queue));
