@@ -92,7 +92,7 @@ std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const
   const std::shared_ptr<Endpoint> self(new Endpoint(ia));
   Adoption adoption(ia, self, Maker::kProvider);
   if (!adoption.status().ok() || !self->set_up(config).ok()) return nullptr;
-  self->reservation_.store(Reservation::kTentative);
+  self->bindings_.set_reservation(Reservation::kTentative);
   self->note_peer(request.remote_address(), request.remote_address().port);
   adoption.publish();
   return self;
@@ -110,7 +110,8 @@ Status Endpoint::set_up(const EndpointConfig& config) {
   attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
   const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
                               config.srq == nullptr ? nullptr : &config.srq->queue()};
-  bindings_.reserve(1);
+  std::lock_guard lock(modify_mutex_);
+  bindings_.make_room_locked();
   std::unique_ptr<EndpointBinding> made;
   const Status status = EndpointBinding::create(device_, binding, handle(), {*this, *this}, made);
   if (!status.ok()) return status;
@@ -118,25 +119,23 @@ Status Endpoint::set_up(const EndpointConfig& config) {
   if (!connect_status.ok()) return connect_status;
   is_soft_watermark_armed_.store(true);
   if (attributes_.srq_soft_hw != kNoWatermark) apply_watermarks_locked(*made);
-  binding_.store(made.get(), std::memory_order_release);
-  bindings_.push_back(std::move(made));
+  std::lock_guard inner(mutex_);
+  bindings_.add_locked(std::move(made));
   return kOk;
 }
 
 Status Endpoint::free(Pin<Endpoint> ep) {
-  if (!ep->allows(EndpointEvent::kFree)) return ep->refusal();
+  if (!ep->bindings_.allows(EndpointEvent::kFree)) return ep->refusal();
   const bool was_open = HandleTable::instance().close(as_object(std::move(ep)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEp);
 }
 
 // Whoever still holds this object (a CR, an RSP) finds a queue pair no more.
 void Endpoint::detach() {
-  static const EndpointBinding* const kNone = nullptr;
-  binding_.store(kNone, std::memory_order_release);
+  bindings_.end();
   report_transfers();
   if (are_counters_shown()) keep_sums(sums());
-  for (const auto& binding : bindings_) binding->destroy_queue_pair();
-  for (const auto& binding : bindings_) binding->leave();
+  bindings_.destroy_queue_pairs();
   srq_.reset();
   std::shared_ptr<EventDispatcher> connect_evd;
   {
@@ -146,15 +145,8 @@ void Endpoint::detach() {
   if (connect_evd != nullptr) connect_evd->remove_stream();
 }
 
-EndpointState Endpoint::state() const {
-  const EndpointBinding* binding = binding_.load(std::memory_order_acquire);
-  const hca::QueuePair* queue_pair = binding == nullptr ? nullptr : binding->queue_pair();
-  const auto idle = hca::QueuePairState::kIdle;
-  return state_of(queue_pair == nullptr ? idle : queue_pair->state(), reservation_.load());
-}
-
 EndpointStatus Endpoint::status() const {
-  const hca::QueuePair* queue_pair = binding().queue_pair();
+  const hca::QueuePair* queue_pair = bindings_.queue_pair();
   return {.state = reported_state(state()),
           .is_recv_idle = queue_pair == nullptr || queue_pair->recvs_outstanding() == 0,
           .is_request_idle = queue_pair == nullptr || queue_pair->sends_outstanding() == 0};
@@ -163,7 +155,7 @@ EndpointStatus Endpoint::status() const {
 std::optional<Endpoint::Feeds> Endpoint::feeds() const {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return std::nullopt;
-  const BindingConfig& config = binding().config();
+  const BindingConfig& config = bindings_.now().config();
   return Feeds{
       .srq = handle_of(srq_), .recv_evd = handle_of(config.recv_evd), .request_evd = handle_of(config.request_evd)};
 }
@@ -171,8 +163,8 @@ std::optional<Endpoint::Feeds> Endpoint::feeds() const {
 EndpointParameters Endpoint::query() const {
   const EndpointState now = state();
   std::lock_guard lock(mutex_);
-  const BindingConfig& config = binding().config();
-  const hca::QueuePair* queue_pair = binding().queue_pair();
+  const BindingConfig& config = bindings_.now().config();
+  const hca::QueuePair* queue_pair = bindings_.queue_pair();
   return {.ia = ia_handle(),
           .state = now,
           .communicator = communicator_,
@@ -196,8 +188,8 @@ Status Endpoint::connect(const ConnectRequest& request) {
 }
 
 Status Endpoint::try_connect(const ConnectRequest& request) {
-  if (!may_exchange() && !allows(EndpointEvent::kConnect)) return refusal();
-  hca::QueuePair* queue_pair = binding().queue_pair();
+  if (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kConnect)) return refusal();
+  hca::QueuePair* queue_pair = bindings_.queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   is_active_.store(true);
   const hca::Outcome outcome = queue_pair->connect({.remote = request.remote.with_port(0),
@@ -224,7 +216,7 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
 
 // A model that was connected by its peer's wish leads to nobody: the peer listens nowhere that we know of.
 Status Endpoint::connect_like(const Endpoint& model, ConnectRequest request) {
-  if (!allows(EndpointEvent::kConnect)) return refusal();
+  if (!bindings_.allows(EndpointEvent::kConnect)) return refusal();
   const EndpointState now = model.state();
   if (now != EndpointState::kConnected) {
     return because(wrong_state(now), [&] {
@@ -257,8 +249,8 @@ void Endpoint::note_peer(hca::Address address, std::uint64_t port_qual, const Co
 
 Status Endpoint::disconnect(bool is_graceful) {
   const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
-  if (!allows(event)) return refusal();
-  const hca::Outcome outcome = binding().queue_pair()->disconnect(is_graceful);
+  if (!bindings_.allows(event)) return refusal();
+  const hca::Outcome outcome = bindings_.queue_pair()->disconnect(is_graceful);
   if (outcome) {
     note_change();
     counters_.add(ep_counter::kDisconnect);
@@ -271,9 +263,9 @@ Status Endpoint::disconnect(bool is_graceful) {
 
 Status Endpoint::reset() {
   std::lock_guard modify_lock(modify_mutex_);
-  if (!allows(EndpointEvent::kReset)) return refusal();
+  if (!bindings_.allows(EndpointEvent::kReset)) return refusal();
   if (state() == EndpointState::kUnconnected) return kOk;
-  const hca::Outcome outcome = binding().queue_pair()->reset();
+  const hca::Outcome outcome = bindings_.queue_pair()->reset();
   if (!outcome) return refusal();
   note_change();
   std::vector<hca::Bytes> private_data;
@@ -288,16 +280,14 @@ Status Endpoint::reset() {
 }
 
 Status Endpoint::reserve() {
-  Reservation none = Reservation::kNone;
-  if (!allows(EndpointEvent::kReserve)) return refusal();
-  const bool is_ours = reservation_.compare_exchange_strong(none, Reservation::kReserved);
-  if (!is_ours) return refusal();
+  if (!bindings_.allows(EndpointEvent::kReserve)) return refusal();
+  if (!bindings_.change_reservation(Reservation::kNone, Reservation::kReserved)) return refusal();
   note_change();
   return kOk;
 }
 
 void Endpoint::release_reservation() {
-  reservation_.store(Reservation::kNone);
+  bindings_.set_reservation(Reservation::kNone);
 }
 
 void Endpoint::give_back(Reservation held) {
@@ -311,8 +301,7 @@ void Endpoint::give_back(Reservation held) {
 }
 
 bool Endpoint::on_request_arrived(const hca::ConnectionRequest& request) {
-  Reservation reserved = Reservation::kReserved;
-  if (!reservation_.compare_exchange_strong(reserved, Reservation::kPassive)) return false;
+  if (!bindings_.change_reservation(Reservation::kReserved, Reservation::kPassive)) return false;
   note_peer(request.remote_address(), request.remote_address().port);
   note_change();
   return true;
@@ -321,11 +310,11 @@ bool Endpoint::on_request_arrived(const hca::ConnectionRequest& request) {
 Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data,
                         const Communicator& communicator) {
   std::lock_guard lock(modify_mutex_);
-  if (reservation_.load() != held || (!may_exchange() && !allows(EndpointEvent::kAccept))) return refusal();
-  const EndpointBinding* binding = binding_.load(std::memory_order_acquire);
-  hca::QueuePair* queue_pair = binding == nullptr ? nullptr : binding->queue_pair();
+  if (bindings_.reservation() != held || (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kAccept)))
+    return refusal();
+  hca::QueuePair* queue_pair = bindings_.queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
-  if (hca::asks_for_datagrams(request) != (binding->datagram_queue_pair() != nullptr)) {
+  if (hca::asks_for_datagrams(request) != bindings_.is_datagram()) {
     return invalid_handle(StatusDetail::kInvalidHandleEp);
   }
   const hca::Address remote = request.remote_address();

@@ -18,7 +18,7 @@
 #include "hca/datagram.h"
 #include "libdat/object/counters.h"
 #include "libdat/object/endpoint_attributes.h"
-#include "libdat/object/endpoint_binding.h"
+#include "libdat/object/endpoint_bindings.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/event.h"
@@ -118,7 +118,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // --- For service points and connection requests ---
 
-  EndpointState state() const;
+  EndpointState state() const { return bindings_.state(); }
   // UNCONNECTED > RESERVED, and back; INVALID_STATE otherwise.
   Status reserve();
   void release_reservation();
@@ -128,7 +128,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   bool on_request_arrived(const hca::ConnectionRequest& request);
   // Creates a tentative EP for a request: no PZ, no EVDs, attributes that match the request. Null without resources.
   static std::shared_ptr<Endpoint> create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request);
-  Reservation reservation() const { return reservation_.load(); }
+  Reservation reservation() const { return bindings_.reservation(); }
   // dat_cr_accept. The EP's reservation must be `held`.
   Status accept(hca::ConnectionRequest& request, Reservation held, std::span<const std::byte> private_data,
                 const Communicator& communicator);
@@ -156,11 +156,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   base::EndpointSums sums() const;
   void note_change() { changed_at_.store(base::Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
-  const EndpointBinding& binding() const { return *binding_.load(std::memory_order_acquire); }
-  bool is_datagram() const { return binding().datagram_queue_pair() != nullptr; }
-  // An EP for datagrams may make any number of exchanges.
-  bool may_exchange() const { return is_datagram() && state() == EndpointState::kConnected; }
-  bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
   [[gnu::cold, gnu::noinline]] Status refusal() const;
   void count_ending(ConnectionResult result);
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
@@ -215,10 +210,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   std::shared_ptr<hca::Device> device_;
   std::shared_ptr<SharedReceiveQueue> srq_;  // used until detach(); null: receives are posted here
 
-  // Replaced under mutex_ while idle, read by the data path without a lock. Earlier bindings stay in bindings_ until
-  // the EP is destroyed.
-  std::atomic<const EndpointBinding*> binding_{nullptr};
-  std::atomic<Reservation> reservation_{Reservation::kNone};
+  EndpointBindings bindings_;
   std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when the event is posted
   std::atomic<bool> is_active_{false};                // the last connection began with connect()
   std::atomic<base::Clock::rep> changed_at_{base::Clock::now().time_since_epoch().count()};  // the state did, last
@@ -244,10 +236,9 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   std::set<std::uint64_t> exchanges_;  // those that the consumer has not ended
   SocketAddress remote_address_{};
   Communicator communicator_;
-  std::optional<Origin> origin_;                            // set by connect()
-  std::optional<std::uint64_t> redirect_;                   // the qualifier that accepted, after hand-offs
-  std::vector<hca::Bytes> private_data_;                    // the peer's, in events since the last reset
-  std::vector<std::unique_ptr<EndpointBinding>> bindings_;  // changed under modify_mutex_ too
+  std::optional<Origin> origin_;           // set by connect()
+  std::optional<std::uint64_t> redirect_;  // the qualifier that accepted, after hand-offs
+  std::vector<hca::Bytes> private_data_;   // the peer's, in events since the last reset
 };
 
 }  // namespace softdat::object

@@ -111,25 +111,25 @@ std::uint64_t Endpoint::counter(std::size_t which, bool reset) {
   std::uint64_t total = counters_.total(which);
   if (which >= ep_counter::kFirstTransfer) {
     std::lock_guard lock(mutex_);
-    for (const auto& binding : bindings_) {
-      total += count_of(binding->queue_pair(), kShown[which - ep_counter::kFirstTransfer]);
-    }
+    bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
+      total += count_of(queue_pair, kShown[which - ep_counter::kFirstTransfer]);
+    });
   }
   return counters_.since_reset(which, total, reset);
 }
 
 void Endpoint::report_transfers() {
   std::lock_guard lock(mutex_);
-  for (const auto& binding : bindings_) count_transfers(binding->queue_pair());
+  bindings_.for_each_queue_pair_locked(count_transfers);
 }
 
 base::EndpointSums Endpoint::sums() const {
   base::EndpointSums result{};
   std::lock_guard lock(mutex_);
-  for (const auto& binding : bindings_) {
-    const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(binding->queue_pair());
+  bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
+    const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
     if (counting != nullptr) add_to(result, counting->transfer_counts(), counting->counts());
-  }
+  });
   return result;
 }
 
@@ -144,10 +144,10 @@ base::EpRecord Endpoint::counters_now() {
   record.srq = id_of(now.srq);
   record.state_ns = static_cast<std::uint64_t>(changed_at_.load(std::memory_order_relaxed));
   record.state = static_cast<std::uint32_t>(now.state);
-  record.is_datagram = is_datagram();
+  record.is_datagram = bindings_.is_datagram();
   record.connects = counters_.total(ep_counter::kConnect);
   record.disconnects = counters_.total(ep_counter::kDisconnect);
-  if (const hca::QueuePair* const queue_pair = binding().queue_pair()) {
+  if (const hca::QueuePair* const queue_pair = bindings_.queue_pair()) {
     record.sends_outstanding = queue_pair->sends_outstanding();
     record.recvs_outstanding = queue_pair->recvs_outstanding();
     if (const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair)) {

@@ -34,7 +34,7 @@ std::uint64_t length_of(std::span<const Segment> segments) {
 
 Status Endpoint::post_datagram(std::span<const Segment> local, const AddressHandle& to, std::uint32_t qp_number,
                                std::uint64_t cookie, std::uint32_t flags) {
-  const EndpointBinding& now = binding();
+  const EndpointBinding& now = bindings_.now();
   hca::DatagramQueuePair* const queue_pair = now.datagram_queue_pair();
   if (queue_pair == nullptr) return model_not_supported();
   if (&to.ia().device() != device_.get()) return invalid_parameter(StatusDetail::kInvalidArg5);

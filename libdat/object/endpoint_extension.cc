@@ -31,7 +31,7 @@ Status Endpoint::post_rdma_write_immediate(std::span<const Segment> local, std::
                            .remote_address = remote.address,
                            .local = local,
                            .immediate = immediate};
-  return relocate(post_request(binding(), request, flags, StatusDetail::kInvalidArg8), StatusDetail::kInvalidArg3,
+  return relocate(post_request(bindings_.now(), request, flags, StatusDetail::kInvalidArg8), StatusDetail::kInvalidArg3,
                   StatusDetail::kInvalidArg4);
 }
 
@@ -49,7 +49,7 @@ Status Endpoint::post_atomic(hca::SendRequest& request, const Segment& local, co
   request.local = {&original, 1};
   const StatusDetail flags_argument =
       request.opcode == hca::SendOpcode::kFetchAdd ? StatusDetail::kInvalidArg7 : StatusDetail::kInvalidArg8;
-  return relocate(post_request(binding(), request, flags, flags_argument), local_argument, local_argument);
+  return relocate(post_request(bindings_.now(), request, flags, flags_argument), local_argument, local_argument);
 }
 
 Status Endpoint::post_fetch_and_add(std::uint64_t addend, const Segment& local, std::uint64_t cookie,

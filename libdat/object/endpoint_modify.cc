@@ -83,8 +83,8 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
   }
   const bool is_other = change.recv_evd.has_value() || change.request_evd.has_value() ||
                         change.connect_evd.has_value() || change.attributes;
-  const bool is_zone_refused = change.pz.has_value() && !allows(EndpointEvent::kModifyZone);
-  if (!is_zone_refused && (!is_other || allows(EndpointEvent::kModifyOther))) return kOk;
+  const bool is_zone_refused = change.pz.has_value() && !bindings_.allows(EndpointEvent::kModifyZone);
+  if (!is_zone_refused && (!is_other || bindings_.allows(EndpointEvent::kModifyOther))) return kOk;
   const EndpointState now = state();
   return because(wrong_state(now), [&] {
     const std::string fields = is_zone_refused ? "pz_handle" : "the EVDs and attributes";
@@ -96,7 +96,7 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
 
 Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
   base::require_lock(locks::kModify);
-  BindingConfig config = binding().config();
+  BindingConfig config = bindings_.now().config();
   config.attributes = attributes_;
   if (change.pz.has_value()) config.pz = share(*change.pz);
   if (change.recv_evd.has_value()) config.recv_evd = share(*change.recv_evd);
@@ -105,7 +105,7 @@ Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttri
     config.attributes = complete_attributes(wanted, device_->attributes());
     if (srq_ != nullptr) config.attributes.max_recv_iov = srq_->max_recv_iov();
   }
-  bindings_.reserve(bindings_.size() + 1);  // while nothing has changed
+  bindings_.make_room_locked();  // while nothing has changed
   EventDispatcher* const old_connect_evd = connect_evd_.get();
   const std::shared_ptr<EventDispatcher> kept = connect_evd_;
   if (change.connect_evd.has_value()) {
@@ -127,13 +127,13 @@ Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttri
     attributes_ = config.attributes;
   }
   if (is_watermark_new) is_soft_watermark_armed_.store(true);
-  apply_watermarks_locked(binding());
+  apply_watermarks_locked(bindings_.now());
   return kOk;
 }
 
 bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
   base::require_lock(locks::kModify);
-  const BindingConfig& now = binding().config();
+  const BindingConfig& now = bindings_.now().config();
   if (config.pz != now.pz || config.recv_evd != now.recv_evd || config.request_evd != now.request_evd) {
     return true;
   }
@@ -149,7 +149,7 @@ bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
 // used. Without a PZ there is no place for them; and how they are told of is settled when they are posted.
 Status Endpoint::rebind_locked(BindingConfig config) {
   base::require_lock(locks::kModify);
-  EndpointBinding& old = *bindings_.back();
+  EndpointBinding& old = bindings_.newest_locked();
   hca::QueuePair* const heritage = old.queue_pair();
   const std::uint32_t posted = heritage == nullptr ? 0 : heritage->recvs_outstanding();
   const bool is_told_alike = recv_mode_of(config.attributes) == recv_mode_of(old.config().attributes);
@@ -159,8 +159,7 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   if (const Status status = succeed_binding(heritage, config, made); !status.ok()) return status;
   old.leave();
   std::lock_guard lock(mutex_);
-  binding_.store(made.get(), std::memory_order_release);
-  bindings_.push_back(std::move(made));
+  bindings_.add_locked(std::move(made));
   return kOk;
 }
 

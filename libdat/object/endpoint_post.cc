@@ -95,7 +95,7 @@ Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& 
 
 Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
-  return post_inline(binding(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
+  return post_inline(bindings_.now(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -106,7 +106,7 @@ Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t c
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = local};
-  return post_inline(binding(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
+  return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
 Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -120,14 +120,14 @@ Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t co
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = remote.length == room ? local : trim(local, remote.length, trimmed)};
-  return post_inline(binding(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
+  return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
 Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
                                            std::uint32_t invalidated) {
   hca::SendRequest request{
       .wr_id = cookie, .opcode = hca::SendOpcode::kSendInvalidate, .rkey = invalidated, .local = local};
-  return post_inline(binding(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
+  return post_inline(bindings_.now(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
@@ -140,12 +140,12 @@ Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t 
                            .rkey = remote.rkey,
                            .remote_address = remote.address,
                            .local = {&sink, 1}};
-  return post_inline(binding(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg5);
+  return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg5);
 }
 
 Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
                            StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context) {
-  const EndpointBinding& now = binding();
+  const EndpointBinding& now = bindings_.now();
   if (&rmr.device() != device_.get()) return invalid_handle(StatusDetail::kInvalidHandleEp);
   if (const Status check = check_request(now, flags, kRdmaFlags, flags_argument); !check.ok()) return check;
   const hca::AccessMask access = MemoryRegion::remote_access(bind.privileges);
@@ -169,7 +169,7 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
 }
 
 Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
-  const EndpointBinding& now = binding();
+  const EndpointBinding& now = bindings_.now();
   if (now.config().srq != nullptr) return refuse_own_receive();
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {
     return refuse_flags(flags, kRecvFlags, StatusDetail::kInvalidArg5, "recv_completion_flags");
@@ -184,7 +184,7 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
     return kOk;
   // A modify() has just moved the receives to another queue pair.
   if (outcome.reason() == hca::Error::kInvalidState)
-    return &binding() == &now ? refusal() : post_recv(local, cookie, flags);
+    return &bindings_.now() == &now ? refusal() : post_recv(local, cookie, flags);
   return refuse_post(now, request, post_failure(outcome.reason(), true));
 }
 

@@ -20,7 +20,7 @@ std::uint32_t limit_of(std::int32_t watermark) {
 // The device hands a connection's messages over one after the other, so there are no gaps in what
 // the EP holds: the span is the count, and one look tells both.
 ReceiveUse Endpoint::receive_use() const {
-  const hca::QueuePair* queue_pair = binding().queue_pair();
+  const hca::QueuePair* queue_pair = bindings_.queue_pair();
   const auto count = queue_pair == nullptr ? 0 : base::narrow<std::int32_t>(queue_pair->recvs_outstanding());
   return {.allocated = count, .span = count};
 }
@@ -35,7 +35,7 @@ Status Endpoint::set_watermarks(std::int32_t soft, std::int32_t hard) {
   }
   hard_watermark_ = hard;
   is_soft_watermark_armed_.store(true);
-  apply_watermarks_locked(binding());
+  apply_watermarks_locked(bindings_.now());
   return kOk;
 }
 

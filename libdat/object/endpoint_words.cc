@@ -179,12 +179,8 @@ std::string Endpoint::subject_text() const {
 void Endpoint::tell_carrier(const char* carrier) try {
   count_connection(carrier);
   if (!base::is_logged(base::LogLevel::kTrace)) return;
-  std::string peer;
-  {
-    const std::lock_guard lock(mutex_);
-    const hca::QueuePair* const queue_pair = bindings_.empty() ? nullptr : bindings_.back()->queue_pair();
-    if (queue_pair != nullptr) peer = " with " + base::text_of(queue_pair->remote_address());
-  }
+  const hca::QueuePair* const queue_pair = bindings_.queue_pair();
+  const std::string peer = queue_pair == nullptr ? "" : " with " + base::text_of(queue_pair->remote_address());
   base::log(base::LogLevel::kTrace, "connected over %s%s: %s", carrier, peer.c_str(), name_text().c_str());
 } catch (const std::bad_alloc&) {
 }
@@ -222,7 +218,7 @@ std::vector<Endpoint::KeptFailure> Endpoint::last_failures() const {
 void Endpoint::note_post(Handle ep, bool is_receive) {
   const auto pinned = HandleTable::instance().pin<Endpoint>(ep);
   if (!pinned) return;
-  hca::QueuePair* const queue_pair = pinned->binding().queue_pair();
+  hca::QueuePair* const queue_pair = pinned->bindings_.now().queue_pair();
   if (queue_pair != nullptr) queue_pair->note_place(is_receive, base::calling_place());
   if (!is_receive && pinned->state() == EndpointState::kDisconnected) pinned->tell_late_post();
 }
@@ -285,7 +281,7 @@ Status Endpoint::refusal() const {
     const std::string text = subject_text() + " is " + object::name_of(now);
     if (call == nullptr) return text;
     const std::string_view function = call->function();
-    if (is_datagram() && function.starts_with("dat_ep_post")) {
+    if (bindings_.is_datagram() && function.starts_with("dat_ep_post")) {
       return subject_text() + " is for datagrams (DAT_IB_SERVICE_TYPE_UD), which dat_ib_post_send_ud sends";
     }
     return text + state_remedy(function, now);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/endpoint_bindings.h"
+
+#include "base/assert.h"
+
+namespace softdat::object {
+
+hca::QueuePair* EndpointBindings::queue_pair() const {
+  const EndpointBinding* const now = now_.load(std::memory_order_acquire);
+  return now == nullptr ? nullptr : now->queue_pair();
+}
+
+bool EndpointBindings::is_datagram() const {
+  const EndpointBinding* const now = now_.load(std::memory_order_acquire);
+  return now != nullptr && now->datagram_queue_pair() != nullptr;
+}
+
+EndpointState EndpointBindings::state() const {
+  const hca::QueuePair* const queue_pair = this->queue_pair();
+  return state_of(queue_pair == nullptr ? hca::QueuePairState::kIdle : queue_pair->state(), reservation_.load());
+}
+
+void EndpointBindings::make_room_locked() {
+  base::require_lock(locks::kModify);
+  all_.reserve(all_.size() + 1);
+}
+
+void EndpointBindings::add_locked(std::unique_ptr<EndpointBinding> made) {
+  base::require_lock(locks::kModify);
+  base::require_lock(locks::kEndpoint);
+  SOFTDAT_DEBUG_CHECK(all_.size() < all_.capacity(), "there is room for a binding before it is made", all_.size());
+  now_.store(made.get(), std::memory_order_release);
+  all_.push_back(std::move(made));
+}
+
+EndpointBinding& EndpointBindings::newest_locked() {
+  base::require_lock(locks::kModify);
+  return *all_.back();
+}
+
+void EndpointBindings::end() {
+  static const EndpointBinding* const kNone = nullptr;
+  now_.store(kNone, std::memory_order_release);
+}
+
+void EndpointBindings::destroy_queue_pairs() {
+  for (const auto& binding : all_) binding->destroy_queue_pair();
+  for (const auto& binding : all_) binding->leave();
+}
+
+}  // namespace softdat::object
