@@ -20,7 +20,7 @@ DAT_RETURN last_failure(DAT_HANDLE handle, va_list arguments) {
   if (text == nullptr) return refuse_argument(3);
   if (size < 1) return refuse_argument(4);
   return answer_of([&] {
-    const std::string sentence = ep->last_failure();
+    const std::string sentence = ep->words().last_failure();
     const std::size_t length = sentence.copy(text, static_cast<std::size_t>(size) - 1);
     text[length] = '\0';
     return object::kOk;

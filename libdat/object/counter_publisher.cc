@@ -172,7 +172,7 @@ void Publisher::add_endpoint(Endpoint& ep) {
   const base::EpRecord record = ep.counters_now();
   live_ = combine(live_, record.sums, std::plus<>());
   file_.add(base::RecordKind::kEp, record);
-  for (const Endpoint::KeptFailure& failure : ep.last_failures()) {
+  for (const EndpointWords::KeptFailure& failure : ep.words().last_failures()) {
     base::FailureRecord kept{.ep = record.id, .when_ns = ns_of(failure.when.time_since_epoch()), .text = {}};
     base::set_text(kept.text, failure.sentence);
     file_.add(base::RecordKind::kFailure, kept);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/log.h"
 #include "base/narrow.h"
 #include "libdat/object/counter_publisher.h"
 #include "libdat/object/event_dispatcher.h"
@@ -11,6 +12,7 @@
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
 #include "libdat/object/refusal.h"
+#include "libdat/object/run_report.h"
 #include "libdat/object/shared_receive_queue.h"
 #include "libdat/object/socket_address.h"
 #include "libdat/object/timeout.h"
@@ -125,7 +127,7 @@ Status Endpoint::set_up(const EndpointConfig& config) {
 }
 
 Status Endpoint::free(Pin<Endpoint> ep) {
-  if (!ep->bindings_.allows(EndpointEvent::kFree)) return ep->refusal();
+  if (!ep->bindings_.allows(EndpointEvent::kFree)) return ep->words_.refuse_state();
   const bool was_open = HandleTable::instance().close(as_object(std::move(ep)));
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEp);
 }
@@ -188,7 +190,7 @@ Status Endpoint::connect(const ConnectRequest& request) {
 }
 
 Status Endpoint::try_connect(const ConnectRequest& request) {
-  if (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kConnect)) return refusal();
+  if (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kConnect)) return words_.refuse_state();
   hca::QueuePair* queue_pair = bindings_.queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   is_active_.store(true);
@@ -197,7 +199,7 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
                                                     .private_data = request.private_data,
                                                     .timeout = duration_of(request.timeout_us)});
   if (!outcome) {
-    if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+    if (outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
     const Status status = creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
     if (outcome.reason() != hca::Error::kBadAddress) return status;
     return because(status, [&] {
@@ -216,11 +218,11 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
 
 // A model that was connected by its peer's wish leads to nobody: the peer listens nowhere that we know of.
 Status Endpoint::connect_like(const Endpoint& model, ConnectRequest request) {
-  if (!bindings_.allows(EndpointEvent::kConnect)) return refusal();
+  if (!bindings_.allows(EndpointEvent::kConnect)) return words_.refuse_state();
   const EndpointState now = model.state();
   if (now != EndpointState::kConnected) {
     return because(wrong_state(now), [&] {
-      return "dup_ep_handle, " + model.subject_text() + " is " + object::name_of(now) +
+      return "dup_ep_handle, " + model.words_.subject() + " is " + object::name_of(now) +
              "; only a connected endpoint can be a model";
     });
   }
@@ -228,7 +230,7 @@ Status Endpoint::connect_like(const Endpoint& model, ConnectRequest request) {
     std::lock_guard lock(model.mutex_);
     if (!model.origin_) {
       return because(invalid_state(StatusDetail::kInvalidStateEpNotready), [&] {
-        return "dup_ep_handle, " + model.subject_text() +
+        return "dup_ep_handle, " + model.words_.subject() +
                " was connected by its peer's request, so that no service point is known there";
       });
     }
@@ -249,7 +251,7 @@ void Endpoint::note_peer(hca::Address address, std::uint64_t port_qual, const Co
 
 Status Endpoint::disconnect(bool is_graceful) {
   const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
-  if (!bindings_.allows(event)) return refusal();
+  if (!bindings_.allows(event)) return words_.refuse_state();
   const hca::Outcome outcome = bindings_.queue_pair()->disconnect(is_graceful);
   if (outcome) {
     note_change();
@@ -257,16 +259,16 @@ Status Endpoint::disconnect(bool is_graceful) {
     ia().count(ia_counter::kDisconnectSent);
     return kOk;
   }
-  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  if (outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
   return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg2);
 }
 
 Status Endpoint::reset() {
   std::lock_guard modify_lock(modify_mutex_);
-  if (!bindings_.allows(EndpointEvent::kReset)) return refusal();
+  if (!bindings_.allows(EndpointEvent::kReset)) return words_.refuse_state();
   if (state() == EndpointState::kUnconnected) return kOk;
   const hca::Outcome outcome = bindings_.queue_pair()->reset();
-  if (!outcome) return refusal();
+  if (!outcome) return words_.refuse_state();
   note_change();
   std::vector<hca::Bytes> private_data;
   std::lock_guard lock(mutex_);
@@ -280,8 +282,8 @@ Status Endpoint::reset() {
 }
 
 Status Endpoint::reserve() {
-  if (!bindings_.allows(EndpointEvent::kReserve)) return refusal();
-  if (!bindings_.change_reservation(Reservation::kNone, Reservation::kReserved)) return refusal();
+  if (!bindings_.allows(EndpointEvent::kReserve)) return words_.refuse_state();
+  if (!bindings_.change_reservation(Reservation::kNone, Reservation::kReserved)) return words_.refuse_state();
   note_change();
   return kOk;
 }
@@ -311,7 +313,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
                         const Communicator& communicator) {
   std::lock_guard lock(modify_mutex_);
   if (bindings_.reservation() != held || (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kAccept)))
-    return refusal();
+    return words_.refuse_state();
   hca::QueuePair* queue_pair = bindings_.queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   if (hca::asks_for_datagrams(request) != bindings_.is_datagram()) {
@@ -327,7 +329,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
     release_reservation();
     return kOk;
   }
-  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
+  if (outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
   return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg3);
 }
 
@@ -345,6 +347,16 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   }
   if (evd != nullptr) evd->post({nullptr, notice});
   report_end(event);
+}
+
+// The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.
+void Endpoint::tell_carrier(const char* carrier) try {
+  count_connection(carrier);
+  if (!base::is_logged(base::LogLevel::kTrace)) return;
+  const hca::QueuePair* const queue_pair = bindings_.queue_pair();
+  const std::string peer = queue_pair == nullptr ? "" : " with " + base::text_of(queue_pair->remote_address());
+  base::log(base::LogLevel::kTrace, "connected over %s%s: %s", carrier, peer.c_str(), words_.name().c_str());
+} catch (const std::bad_alloc&) {
 }
 
 // The consumer may look at the data until reset(), so each event's has a place of its own.

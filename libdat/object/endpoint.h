@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/call.h"
 #include "base/clock.h"
 #include "base/counter_file.h"
 #include "hca/datagram.h"
@@ -21,6 +20,7 @@
 #include "libdat/object/endpoint_bindings.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/endpoint_state.h"
+#include "libdat/object/endpoint_words.h"
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/lock_places.h"
@@ -88,14 +88,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // What the tools of the user see of the EP (counter_publisher.h). One thread at a time.
   base::EpRecord counters_now();
 
-  // What the last failure of this EP was; empty: there was none. endpoint_words.cc.
-  std::string last_failure() const;
-  // The last few, oldest first. Throws std::bad_alloc.
-  struct KeptFailure {
-    base::Time when;
-    std::string sentence;
-  };
-  std::vector<KeptFailure> last_failures() const;
+  // What it says of failures.
+  const EndpointWords& words() const { return words_; }
   // While words are wanted: the current call is about to post. Nothing if `ep` is none.
   static void note_post(Handle ep, bool is_receive);
 
@@ -147,7 +141,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // hca::QueuePairSink
   void on_connection_event(const hca::ConnectionEvent& event) override;
-  std::string on_failure(const hca::Failure& failure) override;  // endpoint_words.cc
+  std::string on_failure(const hca::Failure& failure) override { return words_.tell(failure); }
   void on_recv_limit() override;
   // hca::DatagramSink
   void on_datagram_event(const hca::DatagramEvent& event) override;
@@ -156,7 +150,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   base::EndpointSums sums() const;
   void note_change() { changed_at_.store(base::Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
-  [[gnu::cold, gnu::noinline]] Status refusal() const;
   void count_ending(ConnectionResult result);
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
   const hca::Bytes* keep_locked(const hca::Bytes& private_data);
@@ -175,21 +168,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote, std::uint32_t flags,
                      StatusDetail local_argument);
 
-  // endpoint_words.cc: what these answer is also said in words.
-  template <typename Request>
-  [[gnu::cold, gnu::noinline]] Status refuse_post(const EndpointBinding& binding, const Request& request,
-                                                  const Status& status);
-  [[gnu::cold, gnu::noinline]] Status refuse_length(std::uint64_t local, std::uint64_t remote) const;
-  void keep_failure(std::string sentence);
-  std::string name_text() const;
-  std::string subject_text() const;  // the same, for a verb to follow
-  // Refusals of posts. `attribute`: of the EP's attributes, which allows UNSIGNALLED.
-  [[gnu::cold]] Status refuse_flags(std::uint32_t flags, std::uint32_t known, StatusDetail argument,
-                                    const char* attribute) const;
-  [[gnu::cold]] Status refuse_own_receive() const;
-  // Says that a request posted now is flushed at once.
-  void tell_late_post() const;
-
   // endpoint_watermark.cc
   void apply_watermarks_locked(const EndpointBinding& binding);
   void report_end(const hca::ConnectionEvent& event);
@@ -206,11 +184,11 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   Status set_connect_evd_locked(EventDispatcher* evd);
 
   // Fixed after set_up().
-  const void* const maker_ = base::calling_place();  // for people; null unless words are wanted
   std::shared_ptr<hca::Device> device_;
   std::shared_ptr<SharedReceiveQueue> srq_;  // used until detach(); null: receives are posted here
 
   EndpointBindings bindings_;
+  EndpointWords words_{*this, bindings_};
   std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when the event is posted
   std::atomic<bool> is_active_{false};                // the last connection began with connect()
   std::atomic<base::Clock::rep> changed_at_{base::Clock::now().time_since_epoch().count()};  // the state did, last
@@ -222,10 +200,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   base::Mutex<locks::kModify> modify_mutex_;
 
   std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
-
-  // Guarded by words_mutex_, the last lock of all: it is taken with those of the device held.
-  mutable base::Mutex<locks::kEndpointWords> words_mutex_;
-  std::vector<KeptFailure> last_failures_;  // a few, oldest first
 
   // Guarded by mutex_ (held briefly; no other object is called meanwhile).
   mutable base::Mutex<locks::kEndpoint> mutex_;

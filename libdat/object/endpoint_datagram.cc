@@ -45,7 +45,7 @@ Status Endpoint::post_datagram(std::span<const Segment> local, const AddressHand
   const auto* const device = dynamic_cast<const hca::DatagramDevice*>(device_.get());
   if (length_of(local) > device->max_datagram()) return length_error();
   const hca::QueuePairState state_now = queue_pair->state();
-  if (state_now == hca::QueuePairState::kIdle) return refusal();
+  if (state_now == hca::QueuePairState::kIdle) return words_.refuse_state();
   std::uint32_t wanted = 0;
   if ((flags & kSuppressFlag) == 0 && now.reports_requests()) wanted |= hca::kSignaled;
   if ((flags & kSolicitedWaitFlag) != 0) wanted |= hca::kSolicited;
@@ -105,7 +105,7 @@ void Endpoint::tell_exchange(const hca::DatagramEvent& event) const try {
     failure.service_id = origin_->conn_qual;
   }
   const std::string remedy = remedy_text(failure);
-  base::say("the exchange for datagrams fails: " + rule_text(failure) + " (" + name_text() + ")." +
+  base::say("the exchange for datagrams fails: " + rule_text(failure) + " (" + words_.name() + ")." +
             (remedy.empty() ? "" : ' ' + remedy) + " See dat_ib_extensions(3).");
 } catch (const std::bad_alloc&) {
 }

@@ -24,7 +24,7 @@ Status Endpoint::post_rdma_write_immediate(std::span<const Segment> local, std::
                                            const RemoteBuffer& remote, std::uint32_t immediate, std::uint32_t flags) {
   std::uint64_t length = 0;
   for (const Segment& segment : local) length += segment.length;
-  if (length > remote.length) return refuse_length(length, remote.length);
+  if (length > remote.length) return EndpointWords::refuse_length(length, remote.length);
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWriteWithImmediate,
                            .rkey = remote.rkey,

@@ -88,7 +88,7 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
   const EndpointState now = state();
   return because(wrong_state(now), [&] {
     const std::string fields = is_zone_refused ? "pz_handle" : "the EVDs and attributes";
-    return subject_text() + " is " + object::name_of(now) + ", and " + fields + " can be modified " +
+    return words_.subject() + " is " + object::name_of(now) + ", and " + fields + " can be modified " +
            (is_zone_refused ? "only while it is UNCONNECTED or TENTATIVE_CONNECTION_PENDING"
                             : "only before it is connected");
   });
@@ -167,8 +167,8 @@ Status Endpoint::refuse_with_receives(std::uint32_t posted, const BindingConfig&
   return because(wrong_state(state()), [&] {
     const char* const what = config.pz == nullptr ? "pz_handle cannot become DAT_HANDLE_NULL"
                                                   : "recv_completion_flags of the attributes cannot change";
-    return count_text(posted, "receive") + (posted == 1 ? " is" : " are") + " posted on " + name_text() + ", so that " +
-           what + "; modify it before receives are posted";
+    return count_text(posted, "receive") + (posted == 1 ? " is" : " are") + " posted on " + words_.name() +
+           ", so that " + what + "; modify it before receives are posted";
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/call.h"
 #include "base/narrow.h"
 #include "base/probe.h"
 #include "hca/request_rules.h"
@@ -10,6 +11,7 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/memory_window.h"
+#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::object {
 namespace {
@@ -61,12 +63,12 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
 [[gnu::always_inline]] inline Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags,
                                                              std::uint32_t known, StatusDetail flags_argument) const {
   if (!are_flags_good(flags, known, binding.may_post_unsignalled_request()))
-    return refuse_flags(flags, known, flags_argument, "request_completion_flags");
+    return words_.refuse_flags(flags, known, flags_argument, "request_completion_flags");
   const hca::QueuePair* queue_pair = binding.queue_pair();
-  if (queue_pair == nullptr) return refusal();
+  if (queue_pair == nullptr) return words_.refuse_state();
   const hca::QueuePairState now = queue_pair->state();
   const bool is_possible = now == hca::QueuePairState::kConnected || now == hca::QueuePairState::kError;
-  return is_possible ? kOk : refusal();
+  return is_possible ? kOk : words_.refuse_state();
 }
 
 // Inline: each post is left with the checks of its own opcode.
@@ -82,8 +84,9 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
   const hca::Outcome outcome = binding.queue_pair()->post_send(request);
   if (outcome) [[likely]]
     return kOk;
-  if (outcome.reason() == hca::Error::kInvalidState) return refusal();
-  return refuse_post(binding, request, post_failure(outcome.reason(), hca::awaits_response(request.opcode)));
+  if (outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
+  return words_.refuse_post(*binding.queue_pair(), request,
+                            post_failure(outcome.reason(), hca::awaits_response(request.opcode)));
 }
 
 Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
@@ -100,7 +103,8 @@ Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie,
 
 Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                  std::uint32_t flags) {
-  if (hca::total_length(local) > remote.length) return refuse_length(hca::total_length(local), remote.length);
+  if (hca::total_length(local) > remote.length)
+    return EndpointWords::refuse_length(hca::total_length(local), remote.length);
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWrite,
                            .rkey = remote.rkey,
@@ -112,7 +116,7 @@ Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t c
 Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                 std::uint32_t flags) {
   const std::uint64_t room = hca::total_length(local);
-  if (remote.length > room) return refuse_length(room, remote.length);
+  if (remote.length > room) return EndpointWords::refuse_length(room, remote.length);
   if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
   std::array<Segment, kMostSegments> trimmed;
   hca::SendRequest request{.wr_id = cookie,
@@ -133,7 +137,7 @@ Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::
 Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
                                        std::uint32_t flags) {
   if (remote.length > local.length || remote.length > hca::kMaxLength)
-    return refuse_length(local.length, remote.length);
+    return EndpointWords::refuse_length(local.length, remote.length);
   const Segment sink{local.address, base::narrow<std::uint32_t>(remote.length), local.rkey};
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kReadToWindow,
@@ -164,15 +168,15 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
     rmr_context = key.value();
     return kOk;
   }
-  if (key.reason() == hca::Error::kInvalidState) return refusal();
-  return refuse_post(now, request, bind_failure(key.reason(), bind.privileges, triplet));
+  if (key.reason() == hca::Error::kInvalidState) return words_.refuse_state();
+  return words_.refuse_post(*now.queue_pair(), request, bind_failure(key.reason(), bind.privileges, triplet));
 }
 
 Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
   const EndpointBinding& now = bindings_.now();
-  if (now.config().srq != nullptr) return refuse_own_receive();
+  if (now.config().srq != nullptr) return words_.refuse_own_receive(*srq_);
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {
-    return refuse_flags(flags, kRecvFlags, StatusDetail::kInvalidArg5, "recv_completion_flags");
+    return words_.refuse_flags(flags, kRecvFlags, StatusDetail::kInvalidArg5, "recv_completion_flags");
   }
   if (now.queue_pair() == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
   now.swallow();
@@ -184,8 +188,16 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
     return kOk;
   // A modify() has just moved the receives to another queue pair.
   if (outcome.reason() == hca::Error::kInvalidState)
-    return &bindings_.now() == &now ? refusal() : post_recv(local, cookie, flags);
-  return refuse_post(now, request, post_failure(outcome.reason(), true));
+    return &bindings_.now() == &now ? words_.refuse_state() : post_recv(local, cookie, flags);
+  return words_.refuse_post(*now.queue_pair(), request, post_failure(outcome.reason(), true));
+}
+
+void Endpoint::note_post(Handle ep, bool is_receive) {
+  const auto pinned = HandleTable::instance().pin<Endpoint>(ep);
+  if (!pinned) return;
+  hca::QueuePair* const queue_pair = pinned->bindings_.now().queue_pair();
+  if (queue_pair != nullptr) queue_pair->note_place(is_receive, base::calling_place());
+  if (!is_receive && pinned->state() == EndpointState::kDisconnected) pinned->words_.tell_late_post();
 }
 
 }  // namespace softdat::object

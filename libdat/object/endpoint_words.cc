@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What an EP says of failures. docs/decisions/0020-words-instead-of-codes.md.
+#include "libdat/object/endpoint_words.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <new>
 
 #include "base/call.h"
-#include "base/log.h"
 #include "base/place.h"
 #include "base/probe.h"
 #include "base/words.h"
-#include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/handle_words.h"
 #include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
 #include "libdat/object/refusal.h"
-#include "libdat/object/run_report.h"
-#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::object {
 namespace {
@@ -165,108 +164,90 @@ const char* state_remedy(std::string_view function, EndpointState now) {
 
 }  // namespace
 
-std::string Endpoint::name_text() const {
+std::string EndpointWords::name() const {
   char text[32];
-  std::snprintf(text, sizeof text, "endpoint %p", handle());
+  std::snprintf(text, sizeof text, "endpoint %p", ep_.handle());
   return text + base::by_text("made", maker_);
 }
 
-std::string Endpoint::subject_text() const {
-  return base::place_text(maker_).empty() ? name_text() : name_text() + ',';
-}
-
-// The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.
-void Endpoint::tell_carrier(const char* carrier) try {
-  count_connection(carrier);
-  if (!base::is_logged(base::LogLevel::kTrace)) return;
-  const hca::QueuePair* const queue_pair = bindings_.queue_pair();
-  const std::string peer = queue_pair == nullptr ? "" : " with " + base::text_of(queue_pair->remote_address());
-  base::log(base::LogLevel::kTrace, "connected over %s%s: %s", carrier, peer.c_str(), name_text().c_str());
-} catch (const std::bad_alloc&) {
+std::string EndpointWords::subject() const {
+  return base::place_text(maker_).empty() ? name() : name() + ',';
 }
 
 // With the device's locks held.
-std::string Endpoint::on_failure(const Failure& failure) {
-  std::string line = head_text(failure) + " (" + name_text() + carrier_text(failure) + ").";
+std::string EndpointWords::tell(const Failure& failure) {
+  std::string line = head_text(failure) + " (" + name() + carrier_text(failure) + ").";
   if (const char* const remedy = remedy_text(failure); *remedy != '\0') line += std::string(" ") + remedy;
-  line += other_place_text(failure, device_->attributes().address);
+  line += other_place_text(failure, ep_.ia().device().attributes().address);
   const bool has_operation = failure.actor != Actor::kConnection;
   line += std::string(" See ") + (has_operation ? page_of(failure.operation) : page_of(failure.rule)) + '.';
   base::say(line);
-  keep_failure(std::move(line));
+  keep(std::move(line));
   return base::process_text() + ", says: " + rule_text(failure);
 }
 
-void Endpoint::keep_failure(std::string sentence) {
-  SOFTDAT_PROBE(error, handle(), sentence.c_str());
+void EndpointWords::keep(std::string sentence) {
+  SOFTDAT_PROBE(error, ep_.handle(), sentence.c_str());
   constexpr std::size_t kKeptFailures = 4;
-  const std::lock_guard lock(words_mutex_);
+  const std::lock_guard lock(mutex_);
   if (last_failures_.size() == kKeptFailures) last_failures_.erase(last_failures_.begin());
   last_failures_.push_back({base::Clock::now(), std::move(sentence)});
 }
 
-std::string Endpoint::last_failure() const {
-  const std::lock_guard lock(words_mutex_);
+std::string EndpointWords::last_failure() const {
+  const std::lock_guard lock(mutex_);
   return last_failures_.empty() ? std::string() : last_failures_.back().sentence;
 }
 
-std::vector<Endpoint::KeptFailure> Endpoint::last_failures() const {
-  const std::lock_guard lock(words_mutex_);
+std::vector<EndpointWords::KeptFailure> EndpointWords::last_failures() const {
+  const std::lock_guard lock(mutex_);
   return last_failures_;
 }
 
-void Endpoint::note_post(Handle ep, bool is_receive) {
-  const auto pinned = HandleTable::instance().pin<Endpoint>(ep);
-  if (!pinned) return;
-  hca::QueuePair* const queue_pair = pinned->bindings_.now().queue_pair();
-  if (queue_pair != nullptr) queue_pair->note_place(is_receive, base::calling_place());
-  if (!is_receive && pinned->state() == EndpointState::kDisconnected) pinned->tell_late_post();
-}
-
 // Receives are no mistake: a program posts the next one before it learns of the end.
-void Endpoint::tell_late_post() const try {
+void EndpointWords::tell_late_post() const try {
   const base::Call* const call = base::current_call();
   if (call == nullptr) return;
   const std::string function(call->function());
   base::say(function + base::by_text("called", call->caller()) + ", completes with " + name_of(DtoStatus::kFlushed) +
-            ": " + name_text() + " is " + object::name_of(EndpointState::kDisconnected) +
+            ": " + name() + " is " + object::name_of(EndpointState::kDisconnected) +
             ". Post before the connection ends, and stop at DAT_CONNECTION_EVENT_DISCONNECTED. See " +
             (function.starts_with("dat_ib_") ? "dat_ib_extensions" : function) + "(3).");
 } catch (const std::bad_alloc&) {
 }
 
 template <typename Request>
-Status Endpoint::refuse_post(const EndpointBinding& binding, const Request& request, const Status& status) try {
-  const Failure failure = binding.queue_pair()->explain(request);
-  std::string reason = rule_text(failure) + " (" + name_text() + ").";
+Status EndpointWords::refuse_post(const hca::QueuePair& queue_pair, const Request& request, const Status& status) try {
+  const Failure failure = queue_pair.explain(request);
+  std::string reason = rule_text(failure) + " (" + name() + ").";
   if (const char* const remedy = remedy_text(failure); *remedy != '\0') reason += std::string(" ") + remedy;
   if (base::Call* const call = base::current_call()) call->refuse(reason);
-  keep_failure(std::move(reason));
+  keep(std::move(reason));
   return status;
 } catch (const std::bad_alloc&) {
   return status;
 }
 
-template Status Endpoint::refuse_post(const EndpointBinding&, const hca::SendRequest&, const Status&);
-template Status Endpoint::refuse_post(const EndpointBinding&, const hca::RecvRequest&, const Status&);
-template Status Endpoint::refuse_post(const EndpointBinding&, const hca::BindRequest&, const Status&);
+template Status EndpointWords::refuse_post(const hca::QueuePair&, const hca::SendRequest&, const Status&);
+template Status EndpointWords::refuse_post(const hca::QueuePair&, const hca::RecvRequest&, const Status&);
+template Status EndpointWords::refuse_post(const hca::QueuePair&, const hca::BindRequest&, const Status&);
 
-Status Endpoint::refuse_flags(std::uint32_t flags, std::uint32_t known, StatusDetail argument,
-                              const char* attribute) const {
+Status EndpointWords::refuse_flags(std::uint32_t flags, std::uint32_t known, StatusDetail argument,
+                                   const char* attribute) const {
   return because(invalid_parameter(argument), [&] {
     std::string text = "completion_flags has " + flags_text((flags & ~known) != 0 ? flags & ~known : kUnsignalledFlag);
     if ((flags & ~known) != 0) return text + ", which this call does not take; it takes " + flags_text(known);
-    return text + ", and " + attribute + " of the attributes of " + name_text() + ", lack it";
+    return text + ", and " + attribute + " of the attributes of " + name() + ", lack it";
   });
 }
 
-Status Endpoint::refuse_own_receive() const {
+Status EndpointWords::refuse_own_receive(const Object& srq) const {
   return because(invalid_state(StatusDetail::kNoSubtype), [&] {
-    return subject_text() + " takes its receives from " + object_text(*srq_) + "; post them there (dat_srq_post_recv)";
+    return subject() + " takes its receives from " + object_text(srq) + "; post them there (dat_srq_post_recv)";
   });
 }
 
-Status Endpoint::refuse_length(std::uint64_t local, std::uint64_t remote) const {
+Status EndpointWords::refuse_length(std::uint64_t local, std::uint64_t remote) {
   return because(length_error(), [&] {
     return "the local segments hold " + std::to_string(local) + " bytes, and the remote range " +
            std::to_string(remote);
@@ -274,15 +255,15 @@ Status Endpoint::refuse_length(std::uint64_t local, std::uint64_t remote) const 
 }
 
 // Not inline: posts, which are of one piece, would contain it.
-Status Endpoint::refusal() const {
-  const EndpointState now = state();
+Status EndpointWords::refuse_state() const {
+  const EndpointState now = bindings_.state();
   return because(wrong_state(now), [&] {
     const base::Call* const call = base::current_call();
-    const std::string text = subject_text() + " is " + object::name_of(now);
+    const std::string text = subject() + " is " + object::name_of(now);
     if (call == nullptr) return text;
     const std::string_view function = call->function();
     if (bindings_.is_datagram() && function.starts_with("dat_ep_post")) {
-      return subject_text() + " is for datagrams (DAT_IB_SERVICE_TYPE_UD), which dat_ib_post_send_ud sends";
+      return subject() + " is for datagrams (DAT_IB_SERVICE_TYPE_UD), which dat_ib_post_send_ud sends";
     }
     return text + state_remedy(function, now);
   });

@@ -30,7 +30,7 @@ inline constexpr base::LockPlace kHandleTable{base::kLeafPlace, "HandleTable::mu
                                               "a handle is given out or taken back"};
 inline constexpr base::LockPlace kCounterSet{base::kLeafPlace, "CounterSet::mutex_",
                                              "counters of an object are added up or cleared"};
-inline constexpr base::LockPlace kEndpointWords{base::kLeafPlace, "Endpoint::words_mutex_",
+inline constexpr base::LockPlace kEndpointWords{base::kLeafPlace, "EndpointWords::mutex_",
                                                 "the last failure's words are written or read"};
 
 inline constexpr std::array kOfObject = {
