@@ -25,7 +25,7 @@ using object::Endpoint;
   Iov local;
   const Status read = local.read(iov, num_segments);
   if (!read.ok()) return return_code(read);
-  return return_code(ep->post_send(local.segments(), cookie.as_64, number_of(flags)));
+  return return_code(ep->posts().post_send(local.segments(), cookie.as_64, number_of(flags)));
 }
 
 [[gnu::flatten]] DAT_RETURN ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
@@ -35,7 +35,7 @@ using object::Endpoint;
   Iov local;
   const Status read = local.read(iov, num_segments);
   if (!read.ok()) return return_code(read);
-  return return_code(ep->post_recv(local.segments(), cookie.as_64, number_of(flags)));
+  return return_code(ep->posts().post_recv(local.segments(), cookie.as_64, number_of(flags)));
 }
 
 DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
@@ -46,7 +46,8 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DA
   const Status read = local.read(iov, num_segments);
   if (!read.ok()) return return_code(read);
   if (remote == nullptr) return refuse_argument(5);
-  return return_code(ep->post_rdma_read(local.segments(), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
+  return return_code(
+      ep->posts().post_rdma_read(local.segments(), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
 }
 
 [[gnu::flatten]] DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
@@ -58,7 +59,8 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DA
   const Status read = local.read(iov, num_segments);
   if (!read.ok()) return return_code(read);
   if (remote == nullptr) return refuse_argument(5);
-  return return_code(ep->post_rdma_write(local.segments(), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
+  return return_code(
+      ep->posts().post_rdma_write(local.segments(), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
 }
 
 #if SOFTDAT_ABI == 20
@@ -74,9 +76,10 @@ DAT_RETURN ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT num_s
   if (has_unknown_bits(flags, kRequestFlags)) return refuse_argument(5);
   if (number_of(invalidate_flag) > DAT_TRUE) return refuse_argument(6);
   if (number_of(invalidate_flag) == DAT_FALSE) {
-    return return_code(ep->post_send(local.segments(), cookie.as_64, number_of(flags)));
+    return return_code(ep->posts().post_send(local.segments(), cookie.as_64, number_of(flags)));
   }
-  return return_code(ep->post_send_with_invalidate(local.segments(), cookie.as_64, number_of(flags), rmr_context));
+  return return_code(
+      ep->posts().post_send_with_invalidate(local.segments(), cookie.as_64, number_of(flags), rmr_context));
 }
 
 DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET* local, DAT_DTO_COOKIE cookie,
@@ -86,8 +89,8 @@ DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPL
   if (local == nullptr) return refuse_argument(2);
   if (remote == nullptr) return refuse_argument(4);
   if (has_unknown_bits(flags, kRequestFlags)) return refuse_argument(5);
-  return return_code(
-      ep->post_rdma_read_to_rmr(remote_buffer_of(*local), cookie.as_64, remote_buffer_of(*remote), number_of(flags)));
+  return return_code(ep->posts().post_rdma_read_to_rmr(remote_buffer_of(*local), cookie.as_64,
+                                                       remote_buffer_of(*remote), number_of(flags)));
 }
 
 #endif

@@ -30,7 +30,7 @@ DAT_RETURN post_send_datagram(DAT_HANDLE handle, va_list arguments) {
   Iov local;
   const Status read = local.read(triplets, count);
   if (!read.ok()) return return_code(read);
-  return answer_of([&] { return ep->post_datagram(local.segments(), *peer, to->qpn, cookie.as_64, flags); });
+  return answer_of([&] { return ep->posts().post_datagram(local.segments(), *peer, to->qpn, cookie.as_64, flags); });
 }
 
 DAT_RETURN free_exchange(DAT_HANDLE handle, va_list arguments) {

@@ -37,7 +37,7 @@ DAT_RETURN post_fetch_and_add(DAT_HANDLE handle, va_list arguments) {
   if (local == nullptr) return refuse_argument(4);
   if (remote == nullptr) return refuse_argument(6);
   return return_code(
-      ep->post_fetch_and_add(addend, segment_of(*local), cookie.as_64, remote_buffer_of(*remote), flags));
+      ep->posts().post_fetch_and_add(addend, segment_of(*local), cookie.as_64, remote_buffer_of(*remote), flags));
 }
 
 DAT_RETURN post_cmp_and_swap(DAT_HANDLE handle, va_list arguments) {
@@ -51,8 +51,8 @@ DAT_RETURN post_cmp_and_swap(DAT_HANDLE handle, va_list arguments) {
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   if (local == nullptr) return refuse_argument(5);
   if (remote == nullptr) return refuse_argument(7);
-  return return_code(
-      ep->post_compare_and_swap(compare, swap, segment_of(*local), cookie.as_64, remote_buffer_of(*remote), flags));
+  return return_code(ep->posts().post_compare_and_swap(compare, swap, segment_of(*local), cookie.as_64,
+                                                       remote_buffer_of(*remote), flags));
 }
 
 DAT_RETURN post_rdma_write_immediate(DAT_HANDLE handle, va_list arguments) {
@@ -70,8 +70,8 @@ DAT_RETURN post_rdma_write_immediate(DAT_HANDLE handle, va_list arguments) {
   Iov local;
   const Status read = local.read(triplets, count);
   if (!read.ok()) return return_code(read);
-  return return_code(
-      ep->post_rdma_write_immediate(local.segments(), cookie.as_64, remote_buffer_of(*remote), immediate, flags));
+  return return_code(ep->posts().post_rdma_write_immediate(local.segments(), cookie.as_64, remote_buffer_of(*remote),
+                                                           immediate, flags));
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

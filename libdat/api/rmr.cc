@@ -83,7 +83,7 @@ void write_parameters(const MemoryWindowParameters& rmr, DAT_RMR_PARAM& paramete
 DAT_RETURN bind(const MemoryWindow& rmr, Endpoint& ep, const WindowBind& wish, DAT_RMR_COOKIE cookie,
                 std::uint32_t flags, DAT_RMR_CONTEXT& context) {
   std::uint32_t key = 0;
-  const Status status = ep.post_bind(rmr, wish, cookie.as_64, flags, kTripletArgument, kFlagsArgument, key);
+  const Status status = ep.posts().post_bind(rmr, wish, cookie.as_64, flags, kTripletArgument, kFlagsArgument, key);
   if (status.ok()) context = key;
   return return_code(status);
 }

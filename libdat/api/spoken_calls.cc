@@ -42,6 +42,10 @@ DAT_HANDLE first_of(First first, Rest...) {
   return reinterpret_cast<DAT_HANDLE>(first);
 }
 
+void note_post(DAT_HANDLE ep_handle, bool is_receive) {
+  if (const auto ep = pin_handle<object::Endpoint>(ep_handle)) ep->posts().note_place(is_receive);
+}
+
 template <auto kEntry, Signature kSignature, Post kPost, typename Pointer = decltype(kEntry)>
 struct Spoken;
 
@@ -61,7 +65,7 @@ struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
   }
   [[gnu::always_inline]] static DAT_RETURN speak(void* caller, Arguments... arguments) {
     base::Call call(kSignature.text, api::calling_place(caller));
-    if constexpr (kPost != Post::kNone) object::Endpoint::note_post(first_of(arguments...), kPost == Post::kReceive);
+    if constexpr (kPost != Post::kNone) note_post(first_of(arguments...), kPost == Post::kReceive);
     const bool is_traced = base::is_logged(base::LogLevel::kTrace);
     const base::Time began = is_traced ? base::Clock::now() : base::Time{};
     const DAT_RETURN answer = kEntry(arguments...);
@@ -215,7 +219,7 @@ const char* signature_of(DAT_EXTENDED_OP operation) {
 // Stands in the table as Spoken::call does.
 DAT_RETURN spoken_extension(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   base::Call call(signature_of(operation), api::calling_place(__builtin_return_address(0)));
-  object::Endpoint::note_post(handle, false);
+  note_post(handle, false);
   const bool is_traced = base::is_logged(base::LogLevel::kTrace);
   const base::Time began = is_traced ? base::Clock::now() : base::Time{};
   const DAT_RETURN answer = handle_extendedop(handle, operation, arguments);

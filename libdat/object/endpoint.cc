@@ -111,7 +111,7 @@ Status Endpoint::set_up(const EndpointConfig& config) {
   const EndpointAttributes wanted = config.attributes == nullptr ? default_attributes(device) : *config.attributes;
   attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
   const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
-                              config.srq == nullptr ? nullptr : &config.srq->queue()};
+                              config.srq};
   std::lock_guard lock(modify_mutex_);
   bindings_.make_room_locked();
   std::unique_ptr<EndpointBinding> made;

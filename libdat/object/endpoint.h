@@ -19,6 +19,7 @@
 #include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/endpoint_bindings.h"
 #include "libdat/object/endpoint_parameters.h"
+#include "libdat/object/endpoint_posts.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/endpoint_words.h"
 #include "libdat/object/event.h"
@@ -30,11 +31,8 @@
 
 namespace softdat::object {
 
-class AddressHandle;
 class EventDispatcher;
-class MemoryWindow;
 class SharedReceiveQueue;
-struct WindowBind;
 
 // All calls from any thread. Argument numbers in a Status are those of the DAT function. Lock order: docs/THREADS.md.
 class Endpoint final : public Object, private hca::QueuePairSink, private hca::DatagramSink {
@@ -47,35 +45,9 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // dat_ep_free. Allowed in every state, unless a service point holds the EP. Ends a live connection.
   static Status free(Pin<Endpoint> ep);
 
-  // The data path (endpoint_post.cc). A refused post has no effect.
-  Status post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags);
-  Status post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags);
-  Status post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                         std::uint32_t flags);
-  Status post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                        std::uint32_t flags);
-  // `invalidated`: an RMR context of the peer's.
-  Status post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
-                                   std::uint32_t invalidated);
-  // `local` names an RMR or LMR of this adapter by its RMR context.
-  Status post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
-                               std::uint32_t flags);
-  // dat_rmr_bind. `triplet` and `flags_argument` are the numbers of these arguments; `rmr_context` is
-  // written on success, 0 for an unbind.
-  Status post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
-                   StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context);
+  // The data path.
+  EndpointPosts posts() { return {bindings_, words_}; }
 
-  // The extensions of InfiniBand; endpoint_extension.cc. Arguments are those of dat_extension_op.
-  Status post_rdma_write_immediate(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                                   std::uint32_t immediate, std::uint32_t flags);
-  Status post_fetch_and_add(std::uint64_t addend, const Segment& local, std::uint64_t cookie,
-                            const RemoteBuffer& remote, std::uint32_t flags);
-  Status post_compare_and_swap(std::uint64_t compare, std::uint64_t swap, const Segment& local, std::uint64_t cookie,
-                               const RemoteBuffer& remote, std::uint32_t flags);
-
-  // dat_ib_post_send_ud; endpoint_datagram.cc. MODEL_NOT_SUPPORTED unless the EP is for datagrams.
-  Status post_datagram(std::span<const Segment> local, const AddressHandle& to, std::uint32_t qp_number,
-                       std::uint64_t cookie, std::uint32_t flags);
   // dat_ib_ud_cm_free: ends the exchange of a DatagramNotice. INVALID_PARAMETER if there is no such exchange.
   Status end_exchange(std::uint64_t exchange);
 
@@ -90,9 +62,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
 
   // What it says of failures.
   const EndpointWords& words() const { return words_; }
-  // While words are wanted: the current call is about to post. Nothing if `ep` is none.
-  static void note_post(Handle ep, bool is_receive);
-
   Status connect(const ConnectRequest& request);  // dat_ep_connect
   // dat_ep_dup_connect: connects to the service that `model` was connected to, after hand-offs. Uses the time-out,
   // private data and quality of `request` only.
@@ -157,16 +126,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   void tell_exchange(const hca::DatagramEvent& event) const;
   void note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator = {});
   Status try_connect(const ConnectRequest& request);
-
-  // endpoint_post.cc
-  Status check_request(const EndpointBinding& binding, std::uint32_t flags, std::uint32_t known,
-                       StatusDetail flags_argument) const;
-  Status post_inline(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
-                     std::uint32_t known_flags, StatusDetail flags_argument);
-  Status post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
-                      StatusDetail flags_argument);
-  Status post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote, std::uint32_t flags,
-                     StatusDetail local_argument);
 
   // endpoint_watermark.cc
   void apply_watermarks_locked(const EndpointBinding& binding);

@@ -7,14 +7,16 @@
 #include "libdat/object/hca_status.h"
 #include "libdat/object/limit.h"
 #include "libdat/object/protection_zone.h"
+#include "libdat/object/shared_receive_queue.h"
 
 namespace softdat::object {
 
-EndpointBinding::EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config)
+EndpointBinding::EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config, Handle ep)
     : device_(std::move(device)),
       config_(config),
       may_post_unsignalled_recv_(recv_mode_of(config.attributes) == NotifyMode::kUnsignalled),
-      may_post_unsignalled_request_(request_mode_of(config.attributes) == NotifyMode::kUnsignalled) {}
+      may_post_unsignalled_request_(request_mode_of(config.attributes) == NotifyMode::kUnsignalled),
+      ep_(ep) {}
 
 EndpointBinding::~EndpointBinding() {
   queue_pair_.reset();
@@ -23,10 +25,10 @@ EndpointBinding::~EndpointBinding() {
 
 Status EndpointBinding::create(const std::shared_ptr<hca::Device>& device, const BindingConfig& config, Handle ep,
                                const EndpointSinks& sinks, std::unique_ptr<EndpointBinding>& out) {
-  std::unique_ptr<EndpointBinding> self(new EndpointBinding(device, config));
+  std::unique_ptr<EndpointBinding> self(new EndpointBinding(device, config, ep));
   if (const Status status = self->join(); !status.ok()) return status;
   if (config.pz != nullptr) {
-    if (const Status status = self->make_queue_pair(ep, sinks); !status.ok()) return status;
+    if (const Status status = self->make_queue_pair(sinks); !status.ok()) return status;
   }
   out = std::move(self);
   return kOk;
@@ -81,7 +83,7 @@ Status EndpointBinding::make_swallowed() {
   return kOk;
 }
 
-Status EndpointBinding::make_queue_pair(Handle ep, const EndpointSinks& sinks) {
+Status EndpointBinding::make_queue_pair(const EndpointSinks& sinks) {
   if (const Status status = make_swallowed(); !status.ok()) return status;
   const auto queue_of = [&](const std::shared_ptr<EventDispatcher>& evd) {
     return evd == nullptr ? &swallowed_->queue() : evd->completion_queue();
@@ -90,9 +92,9 @@ Status EndpointBinding::make_queue_pair(Handle ep, const EndpointSinks& sinks) {
                                     .send_cq = queue_of(config_.request_evd),
                                     .recv_cq = queue_of(config_.recv_evd),
                                     .limits = limits_of(config_.attributes),
-                                    .context = reinterpret_cast<std::uint64_t>(ep),
+                                    .context = reinterpret_cast<std::uint64_t>(ep_),
                                     .sink = &sinks.connected,
-                                    .srq = config_.srq,
+                                    .srq = config_.srq == nullptr ? nullptr : &config_.srq->queue(),
                                     .recv_wakes = recv_mode_of(config_.attributes) == NotifyMode::kSolicited
                                                       ? hca::RecvWakes::kIfSolicited
                                                       : hca::RecvWakes::kAlways};

@@ -15,13 +15,14 @@ namespace softdat::object {
 
 class EventDispatcher;
 class ProtectionZone;
+class SharedReceiveQueue;
 
 struct BindingConfig {
   std::shared_ptr<ProtectionZone> pz;            // null: no queue pair yet
   std::shared_ptr<EventDispatcher> recv_evd;     // null: completions are swallowed
   std::shared_ptr<EventDispatcher> request_evd;  // null: completions are swallowed
   EndpointAttributes attributes;                 // complete
-  hca::SharedReceiveQueue* srq = nullptr;        // outlives the queue pair
+  const SharedReceiveQueue* srq = nullptr;       // outlives the queue pair; null: receives are posted to the EP
 };
 
 // Who hears what becomes of the queue pair; the second only if it is one for datagrams.
@@ -49,6 +50,8 @@ class EndpointBinding {
   // The same, if it is one for datagrams.
   hca::DatagramQueuePair* datagram_queue_pair() const { return datagram_queue_pair_; }
   const BindingConfig& config() const { return config_; }
+  hca::Device& device() const { return *device_; }
+  Handle ep() const { return ep_; }
 
   bool may_post_unsignalled_recv() const { return may_post_unsignalled_recv_; }
   bool may_post_unsignalled_request() const { return may_post_unsignalled_request_; }
@@ -66,9 +69,9 @@ class EndpointBinding {
   void destroy_queue_pair() { queue_pair_.reset(); }
 
  private:
-  EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config);
+  EndpointBinding(std::shared_ptr<hca::Device> device, const BindingConfig& config, Handle ep);
   Status join();
-  Status make_queue_pair(Handle ep, const EndpointSinks& sinks);
+  Status make_queue_pair(const EndpointSinks& sinks);
   Status make_datagram_queue_pair(const hca::QueuePairConfig& config, hca::DatagramSink& sink);
   Status make_swallowed();
 
@@ -77,6 +80,7 @@ class EndpointBinding {
   const BindingConfig config_;
   const bool may_post_unsignalled_recv_;
   const bool may_post_unsignalled_request_;
+  const Handle ep_;
   std::unique_ptr<SwallowedCompletions> swallowed_;
   std::unique_ptr<hca::QueuePair> queue_pair_;
   hca::DatagramQueuePair* datagram_queue_pair_ = nullptr;

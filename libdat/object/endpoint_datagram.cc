@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Endpoints for datagrams: sending, and the exchanges by which address handles are got.
+// The exchanges of an endpoint for datagrams, by which address handles are got.
 #include <new>
 
 #include "base/narrow.h"
@@ -13,49 +13,6 @@
 #include "libdat/object/socket_address.h"
 
 namespace softdat::object {
-namespace {
-
-constexpr std::uint32_t kFlags = kSuppressFlag | kSolicitedWaitFlag | kUnsignalledFlag | kBarrierFenceFlag;
-
-Status datagram_failure(hca::Error error) {
-  const Status status = post_failure(error, false);
-  if (status == invalid_parameter(StatusDetail::kInvalidArg2)) return invalid_parameter(StatusDetail::kInvalidArg3);
-  if (status == invalid_parameter(StatusDetail::kInvalidArg3)) return invalid_parameter(StatusDetail::kInvalidArg4);
-  return status;
-}
-
-std::uint64_t length_of(std::span<const Segment> segments) {
-  std::uint64_t sum = 0;
-  for (const Segment& segment : segments) sum += segment.length;
-  return sum;
-}
-
-}  // namespace
-
-Status Endpoint::post_datagram(std::span<const Segment> local, const AddressHandle& to, std::uint32_t qp_number,
-                               std::uint64_t cookie, std::uint32_t flags) {
-  const EndpointBinding& now = bindings_.now();
-  hca::DatagramQueuePair* const queue_pair = now.datagram_queue_pair();
-  if (queue_pair == nullptr) return model_not_supported();
-  if (&to.ia().device() != device_.get()) return invalid_parameter(StatusDetail::kInvalidArg5);
-  const bool may_be_unsignalled = now.may_post_unsignalled_request() || (flags & kSuppressFlag) != 0;
-  if ((flags & ~kFlags) != 0 || ((flags & kUnsignalledFlag) != 0 && !may_be_unsignalled)) {
-    return invalid_parameter(StatusDetail::kInvalidArg7);
-  }
-  const auto* const device = dynamic_cast<const hca::DatagramDevice*>(device_.get());
-  if (length_of(local) > device->max_datagram()) return length_error();
-  const hca::QueuePairState state_now = queue_pair->state();
-  if (state_now == hca::QueuePairState::kIdle) return words_.refuse_state();
-  std::uint32_t wanted = 0;
-  if ((flags & kSuppressFlag) == 0 && now.reports_requests()) wanted |= hca::kSignaled;
-  if ((flags & kSolicitedWaitFlag) != 0) wanted |= hca::kSolicited;
-  if ((flags & kUnsignalledFlag) != 0 && now.may_post_unsignalled_request()) wanted |= hca::kQuiet;
-  now.swallow();
-  const hca::Outcome outcome = queue_pair->post_datagram(
-      {.wr_id = cookie, .flags = wanted, .peer = &to.peer(), .qp_number = qp_number, .local = local});
-  return outcome ? kOk : datagram_failure(outcome.reason());
-}
-
 Status Endpoint::end_exchange(std::uint64_t exchange) {
   std::lock_guard lock(mutex_);
   return exchanges_.erase(exchange) == 1 ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);

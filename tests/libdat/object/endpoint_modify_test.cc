@@ -34,13 +34,13 @@ TEST_F(EndpointModifyTest, LargerQueuesDo) {
   EXPECT_EQ(queue_pairs(), 2u);
   EXPECT_EQ(world_.device->queue_pairs.back()->limits().send_wr, 900u);
   world_.device->queue_pairs.back()->move_to(hca::QueuePairState::kConnected);
-  EXPECT_EQ(ep()->post_send({}, 1, 0), kOk);
+  EXPECT_EQ(ep()->posts().post_send({}, 1, 0), kOk);
   EXPECT_EQ(world_.device->queue_pairs.back()->sends.size(), 1u);
 }
 
 TEST_F(EndpointModifyTest, PostedReceivesMoveAlong) {
-  ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
-  ASSERT_EQ(ep()->post_recv({}, 2, 0), kOk);
+  ASSERT_EQ(ep()->posts().post_recv({}, 1, 0), kOk);
+  ASSERT_EQ(ep()->posts().post_recv({}, 2, 0), kOk);
   EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = 900; }), kOk);
   ASSERT_EQ(queue_pairs(), 2u);
   FakeQueuePair& now = *world_.device->queue_pairs.back();
@@ -54,7 +54,7 @@ TEST_F(EndpointModifyTest, PostedReceivesMoveAlong) {
 }
 
 TEST_F(EndpointModifyTest, PostedReceivesFindRoomHoweverLittleIsAskedFor) {
-  for (std::uint64_t cookie = 1; cookie <= 9; ++cookie) ASSERT_EQ(ep()->post_recv({}, cookie, 0), kOk);
+  for (std::uint64_t cookie = 1; cookie <= 9; ++cookie) ASSERT_EQ(ep()->posts().post_recv({}, cookie, 0), kOk);
   EXPECT_EQ(set_attributes([](auto& a) {
               a.max_recv_dtos = 2;
               a.max_rdma_read_in = 1;
@@ -65,7 +65,7 @@ TEST_F(EndpointModifyTest, PostedReceivesFindRoomHoweverLittleIsAskedFor) {
 }
 
 TEST_F(EndpointModifyTest, FlagsOfPostedReceivesAndTheirZoneStay) {
-  ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
+  ASSERT_EQ(ep()->posts().post_recv({}, 1, 0), kOk);
   const Status refusal = invalid_state(StatusDetail::kInvalidStateEpUnconnected);
   EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kUnsignalledFlag; }), refusal);
   EndpointChange change;
@@ -113,7 +113,7 @@ TEST_F(EndpointModifyTest, DispatchersAndZoneAreExchanged) {
   EXPECT_EQ(ep()->query().connect_evd, connect->handle());
   for (const Handle evd : {recv_, request_, connect_}) EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);
   EXPECT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz_)), kOk);
-  EXPECT_EQ(ep()->post_recv({}, 1, 0), kOk);
+  EXPECT_EQ(ep()->posts().post_recv({}, 1, 0), kOk);
 }
 
 TEST_F(EndpointModifyTest, OneBadPartRefusesTheWhole) {

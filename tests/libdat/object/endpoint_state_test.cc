@@ -157,9 +157,9 @@ std::optional<Status> Subject::meet(EndpointEvent event) {
     case EndpointEvent::kFree:
       return Endpoint::free(ep_of(ep_));
     case EndpointEvent::kPostRequest:
-      return ep_of(ep_)->post_send({}, 1, 0);
+      return ep_of(ep_)->posts().post_send({}, 1, 0);
     case EndpointEvent::kPostReceive:
-      return ep_of(ep_)->post_recv({}, 1, 0);
+      return ep_of(ep_)->posts().post_recv({}, 1, 0);
     case EndpointEvent::kModifyZone: {
       EndpointChange change;
       const auto pz = pin_handle<ProtectionZone>(pz_);

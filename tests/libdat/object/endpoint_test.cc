@@ -134,8 +134,8 @@ TEST_F(EndpointTest, NullDispatchersAreAllowed) {
   theirs.establish();
   // Nobody sees the completions, and they never stand in the way.
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_EQ(pin->post_recv({}, 1, 0), kOk);
-    ASSERT_EQ(pin->post_send({}, 1, 0), kOk);
+    ASSERT_EQ(pin->posts().post_recv({}, 1, 0), kOk);
+    ASSERT_EQ(pin->posts().post_send({}, 1, 0), kOk);
     theirs.complete_recv(0);
     theirs.complete_send(hca::CompletionStatus::kRemoteAccess);
   }
@@ -146,7 +146,7 @@ TEST_F(EndpointTest, EndpointWithoutZoneWaitsForOne) {
   const Handle other = world_.make_ep(nullptr, recv_, request_, connect_);
   const Status no_zone = invalid_state(StatusDetail::kInvalidStateEpPz);
   EXPECT_EQ(ep_of(other)->connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), no_zone);
-  EXPECT_EQ(ep_of(other)->post_recv({}, 1, 0), no_zone);
+  EXPECT_EQ(ep_of(other)->posts().post_recv({}, 1, 0), no_zone);
   EXPECT_TRUE(ep_of(other)->status().is_recv_idle);
   EXPECT_EQ(ep_of(other)->reset(), kOk);
   EXPECT_EQ(Endpoint::free(ep_of(other)), kOk);
@@ -242,10 +242,10 @@ TEST_F(EndpointTest, IdleFlagsFollowTheQueues) {
   ASSERT_EQ(connect(), kOk);
   queue_pair().establish();
   EXPECT_TRUE(ep()->status().is_recv_idle);
-  ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
+  ASSERT_EQ(ep()->posts().post_recv({}, 1, 0), kOk);
   EXPECT_FALSE(ep()->status().is_recv_idle);
   EXPECT_TRUE(ep()->status().is_request_idle);
-  ASSERT_EQ(ep()->post_send({}, 1, kSuppressFlag), kOk);
+  ASSERT_EQ(ep()->posts().post_send({}, 1, kSuppressFlag), kOk);
   EXPECT_FALSE(ep()->status().is_request_idle);
   queue_pair().complete_send();
   queue_pair().complete_recv(0);
@@ -256,7 +256,7 @@ TEST_F(EndpointTest, IdleFlagsFollowTheQueues) {
 TEST_F(EndpointTest, FreeingGivesEverythingBack) {
   ASSERT_EQ(connect(), kOk);
   queue_pair().establish();
-  ASSERT_EQ(ep()->post_recv({}, 1, 0), kOk);
+  ASSERT_EQ(ep()->posts().post_recv({}, 1, 0), kOk);
   EXPECT_EQ(Endpoint::free(ep()), kOk);
   EXPECT_FALSE(ep());
   for (const Handle evd : {recv_, request_, connect_}) EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);

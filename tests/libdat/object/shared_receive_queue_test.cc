@@ -90,7 +90,7 @@ TEST_F(SharedReceiveQueueTest, AnEndpointKeepsItInUse) {
   const Handle ep = make_user(srq);
   EXPECT_EQ(SharedReceiveQueue::free(queue_of(srq)), invalid_state(StatusDetail::kInvalidStateSrqInUse));
   EXPECT_EQ(ep_of(ep)->query().srq, srq);
-  EXPECT_EQ(ep_of(ep)->post_recv({}, 1, 0), invalid_state(StatusDetail::kNoSubtype));
+  EXPECT_EQ(ep_of(ep)->posts().post_recv({}, 1, 0), invalid_state(StatusDetail::kNoSubtype));
   EXPECT_EQ(Endpoint::free(ep_of(ep)), kOk);
   EXPECT_EQ(SharedReceiveQueue::free(queue_of(srq)), kOk);
 }

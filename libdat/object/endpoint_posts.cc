@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data path: a few checks in DAT's words, then one call of the queue pair, which checks the rest.
+#include "libdat/object/endpoint_posts.h"
+
 #include <algorithm>
 #include <array>
 
@@ -7,7 +8,6 @@
 #include "base/narrow.h"
 #include "base/probe.h"
 #include "hca/request_rules.h"
-#include "libdat/object/endpoint.h"
 #include "libdat/object/hca_status.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/object/memory_window.h"
@@ -60,8 +60,9 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
 
 }  // namespace
 
-[[gnu::always_inline]] inline Status Endpoint::check_request(const EndpointBinding& binding, std::uint32_t flags,
-                                                             std::uint32_t known, StatusDetail flags_argument) const {
+[[gnu::always_inline]] inline Status EndpointPosts::check_request(const EndpointBinding& binding, std::uint32_t flags,
+                                                                  std::uint32_t known,
+                                                                  StatusDetail flags_argument) const {
   if (!are_flags_good(flags, known, binding.may_post_unsignalled_request()))
     return words_.refuse_flags(flags, known, flags_argument, "request_completion_flags");
   const hca::QueuePair* queue_pair = binding.queue_pair();
@@ -72,15 +73,16 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
 }
 
 // Inline: each post is left with the checks of its own opcode.
-[[gnu::always_inline]] inline Status Endpoint::post_inline(const EndpointBinding& binding, hca::SendRequest& request,
-                                                           std::uint32_t flags, std::uint32_t known_flags,
-                                                           StatusDetail flags_argument) {
+[[gnu::always_inline]] inline Status EndpointPosts::post_inline(const EndpointBinding& binding,
+                                                                hca::SendRequest& request, std::uint32_t flags,
+                                                                std::uint32_t known_flags,
+                                                                StatusDetail flags_argument) const {
   const Status check = check_request(binding, flags, known_flags, flags_argument);
   if (!check.ok()) [[unlikely]]
     return check;
   request.flags = send_flags(flags, binding);
   binding.swallow();
-  SOFTDAT_PROBE(post, handle(), request.wr_id, request.opcode, request.local.data(), request.local.size());
+  SOFTDAT_PROBE(post, binding.ep(), request.wr_id, request.opcode, request.local.data(), request.local.size());
   const hca::Outcome outcome = binding.queue_pair()->post_send(request);
   if (outcome) [[likely]]
     return kOk;
@@ -89,20 +91,20 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
                             post_failure(outcome.reason(), hca::awaits_response(request.opcode)));
 }
 
-Status Endpoint::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
-                              StatusDetail flags_argument) {
+Status EndpointPosts::post_request(const EndpointBinding& binding, hca::SendRequest& request, std::uint32_t flags,
+                                   StatusDetail flags_argument) const {
   const bool is_send = request.opcode == hca::SendOpcode::kSend || request.opcode == hca::SendOpcode::kSendInvalidate ||
                        request.opcode == hca::SendOpcode::kWriteWithImmediate;
   return post_inline(binding, request, flags, is_send ? kSendFlags : kRdmaFlags, flags_argument);
 }
 
-Status Endpoint::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+Status EndpointPosts::post_send(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) const {
   hca::SendRequest request{.wr_id = cookie, .opcode = hca::SendOpcode::kSend, .local = local};
   return post_inline(bindings_.now(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
 }
 
-Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                                 std::uint32_t flags) {
+Status EndpointPosts::post_rdma_write(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                      std::uint32_t flags) const {
   if (hca::total_length(local) > remote.length)
     return EndpointWords::refuse_length(hca::total_length(local), remote.length);
   hca::SendRequest request{.wr_id = cookie,
@@ -113,8 +115,8 @@ Status Endpoint::post_rdma_write(std::span<const Segment> local, std::uint64_t c
   return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
-Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
-                                std::uint32_t flags) {
+Status EndpointPosts::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                     std::uint32_t flags) const {
   const std::uint64_t room = hca::total_length(local);
   if (remote.length > room) return EndpointWords::refuse_length(room, remote.length);
   if (local.size() > kMostSegments) return invalid_parameter(StatusDetail::kInvalidArg2);
@@ -127,15 +129,15 @@ Status Endpoint::post_rdma_read(std::span<const Segment> local, std::uint64_t co
   return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
-Status Endpoint::post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags,
-                                           std::uint32_t invalidated) {
+Status EndpointPosts::post_send_with_invalidate(std::span<const Segment> local, std::uint64_t cookie,
+                                                std::uint32_t flags, std::uint32_t invalidated) const {
   hca::SendRequest request{
       .wr_id = cookie, .opcode = hca::SendOpcode::kSendInvalidate, .rkey = invalidated, .local = local};
   return post_inline(bindings_.now(), request, flags, kSendFlags, StatusDetail::kInvalidArg5);
 }
 
-Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
-                                       std::uint32_t flags) {
+Status EndpointPosts::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t cookie, const RemoteBuffer& remote,
+                                            std::uint32_t flags) const {
   if (remote.length > local.length || remote.length > hca::kMaxLength)
     return EndpointWords::refuse_length(local.length, remote.length);
   const Segment sink{local.address, base::narrow<std::uint32_t>(remote.length), local.rkey};
@@ -147,10 +149,11 @@ Status Endpoint::post_rdma_read_to_rmr(const RemoteBuffer& local, std::uint64_t 
   return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg5);
 }
 
-Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie, std::uint32_t flags,
-                           StatusDetail triplet, StatusDetail flags_argument, std::uint32_t& rmr_context) {
+Status EndpointPosts::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std::uint64_t cookie,
+                                std::uint32_t flags, StatusDetail triplet, StatusDetail flags_argument,
+                                std::uint32_t& rmr_context) const {
   const EndpointBinding& now = bindings_.now();
-  if (&rmr.device() != device_.get()) return invalid_handle(StatusDetail::kInvalidHandleEp);
+  if (&rmr.device() != &now.device()) return invalid_handle(StatusDetail::kInvalidHandleEp);
   if (const Status check = check_request(now, flags, kRdmaFlags, flags_argument); !check.ok()) return check;
   const hca::AccessMask access = MemoryRegion::remote_access(bind.privileges);
   now.swallow();
@@ -162,7 +165,7 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
                                  .length = bind.length,
                                  .access = access | (bind.is_zero_based ? hca::kZeroBased : 0u),
                                  .note = bind.privileges};
-  SOFTDAT_PROBE(post_bind, handle(), cookie, bind.address, bind.length);
+  SOFTDAT_PROBE(post_bind, now.ep(), cookie, bind.address, bind.length);
   const auto key = now.queue_pair()->post_bind(request);
   if (key) {
     rmr_context = key.value();
@@ -172,9 +175,9 @@ Status Endpoint::post_bind(const MemoryWindow& rmr, const WindowBind& bind, std:
   return words_.refuse_post(*now.queue_pair(), request, bind_failure(key.reason(), bind.privileges, triplet));
 }
 
-Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) {
+Status EndpointPosts::post_recv(std::span<const Segment> local, std::uint64_t cookie, std::uint32_t flags) const {
   const EndpointBinding& now = bindings_.now();
-  if (now.config().srq != nullptr) return words_.refuse_own_receive(*srq_);
+  if (now.config().srq != nullptr) return words_.refuse_own_receive(*now.config().srq);
   if (!are_flags_good(flags, kRecvFlags, now.may_post_unsignalled_recv())) {
     return words_.refuse_flags(flags, kRecvFlags, StatusDetail::kInvalidArg5, "recv_completion_flags");
   }
@@ -182,7 +185,7 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
   now.swallow();
   const std::uint32_t quiet = (flags & kUnsignalledFlag) != 0 ? hca::kQuiet : 0u;
   const hca::RecvRequest request{.wr_id = cookie, .flags = quiet, .local = local};
-  SOFTDAT_PROBE(post_recv, handle(), cookie, local.data(), local.size());
+  SOFTDAT_PROBE(post_recv, now.ep(), cookie, local.data(), local.size());
   const hca::Outcome outcome = now.queue_pair()->post_recv(request);
   if (outcome) [[likely]]
     return kOk;
@@ -192,12 +195,10 @@ Status Endpoint::post_recv(std::span<const Segment> local, std::uint64_t cookie,
   return words_.refuse_post(*now.queue_pair(), request, post_failure(outcome.reason(), true));
 }
 
-void Endpoint::note_post(Handle ep, bool is_receive) {
-  const auto pinned = HandleTable::instance().pin<Endpoint>(ep);
-  if (!pinned) return;
-  hca::QueuePair* const queue_pair = pinned->bindings_.now().queue_pair();
+void EndpointPosts::note_place(bool is_receive) const {
+  hca::QueuePair* const queue_pair = bindings_.queue_pair();
   if (queue_pair != nullptr) queue_pair->note_place(is_receive, base::calling_place());
-  if (!is_receive && pinned->state() == EndpointState::kDisconnected) pinned->words_.tell_late_post();
+  if (!is_receive && bindings_.state() == EndpointState::kDisconnected) words_.tell_late_post();
 }
 
 }  // namespace softdat::object
