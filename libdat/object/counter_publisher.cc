@@ -169,7 +169,7 @@ void Publisher::add(Object& object) {
 }
 
 void Publisher::add_endpoint(Endpoint& ep) {
-  const base::EpRecord record = ep.counters_now();
+  const base::EpRecord record = ep.counters().record(ep.query());
   live_ = combine(live_, record.sums, std::plus<>());
   file_.add(base::RecordKind::kEp, record);
   for (const EndpointWords::KeptFailure& failure : ep.words().last_failures()) {

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/narrow.h"
+#include "base/probe.h"
 #include "libdat/object/counter_publisher.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
@@ -135,8 +136,8 @@ Status Endpoint::free(Pin<Endpoint> ep) {
 // Whoever still holds this object (a CR, an RSP) finds a queue pair no more.
 void Endpoint::detach() {
   bindings_.end();
-  report_transfers();
-  if (are_counters_shown()) keep_sums(sums());
+  counters_.report_transfers();
+  if (are_counters_shown()) keep_sums(counters_.sums());
   bindings_.destroy_queue_pairs();
   srq_.reset();
   std::shared_ptr<EventDispatcher> connect_evd;
@@ -208,7 +209,7 @@ Status Endpoint::try_connect(const ConnectRequest& request) {
     });
   }
   note_peer(request.remote, request.conn_qual, request.communicator);
-  note_change();
+  counters_.note_change();
   counters_.add(ep_counter::kConnect);
   ia().count(ia_counter::kRequestSent);
   std::lock_guard lock(mutex_);
@@ -254,7 +255,7 @@ Status Endpoint::disconnect(bool is_graceful) {
   if (!bindings_.allows(event)) return words_.refuse_state();
   const hca::Outcome outcome = bindings_.queue_pair()->disconnect(is_graceful);
   if (outcome) {
-    note_change();
+    counters_.note_change();
     counters_.add(ep_counter::kDisconnect);
     ia().count(ia_counter::kDisconnectSent);
     return kOk;
@@ -269,7 +270,7 @@ Status Endpoint::reset() {
   if (state() == EndpointState::kUnconnected) return kOk;
   const hca::Outcome outcome = bindings_.queue_pair()->reset();
   if (!outcome) return words_.refuse_state();
-  note_change();
+  counters_.note_change();
   std::vector<hca::Bytes> private_data;
   std::lock_guard lock(mutex_);
   private_data_.swap(private_data);
@@ -284,7 +285,7 @@ Status Endpoint::reset() {
 Status Endpoint::reserve() {
   if (!bindings_.allows(EndpointEvent::kReserve)) return words_.refuse_state();
   if (!bindings_.change_reservation(Reservation::kNone, Reservation::kReserved)) return words_.refuse_state();
-  note_change();
+  counters_.note_change();
   return kOk;
 }
 
@@ -305,7 +306,7 @@ void Endpoint::give_back(Reservation held) {
 bool Endpoint::on_request_arrived(const hca::ConnectionRequest& request) {
   if (!bindings_.change_reservation(Reservation::kReserved, Reservation::kPassive)) return false;
   note_peer(request.remote_address(), request.remote_address().port);
-  note_change();
+  counters_.note_change();
   return true;
 }
 
@@ -324,7 +325,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
   const hca::Outcome outcome = request.accept(*queue_pair, private_data);
   if (outcome) {
     note_peer(remote, remote.port, communicator);
-    note_change();
+    counters_.note_change();
     ia().count(ia_counter::kReplySent);
     release_reservation();
     return kOk;
@@ -334,7 +335,7 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
 }
 
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
-  note_change();
+  counters_.note_change();
   count_ending(connection_result(event.type));
   if (event.carrier != nullptr) tell_carrier(event.carrier);
   std::shared_ptr<EventDispatcher> evd;
@@ -347,6 +348,36 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   }
   if (evd != nullptr) evd->post({nullptr, notice});
   report_end(event);
+}
+
+void Endpoint::count_ending(ConnectionResult result) {
+  if (result == ConnectionResult::kEstablished) {
+    SOFTDAT_PROBE(connect, handle());
+  } else {
+    // gdb does not know the names of all registers of one byte.
+    SOFTDAT_PROBE(disconnect, handle(), static_cast<unsigned>(result));
+  }
+  if (result != ConnectionResult::kEstablished && result != ConnectionResult::kDisconnected) count_broken_connection();
+  const bool is_active = is_active_.load();
+  switch (result) {
+    case ConnectionResult::kEstablished:
+      ia().count(is_active ? ia_counter::kReplyReceived : ia_counter::kReadyReceived);
+      ia().count(is_active ? ia_counter::kActiveEstablished : ia_counter::kPassiveEstablished);
+      if (is_active) ia().count(ia_counter::kReadySent);
+      return;
+    case ConnectionResult::kPeerRejected:
+      return ia().count(ia_counter::kRejectReceived);
+    case ConnectionResult::kNonPeerRejected:
+      return ia().count(ia_counter::kRefused);
+    case ConnectionResult::kDisconnected:
+      return ia().count(ia_counter::kDisconnectReceived);
+    case ConnectionResult::kTimedOut:
+      return ia().count(ia_counter::kTimedOut);
+    case ConnectionResult::kAcceptCompletionError:
+    case ConnectionResult::kBroken:
+    case ConnectionResult::kUnreachable:
+      return ia().count(ia_counter::kError);
+  }
 }
 
 // The endpoint may have lost its queue pair by now, which lives as long as this call of its sink.

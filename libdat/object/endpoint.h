@@ -12,12 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/counter_file.h"
 #include "hca/datagram.h"
-#include "libdat/object/counters.h"
 #include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/endpoint_bindings.h"
+#include "libdat/object/endpoint_counters.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/endpoint_posts.h"
 #include "libdat/object/endpoint_state.h"
@@ -51,15 +49,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // dat_ib_ud_cm_free: ends the exchange of a DatagramNotice. INVALID_PARAMETER if there is no such exchange.
   Status end_exchange(std::uint64_t exchange);
 
-  // A counter of ep_counter. Resets it if asked.
-  std::uint64_t counter(std::size_t which, bool reset);
-  // Adds the EP's transfers to the totals of the process (run_report.h). Called once, at the end of the EP or of the
-  // process.
-  void report_transfers();
-  [[gnu::noinline, gnu::cold]] void tell_carrier(const char* carrier);
-  // What the tools of the user see of the EP (counter_publisher.h). One thread at a time.
-  base::EpRecord counters_now();
-
+  // What it counts.
+  EndpointCounters& counters() { return counters_; }
   // What it says of failures.
   const EndpointWords& words() const { return words_; }
   Status connect(const ConnectRequest& request);  // dat_ep_connect
@@ -117,8 +108,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // Object
   void detach() override;
 
-  base::EndpointSums sums() const;
-  void note_change() { changed_at_.store(base::Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
+  [[gnu::noinline, gnu::cold]] void tell_carrier(const char* carrier);
   void count_ending(ConnectionResult result);
   ConnectionNotice notice_of_locked(const hca::ConnectionEvent& event);
   const hca::Bytes* keep_locked(const hca::Bytes& private_data);
@@ -150,9 +140,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   EndpointWords words_{*this, bindings_};
   std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when the event is posted
   std::atomic<bool> is_active_{false};                // the last connection began with connect()
-  std::atomic<base::Clock::rep> changed_at_{base::Clock::now().time_since_epoch().count()};  // the state did, last
-  CounterSet<ep_counter::kCount> counters_;
-  std::uint64_t shown_requests_ = 0;  // completed ones, by counters_now(), which calls it never less
+  EndpointCounters counters_{*this, bindings_, mutex_};
 
   // Held by modify(), connect(), accept() and reset(), so that none uses a binding that another replaces. Taken before
   // mutex_, an EVD's lock and the device's locks.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/endpoint_counters.h"
+
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
-#include "base/probe.h"
 #include "hca/counters.h"
-#include "libdat/object/endpoint.h"
-#include "libdat/object/interface_adapter.h"
 #include "libdat/object/run_report.h"
 
 namespace softdat::object {
@@ -107,7 +107,7 @@ std::uint64_t id_of(Handle handle) {
 
 }  // namespace
 
-std::uint64_t Endpoint::counter(std::size_t which, bool reset) {
+std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
   std::uint64_t total = counters_.total(which);
   if (which >= ep_counter::kFirstTransfer) {
     std::lock_guard lock(mutex_);
@@ -118,12 +118,12 @@ std::uint64_t Endpoint::counter(std::size_t which, bool reset) {
   return counters_.since_reset(which, total, reset);
 }
 
-void Endpoint::report_transfers() {
+void EndpointCounters::report_transfers() const {
   std::lock_guard lock(mutex_);
   bindings_.for_each_queue_pair_locked(count_transfers);
 }
 
-base::EndpointSums Endpoint::sums() const {
+base::EndpointSums EndpointCounters::sums() const {
   base::EndpointSums result{};
   std::lock_guard lock(mutex_);
   bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
@@ -133,10 +133,9 @@ base::EndpointSums Endpoint::sums() const {
   return result;
 }
 
-base::EpRecord Endpoint::counters_now() {
+base::EpRecord EndpointCounters::record(const EndpointParameters& now) {
   base::EpRecord record{};
-  const EndpointParameters now = query();
-  record.id = id_of(handle());
+  record.id = id_of(ep_.handle());
   record.ia = id_of(now.ia);
   record.request_evd = id_of(now.request_evd);
   record.recv_evd = id_of(now.recv_evd);
@@ -144,6 +143,7 @@ base::EpRecord Endpoint::counters_now() {
   record.srq = id_of(now.srq);
   record.state_ns = static_cast<std::uint64_t>(changed_at_.load(std::memory_order_relaxed));
   record.state = static_cast<std::uint32_t>(now.state);
+  record.remote_qual = now.remote_port_qual;
   record.is_datagram = bindings_.is_datagram();
   record.connects = counters_.total(ep_counter::kConnect);
   record.disconnects = counters_.total(ep_counter::kDisconnect);
@@ -156,8 +156,7 @@ base::EpRecord Endpoint::counters_now() {
   }
   {
     std::lock_guard lock(mutex_);
-    record.remote_qual = remote_port_qual_;
-    base::set_text(record.remote, address_text(remote_address_));
+    base::set_text(record.remote, address_text(*now.remote_address));
   }
   record.sums = sums();
   // The two numbers are of different moments, so their difference may go back a little; the sum that is shown may not.
@@ -166,36 +165,6 @@ base::EpRecord Endpoint::counters_now() {
   record.completed_requests = shown_requests_;
   record.completed_receives = received(record.sums.transfers);
   return record;
-}
-
-void Endpoint::count_ending(ConnectionResult result) {
-  if (result == ConnectionResult::kEstablished) {
-    SOFTDAT_PROBE(connect, handle());
-  } else {
-    // gdb does not know the names of all registers of one byte.
-    SOFTDAT_PROBE(disconnect, handle(), static_cast<unsigned>(result));
-  }
-  if (result != ConnectionResult::kEstablished && result != ConnectionResult::kDisconnected) count_broken_connection();
-  const bool is_active = is_active_.load();
-  switch (result) {
-    case ConnectionResult::kEstablished:
-      ia().count(is_active ? ia_counter::kReplyReceived : ia_counter::kReadyReceived);
-      ia().count(is_active ? ia_counter::kActiveEstablished : ia_counter::kPassiveEstablished);
-      if (is_active) ia().count(ia_counter::kReadySent);
-      return;
-    case ConnectionResult::kPeerRejected:
-      return ia().count(ia_counter::kRejectReceived);
-    case ConnectionResult::kNonPeerRejected:
-      return ia().count(ia_counter::kRefused);
-    case ConnectionResult::kDisconnected:
-      return ia().count(ia_counter::kDisconnectReceived);
-    case ConnectionResult::kTimedOut:
-      return ia().count(ia_counter::kTimedOut);
-    case ConnectionResult::kAcceptCompletionError:
-    case ConnectionResult::kBroken:
-    case ConnectionResult::kUnreachable:
-      return ia().count(ia_counter::kError);
-  }
 }
 
 }  // namespace softdat::object

@@ -71,7 +71,7 @@ void report_left_open() {
   std::map<std::pair<Kind, const void*>, unsigned> left;
   HandleTable::instance().for_each_live([&](Object& object, const void* maker) {
     if (maker != nullptr) ++left[{object.kind(), maker}];
-    if (object.kind() == Kind::kEp) static_cast<Endpoint&>(object).report_transfers();
+    if (object.kind() == Kind::kEp) static_cast<Endpoint&>(object).counters().report_transfers();
   });
   std::string lines;
   const std::string pid = std::to_string(::getpid());
