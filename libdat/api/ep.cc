@@ -145,7 +145,7 @@ DAT_RETURN ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_waterma
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   static_assert(object::kNoWatermark == DAT_WATERMARK_INFINITE);
-  return answer_of([&] { return ep->set_watermarks(soft_high_watermark, hard_high_watermark); });
+  return answer_of([&] { return ep->settings().set_watermarks(soft_high_watermark, hard_high_watermark); });
 }
 
 }  // namespace softdat::SOFTDAT_ABI_NAMESPACE

@@ -123,7 +123,7 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, const DAT_
         read_attributes(parameters->ep_attr, mask, attributes);
       };
     }
-    return ep->modify(change);
+    return ep->settings().modify(change);
   });
 }
 

@@ -21,23 +21,12 @@
 namespace softdat::object {
 namespace {
 
+constexpr std::int32_t kTransferToError = 0;  // DAT_EP_TRANSFER_TO_ERROR
 constexpr std::uint32_t kMultipathWished = 1;
 constexpr std::uint32_t kMultipathRequired = 2;
 
-template <typename T>
-std::shared_ptr<T> share(T* object) {
-  if (object == nullptr) return nullptr;
-  return std::static_pointer_cast<T>(object->shared_from_this());
-}
-
 Handle handle_of(const std::shared_ptr<Object>& object) {
   return object == nullptr ? nullptr : object->handle();
-}
-
-// The segments of a receive are the shared queue's matter.
-EndpointAttributes with_queue(EndpointAttributes attributes, const SharedReceiveQueue* srq) {
-  if (srq != nullptr) attributes.max_recv_iov = srq->max_recv_iov();
-  return attributes;
 }
 
 // As many reads as the peer will ask for, and as it answers; the defaults when it does not say.
@@ -69,21 +58,16 @@ Status check_connect(const ConnectRequest& request, const hca::DeviceAttributes&
 
 }  // namespace
 
-Endpoint::Endpoint(InterfaceAdapter& ia) : Object(kKind, &ia), device_(ia.shared_device()) {}
+Endpoint::Endpoint(InterfaceAdapter& ia) : Object(kKind, &ia) {}
 
 Endpoint::~Endpoint() = default;
 
 Status Endpoint::create(InterfaceAdapter& ia, const EndpointConfig& config, Handle& ep) {
-  const StatusDetail argument = config.srq == nullptr ? StatusDetail::kInvalidArg6 : StatusDetail::kInvalidArg7;
-  if (config.attributes != nullptr) {
-    const EndpointAttributes wanted = with_queue(*config.attributes, config.srq);
-    const Status status = check_attributes(wanted, ia.device().attributes(), argument);
-    if (!status.ok()) return status;
-  }
+  if (const Status status = EndpointSettings::check(config, ia.device().attributes()); !status.ok()) return status;
   const std::shared_ptr<Endpoint> self(new Endpoint(ia));
   Adoption adoption(ia, self);
   if (!adoption.status().ok()) return adoption.status();
-  if (const Status status = self->set_up(config); !status.ok()) return status;
+  if (const Status status = self->settings_.set_up(config); !status.ok()) return status;
   ep = adoption.publish();
   return kOk;
 }
@@ -94,37 +78,13 @@ std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const
   config.attributes = &attributes;
   const std::shared_ptr<Endpoint> self(new Endpoint(ia));
   Adoption adoption(ia, self, Maker::kProvider);
-  if (!adoption.status().ok() || !self->set_up(config).ok()) return nullptr;
+  if (!adoption.status().ok() || !self->settings_.set_up(config).ok()) return nullptr;
   self->bindings_.set_reservation(Reservation::kTentative);
   self->note_peer(request.remote_address(), request.remote_address().port);
   adoption.publish();
   return self;
 } catch (const std::bad_alloc&) {
   return nullptr;
-}
-
-Status Endpoint::set_up(const EndpointConfig& config) {
-  const hca::DeviceAttributes& device = device_->attributes();
-  if (config.srq != nullptr) {
-    srq_ = &config.srq->device() == device_.get() ? config.srq->use() : nullptr;
-    if (srq_ == nullptr) return invalid_handle(StatusDetail::kInvalidHandleSrq);
-  }
-  const EndpointAttributes wanted = config.attributes == nullptr ? default_attributes(device) : *config.attributes;
-  attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
-  const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
-                              config.srq};
-  std::lock_guard lock(modify_mutex_);
-  bindings_.make_room_locked();
-  std::unique_ptr<EndpointBinding> made;
-  const Status status = EndpointBinding::create(device_, binding, handle(), {*this, *this}, made);
-  if (!status.ok()) return status;
-  const Status connect_status = set_connect_evd_locked(config.connect_evd);
-  if (!connect_status.ok()) return connect_status;
-  is_soft_watermark_armed_.store(true);
-  if (attributes_.srq_soft_hw != kNoWatermark) apply_watermarks_locked(*made);
-  std::lock_guard inner(mutex_);
-  bindings_.add_locked(std::move(made));
-  return kOk;
 }
 
 Status Endpoint::free(Pin<Endpoint> ep) {
@@ -139,13 +99,7 @@ void Endpoint::detach() {
   counters_.report_transfers();
   if (are_counters_shown()) keep_sums(counters_.sums());
   bindings_.destroy_queue_pairs();
-  srq_.reset();
-  std::shared_ptr<EventDispatcher> connect_evd;
-  {
-    std::lock_guard lock(mutex_);
-    connect_evd = std::move(connect_evd_);
-  }
-  if (connect_evd != nullptr) connect_evd->remove_stream();
+  settings_.end();
 }
 
 EndpointStatus Endpoint::status() const {
@@ -155,12 +109,21 @@ EndpointStatus Endpoint::status() const {
           .is_request_idle = queue_pair == nullptr || queue_pair->sends_outstanding() == 0};
 }
 
+// The device hands a connection's messages over one after the other, so there are no gaps in what
+// the EP holds: the span is the count, and one look tells both.
+ReceiveUse Endpoint::receive_use() const {
+  const hca::QueuePair* queue_pair = bindings_.queue_pair();
+  const auto count = queue_pair == nullptr ? 0 : base::narrow<std::int32_t>(queue_pair->recvs_outstanding());
+  return {.allocated = count, .span = count};
+}
+
 std::optional<Endpoint::Feeds> Endpoint::feeds() const {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return std::nullopt;
   const BindingConfig& config = bindings_.now().config();
-  return Feeds{
-      .srq = handle_of(srq_), .recv_evd = handle_of(config.recv_evd), .request_evd = handle_of(config.request_evd)};
+  return Feeds{.srq = handle_of(settings_.srq()),
+               .recv_evd = handle_of(config.recv_evd),
+               .request_evd = handle_of(config.request_evd)};
 }
 
 EndpointParameters Endpoint::query() const {
@@ -178,13 +141,13 @@ EndpointParameters Endpoint::query() const {
           .pz = handle_of(config.pz),
           .recv_evd = handle_of(config.recv_evd),
           .request_evd = handle_of(config.request_evd),
-          .connect_evd = handle_of(connect_evd_),
-          .srq = handle_of(srq_),
-          .attributes = attributes_};
+          .connect_evd = handle_of(settings_.connect_evd_locked()),
+          .srq = handle_of(settings_.srq()),
+          .attributes = settings_.attributes_locked()};
 }
 
 Status Endpoint::connect(const ConnectRequest& request) {
-  const Status status = check_connect(request, device_->attributes());
+  const Status status = check_connect(request, ia().device().attributes());
   if (!status.ok()) return status;
   std::lock_guard lock(modify_mutex_);
   return try_connect(request);
@@ -334,15 +297,24 @@ Status Endpoint::accept(hca::ConnectionRequest& request, Reservation held, std::
   return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg3);
 }
 
+// As InfiniBand tells that the last receive of a shared queue has been reached: programs wait for it
+// before they free the queue. And an endpoint that its peer has broken by asking for what it may not
+// have, which no completion here tells.
+void Endpoint::report_end(const hca::ConnectionEvent& event) {
+  const bool has_ended =
+      event.type == hca::ConnectionEventType::kDisconnected || event.type == hca::ConnectionEventType::kBroken;
+  if ((settings_.srq() != nullptr && has_ended) || event.is_peers_fault)
+    ia().report({handle(), kTransferToError, AsyncErrorType::kEpBroken});
+}
+
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   counters_.note_change();
   count_ending(connection_result(event.type));
   if (event.carrier != nullptr) tell_carrier(event.carrier);
-  std::shared_ptr<EventDispatcher> evd;
+  const std::shared_ptr<EventDispatcher> evd = settings_.connect_evd();
   ConnectionNotice notice;
   {
     std::lock_guard lock(mutex_);
-    evd = connect_evd_;
     if (event.service_id) redirect_ = event.service_id;
     if (evd != nullptr) notice = notice_of_locked(event);
   }

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "hca/datagram.h"
-#include "libdat/object/endpoint_attributes.h"
 #include "libdat/object/endpoint_bindings.h"
 #include "libdat/object/endpoint_counters.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/endpoint_posts.h"
+#include "libdat/object/endpoint_settings.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/endpoint_words.h"
 #include "libdat/object/event.h"
@@ -30,7 +30,6 @@
 namespace softdat::object {
 
 class EventDispatcher;
-class SharedReceiveQueue;
 
 // All calls from any thread. Argument numbers in a Status are those of the DAT function. Lock order: docs/THREADS.md.
 class Endpoint final : public Object, private hca::QueuePairSink, private hca::DatagramSink {
@@ -49,6 +48,8 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // dat_ib_ud_cm_free: ends the exchange of a DatagramNotice. INVALID_PARAMETER if there is no such exchange.
   Status end_exchange(std::uint64_t exchange);
 
+  // How it is modified.
+  EndpointSettings& settings() { return settings_; }
   // What it counts.
   EndpointCounters& counters() { return counters_; }
   // What it says of failures.
@@ -64,11 +65,9 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
     Handle srq = nullptr, recv_evd = nullptr, request_evd = nullptr;
   };
   std::optional<Feeds> feeds() const;
-  EndpointStatus status() const;                                // dat_ep_get_status
-  EndpointParameters query() const;                             // dat_ep_query
-  Status modify(const EndpointChange& change);                  // dat_ep_modify; all of it or nothing
-  ReceiveUse receive_use() const;                               // dat_ep_recv_query
-  Status set_watermarks(std::int32_t soft, std::int32_t hard);  // dat_ep_set_watermark
+  EndpointStatus status() const;     // dat_ep_get_status
+  EndpointParameters query() const;  // dat_ep_query
+  ReceiveUse receive_use() const;    // dat_ep_recv_query
 
   // --- For service points and connection requests ---
 
@@ -97,12 +96,11 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   };
 
   explicit Endpoint(InterfaceAdapter& ia);
-  Status set_up(const EndpointConfig& config);
 
   // hca::QueuePairSink
   void on_connection_event(const hca::ConnectionEvent& event) override;
   std::string on_failure(const hca::Failure& failure) override { return words_.tell(failure); }
-  void on_recv_limit() override;
+  void on_recv_limit() override { settings_.tell_soft_watermark(); }
   // hca::DatagramSink
   void on_datagram_event(const hca::DatagramEvent& event) override;
   // Object
@@ -117,41 +115,20 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   void note_peer(hca::Address address, std::uint64_t port_qual, const Communicator& communicator = {});
   Status try_connect(const ConnectRequest& request);
 
-  // endpoint_watermark.cc
-  void apply_watermarks_locked(const EndpointBinding& binding);
   void report_end(const hca::ConnectionEvent& event);
-
-  // endpoint_modify.cc
-  Status check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const;
-  // Refusals of modify(), with the field and the rule in words.
-  Status refuse_part(const EndpointChange& change, StatusDetail detail) const;
-  Status refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const;
-  Status change_locked(const EndpointChange& change, const EndpointAttributes& wanted);
-  Status rebind_locked(BindingConfig config);
-  Status succeed_binding(hca::QueuePair* heritage, const BindingConfig& config, std::unique_ptr<EndpointBinding>& made);
-  bool needs_new_binding_locked(const BindingConfig& config) const;
-  Status set_connect_evd_locked(EventDispatcher* evd);
-
-  // Fixed after set_up().
-  std::shared_ptr<hca::Device> device_;
-  std::shared_ptr<SharedReceiveQueue> srq_;  // used until detach(); null: receives are posted here
 
   EndpointBindings bindings_;
   EndpointWords words_{*this, bindings_};
-  std::atomic<bool> is_soft_watermark_armed_{false};  // set with modify_mutex_, cleared when the event is posted
-  std::atomic<bool> is_active_{false};                // the last connection began with connect()
+  std::atomic<bool> is_active_{false};  // the last connection began with connect()
   EndpointCounters counters_{*this, bindings_, mutex_};
+  EndpointSettings settings_{*this, {*this, *this}, bindings_, words_, modify_mutex_, mutex_};
 
   // Held by modify(), connect(), accept() and reset(), so that none uses a binding that another replaces. Taken before
   // mutex_, an EVD's lock and the device's locks.
   base::Mutex<locks::kModify> modify_mutex_;
 
-  std::int32_t hard_watermark_ = kNoWatermark;  // guarded by modify_mutex_
-
   // Guarded by mutex_ (held briefly; no other object is called meanwhile).
   mutable base::Mutex<locks::kEndpoint> mutex_;
-  EndpointAttributes attributes_;
-  std::shared_ptr<EventDispatcher> connect_evd_;
   std::uint64_t remote_port_qual_ = 0;
   std::uint64_t last_exchange_ = 0;
   std::set<std::uint64_t> exchanges_;  // those that the consumer has not ended

@@ -68,11 +68,7 @@ void Endpoint::tell_exchange(const hca::DatagramEvent& event) const try {
 }
 
 void Endpoint::on_datagram_event(const hca::DatagramEvent& event) {
-  std::shared_ptr<EventDispatcher> evd;
-  {
-    std::lock_guard lock(mutex_);
-    evd = connect_evd_;
-  }
+  const std::shared_ptr<EventDispatcher> evd = settings_.connect_evd();
   if (evd == nullptr) return;
   const DatagramNotice notice = make_notice(event);
   tell_exchange(event);

@@ -11,7 +11,7 @@ class EndpointModifyTest : public testing::Test {
   Status set_attributes(const std::function<void(EndpointAttributes&)>& set) {
     EndpointChange change;
     change.attributes = set;
-    return ep()->modify(change);
+    return ep()->settings().modify(change);
   }
   std::size_t queue_pairs() { return world_.device->queue_pairs.size(); }
 
@@ -70,7 +70,7 @@ TEST_F(EndpointModifyTest, FlagsOfPostedReceivesAndTheirZoneStay) {
   EXPECT_EQ(set_attributes([](auto& a) { a.recv_completion_flags = kUnsignalledFlag; }), refusal);
   EndpointChange change;
   change.pz = nullptr;
-  EXPECT_EQ(ep()->modify(change), refusal);
+  EXPECT_EQ(ep()->settings().modify(change), refusal);
   EXPECT_EQ(queue_pairs(), 1u);
   EXPECT_EQ(ep()->query().pz, pz_);
 }
@@ -108,7 +108,7 @@ TEST_F(EndpointModifyTest, DispatchersAndZoneAreExchanged) {
   const auto recv = evd_of(world_.make_evd(kDtoStream));
   const auto request = evd_of(world_.make_evd(kDtoStream));
   const auto connect = evd_of(world_.make_evd(kConnectionStream));
-  ASSERT_EQ(ep()->modify({&*pz, &*recv, &*request, &*connect, {}}), kOk);
+  ASSERT_EQ(ep()->settings().modify({&*pz, &*recv, &*request, &*connect, {}}), kOk);
   EXPECT_EQ(ep()->query().pz, pz->handle());
   EXPECT_EQ(ep()->query().connect_evd, connect->handle());
   for (const Handle evd : {recv_, request_, connect_}) EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);
@@ -121,10 +121,10 @@ TEST_F(EndpointModifyTest, OneBadPartRefusesTheWhole) {
   EndpointChange change;
   change.connect_evd = &*connect;
   change.recv_evd = &*connect;  // takes no DTO stream
-  EXPECT_EQ(ep()->modify(change), invalid_parameter(StatusDetail::kInvalidArg3));
+  EXPECT_EQ(ep()->settings().modify(change), invalid_parameter(StatusDetail::kInvalidArg3));
   EXPECT_EQ(ep()->query().connect_evd, connect_);
   EXPECT_EQ(ep()->query().recv_evd, recv_);
-  EXPECT_EQ(ep()->modify({std::nullopt, std::nullopt, std::nullopt, &*evd_of(recv_), {}}),
+  EXPECT_EQ(ep()->settings().modify({std::nullopt, std::nullopt, std::nullopt, &*evd_of(recv_), {}}),
             invalid_parameter(StatusDetail::kInvalidArg3));
 }
 
@@ -132,7 +132,7 @@ TEST_F(EndpointModifyTest, DispatchersMayBecomeNull) {
   EndpointChange change;
   change.recv_evd = nullptr;
   change.connect_evd = nullptr;
-  ASSERT_EQ(ep()->modify(change), kOk);
+  ASSERT_EQ(ep()->settings().modify(change), kOk);
   EXPECT_EQ(ep()->query().recv_evd, nullptr);
   EXPECT_EQ(EventDispatcher::free(evd_of(recv_)), kOk);
   EXPECT_EQ(EventDispatcher::free(evd_of(connect_)), kOk);

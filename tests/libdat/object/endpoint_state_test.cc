@@ -79,7 +79,7 @@ class Subject {
     const auto evd = evd_of(connect_);
     change.pz = &*pz;
     change.connect_evd = &*evd;
-    EXPECT_EQ(ep_of(ep_)->modify(change), kOk);
+    EXPECT_EQ(ep_of(ep_)->settings().modify(change), kOk);
   }
   void lead_to(EndpointState state);
 
@@ -164,12 +164,12 @@ std::optional<Status> Subject::meet(EndpointEvent event) {
       EndpointChange change;
       const auto pz = pin_handle<ProtectionZone>(pz_);
       change.pz = &*pz;
-      return ep_of(ep_)->modify(change);
+      return ep_of(ep_)->settings().modify(change);
     }
     case EndpointEvent::kModifyOther: {
       EndpointChange change;
       change.attributes = [](EndpointAttributes&) {};
-      return ep_of(ep_)->modify(change);
+      return ep_of(ep_)->settings().modify(change);
     }
     case EndpointEvent::kRequestArrived:
       return world_.device->arrive(4) != nullptr ? std::optional<Status>(kOk) : std::nullopt;

@@ -222,7 +222,7 @@ TEST_F(ServicePointTest, ProvidersEndpointIsConfiguredAndAccepted) {
   const auto pz = pin_handle<ProtectionZone>(pz_);
   EndpointChange change;
   change.pz = &*pz;
-  ASSERT_EQ(ep_of(ep)->modify(change), kOk);
+  ASSERT_EQ(ep_of(ep)->settings().modify(change), kOk);
   EXPECT_EQ(ConnectionRequest::accept(cr_of(cr), &*ep_of(ep_), {}), invalid_handle(StatusDetail::kInvalidHandleEp));
   EXPECT_EQ(ConnectionRequest::accept(cr_of(cr), nullptr, {}), kOk);
   EXPECT_TRUE(answer->is_accepted);

@@ -138,16 +138,16 @@ class WatermarkTest : public SharedReceiveQueueTest {
 };
 
 TEST_F(WatermarkTest, BecomeLimitsOfTheQueuePair) {
-  EXPECT_EQ(ep_of(ep_)->set_watermarks(3, 5), kOk);
+  EXPECT_EQ(ep_of(ep_)->settings().set_watermarks(3, 5), kOk);
   EXPECT_EQ(queue_pair().soft_limit, 3u);
   EXPECT_EQ(queue_pair().hard_limit, 5u);
-  EXPECT_EQ(ep_of(ep_)->set_watermarks(kNoWatermark, kNoWatermark), kOk);
+  EXPECT_EQ(ep_of(ep_)->settings().set_watermarks(kNoWatermark, kNoWatermark), kOk);
   EXPECT_EQ(queue_pair().soft_limit, hca::kNoRecvLimit);
   EXPECT_EQ(queue_pair().hard_limit, hca::kNoRecvLimit);
 }
 
 TEST_F(WatermarkTest, TheSoftOneIsToldWithItsReason) {
-  EXPECT_EQ(ep_of(ep_)->set_watermarks(3, 5), kOk);
+  EXPECT_EQ(ep_of(ep_)->settings().set_watermarks(3, 5), kOk);
   queue_pair().sink().on_recv_limit();
   const AsyncError error = next_error();
   EXPECT_EQ(error.object, ep_);
@@ -156,18 +156,18 @@ TEST_F(WatermarkTest, TheSoftOneIsToldWithItsReason) {
 }
 
 TEST_F(WatermarkTest, AnotherQueuePairGetsThemTooButTheSoftOneOnlyUntilItWasTold) {
-  EXPECT_EQ(ep_of(ep_)->set_watermarks(3, 5), kOk);
+  EXPECT_EQ(ep_of(ep_)->settings().set_watermarks(3, 5), kOk);
   EndpointChange change;
   const Handle other = world_.make_pz();
   const auto zone = pin_handle<ProtectionZone>(other);
   change.pz = zone.get();
-  EXPECT_EQ(ep_of(ep_)->modify(change), kOk);
+  EXPECT_EQ(ep_of(ep_)->settings().modify(change), kOk);
   EXPECT_EQ(queue_pair().soft_limit, 3u);
   EXPECT_EQ(queue_pair().hard_limit, 5u);
   queue_pair().sink().on_recv_limit();
   const auto first = pin_handle<ProtectionZone>(pz_);
   change.pz = first.get();
-  EXPECT_EQ(ep_of(ep_)->modify(change), kOk);
+  EXPECT_EQ(ep_of(ep_)->settings().modify(change), kOk);
   EXPECT_EQ(queue_pair().soft_limit, hca::kNoRecvLimit);
   EXPECT_EQ(queue_pair().hard_limit, 5u);
 }

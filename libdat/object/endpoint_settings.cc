@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// dat_ep_modify. Whatever a queue pair cannot change in place asks for a new one.
+#include "libdat/object/endpoint_settings.h"
+
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <string>
 
 #include "base/narrow.h"
-#include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/handle_words.h"
 #include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
 #include "libdat/object/refusal.h"
 #include "libdat/object/shared_receive_queue.h"
@@ -22,6 +24,12 @@ template <typename T>
 std::shared_ptr<T> share(T* object) {
   if (object == nullptr) return nullptr;
   return std::static_pointer_cast<T>(object->shared_from_this());
+}
+
+// The segments of a receive are the shared queue's matter.
+EndpointAttributes with_queue(EndpointAttributes attributes, const SharedReceiveQueue* srq) {
+  if (srq != nullptr) attributes.max_recv_iov = srq->max_recv_iov();
+  return attributes;
 }
 
 // Queues may be larger than asked for. Numbers of reads are what the peer is told, so they are exact.
@@ -38,8 +46,74 @@ void make_room_for(std::uint32_t posted, const EndpointAttributes& old, Endpoint
 
 }  // namespace
 
+EndpointSettings::EndpointSettings(const Object& ep, const EndpointSinks& sinks, EndpointBindings& bindings,
+                                   const EndpointWords& words, base::Mutex<locks::kModify>& modify_mutex,
+                                   base::Mutex<locks::kEndpoint>& mutex)
+    : ep_(ep),
+      sinks_(sinks),
+      bindings_(bindings),
+      words_(words),
+      modify_mutex_(modify_mutex),
+      mutex_(mutex),
+      device_(ep.ia().shared_device()) {}
+
+Status EndpointSettings::check(const EndpointConfig& config, const hca::DeviceAttributes& device) {
+  if (config.attributes == nullptr) return kOk;
+  const StatusDetail argument = config.srq == nullptr ? StatusDetail::kInvalidArg6 : StatusDetail::kInvalidArg7;
+  return check_attributes(with_queue(*config.attributes, config.srq), device, argument);
+}
+
+Status EndpointSettings::set_up(const EndpointConfig& config) {
+  const hca::DeviceAttributes& device = device_->attributes();
+  if (config.srq != nullptr) {
+    srq_ = &config.srq->device() == device_.get() ? config.srq->use() : nullptr;
+    if (srq_ == nullptr) return invalid_handle(StatusDetail::kInvalidHandleSrq);
+  }
+  const std::lock_guard lock(modify_mutex_);
+  const EndpointAttributes wanted = config.attributes == nullptr ? default_attributes(device) : *config.attributes;
+  attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
+  const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
+                              config.srq};
+  bindings_.make_room_locked();
+  std::unique_ptr<EndpointBinding> made;
+  const Status status = EndpointBinding::create(device_, binding, ep_.handle(), sinks_, made);
+  if (!status.ok()) return status;
+  const Status connect_status = set_connect_evd_locked(config.connect_evd);
+  if (!connect_status.ok()) return connect_status;
+  is_soft_watermark_armed_.store(true);
+  if (attributes_.srq_soft_hw != kNoWatermark) apply_watermarks_locked(*made);
+  const std::lock_guard inner(mutex_);
+  bindings_.add_locked(std::move(made));
+  return kOk;
+}
+
+void EndpointSettings::end() {
+  srq_.reset();
+  std::shared_ptr<EventDispatcher> connect_evd;
+  {
+    const std::lock_guard lock(mutex_);
+    connect_evd = std::move(connect_evd_);
+  }
+  if (connect_evd != nullptr) connect_evd->remove_stream();
+}
+
+const EndpointAttributes& EndpointSettings::attributes_locked() const {
+  base::require_lock(locks::kEndpoint);
+  return attributes_;
+}
+
+const std::shared_ptr<EventDispatcher>& EndpointSettings::connect_evd_locked() const {
+  base::require_lock(locks::kEndpoint);
+  return connect_evd_;
+}
+
+std::shared_ptr<EventDispatcher> EndpointSettings::connect_evd() const {
+  const std::lock_guard lock(mutex_);
+  return connect_evd_;
+}
+
 // What creating an EP would call a bad handle or an unsupported model is here a parameter that is bad or not supported.
-Status Endpoint::modify(const EndpointChange& change) {
+Status EndpointSettings::modify(const EndpointChange& change) {
   std::lock_guard lock(modify_mutex_);
   EndpointAttributes wanted = attributes_;
   if (change.attributes) change.attributes(wanted);
@@ -50,7 +124,7 @@ Status Endpoint::modify(const EndpointChange& change) {
 }
 
 // Names the part of ep_param that `detail` means, and what it is.
-Status Endpoint::refuse_part(const EndpointChange& change, StatusDetail detail) const {
+Status EndpointSettings::refuse_part(const EndpointChange& change, StatusDetail detail) const {
   const char* field = "pz_handle";
   const char* rule = "a live PZ of this adapter";
   const Object* part = change.pz.value_or(nullptr);
@@ -72,11 +146,11 @@ Status Endpoint::refuse_part(const EndpointChange& change, StatusDetail detail) 
   }
   return because(invalid_parameter(kParameters), [&] {
     const Handle handle = part == nullptr ? nullptr : part->handle();
-    return std::string(field) + " of ep_param is " + handle_text(handle, &ia()) + "; allowed is " + rule;
+    return std::string(field) + " of ep_param is " + handle_text(handle, &ep_.ia()) + "; allowed is " + rule;
   });
 }
 
-Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const {
+Status EndpointSettings::check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const {
   if (change.attributes) {
     const Status status = check_attributes(wanted, device_->attributes(), kParameters);
     if (!status.ok()) return status;
@@ -85,7 +159,7 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
                         change.connect_evd.has_value() || change.attributes;
   const bool is_zone_refused = change.pz.has_value() && !bindings_.allows(EndpointEvent::kModifyZone);
   if (!is_zone_refused && (!is_other || bindings_.allows(EndpointEvent::kModifyOther))) return kOk;
-  const EndpointState now = state();
+  const EndpointState now = bindings_.state();
   return because(wrong_state(now), [&] {
     const std::string fields = is_zone_refused ? "pz_handle" : "the EVDs and attributes";
     return words_.subject() + " is " + object::name_of(now) + ", and " + fields + " can be modified " +
@@ -94,7 +168,7 @@ Status Endpoint::check_modify(const EndpointChange& change, const EndpointAttrib
   });
 }
 
-Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
+Status EndpointSettings::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
   base::require_lock(locks::kModify);
   BindingConfig config = bindings_.now().config();
   config.attributes = attributes_;
@@ -131,7 +205,7 @@ Status Endpoint::change_locked(const EndpointChange& change, const EndpointAttri
   return kOk;
 }
 
-bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
+bool EndpointSettings::needs_new_binding_locked(const BindingConfig& config) const {
   base::require_lock(locks::kModify);
   const BindingConfig& now = bindings_.now().config();
   if (config.pz != now.pz || config.recv_evd != now.recv_evd || config.request_evd != now.request_evd) {
@@ -147,7 +221,7 @@ bool Endpoint::needs_new_binding_locked(const BindingConfig& config) const {
 
 // Posted receives move along: they are of the EP, not of its PZ, and one that does not match a new PZ fails when it is
 // used. Without a PZ there is no place for them; and how they are told of is settled when they are posted.
-Status Endpoint::rebind_locked(BindingConfig config) {
+Status EndpointSettings::rebind_locked(BindingConfig config) {
   base::require_lock(locks::kModify);
   EndpointBinding& old = bindings_.newest_locked();
   hca::QueuePair* const heritage = old.queue_pair();
@@ -163,8 +237,8 @@ Status Endpoint::rebind_locked(BindingConfig config) {
   return kOk;
 }
 
-Status Endpoint::refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const {
-  return because(wrong_state(state()), [&] {
+Status EndpointSettings::refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const {
+  return because(wrong_state(bindings_.state()), [&] {
     const char* const what = config.pz == nullptr ? "pz_handle cannot become DAT_HANDLE_NULL"
                                                   : "recv_completion_flags of the attributes cannot change";
     return count_text(posted, "receive") + (posted == 1 ? " is" : " are") + " posted on " + words_.name() +
@@ -173,9 +247,9 @@ Status Endpoint::refuse_with_receives(std::uint32_t posted, const BindingConfig&
 }
 
 // A binding that has the posted receives of `heritage`, which may be null.
-Status Endpoint::succeed_binding(hca::QueuePair* heritage, const BindingConfig& config,
-                                 std::unique_ptr<EndpointBinding>& made) try {
-  const Status status = EndpointBinding::create(device_, config, handle(), {*this, *this}, made);
+Status EndpointSettings::succeed_binding(hca::QueuePair* heritage, const BindingConfig& config,
+                                         std::unique_ptr<EndpointBinding>& made) try {
+  const Status status = EndpointBinding::create(device_, config, ep_.handle(), sinks_, made);
   if (!status.ok() || heritage == nullptr || made->queue_pair() == nullptr) return status;
   const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
   return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);
@@ -183,7 +257,8 @@ Status Endpoint::succeed_binding(hca::QueuePair* heritage, const BindingConfig& 
   return insufficient_resources(StatusDetail::kResourceMemory);
 }
 
-Status Endpoint::set_connect_evd_locked(EventDispatcher* evd) {
+Status EndpointSettings::set_connect_evd_locked(EventDispatcher* evd) {
+  base::require_lock(locks::kModify);
   if (evd != nullptr) {
     const bool is_good = evd->takes(kConnectionStream) && &evd->device() == device_.get();
     if (!is_good || !evd->add_stream()) {
