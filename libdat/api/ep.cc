@@ -49,13 +49,6 @@ Status pin_parts(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd, DA
   return object::kOk;
 }
 
-// The shape that the calls without further arguments share.
-DAT_RETURN call_on_ep(DAT_EP_HANDLE ep_handle, Status (Endpoint::*function)()) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
-  if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
-  return answer_of([&] { return (*ep.*function)(); });
-}
-
 }  // namespace
 
 DAT_RETURN ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE recv_evd,
@@ -122,7 +115,9 @@ DAT_RETURN ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE* state, DAT_BOOLE
 }
 
 DAT_RETURN ep_reset(DAT_EP_HANDLE ep_handle) {
-  return call_on_ep(ep_handle, &Endpoint::reset);
+  const auto ep = pin_handle<Endpoint>(ep_handle);
+  if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  return answer_of([&] { return ep->connection().reset(); });
 }
 
 DAT_RETURN ep_free(DAT_EP_HANDLE ep_handle) {

@@ -84,7 +84,7 @@ DAT_RETURN ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_addr
                          .flags = number_of(flags)};
   const Status address = read_address(*remote_ia_address, request.remote);
   if (!address.ok()) return return_code(address);
-  return answer_of([&] { return ep->connect(request); });
+  return answer_of([&] { return ep->connection().connect(request); });
 }
 
 DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle, DAT_TIMEOUT timeout,
@@ -100,14 +100,14 @@ DAT_RETURN ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE dup_ep_handle, 
                                .timeout_us = timeout,
                                .private_data = private_data_of(private_data_size, private_data),
                                .qos = number_of(qos)};
-  return answer_of([&] { return ep->connect_like(*dup_ep, request); });
+  return answer_of([&] { return ep->connection().connect_like(dup_ep->connection(), request); });
 }
 
 DAT_RETURN ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS flags) {
   const auto ep = pin_handle<Endpoint>(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   if (has_unknown_bits(flags, DAT_CLOSE_GRACEFUL_FLAG)) return refuse_argument(2);
-  return answer_of([&] { return ep->disconnect(number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG); });
+  return answer_of([&] { return ep->connection().disconnect(number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG); });
 }
 
 #if SOFTDAT_ABI == 20
@@ -127,7 +127,7 @@ DAT_RETURN ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_
   const Status address = read_address(*remote_ia_address, request.remote);
   if (!address.ok()) return return_code(address);
   if (request.conn_qual == 0) return return_code(object::invalid_address(StatusDetail::kInvalidAddressMalformed));
-  return answer_of([&] { return ep->connect(request); });
+  return answer_of([&] { return ep->connection().connect(request); });
 }
 
 #endif

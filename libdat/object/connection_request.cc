@@ -57,7 +57,7 @@ ConnectionRequest::ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::
     : Object(kKind, &ia),
       request_(std::move(request)),
       ep_(std::move(ep)),
-      held_(ep_ == nullptr ? Reservation::kNone : ep_->reservation()),
+      held_(ep_ == nullptr ? Reservation::kNone : ep_->connection().reservation()),
       communicator_(communicator),
       private_data_(copy_of(request_->private_data())),
       remote_address_(socket_address(request_->remote_address().with_port(0))) {}
@@ -70,7 +70,7 @@ std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
   try {
     return std::shared_ptr<ConnectionRequest>(new ConnectionRequest(ia, std::move(request), ep, communicator));
   } catch (const std::bad_alloc&) {
-    if (ep != nullptr) ep->give_back(ep->reservation());
+    if (ep != nullptr) ep->connection().give_back(ep->connection().reservation());
     return nullptr;
   }
 }
@@ -124,7 +124,7 @@ Status ConnectionRequest::accept_with(Endpoint* ep, std::span<const std::byte> p
   if (private_data.size() > ia().device().attributes().max_private_data) {
     return invalid_parameter(StatusDetail::kInvalidArg3);
   }
-  return chosen->accept(*request_, held_, private_data, communicator_);
+  return chosen->connection().accept(*request_, held_, private_data, communicator_);
 }
 
 // A peer that has gone in the meantime needs no answer.
@@ -168,7 +168,7 @@ ConnectionRequestParameters ConnectionRequest::query() const {
 void ConnectionRequest::detach() {
   SOFTDAT_DEBUG_CHECK(request_ != nullptr, "a request keeps the peer's until it ends");
   request_.reset();
-  if (!is_accepted_.load() && ep_ != nullptr) ep_->give_back(held_);
+  if (!is_accepted_.load() && ep_ != nullptr) ep_->connection().give_back(held_);
 }
 
 }  // namespace softdat::object

@@ -42,7 +42,7 @@ DatagramNotice Endpoint::make_notice(const hca::DatagramEvent& event) {
   } catch (const std::bad_alloc&) {
     // Ending it will be answered as if it had been ended before.
   }
-  if (const hca::Bytes* kept = keep_locked(event.private_data)) {
+  if (const hca::Bytes* kept = connection_.keep_locked(event.private_data)) {
     notice.private_data = kept->data();
     notice.private_data_size = base::narrow<std::uint32_t>(kept->size());
   }
@@ -55,12 +55,10 @@ void Endpoint::tell_exchange(const hca::DatagramEvent& event) const try {
   hca::Failure failure;
   failure.rule = hca::rule_of(event.type);
   if (failure.rule == hca::Rule::kUnknown) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!origin_) return;
-    failure.remote = origin_->remote;
-    failure.service_id = origin_->conn_qual;
-  }
+  const std::optional<EndpointConnection::Origin> origin = connection_.origin();
+  if (!origin) return;
+  failure.remote = origin->remote;
+  failure.service_id = origin->conn_qual;
   const std::string remedy = remedy_text(failure);
   base::say("the exchange for datagrams fails: " + rule_text(failure) + " (" + words_.name() + ")." +
             (remedy.empty() ? "" : ' ' + remedy) + " See dat_ib_extensions(3).");

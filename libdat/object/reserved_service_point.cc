@@ -37,7 +37,7 @@ Status ReservedServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qua
 
 Status ReservedServicePoint::start_listening() {
   if (ep_ != nullptr) {
-    if (const Status status = ep_->reserve(); !status.ok()) return status;
+    if (const Status status = ep_->connection().reserve(); !status.ok()) return status;
   }
   Status status = invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   if (evd_->add_stream()) {
@@ -50,7 +50,7 @@ Status ReservedServicePoint::start_listening() {
     evd_->remove_stream();
     status = creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
   }
-  if (ep_ != nullptr) ep_->release_reservation();
+  if (ep_ != nullptr) ep_->connection().release_reservation();
   return status;
 }
 
@@ -63,7 +63,7 @@ void ReservedServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
   evd_->remove_stream();
-  if (ep_ != nullptr && !is_spent_.load()) ep_->release_reservation();
+  if (ep_ != nullptr && !is_spent_.load()) ep_->connection().release_reservation();
 }
 
 ReservedServicePointParameters ReservedServicePoint::query() const {
@@ -74,14 +74,14 @@ ReservedServicePointParameters ReservedServicePoint::query() const {
 void ReservedServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
   if (hca::asks_for_datagrams(*request) || is_spent_.exchange(true)) return;
   std::shared_ptr<Endpoint> ep = ep_ == nullptr ? Endpoint::create_tentative(ia(), *request) : ep_;
-  const bool is_ready = ep != nullptr && (ep_ == nullptr || ep_->on_request_arrived(*request));
+  const bool is_ready = ep != nullptr && (ep_ == nullptr || ep_->connection().on_request_arrived(*request));
   if (is_ready && ConnectionRequest::announce(*this, conn_qual_, *evd_, std::move(request), ep)) {
     return;
   }
   // The next one may find room.
   if (ep_ != nullptr) {
-    ep_->release_reservation();
-    static_cast<void>(ep_->reserve());
+    ep_->connection().release_reservation();
+    static_cast<void>(ep_->connection().reserve());
   }
   is_spent_.store(false);
 }

@@ -8,7 +8,7 @@ namespace {
 class EndpointPostTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(ep_->connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
+    ASSERT_EQ(ep_->connection().connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
     queue_pair().establish();
   }
   FakeQueuePair& queue_pair() { return *world_.device->queue_pairs.front(); }
@@ -176,7 +176,7 @@ TEST_F(EndpointPostTest, TooManySegmentsAreRefused) {
 // "If the operation returns successfully for the Endpoint in the DAT_EP_STATE_DISCONNECTED state,
 // the posted Send is immediately flushed"
 TEST_F(EndpointPostTest, DisconnectedEndpointFlushes) {
-  ASSERT_EQ(ep_->disconnect(false), kOk);
+  ASSERT_EQ(ep_->connection().disconnect(false), kOk);
   ASSERT_EQ(ep_->posts().post_send(local_, 5, 0), kOk);
   ASSERT_EQ(ep_->posts().post_recv(local_, 6, 0), kOk);
   EXPECT_EQ(next(request_).status, DtoStatus::kFlushed);

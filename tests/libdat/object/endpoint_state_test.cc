@@ -51,7 +51,9 @@ class Subject {
 
  private:
   FakeQueuePair& queue_pair() { return *world_.device->queue_pairs.back(); }
-  Status connect() { return ep_of(ep_)->connect({.remote = {0x7f000002, 0}, .conn_qual = 9, .timeout_us = 1000}); }
+  Status connect() {
+    return ep_of(ep_)->connection().connect({.remote = {0x7f000002, 0}, .conn_qual = 9, .timeout_us = 1000});
+  }
   Status reserve(std::uint64_t qualifier) {
     return ReservedServicePoint::create(*pin_handle<InterfaceAdapter>(world_.ia), qualifier, &*ep_of(ep_), *evd_of(cr_),
                                         rsp_);
@@ -116,11 +118,11 @@ void Subject::lead_to(EndpointState state) {
       return;
     case kDisconnectPending:
       lead_to(kConnected);
-      EXPECT_EQ(ep_of(ep_)->disconnect(true), kOk);
+      EXPECT_EQ(ep_of(ep_)->connection().disconnect(true), kOk);
       return;
     case kDisconnected:
       lead_to(kConnected);
-      EXPECT_EQ(ep_of(ep_)->disconnect(false), kOk);
+      EXPECT_EQ(ep_of(ep_)->connection().disconnect(false), kOk);
       return;
     case kCompletionPending:
       lead_to(kPassiveConnectionPending);
@@ -149,11 +151,11 @@ std::optional<Status> Subject::meet(EndpointEvent event) {
       return ConnectionRequest::accept(pin_handle<ConnectionRequest>(next_request()), &*ep_of(ep_), {});
     }
     case EndpointEvent::kDisconnectGraceful:
-      return ep_of(ep_)->disconnect(true);
+      return ep_of(ep_)->connection().disconnect(true);
     case EndpointEvent::kDisconnectAbrupt:
-      return ep_of(ep_)->disconnect(false);
+      return ep_of(ep_)->connection().disconnect(false);
     case EndpointEvent::kReset:
-      return ep_of(ep_)->reset();
+      return ep_of(ep_)->connection().reset();
     case EndpointEvent::kFree:
       return Endpoint::free(ep_of(ep_));
     case EndpointEvent::kPostRequest:

@@ -18,7 +18,9 @@ class EndpointTest : public testing::Test {
  protected:
   FakeQueuePair& queue_pair() { return *world_.device->queue_pairs.back(); }
   Pin<Endpoint> ep() { return ep_of(ep_); }
-  Status connect() { return ep()->connect({.remote = {0x7f000002, 99}, .conn_qual = 1u << 20, .timeout_us = 5}); }
+  Status connect() {
+    return ep()->connection().connect({.remote = {0x7f000002, 99}, .conn_qual = 1u << 20, .timeout_us = 5});
+  }
   ConnectionNotice next_notice() {
     Event event;
     EXPECT_EQ(evd_of(connect_)->dequeue(event), kOk);
@@ -130,7 +132,7 @@ TEST_F(EndpointTest, NullDispatchersAreAllowed) {
   const Handle other = world_.make_ep(pz_, nullptr, nullptr, nullptr);
   FakeQueuePair& theirs = queue_pair();
   auto pin = ep_of(other);
-  ASSERT_EQ(pin->connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
+  ASSERT_EQ(pin->connection().connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
   theirs.establish();
   // Nobody sees the completions, and they never stand in the way.
   for (int i = 0; i < 1000; ++i) {
@@ -145,21 +147,21 @@ TEST_F(EndpointTest, NullDispatchersAreAllowed) {
 TEST_F(EndpointTest, EndpointWithoutZoneWaitsForOne) {
   const Handle other = world_.make_ep(nullptr, recv_, request_, connect_);
   const Status no_zone = invalid_state(StatusDetail::kInvalidStateEpPz);
-  EXPECT_EQ(ep_of(other)->connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), no_zone);
+  EXPECT_EQ(ep_of(other)->connection().connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), no_zone);
   EXPECT_EQ(ep_of(other)->posts().post_recv({}, 1, 0), no_zone);
   EXPECT_TRUE(ep_of(other)->status().is_recv_idle);
-  EXPECT_EQ(ep_of(other)->reset(), kOk);
+  EXPECT_EQ(ep_of(other)->connection().reset(), kOk);
   EXPECT_EQ(Endpoint::free(ep_of(other)), kOk);
 }
 
 TEST_F(EndpointTest, ConnectPassesEverythingOn) {
   const auto data = bytes_of("hello");
-  ASSERT_EQ(ep()->connect({.remote = {0x7f000009, 4242},
-                           .conn_qual = 0x8000000000000001u,
-                           .timeout_us = 2'000'000,
-                           .private_data = data,
-                           .qos = 0x0f,
-                           .flags = 1}),
+  ASSERT_EQ(ep()->connection().connect({.remote = {0x7f000009, 4242},
+                                        .conn_qual = 0x8000000000000001u,
+                                        .timeout_us = 2'000'000,
+                                        .private_data = data,
+                                        .qos = 0x0f,
+                                        .flags = 1}),
             kOk);
   EXPECT_EQ(queue_pair().connected_to.remote.ipv4, 0x7f000009u);
   EXPECT_EQ(queue_pair().connected_to.remote.port, 0);
@@ -176,7 +178,7 @@ TEST_F(EndpointTest, BadConnectArgumentsAreNamedAndChangeNothing) {
   const auto refused = [&](const std::function<void(ConnectRequest&)>& spoil) {
     ConnectRequest request = good;
     spoil(request);
-    return ep()->connect(request);
+    return ep()->connection().connect(request);
   };
   EXPECT_EQ(refused([](auto& r) { r.timeout_us = 0; }), invalid_parameter(StatusDetail::kInvalidArg4));
   EXPECT_EQ(refused([&](auto& r) { r.private_data = too_much; }), invalid_parameter(StatusDetail::kInvalidArg5));
@@ -184,7 +186,7 @@ TEST_F(EndpointTest, BadConnectArgumentsAreNamedAndChangeNothing) {
   EXPECT_EQ(refused([](auto& r) { r.flags = 4; }), invalid_parameter(StatusDetail::kInvalidArg8));
   EXPECT_EQ(refused([](auto& r) { r.flags = 2; }), model_not_supported());
   EXPECT_EQ(ep()->state(), EndpointState::kUnconnected);
-  EXPECT_EQ(ep()->connect(good), kOk);
+  EXPECT_EQ(ep()->connection().connect(good), kOk);
 }
 
 TEST_F(EndpointTest, EveryEndOfAConnectionHasItsEvent) {
@@ -204,7 +206,7 @@ TEST_F(EndpointTest, EveryEndOfAConnectionHasItsEvent) {
     EXPECT_EQ(notice.result, result);
     EXPECT_EQ(notice.private_data_size, 0u);
     EXPECT_EQ(ep()->status().state, EndpointState::kDisconnected);
-    ASSERT_EQ(ep()->reset(), kOk);
+    ASSERT_EQ(ep()->connection().reset(), kOk);
   }
 }
 
@@ -220,21 +222,21 @@ TEST_F(EndpointTest, PrivateDataStaysUntilReset) {
   ASSERT_EQ(established.private_data_size, 5u);
   EXPECT_EQ(std::memcmp(established.private_data, "first", 5), 0);
   EXPECT_EQ(std::memcmp(broken.private_data, "second", 6), 0);
-  EXPECT_EQ(ep()->reset(), kOk);
+  EXPECT_EQ(ep()->connection().reset(), kOk);
 }
 
 TEST_F(EndpointTest, DisconnectIsHeardOnce) {
   ASSERT_EQ(connect(), kOk);
   queue_pair().establish();
   next_notice();
-  EXPECT_EQ(ep()->disconnect(true), kOk);
+  EXPECT_EQ(ep()->connection().disconnect(true), kOk);
   EXPECT_EQ(ep()->status().state, EndpointState::kDisconnectPending);
-  EXPECT_EQ(ep()->disconnect(true), kOk);  // "has no effect"
+  EXPECT_EQ(ep()->connection().disconnect(true), kOk);  // "has no effect"
   EXPECT_TRUE(is_quiet());
-  EXPECT_EQ(ep()->disconnect(false), kOk);
+  EXPECT_EQ(ep()->connection().disconnect(false), kOk);
   EXPECT_EQ(next_notice().result, ConnectionResult::kDisconnected);
-  EXPECT_EQ(ep()->disconnect(false), kOk);
-  EXPECT_EQ(ep()->disconnect(true), kOk);
+  EXPECT_EQ(ep()->connection().disconnect(false), kOk);
+  EXPECT_EQ(ep()->connection().disconnect(true), kOk);
   EXPECT_TRUE(is_quiet());
 }
 
@@ -269,7 +271,7 @@ TEST_F(EndpointTest, DispatcherOfAnotherOpeningMayGoFirst) {
   const Handle theirs = other->make_evd(kConnectionStream);
   const Handle mine = world_.make_ep(pz_, recv_, request_, theirs);
   FakeQueuePair& pair = queue_pair();
-  ASSERT_EQ(ep_of(mine)->connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
+  ASSERT_EQ(ep_of(mine)->connection().connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
   EXPECT_EQ(other->close(false), kOk);
   EXPECT_FALSE(evd_of(theirs));
   pair.establish();
