@@ -37,7 +37,7 @@ DAT_RETURN free_exchange(DAT_HANDLE handle, va_list arguments) {
   const auto exchange = va_arg(arguments, DAT_CONTEXT);
   const auto ep = pin_handle<Endpoint>(handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
-  return return_code(ep->end_exchange(exchange.as_64));
+  return return_code(ep->exchanges().end(exchange.as_64));
 }
 
 DAT_RETURN free_address_handle(DAT_HANDLE handle, va_list arguments) {

@@ -142,4 +142,8 @@ void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
   report_end(event);
 }
 
+void Endpoint::on_datagram_event(const hca::DatagramEvent& event) {
+  if (const auto evd = settings_.connect_evd()) exchanges_.begin(event, *evd);
+}
+
 }  // namespace softdat::object

@@ -16,6 +16,7 @@
 #include "libdat/object/endpoint_bindings.h"
 #include "libdat/object/endpoint_connection.h"
 #include "libdat/object/endpoint_counters.h"
+#include "libdat/object/endpoint_exchanges.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/endpoint_posts.h"
 #include "libdat/object/endpoint_settings.h"
@@ -46,9 +47,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // The data path.
   EndpointPosts posts() { return {bindings_, words_}; }
 
-  // dat_ib_ud_cm_free: ends the exchange of a DatagramNotice. INVALID_PARAMETER if there is no such exchange.
-  Status end_exchange(std::uint64_t exchange);
-
   // How it is modified.
   EndpointSettings& settings() { return settings_; }
   // What it counts.
@@ -58,6 +56,9 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // How it is connected.
   EndpointConnection& connection() { return connection_; }
   const EndpointConnection& connection() const { return connection_; }
+
+  // The exchanges of an EP for datagrams.
+  EndpointExchanges& exchanges() { return exchanges_; }
 
   // The queues of receives and completions. Never waits for a lock: nothing if another call holds it.
   struct Feeds {
@@ -84,8 +85,6 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // Object
   void detach() override;
 
-  DatagramNotice make_notice(const hca::DatagramEvent& event);
-  void tell_exchange(const hca::DatagramEvent& event) const;
   void report_end(const hca::ConnectionEvent& event);
 
   // Held while the binding is replaced or a connection is begun or reset, so that none uses a binding that another
@@ -101,9 +100,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   EndpointCounters counters_{*this, bindings_, mutex_};
   EndpointSettings settings_{*this, {*this, *this}, bindings_, words_, modify_mutex_, mutex_};
   EndpointConnection connection_{*this, bindings_, words_, counters_, modify_mutex_, mutex_};
-
-  std::uint64_t last_exchange_ = 0;
-  std::set<std::uint64_t> exchanges_;  // those that the consumer has not ended
+  EndpointExchanges exchanges_{*this, connection_, words_, mutex_};
 };
 
 }  // namespace softdat::object

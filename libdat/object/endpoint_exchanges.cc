@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The exchanges of an endpoint for datagrams, by which address handles are got.
+#include "libdat/object/endpoint_exchanges.h"
+
+#include <mutex>
 #include <new>
 
 #include "base/narrow.h"
 #include "base/words.h"
 #include "libdat/object/address_handle.h"
-#include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/failure_text.h"
 #include "libdat/object/hca_status.h"
@@ -13,13 +14,14 @@
 #include "libdat/object/socket_address.h"
 
 namespace softdat::object {
-Status Endpoint::end_exchange(std::uint64_t exchange) {
+
+Status EndpointExchanges::end(std::uint64_t exchange) {
   std::lock_guard lock(mutex_);
-  return exchanges_.erase(exchange) == 1 ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
+  return open_.erase(exchange) == 1 ? kOk : invalid_parameter(StatusDetail::kInvalidArg3);
 }
 
-DatagramNotice Endpoint::make_notice(const hca::DatagramEvent& event) {
-  DatagramNotice notice{.ep = handle(),
+DatagramNotice EndpointExchanges::make_notice(const hca::DatagramEvent& event) {
+  DatagramNotice notice{.ep = ep_.handle(),
                         .private_data = nullptr,
                         .private_data_size = 0,
                         .result = connection_result(event.type),
@@ -31,14 +33,14 @@ DatagramNotice Endpoint::make_notice(const hca::DatagramEvent& event) {
   if (event.peer != nullptr) {
     notice.qp_number = event.peer->qp_number();
     notice.peer = socket_address(event.peer->address());
-    notice.address_handle = AddressHandle::create(ia(), event.peer);
+    notice.address_handle = AddressHandle::create(ep_.ia(), event.peer);
     // Without a handle there is nobody to send to.
     if (notice.address_handle == nullptr) notice.result = ConnectionResult::kUnreachable;
   }
   std::lock_guard lock(mutex_);
-  notice.exchange = ++last_exchange_;
+  notice.exchange = ++last_;
   try {
-    exchanges_.insert(notice.exchange);
+    open_.insert(notice.exchange);
   } catch (const std::bad_alloc&) {
     // Ending it will be answered as if it had been ended before.
   }
@@ -50,7 +52,7 @@ DatagramNotice Endpoint::make_notice(const hca::DatagramEvent& event) {
 }
 
 // Why there is no exchange that this side has asked for.
-void Endpoint::tell_exchange(const hca::DatagramEvent& event) const try {
+void EndpointExchanges::tell_failure(const hca::DatagramEvent& event) const try {
   if (event.peer != nullptr || event.is_passive || !base::are_words_wanted()) return;
   hca::Failure failure;
   failure.rule = hca::rule_of(event.type);
@@ -65,13 +67,11 @@ void Endpoint::tell_exchange(const hca::DatagramEvent& event) const try {
 } catch (const std::bad_alloc&) {
 }
 
-void Endpoint::on_datagram_event(const hca::DatagramEvent& event) {
-  const std::shared_ptr<EventDispatcher> evd = settings_.connect_evd();
-  if (evd == nullptr) return;
+void EndpointExchanges::begin(const hca::DatagramEvent& event, EventDispatcher& evd) {
   const DatagramNotice notice = make_notice(event);
-  tell_exchange(event);
-  if (notice.address_handle != nullptr) ia().count(ia_counter::kAddressResolved);
-  if (evd->post({nullptr, notice}) || notice.address_handle == nullptr) return;
+  tell_failure(event);
+  if (notice.address_handle != nullptr) ep_.ia().count(ia_counter::kAddressResolved);
+  if (evd.post({nullptr, notice}) || notice.address_handle == nullptr) return;
   // Nobody will ever hear of the handle.
   if (auto unheard = pin_handle<AddressHandle>(notice.address_handle)) {
     static_cast<void>(AddressHandle::free(std::move(unheard)));
