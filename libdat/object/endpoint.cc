@@ -4,19 +4,12 @@
 #include <algorithm>
 #include <new>
 
-#include "base/log.h"
 #include "base/narrow.h"
-#include "base/probe.h"
 #include "libdat/object/counter_publisher.h"
 #include "libdat/object/event_dispatcher.h"
-#include "libdat/object/hca_status.h"
 #include "libdat/object/interface_adapter.h"
 #include "libdat/object/protection_zone.h"
-#include "libdat/object/refusal.h"
-#include "libdat/object/run_report.h"
 #include "libdat/object/shared_receive_queue.h"
-#include "libdat/object/socket_address.h"
-#include "libdat/object/timeout.h"
 
 namespace softdat::object {
 namespace {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // EP: an endpoint. It adds DAT's arguments, events and service points to a queue pair, whose state is the connection's.
+//
+// The EP is made of parts, one for each concern, that it owns by value and gives out. Each says in its header what it
+// does, which lock guards it and what it refuses: bindings (state), words, posts, counters, settings, connection,
+// exchanges. The EP itself is the handle's object and the sink of its queue pairs.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "hca/datagram.h"
 #include "libdat/object/endpoint_bindings.h"
@@ -22,16 +20,12 @@
 #include "libdat/object/endpoint_settings.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/endpoint_words.h"
-#include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
-#include "libdat/object/socket_address.h"
 #include "libdat/object/status.h"
 
 namespace softdat::object {
-
-class EventDispatcher;
 
 // All calls from any thread. Argument numbers in a Status are those of the DAT function. Lock order: docs/THREADS.md.
 class Endpoint final : public Object, private hca::QueuePairSink, private hca::DatagramSink {
@@ -44,20 +38,13 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // dat_ep_free. Allowed in every state, unless a service point holds the EP. Ends a live connection.
   static Status free(Pin<Endpoint> ep);
 
-  // The data path.
+  // The parts. They last as long as the EP.
   EndpointPosts posts() { return {bindings_, words_}; }
-
-  // How it is modified.
-  EndpointSettings& settings() { return settings_; }
-  // What it counts.
-  EndpointCounters& counters() { return counters_; }
-  // What it says of failures.
   const EndpointWords& words() const { return words_; }
-  // How it is connected.
+  EndpointCounters& counters() { return counters_; }
+  EndpointSettings& settings() { return settings_; }
   EndpointConnection& connection() { return connection_; }
   const EndpointConnection& connection() const { return connection_; }
-
-  // The exchanges of an EP for datagrams.
   EndpointExchanges& exchanges() { return exchanges_; }
 
   // The queues of receives and completions. Never waits for a lock: nothing if another call holds it.
