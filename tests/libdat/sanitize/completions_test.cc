@@ -26,7 +26,7 @@ class CompletionsTest : public testing::Test {
     make(request_, Kind::kEvd);
     make(connect_, Kind::kEvd);
     make(ep_, Kind::kEp);
-    ASSERT_EQ(ep_of(ep_)->connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
+    ASSERT_EQ(ep_of(ep_)->connection().connect({.remote = {1, 0}, .conn_qual = 1, .timeout_us = 1}), kOk);
     queue_pair().establish();
     dequeue(connect_);
   }
@@ -37,7 +37,7 @@ class CompletionsTest : public testing::Test {
 
   void post_send(std::uint64_t cookie) {
     Ledger::Posting posting(ledger_, {.kind = OperationKind::kSend, .queue = ep_, .cookie = cookie, .site = site_});
-    ASSERT_EQ(ep_of(ep_)->post_send({}, cookie, 0), kOk);
+    ASSERT_EQ(ep_of(ep_)->posts().post_send({}, cookie, 0), kOk);
     posting.accept();
   }
 
