@@ -20,6 +20,12 @@ EndpointState EndpointBindings::state() const {
   return state_of(queue_pair == nullptr ? hca::QueuePairState::kIdle : queue_pair->state(), reservation_.load());
 }
 
+void EndpointBindings::begin(std::unique_ptr<EndpointBinding> first) {
+  SOFTDAT_DEBUG_CHECK(all_.empty(), "an EP has one first binding", all_.size());
+  now_.store(first.get(), std::memory_order_release);
+  all_.push_back(std::move(first));
+}
+
 void EndpointBindings::make_room_locked() {
   base::require_lock(locks::kModify);
   all_.reserve(all_.size() + 1);

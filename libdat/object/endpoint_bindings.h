@@ -19,6 +19,9 @@ namespace softdat::object {
 
 class EndpointBindings {
  public:
+  // Throws std::bad_alloc.
+  EndpointBindings() { all_.reserve(1); }
+
   // The present binding. REQUIRES: the EP has a handle, and the caller a pin.
   const EndpointBinding& now() const { return *now_.load(std::memory_order_acquire); }
   // The present queue pair, or null: without a PZ, and once the EP has ended.
@@ -36,6 +39,8 @@ class EndpointBindings {
   // False, and nothing happens, if the reservation is another one than `from`.
   bool change_reservation(Reservation from, Reservation to) { return reservation_.compare_exchange_strong(from, to); }
 
+  // The first binding. Before others know the EP; no lock is needed.
+  void begin(std::unique_ptr<EndpointBinding> first);
   // Makes room for one more, so that add_locked() cannot fail. Throws std::bad_alloc. Under kModify.
   void make_room_locked();
   // `made` is the present binding from now on. Under kModify and kEndpoint, after make_room_locked().

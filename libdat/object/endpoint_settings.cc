@@ -69,21 +69,18 @@ Status EndpointSettings::set_up(const EndpointConfig& config) {
     srq_ = &config.srq->device() == device_.get() ? config.srq->use() : nullptr;
     if (srq_ == nullptr) return invalid_handle(StatusDetail::kInvalidHandleSrq);
   }
-  const std::lock_guard lock(modify_mutex_);
   const EndpointAttributes wanted = config.attributes == nullptr ? default_attributes(device) : *config.attributes;
   attributes_ = complete_attributes(with_queue(wanted, config.srq), device);
   const BindingConfig binding{share(config.pz), share(config.recv_evd), share(config.request_evd), attributes_,
                               config.srq};
-  bindings_.make_room_locked();
   std::unique_ptr<EndpointBinding> made;
   const Status status = EndpointBinding::create(device_, binding, ep_.handle(), sinks_, made);
   if (!status.ok()) return status;
-  const Status connect_status = set_connect_evd_locked(config.connect_evd);
+  const Status connect_status = set_connect_evd(config.connect_evd);
   if (!connect_status.ok()) return connect_status;
   is_soft_watermark_armed_.store(true);
-  if (attributes_.srq_soft_hw != kNoWatermark) apply_watermarks_locked(*made);
-  const std::lock_guard inner(mutex_);
-  bindings_.add_locked(std::move(made));
+  if (attributes_.srq_soft_hw != kNoWatermark) apply_watermarks(*made);
+  bindings_.begin(std::move(made));
   return kOk;
 }
 
@@ -183,14 +180,14 @@ Status EndpointSettings::change_locked(const EndpointChange& change, const Endpo
   EventDispatcher* const old_connect_evd = connect_evd_.get();
   const std::shared_ptr<EventDispatcher> kept = connect_evd_;
   if (change.connect_evd.has_value()) {
-    const Status status = set_connect_evd_locked(*change.connect_evd);
+    const Status status = set_connect_evd(*change.connect_evd);
     if (!status.ok()) return status;
   }
   if (needs_new_binding_locked(config)) {
     const Status status = rebind_locked(config);
     if (!status.ok()) {
       if (change.connect_evd.has_value()) {
-        static_cast<void>(set_connect_evd_locked(old_connect_evd));
+        static_cast<void>(set_connect_evd(old_connect_evd));
       }
       return status;
     }
@@ -201,7 +198,7 @@ Status EndpointSettings::change_locked(const EndpointChange& change, const Endpo
     attributes_ = config.attributes;
   }
   if (is_watermark_new) is_soft_watermark_armed_.store(true);
-  apply_watermarks_locked(bindings_.now());
+  apply_watermarks(bindings_.now());
   return kOk;
 }
 
@@ -257,8 +254,7 @@ Status EndpointSettings::succeed_binding(hca::QueuePair* heritage, const Binding
   return insufficient_resources(StatusDetail::kResourceMemory);
 }
 
-Status EndpointSettings::set_connect_evd_locked(EventDispatcher* evd) {
-  base::require_lock(locks::kModify);
+Status EndpointSettings::set_connect_evd(EventDispatcher* evd) {
   if (evd != nullptr) {
     const bool is_good = evd->takes(kConnectionStream) && &evd->device() == device_.get();
     if (!is_good || !evd->add_stream()) {

@@ -31,8 +31,8 @@ class EndpointSettings {
 
   // The attributes of `config` are none that the adapter can give: INVALID_PARAMETER, MODEL_NOT_SUPPORTED.
   static Status check(const EndpointConfig& config, const hca::DeviceAttributes& device);
-  // Makes the first binding. The EP has its handle. INVALID_HANDLE, INSUFFICIENT_RESOURCES; end() is to be called then,
-  // too.
+  // Makes the first binding. The EP has its handle, but others do not know it: no lock is taken, because the caller may
+  // hold that of an EVD. INVALID_HANDLE, INSUFFICIENT_RESOURCES; end() is to be called then, too.
   Status set_up(const EndpointConfig& config);
   // Lets go of the SRQ and the connection EVD. After EndpointBindings::destroy_queue_pairs().
   void end();
@@ -59,8 +59,9 @@ class EndpointSettings {
   Status rebind_locked(BindingConfig config);
   Status succeed_binding(hca::QueuePair* heritage, const BindingConfig& config, std::unique_ptr<EndpointBinding>& made);
   bool needs_new_binding_locked(const BindingConfig& config) const;
-  Status set_connect_evd_locked(EventDispatcher* evd);
-  void apply_watermarks_locked(const EndpointBinding& binding);
+  // Under kModify, or before others know the EP.
+  Status set_connect_evd(EventDispatcher* evd);
+  void apply_watermarks(const EndpointBinding& binding);
 
   const Object& ep_;
   const EndpointSinks sinks_;

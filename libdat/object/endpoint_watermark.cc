@@ -25,13 +25,12 @@ Status EndpointSettings::set_watermarks(std::int32_t soft, std::int32_t hard) {
   }
   hard_watermark_ = hard;
   is_soft_watermark_armed_.store(true);
-  apply_watermarks_locked(bindings_.now());
+  apply_watermarks(bindings_.now());
   return kOk;
 }
 
 // The soft one only if it has not been told since it was set.
-void EndpointSettings::apply_watermarks_locked(const EndpointBinding& binding) {
-  base::require_lock(locks::kModify);
+void EndpointSettings::apply_watermarks(const EndpointBinding& binding) {
   if (binding.queue_pair() == nullptr) return;
   const std::int32_t soft = is_soft_watermark_armed_.load() ? attributes_.srq_soft_hw : kNoWatermark;
   binding.queue_pair()->set_recv_limits(limit_of(soft), limit_of(hard_watermark_));
