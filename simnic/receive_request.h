@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <limits>
 #include <new>
 
 #include "hca/request_rules.h"
@@ -12,6 +13,9 @@
 #include "simnic/work_queue.h"
 
 namespace softdat::simnic {
+
+static_assert(hca::kRecvFlags <= std::numeric_limits<decltype(RecvEntry::flags)>::max());
+static_assert(hca::kMaxLength <= std::numeric_limits<decltype(RecvEntry::length)>::max());
 
 // kInvalidArgument (too many segments, an unknown flag, too long together) or the fault of a segment. With the posting
 // lock of the queue.
@@ -32,8 +36,8 @@ namespace softdat::simnic {
                                                          WorkQueue<RecvEntry>& queue) {
   const std::uint64_t length = hca::total_length(request.local);
   new (&queue.free_slot()) RecvEntry{.wr_id = request.wr_id,
-                                     .length = length,
-                                     .flags = request.flags,
+                                     .length = static_cast<std::uint32_t>(length),
+                                     .flags = static_cast<std::uint16_t>(request.flags),
                                      .segment_count = static_cast<std::uint16_t>(request.local.size()),
                                      .found = found};
   queue.publish(request.local, std::memory_order_seq_cst);

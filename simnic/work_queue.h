@@ -41,13 +41,15 @@ struct SendEntry {
   ResolvedSegment found{};
 };
 
+// Half a cache line: a deep queue of an idle endpoint is most of what the endpoint takes.
 struct RecvEntry {
   std::uint64_t wr_id;
-  std::uint64_t length;
-  std::uint32_t flags;
+  std::uint32_t length;
+  std::uint16_t flags;
   std::uint16_t segment_count;
   ResolvedSegment found{};
 };
+static_assert(sizeof(RecvEntry) == 32);
 
 template <typename Entry>
 class WorkQueue {
