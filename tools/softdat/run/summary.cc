@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -38,15 +39,17 @@ std::uint64_t to_number(const std::string& text) {
 }
 
 // Files of /dev/shm and System V segments of this user, which outlive the processes that made them. SoftDAT's own
-// directory is no stray: its processes tidy it up.
+// directories are no strays: its processes tidy up what is in them.
 std::set<std::string> shared_memory() {
   std::set<std::string> names;
   std::error_code ignored;
-  const std::string own = fmt::format("/dev/shm/softdat-{}", ::geteuid());
+  const std::array own = {fmt::format("/dev/shm/softdat-{}", ::geteuid()),
+                          fmt::format("/dev/shm/softdat-lmr-{}", ::geteuid())};
   for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
     struct stat found = {};
     const std::string path = entry.path().string();
-    if (path != own && ::lstat(path.c_str(), &found) == 0 && found.st_uid == ::geteuid()) names.insert(path);
+    if (std::ranges::find(own, path) != own.end()) continue;
+    if (::lstat(path.c_str(), &found) == 0 && found.st_uid == ::geteuid()) names.insert(path);
   }
   shm_info info;
   const int highest = ::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&info));
