@@ -117,7 +117,8 @@ class ShmCarrier final : public Carrier {
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
   // A turn() would find work that no peer announces: news, or the end of a link.
   void note_work();
-  // The link with a peer has ended, but the NIC has not done with the peer while its process lives.
+  // The link with a peer has ended, and ResourceExchange::detach_peer() has answered false: has it called again when
+  // the peer's process has ended.
   void await_end(std::unique_ptr<DeathWatch> watch, const std::shared_ptr<PeerResources>& peer);
   // Any thread: a link is mute.
   void note_end_of_link();
@@ -161,7 +162,7 @@ class ShmCarrier final : public Carrier {
   std::vector<std::uint64_t> resting_ports_;
   std::optional<base::Time> rest_until_;
   SegmentPlaces segment_places_;  // of the links
-  // Peers without a link, of which the NIC hears once more when their process has ended.
+  // Peers that have no link any more, but whose process may still be at our memory. When it has ended, the NIC is told.
   struct Departed {
     std::unique_ptr<DeathWatch> watch;
     std::shared_ptr<PeerResources> peer;

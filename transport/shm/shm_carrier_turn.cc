@@ -238,7 +238,7 @@ void ShmCarrier::retire(Link& link) {
   std::erase_if(links_, [&](const auto& owned) { return owned.get() == &link; });
 }
 
-// Without memory for it, the NIC hears of the end when it meets another peer.
+// Without memory to note the peer, the NIC finds out when it meets another one.
 void ShmCarrier::await_end(std::unique_ptr<DeathWatch> watch, const std::shared_ptr<PeerResources>& peer) try {
   watch->tell([this] { stir(); });
   departed_.push_back({std::move(watch), peer});
