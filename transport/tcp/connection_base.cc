@@ -19,7 +19,7 @@ void ConnectionBase::end() {
   stop_timer();
   socket_.close();
   on_end();
-  hub_.forget_half_open(*this);
+  hub_.connections().remove_half_open(*this);
   hub_.forget(*this);
 }
 

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/tcp/hub.h"
 
-#include <sys/socket.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/uncancelled.h"
 #include "transport/tcp/connection.h"
-#include "transport/tcp/peer_signs.h"
 
 namespace softdat::transport::tcp {
 namespace {
 
-// How many turns in a row a connection may have nothing before the reactor watches it alone.
-constexpr int kMaxMisses = 256;
 // The reactor is asked at the latest after so many idle turns, and after so many turns at all.
 constexpr unsigned kIdleTurnsPerLook = 64;
 constexpr unsigned kTurnsPerLook = 256;
@@ -23,34 +17,13 @@ constexpr unsigned kTurnsPerLook = 256;
 // directly.
 constexpr unsigned kEagerLooks = 128;
 constexpr std::size_t kUsualDue = 64;
-// A dead peer is found by asking the kernel eight times within the timeout. Silence at six looks in a row is death: the
-// first may come an eighth late, so all is over after seven eighths. Looks are counted, not seconds: a process that has
-// been stopped itself does not blame its peers.
-constexpr int kLooksPerTimeout = 8;
-constexpr unsigned kMostSilentLooks = 6;
-// Connections looked at in one turn.
-constexpr std::size_t kLooksPerTurn = 256;
-
-// A file with an inode of its own, by which UniqueFd knows it again.
-base::UniqueFd open_spare() {
-  return base::UniqueFd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-}
 
 }  // namespace
 
-Hub::Hub(Reactor& reactor, const TcpOptions& options)
-    : options_(options),
-      reactor_(reactor),
-      half_open_(options.max_half_open, options.max_half_open_per_source),
-      spare_(open_spare()) {
+Hub::Hub(Reactor& reactor, const TcpOptions& options) : options_(options), reactor_(reactor) {
   due_.reserve(kUsualDue);
   running_.reserve(kUsualDue);
   unarmed_.reserve(kUsualDue);
-}
-
-Hub::~Hub() {
-  SOFTDAT_DEBUG_CHECK(connections_.empty(), "a carrier ends its connections before its hub", connections_.size());
-  SOFTDAT_DEBUG_CHECK(half_open_.size() == 0, "a connection that ends is not half open", half_open_.size());
 }
 
 void Hub::defer(HubEntry& entry) {
@@ -68,20 +41,12 @@ void Hub::note_unarmed(HubEntry& entry) {
   unarmed_.push_back(entry.held_);
 }
 
-void Hub::note_active(const HubEntry& connection) {
-  SOFTDAT_DEBUG_CHECK(connection.held_ != nullptr, "a connection that is active is enlisted");
-  Active* stalest = &active_[0];
-  for (Active& entry : active_) {
-    if (entry.connection == connection.held_) {
-      entry.misses = 0;
-      return;
-    }
-    if (!stalest->connection) continue;
-    if (!entry.connection || entry.misses > stalest->misses) stalest = &entry;
-  }
+void Hub::note_active(const HubEntry& entry) {
+  SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a connection that is active is enlisted");
+  const ActiveConnections::Noted noted = active_.note(entry.held_);
+  if (noted == ActiveConnections::Noted::kKnown) return;
   is_still_ = false;
-  if (stalest->connection) eager_looks_ = kEagerLooks;
-  *stalest = {connection.held_, 0};
+  if (noted == ActiveConnections::Noted::kDisplaced) eager_looks_ = kEagerLooks;
 }
 
 void Hub::note_work() {
@@ -96,38 +61,14 @@ void Hub::enlist(const SharedConnection& connection) {
   for (auto* const list : {&due_, &running_, &unarmed_}) {
     if (list->capacity() <= connections_.size()) list->reserve(2 * list->capacity());
   }
-  HubEntry& entry = *connection;
-  base::check(!entry.is_linked() && entry.held_ == nullptr, "a connection is enlisted once");
-  if (connections_.empty()) {
-    timers_.set_after(*this, options_.peer_timeout / kLooksPerTimeout);
-    note_work();
-  }
-  entry.held_ = connection;
-  connections_.push_back(entry);
+  const bool is_first = connections_.size() == 0;
+  connections_.add(connection);
+  if (is_first) note_work();
 }
 
 void Hub::forget(HubEntry& entry) {
-  SOFTDAT_DEBUG_CHECK(entry.is_linked() == (entry.held_ != nullptr), "a hub holds the connections of its list");
-  if (entry.is_linked()) connections_.erase(connections_.iterator_to(entry));
-  if (connections_.empty()) cancel_timer();
-  const SharedConnection held = std::move(entry.held_);
-  for (Active& active : active_) {
-    if (active.connection == held) active = {};
-  }
-}
-
-void Hub::enlist_half_open(HalfOpen::Entry& connection, const Address& source) {
-  if (HalfOpen::Entry* const oldest = half_open_.surplus(source)) static_cast<Connection*>(oldest)->end();
-  half_open_.add(connection, source);
-}
-
-Hub::TurnedAway Hub::turn_away(int listener) {
-  if (!spare_) spare_ = open_spare();
-  if (!spare_) return TurnedAway::kNoSpare;
-  spare_.reset();
-  const bool was_there = static_cast<bool>(base::UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)));
-  spare_ = open_spare();
-  return was_there ? TurnedAway::kOne : TurnedAway::kNobodyThere;
+  const SharedConnection held = connections_.remove(entry);
+  active_.forget(held);
 }
 
 // Beside traffic in shared memory there is mostly nothing to do.
@@ -139,7 +80,7 @@ std::size_t Hub::move(base::Time now) {
   const base::Uncancelled guard;
   note_done(timers_.run(now));
   run_due();
-  try_active();
+  active_.try_all();
   return done_;
 }
 
@@ -152,37 +93,6 @@ std::size_t Hub::settle(base::Time now) {
   return done_;
 }
 
-// All connections are looked at once in an eighth of the timeout, in turns that are spread over it when they are many.
-void Hub::schedule_look() {
-  const auto turns = static_cast<int>((connections_.size() + kLooksPerTurn - 1) / kLooksPerTurn);
-  if (turns > 0) timers_.set_after(*this, options_.peer_timeout / (kLooksPerTimeout * turns));
-}
-
-void Hub::on_timer() {
-  for (std::size_t left = std::min(connections_.size(), kLooksPerTurn); left > 0 && !connections_.empty(); --left) {
-    HubEntry& entry = connections_.front();
-    connections_.splice(connections_.end(), connections_, connections_.begin());
-    look_at(entry);
-  }
-  schedule_look();
-}
-
-void Hub::look_at(HubEntry& entry) {
-  SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a hub holds the connections of its list");
-  const SharedConnection connection = entry.held_;
-  const PeerSigns signs = peer_signs(connection->socket().fd());
-  if (!signs.is_awaited || signs.heard != std::exchange(entry.heard_, signs.heard)) {
-    entry.silent_looks_ = 0;
-  } else if (++entry.silent_looks_ >= kMostSilentLooks) {
-    entry.silent_looks_ = 0;
-    connection->on_peer_dead();
-  }
-}
-
-bool Hub::has_active() const {
-  return std::any_of(active_.begin(), active_.end(), [](const Active& entry) { return entry.connection != nullptr; });
-}
-
 void Hub::run_due() {
   SOFTDAT_DEBUG_CHECK(running_.empty(), "a turn does not begin within another", running_.size());
   running_.swap(due_);
@@ -193,18 +103,6 @@ void Hub::run_due() {
     connection->on_due();
   }
   running_.clear();
-}
-
-void Hub::try_active() {
-  for (Active& entry : active_) {
-    if (!entry.connection || std::exchange(entry.is_empty, false)) continue;
-    const SharedConnection connection = entry.connection;
-    if (connection->try_read()) {
-      if (entry.connection == connection) entry = {connection, 0, true};
-    } else if (entry.connection == connection && ++entry.misses > kMaxMisses) {
-      entry = {};
-    }
-  }
 }
 
 // Whether to ask the kernel about all descriptors. Rarely while a few connections are busy and are

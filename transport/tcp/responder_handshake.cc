@@ -14,7 +14,7 @@ bool ResponderHandshake::start(base::UniqueFd fd, const SharedPort& port) {
   port_ = port;
   if (!base_.socket().open(std::move(fd))) return false;
   base_.hub().enlist(base_.hold());
-  base_.hub().enlist_half_open(base_, remote_address(base_.socket().fd()));
+  base_.hub().connections().add_half_open(base_, remote_address(base_.socket().fd()));
   base_.set_timer(base_.options().request_timeout);
   base_.hub().note_unarmed(base_);
   return true;
@@ -31,7 +31,7 @@ bool ResponderHandshake::read() {
 }
 
 void ResponderHandshake::on_request(const MpaFrame& request) {
-  base_.hub().forget_half_open(base_);
+  base_.hub().connections().remove_half_open(base_);
   base_.stop_timer();
   base_.hub().note_done();
   request_ = request;
@@ -79,7 +79,7 @@ bool ResponderHandshake::accept(const Offer& reply, ChannelSink& sink) {
   }
   note_answered();
   base_.owner().attach(sink);
-  if (Tapper* const tapper = base_.hub().tapper()) base_.owner().join_tap(*tapper, terms_);
+  if (Tapper* const tapper = base_.hub().connections().tapper()) base_.owner().join_tap(*tapper, terms_);
   const bool is_peer_to_peer = agreement.rtr != 0;
   base_.advance(is_peer_to_peer ? Event::kConfirm : Event::kHold);
   base_.set_timer(is_peer_to_peer ? options.confirm_timeout : options.responder_hold);
@@ -91,7 +91,7 @@ void ResponderHandshake::reject(std::span<const std::byte> private_data) {
   Offer answer;
   answer.private_data.assign(private_data.begin(), private_data.end());
   if (!is_requested()) return;
-  if (Tapper* const tapper = base_.hub().tapper()) tapper->on_reject(terms_.peer, private_data);
+  if (Tapper* const tapper = base_.hub().connections().tapper()) tapper->on_reject(terms_.peer, private_data);
   refuse(Verdict::kByConsumer, answer);
 }
 

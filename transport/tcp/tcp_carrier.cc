@@ -32,7 +32,7 @@ TcpCarrier::~TcpCarrier() {
   const base::Time now = base::Clock::now();
   const base::Time orderly = base::deadline_after(now, hub_.options().linger);
   const base::Time prompt = base::deadline_after(now, hub_.options().prompt_linger);
-  while (const SharedConnection connection = hub_.any_connection()) connection->teardown().finish(orderly, prompt);
+  while (const SharedConnection connection = hub_.connections().any()) connection->teardown().finish(orderly, prompt);
 }
 
 ListenResult TcpCarrier::listen(std::uint64_t service_id, std::uint32_t backlog, PortSink& sink) {
@@ -49,15 +49,15 @@ std::unique_ptr<Channel> TcpCarrier::connect(const Address& remote, const Offer&
   // The channel first: what has begun when memory runs out ends with it, and the sink is not heard of again.
   auto channel = std::make_unique<TcpChannel>(connection);
   connection->dial();
-  if (hub_.tapper() != nullptr) connection->join_tap(*hub_.tapper());
+  if (Tapper* const tapper = hub_.connections().tapper()) connection->join_tap(*tapper);
   return channel;
 }
 
 void TcpCarrier::tap(Tapper* tapper) {
-  hub_.for_each_connection([](Connection& connection) { connection.owner().end_tap(); });
-  hub_.set_tapper(tapper);
+  hub_.connections().for_each([](Connection& connection) { connection.owner().end_tap(); });
+  hub_.connections().set_tapper(tapper);
   if (tapper == nullptr) return;
-  hub_.for_each_connection([tapper](Connection& connection) { connection.join_tap(*tapper); });
+  hub_.connections().for_each([tapper](Connection& connection) { connection.join_tap(*tapper); });
 }
 
 std::size_t TcpCarrier::turn(base::Time now) {
@@ -76,7 +76,7 @@ void TcpCarrier::break_down() {
   const base::Uncancelled guard;
   hub_.note_done();
   for (TcpPort* const port : ports_) port->abandon();
-  while (const SharedConnection connection = hub_.any_connection()) connection->teardown().lose();
+  while (const SharedConnection connection = hub_.connections().any()) connection->teardown().lose();
 }
 
 void TcpCarrier::wait(base::Time deadline) {
@@ -90,7 +90,7 @@ void TcpCarrier::interrupt() {
 void TcpCarrier::kill() {
   if (!std::exchange(is_alive_, false)) return;
   for (TcpPort* const port : ports_) port->abandon();
-  while (const SharedConnection connection = hub_.any_connection()) connection->end();
+  while (const SharedConnection connection = hub_.connections().any()) connection->end();
 }
 
 }  // namespace softdat::transport::tcp

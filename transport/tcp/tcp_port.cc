@@ -107,10 +107,10 @@ void TcpPort::on_ready(std::uint32_t) {
     }
     if (!base::is_short_of_descriptors(fd.reason())) break;
     // The kernel says so before it looks whether anybody is there at all.
-    const Hub::TurnedAway outcome = hub.turn_away(sockets_.listener.get());
-    if (outcome == Hub::TurnedAway::kNobodyThere) break;
+    const SpareDescriptor::TurnedAway outcome = hub.spare().turn_away(sockets_.listener.get());
+    if (outcome == SpareDescriptor::TurnedAway::kNobodyThere) break;
     complain(fd.reason());
-    if (outcome == Hub::TurnedAway::kNoSpare) return hub_.timers().set_after(*this, kRetryAccept);
+    if (outcome == SpareDescriptor::TurnedAway::kNoSpare) return hub_.timers().set_after(*this, kRetryAccept);
   }
   watch_->want(kReadable);
 }

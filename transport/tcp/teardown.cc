@@ -91,7 +91,7 @@ void Teardown::tell_closed(ChannelSink* sink, CloseReason reason, const Terminat
 void Teardown::drain() {
   base_.owner().detach();
   base_.advance(Event::kDrain);
-  base_.hub().forget_half_open(base_);
+  base_.hub().connections().remove_half_open(base_);
   base_.set_timer(base_.options().linger);
   base_.hub().note_work();
   continue_draining();

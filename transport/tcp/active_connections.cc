@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/tcp/active_connections.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/tcp/connection.h"
+
+namespace softdat::transport::tcp {
+namespace {
+
+// How many turns in a row a connection may have nothing before the reactor watches it alone.
+constexpr int kMaxMisses = 256;
+
+}  // namespace
+
+ActiveConnections::Noted ActiveConnections::note(const SharedConnection& connection) {
+  Place* stalest = &places_[0];
+  for (Place& place : places_) {
+    if (place.connection == connection) {
+      place.misses = 0;
+      return Noted::kKnown;
+    }
+    if (!stalest->connection) continue;
+    if (!place.connection || place.misses > stalest->misses) stalest = &place;
+  }
+  const bool is_free = stalest->connection == nullptr;
+  *stalest = {connection, 0};
+  return is_free ? Noted::kAdded : Noted::kDisplaced;
+}
+
+void ActiveConnections::forget(const SharedConnection& connection) {
+  for (Place& place : places_) {
+    if (place.connection == connection) place = {};
+  }
+}
+
+void ActiveConnections::try_all() {
+  for (Place& place : places_) {
+    if (!place.connection || std::exchange(place.is_empty, false)) continue;
+    const SharedConnection connection = place.connection;
+    if (connection->try_read()) {
+      if (place.connection == connection) place = {connection, 0, true};
+    } else if (place.connection == connection && ++place.misses > kMaxMisses) {
+      place = {};
+    }
+  }
+}
+
+bool ActiveConnections::empty() const {
+  return std::all_of(places_.begin(), places_.end(), [](const Place& place) { return place.connection == nullptr; });
+}
+
+}  // namespace softdat::transport::tcp
