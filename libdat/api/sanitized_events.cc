@@ -18,6 +18,7 @@
 #include "libdat/api/watched_call.h"
 #include "libdat/object/cancellation_shield.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/sanitize/marks.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {

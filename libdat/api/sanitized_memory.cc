@@ -8,6 +8,7 @@
 #include "libdat/api/watched_call.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/memory_region.h"
+#include "libdat/sanitize/marks.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {

@@ -7,6 +7,7 @@
 #include "libdat/api/numbers.h"
 #include "libdat/api/watched_call.h"
 #include "libdat/object/memory_probe.h"
+#include "libdat/sanitize/marks.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {

@@ -13,16 +13,12 @@
 // end may destroy a queue pair, which takes the baton.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "base/brief_lock.h"
@@ -31,19 +27,13 @@
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/ledger_state.h"
 #include "libdat/sanitize/lock_places.h"
+#include "libdat/sanitize/marks.h"
 #include "libdat/sanitize/range_index.h"
 #include "libdat/sanitize/records.h"
 
 namespace softdat::sanitize {
-
-// What an undefined field of an event is filled with.
-inline constexpr unsigned char kVoidByte = 0xd5;
-inline constexpr std::uint32_t kVoidWord = 0xd5d5d5d5;
-inline constexpr std::uint64_t kVoidLong = 0xd5d5d5d5d5d5d5d5;
-
-// The lmr_context that a program sees has this bit the other way round: it differs from the rmr_context.
-inline constexpr std::uint32_t kLocalMark = 0x80000000;
 
 // The arguments of a post.
 struct Post {
@@ -56,13 +46,8 @@ struct Post {
   Site site = {};
 };
 
-// In words: "EP", "connection request" ...
-const char* kind_text(Kind kind);
-
 // Keeps the events of an EVD in order.
 using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
-
-using LedgerLock = base::Ordered<base::BriefLock, locks::kLedger>;
 
 class Ledger final : public hca::MemoryObserver {
  public:
@@ -100,7 +85,7 @@ class Ledger final : public hca::MemoryObserver {
   };
 
   // There was no memory to keep a post. Its completion must not be taken for a doubled one.
-  void miss_post() { has_missed_posts_.store(true); }
+  void miss_post() { state_.has_missed_posts.store(true); }
 
   // Endpoints and connections.
   void on_reconfigured(Handle ep);  // its EVDs may be others
@@ -189,7 +174,7 @@ class Ledger final : public hca::MemoryObserver {
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
   void end_unordered_locked(std::uint64_t address, std::uint64_t length) {
-    if (!unordered_.empty()) open_unordered_locked(address, length);
+    if (!state_.unordered.empty()) open_unordered_locked(address, length);
   }
   void open_unordered_locked(std::uint64_t address, std::uint64_t length);
   void guard_locked(Operation& operation);
@@ -209,38 +194,7 @@ class Ledger final : public hca::MemoryObserver {
   void report_leaks_locked(Handle ia, const char* how, const Site& site);
   void report_leftovers_locked(EvdRecord& evd);
 
-  std::atomic<bool> has_missed_posts_{false};
-  LedgerLock mutex_;
-  std::uint64_t number_ = 0;
-  Handle void_handle_ = nullptr;
-  std::unordered_map<Handle, ObjectRecord> objects_;
-  std::unordered_map<Handle, std::shared_ptr<QueueRecord>> queues_;
-  std::unordered_map<Handle, EvdRecord> evds_;
-  std::unordered_map<std::uint32_t, RegionRecord> regions_;                 // by lkey
-  std::unordered_map<Handle, std::uint32_t> lkeys_;                         // by LMR
-  std::unordered_map<std::uint32_t, std::pair<Site, Site>> ended_regions_;  // by lkey: where made, and where freed
-  std::unordered_map<Handle, std::uint32_t> freed_;  // by IA: a bit for each kind of object that was freed
-  std::map<std::tuple<const void*, std::uint64_t, std::uint64_t>, std::uint32_t> registrations_;  // place and range
-  std::map<std::pair<const void*, Handle>, std::uint32_t> used_registrations_;  // place and IA: LMRs used, and freed
-  std::vector<Operation*> stacked_;                                             // outstanding, with a buffer on a stack
-  std::uint64_t stacks_checked_ = 0;                                            // operations up to this number
-  RangeIndex index_;
-  OperationList spares_;     // for the next posts; never more than it has room for
-  OperationList done_list_;  // empty, with room: for the next completion
-  struct Window {
-    std::uint32_t rmr_context = 0;
-    object::Segment memory;  // as it was bound
-    bool is_zero_based = false;
-  };
-  std::unordered_map<Handle, Window> windows_;  // by RMR
-  std::vector<Range> unordered_;                // what peers wrote, guarded until the next event is dequeued
-  struct PrivateData {
-    std::uint64_t address = 0;
-    std::uint64_t length = 0;
-    Site made;
-  };
-  std::unordered_multimap<Handle, PrivateData> private_data_;  // by what it ends with
-  std::size_t private_pages_ = 0;                              // all that there have been
+  LedgerState state_;
 };
 
 }  // namespace softdat::sanitize

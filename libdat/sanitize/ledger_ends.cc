@@ -47,23 +47,23 @@ std::vector<object::Event> look_at_events(object::EventDispatcher& evd) {
 }  // namespace
 
 void Ledger::before_deregistration(Handle lmr, const Site& site) {
-  const std::lock_guard lock(mutex_);
-  const auto lkey = lkeys_.find(lmr);
-  if (lkey == lkeys_.end()) return;
-  const auto region = regions_.find(lkey->second);
-  if (region == regions_.end()) return;
-  for (const auto& [handle, queue] : queues_) check_mapped_locked(*queue, &region->second.lkey, site);
+  const std::lock_guard lock(state_.mutex);
+  const auto lkey = state_.lkeys.find(lmr);
+  if (lkey == state_.lkeys.end()) return;
+  const auto region = state_.regions.find(lkey->second);
+  if (region == state_.regions.end()) return;
+  for (const auto& [handle, queue] : state_.queues) check_mapped_locked(*queue, &region->second.lkey, site);
   check_region_locked(region->second, site);
-  const auto object = objects_.find(lmr);
+  const auto object = state_.objects.find(lmr);
   const std::uint32_t operations = region->second.operations;
-  if (object != objects_.end() && operations > 0 && operations <= kFewOperations) {
-    ++used_registrations_[{region->second.made.place, object->second.ia}];
+  if (object != state_.objects.end() && operations > 0 && operations <= kFewOperations) {
+    ++state_.used_registrations[{region->second.made.place, object->second.ia}];
   }
-  ended_regions_[region->second.lkey] = {region->second.made, site};
+  state_.ended_regions[region->second.lkey] = {region->second.made, site};
   end_unordered_locked(region->second.address, region->second.length);
   before_registration(region->second.address, region->second.length);
-  regions_.erase(region);
-  lkeys_.erase(lkey);
+  state_.regions.erase(region);
+  state_.lkeys.erase(lkey);
 }
 
 bool Ledger::uses(const Operation& operation, std::uint32_t lkey) {
@@ -75,10 +75,10 @@ bool Ledger::uses(const Operation& operation, std::uint32_t lkey) {
 // does.
 bool Ledger::is_over_locked(const QueueRecord& queue) const {
   base::require_lock(locks::kLedger);
-  const auto object = objects_.find(queue.handle);
-  const bool is_shared = object != objects_.end() && object->second.kind == Kind::kSrq;
+  const auto object = state_.objects.find(queue.handle);
+  const bool is_shared = object != state_.objects.end() && object->second.kind == Kind::kSrq;
   if (!is_shared) return queue.disconnected.call != nullptr;
-  return std::none_of(queues_.begin(), queues_.end(), [&](const auto& each) {
+  return std::none_of(state_.queues.begin(), state_.queues.end(), [&](const auto& each) {
     const QueueRecord& user = *each.second;
     return user.srq == queue.handle && user.was_connected && user.disconnected.call == nullptr;
   });
@@ -108,7 +108,7 @@ void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, 
 
 void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
   base::require_lock(locks::kLedger);
-  for (const auto& [handle, queue] : queues_) {
+  for (const auto& [handle, queue] : state_.queues) {
     for (const auto* const operations : {&queue->receives, &queue->requests}) {
       for (const auto& operation : *operations) {
         const auto uses = [&](const Range& range) { return range.lkey == region.lkey && range.length != 0; };
@@ -144,15 +144,15 @@ void Ledger::check_rights_locked(const RegionRecord& region, const Site& site) {
 }
 
 void Ledger::on_reconfigured(Handle ep) {
-  const std::lock_guard lock(mutex_);
-  if (const auto queue = queues_.find(ep); queue != queues_.end()) queue->second->is_known = false;
+  const std::lock_guard lock(state_.mutex);
+  if (const auto queue = state_.queues.find(ep); queue != state_.queues.end()) queue->second->is_known = false;
 }
 
 void Ledger::on_bound(Handle ep) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   const auto queue = find_queue_locked(ep);
   if (queue == nullptr) return;
-  if (const auto evd = evds_.find(queue->request_evd); evd != evds_.end()) ++evd->second.binds;
+  if (const auto evd = state_.evds.find(queue->request_evd); evd != state_.evds.end()) ++evd->second.binds;
 }
 
 // Requests that are done, though the program has not dequeued their completions: a graceful disconnect ends them first.
@@ -165,19 +165,19 @@ void Ledger::mark_completed_locked(QueueRecord& queue, bool is_graceful) {
 }
 
 void Ledger::before_disconnect(Handle ep, bool is_graceful, const Site& site) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   check_stacks_locked(site);
-  const auto queue = queues_.find(ep);
-  if (queue == queues_.end()) return;
+  const auto queue = state_.queues.find(ep);
+  if (queue == state_.queues.end()) return;
   mark_completed_locked(*queue->second, is_graceful);
   check_mapped_locked(*queue->second, nullptr, site);
 }
 
 void Ledger::on_status_seen(Handle ep, const Site& site) {
-  const std::lock_guard lock(mutex_);
-  const auto found = queues_.find(ep);
+  const std::lock_guard lock(state_.mutex);
+  const auto found = state_.queues.find(ep);
   const auto pinned = object::pin_handle<object::Endpoint>(ep);
-  if (found == queues_.end() || !pinned) return;
+  if (found == state_.queues.end() || !pinned) return;
   QueueRecord& queue = *found->second;
   if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
   if (!pinned->status().is_request_idle) return;
@@ -185,7 +185,7 @@ void Ledger::on_status_seen(Handle ep, const Site& site) {
 }
 
 void Ledger::on_disconnected(Handle ep, const Site& site) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   const auto queue = find_queue_locked(ep);
   if (queue == nullptr || !queue->was_connected) return;
   queue->disconnected = site;
@@ -193,15 +193,15 @@ void Ledger::on_disconnected(Handle ep, const Site& site) {
 }
 
 void Ledger::on_reset(Handle ep) {
-  const std::lock_guard lock(mutex_);
-  const auto queue = queues_.find(ep);
-  if (queue == queues_.end()) return;
+  const std::lock_guard lock(state_.mutex);
+  const auto queue = state_.queues.find(ep);
+  if (queue == state_.queues.end()) return;
   queue->second->disconnected = {};
   queue->second->was_connected = false;
   queue->second->is_known = false;
   queue->second->posted = {};
   queue->second->posted_receives = 0;
-  queue->second->reset_number = ++number_;
+  queue->second->reset_number = ++state_.number;
 }
 
 // The provider says that nothing is outstanding, nothing waits in the EVD, and yet a completion never came. An EVD that
@@ -230,15 +230,15 @@ void Ledger::check_lost_locked(QueueRecord& queue, const Site& site) {
 }
 
 void Ledger::before_ep_free(Handle ep, const Site& site) {
-  const std::lock_guard lock(mutex_);
-  const auto found = queues_.find(ep);
-  if (found == queues_.end()) return;
+  const std::lock_guard lock(state_.mutex);
+  const auto found = state_.queues.find(ep);
+  if (found == state_.queues.end()) return;
   QueueRecord& queue = *found->second;
   check_lost_locked(queue, site);
   mark_completed_locked(queue, false);
   for (const auto& operation : queue.requests) {
-    const auto evd = evds_.find(operation->evd);
-    if (!operation->is_completed || operation->is_suppressed || evd == evds_.end()) continue;
+    const auto evd = state_.evds.find(operation->evd);
+    if (!operation->is_completed || operation->is_suppressed || evd == state_.evds.end()) continue;
     evd->second.leftovers.push_back({ep, operation->cookie, operation->kind, operation->posted});
   }
   // One receive that was flushed and dequeued may have waited for the end.
@@ -262,8 +262,8 @@ void Ledger::report_leftovers_locked(EvdRecord& evd) {
 }
 
 void Ledger::before_evd_free(Handle evd) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = evds_.find(evd); found != evds_.end()) report_leftovers_locked(found->second);
+  const std::lock_guard lock(state_.mutex);
+  if (const auto found = state_.evds.find(evd); found != state_.evds.end()) report_leftovers_locked(found->second);
 }
 
 // Also those that a graceful close does not ask for: requests that the program has not answered.
@@ -271,7 +271,7 @@ void Ledger::report_leaks_locked(Handle ia, const char* how, const Site& site) {
   base::require_lock(locks::kLedger);
   std::map<std::pair<Kind, const void*>, std::pair<const ObjectRecord*, std::uint32_t>> left;
   std::uint32_t kinds = 0;
-  for (const auto& [handle, object] : objects_) {
+  for (const auto& [handle, object] : state_.objects) {
     const bool is_child = object.ia == ia && handle != ia && object.ended.call == nullptr;
     if (!is_child || call_name(object.made) == "dat_ia_open") continue;
     auto& [first, times] = left[{object.kind, object.made.place}];
@@ -280,7 +280,7 @@ void Ledger::report_leaks_locked(Handle ia, const char* how, const Site& site) {
     kinds |= 1U << static_cast<unsigned>(object.kind);
   }
   // A program that leaves everything to an abrupt close means it.
-  if (how == kAbruptly && std::popcount(freed_[ia]) <= std::popcount(kinds)) return;
+  if (how == kAbruptly && std::popcount(state_.freed[ia]) <= std::popcount(kinds)) return;
   for (const auto& [key, what] : left) {
     const auto& [object, times] = what;
     report({Rule::kLeak,
@@ -295,8 +295,8 @@ bool Ledger::is_error_locked(const object::Event& event) const {
   const auto* const error = std::get_if<object::AsyncError>(&event.body);
   if (error == nullptr || error->reason == kWatermark) return false;
   if (error->type != object::AsyncErrorType::kEpBroken) return true;
-  const auto ep = objects_.find(error->object);
-  return ep == objects_.end() || call_name(ep->second.made) != "dat_ep_create_with_srq";
+  const auto ep = state_.objects.find(error->object);
+  return ep == state_.objects.end() || call_name(ep->second.made) != "dat_ep_create_with_srq";
 }
 
 void Ledger::before_close(Handle ia, const Site& site) {
@@ -305,18 +305,18 @@ void Ledger::before_close(Handle ia, const Site& site) {
   const auto evd = object::pin_handle<object::EventDispatcher>(async);
   // Without the ledger's lock: the adapter may make progress.
   const std::vector<object::Event> left = evd ? look_at_events(*evd) : std::vector<object::Event>();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   const auto unread = std::count_if(left.begin(), left.end(), [&](const auto& each) { return is_error_locked(each); });
   if (unread == 0) return;
   report({Rule::kAsyncUnread,
           std::to_string(unread) + (unread == 1 ? " asynchronous error was" : " asynchronous errors were") +
               " not dequeued before the adapter was closed.",
-          {{"opened", objects_[ia].made}, {"closed", site}}});
+          {{"opened", state_.objects[ia].made}, {"closed", site}}});
 }
 
 void Ledger::before_abrupt_close(Handle ia, const Site& site) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(state_.mutex);
     report_leaks_locked(ia, kAbruptly, site);
   }
   for (const Handle ep : queues_of(ia)) before_ep_free(ep, site);
@@ -324,9 +324,9 @@ void Ledger::before_abrupt_close(Handle ia, const Site& site) {
 
 // The live EPs and SRQs of the adapter.
 std::vector<Handle> Ledger::queues_of(Handle ia) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   std::vector<Handle> queues;
-  for (const auto& [handle, object] : objects_) {
+  for (const auto& [handle, object] : state_.objects) {
     const bool is_queue = object.kind == Kind::kEp || object.kind == Kind::kSrq;
     if (is_queue && object.ia == ia && object.ended.call == nullptr) queues.push_back(handle);
   }
@@ -334,27 +334,27 @@ std::vector<Handle> Ledger::queues_of(Handle ia) {
 }
 
 void Ledger::on_close_refused(Handle ia, const Site& site) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   report_leaks_locked(ia, kRefused, site);
 }
 
 void Ledger::on_closed(Handle ia, bool is_graceful, const Site& site) {
   for (const Handle queue : queues_of(ia)) drop_queue(queue);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   if (is_graceful) report_leaks_locked(ia, kGracefully, site);
-  for (auto& [handle, object] : objects_) {
+  for (auto& [handle, object] : state_.objects) {
     if (object.ia != ia || object.ended.call != nullptr) continue;
     object.ended = site;
-    if (const auto evd = evds_.find(handle); evd != evds_.end()) {
+    if (const auto evd = state_.evds.find(handle); evd != state_.evds.end()) {
       report_leftovers_locked(evd->second);
-      evds_.erase(evd);
+      state_.evds.erase(evd);
     }
-    if (const auto lkey = lkeys_.find(handle); lkey != lkeys_.end()) {
-      regions_.erase(lkey->second);
-      lkeys_.erase(lkey);
+    if (const auto lkey = state_.lkeys.find(handle); lkey != state_.lkeys.end()) {
+      state_.regions.erase(lkey->second);
+      state_.lkeys.erase(lkey);
     }
   }
-  freed_.erase(ia);
+  state_.freed.erase(ia);
 }
 
 }  // namespace softdat::sanitize

@@ -68,10 +68,10 @@ void report_memory(Rule rule, const Operation& operation, const std::string& wha
 }  // namespace
 
 void Ledger::on_event(const object::Event& event, const Site& site) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(state_.mutex);
   end_unordered_locked(0, UINT64_MAX);
-  const auto evd = evds_.find(event.evd);
-  if (evd != evds_.end()) {
+  const auto evd = state_.evds.find(event.evd);
+  if (evd != state_.evds.end()) {
     evd->second.is_tapped = true;
     evd->second.empty = {};
     evd->second.empties = 0;
@@ -85,33 +85,33 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
     return note_connection_locked(*notice, site);
   }
   if (std::holds_alternative<object::RmrBindCompletion>(event.body)) {
-    if (evd != evds_.end() && evd->second.binds > 0) --evd->second.binds;
+    if (evd != state_.evds.end() && evd->second.binds > 0) --evd->second.binds;
     return;
   }
   if (const auto* const arrival = std::get_if<object::RequestArrival>(&event.body)) {
-    const auto service = objects_.find(arrival->service_point);
-    const Handle ia = service == objects_.end() ? nullptr : service->second.ia;
-    objects_[arrival->request] = {.kind = Kind::kCr, .ia = ia, .made = site, .ended = {}};
+    const auto service = state_.objects.find(arrival->service_point);
+    const Handle ia = service == state_.objects.end() ? nullptr : service->second.ia;
+    state_.objects[arrival->request] = {.kind = Kind::kCr, .ia = ia, .made = site, .ended = {}};
   }
 }
 
 // The buffers are looked at without the ledger's lock.
 void Ledger::complete(const DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock) {
-  SOFTDAT_DEBUG_CHECK(lock.owns_lock() && lock.mutex() == &mutex_, "the caller holds the lock of the ledger");
+  SOFTDAT_DEBUG_CHECK(lock.owns_lock() && lock.mutex() == &state_.mutex, "the caller holds the lock of the ledger");
   OperationList done;
-  done.swap(done_list_);
+  done.swap(state_.done_list);
   SOFTDAT_DEBUG_CHECK(done.empty(), "operations that are done are out of the list", done.size());
   take_completed_locked(completion, site, done);
   if (completion.status != DtoStatus::kSuccess && !done.empty()) {
-    const auto queue = queues_.find(completion.ep);
-    if (queue != queues_.end()) note_failure_locked(*queue->second, *done.back(), site);
+    const auto queue = state_.queues.find(completion.ep);
+    if (queue != state_.queues.end()) note_failure_locked(*queue->second, *done.back(), site);
   }
   lock.unlock();
   for (const auto& operation : done) check_completed(*operation, completion, site);
   lock.lock();
   for (auto& operation : done) keep_spare_locked(std::move(operation));
   done.clear();
-  done.swap(done_list_);
+  done.swap(state_.done_list);
 }
 
 // The completed operation, and the suppressed ones before it, which are done as well.
@@ -158,7 +158,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
 // An EP that the ledger has just met may have posted before.
 void Ledger::report_doubled_locked(const DtoCompletion& completion, const QueueRecord& queue, const Site& site) const {
   base::require_lock(locks::kLedger);
-  if (queue.handle != completion.ep || queue.posts == 0 || has_missed_posts_.load()) return;
+  if (queue.handle != completion.ep || queue.posts == 0 || state_.has_missed_posts.load()) return;
   report({Rule::kDoubledCompletion,
           "EP " + hex(completion.ep) + " has no outstanding operation with the cookie " + hex(completion.cookie) +
               ", which has completed.",
@@ -177,9 +177,9 @@ void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation,
 // Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
 QueueRecord* Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
   base::require_lock(locks::kLedger);
-  for (const auto& [handle, queue] : queues_) {
-    const auto object = objects_.find(handle);
-    if (object == objects_.end() || object->second.kind != Kind::kSrq) continue;
+  for (const auto& [handle, queue] : state_.queues) {
+    const auto object = state_.objects.find(handle);
+    if (object == state_.objects.end() || object->second.kind != Kind::kSrq) continue;
     const auto is_it = [&](const auto& operation) { return operation->cookie == cookie; };
     if (std::any_of(queue->receives.begin(), queue->receives.end(), is_it)) return queue.get();
   }
@@ -188,7 +188,7 @@ QueueRecord* Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
 
 void Ledger::take_leftover_locked(const DtoCompletion& completion) {
   base::require_lock(locks::kLedger);
-  for (auto& [handle, evd] : evds_) {
+  for (auto& [handle, evd] : state_.evds) {
     const auto is_it = [&](const Leftover& left) {
       return left.ep == completion.ep && left.cookie == completion.cookie;
     };
@@ -240,22 +240,22 @@ void Ledger::note_connection_locked(const object::ConnectionNotice& notice, cons
 }
 
 void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
-  const std::lock_guard lock(mutex_);
-  const auto found = evds_.find(evd);
-  if (found == evds_.end()) return;
+  const std::lock_guard lock(state_.mutex);
+  const auto found = state_.evds.find(evd);
+  if (found == state_.evds.end()) return;
   found->second.empty = site;
-  found->second.empty_number = ++number_;
+  found->second.empty_number = ++state_.number;
   ++found->second.empties;
   found->second.woken = {};
-  if (!stacked_.empty() && stacked_.back()->number > stacks_checked_) check_stacks_locked(site);
+  if (!state_.stacked.empty() && state_.stacked.back()->number > state_.stacks_checked) check_stacks_locked(site);
   check_receives_locked(evd, site, has_waited_long);
 }
 
 // Outstanding operations whose buffers were local variables of functions that have returned.
 void Ledger::check_stacks_locked(const Site& site) {
   base::require_lock(locks::kLedger);
-  stacks_checked_ = number_;
-  for (Operation* const operation : stacked_) {
+  state_.stacks_checked = state_.number;
+  for (Operation* const operation : state_.stacked) {
     if (!has_returned(operation->owner)) continue;
     operation->owner = {};  // told
     report_memory(Rule::kStackBuffer, *operation, "was on the stack of a function that has returned", "seen", site);
@@ -266,7 +266,7 @@ void Ledger::check_stacks_locked(const Site& site) {
 // reasons, unless it has never posted a receive.
 void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited_long) {
   base::require_lock(locks::kLedger);
-  EvdRecord& record = evds_[evd];
+  EvdRecord& record = state_.evds[evd];
   if (record.outstanding > 0 || record.binds > 0) return record.look_due.reset();
   const base::Time now = base::Clock::now();
   if (!record.look_due) record.look_due = now + kLongIdleness;
@@ -275,7 +275,7 @@ void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
   if (!dispatcher || (dispatcher->streams() & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
   bool is_fed = false;
-  for (const auto& [handle, queue] : queues_) {
+  for (const auto& [handle, queue] : state_.queues) {
     if (queue->recv_evd != evd) continue;
     if (queue->srq != nullptr || queue->disconnected.call != nullptr) return;
     if (!has_waited_long && (queue->posted.call != nullptr || queue->request_evd == evd)) return;
@@ -289,9 +289,9 @@ void Ledger::check_receives_locked(Handle evd, const Site& site, bool has_waited
 }
 
 void Ledger::on_wait_refused(Handle evd, const Site& site) {
-  const std::lock_guard lock(mutex_);
-  const auto found = objects_.find(evd);
-  if (found == objects_.end() || is_repeated(Rule::kWaitRefused, found->second.made, site)) return;
+  const std::lock_guard lock(state_.mutex);
+  const auto found = state_.objects.find(evd);
+  if (found == state_.objects.end() || is_repeated(Rule::kWaitRefused, found->second.made, site)) return;
   report({Rule::kWaitRefused,
           "EVD " + hex(evd) + " cannot be used so: the call was refused.",
           {{"created", found->second.made}, {"refused", site}}});
@@ -299,22 +299,22 @@ void Ledger::on_wait_refused(Handle evd, const Site& site) {
 
 void Ledger::on_resized(Handle evd) {
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
-  const std::lock_guard lock(mutex_);
-  const auto found = evds_.find(evd);
-  if (dispatcher && found != evds_.end()) found->second.qlen = dispatcher->qlen();
+  const std::lock_guard lock(state_.mutex);
+  const auto found = state_.evds.find(evd);
+  if (dispatcher && found != state_.evds.end()) found->second.qlen = dispatcher->qlen();
 }
 
 void Ledger::on_woken(Handle evd, const Site& site) {
-  const std::lock_guard lock(mutex_);
-  const auto found = evds_.find(evd);
-  if (found == evds_.end()) return;
+  const std::lock_guard lock(state_.mutex);
+  const auto found = state_.evds.find(evd);
+  if (found == state_.evds.end()) return;
   found->second.woken = site;
   found->second.is_tapped = false;
 }
 
 void Ledger::before_cno_wait(const Site& site) {
-  const std::lock_guard lock(mutex_);
-  for (auto& [handle, evd] : evds_) {
+  const std::lock_guard lock(state_.mutex);
+  for (auto& [handle, evd] : state_.evds) {
     if (evd.woken.call == nullptr || !evd.is_tapped) continue;
     const auto dispatcher = object::pin_handle<object::EventDispatcher>(handle);
     const bool is_left = dispatcher && dispatcher->pending() > 0;
@@ -332,19 +332,19 @@ void Ledger::before_cno_wait(const Site& site) {
 void Ledger::on_cno_timeout(Handle cno, const Site& site) {
   std::vector<Handle> known;
   {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [handle, evd] : evds_) known.push_back(handle);
+    const std::lock_guard lock(state_.mutex);
+    for (const auto& [handle, evd] : state_.evds) known.push_back(handle);
   }
   std::erase_if(known, [&](Handle handle) {
     const auto evd = object::pin_handle<object::EventDispatcher>(handle);
     return !evd || evd->query().cno != cno;
   });
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   for (const Handle handle : known) {
-    const auto evd = evds_.find(handle);
-    if (evd == evds_.end()) continue;
+    const auto evd = state_.evds.find(handle);
+    if (evd == state_.evds.end()) continue;
     evd->second.empty = site;
-    evd->second.empty_number = ++number_;
+    evd->second.empty_number = ++state_.number;
     ++evd->second.empties;
   }
 }

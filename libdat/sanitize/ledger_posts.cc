@@ -12,9 +12,10 @@
 #include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
+
 Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   {
-    const std::lock_guard lock(ledger_.mutex_);
+    const std::lock_guard lock(ledger_.state_.mutex);
     QueueRecord* const queue = ledger_.find_queue_locked(post.queue);
     if (queue == nullptr) return;
     queue_ = queue->shared_from_this();
@@ -30,7 +31,7 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
     return;
   }
   const auto before = sum_of_buffer(*operation_);
-  const std::lock_guard lock(ledger_.mutex_);
+  const std::lock_guard lock(ledger_.state_.mutex);
   if (operation_->is_stored) return;
   operation_->before = before;
   ledger_.guard_locked(*operation_);
@@ -41,26 +42,26 @@ Ledger::Posting::~Posting() {
 }
 
 void Ledger::on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   if (memory.length == 0) {
-    windows_.erase(rmr);
+    state_.windows.erase(rmr);
   } else {
-    windows_[rmr] = {.rmr_context = rmr_context, .memory = memory, .is_zero_based = is_zero_based};
+    state_.windows[rmr] = {.rmr_context = rmr_context, .memory = memory, .is_zero_based = is_zero_based};
   }
 }
 
 std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uint32_t length,
                                                  std::uint32_t rmr_context) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   object::Segment sink{};
   sink.address = address;
   sink.length = length;
   sink.lkey = rmr_context;
-  if (regions_.contains(rmr_context)) return sink;
-  for (const auto& [rmr, window] : windows_) {
+  if (state_.regions.contains(rmr_context)) return sink;
+  for (const auto& [rmr, window] : state_.windows) {
     if (window.rmr_context != rmr_context) continue;
-    const auto region = regions_.find(window.memory.lkey);
-    if (region == regions_.end()) return std::nullopt;
+    const auto region = state_.regions.find(window.memory.lkey);
+    if (region == state_.regions.end()) return std::nullopt;
     if (window.is_zero_based) sink.address += window.memory.address;
     sink.lkey = window.memory.lkey;
     return sink;
@@ -71,13 +72,13 @@ std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uin
 // Null: there is no such object.
 QueueRecord* Ledger::find_queue_locked(Handle handle) {
   base::require_lock(locks::kLedger);
-  const auto found = queues_.find(handle);
-  if (found != queues_.end() && found->second->is_known) return found->second.get();
+  const auto found = state_.queues.find(handle);
+  if (found != state_.queues.end() && found->second->is_known) return found->second.get();
   const bool is_there = object::HandleTable::instance().pin_any(handle).get() != nullptr;
   if (!is_there) return nullptr;
   // Made first: without memory there must not be an entry that is null.
-  auto queue = found != queues_.end() ? found->second : std::make_shared<QueueRecord>();
-  if (found == queues_.end()) queues_.emplace(handle, queue);
+  auto queue = found != state_.queues.end() ? found->second : std::make_shared<QueueRecord>();
+  if (found == state_.queues.end()) state_.queues.emplace(handle, queue);
   queue->handle = handle;
   look_up_locked(*queue);
   return queue.get();
@@ -105,7 +106,7 @@ void Ledger::look_up_locked(QueueRecord& queue) {
 
 Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   base::require_lock(locks::kPostOrder);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   auto made = make_operation_locked(post, queue);
   Operation& operation = *made;
   check_post_locked(post, queue, operation);
@@ -115,7 +116,7 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   operations.push_back(std::move(made));
   try {
     check_room_locked(operation);
-    if (operation.owner.frame != 0) stacked_.push_back(&operation);
+    if (operation.owner.frame != 0) state_.stacked.push_back(&operation);
     check_clash_locked(operation);
   } catch (const std::bad_alloc&) {
     forget_locked(operation);
@@ -128,13 +129,13 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
 
 std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const QueueRecord& queue) {
   base::require_lock(locks::kLedger);
-  auto operation = spares_.empty() ? std::make_unique<Operation>() : std::move(spares_.back());
-  if (!spares_.empty()) spares_.pop_back();
+  auto operation = state_.spares.empty() ? std::make_unique<Operation>() : std::move(state_.spares.back());
+  if (!state_.spares.empty()) state_.spares.pop_back();
   operation->kind = post.kind;
   operation->queue = post.queue;
   operation->evd = post.kind == OperationKind::kReceive ? queue.recv_evd : queue.request_evd;
   operation->cookie = post.cookie;
-  operation->number = ++number_;
+  operation->number = ++state_.number;
   operation->is_suppressed = (post.flags & object::kSuppressFlag) != 0;
   operation->is_fenced = (post.flags & object::kBarrierFenceFlag) != 0;
   operation->received = queue.received;
@@ -143,8 +144,8 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
   operation->ranges.reserve(post.local.size());
   for (const object::Segment& segment : post.local) {
     Range range{.address = segment.address, .length = segment.length, .lkey = segment.lkey};
-    const auto region = regions_.find(segment.lkey);
-    if (region != regions_.end()) {
+    const auto region = state_.regions.find(segment.lkey);
+    if (region != state_.regions.end()) {
       if (region->second.is_zero_based) range.address += region->second.address;
       ++region->second.operations;
       region->second.used |= stores(post.kind) ? object::kLocalWritePrivilege : object::kLocalReadPrivilege;
@@ -160,12 +161,12 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
 void Ledger::keep_spare_locked(std::unique_ptr<Operation> operation) {
   base::require_lock(locks::kLedger);
   SOFTDAT_DEBUG_CHECK(!operation->is_indexed && !operation->is_guarded, "an operation that is over holds no memory");
-  if (spares_.size() == spares_.capacity()) return;
+  if (state_.spares.size() == state_.spares.capacity()) return;
   std::vector<Range> ranges = std::move(operation->ranges);
   ranges.clear();
   *operation = {};
   operation->ranges = std::move(ranges);
-  spares_.push_back(std::move(operation));
+  state_.spares.push_back(std::move(operation));
 }
 
 void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {
@@ -192,8 +193,8 @@ void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const
 void Ledger::check_keys_locked(const Post& post) {
   base::require_lock(locks::kLedger);
   for (const object::Segment& segment : post.local) {
-    if (segment.length == 0 || regions_.contains(segment.lkey)) continue;
-    if (const auto ended = ended_regions_.find(segment.lkey); ended != ended_regions_.end()) {
+    if (segment.length == 0 || state_.regions.contains(segment.lkey)) continue;
+    if (const auto ended = state_.ended_regions.find(segment.lkey); ended != state_.ended_regions.end()) {
       report(
           {Rule::kFreedRegion,
            "The LMR of the local segment " + object::range_text(segment.address, segment.length) + " has been freed.",
@@ -201,8 +202,8 @@ void Ledger::check_keys_locked(const Post& post) {
       continue;
     }
     // The program sees lkeys with the mark; a key without it comes here with the mark.
-    const auto region = regions_.find(segment.lkey ^ kLocalMark);
-    if (region == regions_.end()) continue;
+    const auto region = state_.regions.find(segment.lkey ^ kLocalMark);
+    if (region == state_.regions.end()) continue;
     report({Rule::kKeyMixup,
             "The local segment " + object::range_text(segment.address, segment.length) + " has the rmr_context " +
                 hex(region->second.rkey) + " in place of the lmr_context " + hex(region->second.lkey ^ kLocalMark) +
@@ -215,15 +216,15 @@ void Ledger::check_stack_locked(const Operation& operation) {
   base::require_lock(locks::kLedger);
   if (operation.ranges.empty()) return;
   const Range& range = operation.ranges.front();
-  const auto region = regions_.find(range.lkey);
+  const auto region = state_.regions.find(range.lkey);
   const bool is_below = operation.owner.thread != nullptr && operation.owner.frame == 0;
-  const bool is_of_returned = region != regions_.end() && has_returned(region->second.owner);
+  const bool is_of_returned = region != state_.regions.end() && has_returned(region->second.owner);
   if (!is_below && !is_of_returned) return;
   Finding finding{Rule::kStackBuffer,
                   "The buffer " + object::range_text(range.address, range.length) +
                       " was on the stack of a function that has returned.",
                   {}};
-  if (region != regions_.end()) finding.steps.push_back({"registered", region->second.made});
+  if (region != state_.regions.end()) finding.steps.push_back({"registered", region->second.made});
   finding.steps.push_back({"posted", operation.posted});
   report(finding);
 }
@@ -233,8 +234,8 @@ bool Ledger::is_settled_locked(const Operation& operation) {
   base::require_lock(locks::kLedger);
   if (operation.is_completed) return true;
   if (!operation.is_suppressed) return false;
-  const auto queue = queues_.find(operation.queue);
-  if (queue != queues_.end() && queue->second->received > operation.received) return true;
+  const auto queue = state_.queues.find(operation.queue);
+  if (queue != state_.queues.end() && queue->second->received > operation.received) return true;
   const auto ep = object::pin_handle<object::Endpoint>(operation.queue);
   return !ep || ep->status().is_request_idle;
 }
@@ -248,12 +249,12 @@ bool Ledger::is_brought_locked(const Operation& operation) {
 
 void Ledger::check_clash_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
-  RangeIndex::Clash clash = index_.find_clash(operation);
+  RangeIndex::Clash clash = state_.index.find_clash(operation);
   while (clash.operation != nullptr && is_brought_locked(*clash.operation)) {
-    index_.remove(*clash.operation);
-    clash = index_.find_clash(operation);
+    state_.index.remove(*clash.operation);
+    clash = state_.index.find_clash(operation);
   }
-  index_.add(operation);
+  state_.index.add(operation);
   if (clash.operation == nullptr) return;
   const Operation& earlier = *clash.operation;
   operation.is_fed = fetches(earlier.kind) && earlier.queue == operation.queue && !stores(operation.kind);
@@ -269,9 +270,9 @@ void Ledger::check_clash_locked(Operation& operation) {
 void Ledger::check_room_locked(const Operation& operation) {
   base::require_lock(locks::kLedger);
   if (operation.is_suppressed) return;
-  const auto evd = evds_.find(operation.evd);
-  if (evd == evds_.end() || ++evd->second.outstanding <= evd->second.qlen) return;
-  const Site made = objects_[operation.evd].made;
+  const auto evd = state_.evds.find(operation.evd);
+  if (evd == state_.evds.end() || ++evd->second.outstanding <= evd->second.qlen) return;
+  const Site made = state_.objects[operation.evd].made;
   if (is_repeated(Rule::kEvdTooSmall, made, operation.posted)) return;
   report({Rule::kEvdTooSmall,
           "EVD " + hex(operation.evd) + " has room for " + std::to_string(evd->second.qlen) +
@@ -285,8 +286,8 @@ void Ledger::check_room_locked(const Operation& operation) {
 void Ledger::report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last) {
   base::require_lock(locks::kLedger);
   Finding finding{rule, what, {{"posted", operation.posted}}};
-  const auto evd = evds_.find(operation.evd);
-  if (evd != evds_.end() && evd->second.empties == 1 && evd->second.empty_number > operation.number) {
+  const auto evd = state_.evds.find(operation.evd);
+  if (evd != state_.evds.end() && evd->second.empties == 1 && evd->second.empty_number > operation.number) {
     finding.rule = Rule::kTimeoutTaken;
     finding.what = what + " No event was found for it: " + text_of(rule).rule;
     finding.steps.push_back({"no event found", evd->second.empty});
@@ -299,11 +300,11 @@ void Ledger::report_use_locked(Rule rule, const Operation& operation, const std:
 void Ledger::forget_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   unguard(operation);
-  index_.remove(operation);
-  std::erase(stacked_, &operation);
+  state_.index.remove(operation);
+  std::erase(state_.stacked, &operation);
   if (operation.is_suppressed) return;
-  const auto evd = evds_.find(operation.evd);
-  if (evd != evds_.end() && evd->second.outstanding > 0) --evd->second.outstanding;
+  const auto evd = state_.evds.find(operation.evd);
+  if (evd != state_.evds.end() && evd->second.outstanding > 0) --evd->second.outstanding;
 }
 
 void Ledger::forget_all_locked(QueueRecord& queue) {
@@ -319,22 +320,23 @@ void Ledger::forget_all_locked(QueueRecord& queue) {
 void Ledger::drop_queue(Handle handle) {
   std::shared_ptr<QueueRecord> queue;
   {
-    const std::lock_guard lock(mutex_);
-    const auto found = queues_.find(handle);
-    if (found == queues_.end()) return;
+    const std::lock_guard lock(state_.mutex);
+    const auto found = state_.queues.find(handle);
+    if (found == state_.queues.end()) return;
     queue = found->second;
   }
   const std::lock_guard order(queue->order);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   forget_all_locked(*queue);
   SOFTDAT_DEBUG_CHECK(queue->receives.empty() && queue->requests.empty(), "a queue that has gone has no operations");
   queue->is_gone = true;
-  if (const auto found = queues_.find(handle); found != queues_.end() && found->second == queue) queues_.erase(found);
+  if (const auto found = state_.queues.find(handle); found != state_.queues.end() && found->second == queue)
+    state_.queues.erase(found);
 }
 
 void Ledger::take_back(QueueRecord& queue, const Operation* operation) {
   base::require_lock(locks::kPostOrder);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     const auto is_it = [&](const auto& each) { return each.get() == operation; };
     // The last, unless a completion was taken meanwhile.

@@ -43,8 +43,8 @@ void check_untouched(const Operation& operation) {
 
 void Ledger::check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash) {
   base::require_lock(locks::kLedger);
-  const auto queue = queues_.find(operation.queue);
-  const bool is_over = queue != queues_.end() && queue->second->disconnected.call != nullptr;
+  const auto queue = state_.queues.find(operation.queue);
+  const bool is_over = queue != state_.queues.end() && queue->second->disconnected.call != nullptr;
   if (is_over || is_settled_locked(operation) || is_repeated(Rule::kOverlap, operation.posted, operation.posted)) {
     return;
   }
@@ -57,7 +57,7 @@ void Ledger::check_peer_write_locked(Operation& operation, const RangeIndex::Cla
 // The peer may have named the memory by the key of a window.
 void Ledger::note_peer_write_locked(std::uint64_t address) {
   base::require_lock(locks::kLedger);
-  for (auto& [lkey, region] : regions_) {
+  for (auto& [lkey, region] : state_.regions) {
     if (address >= region.address && address - region.address < region.length) {
       region.used |= object::kRemoteWritePrivilege;
     }
@@ -66,11 +66,11 @@ void Ledger::note_peer_write_locked(std::uint64_t address) {
 
 void Ledger::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept {
   try {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(state_.mutex);
     const Range range = range_of(memory);
     if (origin == hca::StoreOrigin::kPeerWrite && mode() == Mode::kFull) note_peer_write_locked(range.address);
     end_unordered_locked(range.address, range.length);
-    const RangeIndex::Clash clash = index_.find_store(range);
+    const RangeIndex::Clash clash = state_.index.find_store(range);
     if (clash.operation == nullptr) return;
     Operation& operation = *clash.operation;
     unguard(operation);
@@ -88,8 +88,8 @@ void Ledger::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) 
 void Ledger::after_store(std::span<std::byte> memory) noexcept {
   if (mode() != Mode::kFull) return;
   try {
-    const std::lock_guard lock(mutex_);
-    const RangeIndex::Clash clash = index_.find_store(range_of(memory));
+    const std::lock_guard lock(state_.mutex);
+    const RangeIndex::Clash clash = state_.index.find_store(range_of(memory));
     if (clash.operation != nullptr) guard_locked(*clash.operation);
   } catch (const std::bad_alloc&) {
   }
@@ -99,16 +99,16 @@ void Ledger::after_store(std::span<std::byte> memory) noexcept {
 void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
   if (mode() != Mode::kFull || memory.size() < kPage) return;
   try {
-    const std::lock_guard lock(mutex_);
-    if (unordered_.size() >= kMostUnordered) return;
+    const std::lock_guard lock(state_.mutex);
+    if (state_.unordered.size() >= kMostUnordered) return;
     const Range range = range_of(memory);
     const auto holds = [&](const auto& each) {
       const RegionRecord& region = each.second;
       return range.address >= region.address && range.address + range.length <= region.address + region.length;
     };
-    const auto region = std::find_if(regions_.begin(), regions_.end(), holds);
-    if (region == regions_.end()) return;
-    unordered_.push_back(range);
+    const auto region = std::find_if(state_.regions.begin(), state_.regions.end(), holds);
+    if (region == state_.regions.end()) return;
+    state_.unordered.push_back(range);
     const auto breach = std::make_shared<const Finding>(
         Finding{Rule::kUnorderedRead,
                 object::range_text(range.address, range.length) +
@@ -122,7 +122,7 @@ void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
 // Ends the guard of ranges that lie in [address, address + length) or touch it.
 void Ledger::open_unordered_locked(std::uint64_t address, std::uint64_t length) {
   base::require_lock(locks::kLedger);
-  std::erase_if(unordered_, [&](const Range& range) {
+  std::erase_if(state_.unordered, [&](const Range& range) {
     if (range.address >= address && range.address - address >= length) return false;
     if (range.address < address && address - range.address >= range.length) return false;
     static_cast<void>(PageGuard::instance().open(range.address, range.length));
@@ -134,21 +134,21 @@ void Ledger::open_unordered_locked(std::uint64_t address, std::uint64_t length) 
 // a window, and any region may be behind it.
 void Ledger::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
   const std::uint32_t used = is_atomic ? object::kRemoteAtomicPrivilege : object::kRemoteReadPrivilege;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_.mutex);
   end_unordered_locked(0, UINT64_MAX);
-  const auto found = regions_.find(rkey);
-  if (found != regions_.end()) {
+  const auto found = state_.regions.find(rkey);
+  if (found != state_.regions.end()) {
     found->second.used |= used;
     return;
   }
-  for (auto& [lkey, region] : regions_) region.used |= used;
+  for (auto& [lkey, region] : state_.regions) region.used |= used;
 }
 
 // A post that the adapter will refuse may name any memory, also that of the ledger itself.
 bool Ledger::is_registered_locked(const Range& range) const {
   base::require_lock(locks::kLedger);
-  const auto found = regions_.find(range.lkey);
-  if (found == regions_.end()) return false;
+  const auto found = state_.regions.find(range.lkey);
+  if (found == state_.regions.end()) return false;
   const RegionRecord& region = found->second;
   return range.address >= region.address && range.length <= region.length &&
          range.address - region.address <= region.length - range.length;
@@ -158,8 +158,8 @@ bool Ledger::is_registered_locked(const Range& range) const {
 void Ledger::guard_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   if (mode() != Mode::kFull || !stores(operation.kind) || operation.is_suppressed || operation.is_guarded) return;
-  const auto queue = queues_.find(operation.queue);
-  if (queue == queues_.end() || queue->second->disconnected.call != nullptr) return;
+  const auto queue = state_.queues.find(operation.queue);
+  if (queue == state_.queues.end() || queue->second->disconnected.call != nullptr) return;
   const Range main = main_range(operation);
   const auto breach = std::make_shared<const Finding>(
       Finding{Rule::kEarlyAccess,
@@ -195,21 +195,21 @@ void Ledger::before_registration(std::uint64_t address, std::uint64_t length) {
 
 const void* Ledger::watch_private_data(Handle owner, const void* data, std::size_t length, const Site& site) {
   if (mode() != Mode::kFull || data == nullptr || length == 0 || length > kPage) return data;
-  const std::lock_guard lock(mutex_);
-  if (private_pages_ >= kMostPrivatePages) return data;
+  const std::lock_guard lock(state_.mutex);
+  if (state_.private_pages >= kMostPrivatePages) return data;
   void* const page = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return data;
-  ++private_pages_;
+  ++state_.private_pages;
   std::memcpy(page, data, length);
-  private_data_.emplace(owner,
-                        PrivateData{.address = reinterpret_cast<std::uintptr_t>(page), .length = length, .made = site});
+  state_.private_data.emplace(
+      owner, PrivateDataRecord{.address = reinterpret_cast<std::uintptr_t>(page), .length = length, .made = site});
   return page;
 }
 
 void Ledger::end_private_data(Handle owner, const Site& site) {
   if (mode() != Mode::kFull) return;
-  const std::lock_guard lock(mutex_);
-  const auto [first, last] = private_data_.equal_range(owner);
+  const std::lock_guard lock(state_.mutex);
+  const auto [first, last] = state_.private_data.equal_range(owner);
   for (auto each = first; each != last; ++each) {
     const auto breach = std::make_shared<const Finding>(
         Finding{Rule::kStalePrivateData,
@@ -218,7 +218,7 @@ void Ledger::end_private_data(Handle owner, const Site& site) {
                 {{"given", each->second.made}, {"ended", site}}});
     PageGuard::instance().close(each->second.address, kPage, breach);
   }
-  private_data_.erase(first, last);
+  state_.private_data.erase(first, last);
 }
 
 }  // namespace softdat::sanitize
