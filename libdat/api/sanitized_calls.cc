@@ -55,7 +55,7 @@ struct Ends : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, Arguments... arguments) {
     ledger.on_freed(first_of(arguments...), site);
-    ledger.end_private_data(first_of(arguments...), site);
+    ledger.private_data().end(first_of(arguments...), site);
   }
 };
 
@@ -71,7 +71,7 @@ struct EndsRequest : Ends {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, DAT_EP_HANDLE ep, Arguments...) {
     ledger.on_freed(request, site);
-    ledger.end_private_data(request, site);
+    ledger.private_data().end(request, site);
     ledger.on_reconfigured(ep);
   }
 };
@@ -102,7 +102,7 @@ struct SeesStatus : NoHooks {
 struct Resets : NoHooks {
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) {
     ledger.on_reset(ep);
-    ledger.end_private_data(ep, site);
+    ledger.private_data().end(ep, site);
   }
 };
 
@@ -111,7 +111,7 @@ struct QueriesRequest : NoHooks {
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, Mask, DAT_CR_PARAM* parameters) {
     const auto length = static_cast<std::size_t>(parameters->private_data_size);
     parameters->private_data =
-        const_cast<void*>(ledger.watch_private_data(request, parameters->private_data, length, site));
+        const_cast<void*>(ledger.private_data().watch(request, parameters->private_data, length, site));
   }
 };
 

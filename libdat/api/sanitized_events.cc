@@ -67,7 +67,7 @@ void watch_private_data(Ledger& ledger, const object::Event& from, DAT_EVENT& to
   if (!std::holds_alternative<object::ConnectionNotice>(from.body)) return;
   auto& data = to.event_data.connect_event_data;
   const auto length = static_cast<std::size_t>(data.private_data_size);
-  data.private_data = const_cast<void*>(ledger.watch_private_data(data.ep_handle, data.private_data, length, site));
+  data.private_data = const_cast<void*>(ledger.private_data().watch(data.ep_handle, data.private_data, length, site));
 }
 
 bool is_type(const Status& status, StatusType type) {

@@ -16,6 +16,7 @@ namespace {
 using object::MemoryRegion;
 using sanitize::kLocalMark;
 using sanitize::Ledger;
+using sanitize::LedgerGuards;
 using sanitize::Site;
 
 // The number of arguments differs between the APIs; the last five are outputs in both.
@@ -35,7 +36,7 @@ struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
   // The adapter looks at the memory.
   static void make_usable(const std::tuple<Arguments...>& all) {
     if (std::get<1>(all) != DAT_MEM_TYPE_VIRTUAL) return;
-    Ledger::before_registration(reinterpret_cast<std::uintptr_t>(std::get<2>(all).for_va), std::get<3>(all));
+    LedgerGuards::before_registration(reinterpret_cast<std::uintptr_t>(std::get<2>(all).for_va), std::get<3>(all));
   }
 
   static void note_outputs(const Site& site, const std::tuple<Arguments...>& all) {

@@ -27,6 +27,8 @@
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/ledger_guards.h"
+#include "libdat/sanitize/ledger_private_data.h"
 #include "libdat/sanitize/ledger_state.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/marks.h"
@@ -52,6 +54,9 @@ using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
 class Ledger final : public hca::MemoryObserver {
  public:
   static Ledger& instance();
+
+  // The parts. They last as long as the ledger.
+  LedgerPrivateData& private_data() { return private_data_; }
 
   // Objects. `ia` of an IA is itself.
   void on_made(Handle handle, Kind kind, Handle ia, const Site& site);
@@ -119,13 +124,6 @@ class Ledger final : public hca::MemoryObserver {
   void after_peer_write(std::span<std::byte> memory) noexcept override;
   void on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept override;
 
-  // Private data that the program gets ends with `owner`, an EP or a connection request. In mode `full` returns memory
-  // of its own with the same bytes, an access to which is then a finding; else, and without memory, what it was given.
-  const void* watch_private_data(Handle owner, const void* data, std::size_t length, const Site& site);
-  void end_private_data(Handle owner, const Site& site);
-  // Memory that is about to be registered must be usable.
-  static void before_registration(std::uint64_t address, std::uint64_t length);
-
   // Ends.
   void before_close(Handle ia, const Site& site);
   void before_abrupt_close(Handle ia, const Site& site);
@@ -173,14 +171,6 @@ class Ledger final : public hca::MemoryObserver {
   // ledger_stores.cc
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
-  void end_unordered_locked(std::uint64_t address, std::uint64_t length) {
-    if (!state_.unordered.empty()) open_unordered_locked(address, length);
-  }
-  void open_unordered_locked(std::uint64_t address, std::uint64_t length);
-  void guard_locked(Operation& operation);
-  bool is_registered_locked(const Range& range) const;
-  static void unguard(Operation& operation);
-  static void unguard_all(QueueRecord& queue);
 
   // ledger_ends.cc
   void check_region_locked(const RegionRecord& region, const Site& site);
@@ -195,6 +185,8 @@ class Ledger final : public hca::MemoryObserver {
   void report_leftovers_locked(EvdRecord& evd);
 
   LedgerState state_;
+  LedgerGuards guards_{state_};
+  LedgerPrivateData private_data_{state_};
 };
 
 }  // namespace softdat::sanitize

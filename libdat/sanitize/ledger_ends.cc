@@ -60,8 +60,8 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
     ++state_.used_registrations[{region->second.made.place, object->second.ia}];
   }
   state_.ended_regions[region->second.lkey] = {region->second.made, site};
-  end_unordered_locked(region->second.address, region->second.length);
-  before_registration(region->second.address, region->second.length);
+  guards_.end_unordered_locked(region->second.address, region->second.length);
+  LedgerGuards::before_registration(region->second.address, region->second.length);
   state_.regions.erase(region);
   state_.lkeys.erase(lkey);
 }
@@ -90,7 +90,8 @@ void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, 
   if (is_over_locked(queue)) return;
   for (auto* const operations : {&queue.receives, &queue.requests}) {
     for (const auto& operation : *operations) {
-      if (lkey == nullptr || uses(*operation, *lkey)) unguard(*operation);  // guarded pages look unmapped
+      if (lkey == nullptr || uses(*operation, *lkey))
+        LedgerGuards::unguard_locked(*operation);  // guarded pages look unmapped
       const auto is_gone = [&](const Range& range) {
         return (lkey == nullptr || range.lkey == *lkey) && range.length != 0 &&
                !object::is_readable(range.address, range.length);
@@ -189,7 +190,7 @@ void Ledger::on_disconnected(Handle ep, const Site& site) {
   const auto queue = find_queue_locked(ep);
   if (queue == nullptr || !queue->was_connected) return;
   queue->disconnected = site;
-  unguard_all(*queue);
+  LedgerGuards::unguard_all_locked(*queue);
 }
 
 void Ledger::on_reset(Handle ep) {

@@ -69,7 +69,7 @@ void report_memory(Rule rule, const Operation& operation, const std::string& wha
 
 void Ledger::on_event(const object::Event& event, const Site& site) {
   std::unique_lock lock(state_.mutex);
-  end_unordered_locked(0, UINT64_MAX);
+  guards_.end_unordered_locked(0, UINT64_MAX);
   const auto evd = state_.evds.find(event.evd);
   if (evd != state_.evds.end()) {
     evd->second.is_tapped = true;
@@ -171,7 +171,7 @@ void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation,
   const bool is_of_now = queue.was_connected && operation.number > queue.reset_number;
   if (!is_of_now || queue.disconnected.call != nullptr) return;
   queue.disconnected = site;
-  unguard_all(queue);
+  LedgerGuards::unguard_all_locked(queue);
 }
 
 // Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
@@ -236,7 +236,7 @@ void Ledger::note_connection_locked(const object::ConnectionNotice& notice, cons
     check_mapped_locked(*shared, nullptr, site);
   }
   queue->disconnected = site;
-  unguard_all(*queue);
+  LedgerGuards::unguard_all_locked(*queue);
 }
 
 void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {

@@ -34,7 +34,7 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   const std::lock_guard lock(ledger_.state_.mutex);
   if (operation_->is_stored) return;
   operation_->before = before;
-  ledger_.guard_locked(*operation_);
+  ledger_.guards_.guard_locked(*operation_);
 }
 
 Ledger::Posting::~Posting() {
@@ -299,7 +299,7 @@ void Ledger::report_use_locked(Rule rule, const Operation& operation, const std:
 // It is out of the index and of the room of its EVD.
 void Ledger::forget_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
-  unguard(operation);
+  LedgerGuards::unguard_locked(operation);
   state_.index.remove(operation);
   std::erase(state_.stacked, &operation);
   if (operation.is_suppressed) return;
