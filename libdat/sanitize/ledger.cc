@@ -61,7 +61,7 @@ void Ledger::on_made(Handle handle, Kind kind, Handle ia, const Site& site) {
   if (kind == Kind::kEvd) {
     if (const auto evd = object::pin_handle<object::EventDispatcher>(handle)) qlen = evd->qlen();
   }
-  drop_queue(handle);  // of an object that had the handle before
+  queues_.drop(handle);  // of an object that had the handle before
   const std::lock_guard lock(state_.mutex);
   state_.objects[handle] = {.kind = kind, .ia = ia, .made = site, .ended = {}};
   if (kind == Kind::kEvd) {
@@ -71,7 +71,7 @@ void Ledger::on_made(Handle handle, Kind kind, Handle ia, const Site& site) {
 }
 
 void Ledger::on_freed(Handle handle, const Site& site) {
-  drop_queue(handle);
+  queues_.drop(handle);
   const std::lock_guard lock(state_.mutex);
   const auto found = state_.objects.find(handle);
   if (found == state_.objects.end()) return;

@@ -27,8 +27,10 @@
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/ledger_buffers.h"
 #include "libdat/sanitize/ledger_guards.h"
 #include "libdat/sanitize/ledger_private_data.h"
+#include "libdat/sanitize/ledger_queues.h"
 #include "libdat/sanitize/ledger_state.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/marks.h"
@@ -137,8 +139,6 @@ class Ledger final : public hca::MemoryObserver {
   static void start_afresh_in_child();
 
   // ledger_posts.cc
-  QueueRecord* find_queue_locked(Handle handle);
-  void look_up_locked(QueueRecord& queue);
   std::unique_ptr<Operation> make_operation_locked(const Post& post, const QueueRecord& queue);
   void keep_spare_locked(std::unique_ptr<Operation> operation);
   void check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation);
@@ -148,38 +148,24 @@ class Ledger final : public hca::MemoryObserver {
   void check_stack_locked(const Operation& operation);
   Operation* add(const Post& post, QueueRecord& queue);
   void take_back(QueueRecord& queue, const Operation* operation);
-  void drop_queue(Handle handle);
-  std::vector<Handle> queues_of(Handle ia);
-  void forget_locked(Operation& operation);
-  void forget_all_locked(QueueRecord& queue);
-  bool is_settled_locked(const Operation& operation);
-  bool is_brought_locked(const Operation& operation);
-  void report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last);
 
   // ledger_events.cc
   void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
   void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
   void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
-  QueueRecord* find_shared_queue_locked(std::uint64_t cookie) const;
   void take_leftover_locked(const object::DtoCompletion& completion);
-  void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
   void note_connection_locked(const object::ConnectionNotice& notice, const Site& site);
   void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
   void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
-  void check_stacks_locked(const Site& site);
 
   // ledger_stores.cc
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
 
   // ledger_ends.cc
-  void check_region_locked(const RegionRecord& region, const Site& site);
   void check_lost_locked(QueueRecord& queue, const Site& site);
   void check_rights_locked(const RegionRecord& region, const Site& site);
-  static bool uses(const Operation& operation, std::uint32_t lkey);
-  bool is_over_locked(const QueueRecord& queue) const;
   bool is_error_locked(const object::Event& event) const;
-  void check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site);
   void mark_completed_locked(QueueRecord& queue, bool is_graceful);
   void report_leaks_locked(Handle ia, const char* how, const Site& site);
   void report_leftovers_locked(EvdRecord& evd);
@@ -187,6 +173,8 @@ class Ledger final : public hca::MemoryObserver {
   LedgerState state_;
   LedgerGuards guards_{state_};
   LedgerPrivateData private_data_{state_};
+  LedgerQueues queues_{state_};
+  LedgerBuffers buffers_{state_, queues_};
 };
 
 }  // namespace softdat::sanitize

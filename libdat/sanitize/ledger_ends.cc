@@ -52,8 +52,9 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
   if (lkey == state_.lkeys.end()) return;
   const auto region = state_.regions.find(lkey->second);
   if (region == state_.regions.end()) return;
-  for (const auto& [handle, queue] : state_.queues) check_mapped_locked(*queue, &region->second.lkey, site);
-  check_region_locked(region->second, site);
+  for (const auto& [handle, queue] : state_.queues) buffers_.check_mapped_locked(*queue, &region->second.lkey, site);
+  buffers_.check_freed_locked(region->second, site);
+  check_rights_locked(region->second, site);
   const auto object = state_.objects.find(lmr);
   const std::uint32_t operations = region->second.operations;
   if (object != state_.objects.end() && operations > 0 && operations <= kFewOperations) {
@@ -64,67 +65,6 @@ void Ledger::before_deregistration(Handle lmr, const Site& site) {
   LedgerGuards::before_registration(region->second.address, region->second.length);
   state_.regions.erase(region);
   state_.lkeys.erase(lkey);
-}
-
-bool Ledger::uses(const Operation& operation, std::uint32_t lkey) {
-  return std::any_of(operation.ranges.begin(), operation.ranges.end(),
-                     [&](const Range& range) { return range.lkey == lkey; });
-}
-
-// Whether the program knows that no operation of the queue uses memory any more, or has no cause to think that one
-// does.
-bool Ledger::is_over_locked(const QueueRecord& queue) const {
-  base::require_lock(locks::kLedger);
-  const auto object = state_.objects.find(queue.handle);
-  const bool is_shared = object != state_.objects.end() && object->second.kind == Kind::kSrq;
-  if (!is_shared) return queue.disconnected.call != nullptr;
-  return std::none_of(state_.queues.begin(), state_.queues.end(), [&](const auto& each) {
-    const QueueRecord& user = *each.second;
-    return user.srq == queue.handle && user.was_connected && user.disconnected.call == nullptr;
-  });
-}
-
-// Operations of the region, or of all regions, whose memory has gone.
-void Ledger::check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site) {
-  base::require_lock(locks::kLedger);
-  if (is_over_locked(queue)) return;
-  for (auto* const operations : {&queue.receives, &queue.requests}) {
-    for (const auto& operation : *operations) {
-      if (lkey == nullptr || uses(*operation, *lkey))
-        LedgerGuards::unguard_locked(*operation);  // guarded pages look unmapped
-      const auto is_gone = [&](const Range& range) {
-        return (lkey == nullptr || range.lkey == *lkey) && range.length != 0 &&
-               !object::is_readable(range.address, range.length);
-      };
-      const auto gone = std::find_if(operation->ranges.begin(), operation->ranges.end(), is_gone);
-      if (gone == operation->ranges.end() || is_settled_locked(*operation)) continue;
-      if (is_repeated(Rule::kUnmappedBuffer, operation->posted, site)) continue;
-      report({Rule::kUnmappedBuffer,
-              "The buffer " + object::range_text(gone->address, gone->length) + " of the outstanding " +
-                  name_of(operation->kind) + " has been unmapped.",
-              {{"posted", operation->posted}, {"seen", site}}});
-    }
-  }
-}
-
-void Ledger::check_region_locked(const RegionRecord& region, const Site& site) {
-  base::require_lock(locks::kLedger);
-  for (const auto& [handle, queue] : state_.queues) {
-    for (const auto* const operations : {&queue->receives, &queue->requests}) {
-      for (const auto& operation : *operations) {
-        const auto uses = [&](const Range& range) { return range.lkey == region.lkey && range.length != 0; };
-        const auto used = std::find_if(operation->ranges.begin(), operation->ranges.end(), uses);
-        if (used == operation->ranges.end() || is_settled_locked(*operation) || is_over_locked(*queue)) continue;
-        if (is_repeated(Rule::kFreedRegion, operation->posted, site)) continue;
-        report_use_locked(Rule::kFreedRegion, *operation,
-                          "The LMR " + hex(region.lmr) + " of the buffer " +
-                              object::range_text(used->address, used->length) + " was freed while a " +
-                              name_of(operation->kind) + " uses it.",
-                          {"freed", site});
-      }
-    }
-  }
-  check_rights_locked(region, site);
 }
 
 // Rights for peers include that of the adapter to store.
@@ -151,7 +91,7 @@ void Ledger::on_reconfigured(Handle ep) {
 
 void Ledger::on_bound(Handle ep) {
   const std::lock_guard lock(state_.mutex);
-  const auto queue = find_queue_locked(ep);
+  const auto queue = queues_.find_locked(ep);
   if (queue == nullptr) return;
   if (const auto evd = state_.evds.find(queue->request_evd); evd != state_.evds.end()) ++evd->second.binds;
 }
@@ -167,11 +107,11 @@ void Ledger::mark_completed_locked(QueueRecord& queue, bool is_graceful) {
 
 void Ledger::before_disconnect(Handle ep, bool is_graceful, const Site& site) {
   const std::lock_guard lock(state_.mutex);
-  check_stacks_locked(site);
+  buffers_.check_stacks_locked(site);
   const auto queue = state_.queues.find(ep);
   if (queue == state_.queues.end()) return;
   mark_completed_locked(*queue->second, is_graceful);
-  check_mapped_locked(*queue->second, nullptr, site);
+  buffers_.check_mapped_locked(*queue->second, nullptr, site);
 }
 
 void Ledger::on_status_seen(Handle ep, const Site& site) {
@@ -187,7 +127,7 @@ void Ledger::on_status_seen(Handle ep, const Site& site) {
 
 void Ledger::on_disconnected(Handle ep, const Site& site) {
   const std::lock_guard lock(state_.mutex);
-  const auto queue = find_queue_locked(ep);
+  const auto queue = queues_.find_locked(ep);
   if (queue == nullptr || !queue->was_connected) return;
   queue->disconnected = site;
   LedgerGuards::unguard_all_locked(*queue);
@@ -320,18 +260,7 @@ void Ledger::before_abrupt_close(Handle ia, const Site& site) {
     const std::lock_guard lock(state_.mutex);
     report_leaks_locked(ia, kAbruptly, site);
   }
-  for (const Handle ep : queues_of(ia)) before_ep_free(ep, site);
-}
-
-// The live EPs and SRQs of the adapter.
-std::vector<Handle> Ledger::queues_of(Handle ia) {
-  const std::lock_guard lock(state_.mutex);
-  std::vector<Handle> queues;
-  for (const auto& [handle, object] : state_.objects) {
-    const bool is_queue = object.kind == Kind::kEp || object.kind == Kind::kSrq;
-    if (is_queue && object.ia == ia && object.ended.call == nullptr) queues.push_back(handle);
-  }
-  return queues;
+  for (const Handle ep : queues_.of(ia)) before_ep_free(ep, site);
 }
 
 void Ledger::on_close_refused(Handle ia, const Site& site) {
@@ -340,7 +269,7 @@ void Ledger::on_close_refused(Handle ia, const Site& site) {
 }
 
 void Ledger::on_closed(Handle ia, bool is_graceful, const Site& site) {
-  for (const Handle queue : queues_of(ia)) drop_queue(queue);
+  for (const Handle queue : queues_.of(ia)) queues_.drop(queue);
   const std::lock_guard lock(state_.mutex);
   if (is_graceful) report_leaks_locked(ia, kGracefully, site);
   for (auto& [handle, object] : state_.objects) {

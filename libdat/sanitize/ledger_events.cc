@@ -24,46 +24,10 @@ bool is_receive(DtoOperation operation) {
          operation == DtoOperation::kReceiveDatagram;
 }
 
-bool is_any_unmapped(const Operation& operation) {
-  return std::any_of(operation.ranges.begin(), operation.ranges.end(), [](const Range& range) {
-    return range.length != 0 && !object::is_readable(range.address, range.length);
-  });
-}
-
-// The first and last byte stand for all: more would be slow, and the adapter has just stored them.
-bool has_ends(const Operation& operation) {
-  return std::all_of(operation.ranges.begin(), operation.ranges.end(), [](const Range& range) {
-    return range.length == 0 || (checksum(range.address, 1, 0) && checksum(range.address + range.length - 1, 1, 0));
-  });
-}
-
 // So long a program polls for nothing but by mistake.
 constexpr base::Duration kLongIdleness = std::chrono::milliseconds(100);
 // After that a poll looks again whether anything could complete. Each poll would be too many.
 constexpr base::Duration kTimeBetweenLooks = std::chrono::milliseconds(10);
-
-enum class Memory : std::uint8_t { kSame, kChanged, kUnmapped };
-
-Memory look_at(const Operation& operation) {
-  if (mode() == Mode::kCompletions) return Memory::kSame;
-  if (!operation.sum) return has_ends(operation) ? Memory::kSame : Memory::kUnmapped;
-  const auto sum = checksum(operation.ranges);
-  if (!sum) return Memory::kUnmapped;
-  return *sum == *operation.sum ? Memory::kSame : Memory::kChanged;
-}
-
-void report_memory(Rule rule, const Operation& operation, const std::string& what, const char* verb, const Site& site) {
-  if (is_repeated(rule, operation.posted, site)) return;
-  const Range range = main_range(operation);
-  report({rule,
-          std::string("The buffer ") + object::range_text(range.address, range.length) + " of the " +
-              name_of(operation.kind) + ' ' + what + '.',
-          {{"posted", operation.posted}, {verb, site}}});
-}
-
-void report_memory(Rule rule, const Operation& operation, const std::string& what, const Site& site) {
-  report_memory(rule, operation, what + " between the post and the completion", "completed", site);
-}
 
 }  // namespace
 
@@ -80,7 +44,7 @@ void Ledger::on_event(const object::Event& event, const Site& site) {
   if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) {
     return complete(*completion, site, lock);
   }
-  check_stacks_locked(site);
+  buffers_.check_stacks_locked(site);
   if (const auto* const notice = std::get_if<object::ConnectionNotice>(&event.body)) {
     return note_connection_locked(*notice, site);
   }
@@ -107,7 +71,7 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site, std::un
     if (queue != state_.queues.end()) note_failure_locked(*queue->second, *done.back(), site);
   }
   lock.unlock();
-  for (const auto& operation : done) check_completed(*operation, completion, site);
+  for (const auto& operation : done) LedgerBuffers::check_completed(*operation, completion, site);
   lock.lock();
   for (auto& operation : done) keep_spare_locked(std::move(operation));
   done.clear();
@@ -118,14 +82,14 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site, std::un
 void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& site, OperationList& done) {
   base::require_lock(locks::kLedger);
   const bool is_message = is_receive(completion.operation);
-  QueueRecord* const ep = find_queue_locked(completion.ep);
+  QueueRecord* const ep = queues_.find_locked(completion.ep);
   QueueRecord* queue = ep;
   if (ep == nullptr) {
     take_leftover_locked(completion);
-    queue = is_message ? find_shared_queue_locked(completion.cookie) : nullptr;
+    queue = is_message ? queues_.find_shared_locked(completion.cookie) : nullptr;
   } else if (is_message) {
     if (completion.status == DtoStatus::kSuccess) ++ep->received;
-    if (ep->srq != nullptr) queue = find_queue_locked(ep->srq);
+    if (ep->srq != nullptr) queue = queues_.find_locked(ep->srq);
   }
   if (queue == nullptr) return;
   auto& operations = is_message ? queue->receives : queue->requests;
@@ -148,7 +112,7 @@ void Ledger::take_completed_locked(const DtoCompletion& completion, const Site& 
       continue;
     }
     SOFTDAT_DEBUG_CHECK(operation.queue == queue->handle, "an operation stands in the list of its queue");
-    forget_locked(operation);
+    queues_.forget_locked(operation);
     operation.is_completed = operation.is_suppressed && queue->received > operation.received;
     done.push_back(std::move(*each));
     left == 0 ? operations.pop_front() : static_cast<void>(operations.erase(each));
@@ -174,18 +138,6 @@ void Ledger::note_failure_locked(QueueRecord& queue, const Operation& operation,
   LedgerGuards::unguard_all_locked(queue);
 }
 
-// Searches all SRQs for the cookie: a freed EP no longer tells which SRQ it used.
-QueueRecord* Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
-  base::require_lock(locks::kLedger);
-  for (const auto& [handle, queue] : state_.queues) {
-    const auto object = state_.objects.find(handle);
-    if (object == state_.objects.end() || object->second.kind != Kind::kSrq) continue;
-    const auto is_it = [&](const auto& operation) { return operation->cookie == cookie; };
-    if (std::any_of(queue->receives.begin(), queue->receives.end(), is_it)) return queue.get();
-  }
-  return nullptr;
-}
-
 void Ledger::take_leftover_locked(const DtoCompletion& completion) {
   base::require_lock(locks::kLedger);
   for (auto& [handle, evd] : state_.evds) {
@@ -199,30 +151,9 @@ void Ledger::take_leftover_locked(const DtoCompletion& completion) {
   }
 }
 
-void Ledger::check_completed(const Operation& operation, const DtoCompletion& completion, const Site& site) {
-  if (completion.status == DtoStatus::kLocalProtection && is_any_unmapped(operation)) {
-    return report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
-  }
-  if (completion.status == DtoStatus::kRemoteAccess && (operation.rmr_context & kLocalMark) != 0) {
-    report({Rule::kKeyMixup,
-            "The remote segment has " + hex(operation.rmr_context) +
-                " for an rmr_context, which is the lmr_context of the peer.",
-            {{"posted", operation.posted}, {"completed", site}}});
-  }
-  if (completion.status != DtoStatus::kSuccess) return;
-  if (has_returned(operation.owner)) {
-    return report_memory(Rule::kStackBuffer, operation, "was on the stack of a function that returned", site);
-  }
-  // After a later message the program may use the buffer of a suppressed request: the peer may have told it to.
-  if (operation.is_completed) return;
-  const Memory memory = look_at(operation);
-  if (memory == Memory::kChanged) report_memory(Rule::kChangedBuffer, operation, "was changed", site);
-  if (memory == Memory::kUnmapped) report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
-}
-
 void Ledger::note_connection_locked(const object::ConnectionNotice& notice, const Site& site) {
   base::require_lock(locks::kLedger);
-  const auto queue = find_queue_locked(notice.ep);
+  const auto queue = queues_.find_locked(notice.ep);
   if (queue == nullptr) return;
   if (notice.result == ConnectionResult::kEstablished) {
     queue->was_connected = true;
@@ -231,9 +162,9 @@ void Ledger::note_connection_locked(const object::ConnectionNotice& notice, cons
   const bool is_end = notice.result == ConnectionResult::kDisconnected || notice.result == ConnectionResult::kBroken;
   if (!is_end) return;
   // Check now: the completion of a flushed operation is not checked for unmapped memory.
-  check_mapped_locked(*queue, nullptr, site);
-  if (QueueRecord* const shared = queue->srq == nullptr ? nullptr : find_queue_locked(queue->srq)) {
-    check_mapped_locked(*shared, nullptr, site);
+  buffers_.check_mapped_locked(*queue, nullptr, site);
+  if (QueueRecord* const shared = queue->srq == nullptr ? nullptr : queues_.find_locked(queue->srq)) {
+    buffers_.check_mapped_locked(*shared, nullptr, site);
   }
   queue->disconnected = site;
   LedgerGuards::unguard_all_locked(*queue);
@@ -247,19 +178,9 @@ void Ledger::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
   found->second.empty_number = ++state_.number;
   ++found->second.empties;
   found->second.woken = {};
-  if (!state_.stacked.empty() && state_.stacked.back()->number > state_.stacks_checked) check_stacks_locked(site);
+  if (!state_.stacked.empty() && state_.stacked.back()->number > state_.stacks_checked)
+    buffers_.check_stacks_locked(site);
   check_receives_locked(evd, site, has_waited_long);
-}
-
-// Outstanding operations whose buffers were local variables of functions that have returned.
-void Ledger::check_stacks_locked(const Site& site) {
-  base::require_lock(locks::kLedger);
-  state_.stacks_checked = state_.number;
-  for (Operation* const operation : state_.stacked) {
-    if (!has_returned(operation->owner)) continue;
-    operation->owner = {};  // told
-    report_memory(Rule::kStackBuffer, *operation, "was on the stack of a function that has returned", "seen", site);
-  }
 }
 
 // The program waits for completions although nothing is outstanding that could complete. One that polls may have other

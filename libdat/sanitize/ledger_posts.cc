@@ -16,7 +16,7 @@ namespace softdat::sanitize {
 Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
   {
     const std::lock_guard lock(ledger_.state_.mutex);
-    QueueRecord* const queue = ledger_.find_queue_locked(post.queue);
+    QueueRecord* const queue = ledger_.queues_.find_locked(post.queue);
     if (queue == nullptr) return;
     queue_ = queue->shared_from_this();
   }
@@ -69,41 +69,6 @@ std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uin
   return std::nullopt;
 }
 
-// Null: there is no such object.
-QueueRecord* Ledger::find_queue_locked(Handle handle) {
-  base::require_lock(locks::kLedger);
-  const auto found = state_.queues.find(handle);
-  if (found != state_.queues.end() && found->second->is_known) return found->second.get();
-  const bool is_there = object::HandleTable::instance().pin_any(handle).get() != nullptr;
-  if (!is_there) return nullptr;
-  // Made first: without memory there must not be an entry that is null.
-  auto queue = found != state_.queues.end() ? found->second : std::make_shared<QueueRecord>();
-  if (found == state_.queues.end()) state_.queues.emplace(handle, queue);
-  queue->handle = handle;
-  look_up_locked(*queue);
-  return queue.get();
-}
-
-// The adapter may wait for the ledger's lock with the baton, so nothing here waits for a lock of the EP's: it is asked
-// a few times, and again at its next call.
-void Ledger::look_up_locked(QueueRecord& queue) {
-  base::require_lock(locks::kLedger);
-  constexpr int kTries = 1000;
-  queue.is_known = true;
-  const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
-  if (!ep) return;
-  auto feeds = ep->feeds();
-  for (int i = 0; !feeds && i < kTries; ++i) {
-    std::this_thread::yield();
-    feeds = ep->feeds();
-  }
-  queue.is_known = feeds.has_value();
-  if (!feeds) return;
-  queue.srq = feeds->srq;
-  queue.recv_evd = feeds->recv_evd;
-  queue.request_evd = feeds->request_evd;
-}
-
 Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   base::require_lock(locks::kPostOrder);
   const std::lock_guard lock(state_.mutex);
@@ -119,7 +84,7 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
     if (operation.owner.frame != 0) state_.stacked.push_back(&operation);
     check_clash_locked(operation);
   } catch (const std::bad_alloc&) {
-    forget_locked(operation);
+    queues_.forget_locked(operation);
     operations.pop_back();
     throw;
   }
@@ -229,28 +194,10 @@ void Ledger::check_stack_locked(const Operation& operation) {
   report(finding);
 }
 
-// Whether the program may know that it is done, though it dequeues no completion for it.
-bool Ledger::is_settled_locked(const Operation& operation) {
-  base::require_lock(locks::kLedger);
-  if (operation.is_completed) return true;
-  if (!operation.is_suppressed) return false;
-  const auto queue = state_.queues.find(operation.queue);
-  if (queue != state_.queues.end() && queue->second->received > operation.received) return true;
-  const auto ep = object::pin_handle<object::Endpoint>(operation.queue);
-  return !ep || ep->status().is_request_idle;
-}
-
-// The same for what uses its bytes. A read is not over because it has been answered: its data is there only after a
-// completion.
-bool Ledger::is_brought_locked(const Operation& operation) {
-  base::require_lock(locks::kLedger);
-  return fetches(operation.kind) ? operation.is_completed : is_settled_locked(operation);
-}
-
 void Ledger::check_clash_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   RangeIndex::Clash clash = state_.index.find_clash(operation);
-  while (clash.operation != nullptr && is_brought_locked(*clash.operation)) {
+  while (clash.operation != nullptr && queues_.is_brought_locked(*clash.operation)) {
     state_.index.remove(*clash.operation);
     clash = state_.index.find_clash(operation);
   }
@@ -261,10 +208,11 @@ void Ledger::check_clash_locked(Operation& operation) {
   if (operation.is_fed && operation.is_fenced) return;
   const Rule rule = operation.is_fed ? Rule::kMissingFence : Rule::kOverlap;
   if (is_repeated(rule, earlier.posted, operation.posted)) return;
-  report_use_locked(rule, earlier,
-                    std::string("The ") + name_of(operation.kind) + " and an outstanding " + name_of(earlier.kind) +
-                        " use the same memory " + object::range_text(clash.address, clash.length) + '.',
-                    {"posted", operation.posted});
+  buffers_.report_use_locked(rule, earlier,
+                             std::string("The ") + name_of(operation.kind) + " and an outstanding " +
+                                 name_of(earlier.kind) + " use the same memory " +
+                                 object::range_text(clash.address, clash.length) + '.',
+                             {"posted", operation.posted});
 }
 
 void Ledger::check_room_locked(const Operation& operation) {
@@ -281,59 +229,6 @@ void Ledger::check_room_locked(const Operation& operation) {
           {{"created", made}, {"posted", operation.posted}}});
 }
 
-// A breach that follows one answer without an event is told as such: the program took it for the completion. After
-// several it has been polling.
-void Ledger::report_use_locked(Rule rule, const Operation& operation, const std::string& what, const Step& last) {
-  base::require_lock(locks::kLedger);
-  Finding finding{rule, what, {{"posted", operation.posted}}};
-  const auto evd = state_.evds.find(operation.evd);
-  if (evd != state_.evds.end() && evd->second.empties == 1 && evd->second.empty_number > operation.number) {
-    finding.rule = Rule::kTimeoutTaken;
-    finding.what = what + " No event was found for it: " + text_of(rule).rule;
-    finding.steps.push_back({"no event found", evd->second.empty});
-  }
-  finding.steps.push_back(last);
-  report(finding);
-}
-
-// It is out of the index and of the room of its EVD.
-void Ledger::forget_locked(Operation& operation) {
-  base::require_lock(locks::kLedger);
-  LedgerGuards::unguard_locked(operation);
-  state_.index.remove(operation);
-  std::erase(state_.stacked, &operation);
-  if (operation.is_suppressed) return;
-  const auto evd = state_.evds.find(operation.evd);
-  if (evd != state_.evds.end() && evd->second.outstanding > 0) --evd->second.outstanding;
-}
-
-void Ledger::forget_all_locked(QueueRecord& queue) {
-  base::require_lock(locks::kLedger);
-  for (auto* const operations : {&queue.receives, &queue.requests}) {
-    for (const auto& operation : *operations) forget_locked(*operation);
-    operations->clear();
-  }
-}
-
-// The object has ended. Waits for a thread that posts to it at this moment, which uses its operation without the
-// ledger's lock.
-void Ledger::drop_queue(Handle handle) {
-  std::shared_ptr<QueueRecord> queue;
-  {
-    const std::lock_guard lock(state_.mutex);
-    const auto found = state_.queues.find(handle);
-    if (found == state_.queues.end()) return;
-    queue = found->second;
-  }
-  const std::lock_guard order(queue->order);
-  const std::lock_guard lock(state_.mutex);
-  forget_all_locked(*queue);
-  SOFTDAT_DEBUG_CHECK(queue->receives.empty() && queue->requests.empty(), "a queue that has gone has no operations");
-  queue->is_gone = true;
-  if (const auto found = state_.queues.find(handle); found != state_.queues.end() && found->second == queue)
-    state_.queues.erase(found);
-}
-
 void Ledger::take_back(QueueRecord& queue, const Operation* operation) {
   base::require_lock(locks::kPostOrder);
   const std::lock_guard lock(state_.mutex);
@@ -342,7 +237,7 @@ void Ledger::take_back(QueueRecord& queue, const Operation* operation) {
     // The last, unless a completion was taken meanwhile.
     const auto found = std::find_if(operations->rbegin(), operations->rend(), is_it);
     if (found == operations->rend()) continue;
-    forget_locked(**found);
+    queues_.forget_locked(**found);
     operations->erase(std::next(found).base());
     return;
   }

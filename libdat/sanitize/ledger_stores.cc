@@ -36,7 +36,8 @@ void Ledger::check_peer_write_locked(Operation& operation, const RangeIndex::Cla
   base::require_lock(locks::kLedger);
   const auto queue = state_.queues.find(operation.queue);
   const bool is_over = queue != state_.queues.end() && queue->second->disconnected.call != nullptr;
-  if (is_over || is_settled_locked(operation) || is_repeated(Rule::kOverlap, operation.posted, operation.posted)) {
+  if (is_over || queues_.is_settled_locked(operation) ||
+      is_repeated(Rule::kOverlap, operation.posted, operation.posted)) {
     return;
   }
   report({Rule::kOverlap,
