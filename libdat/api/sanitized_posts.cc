@@ -13,6 +13,7 @@ namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
 using sanitize::Ledger;
+using sanitize::LedgerPosts;
 using sanitize::OperationKind;
 using sanitize::Post;
 
@@ -49,9 +50,9 @@ std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
 // Keeps the post in the ledger unless next(arguments...) refuses it.
 template <typename Next, typename... Arguments>
 DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next, Arguments... arguments) {
-  std::optional<Ledger::Posting> posting;
-  note([&](Ledger& ledger) { posting.emplace(ledger, post); });
-  if (!posting) Ledger::instance().miss_post();
+  std::optional<LedgerPosts::Posting> posting;
+  note([&](Ledger& ledger) { posting.emplace(ledger.posts(), post); });
+  if (!posting) Ledger::instance().posts().miss_post();
   const DAT_RETURN answer = next(arguments...);
   if (answer == DAT_SUCCESS && posting) posting->accept();
   note([&](Ledger&) { posting.reset(); });

@@ -29,6 +29,7 @@
 #include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/ledger_buffers.h"
 #include "libdat/sanitize/ledger_guards.h"
+#include "libdat/sanitize/ledger_posts.h"
 #include "libdat/sanitize/ledger_private_data.h"
 #include "libdat/sanitize/ledger_queues.h"
 #include "libdat/sanitize/ledger_state.h"
@@ -39,17 +40,6 @@
 
 namespace softdat::sanitize {
 
-// The arguments of a post.
-struct Post {
-  OperationKind kind = OperationKind::kSend;
-  Handle queue = nullptr;
-  std::span<const object::Segment> local = {};  // with the adapter's keys
-  std::uint64_t cookie = 0;
-  std::uint32_t flags = 0;  // object::CompletionFlag
-  std::uint32_t rmr_context = 0;
-  Site site = {};
-};
-
 // Keeps the events of an EVD in order.
 using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
 
@@ -58,6 +48,7 @@ class Ledger final : public hca::MemoryObserver {
   static Ledger& instance();
 
   // The parts. They last as long as the ledger.
+  LedgerPosts& posts() { return posts_; }
   LedgerPrivateData& private_data() { return private_data_; }
 
   // Objects. `ia` of an IA is itself.
@@ -72,27 +63,6 @@ class Ledger final : public hca::MemoryObserver {
   void on_registered(const object::MemoryRegionParameters& parameters, Handle lmr, const Site& site);
   // Before dat_lmr_free.
   void before_deregistration(Handle lmr, const Site& site);
-
-  // Holds the order of the queue while the operation is posted. The operation stays in the ledger if accept() was
-  // called.
-  class Posting {
-   public:
-    Posting(Ledger& ledger, const Post& post);
-    ~Posting();
-    Posting(const Posting&) = delete;
-    Posting& operator=(const Posting&) = delete;
-    void accept() { is_accepted_ = true; }
-
-   private:
-    Ledger& ledger_;
-    std::shared_ptr<QueueRecord> queue_;
-    std::unique_lock<PostOrder> order_;
-    Operation* operation_ = nullptr;
-    bool is_accepted_ = false;
-  };
-
-  // There was no memory to keep a post. Its completion must not be taken for a doubled one.
-  void miss_post() { state_.has_missed_posts.store(true); }
 
   // Endpoints and connections.
   void on_reconfigured(Handle ep);  // its EVDs may be others
@@ -138,17 +108,6 @@ class Ledger final : public hca::MemoryObserver {
   static void continue_in_parent();
   static void start_afresh_in_child();
 
-  // ledger_posts.cc
-  std::unique_ptr<Operation> make_operation_locked(const Post& post, const QueueRecord& queue);
-  void keep_spare_locked(std::unique_ptr<Operation> operation);
-  void check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation);
-  void check_keys_locked(const Post& post);
-  void check_clash_locked(Operation& operation);
-  void check_room_locked(const Operation& operation);
-  void check_stack_locked(const Operation& operation);
-  Operation* add(const Post& post, QueueRecord& queue);
-  void take_back(QueueRecord& queue, const Operation* operation);
-
   // ledger_events.cc
   void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
   void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
@@ -175,6 +134,7 @@ class Ledger final : public hca::MemoryObserver {
   LedgerPrivateData private_data_{state_};
   LedgerQueues queues_{state_};
   LedgerBuffers buffers_{state_, queues_};
+  LedgerPosts posts_{state_, guards_, queues_, buffers_};
 };
 
 }  // namespace softdat::sanitize

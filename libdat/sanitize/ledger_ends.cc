@@ -287,4 +287,32 @@ void Ledger::on_closed(Handle ia, bool is_graceful, const Site& site) {
   state_.freed.erase(ia);
 }
 
+void Ledger::on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based) {
+  const std::lock_guard lock(state_.mutex);
+  if (memory.length == 0) {
+    state_.windows.erase(rmr);
+  } else {
+    state_.windows[rmr] = {.rmr_context = rmr_context, .memory = memory, .is_zero_based = is_zero_based};
+  }
+}
+
+std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uint32_t length,
+                                                 std::uint32_t rmr_context) {
+  const std::lock_guard lock(state_.mutex);
+  object::Segment sink{};
+  sink.address = address;
+  sink.length = length;
+  sink.lkey = rmr_context;
+  if (state_.regions.contains(rmr_context)) return sink;
+  for (const auto& [rmr, window] : state_.windows) {
+    if (window.rmr_context != rmr_context) continue;
+    const auto region = state_.regions.find(window.memory.lkey);
+    if (region == state_.regions.end()) return std::nullopt;
+    if (window.is_zero_based) sink.address += window.memory.address;
+    sink.lkey = window.memory.lkey;
+    return sink;
+  }
+  return std::nullopt;
+}
+
 }  // namespace softdat::sanitize

@@ -73,7 +73,7 @@ void Ledger::complete(const DtoCompletion& completion, const Site& site, std::un
   lock.unlock();
   for (const auto& operation : done) LedgerBuffers::check_completed(*operation, completion, site);
   lock.lock();
-  for (auto& operation : done) keep_spare_locked(std::move(operation));
+  for (auto& operation : done) posts_.keep_spare_locked(std::move(operation));
   done.clear();
   done.swap(state_.done_list);
 }

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Posts: what may not be posted, and what becomes an outstanding operation.
+#include "libdat/sanitize/ledger_posts.h"
+
 #include <algorithm>
+#include <iterator>
 #include <new>
-#include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/assert.h"
-#include "libdat/object/endpoint.h"
 #include "libdat/object/failure_text.h"
+#include "libdat/object/memory_region.h"
 #include "libdat/sanitize/checksum.h"
-#include "libdat/sanitize/ledger.h"
+#include "libdat/sanitize/marks.h"
 #include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
 
-Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
+LedgerPosts::Posting::Posting(LedgerPosts& posts, const Post& post) : posts_(posts) {
   {
-    const std::lock_guard lock(ledger_.state_.mutex);
-    QueueRecord* const queue = ledger_.queues_.find_locked(post.queue);
+    const std::lock_guard lock(posts_.state_.mutex);
+    QueueRecord* const queue = posts_.queues_.find_locked(post.queue);
     if (queue == nullptr) return;
     queue_ = queue->shared_from_this();
   }
   order_ = std::unique_lock(queue_->order);
   SOFTDAT_DEBUG_CHECK(queue_->handle == post.queue, "a record is found by the handle of its object");
   if (queue_->is_gone) return;
-  operation_ = ledger_.add(post, *queue_);
+  operation_ = posts_.add(post, *queue_);
   if (mode() == Mode::kCompletions) return;
   // The sum is empty if the memory cannot be read; the adapter then reports that.
   if (!stores(operation_->kind)) {
@@ -31,45 +34,17 @@ Ledger::Posting::Posting(Ledger& ledger, const Post& post) : ledger_(ledger) {
     return;
   }
   const auto before = sum_of_buffer(*operation_);
-  const std::lock_guard lock(ledger_.state_.mutex);
+  const std::lock_guard lock(posts_.state_.mutex);
   if (operation_->is_stored) return;
   operation_->before = before;
-  ledger_.guards_.guard_locked(*operation_);
+  posts_.guards_.guard_locked(*operation_);
 }
 
-Ledger::Posting::~Posting() {
-  if (operation_ != nullptr && !is_accepted_) ledger_.take_back(*queue_, operation_);
+LedgerPosts::Posting::~Posting() {
+  if (operation_ != nullptr && !is_accepted_) posts_.take_back(*queue_, operation_);
 }
 
-void Ledger::on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based) {
-  const std::lock_guard lock(state_.mutex);
-  if (memory.length == 0) {
-    state_.windows.erase(rmr);
-  } else {
-    state_.windows[rmr] = {.rmr_context = rmr_context, .memory = memory, .is_zero_based = is_zero_based};
-  }
-}
-
-std::optional<object::Segment> Ledger::find_sink(std::uint64_t address, std::uint32_t length,
-                                                 std::uint32_t rmr_context) {
-  const std::lock_guard lock(state_.mutex);
-  object::Segment sink{};
-  sink.address = address;
-  sink.length = length;
-  sink.lkey = rmr_context;
-  if (state_.regions.contains(rmr_context)) return sink;
-  for (const auto& [rmr, window] : state_.windows) {
-    if (window.rmr_context != rmr_context) continue;
-    const auto region = state_.regions.find(window.memory.lkey);
-    if (region == state_.regions.end()) return std::nullopt;
-    if (window.is_zero_based) sink.address += window.memory.address;
-    sink.lkey = window.memory.lkey;
-    return sink;
-  }
-  return std::nullopt;
-}
-
-Operation* Ledger::add(const Post& post, QueueRecord& queue) {
+Operation* LedgerPosts::add(const Post& post, QueueRecord& queue) {
   base::require_lock(locks::kPostOrder);
   const std::lock_guard lock(state_.mutex);
   auto made = make_operation_locked(post, queue);
@@ -92,7 +67,7 @@ Operation* Ledger::add(const Post& post, QueueRecord& queue) {
   return &operation;
 }
 
-std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const QueueRecord& queue) {
+std::unique_ptr<Operation> LedgerPosts::make_operation_locked(const Post& post, const QueueRecord& queue) {
   base::require_lock(locks::kLedger);
   auto operation = state_.spares.empty() ? std::make_unique<Operation>() : std::move(state_.spares.back());
   if (!state_.spares.empty()) state_.spares.pop_back();
@@ -123,7 +98,7 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
   return operation;
 }
 
-void Ledger::keep_spare_locked(std::unique_ptr<Operation> operation) {
+void LedgerPosts::keep_spare_locked(std::unique_ptr<Operation> operation) {
   base::require_lock(locks::kLedger);
   SOFTDAT_DEBUG_CHECK(!operation->is_indexed && !operation->is_guarded, "an operation that is over holds no memory");
   if (state_.spares.size() == state_.spares.capacity()) return;
@@ -134,7 +109,21 @@ void Ledger::keep_spare_locked(std::unique_ptr<Operation> operation) {
   state_.spares.push_back(std::move(operation));
 }
 
-void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {
+void LedgerPosts::take_back(QueueRecord& queue, const Operation* operation) {
+  base::require_lock(locks::kPostOrder);
+  const std::lock_guard lock(state_.mutex);
+  for (auto* const operations : {&queue.receives, &queue.requests}) {
+    const auto is_it = [&](const auto& each) { return each.get() == operation; };
+    // The last, unless a completion was taken meanwhile.
+    const auto found = std::find_if(operations->rbegin(), operations->rend(), is_it);
+    if (found == operations->rend()) continue;
+    queues_.forget_locked(**found);
+    operations->erase(std::next(found).base());
+    return;
+  }
+}
+
+void LedgerPosts::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {
   base::require_lock(locks::kLedger);
   check_keys_locked(post);
   check_stack_locked(operation);
@@ -155,7 +144,7 @@ void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const
           {{"disconnected", queue.disconnected}, {"posted", post.site}}});
 }
 
-void Ledger::check_keys_locked(const Post& post) {
+void LedgerPosts::check_keys_locked(const Post& post) {
   base::require_lock(locks::kLedger);
   for (const object::Segment& segment : post.local) {
     if (segment.length == 0 || state_.regions.contains(segment.lkey)) continue;
@@ -177,7 +166,7 @@ void Ledger::check_keys_locked(const Post& post) {
   }
 }
 
-void Ledger::check_stack_locked(const Operation& operation) {
+void LedgerPosts::check_stack_locked(const Operation& operation) {
   base::require_lock(locks::kLedger);
   if (operation.ranges.empty()) return;
   const Range& range = operation.ranges.front();
@@ -194,7 +183,21 @@ void Ledger::check_stack_locked(const Operation& operation) {
   report(finding);
 }
 
-void Ledger::check_clash_locked(Operation& operation) {
+void LedgerPosts::check_room_locked(const Operation& operation) {
+  base::require_lock(locks::kLedger);
+  if (operation.is_suppressed) return;
+  const auto evd = state_.evds.find(operation.evd);
+  if (evd == state_.evds.end() || ++evd->second.outstanding <= evd->second.qlen) return;
+  const Site made = state_.objects[operation.evd].made;
+  if (is_repeated(Rule::kEvdTooSmall, made, operation.posted)) return;
+  report({Rule::kEvdTooSmall,
+          "EVD " + hex(operation.evd) + " has room for " + std::to_string(evd->second.qlen) +
+              (evd->second.qlen == 1 ? " event" : " events") + "; " + std::to_string(evd->second.outstanding) +
+              " operations whose completions it takes are outstanding.",
+          {{"created", made}, {"posted", operation.posted}}});
+}
+
+void LedgerPosts::check_clash_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   RangeIndex::Clash clash = state_.index.find_clash(operation);
   while (clash.operation != nullptr && queues_.is_brought_locked(*clash.operation)) {
@@ -213,34 +216,6 @@ void Ledger::check_clash_locked(Operation& operation) {
                                  name_of(earlier.kind) + " use the same memory " +
                                  object::range_text(clash.address, clash.length) + '.',
                              {"posted", operation.posted});
-}
-
-void Ledger::check_room_locked(const Operation& operation) {
-  base::require_lock(locks::kLedger);
-  if (operation.is_suppressed) return;
-  const auto evd = state_.evds.find(operation.evd);
-  if (evd == state_.evds.end() || ++evd->second.outstanding <= evd->second.qlen) return;
-  const Site made = state_.objects[operation.evd].made;
-  if (is_repeated(Rule::kEvdTooSmall, made, operation.posted)) return;
-  report({Rule::kEvdTooSmall,
-          "EVD " + hex(operation.evd) + " has room for " + std::to_string(evd->second.qlen) +
-              (evd->second.qlen == 1 ? " event" : " events") + "; " + std::to_string(evd->second.outstanding) +
-              " operations whose completions it takes are outstanding.",
-          {{"created", made}, {"posted", operation.posted}}});
-}
-
-void Ledger::take_back(QueueRecord& queue, const Operation* operation) {
-  base::require_lock(locks::kPostOrder);
-  const std::lock_guard lock(state_.mutex);
-  for (auto* const operations : {&queue.receives, &queue.requests}) {
-    const auto is_it = [&](const auto& each) { return each.get() == operation; };
-    // The last, unless a completion was taken meanwhile.
-    const auto found = std::find_if(operations->rbegin(), operations->rend(), is_it);
-    if (found == operations->rend()) continue;
-    queues_.forget_locked(**found);
-    operations->erase(std::next(found).base());
-    return;
-  }
 }
 
 }  // namespace softdat::sanitize

@@ -36,7 +36,8 @@ class CompletionsTest : public testing::Test {
   void make(Handle handle, Kind kind) { ledger_.on_made(handle, kind, world_.ia, site_); }
 
   void post_send(std::uint64_t cookie) {
-    Ledger::Posting posting(ledger_, {.kind = OperationKind::kSend, .queue = ep_, .cookie = cookie, .site = site_});
+    LedgerPosts::Posting posting(ledger_.posts(),
+                                 {.kind = OperationKind::kSend, .queue = ep_, .cookie = cookie, .site = site_});
     ASSERT_EQ(ep_of(ep_)->posts().post_send({}, cookie, 0), kOk);
     posting.accept();
   }
