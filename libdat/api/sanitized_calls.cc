@@ -60,11 +60,11 @@ struct Ends : NoHooks {
 };
 
 struct EndsEp : Ends {
-  static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) { ledger.before_ep_free(ep, site); }
+  static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) { ledger.endpoints().before_free(ep, site); }
 };
 
 struct EndsEvd : Ends {
-  static void before(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd) { ledger.before_evd_free(evd); }
+  static void before(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd) { ledger.events().before_evd_free(evd); }
 };
 
 struct EndsRequest : Ends {
@@ -72,36 +72,36 @@ struct EndsRequest : Ends {
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, DAT_EP_HANDLE ep, Arguments...) {
     ledger.on_freed(request, site);
     ledger.private_data().end(request, site);
-    ledger.on_reconfigured(ep);
+    ledger.endpoints().on_reconfigured(ep);
   }
 };
 
 struct Reconfigures : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site&, DAT_EP_HANDLE ep, Arguments...) {
-    ledger.on_reconfigured(ep);
+    ledger.endpoints().on_reconfigured(ep);
   }
 };
 
 struct Disconnects : NoHooks {
   static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags) {
-    ledger.before_disconnect(ep, number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG, site);
+    ledger.endpoints().before_disconnect(ep, number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG, site);
   }
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS) {
-    ledger.on_disconnected(ep, site);
+    ledger.endpoints().on_disconnected(ep, site);
   }
 };
 
 struct SeesStatus : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, Arguments...) {
-    ledger.on_status_seen(ep, site);
+    ledger.endpoints().on_status_seen(ep, site);
   }
 };
 
 struct Resets : NoHooks {
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) {
-    ledger.on_reset(ep);
+    ledger.endpoints().on_reset(ep);
     ledger.private_data().end(ep, site);
   }
 };

@@ -68,7 +68,7 @@ struct Deregisters : NoHooks {
 
 void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) {
   if (answer != DAT_SUCCESS || (number_of(flags) & DAT_COMPLETION_SUPPRESS_FLAG) != 0) return;
-  note([&](Ledger& ledger) { ledger.on_bound(ep); });
+  note([&](Ledger& ledger) { ledger.endpoints().on_bound(ep); });
 }
 
 // Tells the ledger the memory of a window as a local segment.

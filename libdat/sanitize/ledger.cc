@@ -136,10 +136,4 @@ void Ledger::on_registered(const object::MemoryRegionParameters& parameters, Han
           {{"registered", site}}});
 }
 
-// Other threads may free the EVD meanwhile, so the lock is none of its record.
-Dequeuing& Ledger::dequeuing(Handle evd) {
-  static constinit std::array<Dequeuing, 64> some;
-  return some[reinterpret_cast<std::uintptr_t>(evd) / 64 % some.size()];
-}
-
 }  // namespace softdat::sanitize

@@ -21,27 +21,25 @@
 #include <string>
 #include <vector>
 
-#include "base/brief_lock.h"
 #include "hca/memory_observer.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/ledger_buffers.h"
+#include "libdat/sanitize/ledger_completions.h"
+#include "libdat/sanitize/ledger_endpoints.h"
+#include "libdat/sanitize/ledger_events.h"
 #include "libdat/sanitize/ledger_guards.h"
 #include "libdat/sanitize/ledger_posts.h"
 #include "libdat/sanitize/ledger_private_data.h"
 #include "libdat/sanitize/ledger_queues.h"
 #include "libdat/sanitize/ledger_state.h"
-#include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/marks.h"
 #include "libdat/sanitize/range_index.h"
 #include "libdat/sanitize/records.h"
 
 namespace softdat::sanitize {
-
-// Keeps the events of an EVD in order.
-using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
 
 class Ledger final : public hca::MemoryObserver {
  public:
@@ -49,6 +47,8 @@ class Ledger final : public hca::MemoryObserver {
 
   // The parts. They last as long as the ledger.
   LedgerPosts& posts() { return posts_; }
+  LedgerEndpoints& endpoints() { return endpoints_; }
+  LedgerEvents& events() { return events_; }
   LedgerPrivateData& private_data() { return private_data_; }
 
   // Objects. `ia` of an IA is itself.
@@ -64,31 +64,10 @@ class Ledger final : public hca::MemoryObserver {
   // Before dat_lmr_free.
   void before_deregistration(Handle lmr, const Site& site);
 
-  // Endpoints and connections.
-  void on_reconfigured(Handle ep);  // its EVDs may be others
-  void on_bound(Handle ep);         // a bind was posted whose completion is wanted
   // The window is bound to memory of the region; with the length 0 it is not bound any more.
   void on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based);
   // The memory that the rmr_context of a window or region names, as a local segment. Empty: not known.
   std::optional<object::Segment> find_sink(std::uint64_t address, std::uint32_t length, std::uint32_t rmr_context);
-  void before_disconnect(Handle ep, bool is_graceful, const Site& site);
-  void on_disconnected(Handle ep, const Site& site);
-  void on_reset(Handle ep);
-  // The program has looked at the state of the endpoint.
-  void on_status_seen(Handle ep, const Site& site);
-  void before_ep_free(Handle ep, const Site& site);
-
-  // Events.
-  void on_event(const object::Event& event, const Site& site);
-  void on_no_event(Handle evd, const Site& site, bool has_waited_long);
-  void on_wait_refused(Handle evd, const Site& site);
-  void on_resized(Handle evd);
-  void on_woken(Handle evd, const Site& site);
-  void before_cno_wait(const Site& site);
-  void on_cno_timeout(Handle cno, const Site& site);
-  void before_evd_free(Handle evd);
-  // Keeps events of one EVD in order while they are dequeued.
-  static Dequeuing& dequeuing(Handle evd);
 
   // hca::MemoryObserver.
   void before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept override;
@@ -108,26 +87,14 @@ class Ledger final : public hca::MemoryObserver {
   static void continue_in_parent();
   static void start_afresh_in_child();
 
-  // ledger_events.cc
-  void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
-  void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
-  void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
-  void take_leftover_locked(const object::DtoCompletion& completion);
-  void note_connection_locked(const object::ConnectionNotice& notice, const Site& site);
-  void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
-  void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
-
   // ledger_stores.cc
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
 
   // ledger_ends.cc
-  void check_lost_locked(QueueRecord& queue, const Site& site);
   void check_rights_locked(const RegionRecord& region, const Site& site);
   bool is_error_locked(const object::Event& event) const;
-  void mark_completed_locked(QueueRecord& queue, bool is_graceful);
   void report_leaks_locked(Handle ia, const char* how, const Site& site);
-  void report_leftovers_locked(EvdRecord& evd);
 
   LedgerState state_;
   LedgerGuards guards_{state_};
@@ -135,6 +102,9 @@ class Ledger final : public hca::MemoryObserver {
   LedgerQueues queues_{state_};
   LedgerBuffers buffers_{state_, queues_};
   LedgerPosts posts_{state_, guards_, queues_, buffers_};
+  LedgerCompletions completions_{state_, queues_, posts_};
+  LedgerEndpoints endpoints_{state_, queues_, buffers_};
+  LedgerEvents events_{state_, guards_, buffers_, completions_, endpoints_};
 };
 
 }  // namespace softdat::sanitize

@@ -2,6 +2,7 @@
 #include "libdat/sanitize/ledger_buffers.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "libdat/object/failure_text.h"
 #include "libdat/object/memory_probe.h"

@@ -30,6 +30,10 @@ class LedgerBuffers {
   void check_freed_locked(const RegionRecord& region, const Site& site);
   // Outstanding operations whose buffers were local variables of functions that have returned.
   void check_stacks_locked(const Site& site);
+  // The same, if one of them was posted since the last check.
+  void check_new_stacks_locked(const Site& site) {
+    if (!state_.stacked.empty() && state_.stacked.back()->number > state_.stacks_checked) check_stacks_locked(site);
+  }
   // The operation has completed. Reads its buffer, so it is called without the ledger's lock.
   static void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
 

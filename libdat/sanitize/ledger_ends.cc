@@ -84,129 +84,6 @@ void Ledger::check_rights_locked(const RegionRecord& region, const Site& site) {
           {{"registered", region.made}, {"freed", site}}});
 }
 
-void Ledger::on_reconfigured(Handle ep) {
-  const std::lock_guard lock(state_.mutex);
-  if (const auto queue = state_.queues.find(ep); queue != state_.queues.end()) queue->second->is_known = false;
-}
-
-void Ledger::on_bound(Handle ep) {
-  const std::lock_guard lock(state_.mutex);
-  const auto queue = queues_.find_locked(ep);
-  if (queue == nullptr) return;
-  if (const auto evd = state_.evds.find(queue->request_evd); evd != state_.evds.end()) ++evd->second.binds;
-}
-
-// Requests that are done, though the program has not dequeued their completions: a graceful disconnect ends them first.
-void Ledger::mark_completed_locked(QueueRecord& queue, bool is_graceful) {
-  base::require_lock(locks::kLedger);
-  const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
-  if (!ep || ep->state() != object::EndpointState::kConnected) return;
-  if (!is_graceful && !ep->status().is_request_idle) return;
-  for (const auto& operation : queue.requests) operation->is_completed = true;
-}
-
-void Ledger::before_disconnect(Handle ep, bool is_graceful, const Site& site) {
-  const std::lock_guard lock(state_.mutex);
-  buffers_.check_stacks_locked(site);
-  const auto queue = state_.queues.find(ep);
-  if (queue == state_.queues.end()) return;
-  mark_completed_locked(*queue->second, is_graceful);
-  buffers_.check_mapped_locked(*queue->second, nullptr, site);
-}
-
-void Ledger::on_status_seen(Handle ep, const Site& site) {
-  const std::lock_guard lock(state_.mutex);
-  const auto found = state_.queues.find(ep);
-  const auto pinned = object::pin_handle<object::Endpoint>(ep);
-  if (found == state_.queues.end() || !pinned) return;
-  QueueRecord& queue = *found->second;
-  if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
-  if (!pinned->status().is_request_idle) return;
-  for (const auto& operation : queue.requests) operation->is_completed = operation->is_suppressed;
-}
-
-void Ledger::on_disconnected(Handle ep, const Site& site) {
-  const std::lock_guard lock(state_.mutex);
-  const auto queue = queues_.find_locked(ep);
-  if (queue == nullptr || !queue->was_connected) return;
-  queue->disconnected = site;
-  LedgerGuards::unguard_all_locked(*queue);
-}
-
-void Ledger::on_reset(Handle ep) {
-  const std::lock_guard lock(state_.mutex);
-  const auto queue = state_.queues.find(ep);
-  if (queue == state_.queues.end()) return;
-  queue->second->disconnected = {};
-  queue->second->was_connected = false;
-  queue->second->is_known = false;
-  queue->second->posted = {};
-  queue->second->posted_receives = 0;
-  queue->second->reset_number = ++state_.number;
-}
-
-// The provider says that nothing is outstanding, nothing waits in the EVD, and yet a completion never came. An EVD that
-// overflows loses completions, and the provider tells so.
-void Ledger::check_lost_locked(QueueRecord& queue, const Site& site) {
-  base::require_lock(locks::kLedger);
-  const auto ep = object::pin_handle<object::Endpoint>(queue.handle);
-  if (!ep || !queue.was_connected) return;
-  const object::EndpointStatus status = ep->status();
-  if (status.state != object::EndpointState::kDisconnected) return;
-  const auto check = [&](const auto& operations, bool is_idle) {
-    if (!is_idle) return;
-    for (const auto& operation : operations) {
-      if (operation->is_suppressed) continue;
-      const auto evd = object::pin_handle<object::EventDispatcher>(operation->evd);
-      if (!evd || evd->has_overflowed() || evd->pending() > 0) continue;
-      if (is_repeated(Rule::kLostCompletion, operation->posted, site)) continue;
-      report({Rule::kLostCompletion,
-              std::string("The ") + name_of(operation->kind) + " with the cookie " + hex(operation->cookie) +
-                  " of EP " + hex(queue.handle) + " never completed.",
-              {{"posted", operation->posted}, {"freed", site}}});
-    }
-  };
-  check(queue.requests, status.is_request_idle);
-  if (queue.srq == nullptr) check(queue.receives, status.is_recv_idle);
-}
-
-void Ledger::before_ep_free(Handle ep, const Site& site) {
-  const std::lock_guard lock(state_.mutex);
-  const auto found = state_.queues.find(ep);
-  if (found == state_.queues.end()) return;
-  QueueRecord& queue = *found->second;
-  check_lost_locked(queue, site);
-  mark_completed_locked(queue, false);
-  for (const auto& operation : queue.requests) {
-    const auto evd = state_.evds.find(operation->evd);
-    if (!operation->is_completed || operation->is_suppressed || evd == state_.evds.end()) continue;
-    evd->second.leftovers.push_back({ep, operation->cookie, operation->kind, operation->posted});
-  }
-  // One receive that was flushed and dequeued may have waited for the end.
-  const bool is_unused =
-      queue.received == 0 && queue.was_connected && (queue.posted_receives > 1 || !queue.receives.empty());
-  if (mode() != Mode::kFull || !is_unused) return;
-  report({Rule::kUnusedReceive,
-          "None of the receives of EP " + hex(ep) + " was ever used.",
-          {{"posted", queue.posted}, {"freed", site}}});
-}
-
-void Ledger::report_leftovers_locked(EvdRecord& evd) {
-  base::require_lock(locks::kLedger);
-  for (const Leftover& left : evd.leftovers) {
-    if (is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
-    report({Rule::kIgnoredCompletion,
-            std::string("The completion of the ") + name_of(left.kind) + " was never dequeued.",
-            {{"posted", left.posted}}});
-  }
-  evd.leftovers.clear();
-}
-
-void Ledger::before_evd_free(Handle evd) {
-  const std::lock_guard lock(state_.mutex);
-  if (const auto found = state_.evds.find(evd); found != state_.evds.end()) report_leftovers_locked(found->second);
-}
-
 // Also those that a graceful close does not ask for: requests that the program has not answered.
 void Ledger::report_leaks_locked(Handle ia, const char* how, const Site& site) {
   base::require_lock(locks::kLedger);
@@ -260,7 +137,7 @@ void Ledger::before_abrupt_close(Handle ia, const Site& site) {
     const std::lock_guard lock(state_.mutex);
     report_leaks_locked(ia, kAbruptly, site);
   }
-  for (const Handle ep : queues_.of(ia)) before_ep_free(ep, site);
+  for (const Handle ep : queues_.of(ia)) endpoints_.before_free(ep, site);
 }
 
 void Ledger::on_close_refused(Handle ia, const Site& site) {
@@ -276,7 +153,7 @@ void Ledger::on_closed(Handle ia, bool is_graceful, const Site& site) {
     if (object.ia != ia || object.ended.call != nullptr) continue;
     object.ended = site;
     if (const auto evd = state_.evds.find(handle); evd != state_.evds.end()) {
-      report_leftovers_locked(evd->second);
+      LedgerCompletions::report_leftovers_locked(evd->second);
       state_.evds.erase(evd);
     }
     if (const auto lkey = state_.lkeys.find(handle); lkey != state_.lkeys.end()) {

@@ -2,10 +2,11 @@
 #include "libdat/sanitize/ledger_guards.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 
 #include "libdat/object/failure_text.h"
-#include "libdat/object/memory_region.h"
+#include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/page_guard.h"
 #include "libdat/sanitize/settings.h"
 

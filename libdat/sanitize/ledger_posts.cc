@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "libdat/object/failure_text.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/checksum.h"
+#include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/marks.h"
 #include "libdat/sanitize/settings.h"
 

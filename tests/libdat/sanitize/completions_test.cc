@@ -45,13 +45,13 @@ class CompletionsTest : public testing::Test {
   void dequeue(Handle evd) {
     object::Event event;
     ASSERT_EQ(evd_of(evd)->dequeue(event), kOk);
-    ledger_.on_event(event, site_);
+    ledger_.events().on_event(event, site_);
   }
 
   void disconnect_and_free() {
     queue_pair().happen(hca::ConnectionEventType::kDisconnected, hca::QueuePairState::kError);
     dequeue(connect_);
-    ledger_.before_ep_free(ep_, site_);
+    ledger_.endpoints().before_free(ep_, site_);
   }
 
   // What is told while `act` runs.
