@@ -38,7 +38,7 @@ First first_of(First first, Rest...) {
 
 void note_made(Ledger& ledger, Handle handle, Kind kind, const Site& site) {
   const auto object = object::HandleTable::instance().pin_any(handle);
-  if (object) ledger.on_made(handle, kind, object->ia_handle(), site);
+  if (object) ledger.objects().on_made(handle, kind, object->ia_handle(), site);
 }
 
 // The last argument is where the new handle is written.
@@ -54,7 +54,7 @@ struct Makes : NoHooks {
 struct Ends : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, Arguments... arguments) {
-    ledger.on_freed(first_of(arguments...), site);
+    ledger.objects().on_freed(first_of(arguments...), site);
     ledger.private_data().end(first_of(arguments...), site);
   }
 };
@@ -70,7 +70,7 @@ struct EndsEvd : Ends {
 struct EndsRequest : Ends {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, DAT_EP_HANDLE ep, Arguments...) {
-    ledger.on_freed(request, site);
+    ledger.objects().on_freed(request, site);
     ledger.private_data().end(request, site);
     ledger.endpoints().on_reconfigured(ep);
   }
@@ -120,7 +120,7 @@ DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_e
   const WatchedCall call("dat_ia_open", __builtin_return_address(0));
   const bool is_made = async_evd != nullptr && *async_evd == nullptr;
   if (sanitize::mode() != sanitize::Mode::kCompletions) {
-    note([](Ledger& ledger) { hca::memory_observer.store(&ledger); });
+    note([](Ledger& ledger) { hca::memory_observer.store(&ledger.stores()); });
   }
   const DAT_RETURN answer = next_open[kIsThreadSafe](name, qlen, async_evd, ia);
   if (answer != DAT_SUCCESS) return answer;
@@ -136,13 +136,13 @@ DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   const WatchedCall call("dat_ia_close", __builtin_return_address(0));
   const bool is_graceful = number_of_argument(flags) == DAT_CLOSE_GRACEFUL_FLAG;
   note([&](Ledger& ledger) {
-    ledger.before_close(ia, call.site());
-    if (!is_graceful) ledger.before_abrupt_close(ia, call.site());
+    ledger.closes().before_close(ia, call.site());
+    if (!is_graceful) ledger.closes().before_abrupt_close(ia, call.site());
   });
   const DAT_RETURN answer = next_entries.ia_close_func(ia, flags);
   note([&](Ledger& ledger) {
-    if (answer == DAT_SUCCESS) ledger.on_closed(ia, is_graceful, call.site());
-    if (answer != DAT_SUCCESS && is_graceful) ledger.on_close_refused(ia, call.site());
+    if (answer == DAT_SUCCESS) ledger.closes().on_closed(ia, is_graceful, call.site());
+    if (answer != DAT_SUCCESS && is_graceful) ledger.closes().on_close_refused(ia, call.site());
   });
   return call.finish(answer, {ia});
 }

@@ -179,7 +179,7 @@ void make_void_handle(const void* provider_table) {
   auto object = std::make_shared<NoObject>();
   if (!object::HandleTable::instance().add(object, provider_table)) return;
   void_handle.store(object->handle());
-  Ledger::instance().set_void_handle(object->handle());
+  Ledger::instance().objects().set_void_handle(object->handle());
   // Used until the very end of the process, and owned from where a finder of leaks looks.
   static auto* const owner = new std::shared_ptr<NoObject>(std::move(object));
   static_cast<void>(owner);

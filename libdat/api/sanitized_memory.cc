@@ -45,7 +45,7 @@ struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
     DAT_LMR_CONTEXT* const lmr_context = std::get<kOutputs + 1>(all);
     if (lmr_context != nullptr) *lmr_context ^= kLocalMark;
     const auto region = pin_handle<MemoryRegion>(*lmr);
-    if (region) note([&](Ledger& ledger) { ledger.on_registered(region->query(), *lmr, site); });
+    if (region) note([&](Ledger& ledger) { ledger.regions().on_registered(region->query(), *lmr, site); });
   }
 };
 
@@ -62,8 +62,10 @@ struct QueriesWindow : NoHooks {
 };
 
 struct Deregisters : NoHooks {
-  static void before(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.before_deregistration(lmr, site); }
-  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.on_freed(lmr, site); }
+  static void before(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) {
+    ledger.regions().before_deregistration(lmr, site);
+  }
+  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.objects().on_freed(lmr, site); }
 };
 
 void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) {
@@ -78,7 +80,7 @@ void note_window(DAT_RETURN answer, DAT_RMR_HANDLE rmr, const DAT_RMR_CONTEXT* c
   const auto length = std::min<DAT_VLEN>(memory.segment_length, UINT32_MAX);
   const object::Segment segment{
       .address = memory.virtual_address, .length = static_cast<std::uint32_t>(length), .lkey = memory.lmr_context};
-  note([&](Ledger& ledger) { ledger.on_window(rmr, *context, segment, is_zero_based); });
+  note([&](Ledger& ledger) { ledger.regions().on_window(rmr, *context, segment, is_zero_based); });
 }
 
 DAT_LMR_TRIPLET plain(const DAT_LMR_TRIPLET* triplet) {

@@ -108,7 +108,7 @@ DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_
   std::optional<object::Segment> sink;
   if (local != nullptr && object::is_readable(reinterpret_cast<std::uintptr_t>(local), sizeof *local)) {
     note([&](Ledger& ledger) {
-      sink = ledger.find_sink(local->virtual_address, local->segment_length, local->rmr_context);
+      sink = ledger.regions().find_sink(local->virtual_address, local->segment_length, local->rmr_context);
     });
   }
   const Post post{.kind = OperationKind::kRead,

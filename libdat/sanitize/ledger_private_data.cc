@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include "libdat/object/failure_text.h"
+#include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/page_guard.h"
 #include "libdat/sanitize/settings.h"
 

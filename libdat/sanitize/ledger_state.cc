@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/sanitize/ledger_state.h"
 
+#include <utility>
+
 namespace softdat::sanitize {
 
 // The parent's queues are leaked, because another thread may have held the lock of one.

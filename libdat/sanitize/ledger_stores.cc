@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stores of the adapter, and accesses of the program that come too early. The adapter calls with its baton held, so
-// nothing here may wait for the baton.
+#include "libdat/sanitize/ledger_stores.h"
+
 #include <algorithm>
+#include <mutex>
 #include <new>
+#include <string>
 
 #include "libdat/object/failure_text.h"
 #include "libdat/object/memory_region.h"
-#include "libdat/sanitize/ledger.h"
+#include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
@@ -32,31 +34,7 @@ void check_untouched(const Operation& operation) {
 
 }  // namespace
 
-void Ledger::check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash) {
-  base::require_lock(locks::kLedger);
-  const auto queue = state_.queues.find(operation.queue);
-  const bool is_over = queue != state_.queues.end() && queue->second->disconnected.call != nullptr;
-  if (is_over || queues_.is_settled_locked(operation) ||
-      is_repeated(Rule::kOverlap, operation.posted, operation.posted)) {
-    return;
-  }
-  report({Rule::kOverlap,
-          std::string("An RDMA write of a peer stores into ") + object::range_text(clash.address, clash.length) +
-              ", which an outstanding " + name_of(operation.kind) + " uses.",
-          {{"posted", operation.posted}}});
-}
-
-// The peer may have named the memory by the key of a window.
-void Ledger::note_peer_write_locked(std::uint64_t address) {
-  base::require_lock(locks::kLedger);
-  for (auto& [lkey, region] : state_.regions) {
-    if (address >= region.address && address - region.address < region.length) {
-      region.used |= object::kRemoteWritePrivilege;
-    }
-  }
-}
-
-void Ledger::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept {
+void LedgerStores::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept {
   try {
     const std::lock_guard lock(state_.mutex);
     const Range range = range_of(memory);
@@ -77,7 +55,7 @@ void Ledger::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) 
   }
 }
 
-void Ledger::after_store(std::span<std::byte> memory) noexcept {
+void LedgerStores::after_store(std::span<std::byte> memory) noexcept {
   if (mode() != Mode::kFull) return;
   try {
     const std::lock_guard lock(state_.mutex);
@@ -88,7 +66,7 @@ void Ledger::after_store(std::span<std::byte> memory) noexcept {
 }
 
 // Guards what a peer wrote, which the program must not read before an event orders it. Only whole pages can be guarded.
-void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
+void LedgerStores::after_peer_write(std::span<std::byte> memory) noexcept {
   if (mode() != Mode::kFull || memory.size() < kPage) return;
   try {
     const std::lock_guard lock(state_.mutex);
@@ -99,7 +77,7 @@ void Ledger::after_peer_write(std::span<std::byte> memory) noexcept {
 
 // The adapter may have the kernel read the memory, which cannot read guarded pages. A key that no region has is that of
 // a window, and any region may be behind it.
-void Ledger::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
+void LedgerStores::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
   const std::uint32_t used = is_atomic ? object::kRemoteAtomicPrivilege : object::kRemoteReadPrivilege;
   const std::lock_guard lock(state_.mutex);
   guards_.end_unordered_locked(0, UINT64_MAX);
@@ -109,6 +87,30 @@ void Ledger::on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept {
     return;
   }
   for (auto& [lkey, region] : state_.regions) region.used |= used;
+}
+
+void LedgerStores::check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash) {
+  base::require_lock(locks::kLedger);
+  const auto queue = state_.queues.find(operation.queue);
+  const bool is_over = queue != state_.queues.end() && queue->second->disconnected.call != nullptr;
+  if (is_over || queues_.is_settled_locked(operation) ||
+      is_repeated(Rule::kOverlap, operation.posted, operation.posted)) {
+    return;
+  }
+  report({Rule::kOverlap,
+          std::string("An RDMA write of a peer stores into ") + object::range_text(clash.address, clash.length) +
+              ", which an outstanding " + name_of(operation.kind) + " uses.",
+          {{"posted", operation.posted}}});
+}
+
+// The peer may have named the memory by the key of a window.
+void LedgerStores::note_peer_write_locked(std::uint64_t address) {
+  base::require_lock(locks::kLedger);
+  for (auto& [lkey, region] : state_.regions) {
+    if (address >= region.address && address - region.address < region.length) {
+      region.used |= object::kRemoteWritePrivilege;
+    }
+  }
 }
 
 }  // namespace softdat::sanitize

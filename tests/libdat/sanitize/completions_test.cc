@@ -33,7 +33,7 @@ class CompletionsTest : public testing::Test {
 
   FakeQueuePair& queue_pair() { return *world_.device->queue_pairs.front(); }
 
-  void make(Handle handle, Kind kind) { ledger_.on_made(handle, kind, world_.ia, site_); }
+  void make(Handle handle, Kind kind) { ledger_.objects().on_made(handle, kind, world_.ia, site_); }
 
   void post_send(std::uint64_t cookie) {
     LedgerPosts::Posting posting(ledger_.posts(),
