@@ -38,7 +38,7 @@ First first_of(First first, Rest...) {
 
 void note_made(Ledger& ledger, Handle handle, Kind kind, const Site& site) {
   const auto object = object::HandleTable::instance().pin_any(handle);
-  if (object) ledger.on_made(handle, kind, object->ia_handle(), site);
+  if (object) ledger.objects().on_made(handle, kind, object->ia_handle(), site);
 }
 
 // The last argument is where the new handle is written.
@@ -54,55 +54,55 @@ struct Makes : NoHooks {
 struct Ends : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, Arguments... arguments) {
-    ledger.on_freed(first_of(arguments...), site);
-    ledger.end_private_data(first_of(arguments...), site);
+    ledger.objects().on_freed(first_of(arguments...), site);
+    ledger.private_data().end(first_of(arguments...), site);
   }
 };
 
 struct EndsEp : Ends {
-  static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) { ledger.before_ep_free(ep, site); }
+  static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) { ledger.endpoints().before_free(ep, site); }
 };
 
 struct EndsEvd : Ends {
-  static void before(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd) { ledger.before_evd_free(evd); }
+  static void before(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd) { ledger.events().before_evd_free(evd); }
 };
 
 struct EndsRequest : Ends {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, DAT_EP_HANDLE ep, Arguments...) {
-    ledger.on_freed(request, site);
-    ledger.end_private_data(request, site);
-    ledger.on_reconfigured(ep);
+    ledger.objects().on_freed(request, site);
+    ledger.private_data().end(request, site);
+    ledger.endpoints().on_reconfigured(ep);
   }
 };
 
 struct Reconfigures : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site&, DAT_EP_HANDLE ep, Arguments...) {
-    ledger.on_reconfigured(ep);
+    ledger.endpoints().on_reconfigured(ep);
   }
 };
 
 struct Disconnects : NoHooks {
   static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags) {
-    ledger.before_disconnect(ep, number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG, site);
+    ledger.endpoints().before_disconnect(ep, number_of(flags) == DAT_CLOSE_GRACEFUL_FLAG, site);
   }
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS) {
-    ledger.on_disconnected(ep, site);
+    ledger.endpoints().on_disconnected(ep, site);
   }
 };
 
 struct SeesStatus : NoHooks {
   template <typename... Arguments>
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep, Arguments...) {
-    ledger.on_status_seen(ep, site);
+    ledger.endpoints().on_status_seen(ep, site);
   }
 };
 
 struct Resets : NoHooks {
   static void after(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) {
-    ledger.on_reset(ep);
-    ledger.end_private_data(ep, site);
+    ledger.endpoints().on_reset(ep);
+    ledger.private_data().end(ep, site);
   }
 };
 
@@ -111,7 +111,7 @@ struct QueriesRequest : NoHooks {
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, Mask, DAT_CR_PARAM* parameters) {
     const auto length = static_cast<std::size_t>(parameters->private_data_size);
     parameters->private_data =
-        const_cast<void*>(ledger.watch_private_data(request, parameters->private_data, length, site));
+        const_cast<void*>(ledger.private_data().watch(request, parameters->private_data, length, site));
   }
 };
 
@@ -120,7 +120,7 @@ DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_e
   const WatchedCall call("dat_ia_open", __builtin_return_address(0));
   const bool is_made = async_evd != nullptr && *async_evd == nullptr;
   if (sanitize::mode() != sanitize::Mode::kCompletions) {
-    note([](Ledger& ledger) { hca::memory_observer.store(&ledger); });
+    note([](Ledger& ledger) { hca::memory_observer.store(&ledger.stores()); });
   }
   const DAT_RETURN answer = next_open[kIsThreadSafe](name, qlen, async_evd, ia);
   if (answer != DAT_SUCCESS) return answer;
@@ -136,13 +136,13 @@ DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   const WatchedCall call("dat_ia_close", __builtin_return_address(0));
   const bool is_graceful = number_of_argument(flags) == DAT_CLOSE_GRACEFUL_FLAG;
   note([&](Ledger& ledger) {
-    ledger.before_close(ia, call.site());
-    if (!is_graceful) ledger.before_abrupt_close(ia, call.site());
+    ledger.closes().before_close(ia, call.site());
+    if (!is_graceful) ledger.closes().before_abrupt_close(ia, call.site());
   });
   const DAT_RETURN answer = next_entries.ia_close_func(ia, flags);
   note([&](Ledger& ledger) {
-    if (answer == DAT_SUCCESS) ledger.on_closed(ia, is_graceful, call.site());
-    if (answer != DAT_SUCCESS && is_graceful) ledger.on_close_refused(ia, call.site());
+    if (answer == DAT_SUCCESS) ledger.closes().on_closed(ia, is_graceful, call.site());
+    if (answer != DAT_SUCCESS && is_graceful) ledger.closes().on_close_refused(ia, call.site());
   });
   return call.finish(answer, {ia});
 }

@@ -18,6 +18,7 @@
 #include "libdat/api/watched_call.h"
 #include "libdat/object/cancellation_shield.h"
 #include "libdat/object/event_dispatcher.h"
+#include "libdat/sanitize/marks.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -26,6 +27,7 @@ using object::EventDispatcher;
 using object::Kind;
 using object::StatusType;
 using sanitize::Ledger;
+using sanitize::LedgerEvents;
 using sanitize::Site;
 
 // A wait of this length was meant to find something.
@@ -66,7 +68,7 @@ void watch_private_data(Ledger& ledger, const object::Event& from, DAT_EVENT& to
   if (!std::holds_alternative<object::ConnectionNotice>(from.body)) return;
   auto& data = to.event_data.connect_event_data;
   const auto length = static_cast<std::size_t>(data.private_data_size);
-  data.private_data = const_cast<void*>(ledger.watch_private_data(data.ep_handle, data.private_data, length, site));
+  data.private_data = const_cast<void*>(ledger.private_data().watch(data.ep_handle, data.private_data, length, site));
 }
 
 bool is_type(const Status& status, StatusType type) {
@@ -102,17 +104,17 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   const SpokenCall spoken("dat_evd_dequeue evd_handle event", call.site());
   make_void(*event);
   object::Event taken;
-  const std::lock_guard order(Ledger::dequeuing(evd_handle));
+  const std::lock_guard order(LedgerEvents::dequeuing(evd_handle));
   const Status status = evd->dequeue(taken);
   if (status.ok()) write_watched(taken, *event);
   note([&](Ledger& ledger) {
     if (status.ok()) {
-      ledger.on_event(taken, call.site());
+      ledger.events().on_event(taken, call.site());
       watch_private_data(ledger, taken, *event, call.site());
     } else if (is_type(status, StatusType::kQueueEmpty)) {
-      ledger.on_no_event(evd_handle, call.site(), false);
+      ledger.events().on_no_event(evd_handle, call.site(), false);
     } else {
-      ledger.on_wait_refused(evd_handle, call.site());
+      ledger.events().on_wait_refused(evd_handle, call.site());
     }
   });
   return spoken.finish(status, evd_handle, event);
@@ -132,12 +134,12 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   if (status.ok()) write_watched(taken, *event);
   note([&](Ledger& ledger) {
     if (status.ok()) {
-      ledger.on_event(taken, call.site());
+      ledger.events().on_event(taken, call.site());
       watch_private_data(ledger, taken, *event, call.site());
     } else if (is_type(status, StatusType::kTimeoutExpired)) {
-      ledger.on_no_event(evd_handle, call.site(), timeout >= kLongWait);
+      ledger.events().on_no_event(evd_handle, call.site(), timeout >= kLongWait);
     } else if (is_type(status, StatusType::kInvalidState) || is_type(status, StatusType::kInvalidParameter)) {
-      ledger.on_wait_refused(evd_handle, call.site());
+      ledger.events().on_wait_refused(evd_handle, call.site());
     }
   });
   return spoken.finish(status, evd_handle, timeout, threshold, event, nmore);
@@ -150,17 +152,17 @@ DAT_RETURN wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT thresh
 }
 
 struct Resizes : NoHooks {
-  static void after(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd, DAT_COUNT) { ledger.on_resized(evd); }
+  static void after(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd, DAT_COUNT) { ledger.events().on_resized(evd); }
 };
 
 [[gnu::noinline]] DAT_RETURN watch_cno_wait(void* caller, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout,
                                             DAT_EVD_HANDLE* evd) {
   const WatchedCall call("dat_cno_wait", caller);
-  note([&](Ledger& ledger) { ledger.before_cno_wait(call.site()); });
+  note([&](Ledger& ledger) { ledger.events().before_cno_wait(call.site()); });
   const DAT_RETURN answer = next_entries.cno_wait_func(cno, timeout, evd);
   note([&](Ledger& ledger) {
-    if (answer == DAT_SUCCESS && evd != nullptr) ledger.on_woken(*evd, call.site());
-    if (DAT_GET_TYPE(answer) == DAT_QUEUE_EMPTY) ledger.on_cno_timeout(cno, call.site());
+    if (answer == DAT_SUCCESS && evd != nullptr) ledger.events().on_woken(*evd, call.site());
+    if (DAT_GET_TYPE(answer) == DAT_QUEUE_EMPTY) ledger.events().on_cno_timeout(cno, call.site());
   });
   return call.finish(answer, {cno});
 }
@@ -177,7 +179,7 @@ void make_void_handle(const void* provider_table) {
   auto object = std::make_shared<NoObject>();
   if (!object::HandleTable::instance().add(object, provider_table)) return;
   void_handle.store(object->handle());
-  Ledger::instance().set_void_handle(object->handle());
+  Ledger::instance().objects().set_void_handle(object->handle());
   // Used until the very end of the process, and owned from where a finder of leaks looks.
   static auto* const owner = new std::shared_ptr<NoObject>(std::move(object));
   static_cast<void>(owner);

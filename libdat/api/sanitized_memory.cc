@@ -8,6 +8,7 @@
 #include "libdat/api/watched_call.h"
 #include "libdat/object/memory_probe.h"
 #include "libdat/object/memory_region.h"
+#include "libdat/sanitize/marks.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using object::MemoryRegion;
 using sanitize::kLocalMark;
 using sanitize::Ledger;
+using sanitize::LedgerGuards;
 using sanitize::Site;
 
 // The number of arguments differs between the APIs; the last five are outputs in both.
@@ -34,7 +36,7 @@ struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
   // The adapter looks at the memory.
   static void make_usable(const std::tuple<Arguments...>& all) {
     if (std::get<1>(all) != DAT_MEM_TYPE_VIRTUAL) return;
-    Ledger::before_registration(reinterpret_cast<std::uintptr_t>(std::get<2>(all).for_va), std::get<3>(all));
+    LedgerGuards::before_registration(reinterpret_cast<std::uintptr_t>(std::get<2>(all).for_va), std::get<3>(all));
   }
 
   static void note_outputs(const Site& site, const std::tuple<Arguments...>& all) {
@@ -43,7 +45,7 @@ struct Register<kSlot, DAT_RETURN (*)(Arguments...)> {
     DAT_LMR_CONTEXT* const lmr_context = std::get<kOutputs + 1>(all);
     if (lmr_context != nullptr) *lmr_context ^= kLocalMark;
     const auto region = pin_handle<MemoryRegion>(*lmr);
-    if (region) note([&](Ledger& ledger) { ledger.on_registered(region->query(), *lmr, site); });
+    if (region) note([&](Ledger& ledger) { ledger.regions().on_registered(region->query(), *lmr, site); });
   }
 };
 
@@ -60,13 +62,15 @@ struct QueriesWindow : NoHooks {
 };
 
 struct Deregisters : NoHooks {
-  static void before(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.before_deregistration(lmr, site); }
-  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.on_freed(lmr, site); }
+  static void before(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) {
+    ledger.regions().before_deregistration(lmr, site);
+  }
+  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.objects().on_freed(lmr, site); }
 };
 
 void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) {
   if (answer != DAT_SUCCESS || (number_of(flags) & DAT_COMPLETION_SUPPRESS_FLAG) != 0) return;
-  note([&](Ledger& ledger) { ledger.on_bound(ep); });
+  note([&](Ledger& ledger) { ledger.endpoints().on_bound(ep); });
 }
 
 // Tells the ledger the memory of a window as a local segment.
@@ -76,7 +80,7 @@ void note_window(DAT_RETURN answer, DAT_RMR_HANDLE rmr, const DAT_RMR_CONTEXT* c
   const auto length = std::min<DAT_VLEN>(memory.segment_length, UINT32_MAX);
   const object::Segment segment{
       .address = memory.virtual_address, .length = static_cast<std::uint32_t>(length), .lkey = memory.lmr_context};
-  note([&](Ledger& ledger) { ledger.on_window(rmr, *context, segment, is_zero_based); });
+  note([&](Ledger& ledger) { ledger.regions().on_window(rmr, *context, segment, is_zero_based); });
 }
 
 DAT_LMR_TRIPLET plain(const DAT_LMR_TRIPLET* triplet) {

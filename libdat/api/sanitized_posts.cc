@@ -7,11 +7,13 @@
 #include "libdat/api/numbers.h"
 #include "libdat/api/watched_call.h"
 #include "libdat/object/memory_probe.h"
+#include "libdat/sanitize/marks.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
 using sanitize::Ledger;
+using sanitize::LedgerPosts;
 using sanitize::OperationKind;
 using sanitize::Post;
 
@@ -48,9 +50,9 @@ std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
 // Keeps the post in the ledger unless next(arguments...) refuses it.
 template <typename Next, typename... Arguments>
 DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next, Arguments... arguments) {
-  std::optional<Ledger::Posting> posting;
-  note([&](Ledger& ledger) { posting.emplace(ledger, post); });
-  if (!posting) Ledger::instance().miss_post();
+  std::optional<LedgerPosts::Posting> posting;
+  note([&](Ledger& ledger) { posting.emplace(ledger.posts(), post); });
+  if (!posting) Ledger::instance().posts().miss_post();
   const DAT_RETURN answer = next(arguments...);
   if (answer == DAT_SUCCESS && posting) posting->accept();
   note([&](Ledger&) { posting.reset(); });
@@ -106,7 +108,7 @@ DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* local, DAT_
   std::optional<object::Segment> sink;
   if (local != nullptr && object::is_readable(reinterpret_cast<std::uintptr_t>(local), sizeof *local)) {
     note([&](Ledger& ledger) {
-      sink = ledger.find_sink(local->virtual_address, local->segment_length, local->rmr_context);
+      sink = ledger.regions().find_sink(local->virtual_address, local->segment_length, local->rmr_context);
     });
   }
   const Post post{.kind = OperationKind::kRead,

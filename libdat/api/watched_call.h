@@ -62,7 +62,7 @@ class WatchedCall {
   [[gnu::noinline]] void refuse(DAT_RETURN answer, std::span<const DAT_HANDLE> handles) const {
     const auto type = static_cast<object::StatusType>(static_cast<std::uint32_t>(answer) >> 16 & 0x3fff);
     if (type != object::StatusType::kInvalidHandle) return;
-    note([&](sanitize::Ledger& ledger) { ledger.on_refused_handles(handles, site()); });
+    note([&](sanitize::Ledger& ledger) { ledger.objects().on_refused_handles(handles, site()); });
   }
 
   const char* const name_;

@@ -10,7 +10,7 @@ namespace softdat::locks {
 
 inline constexpr base::LockPlace kPostOrder{30, "QueueRecord::order", "under the sanitizer, around a post"};
 inline constexpr base::LockPlace kDequeuing{30, "dequeuing()", "under the sanitizer, around a dequeue"};
-inline constexpr base::LockPlace kLedger{850, "Ledger::mutex_",
+inline constexpr base::LockPlace kLedger{850, "LedgerState::mutex",
                                          "what the sanitizer knows is used; taken by the adapter with its baton, too"};
 inline constexpr base::LockPlace kPageGuard{860, "PageGuard::mutex_",
                                             "pages are closed and opened; the handler of SIGSEGV takes it, too"};

@@ -11,12 +11,18 @@
 
 #include "base/brief_lock.h"
 #include "base/clock.h"
+#include "libdat/object/endpoint_parameters.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/operation.h"
 
 namespace softdat::sanitize {
 
 using object::Kind;
+
+// In words: "EP", "connection request" ...
+inline const char* kind_text(Kind kind) {
+  return kind == Kind::kCr ? "connection request" : object::name_of(kind);
+}
 
 struct ObjectRecord {
   Kind kind = Kind::kIa;
@@ -37,6 +43,20 @@ struct RegionRecord {
   std::uint32_t used = 0;        // privileges that local operations have needed
   std::uint32_t operations = 0;  // that have used it
   FrameOwner owner;
+};
+
+// A window that is bound.
+struct WindowRecord {
+  std::uint32_t rmr_context = 0;
+  object::Segment memory;  // as it was bound
+  bool is_zero_based = false;
+};
+
+// A guarded copy of private data that the program was given.
+struct PrivateDataRecord {
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;
+  Site made;
 };
 
 using PostOrder = base::Ordered<base::BriefLock, locks::kPostOrder>;

@@ -33,10 +33,11 @@ class CompletionsTest : public testing::Test {
 
   FakeQueuePair& queue_pair() { return *world_.device->queue_pairs.front(); }
 
-  void make(Handle handle, Kind kind) { ledger_.on_made(handle, kind, world_.ia, site_); }
+  void make(Handle handle, Kind kind) { ledger_.objects().on_made(handle, kind, world_.ia, site_); }
 
   void post_send(std::uint64_t cookie) {
-    Ledger::Posting posting(ledger_, {.kind = OperationKind::kSend, .queue = ep_, .cookie = cookie, .site = site_});
+    LedgerPosts::Posting posting(ledger_.posts(),
+                                 {.kind = OperationKind::kSend, .queue = ep_, .cookie = cookie, .site = site_});
     ASSERT_EQ(ep_of(ep_)->posts().post_send({}, cookie, 0), kOk);
     posting.accept();
   }
@@ -44,13 +45,13 @@ class CompletionsTest : public testing::Test {
   void dequeue(Handle evd) {
     object::Event event;
     ASSERT_EQ(evd_of(evd)->dequeue(event), kOk);
-    ledger_.on_event(event, site_);
+    ledger_.events().on_event(event, site_);
   }
 
   void disconnect_and_free() {
     queue_pair().happen(hca::ConnectionEventType::kDisconnected, hca::QueuePairState::kError);
     dequeue(connect_);
-    ledger_.before_ep_free(ep_, site_);
+    ledger_.endpoints().before_free(ep_, site_);
   }
 
   // What is told while `act` runs.

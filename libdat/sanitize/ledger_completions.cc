@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/sanitize/ledger_completions.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/assert.h"
+#include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/ledger_buffers.h"
+#include "libdat/sanitize/ledger_guards.h"
+
+namespace softdat::sanitize {
+namespace {
+
+using object::DtoCompletion;
+using object::DtoOperation;
+using object::DtoStatus;
+
+bool is_receive(DtoOperation operation) {
+  return operation == DtoOperation::kReceive || operation == DtoOperation::kReceiveWithInvalidate ||
+         operation == DtoOperation::kReceiveRdmaImmediate || operation == DtoOperation::kReceiveImmediate ||
+         operation == DtoOperation::kReceiveDatagram;
+}
+
+}  // namespace
+
+// The buffers are looked at without the ledger's lock.
+void LedgerCompletions::complete(const DtoCompletion& completion, const Site& site,
+                                 std::unique_lock<LedgerLock>& lock) {
+  SOFTDAT_DEBUG_CHECK(lock.owns_lock() && lock.mutex() == &state_.mutex, "the caller holds the lock of the ledger");
+  OperationList done;
+  done.swap(state_.done_list);
+  SOFTDAT_DEBUG_CHECK(done.empty(), "operations that are done are out of the list", done.size());
+  take_completed_locked(completion, site, done);
+  if (completion.status != DtoStatus::kSuccess && !done.empty()) {
+    const auto queue = state_.queues.find(completion.ep);
+    if (queue != state_.queues.end()) note_failure_locked(*queue->second, *done.back(), site);
+  }
+  lock.unlock();
+  for (const auto& operation : done) LedgerBuffers::check_completed(*operation, completion, site);
+  lock.lock();
+  for (auto& operation : done) posts_.keep_spare_locked(std::move(operation));
+  done.clear();
+  done.swap(state_.done_list);
+}
+
+// The completed operation, and the suppressed ones before it, which are done as well.
+void LedgerCompletions::take_completed_locked(const DtoCompletion& completion, const Site& site, OperationList& done) {
+  base::require_lock(locks::kLedger);
+  const bool is_message = is_receive(completion.operation);
+  QueueRecord* const ep = queues_.find_locked(completion.ep);
+  QueueRecord* queue = ep;
+  if (ep == nullptr) {
+    take_leftover_locked(completion);
+    queue = is_message ? queues_.find_shared_locked(completion.cookie) : nullptr;
+  } else if (is_message) {
+    if (completion.status == DtoStatus::kSuccess) ++ep->received;
+    if (ep->srq != nullptr) queue = queues_.find_locked(ep->srq);
+  }
+  if (queue == nullptr) return;
+  auto& operations = is_message ? queue->receives : queue->requests;
+  const bool may_be_suppressed = completion.status != DtoStatus::kSuccess;
+  const auto is_it = [&](const auto& operation) {
+    return operation->cookie == completion.cookie && (may_be_suppressed || is_message || !operation->is_suppressed);
+  };
+  const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
+  if (completed == operations.end()) return report_doubled_locked(completion, *queue, site);
+  const Operation* const last = completed->get();
+  // Reserves first: what follows must not throw, because it takes operations out of several lists.
+  done.reserve(static_cast<std::size_t>(std::distance(operations.begin(), completed)) + 1);
+  std::ptrdiff_t left = 0;  // operations before it that are still outstanding
+  for (bool is_last = false; !is_last;) {
+    const auto each = operations.begin() + left;
+    Operation& operation = **each;
+    is_last = &operation == last;
+    if (!is_last && (is_message || !operation.is_suppressed)) {
+      ++left;
+      continue;
+    }
+    SOFTDAT_DEBUG_CHECK(operation.queue == queue->handle, "an operation stands in the list of its queue");
+    queues_.forget_locked(operation);
+    operation.is_completed = operation.is_suppressed && queue->received > operation.received;
+    done.push_back(std::move(*each));
+    left == 0 ? operations.pop_front() : static_cast<void>(operations.erase(each));
+  }
+}
+
+// An EP that the ledger has just met may have posted before.
+void LedgerCompletions::report_doubled_locked(const DtoCompletion& completion, const QueueRecord& queue,
+                                              const Site& site) const {
+  base::require_lock(locks::kLedger);
+  if (queue.handle != completion.ep || queue.posts == 0 || state_.has_missed_posts.load()) return;
+  report({Rule::kDoubledCompletion,
+          "EP " + hex(completion.ep) + " has no outstanding operation with the cookie " + hex(completion.cookie) +
+              ", which has completed.",
+          {{"dequeued", site}}});
+}
+
+// A reliable connection ends with the first operation that fails.
+void LedgerCompletions::note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site) {
+  base::require_lock(locks::kLedger);
+  const bool is_of_now = queue.was_connected && operation.number > queue.reset_number;
+  if (!is_of_now || queue.disconnected.call != nullptr) return;
+  queue.disconnected = site;
+  LedgerGuards::unguard_all_locked(queue);
+}
+
+void LedgerCompletions::take_leftover_locked(const DtoCompletion& completion) {
+  base::require_lock(locks::kLedger);
+  for (auto& [handle, evd] : state_.evds) {
+    const auto is_it = [&](const Leftover& left) {
+      return left.ep == completion.ep && left.cookie == completion.cookie;
+    };
+    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), is_it);
+    if (found == evd.leftovers.end()) continue;
+    evd.leftovers.erase(found);
+    return;
+  }
+}
+
+void LedgerCompletions::report_leftovers_locked(EvdRecord& evd) {
+  base::require_lock(locks::kLedger);
+  for (const Leftover& left : evd.leftovers) {
+    if (is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
+    report({Rule::kIgnoredCompletion,
+            std::string("The completion of the ") + name_of(left.kind) + " was never dequeued.",
+            {{"posted", left.posted}}});
+  }
+  evd.leftovers.clear();
+}
+
+}  // namespace softdat::sanitize

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// LedgerCompletions: completions that the program dequeues, each of which ends an outstanding operation, and those that
+// it never dequeues.
+//
+// Owned by the Ledger. Any thread; those that dequeue from one EVD take turns (LedgerEvents::dequeuing). A breach is
+// reported. std::bad_alloc leaves the operations outstanding.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "libdat/object/event.h"
+#include "libdat/sanitize/ledger_posts.h"
+#include "libdat/sanitize/ledger_queues.h"
+#include "libdat/sanitize/ledger_state.h"
+#include "libdat/sanitize/operation.h"
+#include "libdat/sanitize/records.h"
+#include "libdat/sanitize/site.h"
+
+namespace softdat::sanitize {
+
+class LedgerCompletions {
+ public:
+  // All outlive this object.
+  LedgerCompletions(LedgerState& state, LedgerQueues& queues, LedgerPosts& posts)
+      : state_(state), queues_(queues), posts_(posts) {}
+
+  // Ends the completed operation. `lock` holds the ledger's lock; it is given back while buffers are looked at, and
+  // taken again.
+  void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
+
+  // Reports the completions of EPs that were freed, which were not dequeued from the EVD. Forgets them. With the
+  // ledger's lock.
+  static void report_leftovers_locked(EvdRecord& evd);
+
+ private:
+  void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
+  void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
+  static void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
+  void take_leftover_locked(const object::DtoCompletion& completion);
+
+  LedgerState& state_;
+  LedgerQueues& queues_;
+  LedgerPosts& posts_;
+};
+
+}  // namespace softdat::sanitize
