@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// How a receive is checked and queued, for all queues that take receives: connected, shared and datagram. Inline,
+// because every post of a receive passes through. REQUIRES of both functions: the posting lock of the queue. Neither
+// allocates.
 #pragma once
 
 #include <limits>
@@ -17,8 +20,8 @@ namespace softdat::simnic {
 static_assert(hca::kRecvFlags <= std::numeric_limits<decltype(RecvEntry::flags)>::max());
 static_assert(hca::kMaxLength <= std::numeric_limits<decltype(RecvEntry::length)>::max());
 
-// kInvalidArgument (too many segments, an unknown flag, too long together) or the fault of a segment. With the posting
-// lock of the queue.
+// kInvalidArgument (too many segments, an unknown flag, too long together) or the fault of a segment. Changes nothing
+// but `regions` and `found`, which push_receive() takes: where the segment lies.
 [[gnu::always_inline]] inline hca::Outcome check_receive(const MemoryView& memory, RegionCache& regions,
                                                          const hca::RecvRequest& request, std::uint32_t max_segments,
                                                          ResolvedSegment& found) {
@@ -31,7 +34,7 @@ static_assert(hca::kMaxLength <= std::numeric_limits<decltype(RecvEntry::length)
   return hca::Done{};
 }
 
-// Posts a receive that check_receive() has found good. REQUIRES: room. Returns its length.
+// Posts a receive that check_receive() has found good. REQUIRES: room. Returns its length in bytes.
 [[gnu::always_inline]] inline std::uint64_t push_receive(const hca::RecvRequest& request, const ResolvedSegment& found,
                                                          WorkQueue<RecvEntry>& queue) {
   const std::uint64_t length = hca::total_length(request.local);

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A completion queue of the device, and what has been taken from it and not been polled yet.
+// CompletionQueue: a completion queue of the device, and the completions that were taken from it and not polled yet.
 //
-// What is staged here others have taken from the device: posters who need room, the event thread. Pollers take that
-// first, and then straight from the device. The channel is armed while somebody waits; otherwise too, so that a broken
-// connection is heard of, but then it rests for kRest after each event, and longer while its consumer polls, so that
-// polling programs are left alone.
+// Its parts: the ibv_cq (DeviceCompletionQueue), the translation of work completions (CompletionReader), and what the
+// consumer must be told of (NotificationState).
 //
-// Every request is signaled to us, wanted or not, so the device's queue has places for those that nobody will ask for
-// beside the consumer's: as many as the queue pairs that send into it can post, where the device lets it grow;
-// otherwise no more are posted at a time than there are places.
+// Staged completions were taken from the device by posters that need room, and by the event thread. A poller takes
+// those first, and then straight from the device. The channel is armed while a thread waits or the sink is armed.
+// Otherwise it is armed, too, because a broken connection shows as a completion; but then it rests for kRest after each
+// event, and for kRestOfPolled while its consumer polls, so that polling programs are not disturbed.
+//
+// Ownership: the caller of create() owns it. Queue pairs and shared receive queues that use it must be gone before.
+// Threads: every call from any thread. The event thread calls the sink, with no lock held.
 #pragma once
 
-#include <atomic>
 #include <boost/circular_buffer.hpp>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 
-#include "base/assert.h"
 #include "base/brief_lock.h"
 #include "hca/completion_queue.h"
+#include "verbs/completion_reader.h"
+#include "verbs/device_completion_queue.h"
 #include "verbs/event_thread.h"
 #include "verbs/lock_places.h"
-#include "verbs/work_ring.h"
+#include "verbs/notification_state.h"
 
 namespace softdat::verbs {
 
@@ -40,7 +41,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void arm(bool solicited_only) override;
 
   // --- For queue pairs and shared receive queues ---
-  ibv_cq* cq() const { return cq_; }
+  ibv_cq* cq() const { return device_.cq(); }
   // Takes what the device has.
   void drain();
   // A completion that the device did not make. May not be called with a queue pair's mutex that a
@@ -48,28 +49,17 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void push(const hca::Completion& completion, bool is_quiet);
   // Receives of a shared queue are found by the queue pair's number.
   void attach(std::uint32_t number, QueuePair& queue_pair);
-  // Requires that the device's queue pair is gone: nothing of it is left in the device's queue then.
-  // What `dying` has left there nobody will hear of.
+  // REQUIRES: the device's queue pair is gone, so that nothing of it comes into the device's queue any more. The
+  // completions of `dying` that are left there are dropped.
   void detach(std::uint32_t number, const QueuePair* dying);
-  // A queue pair that can have so many sends outstanding comes, or goes.
+  // See DeviceCompletionQueue.
   void expect_sends(std::uint32_t count);
   void release_sends(std::uint32_t count);
-  // For a request whose success nobody will ask for, until it has completed. False when the device's queue might
-  // overflow.
+  // Drains if there is no room.
   bool count_unwanted();
-  void discount_unwanted() {
-    [[maybe_unused]] const std::uint32_t before = unwanted_.fetch_sub(1, std::memory_order_release);
-    SOFTDAT_DEBUG_CHECK(before != 0, "a request that is discounted was counted");
-  }
+  void discount_unwanted() { device_.discount_unwanted(); }
 
  private:
-  enum class Armed : std::uint8_t { kOff, kSolicited, kAny };
-  // A completion of the device's as the consumer gets it.
-  struct Taken {
-    hca::Completion completion;
-    QueuePair* queue_pair = nullptr;
-    bool is_quiet = false;
-  };
   static constexpr base::Duration kRest = std::chrono::milliseconds(10);
   static constexpr base::Duration kRestOfPolled = std::chrono::milliseconds(50);
 
@@ -79,47 +69,23 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void on_async_event(ibv_event_type type) override;
 
   void hear(bool has_fired);
-  bool takes_sink_locked(bool has_fired);
   void drain_locked(const QueuePair* dying = nullptr);
-  std::size_t take_staged_locked(std::span<hca::Completion> out);
-  std::size_t take_from_device_locked(std::span<hca::Completion> out);
-  // False when it is none of the usual ones.
-  bool take_usual_locked(const ibv_wc& wc, hca::Completion& out);
-  // False when its consumer does not want to hear of it.
-  bool take_any_locked(const ibv_wc& wc, hca::Completion& out);
-  bool take_locked(const ibv_wc& wc, const QueuePair* dying, Taken& taken);
-  void stage_locked(const Taken& taken);
-  void note_locked(const Taken& taken);
-  void arm_device_locked(Armed how);
+  void stage_locked(const CompletionReader::Result& taken);
   void rearm_locked(bool has_fired);
-  int grow_device_queue_locked(std::size_t wanted);
-  void note_spare_locked();
 
   // Fixed after create().
   EventThread& events_;
-  Adapter& adapter_;
   hca::CompletionSink& sink_;
-  ibv_cq* cq_ = nullptr;
   base::EventCount event_count_;
+  DeviceCompletionQueue device_;
 
   mutable base::Ordered<base::BriefLock, locks::kCompletionQueue> mutex_;
-  // Guarded by mutex_.
-  std::size_t capacity_;
+  // Guarded by mutex_, as device_ is.
   boost::circular_buffer<hca::Completion> staged_;
-  std::unordered_map<std::uint32_t, QueuePair*> queue_pairs_;
-  Armed sink_armed_ = Armed::kOff;
-  Armed device_armed_ = Armed::kOff;
-  bool was_polled_ = false;         // since the channel was last thought of
-  bool prefers_solicited_ = false;  // its consumer has asked for that last
-  bool has_news_ = false;           // since arm(): a waking completion
-  bool has_failure_ = false;        // since arm(): one that counts as solicited
-  bool is_unheard_ = false;         // a waking completion, since waiters were last notified
+  CompletionReader reader_;
+  NotificationState notifications_;
   bool has_overflowed_ = false;
   bool must_tell_overflow_ = false;
-  std::size_t expected_sends_ = 0;  // of all queue pairs that send into it
-
-  std::atomic<std::uint32_t> unwanted_{0};       // added to by posters, subtracted from by whoever completes
-  std::atomic<std::uint32_t> most_unwanted_{0};  // what the device's queue holds beyond capacity_; under mutex_
 };
 
 }  // namespace softdat::verbs

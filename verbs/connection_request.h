@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// ConnectionRequest: a peer's request to connect that waits for an answer, over the rdma_cm_id that came with it.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,12 @@
 
 namespace softdat::verbs {
 
-// Owns the id of a request until it is answered or handed on.
+// Owns the id until the request is answered or handed on. The destructor of an unanswered request refuses the peer as
+// if nobody listened, and has the event thread destroy the id.
+//
+// Ownership: the receiver of ListenerSink::on_request(). The device must outlive it.
+// Threads: any, one call at a time; it has no lock.
+// Errors: kInvalidState once answered; kInvalidArgument: more private data than Traits::max_private_data.
 class ConnectionRequest final : public hca::ConnectionRequest {
  public:
   ConnectionRequest(EventThread& events, Adapter& adapter, const Traits& traits, ListenerTable& listeners,
@@ -22,8 +28,10 @@ class ConnectionRequest final : public hca::ConnectionRequest {
   std::span<const std::byte> private_data() const override { return private_data_; }
   std::uint32_t ird() const override { return event_.ird; }
   std::uint32_t ord() const override { return event_.ord; }
+  // REQUIRES: a queue pair of this device. Failure leaves the request unanswered.
   hca::Outcome accept(hca::QueuePair& qp, std::span<const std::byte> private_data) override;
   hca::Outcome reject(std::span<const std::byte> private_data) override;
+  // kBadAddress: no listener for `service_id` takes it; the request stays unanswered.
   hca::Outcome hand_off(std::uint64_t service_id) override;
 
  private:
@@ -37,7 +45,7 @@ class ConnectionRequest final : public hca::ConnectionRequest {
   const hca::Address remote_;
 };
 
-// No consumer has said so.
+// Refuses the peer for the backend, not for a consumer: the peer reports that nobody listens. Does not destroy the id.
 void refuse(const Library& library, const Traits& traits, rdma_cm_id* id);
 
 }  // namespace softdat::verbs

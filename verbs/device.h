@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device of the verbs backend: an opened adapter, its event thread, and what is made with them.
+// Device: an RDMA device of the verbs backend: an opened adapter, its event thread, and what is made with them.
+//
+// Ownership: the caller of open_device() owns it; what it made must be gone before. The adapter closes when both the
+// device and the event thread have let go of it.
+// Threads: every call from any thread. The event thread calls the sinks.
+// Errors: as hca/device.h says. Limits are checked against the attributes first (kLimitReached); otherwise errno of
+// libibverbs tells the error (status.h). Want of memory in this process is kNoMemory.
 #pragma once
 
 #include <atomic>
@@ -28,6 +34,7 @@ class Device final : public hca::Device, private EventTarget {
   hca::Result<std::unique_ptr<hca::MemoryRegion>> register_memory(hca::ProtectionDomain& pd, std::uint64_t address,
                                                                   std::uint64_t length,
                                                                   hca::AccessMask access) override;
+  // Key and range; kBadKey, kOutOfRange. Rights are not checked. Nothing is wrong with 0 bytes.
   hca::Outcome check_memory(std::uint32_t lkey, std::uint64_t address, std::uint64_t length) const override;
   hca::Result<std::unique_ptr<hca::MemoryWindow>> create_window(hca::ProtectionDomain& pd, hca::WindowScope scope,
                                                                 std::uint64_t context) override;
@@ -38,7 +45,9 @@ class Device final : public hca::Device, private EventTarget {
       const hca::SharedReceiveQueueConfig& config) override;
   hca::Result<std::unique_ptr<hca::Listener>> listen(std::uint64_t service_id, std::uint32_t backlog,
                                                      hca::ListenerSink& sink) override;
+  // A sink that comes after the failure is told at once, by the event thread. Throws std::bad_alloc.
   void watch(hca::DeviceSink& sink) override;
+  // When it returns, the sink is not called any more.
   void forget(hca::DeviceSink& sink) override;
   // The device works by itself, and the event thread does the rest.
   bool progress() override { return false; }
@@ -47,10 +56,11 @@ class Device final : public hca::Device, private EventTarget {
   }
 
  private:
-  // One who hears of the device's failure.
+  // Passes the device's failure on to one sink.
   class Watcher;
 
   void on_async_event(ibv_event_type type) override;
+  // The rights in words of libibverbs.
   int device_access(hca::AccessMask access) const;
 
   // Fixed after construction.

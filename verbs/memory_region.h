@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// ProtectionDomain and MemoryRegion: an ibv_pd and an ibv_mr. Addresses and lengths are bytes of this process.
+//
+// Ownership: the caller of Device::create_pd() or register_memory() owns them. A domain must outlive its regions, the
+// device both. Destructors deregister, which waits for the device. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +17,7 @@
 
 namespace softdat::verbs {
 
+// The number tells domains apart where requests are checked (MemoryTable).
 class ProtectionDomain final : public hca::ProtectionDomain {
  public:
   ProtectionDomain(Adapter& adapter, ibv_pd* pd, std::uint32_t id) : adapter_(adapter), pd_(pd), id_(id) {}
@@ -31,7 +36,7 @@ class ProtectionDomain final : public hca::ProtectionDomain {
   alignas(64) std::byte bytes_[64] = {};
 };
 
-// Registered with the device, and known to the table for as long.
+// Registered with the device, and in the table for as long: a poster finds in it what a key opens.
 class MemoryRegion final : public hca::MemoryRegion {
  public:
   // kUnsupported: addresses from 0 that peers shall use, of a device that cannot count so.
@@ -43,6 +48,8 @@ class MemoryRegion final : public hca::MemoryRegion {
 
   std::uint32_t lkey() const override { return mr_->lkey; }
   std::uint32_t rkey() const override { return mr_->rkey; }
+  // Takes the region out of the table, so that posters refuse the key; kInvalidState: a window is bound to it, or a
+  // bind is posted. The device keeps it until the destructor.
   hca::Outcome revoke() override;
 
  private:

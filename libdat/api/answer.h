@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The words in which entry points check their arguments and refuse them.
+//
+// All functions run on any thread and hold no lock when they return. They return what the entry point returns to the
+// program: a DAT_RETURN of the API that the file is compiled for, with type and subtype. None changes an object.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +26,7 @@ using object::StatusDetail;
 inline constexpr StatusDetail kEvdHandle =
     kIsAbi20 ? StatusDetail::kInvalidHandleEvdRequest : StatusDetail::kInvalidHandle1;
 
+// DAT_INVALID_HANDLE; `handle` says of which kind.
 inline DAT_RETURN refuse_handle(StatusDetail handle) {
   return return_code(object::invalid_handle(handle));
 }
@@ -32,14 +36,17 @@ constexpr StatusDetail argument(int number) {
   return static_cast<StatusDetail>(static_cast<int>(StatusDetail::kInvalidArg1) + number - 1);
 }
 
+// DAT_INVALID_PARAMETER; `number` as above.
 inline DAT_RETURN refuse_argument(int number) {
   return return_code(object::invalid_parameter(argument(number)));
 }
 
+// DAT_MODEL_NOT_SUPPORTED: the adapter does not do it.
 inline DAT_RETURN refuse_model() {
   return return_code(object::model_not_supported());
 }
 
+// DAT_NOT_IMPLEMENTED.
 inline DAT_RETURN refuse_function() {
   return return_code(object::not_implemented());
 }
@@ -54,6 +61,7 @@ std::uint32_t number_of(const Enum& value) {
   return number;
 }
 
+// Whether flags have bits beside `known`. For enums; masks of 64 bits have a function of their own below.
 template <typename Enum>
 bool has_unknown_bits(const Enum& flags, std::uint32_t known) {
   return (number_of(flags) & ~known) != 0;
@@ -69,7 +77,8 @@ constexpr bool has_unknown_mask_bits(std::uint64_t mask, std::uint64_t known) {
   return (mask & ~known) != 0;
 }
 
-// Makes `call`, which answers a Status and may allocate; want of memory becomes an answer too.
+// Makes `call`, which returns a Status. std::bad_alloc becomes DAT_INSUFFICIENT_RESOURCES; `call` may throw nothing
+// else. The thread is not cancelled meanwhile.
 template <typename Call>
 DAT_RETURN answer_of(const Call& call) {
   const base::Uncancelled guard;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A consumer's I/O vector as the objects want it. The triplet of DAT 2.0 is laid out as a segment
-// and is taken as it stands; that of DAT 1.2 is rewritten.
+// Iov: a program's I/O vector as the objects want it. The triplet of DAT 2.0 is laid out as a segment and is used in
+// place; that of DAT 1.2 is copied.
+//
+// Lives on the stack of one post. Takes no memory and no lock. The segments are the program's own memory in DAT 2.0:
+// another thread of the program may change them during the post, so whoever checks a segment must use what was checked.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +16,7 @@
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 
+// The completion flags that a send or an RDMA operation may have.
 inline constexpr std::uint32_t kRequestFlags = DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG |
                                                DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG;
 
@@ -26,6 +30,7 @@ class Iov {
     return take(triplets, static_cast<std::size_t>(count));
   }
 
+  // Valid until the Iov or the program's vector ends. Empty before read().
   std::span<const object::Segment> segments() const { return segments_; }
 
  private:
@@ -40,6 +45,7 @@ class Iov {
     return object::kOk;
   }
 #else
+  // Refuses lengths that DAT 1.2 can say (64 bits) and no adapter can carry.
   Status take(const DAT_LMR_TRIPLET* triplets, std::size_t count) {
     constexpr DAT_VLEN kLongest = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The private data that a program gives to connect, accept and reject: how its size is checked. Sizes are bytes. Any
+// thread; takes no lock. The data stays the program's, and is read while the call runs.
 #pragma once
 
 #include <cstddef>

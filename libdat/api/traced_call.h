@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lines of SOFTDAT_LOG=trace: which call the consumer made, with what, and what came of it.
+// The lines of SOFTDAT_LOG=trace: which call the program made, with what, what it returned and how long it took.
+//
+// Used only while calls are traced, so it may allocate. Runs on the thread of the call, after the call has returned and
+// with no lock held. Failure is silent: a line for which there is no memory is left out.
 #pragma once
 
 #include <string_view>
@@ -13,6 +16,7 @@ namespace softdat::SOFTDAT_ABI_NAMESPACE {
 
 // "DAT_DTO_COMPLETION_EVENT of ep 0x1000005, cookie 0x7, 8 bytes, DAT_DTO_SUCCESS".
 std::string event_text(const DAT_EVENT& event);
+// The segments of an I/O vector; reads `count` of them. REQUIRES: a vector that a call has accepted.
 std::string segments_text(const DAT_LMR_TRIPLET* segments, DAT_COUNT count);
 std::string range_text(const DAT_RMR_TRIPLET& range);
 
@@ -23,6 +27,7 @@ struct CallFacts {
   DAT_COUNT segments;  // the last number among the arguments before
 };
 
+// Arguments that are printed as a number.
 template <typename T>
 concept Number = std::is_integral_v<T> || std::is_enum_v<T>;
 
@@ -38,6 +43,7 @@ void add_stored(api::CallLine& line, const T* value, const CallFacts& facts) {
   }
 }
 
+// Adds one argument in the words of its type, and remembers numbers: a vector is as long as the number before it.
 template <typename T>
 void add_argument(api::CallLine& line, CallFacts& facts, const T& value) {
   if constexpr (Number<T>) {
@@ -72,7 +78,8 @@ inline void add_argument(api::CallLine& line, CallFacts&, va_list) {
   line.add("...");
 }
 
-// Prints the line. `caller`: the return address of the call. Any thread. Nothing without memory.
+// Prints the line. A dequeue that finds nothing is only counted (api::is_traced). `signature`: the call with the names
+// of its arguments. `began`: when the call began. `caller`: the return address of the call. Any thread.
 template <typename... Arguments>
 void trace_call(std::string_view signature, base::Time began, DAT_RETURN answer, const void* caller,
                 Arguments... arguments) try {

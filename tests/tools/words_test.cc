@@ -14,6 +14,11 @@ TEST(Words, ATypingMistakeIsFound) {
   EXPECT_EQ(did_you_mean("wrxite", kWords), ", did you mean \"write\"?");
 }
 
+TEST(Words, TwoExchangedLettersOfAShortWordAreOneMistake) {
+  EXPECT_EQ(did_you_mean("tpc", {"shm", "tcp"}), ", did you mean \"tcp\"?");
+  EXPECT_EQ(did_you_mean("pct", {"shm", "tcp"}), "") << "not neighbours";
+}
+
 TEST(Words, TheNearestCandidateWins) {
   EXPECT_EQ(did_you_mean("writ", {"grit", "write"}), ", did you mean \"grit\"?") << "the first of two that are as near";
   EXPECT_EQ(did_you_mean("bandwith", {"bandage", "bandwidth"}), ", did you mean \"bandwidth\"?");

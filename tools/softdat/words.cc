@@ -4,31 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
+
+#include "base/edit_distance.h"
 
 namespace softdat::tools {
 namespace {
 
-// Longer words are not compared: they are no typing mistakes.
-constexpr std::size_t kLongestWord = 100;
-
-// Letters that are inserted, dropped, replaced, or exchanged with their neighbour (Damerau and Levenshtein, optimal
-// string alignment).
-std::size_t typing_mistakes(std::string_view one, std::string_view other) {
-  const std::size_t width = other.size() + 1;
-  std::vector<std::size_t> table((one.size() + 1) * width);
-  const auto at = [&](std::size_t i, std::size_t k) -> std::size_t& { return table[i * width + k]; };
-  for (std::size_t i = 0; i <= one.size(); ++i) at(i, 0) = i;
-  for (std::size_t k = 0; k <= other.size(); ++k) at(0, k) = k;
-  for (std::size_t i = 1; i <= one.size(); ++i) {
-    for (std::size_t k = 1; k <= other.size(); ++k) {
-      const std::size_t replaced = at(i - 1, k - 1) + (one[i - 1] == other[k - 1] ? 0 : 1);
-      at(i, k) = std::min({at(i - 1, k) + 1, at(i, k - 1) + 1, replaced});
-      const bool is_exchanged = i > 1 && k > 1 && one[i - 1] == other[k - 2] && one[i - 2] == other[k - 1];
-      if (is_exchanged) at(i, k) = std::min(at(i, k), at(i - 2, k - 2) + 1);
-    }
-  }
-  return table.back();
+// base::nearest_word takes an exchange for two replaced letters, which is too much for a short word.
+bool have_exchanged_neighbours(std::string_view one, std::string_view other) {
+  if (one.size() != other.size()) return false;
+  const auto [in_one, in_other] = std::mismatch(one.begin(), one.end(), other.begin());
+  if (one.end() - in_one < 2 || in_one[0] != in_other[1] || in_one[1] != in_other[0]) return false;
+  return std::equal(in_one + 2, one.end(), in_other + 2);
 }
 
 }  // namespace
@@ -52,21 +41,21 @@ std::string join(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+std::string did_you_mean(std::string_view word) {
+  return word.empty() ? "" : fmt::format(", did you mean \"{}\"?", word);
+}
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.empty()) return "";
   const std::string wanted = lower_case(word);
-  std::string nearest;
-  // More mistakes than a third of the word is another word.
-  std::size_t fewest = wanted.size() / 3 + 1;
-  for (const std::string& candidate : candidates) {
-    // Each letter more or less is a mistake at least; a word of any length is compared with short ones alone.
-    const std::size_t apart = std::max(wanted.size(), candidate.size()) - std::min(wanted.size(), candidate.size());
-    if (apart >= fewest || wanted.size() > kLongestWord) continue;
-    const std::size_t mistakes = typing_mistakes(wanted, lower_case(candidate));
-    if (mistakes >= fewest) continue;
-    fewest = mistakes;
-    nearest = candidate;
+  std::vector<std::string> lower;
+  std::ranges::transform(candidates, std::back_inserter(lower), lower_case);
+  const std::vector<std::string_view> views(lower.begin(), lower.end());
+  auto found = std::ranges::find(views, base::nearest_word(wanted, views));
+  if (found == views.end()) {
+    found = std::ranges::find_if(views, [&](std::string_view view) { return have_exchanged_neighbours(wanted, view); });
   }
-  return nearest.empty() ? "" : fmt::format(", did you mean \"{}\"?", nearest);
+  return found == views.end() ? "" : did_you_mean(candidates[static_cast<std::size_t>(found - views.begin())]);
 }
 
 }  // namespace softdat::tools

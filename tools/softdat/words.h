@@ -17,8 +17,10 @@ std::vector<std::string> split_list(const std::string& text);
 // The words, separated by ", ".
 std::string join(const std::vector<std::string>& words);
 
-// ", did you mean "X"?" for the candidate that differs from `word` by few typing mistakes; empty if there is none.
-// Ignores letter case.
+// What an error text adds: ", did you mean "WORD"?", or nothing for an empty word.
+std::string did_you_mean(std::string_view word);
+// The same for the candidate that the user probably meant (base::nearest_word); empty if there is none. Ignores letter
+// case.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace softdat::tools

@@ -10,7 +10,9 @@
 
 namespace softdat::transport::loop {
 
-// Lives as long as a pointer from share() to one of its ends. Guarded by the network's lock.
+// Both ends live in it, so that one can always put into the inbox of the other. Lives as long as a pointer from share()
+// to one of its ends; the destructor takes it out of the network. The network must outlive it. All calls REQUIRE the
+// network's lock.
 class Conversation : public std::enable_shared_from_this<Conversation> {
  public:
   explicit Conversation(LoopNetwork& network) : network_(network), active_(network, *this), passive_(network, *this) {}
@@ -18,7 +20,9 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
+  // The number under which the network knows it. Called once, by the network.
   void set_number(std::uint64_t number) { number_ = number; }
+  // The end that connects, and the one that is asked.
   End& active() { return active_; }
   End& passive() { return passive_; }
   std::shared_ptr<End> share(End& end) { return {shared_from_this(), &end}; }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Listens for one service id: a rendezvous socket, through which peers without a link get one, and
-// the entry under which requests on every link are delivered.
+// ShmPort: listens for one service id: a rendezvous socket, through which peers without a link get one, and the entry
+// under which requests on every link are delivered.
+//
+// Ownership: the caller of Carrier::listen() owns the port, the carrier its PendingAccepts. The carrier must outlive
+// both. Threads: every call and the destructors REQUIRE the baton. The reactor calls on_ready() in a turn of the
+// carrier. Errors: want of descriptors or of memory refuses nobody. The port rests and is looked at again, or the peer
+// is hung up on and tries again.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +30,7 @@ class ShmPort final : public Port, public ReadinessSink {
 
   // False when the system does not let us watch our socket.
   bool is_open() const { return watch_ != nullptr; }
+  // As many requests are unanswered as the backlog allows: a further one is refused.
   bool is_full() const { return *unanswered_ >= std::max<std::size_t>(backlog_, 1); }
   const Unanswered& unanswered() const { return unanswered_; }
   PortSink& sink() const { return sink_; }

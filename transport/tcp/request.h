@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Request and TcpChannel: the owner's view of a connection before and after the answer. Both forward to the connection,
-// which may outlive them.
+// which may outlive them: it goes on until its socket is gone.
+//
+// Ownership: the PortSink or the caller of Carrier::connect() owns them. They must be gone before the carrier.
+// Threads: every call and the destructors REQUIRE the baton. No call waits.
+// Errors: as Channel and InboundRequest say (transport/channel.h, transport/carrier.h).
 #pragma once
 
 #include <memory>
@@ -14,12 +18,14 @@
 
 namespace softdat::transport::tcp {
 
+// The destructor closes abruptly. REQUIRES of all calls but attach(): a connection.
 class TcpChannel final : public Channel {
  public:
   explicit TcpChannel(SharedConnection connection) : connection_(std::move(connection)) {}
   ~TcpChannel() override {
     if (connection_) connection_->teardown().close(CloseMode::kAbrupt);
   }
+  // Gives the channel its connection, once.
   void attach(const SharedConnection& connection) {
     SOFTDAT_DEBUG_CHECK(connection_ == nullptr, "a channel gets its connection once");
     connection_ = connection;
@@ -48,6 +54,7 @@ class TcpChannel final : public Channel {
   SharedConnection connection_;  // null until attached
 };
 
+// The destructor of an unanswered request refuses the peer.
 class Request final : public InboundRequest {
  public:
   explicit Request(SharedConnection connection) : connection_(std::move(connection)) {}

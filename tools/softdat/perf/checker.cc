@@ -13,22 +13,22 @@
 namespace softdat::tools::perf {
 
 [[gnu::noinline]] void Checker::write(std::uint64_t number, std::uint64_t size) {
-  fill_pattern(lanes_.outgoing(number), size - 1, number);
+  fill_pattern(lanes_.places().outgoing(number), size - 1, number);
 }
 
 void Checker::write_all_outgoing(std::uint64_t size) {
   if (!verify_) return;
-  const std::uint64_t places = lanes_.place_count();
+  const std::uint64_t places = lanes_.places().count();
   for (std::uint64_t slot = 0; slot < places; ++slot) {
-    fill_pattern(lanes_.outgoing_slot(slot), size - 1, slot);
+    fill_pattern(lanes_.places().outgoing_slot(slot), size - 1, slot);
   }
 }
 
 [[gnu::noinline]] void Checker::look(std::uint64_t number, std::uint64_t seed, std::uint64_t size) {
-  const auto difference = find_difference(lanes_.incoming(number), size - 1, seed);
+  const auto difference = find_difference(lanes_.places().incoming(number), size - 1, seed);
   if (!difference) return;
   throw Failure(fmt::format("message {} (endpoint {}, {} bytes) is wrong from byte {} on", number,
-                            lanes_.lane_of(number), size, *difference));
+                            lanes_.places().lane_of(number), size, *difference));
 }
 
 [[gnu::noinline]] void Checker::look_at_immediate(const DAT_EVENT& event, std::uint64_t number) {
@@ -41,11 +41,11 @@ void Checker::write_all_outgoing(std::uint64_t size) {
 
 void Checker::look_at_fetched(Operation operation, std::uint64_t number, std::uint64_t size) {
   if (!verify_) return;
-  if (!is_atomic(operation)) return look(number, lanes_.slot_of(number), size);
-  const std::uint64_t found = foreign_word(lanes_.incoming(number));
-  if (found == lanes_.turn_of(number)) return;
-  throw Failure(fmt::format("{} number {} on endpoint {} found {}", to_text(operation), lanes_.turn_of(number),
-                            lanes_.lane_of(number), found));
+  if (!is_atomic(operation)) return look(number, lanes_.places().slot_of(number), size);
+  const std::uint64_t found = foreign_word(lanes_.places().incoming(number));
+  if (found == lanes_.places().turn_of(number)) return;
+  throw Failure(fmt::format("{} number {} on endpoint {} found {}", to_text(operation), lanes_.places().turn_of(number),
+                            lanes_.places().lane_of(number), found));
 }
 
 }  // namespace softdat::tools::perf

@@ -90,12 +90,12 @@ void Client::connect_lanes() {
   const double bytes = memory_bytes();
   const double files = open_files();
   lanes_ = std::make_unique<Lanes>(adapter_, job_.setup);
-  control_.send(encode(Hello{job_.setup, lanes_->memory().remote()}));
+  control_.send(encode(Hello{job_.setup, lanes_->places().memory().remote()}));
   (void)control_.receive();
   lanes_->connect(reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address_), job_.qual, control_.checker());
   control_.send(encode(Report{}));
   lanes_->set_remote(decode_hello(control_.receive()).memory);
-  const double buffers = static_cast<double>(lanes_->memory().size());
+  const double buffers = static_cast<double>(lanes_->places().memory().size());
   bytes_per_endpoint_ = (memory_bytes() - bytes - buffers) / job_.setup.endpoints;
   files_per_endpoint_ = (open_files() - files) / job_.setup.endpoints;
 }
@@ -169,7 +169,7 @@ void Client::measure_latency(const Case& what, Result& result) {
   if (is_ping_pong) ping_pong.prepare();
   Samples samples;
   samples.reserve(what.iterations);
-  for (std::uint32_t lane = 0; lane < job_.setup.active; ++lane) lanes_->word(lane) = 0;
+  for (std::uint32_t lane = 0; lane < job_.setup.active; ++lane) lanes_->places().word(lane) = 0;
   begin(what);
   const auto start = Clock::now();
   if (is_ping_pong) {

@@ -12,28 +12,8 @@
 namespace softdat::tools::perf {
 namespace {
 
-constexpr std::size_t kLine = 64;
-constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;  // for places, when verifying
-constexpr DAT_TIMEOUT kPatience = 10'000'000;                    // us
+constexpr DAT_TIMEOUT kPatience = 10'000'000;  // us
 constexpr DAT_COUNT kConnectionEvents = 1024;
-
-std::size_t slot_size(const Setup& setup) {
-  return (setup.max_size + kLine - 1) / kLine * kLine;
-}
-
-std::uint64_t slot_count(const Setup& setup) {
-  if (!setup.verify) return 1;
-  const std::uint64_t affordable = kMostMemory / (2 * slot_size(setup) * setup.active);
-  return std::clamp<std::uint64_t>(affordable, 4, std::uint64_t{2} * setup.window);
-}
-
-std::uint64_t places_of(const Setup& setup) {
-  return setup.verify ? slot_count(setup) * setup.active : 1;
-}
-
-std::size_t memory_size(const Setup& setup) {
-  return 2 * places_of(setup) * slot_size(setup) + setup.active * kLine;
-}
 
 int completion_flags(const Adapter& adapter) {
   constexpr int kExtended = int{DAT_EVD_DTO_FLAG} | int{DAT_IB_EVD_EXTENSION_FLAG};
@@ -68,11 +48,7 @@ DAT_EP_HANDLE create_endpoint(const Adapter& adapter, DAT_COUNT depth, EventQueu
 
 Lanes::Lanes(const Adapter& adapter, const Setup& setup)
     : setup_(setup),
-      active_(setup.active),
-      slot_size_(slot_size(setup)),
-      slots_(slot_count(setup)),
-      places_(places_of(setup)),
-      memory_(adapter, memory_size(setup)),
+      places_(adapter, setup),
       requests_(adapter, completions(setup), completion_flags(adapter)),
       receives_(adapter, completions(setup), completion_flags(adapter)),
       connections_(adapter, kConnectionEvents, DAT_EVD_CONNECTION_FLAG) {
@@ -115,32 +91,20 @@ void Lanes::await_established(const LivenessCheck& check) {
 }
 
 std::uint32_t Lanes::largest_window() const {
-  const std::uint64_t most = setup_.verify ? slots_ / 2 : setup_.depth;
+  const std::uint64_t most = setup_.verify ? places_.count_of_lane() / 2 : setup_.depth;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, setup_.depth));
 }
 
 std::uint32_t Lanes::largest_receives() const {
   // A write may land before the receive that it takes is there: with a window under way and these receives posted, no
   // place is written anew before it was looked at.
-  const std::uint64_t most = setup_.verify ? slots_ / 2 : setup_.depth;
+  const std::uint64_t most = setup_.verify ? places_.count_of_lane() / 2 : setup_.depth;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, setup_.depth));
 }
 
-std::uint64_t Lanes::slot_of(std::uint64_t number) const {
-  return setup_.verify ? lane_of(number) * slots_ + turn_of(number) % slots_ : 0;
-}
-
-std::size_t Lanes::word_offset(std::uint32_t lane) const {
-  return 2 * places_ * slot_size_ + lane * kLine;
-}
-
-std::uint64_t& Lanes::word(std::uint32_t lane) const {
-  return *reinterpret_cast<std::uint64_t*>(memory_.data() + word_offset(lane));
-}
-
 void Lanes::post_receive(std::uint64_t number, std::uint64_t size) {
-  const std::uint32_t lane = lane_of(number);
-  DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(number), size);
+  const std::uint32_t lane = places_.lane_of(number);
+  DAT_LMR_TRIPLET segment = places_.memory().local(places_.incoming_offset(number), size);
   DAT_DTO_COOKIE cookie;
   cookie.as_64 = std::uint64_t{lane} << 32 | 1;
   require(dat_ep_post_recv(endpoints_[lane], 1, &segment, cookie, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_recv");
@@ -152,17 +116,18 @@ void Lanes::post(Operation operation, std::uint64_t number, std::uint64_t size, 
 }
 
 Post Lanes::prepare(Operation operation, std::uint64_t number, std::uint64_t size, std::uint32_t credits) const {
-  const std::uint32_t lane = lane_of(number);
+  const std::uint32_t lane = places_.lane_of(number);
   const bool in = fetches(operation);
-  Post request{.operation = operation,
-               .ep = endpoints_[lane],
-               .segment = memory_.local(in ? incoming_offset(number) : outgoing_offset(number), size),
-               .remote = remote_,
-               .cookie = {},
-               .flags = credits == 0 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG,
-               .number = number};
+  Post request{
+      .operation = operation,
+      .ep = endpoints_[lane],
+      .segment = places_.memory().local(in ? places_.incoming_offset(number) : places_.outgoing_offset(number), size),
+      .remote = remote_,
+      .cookie = {},
+      .flags = credits == 0 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG,
+      .number = number};
   request.cookie.as_64 = std::uint64_t{lane} << 32 | credits;
-  request.remote.virtual_address += in ? outgoing_offset(number) : incoming_offset(number);
+  request.remote.virtual_address += in ? places_.outgoing_offset(number) : places_.incoming_offset(number);
   request.remote.segment_length = static_cast<DAT_SEG_LENGTH>(size);
   return request;
 }
@@ -188,16 +153,16 @@ void Lanes::post(Post& request) const {
 
 // The words count up by one from 0, so the n-th operation on one finds n.
 [[gnu::noinline]] void Lanes::post_atomic(const Post& request) const {
-  const std::uint32_t lane = lane_of(request.number);
-  DAT_LMR_TRIPLET segment = memory_.local(incoming_offset(request.number), sizeof(std::uint64_t));
+  const std::uint32_t lane = places_.lane_of(request.number);
+  DAT_LMR_TRIPLET segment = places_.memory().local(places_.incoming_offset(request.number), sizeof(std::uint64_t));
   DAT_RMR_TRIPLET remote = remote_;
-  remote.virtual_address += word_offset(lane);
+  remote.virtual_address += places_.word_offset(lane);
   remote.segment_length = sizeof(std::uint64_t);
   if (request.operation == Operation::kFetchAdd) {
     return require(dat_ib_post_fetch_and_add(request.ep, 1, &segment, request.cookie, &remote, request.flags),
                    "dat_ib_post_fetch_and_add");
   }
-  const std::uint64_t found = turn_of(request.number);
+  const std::uint64_t found = places_.turn_of(request.number);
   require(dat_ib_post_cmp_and_swap(request.ep, found, found + 1, &segment, request.cookie, &remote, request.flags),
           "dat_ib_post_cmp_and_swap");
 }

@@ -36,7 +36,8 @@ PingPong::PingPong(Lanes& lanes, const Case& what, LivenessCheck check)
 void PingPong::prepare() {
   next_ = lanes_.prepare(what_.operation, 0, what_.size, 1);
   refill_receives();
-  for (std::uint64_t slot = 0; slot < lanes_.place_count(); ++slot) lanes_.incoming_slot(slot)[what_.size - 1] = 0;
+  for (std::uint64_t slot = 0; slot < lanes_.places().count(); ++slot)
+    lanes_.places().incoming_slot(slot)[what_.size - 1] = 0;
 }
 
 void PingPong::lead(Samples& samples) {
@@ -72,7 +73,7 @@ void PingPong::follow() {
 // message's arrival and its answer, the other side waits for.
 [[gnu::flatten]] void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
-  if (!receives_) set_foreign_byte(lanes_.outgoing(number) + what_.size - 1, mark_of(number));
+  if (!receives_) set_foreign_byte(lanes_.places().outgoing(number) + what_.size - 1, mark_of(number));
   lanes_.post(next_);
   ++outstanding_;
   refill_receives();
@@ -98,7 +99,7 @@ void PingPong::follow() {
 void PingPong::watch_memory(std::uint64_t number) {
   constexpr std::uint64_t kLooksBetweenPolls = 64;
   constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
-  const std::uint8_t* const tail = lanes_.incoming(number) + what_.size - 1;
+  const std::uint8_t* const tail = lanes_.places().incoming(number) + what_.size - 1;
   const std::uint8_t mark = mark_of(number);
   const Setup& setup = lanes_.setup();
   if (setup.event_queues != 0) return watch_memory_and_queues(tail, mark);

@@ -61,10 +61,10 @@ void Server::accept_lanes() {
   control_.send(encode(Report{}));
   lanes_->accept(requests_, control_.checker());
   (void)control_.receive();
-  const double buffers = static_cast<double>(lanes_->memory().size());
+  const double buffers = static_cast<double>(lanes_->places().memory().size());
   memory_.bytes_per_endpoint = (memory_bytes() - bytes - buffers) / setup_.endpoints;
   memory_.files_per_endpoint = (open_files() - files) / setup_.endpoints;
-  control_.send(encode(Hello{setup_, lanes_->memory().remote()}));
+  control_.send(encode(Hello{setup_, lanes_->places().memory().remote()}));
 }
 
 Report Server::serve_case(const Case& what) {
@@ -107,7 +107,7 @@ void Server::serve_latency(const Case& what) {
   const bool is_ping_pong = what.measure == Measure::kLatency && has_ping_pong(what.operation);
   PingPong ping_pong(*lanes_, what, control_.checker());
   Checker(*lanes_).write_all_outgoing(what.size);
-  for (std::uint32_t lane = 0; lane < setup_.active; ++lane) lanes_->word(lane) = 0;
+  for (std::uint32_t lane = 0; lane < setup_.active; ++lane) lanes_->places().word(lane) = 0;
   if (is_ping_pong) ping_pong.prepare();
   say_ready();
   if (is_ping_pong) ping_pong.follow();

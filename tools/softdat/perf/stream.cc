@@ -22,7 +22,7 @@ Stream::Stream(Lanes& lanes, const Case& what, bool sends, bool receives, Livene
 
 void Stream::prepare() {
   checker_.write_all_outgoing(what_.size);
-  for (std::uint32_t lane = 0; lane < lanes_.setup().active; ++lane) lanes_.word(lane) = 0;
+  for (std::uint32_t lane = 0; lane < lanes_.setup().active; ++lane) lanes_.places().word(lane) = 0;
   const std::uint64_t first = std::min(to_receive_, receives_each() * lanes_.setup().active);
   while (receives_posted_ < first) post_receive();
 }
@@ -33,7 +33,7 @@ std::uint64_t Stream::receives_each() const {
 }
 
 void Stream::look_at_last() {
-  const std::uint64_t last = std::min(what_.iterations, lanes_.place_count());
+  const std::uint64_t last = std::min(what_.iterations, lanes_.places().count());
   for (std::uint64_t i = what_.iterations - last; i < what_.iterations; ++i) {
     checker_.look_at_incoming(i, what_.size);
   }
@@ -61,7 +61,7 @@ bool Stream::post_some() {
 }
 
 bool Stream::post_next() {
-  const std::uint32_t lane = lanes_.lane_of(posted_);
+  const std::uint32_t lane = lanes_.places().lane_of(posted_);
   if (in_flight_[lane] == window_) return false;
   if (!fetches(what_.operation)) checker_.write_outgoing(posted_, what_.size);
   lanes_.post(what_.operation, posted_, what_.size, credits_of(posted_));
@@ -73,7 +73,7 @@ bool Stream::post_next() {
 // Every `signal_every`-th message of an endpoint, and its last, completes for itself and those before it.
 std::uint32_t Stream::credits_of(std::uint64_t number) const {
   if (signal_every_ == 1) return 1;
-  const auto since = static_cast<std::uint32_t>(lanes_.turn_of(number) % signal_every_) + 1;
+  const auto since = static_cast<std::uint32_t>(lanes_.places().turn_of(number) % signal_every_) + 1;
   const bool is_last = number + lanes_.setup().active >= to_send_;
   return since == signal_every_ || is_last ? since : 0;
 }
@@ -85,7 +85,7 @@ bool Stream::reap_some() {
     on_request(event);
     any = true;
     // A slow peer's window opens one by one; a fast one's never closes.
-    if (posted_ < to_send_ && in_flight_[lanes_.lane_of(posted_)] < window_) break;
+    if (posted_ < to_send_ && in_flight_[lanes_.places().lane_of(posted_)] < window_) break;
   }
   return any;
 }

@@ -14,6 +14,7 @@
 
 #include "base/unique_fd.h"
 #include "tools/softdat/run/program_file.h"
+#include "tools/softdat/words.h"
 
 namespace softdat::tools::run {
 namespace {
@@ -56,8 +57,7 @@ void become(const StartPlan& plan, char* const* words, char* const* environment,
 // Empty, or ", did you mean ..." for a program of the current directory.
 std::string suggestion(const std::string& word) {
   const std::string here = "./" + word;
-  if (word.find('/') == word.npos && find_program(here)) return fmt::format(", did you mean \"{}\"?", here);
-  return "";
+  return did_you_mean(word.find('/') == word.npos && find_program(here) ? here : "");
 }
 
 StartFailure failure_of(const std::string& word, int error) {
