@@ -203,7 +203,8 @@ void Ledger::check_completed(const Operation& operation, const DtoCompletion& co
   if (completion.status == DtoStatus::kLocalProtection && is_any_unmapped(operation)) {
     return report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
   }
-  if (completion.status == DtoStatus::kRemoteAccess && (operation.rmr_context & kLocalMark) != 0) {
+  const bool is_local_key = (operation.rmr_context & kLocalMark) != 0 && operation.rmr_context != kVoidWord;
+  if (completion.status == DtoStatus::kRemoteAccess && is_local_key) {
     report({Rule::kKeyMixup,
             "The remote segment has " + hex(operation.rmr_context) +
                 " for an rmr_context, which is the lmr_context of the peer.",

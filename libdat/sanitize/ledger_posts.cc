@@ -172,10 +172,8 @@ void Ledger::check_post_locked(const Post& post, const QueueRecord& queue, const
   base::require_lock(locks::kLedger);
   check_keys_locked(post);
   check_stack_locked(operation);
-  bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord;
-  for (const object::Segment& segment : post.local) {
-    has_void = has_void || segment.address == kVoidLong || segment.length == kVoidWord;
-  }
+  bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord || post.has_void_length;
+  for (const object::Segment& segment : post.local) has_void = has_void || segment.address == kVoidLong;
   if (has_void) {
     report({Rule::kVoidField,
             std::string("An argument of the ") + name_of(post.kind) + " is the value of an event's field that is void.",
