@@ -187,6 +187,7 @@ class Ledger final : public hca::MemoryObserver {
   void check_stacks_locked(const Site& site);
 
   // ledger_stores.cc
+  static void note_arrival_locked(Operation& operation);
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
   void end_unordered_locked(std::uint64_t address, std::uint64_t length) {
@@ -211,6 +212,7 @@ class Ledger final : public hca::MemoryObserver {
   void report_leftovers_locked(EvdRecord& evd);
 
   std::atomic<bool> has_missed_posts_{false};
+  std::atomic<bool> has_read_{false};  // an RDMA read was posted
   LedgerLock mutex_;
   std::uint64_t number_ = 0;
   Handle void_handle_ = nullptr;

@@ -181,7 +181,10 @@ void Ledger::on_status_seen(Handle ep, const Site& site) {
   QueueRecord& queue = *found->second;
   if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
   if (!pinned->status().is_request_idle) return;
-  for (const auto& operation : queue.requests) operation->is_completed = operation->is_suppressed;
+  for (const auto& operation : queue.requests) {
+    operation->is_completed = operation->is_suppressed;
+    operation->after.reset();  // the program may know that the data is there
+  }
 }
 
 void Ledger::on_disconnected(Handle ep, const Site& site) {

@@ -61,6 +61,12 @@ void report_memory(Rule rule, const Operation& operation, const std::string& wha
           {{"posted", operation.posted}, {verb, site}}});
 }
 
+bool is_changed_since_arrival(const Operation& operation) {
+  if (!operation.after || operation.is_shared) return false;
+  const auto now = sum_of_buffer(operation);
+  return now && *now != *operation.after;
+}
+
 void report_memory(Rule rule, const Operation& operation, const std::string& what, const Site& site) {
   report_memory(rule, operation, what + " between the post and the completion", "completed", site);
 }
@@ -216,6 +222,10 @@ void Ledger::check_completed(const Operation& operation, const DtoCompletion& co
   }
   // After a later message the program may use the buffer of a suppressed request: the peer may have told it to.
   if (operation.is_completed) return;
+  if (is_changed_since_arrival(operation)) {
+    const char* const when = "was changed between the arrival of its data and the completion";
+    return report_memory(Rule::kEarlyAccess, operation, when, "completed", site);
+  }
   const Memory memory = look_at(operation);
   if (memory == Memory::kChanged) report_memory(Rule::kChangedBuffer, operation, "was changed", site);
   if (memory == Memory::kUnmapped) report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);

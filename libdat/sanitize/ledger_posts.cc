@@ -131,6 +131,7 @@ std::unique_ptr<Operation> Ledger::make_operation_locked(const Post& post, const
   auto operation = spares_.empty() ? std::make_unique<Operation>() : std::move(spares_.back());
   if (!spares_.empty()) spares_.pop_back();
   operation->kind = post.kind;
+  if (post.kind == OperationKind::kRead) has_read_.store(true, std::memory_order_relaxed);
   operation->queue = post.queue;
   operation->evd = post.kind == OperationKind::kReceive ? queue.recv_evd : queue.request_evd;
   operation->cookie = post.cookie;
@@ -253,7 +254,9 @@ void Ledger::check_clash_locked(Operation& operation) {
   }
   index_.add(operation);
   if (clash.operation == nullptr) return;
-  const Operation& earlier = *clash.operation;
+  Operation& earlier = *clash.operation;
+  earlier.is_shared = true;
+  operation.is_shared = true;
   operation.is_fed = fetches(earlier.kind) && earlier.queue == operation.queue && !stores(operation.kind);
   if (operation.is_fed && operation.is_fenced) return;
   const Rule rule = operation.is_fed ? Rule::kMissingFence : Rule::kOverlap;

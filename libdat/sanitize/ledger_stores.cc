@@ -81,18 +81,29 @@ void Ledger::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) 
     }
     operation.is_stored = true;
     operation.before.reset();
+    operation.after.reset();
   } catch (const std::bad_alloc&) {
   }
 }
 
 void Ledger::after_store(std::span<std::byte> memory) noexcept {
-  if (mode() != Mode::kFull) return;
+  if (mode() != Mode::kFull && !has_read_.load(std::memory_order_relaxed)) return;
   try {
     const std::lock_guard lock(mutex_);
     const RangeIndex::Clash clash = index_.find_store(range_of(memory));
-    if (clash.operation != nullptr) guard_locked(*clash.operation);
+    if (clash.operation == nullptr) return;
+    note_arrival_locked(*clash.operation);
+    guard_locked(*clash.operation);
   } catch (const std::bad_alloc&) {
   }
+}
+
+// An answer often comes before the program's next statement, so that a store which is too early comes behind it. The
+// bytes are compared again when the completion is dequeued.
+void Ledger::note_arrival_locked(Operation& operation) {
+  base::require_lock(locks::kLedger);
+  const bool is_its_own = !operation.is_suppressed && !operation.is_shared;
+  if (operation.kind == OperationKind::kRead && is_its_own) operation.after = sum_of_buffer(operation);
 }
 
 // Guards what a peer wrote, which the program must not read before an event orders it. Only whole pages can be guarded.
@@ -178,7 +189,9 @@ void Ledger::unguard(Operation& operation) {
   operation.is_guarded = false;
   for (const Range& range : operation.ranges) {
     // A breach that was seen is reported once.
-    if (PageGuard::instance().open(range.address, range.length)) operation.before.reset();
+    if (!PageGuard::instance().open(range.address, range.length)) continue;
+    operation.before.reset();
+    operation.after.reset();
   }
 }
 
