@@ -179,6 +179,7 @@ class Ledger final : public hca::MemoryObserver {
   void take_completed_locked(const object::DtoCompletion& completion, const Site& site, OperationList& done);
   void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
   QueueRecord* find_shared_queue_locked(std::uint64_t cookie) const;
+  Leftover* find_leftover_locked(const object::DtoCompletion& completion);
   void take_leftover_locked(const object::DtoCompletion& completion);
   void check_completed(const Operation& operation, const object::DtoCompletion& completion, const Site& site);
   void note_connection_locked(const object::ConnectionNotice& notice, const Site& site);
@@ -209,6 +210,9 @@ class Ledger final : public hca::MemoryObserver {
   void check_mapped_locked(QueueRecord& queue, const std::uint32_t* lkey, const Site& site);
   void mark_completed_locked(QueueRecord& queue, bool is_graceful);
   void report_leaks_locked(Handle ia, const char* how, const Site& site);
+  bool is_fed(Handle evd);
+  std::vector<Handle> evds_of(Handle ia);
+  void take_left_completions(Handle evd);
   void report_leftovers_locked(EvdRecord& evd);
 
   std::atomic<bool> has_missed_posts_{false};

@@ -241,8 +241,10 @@ void Ledger::before_ep_free(Handle ep, const Site& site) {
   mark_completed_locked(queue, false);
   for (const auto& operation : queue.requests) {
     const auto evd = evds_.find(operation->evd);
-    if (!operation->is_completed || operation->is_suppressed || evd == evds_.end()) continue;
-    evd->second.leftovers.push_back({ep, operation->cookie, operation->kind, operation->posted});
+    const bool is_given_up = queue.is_broken && !operation->is_completed;
+    if (operation->is_suppressed || is_given_up || evd == evds_.end()) continue;
+    evd->second.leftovers.push_back(
+        {ep, operation->cookie, operation->kind, operation->posted, operation->is_completed});
   }
   // One receive that was flushed and dequeued may have waited for the end.
   const bool is_unused =
@@ -256,7 +258,7 @@ void Ledger::before_ep_free(Handle ep, const Site& site) {
 void Ledger::report_leftovers_locked(EvdRecord& evd) {
   base::require_lock(locks::kLedger);
   for (const Leftover& left : evd.leftovers) {
-    if (is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
+    if (!left.is_completed || is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
     report({Rule::kIgnoredCompletion,
             std::string("The completion of the ") + name_of(left.kind) + " was never dequeued.",
             {{"posted", left.posted}}});
@@ -264,7 +266,29 @@ void Ledger::report_leftovers_locked(EvdRecord& evd) {
   evd.leftovers.clear();
 }
 
+// Whether completions may still come to the EVD, or the program may want to look at those that are there.
+bool Ledger::is_fed(Handle evd) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [&](const auto& each) { return each.second->recv_evd == evd || each.second->request_evd == evd; });
+}
+
+// Only the completions that are left tell whether the requests of a freed EP succeeded before the peer disconnected.
+// REQUIRES: the EVD is about to end. Events of connection requests are not taken: their end refuses the request.
+void Ledger::take_left_completions(Handle evd) {
+  const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
+  if (!dispatcher || dispatcher->completion_queue() == nullptr || dispatcher->takes(object::kCrStream)) return;
+  object::Event event;
+  while (dispatcher->pending() > 0 && dispatcher->dequeue(event).ok()) {
+    const auto* const completion = std::get_if<object::DtoCompletion>(&event.body);
+    if (completion == nullptr || completion->status != object::DtoStatus::kSuccess) continue;
+    const std::lock_guard lock(mutex_);
+    if (Leftover* const left = find_leftover_locked(*completion)) left->is_completed = true;
+  }
+}
+
 void Ledger::before_evd_free(Handle evd) {
+  if (!is_fed(evd)) take_left_completions(evd);
   const std::lock_guard lock(mutex_);
   if (const auto found = evds_.find(evd); found != evds_.end()) report_leftovers_locked(found->second);
 }
@@ -323,6 +347,17 @@ void Ledger::before_abrupt_close(Handle ia, const Site& site) {
     report_leaks_locked(ia, kAbruptly, site);
   }
   for (const Handle ep : queues_of(ia)) before_ep_free(ep, site);
+  for (const Handle evd : evds_of(ia)) take_left_completions(evd);
+}
+
+std::vector<Handle> Ledger::evds_of(Handle ia) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Handle> evds;
+  for (const auto& [handle, evd] : evds_) {
+    const auto object = objects_.find(handle);
+    if (object != objects_.end() && object->second.ia == ia) evds.push_back(handle);
+  }
+  return evds;
 }
 
 // The live EPs and SRQs of the adapter.

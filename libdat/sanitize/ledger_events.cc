@@ -195,14 +195,25 @@ QueueRecord* Ledger::find_shared_queue_locked(std::uint64_t cookie) const {
 void Ledger::take_leftover_locked(const DtoCompletion& completion) {
   base::require_lock(locks::kLedger);
   for (auto& [handle, evd] : evds_) {
-    const auto is_it = [&](const Leftover& left) {
+    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), [&](const Leftover& left) {
       return left.ep == completion.ep && left.cookie == completion.cookie;
-    };
-    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), is_it);
+    });
     if (found == evd.leftovers.end()) continue;
     evd.leftovers.erase(found);
     return;
   }
+}
+
+// The first that is not known to have completed.
+Leftover* Ledger::find_leftover_locked(const DtoCompletion& completion) {
+  base::require_lock(locks::kLedger);
+  for (auto& [handle, evd] : evds_) {
+    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), [&](const Leftover& left) {
+      return left.ep == completion.ep && left.cookie == completion.cookie && !left.is_completed;
+    });
+    if (found != evd.leftovers.end()) return &*found;
+  }
+  return nullptr;
 }
 
 void Ledger::check_completed(const Operation& operation, const DtoCompletion& completion, const Site& site) {
@@ -237,10 +248,12 @@ void Ledger::note_connection_locked(const object::ConnectionNotice& notice, cons
   if (queue == nullptr) return;
   if (notice.result == ConnectionResult::kEstablished) {
     queue->was_connected = true;
+    queue->is_broken = false;
     queue->disconnected = {};
   }
   const bool is_end = notice.result == ConnectionResult::kDisconnected || notice.result == ConnectionResult::kBroken;
   if (!is_end) return;
+  queue->is_broken = notice.result == ConnectionResult::kBroken;
   // Check now: the completion of a flushed operation is not checked for unmapped memory.
   check_mapped_locked(*queue, nullptr, site);
   if (QueueRecord* const shared = queue->srq == nullptr ? nullptr : find_queue_locked(queue->srq)) {
