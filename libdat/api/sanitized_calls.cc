@@ -135,9 +135,10 @@ DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_e
 DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   const WatchedCall call("dat_ia_close", __builtin_return_address(0));
   const bool is_graceful = number_of_argument(flags) == DAT_CLOSE_GRACEFUL_FLAG;
+  const bool is_abrupt = number_of_argument(flags) == DAT_CLOSE_ABRUPT_FLAG;
   note([&](Ledger& ledger) {
     ledger.closes().before_close(ia, call.site());
-    if (!is_graceful) ledger.closes().before_abrupt_close(ia, call.site());
+    if (is_abrupt) ledger.closes().before_abrupt_close(ia, call.site());
   });
   const DAT_RETURN answer = next_entries.ia_close_func(ia, flags);
   note([&](Ledger& ledger) {

@@ -54,13 +54,23 @@ void make_void(DAT_EVENT& event) {
   event.event_data.dto_completion_event_data.ep_handle = event.evd_handle;
 }
 
+// Only a receive whose sender invalidated a key has an rmr_context. Events of DAT 1.2 have none at all.
+template <typename Data>
+void make_key_void(const object::DtoCompletion& completion, Data& data) {
+  if constexpr (requires { data.rmr_context; }) {
+    const bool has_key = completion.status == object::DtoStatus::kSuccess &&
+                         completion.operation == object::DtoOperation::kReceiveWithInvalidate;
+    if (!has_key) make_void(data.rmr_context);
+  }
+}
+
 void write_watched(const object::Event& from, DAT_EVENT& to) {
   write_event(from, to);
   const auto* const completion = std::get_if<object::DtoCompletion>(&from.body);
-  const bool is_failed = completion != nullptr && completion->status != object::DtoStatus::kSuccess;
-  if (is_failed && sanitize::mode() != sanitize::Mode::kCompletions) {
-    make_void(to.event_data.dto_completion_event_data.transfered_length);
-  }
+  if (completion == nullptr || sanitize::mode() == sanitize::Mode::kCompletions) return;
+  auto& data = to.event_data.dto_completion_event_data;
+  if (completion->status != object::DtoStatus::kSuccess) make_void(data.transfered_length);
+  make_key_void(*completion, data);
 }
 
 // The private data of a connection event belongs to the EP.

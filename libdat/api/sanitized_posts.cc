@@ -24,7 +24,11 @@ class PlainIov {
   PlainIov(const DAT_LMR_TRIPLET* triplets, DAT_COUNT count) {
     if (triplets == nullptr || count < 0 || count > api::kLargestIov) return;
     std::copy_n(triplets, count, copy_.begin());
-    for (DAT_COUNT i = 0; i < count; ++i) copy_[static_cast<std::size_t>(i)].lmr_context ^= sanitize::kLocalMark;
+    for (DAT_LMR_TRIPLET& each : std::span(copy_).first(static_cast<std::size_t>(count))) {
+      each.lmr_context ^= sanitize::kLocalMark;
+      // The void length of an event of DAT 1.2 is too long for any segment, and may have been cut to an int on its way.
+      has_void_length_ |= static_cast<std::uint32_t>(each.segment_length) == sanitize::kVoidWord;
+    }
     is_read_ = iov_.read(copy_.data(), count).ok();
     is_copied_ = true;
   }
@@ -35,12 +39,14 @@ class PlainIov {
   std::span<const object::Segment> segments() const {
     return is_read_ ? iov_.segments() : std::span<const object::Segment>();
   }
+  bool has_void_length() const { return has_void_length_; }
 
  private:
   std::array<DAT_LMR_TRIPLET, api::kLargestIov> copy_;
   Iov iov_;
   bool is_copied_ = false;
   bool is_read_ = false;
+  bool has_void_length_ = false;
 };
 
 std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
@@ -67,6 +73,7 @@ DAT_RETURN post_local(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, D
   const Post post{.kind = kKind,
                   .queue = ep,
                   .local = local.segments(),
+                  .has_void_length = local.has_void_length(),
                   .cookie = cookie.as_64,
                   .flags = number_of_argument(flags),
                   .site = call.site()};
@@ -81,6 +88,7 @@ DAT_RETURN post_remote(DAT_EP_HANDLE ep, DAT_COUNT count, DAT_LMR_TRIPLET* iov, 
   const Post post{.kind = kKind,
                   .queue = ep,
                   .local = local.segments(),
+                  .has_void_length = local.has_void_length(),
                   .cookie = cookie.as_64,
                   .flags = number_of_argument(flags),
                   .rmr_context = context_of(remote),
@@ -94,6 +102,7 @@ DAT_RETURN post_shared(DAT_SRQ_HANDLE srq, DAT_COUNT count, DAT_LMR_TRIPLET* iov
   const Post post{.kind = OperationKind::kReceive,
                   .queue = srq,
                   .local = local.segments(),
+                  .has_void_length = local.has_void_length(),
                   .cookie = cookie.as_64,
                   .site = call.site()};
   return make_post(call, post, next_entries.srq_post_recv_func, srq, count, local.triplets(iov), cookie);
@@ -142,6 +151,7 @@ DAT_RETURN post_atomic(const WatchedCall& call, DAT_HANDLE ep, DAT_EXTENDED_OP o
   const Post post{.kind = OperationKind::kAtomic,
                   .queue = ep,
                   .local = local.segments(),
+                  .has_void_length = local.has_void_length(),
                   .cookie = cookie.as_64,
                   .flags = flags,
                   .rmr_context = context_of(remote),
@@ -163,6 +173,7 @@ DAT_RETURN post_immediate(const WatchedCall& call, DAT_HANDLE ep, DAT_EXTENDED_O
   const Post post{.kind = OperationKind::kWrite,
                   .queue = ep,
                   .local = local.segments(),
+                  .has_void_length = local.has_void_length(),
                   .cookie = cookie.as_64,
                   .flags = flags,
                   .rmr_context = context_of(remote),
@@ -182,6 +193,7 @@ DAT_RETURN post_datagram(const WatchedCall& call, DAT_HANDLE ep, DAT_EXTENDED_OP
   const Post post{.kind = OperationKind::kSend,
                   .queue = ep,
                   .local = local.segments(),
+                  .has_void_length = local.has_void_length(),
                   .cookie = cookie.as_64,
                   .flags = flags,
                   .site = call.site()};

@@ -67,7 +67,7 @@ class Ledger {
   LedgerRegions regions_{state_, guards_, buffers_};
   LedgerObjects objects_{state_, queues_};
   LedgerStores stores_{state_, guards_, queues_};
-  LedgerCloses closes_{state_, queues_, endpoints_};
+  LedgerCloses closes_{state_, queues_, completions_, endpoints_};
 };
 
 }  // namespace softdat::sanitize

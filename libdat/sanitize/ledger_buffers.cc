@@ -49,6 +49,12 @@ void report_memory(Rule rule, const Operation& operation, const std::string& wha
           {{"posted", operation.posted}, {verb, site}}});
 }
 
+bool is_changed_since_arrival(const Operation& operation) {
+  if (!operation.after || operation.is_shared) return false;
+  const auto now = sum_of_buffer(operation);
+  return now && *now != *operation.after;
+}
+
 void report_memory(Rule rule, const Operation& operation, const std::string& what, const Site& site) {
   report_memory(rule, operation, what + " between the post and the completion", "completed", site);
 }
@@ -116,7 +122,8 @@ void LedgerBuffers::check_completed(const Operation& operation, const DtoComplet
   if (completion.status == DtoStatus::kLocalProtection && is_any_unmapped(operation)) {
     return report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);
   }
-  if (completion.status == DtoStatus::kRemoteAccess && (operation.rmr_context & kLocalMark) != 0) {
+  const bool is_local_key = (operation.rmr_context & kLocalMark) != 0 && operation.rmr_context != kVoidWord;
+  if (completion.status == DtoStatus::kRemoteAccess && is_local_key) {
     report({Rule::kKeyMixup,
             "The remote segment has " + hex(operation.rmr_context) +
                 " for an rmr_context, which is the lmr_context of the peer.",
@@ -128,6 +135,10 @@ void LedgerBuffers::check_completed(const Operation& operation, const DtoComplet
   }
   // After a later message the program may use the buffer of a suppressed request: the peer may have told it to.
   if (operation.is_completed) return;
+  if (is_changed_since_arrival(operation)) {
+    const char* const when = "was changed between the arrival of its data and the completion";
+    return report_memory(Rule::kEarlyAccess, operation, when, "completed", site);
+  }
   const Memory memory = look_at(operation);
   if (memory == Memory::kChanged) report_memory(Rule::kChangedBuffer, operation, "was changed", site);
   if (memory == Memory::kUnmapped) report_memory(Rule::kUnmappedBuffer, operation, "was unmapped", site);

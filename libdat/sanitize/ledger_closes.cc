@@ -60,6 +60,17 @@ void LedgerCloses::before_abrupt_close(Handle ia, const Site& site) {
     report_leaks_locked(ia, kAbruptly, site);
   }
   for (const Handle ep : queues_.of(ia)) endpoints_.before_free(ep, site);
+  for (const Handle evd : evds_of(ia)) completions_.take_left(evd);
+}
+
+std::vector<Handle> LedgerCloses::evds_of(Handle ia) {
+  const std::lock_guard lock(state_.mutex);
+  std::vector<Handle> evds;
+  for (const auto& [handle, evd] : state_.evds) {
+    const auto object = state_.objects.find(handle);
+    if (object != state_.objects.end() && object->second.ia == ia) evds.push_back(handle);
+  }
+  return evds;
 }
 
 void LedgerCloses::on_close_refused(Handle ia, const Site& site) {

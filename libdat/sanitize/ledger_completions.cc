@@ -6,8 +6,10 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "base/assert.h"
+#include "libdat/object/event_dispatcher.h"
 #include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/ledger_buffers.h"
 #include "libdat/sanitize/ledger_guards.h"
@@ -111,20 +113,45 @@ void LedgerCompletions::note_failure_locked(QueueRecord& queue, const Operation&
 void LedgerCompletions::take_leftover_locked(const DtoCompletion& completion) {
   base::require_lock(locks::kLedger);
   for (auto& [handle, evd] : state_.evds) {
-    const auto is_it = [&](const Leftover& left) {
+    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), [&](const Leftover& left) {
       return left.ep == completion.ep && left.cookie == completion.cookie;
-    };
-    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), is_it);
+    });
     if (found == evd.leftovers.end()) continue;
     evd.leftovers.erase(found);
     return;
   }
 }
 
+// The first that is not known to have completed.
+Leftover* LedgerCompletions::find_leftover_locked(const DtoCompletion& completion) {
+  base::require_lock(locks::kLedger);
+  for (auto& [handle, evd] : state_.evds) {
+    const auto found = std::find_if(evd.leftovers.begin(), evd.leftovers.end(), [&](const Leftover& left) {
+      return left.ep == completion.ep && left.cookie == completion.cookie && !left.is_completed;
+    });
+    if (found != evd.leftovers.end()) return &*found;
+  }
+  return nullptr;
+}
+
+// Only the completions that are left tell whether the requests of a freed EP succeeded before the peer disconnected.
+// Events of connection requests are not taken: their end refuses the request.
+void LedgerCompletions::take_left(Handle evd) {
+  const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
+  if (!dispatcher || dispatcher->completion_queue() == nullptr || dispatcher->takes(object::kCrStream)) return;
+  object::Event event;
+  while (dispatcher->pending() > 0 && dispatcher->dequeue(event).ok()) {
+    const auto* const completion = std::get_if<DtoCompletion>(&event.body);
+    if (completion == nullptr || completion->status != DtoStatus::kSuccess) continue;
+    const std::lock_guard lock(state_.mutex);
+    if (Leftover* const left = find_leftover_locked(*completion)) left->is_completed = true;
+  }
+}
+
 void LedgerCompletions::report_leftovers_locked(EvdRecord& evd) {
   base::require_lock(locks::kLedger);
   for (const Leftover& left : evd.leftovers) {
-    if (is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
+    if (!left.is_completed || is_repeated(Rule::kIgnoredCompletion, left.posted, left.posted)) continue;
     report({Rule::kIgnoredCompletion,
             std::string("The completion of the ") + name_of(left.kind) + " was never dequeued.",
             {{"posted", left.posted}}});

@@ -29,6 +29,9 @@ class LedgerCompletions {
   // taken again.
   void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
 
+  // Dequeues what is left in the EVD, to learn which requests of freed EPs succeeded. REQUIRES: the EVD is about to
+  // end; not the ledger's lock.
+  void take_left(Handle evd);
   // Reports the completions of EPs that were freed, which were not dequeued from the EVD. Forgets them. With the
   // ledger's lock.
   static void report_leftovers_locked(EvdRecord& evd);
@@ -38,6 +41,7 @@ class LedgerCompletions {
   void report_doubled_locked(const object::DtoCompletion& completion, const QueueRecord& queue, const Site& site) const;
   static void note_failure_locked(QueueRecord& queue, const Operation& operation, const Site& site);
   void take_leftover_locked(const object::DtoCompletion& completion);
+  Leftover* find_leftover_locked(const object::DtoCompletion& completion);
 
   LedgerState& state_;
   LedgerQueues& queues_;

@@ -37,7 +37,10 @@ void LedgerEndpoints::on_status_seen(Handle ep, const Site& site) {
   QueueRecord& queue = *found->second;
   if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
   if (!pinned->status().is_request_idle) return;
-  for (const auto& operation : queue.requests) operation->is_completed = operation->is_suppressed;
+  for (const auto& operation : queue.requests) {
+    operation->is_completed = operation->is_suppressed;
+    operation->after.reset();  // the program may know that the data is there
+  }
 }
 
 void LedgerEndpoints::note_connection_locked(const object::ConnectionNotice& notice, const Site& site) {
@@ -46,10 +49,12 @@ void LedgerEndpoints::note_connection_locked(const object::ConnectionNotice& not
   if (queue == nullptr) return;
   if (notice.result == ConnectionResult::kEstablished) {
     queue->was_connected = true;
+    queue->is_broken = false;
     queue->disconnected = {};
   }
   const bool is_end = notice.result == ConnectionResult::kDisconnected || notice.result == ConnectionResult::kBroken;
   if (!is_end) return;
+  queue->is_broken = notice.result == ConnectionResult::kBroken;
   // Check now: the completion of a flushed operation is not checked for unmapped memory.
   buffers_.check_mapped_locked(*queue, nullptr, site);
   if (QueueRecord* const shared = queue->srq == nullptr ? nullptr : queues_.find_locked(queue->srq)) {
@@ -97,8 +102,10 @@ void LedgerEndpoints::before_free(Handle ep, const Site& site) {
   mark_completed_locked(queue, false);
   for (const auto& operation : queue.requests) {
     const auto evd = state_.evds.find(operation->evd);
-    if (!operation->is_completed || operation->is_suppressed || evd == state_.evds.end()) continue;
-    evd->second.leftovers.push_back({ep, operation->cookie, operation->kind, operation->posted});
+    const bool is_given_up = queue.is_broken && !operation->is_completed;
+    if (operation->is_suppressed || is_given_up || evd == state_.evds.end()) continue;
+    evd->second.leftovers.push_back(
+        {ep, operation->cookie, operation->kind, operation->posted, operation->is_completed});
   }
   // One receive that was flushed and dequeued may have waited for the end.
   const bool is_unused =

@@ -43,6 +43,7 @@ class LedgerEvents {
   void on_cno_timeout(Handle cno, const Site& site);
 
  private:
+  bool is_fed(Handle evd);
   void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
 
   LedgerState& state_;

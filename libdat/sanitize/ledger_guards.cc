@@ -42,7 +42,9 @@ void LedgerGuards::unguard_locked(Operation& operation) {
   operation.is_guarded = false;
   for (const Range& range : operation.ranges) {
     // A breach that was seen is reported once.
-    if (PageGuard::instance().open(range.address, range.length)) operation.before.reset();
+    if (!PageGuard::instance().open(range.address, range.length)) continue;
+    operation.before.reset();
+    operation.after.reset();
   }
 }
 

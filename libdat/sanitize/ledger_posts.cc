@@ -74,6 +74,7 @@ std::unique_ptr<Operation> LedgerPosts::make_operation_locked(const Post& post, 
   auto operation = state_.spares.empty() ? std::make_unique<Operation>() : std::move(state_.spares.back());
   if (!state_.spares.empty()) state_.spares.pop_back();
   operation->kind = post.kind;
+  if (post.kind == OperationKind::kRead) state_.has_read.store(true, std::memory_order_relaxed);
   operation->queue = post.queue;
   operation->evd = post.kind == OperationKind::kReceive ? queue.recv_evd : queue.request_evd;
   operation->cookie = post.cookie;
@@ -129,10 +130,8 @@ void LedgerPosts::check_post_locked(const Post& post, const QueueRecord& queue, 
   base::require_lock(locks::kLedger);
   check_keys_locked(post);
   check_stack_locked(operation);
-  bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord;
-  for (const object::Segment& segment : post.local) {
-    has_void = has_void || segment.address == kVoidLong || segment.length == kVoidWord;
-  }
+  bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord || post.has_void_length;
+  for (const object::Segment& segment : post.local) has_void = has_void || segment.address == kVoidLong;
   if (has_void) {
     report({Rule::kVoidField,
             std::string("An argument of the ") + name_of(post.kind) + " is the value of an event's field that is void.",
@@ -208,7 +207,9 @@ void LedgerPosts::check_clash_locked(Operation& operation) {
   }
   state_.index.add(operation);
   if (clash.operation == nullptr) return;
-  const Operation& earlier = *clash.operation;
+  Operation& earlier = *clash.operation;
+  earlier.is_shared = true;
+  operation.is_shared = true;
   operation.is_fed = fetches(earlier.kind) && earlier.queue == operation.queue && !stores(operation.kind);
   if (operation.is_fed && operation.is_fenced) return;
   const Rule rule = operation.is_fed ? Rule::kMissingFence : Rule::kOverlap;

@@ -29,6 +29,7 @@ struct Post {
   OperationKind kind = OperationKind::kSend;
   Handle queue = nullptr;
   std::span<const object::Segment> local = {};  // with the adapter's keys
+  bool has_void_length = false;                 // one of the segments has the length of a void field
   std::uint64_t cookie = 0;
   std::uint32_t flags = 0;  // object::CompletionFlag
   std::uint32_t rmr_context = 0;

@@ -46,6 +46,7 @@ struct LedgerState {
   OperationList spares;                       // for the next posts; never more than it has room for
   OperationList done_list;                    // empty, with room: for the next completion
   std::atomic<bool> has_missed_posts{false};  // without the lock: there was no memory to keep a post
+  std::atomic<bool> has_read{false};          // without the lock: an RDMA read was posted
 
   std::unordered_map<Handle, EvdRecord> evds;
 

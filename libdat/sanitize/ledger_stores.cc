@@ -51,18 +51,29 @@ void LedgerStores::before_store(hca::StoreOrigin origin, std::span<std::byte> me
     }
     operation.is_stored = true;
     operation.before.reset();
+    operation.after.reset();
   } catch (const std::bad_alloc&) {
   }
 }
 
 void LedgerStores::after_store(std::span<std::byte> memory) noexcept {
-  if (mode() != Mode::kFull) return;
+  if (mode() != Mode::kFull && !state_.has_read.load(std::memory_order_relaxed)) return;
   try {
     const std::lock_guard lock(state_.mutex);
     const RangeIndex::Clash clash = state_.index.find_store(range_of(memory));
-    if (clash.operation != nullptr) guards_.guard_locked(*clash.operation);
+    if (clash.operation == nullptr) return;
+    note_arrival_locked(*clash.operation);
+    guards_.guard_locked(*clash.operation);
   } catch (const std::bad_alloc&) {
   }
+}
+
+// An answer often comes before the program's next statement, so that a store which is too early comes behind it. The
+// bytes are compared again when the completion is dequeued.
+void LedgerStores::note_arrival_locked(Operation& operation) {
+  base::require_lock(locks::kLedger);
+  const bool is_its_own = !operation.is_suppressed && !operation.is_shared;
+  if (operation.kind == OperationKind::kRead && is_its_own) operation.after = sum_of_buffer(operation);
 }
 
 // Guards what a peer wrote, which the program must not read before an event orders it. Only whole pages can be guarded.

@@ -31,6 +31,7 @@ class LedgerStores final : public hca::MemoryObserver {
   void on_peer_read(std::uint32_t rkey, bool is_atomic) noexcept override;
 
  private:
+  static void note_arrival_locked(Operation& operation);
   void check_peer_write_locked(Operation& operation, const RangeIndex::Clash& clash);
   void note_peer_write_locked(std::uint64_t address);
 

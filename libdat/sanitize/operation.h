@@ -55,6 +55,8 @@ struct Operation {
   FrameOwner owner;                     // of the first range
   std::optional<std::uint64_t> sum;     // of what is read. Written by the thread that posts, before it posts.
   std::optional<std::uint64_t> before;  // of what is stored into, before that
+  std::optional<std::uint64_t> after;   // of what a read brought, once all of it is there
+  bool is_shared = false;               // another outstanding operation uses the same bytes
   bool is_stored = false;               // the adapter or a peer has begun to store
   bool is_fed = false;                  // it sends what an outstanding read or atomic operation brings
   bool is_guarded = false;              // PageGuard has been told of its ranges

@@ -72,6 +72,7 @@ struct QueueRecord : std::enable_shared_from_this<QueueRecord> {
   Handle recv_evd = nullptr;
   Handle request_evd = nullptr;
   bool was_connected = false;
+  bool is_broken = false;      // the connection ended by an error, after which a program may give up
   Site disconnected;           // with a call: the program knows that the connection has ended
   std::uint64_t received = 0;  // messages
   Site posted;                 // the first receive; without a call: there was none
@@ -88,6 +89,7 @@ struct Leftover {
   std::uint64_t cookie = 0;
   OperationKind kind = OperationKind::kSend;
   Site posted;
+  bool is_completed = false;  // with success, as far as is known
 };
 
 struct EvdRecord {

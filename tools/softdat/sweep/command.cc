@@ -115,6 +115,16 @@ class Sweep {
   std::exception_ptr failure_;
 };
 
+// A run that met another one says nothing of the program.
+void warn_of_disturbed(const std::vector<Trial>& trials, std::size_t jobs) {
+  const auto disturbed = std::count_if(trials.begin(), trials.end(), [](const Trial& t) { return t.is_disturbed; });
+  if (disturbed == 0 || jobs == 1) return;
+  fmt::print(stderr,
+             "softdat: {} of {} runs found their connection qualifier in use, most likely by another run; "
+             "sweep again with --jobs 1\n",
+             disturbed, trials.size());
+}
+
 // Finds, for each of the first `most` bad runs, the least fault that does the same: what a statement can do without
 // does not matter.
 void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t most, const std::string& directory) {
@@ -261,6 +271,7 @@ int Command::run() const {
     std::vector<Trial> trials = try_all(trial_plan, faults, directory.path());
     shrink_bad(trial_plan, trials, shrunk_, directory.path());
     write_reports(trial_plan, trials);
+    warn_of_disturbed(trials, jobs());
     const bool has_bad = std::any_of(trials.begin(), trials.end(), [](const Trial& t) { return is_bad(t.outcome); });
     return has_bad ? kExitFailure : 0;
   } catch (const run::Interrupted&) {

@@ -266,6 +266,7 @@ bool is_bad(Outcome outcome) {
 Trial try_fault(const TrialPlan& plan, const std::string& fault, const std::string& directory) {
   const Run result = run(plan, fault, directory);
   Trial trial{fault, classify(plan, result, fault), result.status, result.stacks};
+  trial.is_disturbed = has(result.output, "answered DAT_CONN_QUAL_IN_USE");
   if (is_crash(result.status)) trial.details = crash_stacks(plan, fault, directory);
   if (!trial.details.empty()) trial.details += fault_notices(result.output);
   if (trial.details.empty() && is_bad(trial.outcome)) trial.details = result.output;

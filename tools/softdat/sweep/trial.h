@@ -47,8 +47,9 @@ struct Trial {
   std::string fault;
   Outcome outcome = Outcome::kPassed;
   int status = 0;
-  std::string details{};  // stacks of a hang, else the end of what it printed
-  std::string least{};    // the least fault that does the same; empty: not looked for
+  std::string details{};      // stacks of a hang, else the end of what it printed
+  std::string least{};        // the least fault that does the same; empty: not looked for
+  bool is_disturbed = false;  // found its connection qualifier in use, as by another run; not kept in the results
 };
 
 // Runs it; `fault` is one statement or several. `directory` is for its files. Any thread. Failure when it cannot be
