@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -29,10 +30,8 @@ bool is_receive(DtoOperation operation) {
 
 }  // namespace
 
-// The buffers are looked at without the ledger's lock.
-void LedgerCompletions::complete(const DtoCompletion& completion, const Site& site,
-                                 std::unique_lock<LedgerLock>& lock) {
-  SOFTDAT_DEBUG_CHECK(lock.owns_lock() && lock.mutex() == &state_.mutex, "the caller holds the lock of the ledger");
+OperationList LedgerCompletions::take_locked(const DtoCompletion& completion, const Site& site) {
+  base::require_lock(locks::kLedger);
   OperationList done;
   done.swap(state_.done_list);
   SOFTDAT_DEBUG_CHECK(done.empty(), "operations that are done are out of the list", done.size());
@@ -41,15 +40,17 @@ void LedgerCompletions::complete(const DtoCompletion& completion, const Site& si
     const auto queue = state_.queues.find(completion.ep);
     if (queue != state_.queues.end()) note_failure_locked(*queue->second, *done.back(), site);
   }
-  lock.unlock();
+  return done;
+}
+
+void LedgerCompletions::finish(OperationList& done, const DtoCompletion& completion, const Site& site) {
   for (const auto& operation : done) LedgerBuffers::check_completed(*operation, completion, site);
-  lock.lock();
+  const std::lock_guard lock(state_.mutex);
   for (auto& operation : done) posts_.keep_spare_locked(std::move(operation));
   done.clear();
   done.swap(state_.done_list);
 }
 
-// The completed operation, and the suppressed ones before it, which are done as well.
 void LedgerCompletions::take_completed_locked(const DtoCompletion& completion, const Site& site, OperationList& done) {
   base::require_lock(locks::kLedger);
   const bool is_message = is_receive(completion.operation);

@@ -3,11 +3,8 @@
 // it never dequeues.
 //
 // Owned by the Ledger. Any thread; those that dequeue from one EVD take turns (LedgerEvents::dequeuing). A breach is
-// reported. std::bad_alloc leaves the operations outstanding.
+// reported. std::bad_alloc leaves the operations outstanding; finish() forgets them in any case.
 #pragma once
-
-#include <cstdint>
-#include <mutex>
 
 #include "libdat/object/event.h"
 #include "libdat/sanitize/ledger_posts.h"
@@ -25,9 +22,12 @@ class LedgerCompletions {
   LedgerCompletions(LedgerState& state, LedgerQueues& queues, LedgerPosts& posts)
       : state_(state), queues_(queues), posts_(posts) {}
 
-  // Ends the completed operation. `lock` holds the ledger's lock; it is given back while buffers are looked at, and
-  // taken again.
-  void complete(const object::DtoCompletion& completion, const Site& site, std::unique_lock<LedgerLock>& lock);
+  // Takes the completed operation out of its queue, and the suppressed ones before it, which are done as well. With the
+  // ledger's lock. finish() must follow with what it returns.
+  OperationList take_locked(const object::DtoCompletion& completion, const Site& site);
+  // Checks the buffers of the operations, and takes the operations for the next posts. Without the ledger's lock, which
+  // it takes at its end.
+  void finish(OperationList& done, const object::DtoCompletion& completion, const Site& site);
 
   // Dequeues what is left in the EVD, to learn which requests of freed EPs succeeded. REQUIRES: the EVD is about to
   // end; not the ledger's lock.

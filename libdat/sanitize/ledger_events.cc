@@ -27,7 +27,18 @@ constexpr base::Duration kTimeBetweenLooks = std::chrono::milliseconds(10);
 }  // namespace
 
 void LedgerEvents::on_event(const object::Event& event, const Site& site) {
-  std::unique_lock lock(state_.mutex);
+  OperationList done;
+  {
+    const std::lock_guard lock(state_.mutex);
+    done = take_locked(event, site);
+  }
+  if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) {
+    completions_.finish(done, *completion, site);
+  }
+}
+
+OperationList LedgerEvents::take_locked(const object::Event& event, const Site& site) {
+  base::require_lock(locks::kLedger);
   guards_.end_unordered_locked(0, UINT64_MAX);
   const auto evd = state_.evds.find(event.evd);
   if (evd != state_.evds.end()) {
@@ -37,21 +48,19 @@ void LedgerEvents::on_event(const object::Event& event, const Site& site) {
     evd->second.look_due.reset();
   }
   if (const auto* const completion = std::get_if<DtoCompletion>(&event.body)) {
-    return completions_.complete(*completion, site, lock);
+    return completions_.take_locked(*completion, site);
   }
   buffers_.check_stacks_locked(site);
   if (const auto* const notice = std::get_if<object::ConnectionNotice>(&event.body)) {
-    return endpoints_.note_connection_locked(*notice, site);
-  }
-  if (std::holds_alternative<object::RmrBindCompletion>(event.body)) {
+    endpoints_.note_connection_locked(*notice, site);
+  } else if (std::holds_alternative<object::RmrBindCompletion>(event.body)) {
     if (evd != state_.evds.end() && evd->second.binds > 0) --evd->second.binds;
-    return;
-  }
-  if (const auto* const arrival = std::get_if<object::RequestArrival>(&event.body)) {
+  } else if (const auto* const arrival = std::get_if<object::RequestArrival>(&event.body)) {
     const auto service = state_.objects.find(arrival->service_point);
     const Handle ia = service == state_.objects.end() ? nullptr : service->second.ia;
     state_.objects[arrival->request] = {.kind = Kind::kCr, .ia = ia, .made = site, .ended = {}};
   }
+  return {};
 }
 
 void LedgerEvents::on_no_event(Handle evd, const Site& site, bool has_waited_long) {
@@ -63,14 +72,13 @@ void LedgerEvents::on_no_event(Handle evd, const Site& site, bool has_waited_lon
   ++found->second.empties;
   found->second.woken = {};
   buffers_.check_new_stacks_locked(site);
-  check_receives_locked(evd, site, has_waited_long);
+  check_receives_locked(evd, found->second, site, has_waited_long);
 }
 
 // The program waits for completions although nothing is outstanding that could complete. One that polls may have other
 // reasons, unless it has never posted a receive.
-void LedgerEvents::check_receives_locked(Handle evd, const Site& site, bool has_waited_long) {
+void LedgerEvents::check_receives_locked(Handle evd, EvdRecord& record, const Site& site, bool has_waited_long) {
   base::require_lock(locks::kLedger);
-  EvdRecord& record = state_.evds[evd];
   if (record.outstanding > 0 || record.binds > 0) return record.look_due.reset();
   const base::Time now = base::Clock::now();
   if (!record.look_due) record.look_due = now + kLongIdleness;

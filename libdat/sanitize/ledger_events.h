@@ -15,6 +15,7 @@
 #include "libdat/sanitize/ledger_state.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/operation.h"
+#include "libdat/sanitize/records.h"
 #include "libdat/sanitize/site.h"
 
 namespace softdat::sanitize {
@@ -44,7 +45,10 @@ class LedgerEvents {
 
  private:
   bool is_fed(Handle evd);
-  void check_receives_locked(Handle evd, const Site& site, bool has_waited_long);
+  // Tells of the event. The operations that have completed with it are out of their queues.
+  OperationList take_locked(const object::Event& event, const Site& site);
+  // `record` is that of the EVD.
+  void check_receives_locked(Handle evd, EvdRecord& record, const Site& site, bool has_waited_long);
 
   LedgerState& state_;
   LedgerGuards& guards_;

@@ -107,8 +107,9 @@ void LedgerPosts::keep_spare_locked(std::unique_ptr<Operation> operation) {
   if (state_.spares.size() == state_.spares.capacity()) return;
   std::vector<Range> ranges = std::move(operation->ranges);
   ranges.clear();
-  *operation = {};
-  operation->ranges = std::move(ranges);
+  // Made anew in its place: an assignment would write each member twice.
+  std::destroy_at(operation.get());
+  std::construct_at(operation.get())->ranges = std::move(ranges);
   state_.spares.push_back(std::move(operation));
 }
 
@@ -128,8 +129,7 @@ void LedgerPosts::take_back(QueueRecord& queue, const Operation* operation) {
 
 void LedgerPosts::check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation) {
   base::require_lock(locks::kLedger);
-  check_keys_locked(post);
-  check_stack_locked(operation);
+  check_stack_locked(operation, check_keys_locked(post));
   bool has_void = post.cookie == kVoidLong || post.rmr_context == kVoidWord || post.has_void_length;
   for (const object::Segment& segment : post.local) has_void = has_void || segment.address == kVoidLong;
   if (has_void) {
@@ -145,10 +145,13 @@ void LedgerPosts::check_post_locked(const Post& post, const QueueRecord& queue, 
           {{"disconnected", queue.disconnected}, {"posted", post.site}}});
 }
 
-void LedgerPosts::check_keys_locked(const Post& post) {
+const RegionRecord* LedgerPosts::check_keys_locked(const Post& post) {
   base::require_lock(locks::kLedger);
+  const RegionRecord* first = nullptr;
   for (const object::Segment& segment : post.local) {
-    if (segment.length == 0 || state_.regions.contains(segment.lkey)) continue;
+    const auto named = state_.regions.find(segment.lkey);
+    if (named != state_.regions.end() && &segment == post.local.data()) first = &named->second;
+    if (named != state_.regions.end() || segment.length == 0) continue;
     if (const auto ended = state_.ended_regions.find(segment.lkey); ended != state_.ended_regions.end()) {
       report(
           {Rule::kFreedRegion,
@@ -165,21 +168,21 @@ void LedgerPosts::check_keys_locked(const Post& post) {
                 '.',
             {{"registered", region->second.made}, {"posted", post.site}}});
   }
+  return first;
 }
 
-void LedgerPosts::check_stack_locked(const Operation& operation) {
+void LedgerPosts::check_stack_locked(const Operation& operation, const RegionRecord* region) {
   base::require_lock(locks::kLedger);
   if (operation.ranges.empty()) return;
   const Range& range = operation.ranges.front();
-  const auto region = state_.regions.find(range.lkey);
   const bool is_below = operation.owner.thread != nullptr && operation.owner.frame == 0;
-  const bool is_of_returned = region != state_.regions.end() && has_returned(region->second.owner);
+  const bool is_of_returned = region != nullptr && has_returned(region->owner);
   if (!is_below && !is_of_returned) return;
   Finding finding{Rule::kStackBuffer,
                   "The buffer " + object::range_text(range.address, range.length) +
                       " was on the stack of a function that has returned.",
                   {}};
-  if (region != state_.regions.end()) finding.steps.push_back({"registered", region->second.made});
+  if (region != nullptr) finding.steps.push_back({"registered", region->made});
   finding.steps.push_back({"posted", operation.posted});
   report(finding);
 }

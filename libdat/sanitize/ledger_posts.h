@@ -73,8 +73,10 @@ class LedgerPosts {
 
   std::unique_ptr<Operation> make_operation_locked(const Post& post, const QueueRecord& queue);
   void check_post_locked(const Post& post, const QueueRecord& queue, const Operation& operation);
-  void check_keys_locked(const Post& post);
-  void check_stack_locked(const Operation& operation);
+  // Returns the region of the first segment; null if there is none.
+  const RegionRecord* check_keys_locked(const Post& post);
+  // `region`: of the first range, or null.
+  static void check_stack_locked(const Operation& operation, const RegionRecord* region);
   void check_room_locked(const Operation& operation);
   void check_clash_locked(Operation& operation);
 
