@@ -17,6 +17,7 @@ TEST(Words, ATypingMistakeIsFound) {
 TEST(Words, TwoExchangedLettersOfAShortWordAreOneMistake) {
   EXPECT_EQ(did_you_mean("tpc", {"shm", "tcp"}), ", did you mean \"tcp\"?");
   EXPECT_EQ(did_you_mean("pct", {"shm", "tcp"}), "") << "not neighbours";
+  EXPECT_EQ(did_you_mean("c", {"a", "b"}), "") << "one letter is as near to any other";
 }
 
 TEST(Words, TheNearestCandidateWins) {

@@ -46,7 +46,8 @@ std::string did_you_mean(std::string_view word) {
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.empty()) return "";
+  // One letter is as near to any other.
+  if (word.size() < 2) return "";
   const std::string wanted = lower_case(word);
   std::vector<std::string> lower;
   std::ranges::transform(candidates, std::back_inserter(lower), lower_case);
