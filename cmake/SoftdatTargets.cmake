@@ -44,9 +44,10 @@ if(SOFTDAT_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT build_type STREQ
   set(SOFTDAT_LINK_IN_PARTS -fno-lto)
 endif()
 
-# For a user who builds once from nothing (tools/quickstart): half of the processor time is the C++ library's headers, read
-# again for each source, and code that only links without LTO would use. Nothing else differs from a usual build.
-option(SOFTDAT_BUILD_ONCE "Build from nothing in half the time: precompiled headers, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
+# For a user who builds once from nothing (tools/quickstart): most of the processor time is headers, read again for each
+# source, and code that only links without LTO would use. So the sources of a room are compiled as one (a unity build), and
+# for LTO alone. Nothing else differs from a usual build.
+option(SOFTDAT_BUILD_ONCE "Build from nothing in a third of the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
 if(SOFTDAT_BUILD_ONCE)
   if(SOFTDAT_TESTS)
     message(FATAL_ERROR "SOFTDAT_BUILD_ONCE=ON makes no objects for test programs; add -DSOFTDAT_TESTS=OFF")
@@ -99,6 +100,20 @@ function(softdat_reuse_precompiled target)
   endif()
 endfunction()
 
+# softdat_compile_as_one(TARGET): where all is built once, the sources of the target are compiled as one, except those that
+# have compile options or definitions of their own.
+function(softdat_compile_as_one target)
+  if(SOFTDAT_BUILD_ONCE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
+endfunction()
+
+# softdat_compile_apart(SOURCE...): these are compiled alone all the same. Their local names are those of other sources of the
+# room, too.
+function(softdat_compile_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # softdat_room(NAME sources... [LINK libraries...]): one room of the house.
 function(softdat_room name)
   cmake_parse_arguments(room "" "" "LINK" ${ARGN})
@@ -110,6 +125,7 @@ function(softdat_room name)
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wconversion> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wsign-conversion>)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   softdat_reuse_precompiled(${name})
+  softdat_compile_as_one(${name})
 endfunction()
 
 # softdat_precompile_gtest(TARGET): the test framework is half of what most tests compile; it is compiled once for all of

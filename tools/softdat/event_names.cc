@@ -19,7 +19,7 @@ struct Name {
     static_cast<unsigned>(constant), #constant " (" meaning ")" \
   }
 
-constexpr std::array kEvents{
+constexpr std::array kEventNames{
     SOFTDAT_NAME(DAT_DTO_COMPLETION_EVENT, "an operation has completed"),
     SOFTDAT_NAME(DAT_RMR_BIND_COMPLETION_EVENT, "a bind has completed"),
     SOFTDAT_NAME(DAT_CONNECTION_REQUEST_EVENT, "a peer wants to connect"),
@@ -73,7 +73,7 @@ std::string text_of(const Names& names, unsigned number, const char* what, const
 }  // namespace
 
 std::string event_text(DAT_EVENT_NUMBER number) {
-  return text_of(kEvents, static_cast<unsigned>(number), "event", "{:#x}");
+  return text_of(kEventNames, static_cast<unsigned>(number), "event", "{:#x}");
 }
 
 std::string completion_status_text(DAT_DTO_COMPLETION_STATUS status) {

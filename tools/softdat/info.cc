@@ -25,7 +25,7 @@ constexpr DAT_COUNT kMostListed = 256;
 
 constexpr const char* kBuiltIn = "sim0";
 
-struct Row {
+struct AdapterRow {
   std::string name;
   std::string problem;               // why it cannot be opened; empty if it can
   std::vector<std::string> remarks;  // what the provider printed
@@ -49,7 +49,7 @@ std::string named_attribute(DAT_IA_HANDLE ia, std::string_view name) {
   return {};
 }
 
-void query(DAT_IA_HANDLE ia, Row& row) {
+void query(DAT_IA_HANDLE ia, AdapterRow& row) {
   DAT_IA_ATTR attributes{};
   if (const DAT_RETURN result = dat_ia_query(ia, nullptr, DAT_IA_ALL, &attributes, 0, nullptr); result != DAT_SUCCESS) {
     row.problem = describe(result);
@@ -64,9 +64,9 @@ void query(DAT_IA_HANDLE ia, Row& row) {
   row.direct = named_attribute(ia, "SOFTDAT_DIRECT");
 }
 
-Row open_and_describe(const std::string& name) {
+AdapterRow open_and_describe(const std::string& name) {
   constexpr DAT_COUNT kAsyncEvents = 8;
-  Row row;
+  AdapterRow row;
   row.name = name;
   const CapturedOutput captured;
   DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
@@ -99,10 +99,10 @@ std::vector<std::string> listed_names() {
 }
 
 // Every IA there is. sim0 needs no dat.conf, so that no registry of ours lists it beside one.
-std::vector<Row> all_rows() {
+std::vector<AdapterRow> all_rows() {
   std::vector<std::string> names = listed_names();
   if (std::find(names.begin(), names.end(), kBuiltIn) == names.end()) names.insert(names.begin(), kBuiltIn);
-  std::vector<Row> rows;
+  std::vector<AdapterRow> rows;
   for (const std::string& name : names) rows.push_back(open_and_describe(name));
   for (const verbs::Listing& device : verbs::list_devices()) {
     if (device.problem.empty()) {
@@ -116,18 +116,18 @@ std::vector<Row> all_rows() {
   return rows;
 }
 
-bool is_usable(const Row& row) {
+bool is_usable(const AdapterRow& row) {
   return row.problem.empty();
 }
 
-std::string text_of(const Row& row) {
+std::string text_of(const AdapterRow& row) {
   if (!is_usable(row)) return fmt::format("{:<16} no {}\n", row.name, row.problem);
   const std::string direct = row.direct.empty() ? "" : ", direct access " + row.direct;
   return fmt::format("{:<16}    {}, {}, {}; {} endpoints, {} SRQs, {} windows{}\n", row.name, row.adapter, row.address,
                      row.vendor, row.max_eps, row.max_srqs, row.max_rmrs, direct);
 }
 
-std::string json_of(const Row& row) {
+std::string json_of(const AdapterRow& row) {
   std::vector<std::string> remarks;
   for (const std::string& remark : row.remarks) remarks.push_back(json_quoted(remark));
   return fmt::format(R"({{"name": {}, "usable": {}, "problem": {}, "remarks": [{}], "adapter": {}, "vendor": {}, )"
@@ -137,21 +137,21 @@ std::string json_of(const Row& row) {
                      json_quoted(row.direct), row.max_eps, row.max_srqs, row.max_rmrs);
 }
 
-void print_json(const std::vector<Row>& rows) {
+void print_json(const std::vector<AdapterRow>& rows) {
   std::vector<std::string> texts;
-  for (const Row& row : rows) texts.push_back(json_of(row));
+  for (const AdapterRow& row : rows) texts.push_back(json_of(row));
   print_out(fmt::format("[\n  {}\n]\n", fmt::join(texts, ",\n  ")));
 }
 
-void print_text(const std::vector<Row>& rows, bool all) {
+void print_text(const std::vector<AdapterRow>& rows, bool all) {
   std::size_t left_out = 0;
-  for (const Row& row : rows) {
+  for (const AdapterRow& row : rows) {
     if (!is_usable(row)) continue;
     print_out(text_of(row));
     // Such as a misspelt variable, which is told once in a process.
     for (const std::string& remark : row.remarks) fmt::print(stderr, "{}\n", remark);
   }
-  for (const Row& row : rows) {
+  for (const AdapterRow& row : rows) {
     if (is_usable(row)) continue;
     ++left_out;
     if (!all) continue;
@@ -165,7 +165,7 @@ void print_text(const std::vector<Row>& rows, bool all) {
 }  // namespace
 
 int run_info(const InfoOutput& output) {
-  const std::vector<Row> rows = all_rows();
+  const std::vector<AdapterRow> rows = all_rows();
   if (output.json) {
     print_json(rows);
   } else {

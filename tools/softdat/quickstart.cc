@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint32_t kWindow = 16;
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 20;
 
-struct Row {
+struct Measured {
   const char* transport;
   perf::Result latency;
   perf::Result bandwidth;
@@ -38,19 +38,19 @@ void print_heading() {
                   "operation", "transport", "size", "latency (us)", "messages/s", "bandwidth (MB/s)"));
 }
 
-void print_row(const Row& row) {
+void print_row(const Measured& row) {
   print_out(fmt::format("{:<10} {:<10} {:>8} {:>14.2f} {:>14} {:>18}\n", perf::to_text(row.latency.what.operation),
                         row.transport, perf::size_text(row.latency.what.size), row.us(),
                         perf::number_text(row.bandwidth.messages_per_s),
                         perf::number_text(row.bandwidth.megabytes_per_s)));
 }
 
-void print_plain(const Row& row) {
+void print_plain(const Measured& row) {
   print_out(fmt::format("{} {} {} {:.3f} {:.6g}\n", row.transport, perf::to_text(row.latency.what.operation),
                         row.latency.what.size, row.us(), row.bandwidth.megabytes_per_s));
 }
 
-std::string json_of(const Row& row) {
+std::string json_of(const Measured& row) {
   return fmt::format(
       R"({{"transport": "{}", "operation": "{}", "size": {}, "latency_us": {:.6g}, "messages_per_s": {:.6g}, )"
       R"("megabytes_per_s": {:.6g}}})",
@@ -81,9 +81,9 @@ perf::RunPlan plan_of(const char* transport) {
   return plan;
 }
 
-void run_pair(const char* transport, const std::function<void(const Row&)>& on_row) {
+void run_pair(const char* transport, const std::function<void(const Measured&)>& on_row) {
   perf::Pairs pairs(plan_of(transport));
-  Row row{transport, {}, {}};
+  Measured row{transport, {}, {}};
   pairs.measure([&](const perf::Result& result) {
     if (result.what.measure == perf::Measure::kLatency) {
       row.latency = result;
@@ -114,7 +114,7 @@ void print_disturbance(const perf::OtherPrograms& others) {
   if (!text.empty()) print_warning(text);
 }
 
-void run_both(const std::function<void(const Row&)>& on_row) {
+void run_both(const std::function<void(const Measured&)>& on_row) {
   for (const char* transport : {"shm", "tcp"}) {
     try {
       run_pair(transport, on_row);
@@ -134,7 +134,7 @@ int run_quickstart(const QuickstartOutput& output) {
   const perf::OtherPrograms others;
   if (has_table) print_heading();
   std::vector<std::string> rows;
-  run_both([&](const Row& row) {
+  run_both([&](const Measured& row) {
     rows.push_back(json_of(row));
     if (has_table) print_row(row);
     if (output.plain) print_plain(row);

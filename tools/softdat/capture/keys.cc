@@ -5,21 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "base/byte_order.h"
+#include "tools/softdat/capture/load_number.h"
 
 namespace softdat::tools::capture {
-namespace {
-
-template <typename Number>
-std::optional<Number> load(std::span<const std::byte> bytes, std::size_t at, bool is_big_endian) {
-  Number number;
-  if (at + sizeof number > bytes.size()) return std::nullopt;
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return is_big_endian ? base::swap_to_be(number) : number;
-}
-
-}  // namespace
-
 Bytes Keys::with_own(const Bytes& recorded) const {
   Bytes result = recorded;
   for (std::size_t at = 0; at + sizeof(std::uint32_t) <= result.size(); ++at) {

@@ -34,7 +34,7 @@ constexpr std::size_t kMpaHead = 20, kEnhanced = 4, kBlock = 36;
 constexpr std::size_t kTagged = 14, kUntagged = 18;
 constexpr std::size_t kReadBody = 28, kAtomicBody = 52, kAnswerBody = 12;
 constexpr std::uint8_t kNoteResent = 3, kLastNote = 6;
-constexpr std::size_t kPort = 16;  // in run::End
+constexpr std::size_t kPort = 16;  // in run::FlowEnd
 
 // One direction of a connection.
 struct Way {
@@ -47,7 +47,7 @@ struct Open {
   Way ways[2]{};  // of the initiator, of the responder
 };
 
-std::uint16_t port_of(const run::End& end) {
+std::uint16_t port_of(const run::FlowEnd& end) {
   return load_be<std::uint16_t>(end.data() + kPort);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/byte_order.h"
+#include "tools/softdat/capture/load_number.h"
 #include "tools/softdat/dat_call.h"
 
 namespace softdat::tools::capture {
@@ -17,15 +17,6 @@ constexpr std::uint64_t kMostRegion = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLeastAddress = 0x10000;
 // So far below what is reached an address may be told.
 constexpr std::uint64_t kReach = std::uint64_t{1} << 32;
-
-template <typename Number>
-std::optional<Number> load(std::span<const std::byte> bytes, std::size_t at, bool is_big_endian) {
-  if (at + sizeof(Number) > bytes.size()) return std::nullopt;
-  if (is_big_endian) return base::load_be<Number>(bytes.data() + at);
-  Number number;
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return number;
-}
 
 // The memory of the played side, as far as the recording shows it.
 class Memory {

@@ -16,13 +16,7 @@
 namespace softdat::tools::floor {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint32_t kEnd = 0xFFFF'FFFF;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void await_word(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
   while (word.load(std::memory_order_acquire) != expected) {

@@ -20,12 +20,6 @@
 namespace softdat::tools::floor {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 [[noreturn]] void fail(const char* call) {
   throw Failure(fmt::format("{}: {}", call, std::strerror(errno)));
 }

@@ -10,7 +10,7 @@
 namespace softdat::tools::observe {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kMetricsFooter =
     "Without --listen it prints once. With sockets from systemd (LISTEN_FDS) it serves those. Who can connect can "
     "read\n"
     "the counters of this user: a loopback port is open to every user of this host, a Unix socket to those whom its\n"
@@ -20,7 +20,7 @@ constexpr const char* kFooter =
 
 MetricsCommand::MetricsCommand(CommandLine& line)
     : options_(line.add("metrics", "Print or serve the counters of this user's processes for Prometheus")) {
-  options_.set_footer(kFooter);
+  options_.set_footer(kMetricsFooter);
   options_.add_text("--listen", "[ADDRESS:]PORT", listen_, "Serve http://ADDRESS:PORT/metrics, on loopback");
   options_.add_flag("--no-endpoints", has_no_endpoints_, "Sums of processes only, no series of endpoints and queues");
 }

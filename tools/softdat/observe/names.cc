@@ -6,7 +6,6 @@
 namespace softdat::tools::observe {
 namespace {
 
-constexpr std::size_t kFlushed = 3;
 constexpr std::size_t kPostRecv = 2;
 constexpr std::size_t kFirstReceived = 8;
 constexpr std::size_t kBind = 12;

@@ -19,6 +19,7 @@ inline constexpr std::array<const char*, base::kCountedTransfers> kTransferNames
 inline constexpr std::array<const char*, base::kCountedStatuses> kStatusNames{
     "success",          "local_length",   "local_protection",   "flushed",      "remote_access",
     "remote_operation", "retry_exceeded", "rnr_retry_exceeded", "bad_response", "bind_failed"};
+inline constexpr std::size_t kFlushed = 3;
 // In the order of the enum evd_counter of libdat/object/counters.h.
 inline constexpr std::array<const char*, base::kCountedEvdCalls> kEvdCallNames{
     "wait",          "wait_blocked", "wait_notified", "dequeue",          "dequeue_found",

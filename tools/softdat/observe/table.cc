@@ -20,8 +20,6 @@ constexpr Column kEndpointColumns[] = {
     {"ENDPOINT", false}, {"STATE", false}, {"SINCE", true},  {"REMOTE", false}, {"OPS/S", true},   {"MB/S", true},
     {"OPS", true},       {"BYTES", true},  {"RECV", true},   {"FAILED", true},  {"FLUSHED", true}, {"RNR", true},
     {"RETRY", true},     {"SENDQ", true},  {"SENDHW", true}, {"RECVQ", true},   {"RECVHW", true}};
-constexpr std::size_t kFlushed = 3;
-
 Cell number(double value) {
   return {short_number(value), value};
 }

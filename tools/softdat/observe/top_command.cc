@@ -16,7 +16,7 @@
 namespace softdat::tools::observe {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kTopFooter =
     "Programs that softdat run starts, and programs with SOFTDAT_COUNTERS=on, show their counters to their user.\n"
     "Keys: enter opens a process or an endpoint, escape goes back, < and > choose the column to sort by, r reverses,\n"
     "/ filters, p pauses, q quits.";
@@ -32,7 +32,7 @@ std::size_t column_of(const std::string& name) {
 
 TopCommand::TopCommand(CommandLine& line)
     : options_(line.add("top", "Show what every adapter of this user is doing now")) {
-  options_.set_footer(kFooter);
+  options_.set_footer(kTopFooter);
   options_.add_flag("--once", is_once_, "Print the table once, and end");
   options_.add_flag("--json", is_json_, "Print all counters once, as JSON on standard output");
   options_.add_number("--pid", "PID", pid_, 1, 1u << 30, "Only this process: its endpoints");

@@ -10,6 +10,8 @@
 
 namespace softdat::tools::perf {
 
+inline constexpr DAT_TIMEOUT kConnectPatience = 10'000'000;  // us
+
 class Adapter {
  public:
   explicit Adapter(const std::string& name);

@@ -13,8 +13,7 @@
 namespace softdat::tools::perf {
 namespace {
 
-constexpr DAT_TIMEOUT kPatience = 10'000'000;  // us
-constexpr DAT_COUNT kCompletions = 64;         // none ever comes
+constexpr DAT_COUNT kCompletions = 64;  // none ever comes
 
 }  // namespace
 
@@ -32,7 +31,8 @@ DAT_EP_HANDLE Churn::create() {
 }
 
 void Churn::begin(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual) {
-  require(dat_ep_connect(create(), address, qual, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+  require(dat_ep_connect(create(), address, qual, kConnectPatience, 0, nullptr, DAT_QOS_BEST_EFFORT,
+                         DAT_CONNECT_DEFAULT_FLAG),
           "dat_ep_connect");
 }
 

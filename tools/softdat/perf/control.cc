@@ -16,7 +16,6 @@ constexpr std::size_t kLongestText = 4096;
 constexpr std::size_t kIncoming = 0;
 constexpr std::size_t kOutgoing = kLongestText;
 constexpr DAT_COUNT kQueue = 4;
-constexpr DAT_TIMEOUT kPatience = 10'000'000;  // us
 
 }  // namespace
 
@@ -36,8 +35,9 @@ void Control::post_receive() {
 }
 
 void Control::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual) {
-  require(dat_ep_connect(ep_, address, qual, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
-          "dat_ep_connect");
+  require(
+      dat_ep_connect(ep_, address, qual, kConnectPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+      "dat_ep_connect");
   await_established();
 }
 

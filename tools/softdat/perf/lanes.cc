@@ -12,7 +12,6 @@
 namespace softdat::tools::perf {
 namespace {
 
-constexpr DAT_TIMEOUT kPatience = 10'000'000;  // us
 constexpr DAT_COUNT kConnectionEvents = 1024;
 
 int completion_flags(const Adapter& adapter) {
@@ -67,8 +66,9 @@ void Lanes::create_endpoints(const Adapter& adapter) {
 
 void Lanes::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, const LivenessCheck& check) {
   for (DAT_EP_HANDLE ep : endpoints_) {
-    require(dat_ep_connect(ep, address, qual, kPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
-            "dat_ep_connect");
+    require(
+        dat_ep_connect(ep, address, qual, kConnectPatience, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+        "dat_ep_connect");
     await_established(check);
   }
 }

@@ -35,11 +35,11 @@ class Axis {
   double to_;
 };
 
-double value_of(const Result& result) {
+double plotted_value(const Result& result) {
   return result.quantiles.empty() ? result.megabytes_per_s : result.quantile(0.5);
 }
 
-const char* title_of(Measure measure) {
+const char* axis_title_of(Measure measure) {
   switch (measure) {
     case Measure::kLatency:
       return "latency, median, us";
@@ -71,12 +71,12 @@ class Panel {
         bottom_(top + kPanelHeight - kBottom),
         results_(results),
         sizes_(range([](const Result& result) { return static_cast<double>(result.what.size); })),
-        values_(range(value_of)),
+        values_(range(plotted_value)),
         x_(sizes_.first, sizes_.second, kLeft, kWidth - kRight),
         y_(values_.first, values_.second, bottom_, top_) {}
 
   std::string draw() const {
-    return text_at(kLeft, top_ - 14, "start", title_of(measure_)) + draw_axes() + draw_lines();
+    return text_at(kLeft, top_ - 14, "start", axis_title_of(measure_)) + draw_axes() + draw_lines();
   }
 
  private:
@@ -130,11 +130,11 @@ class Panel {
     std::string dots;
     for (const Result* point : points) {
       const double x = x_.at(static_cast<double>(point->what.size));
-      const double y = y_.at(value_of(*point));
+      const double y = y_.at(plotted_value(*point));
       path += fmt::format("{:.1f},{:.1f} ", x, y);
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{} {}: {}</title></circle>\n",
                           x, y, colour, to_text(point->what.operation), size_text(point->what.size),
-                          number_text(value_of(*point)));
+                          number_text(plotted_value(*point)));
     }
     const double legend = top_ + 10 + 20 * static_cast<double>(index);
     return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path, colour) +
@@ -157,7 +157,7 @@ class Panel {
 std::string plot_svg(const std::string& title, const std::vector<Result>& results) {
   std::map<Measure, std::vector<const Result*>> panels;
   for (const Result& result : results) {
-    const bool has_place = has_traffic(result.what.measure) && result.unavailable.empty() && value_of(result) > 0;
+    const bool has_place = has_traffic(result.what.measure) && result.unavailable.empty() && plotted_value(result) > 0;
     if (has_place) panels[result.what.measure].push_back(&result);
   }
   constexpr double kTitle = 30;

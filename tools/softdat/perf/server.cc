@@ -15,14 +15,14 @@
 namespace softdat::tools::perf {
 namespace {
 
-constexpr DAT_COUNT kConnectionEvents = 4096;
+constexpr DAT_COUNT kMostRequests = 4096;
 
 }  // namespace
 
 Server::Server(const Job& job)
     : adapter_(job.ia),
       control_(adapter_),
-      requests_(adapter_, kConnectionEvents, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG) {
+      requests_(adapter_, kMostRequests, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG) {
   const DAT_RETURN listening =
       dat_psp_create(adapter_.ia(), job.qual, requests_.handle(), DAT_PSP_CONSUMER_FLAG, &psp_);
   if (DAT_GET_TYPE(listening) == DAT_CONN_QUAL_IN_USE) {

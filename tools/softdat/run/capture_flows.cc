@@ -14,7 +14,7 @@ constexpr std::uint8_t kFin = 0x01, kReset = 0x04;
 // Wireshark takes few of these ports for those of another protocol (simnic/capture/packet_head.h).
 constexpr std::uint16_t kFirstFreePort = 58000, kLastFreePort = 65535;
 
-std::uint16_t port_of(const End& end) {
+std::uint16_t port_of(const FlowEnd& end) {
   return base::load_be<std::uint16_t>(end.data() + kAddressSize);
 }
 
@@ -50,8 +50,8 @@ void CaptureFlows::take_ports(const TcpHeader& tcp) {
 }
 
 // 0: all are taken.
-std::uint16_t CaptureFlows::free_port(const End& initiator) {
-  End end = initiator;
+std::uint16_t CaptureFlows::free_port(const FlowEnd& initiator) {
+  FlowEnd end = initiator;
   constexpr std::uint32_t kCount = kLastFreePort - kFirstFreePort + 1u;
   for (std::uint32_t i = 0; i < kCount; ++i) {
     const auto port = static_cast<std::uint16_t>(kFirstFreePort + last_port_);

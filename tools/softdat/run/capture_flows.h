@@ -17,9 +17,9 @@ namespace softdat::tools::run {
 
 // An address and a port.
 constexpr std::size_t kEndSize = 18;
-using End = std::array<std::byte, kEndSize>;
+using FlowEnd = std::array<std::byte, kEndSize>;
 // One direction of a connection: from, to.
-using Flow = std::pair<End, End>;
+using Flow = std::pair<FlowEnd, FlowEnd>;
 
 inline constexpr std::uint8_t kSyn = 0x02, kAck = 0x10;
 
@@ -52,9 +52,9 @@ class CaptureFlows {
   };
 
   Connection& find(std::vector<Connection>& connections, const TcpHeader& tcp, bool is_forth) const;
-  std::uint16_t free_port(const End& initiator);
+  std::uint16_t free_port(const FlowEnd& initiator);
 
-  std::set<End> taken_;
+  std::set<FlowEnd> taken_;
   std::map<Flow, std::vector<Connection>> connections_;  // by the way from the initiator
   std::uint16_t last_port_ = 0;
 };

@@ -47,6 +47,9 @@ class NothingHappened : public Failure {
   using Failure::Failure;
 };
 
+// Of 32 bytes each: what a machine with a few GB of memory takes in.
+inline constexpr std::size_t kMostEvents = 100'000'000;
+
 // Reads a whole file; of more than `most` events the later ones are left out. Failure when the file cannot be read;
 // NothingHappened when it holds nothing of ours.
 Trace read_trace(const std::string& path, std::size_t most);

@@ -17,9 +17,6 @@
 namespace softdat::tools::timeline {
 namespace {
 
-// Of 32 bytes each: what a machine with a few GB of memory takes in.
-constexpr std::size_t kMostEvents = 100'000'000;
-
 void write_file(const std::string& path, const std::string& text) {
   std::FILE* const file = std::fopen(path.c_str(), "wbe");
   const bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();

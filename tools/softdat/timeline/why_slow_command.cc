@@ -22,7 +22,6 @@ namespace softdat::tools::timeline {
 namespace {
 
 constexpr std::size_t kMostCauses = 5;
-constexpr std::size_t kMostEvents = 100'000'000;
 // Of the whole; what is less is not worth a change.
 constexpr double kLeastShare = 0.001;
 
