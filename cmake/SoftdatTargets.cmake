@@ -47,7 +47,7 @@ endif()
 # For a user who builds once from nothing (tools/quickstart): most of the processor time is headers, read again for each
 # source, and code that only links without LTO would use. So the sources of a room are compiled as one (a unity build), and
 # for LTO alone. Nothing else differs from a usual build.
-option(SOFTDAT_BUILD_ONCE "Build from nothing in a third of the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
+option(SOFTDAT_BUILD_ONCE "Build from nothing in half the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
 if(SOFTDAT_BUILD_ONCE)
   if(SOFTDAT_TESTS)
     message(FATAL_ERROR "SOFTDAT_BUILD_ONCE=ON makes no objects for test programs; add -DSOFTDAT_TESTS=OFF")

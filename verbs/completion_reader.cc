@@ -10,7 +10,7 @@
 namespace softdat::verbs {
 namespace {
 
-// Of a failed one only number and status mean anything.
+// Of a failed work completion, only wr_id and status are used.
 hca::Completion completion_of(const ibv_wc& wc, const WorkEntry& entry, std::uint64_t context) {
   hca::Completion result{.wr_id = entry.cookie,
                          .qp_context = context,

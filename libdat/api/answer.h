@@ -26,7 +26,7 @@ using object::StatusDetail;
 inline constexpr StatusDetail kEvdHandle =
     kIsAbi20 ? StatusDetail::kInvalidHandleEvdRequest : StatusDetail::kInvalidHandle1;
 
-// DAT_INVALID_HANDLE; `handle` says of which kind.
+// Returns DAT_INVALID_HANDLE. `handle` gives the subtype.
 inline DAT_RETURN refuse_handle(StatusDetail handle) {
   return return_code(object::invalid_handle(handle));
 }
@@ -36,7 +36,7 @@ constexpr StatusDetail argument(int number) {
   return static_cast<StatusDetail>(static_cast<int>(StatusDetail::kInvalidArg1) + number - 1);
 }
 
-// DAT_INVALID_PARAMETER; `number` as above.
+// Returns DAT_INVALID_PARAMETER. `number` counts the arguments from 1.
 inline DAT_RETURN refuse_argument(int number) {
   return return_code(object::invalid_parameter(argument(number)));
 }

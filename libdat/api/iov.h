@@ -3,7 +3,8 @@
 // place; that of DAT 1.2 is copied.
 //
 // Lives on the stack of one post. Takes no memory and no lock. The segments are the program's own memory in DAT 2.0:
-// another thread of the program may change them during the post, so whoever checks a segment must use what was checked.
+// another thread of the program may change them during the post. Code that checks a segment must then use the values
+// that it checked.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ namespace softdat::sanitize {
 
 class Ledger {
  public:
-  // That of this process. It lasts until the process ends; so do its parts.
+  // The ledger of this process. The ledger and its parts last until the process ends.
   static Ledger& instance();
 
   LedgerObjects& objects() { return objects_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LedgerCompletions: completions that the program dequeues, each of which ends an outstanding operation, and those that
-// it never dequeues.
+// LedgerCompletions: completions of outstanding operations. A completion that the program dequeues ends its operation.
+// One that the program never dequeues is reported.
 //
 // Owned by the Ledger. Any thread; those that dequeue from one EVD take turns (LedgerEvents::dequeuing). A breach is
 // reported. std::bad_alloc leaves the operations outstanding; finish() forgets them in any case.

@@ -47,7 +47,7 @@ class NothingHappened : public Failure {
   using Failure::Failure;
 };
 
-// Of 32 bytes each: what a machine with a few GB of memory takes in.
+// The most events that a command reads. An event takes 32 bytes, so all of them take 3.2 GB.
 inline constexpr std::size_t kMostEvents = 100'000'000;
 
 // Reads a whole file; of more than `most` events the later ones are left out. Failure when the file cannot be read;
