@@ -48,6 +48,12 @@ endif()
 # source, and code that only links without LTO would use. So the sources of a room are compiled as one (a unity build), and
 # for LTO alone. Nothing else differs from a usual build.
 option(SOFTDAT_BUILD_ONCE "Build from nothing in half the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
+# The same without the rest: for builds that are made once, too, but for tests (tools/test, with sanitizers).
+option(SOFTDAT_AS_ONE "Compile the sources of a room as one" ${SOFTDAT_BUILD_ONCE})
+if(SOFTDAT_AS_ONE)
+  # A local name may be the same as one of another source, which is compiled before it.
+  target_compile_options(softdat_options INTERFACE -Wno-shadow)
+endif()
 if(SOFTDAT_BUILD_ONCE)
   if(SOFTDAT_TESTS)
     message(FATAL_ERROR "SOFTDAT_BUILD_ONCE=ON makes no objects for test programs; add -DSOFTDAT_TESTS=OFF")
@@ -100,10 +106,10 @@ function(softdat_reuse_precompiled target)
   endif()
 endfunction()
 
-# softdat_compile_as_one(TARGET): where all is built once, the sources of the target are compiled as one, except those that
+# softdat_compile_as_one(TARGET): with SOFTDAT_AS_ONE, the sources of the target are compiled as one, except those that
 # have compile options or definitions of their own.
 function(softdat_compile_as_one target)
-  if(SOFTDAT_BUILD_ONCE)
+  if(SOFTDAT_AS_ONE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
 endfunction()
