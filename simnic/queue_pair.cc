@@ -26,7 +26,10 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
       direct_(nic.home, memory_),
       requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge, counters_),
-      responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_) {
+      responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_),
+      outgoing_(requester_, responder_),
+      news_(nic.engine.upcalls(), this, sink_, direct_),
+      failure_(memory_, requester_, responder_) {
   nic_.engine.upcalls().reserve(kOfReceives);
   if (shared_ == nullptr) return;
   const Engine::Hold hold(nic_.engine);
@@ -56,7 +59,8 @@ void QueuePair::leave_engine() {
     nic_.engine.forget(*this);
   }
   nic_.engine.upcalls().forget(this);
-  nic_.engine.upcalls().release(kOfReceives + promised_news_);
+  nic_.engine.upcalls().release(kOfReceives);
+  news_.release();
 }
 
 // Rung by a post, or due by the end of a turn.
@@ -93,7 +97,7 @@ hca::Outcome QueuePair::reset() {
   requester_.flush(hca::CompletionStatus::kFlushed);
   responder_.flush(hca::CompletionStatus::kFlushed);
   advance(QueuePairEvent::kReset);
-  is_failure_told_ = has_lost_completion_ = false;
+  failure_.begin();
   return hca::Done{};
 }
 

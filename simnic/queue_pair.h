@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// QueuePair: state, connection, and what goes to the channel. The Requester has this side's requests, the Responder
-// those of the peer. The source files: _post (posts of the consumer), _recv (receives and their limits), _failure
-// (messages for people), _connection (begin and end of connections), _channel (what the channel delivers, what is
-// sent).
+// QueuePair: its state, and its connection from begin to end. Parts of it are the Requester (this side's requests), the
+// Responder (those of the peer), Outgoing (what the channel is being given), ConnectionNews (what the consumer is still
+// to be told) and FailureReport (why a connection failed). The source files: _post (posts of the consumer), _recv
+// (receives and their limits), _failure (messages for people), _connection (begin and end of connections), _channel
+// (what the channel delivers).
 #pragma once
 
 #include <atomic>
@@ -19,10 +20,13 @@
 #include "hca/device.h"
 #include "hca/transfer_counters.h"
 #include "simnic/connect_attempt.h"
+#include "simnic/connection_news.h"
 #include "simnic/direct/direct_path.h"
+#include "simnic/failure_report.h"
 #include "simnic/fault.h"
 #include "simnic/lane.h"
 #include "simnic/lock_places.h"
+#include "simnic/outgoing.h"
 #include "simnic/queue_pair_state.h"
 #include "simnic/quota.h"
 #include "simnic/receive_limits.h"
@@ -106,8 +110,6 @@ class QueuePair : public hca::QueuePair,
     const Lane::Hold hold_;
   };
 
-  enum class Outgoing : std::uint8_t { kNothing, kAck, kResend, kResent, kRequest, kResponse };
-
   // Task, Timer and ChannelSink.
   void run_with_baton() final;
   void on_timer() final;
@@ -123,8 +125,6 @@ class QueuePair : public hca::QueuePair,
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) final;
 
   // _post
-  AccessError check_local(const hca::SendRequest& request, ResolvedSegment& found);
-  AccessError check_written(const hca::SendRequest& request, ResolvedSegment& found) const;
   bool post_directly(const hca::SendRequest& request, std::uint32_t length);
   void place_directly(const hca::SendRequest& request, SendEntry& entry);
   bool has_copied_for_long(std::uint64_t length);
@@ -137,9 +137,6 @@ class QueuePair : public hca::QueuePair,
   bool advance(QueuePairEvent event);
   transport::Offer make_offer(std::span<const std::byte> private_data);
   void set_remote(const transport::Address& address);
-  void promise_news();
-  void release_news();
-  void tell(hca::ConnectionEvent event);
   void end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
            std::span<const std::byte> private_data = {}, std::optional<std::uint64_t> culprit = std::nullopt);
   transport::CloseMode farewell_of(QueuePairEvent event);
@@ -148,32 +145,21 @@ class QueuePair : public hca::QueuePair,
   transport::CloseMode say_farewell();
   void abandon_channel(transport::CloseMode mode);
 
-  // _post
-  hca::Result<std::uint32_t> reserve_key(const hca::BindRequest& request, WindowState& window);
-
   // _failure
   std::string report(hca::Failure failure);
-  void report_end(QueuePairEvent event, const Fault& blame, hca::ConnectionEventType news,
-                  std::optional<std::uint64_t> culprit);
-  void describe_request(std::uint64_t number, hca::Failure& failure) const;
-  hca::Failure own_failure(const Fault& blame, std::uint64_t culprit);
-  hca::Failure closed_failure(const Fault& blame, hca::ConnectionEventType news);
-  hca::Failure peers_refusal(const Fault& blame);
-  hca::Failure flushed_failure() const;
-  void explain_local(std::span<const hca::Segment> local, hca::AccessMask rights, std::uint64_t outstanding,
-                     hca::Failure& failure) const;
   void tell_peer_why();
   void watch_for_receive();
   void on_receive_lacking();
-  void on_words(std::uint64_t bytes);
-  void on_peer_lacking(std::uint64_t milliseconds);
 
   // _recv
   bool obeys_recv_limits() { return !recv_limits_.is_set() || enforce_recv_limits(); }
   bool enforce_recv_limits();
 
   // _channel
-  bool is_open() const;
+  bool is_open() const {
+    const hca::QueuePairState now = state();
+    return channel_ && (now == hca::QueuePairState::kConnected || now == hca::QueuePairState::kDisconnecting);
+  }
   bool takes_notes() const;
   void on_note(const transport::Message& message);
   void object(const Fault& fault);
@@ -182,20 +168,11 @@ class QueuePair : public hca::QueuePair,
   bool is_plain_now() const;
   void pump();
   void give_to_channel();
-  void on_payload_fault();
-  void on_fault_midway();
   bool send_short();
-  bool choose_outgoing();
-  bool choose_owed();
-  bool choose_response();
-  bool choose_note(Outgoing kind, transport::NoteKind note, std::uint64_t value);
+  bool object_to_refusal();
   bool may_resume();
-  transport::PayloadSource* outgoing_payload();
-  void on_outgoing_taken();
   void settle();
   bool is_drained() const;
-  // Between calls something is outgoing only while the channel is blocked with it.
-  bool is_request_half_sent() const { return outgoing_ == Outgoing::kRequest; }
 
   // Fixed after construction.
   const NicView nic_;
@@ -221,25 +198,16 @@ class QueuePair : public hca::QueuePair,
   Requester requester_;
   Responder responder_;
   std::unique_ptr<transport::Channel> channel_;
-  Outgoing outgoing_ = Outgoing::kNothing;  // what the channel is being given
-  transport::Message message_{};            // the same, kept for when it blocks
-  bool takes_short_sends_ = false;          // the channel, from posters too; the lane is listed
-  bool is_plain_ = false;                   // is_plain_now(), as of the last Entry
-  bool is_blocked_ = false;                 // until on_writable()
-  bool is_cut_off_ = false;                 // for good: a message of ours is half in the channel, and its memory faults
-  bool was_response_ = false;               // the last payload sent, for fairness
-  std::optional<Fault> objection_;          // to be told to the peer after what it is still owed
-  std::uint64_t reads_to_answer_ = 0;       // before a graceful disconnect
-  std::uint64_t service_asked_ = 0;         // by connect()
-  base::Duration asked_timeout_{};          // of connect()
-  std::string peer_words_;                  // why the peer is about to terminate, as far as it has said
-  bool is_failure_told_ = false;            // of this connection, before its end
-  bool is_terminated_by_peer_ = false;
-  bool is_service_busy_ = false;      // the last refusal of connect() came from a listener without room
-  bool has_lost_completion_ = false;  // which is why it ends
-  bool is_lack_told_ = false;         // of the receive that the peer's present send waits for
-  std::size_t promised_news_ = 0;     // places for what this connection has still to tell
-  bool has_left_ = false;             // leave_engine() was called
+  Outgoing outgoing_;
+  ConnectionNews news_;
+  FailureReport failure_;
+  bool takes_short_sends_ = false;     // the channel, from posters too; the lane is listed
+  bool is_plain_ = false;              // is_plain_now(), as of the last Entry
+  std::uint64_t reads_to_answer_ = 0;  // before a graceful disconnect
+  std::uint64_t service_asked_ = 0;    // by connect()
+  base::Duration asked_timeout_{};     // of connect()
+  bool is_lack_told_ = false;          // of the receive that the peer's present send waits for
+  bool has_left_ = false;              // leave_engine() was called
   // Owned by the baton.
   std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
   Share share_;                              // set by the maker

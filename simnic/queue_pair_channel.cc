@@ -11,11 +11,6 @@ using hca::QueuePairState;
 using transport::NoteKind;
 using transport::Opcode;
 using transport::Placement;
-using transport::SendResult;
-
-bool QueuePair::is_open() const {
-  return channel_ && (state() == QueuePairState::kConnected || state() == QueuePairState::kDisconnecting);
-}
 
 bool QueuePair::takes_notes() const {
   return channel_ && (channel_->features() & transport::kNotes) != 0;
@@ -83,19 +78,20 @@ void QueuePair::on_note(const transport::Message& message) {
   bool is_sound = takes_notes();
   switch (message.note) {
     case NoteKind::kAck:
-      is_sound = is_sound && requester_.on_ack(message.note_value, is_request_half_sent());
+      is_sound = is_sound && requester_.on_ack(message.note_value, outgoing_.is_request());
       break;
     case NoteKind::kResend:
-      if (is_cut_off_) return terminate(local_fault(), requester_.current());
-      is_sound = is_sound && requester_.on_resend(message.note_value, is_request_half_sent());
+      if (outgoing_.is_cut_off()) return terminate(local_fault(), requester_.current());
+      is_sound = is_sound && requester_.on_resend(message.note_value, outgoing_.is_request());
       break;
     case NoteKind::kResent:
       is_sound = is_sound && responder_.on_resent(message.note_value);
       break;
     case NoteKind::kWords:
-      return on_words(message.note_value);
+      return failure_.note_words(message.note_value);
     case NoteKind::kLacking:
-      return on_peer_lacking(message.note_value);
+      report(failure_.lacks_at_peer(message.note_value));
+      return;
     case NoteKind::kBye:
       return;  // the carrier's; on_closed() follows
   }
@@ -106,7 +102,7 @@ void QueuePair::on_note(const transport::Message& message) {
 void QueuePair::on_writable() {
   base::require_lock(locks::kBaton);
   const Entry entry(*this);
-  is_blocked_ = is_cut_off_;
+  outgoing_.on_writable();
   nic_.engine.run_at_end(*this);
 }
 
@@ -114,10 +110,10 @@ void QueuePair::on_writable() {
 // it is owed, so that it knows which one we mean.
 void QueuePair::object(const Fault& fault) {
   base::require_lock(locks::kBaton);
-  if (objection_) return;
+  if (outgoing_.objection()) return;
   if (fault.is_protocol_breach || !takes_notes()) return terminate(fault);
   responder_.ignore_requests();
-  objection_ = fault;
+  outgoing_.object(fault);
   nic_.engine.run_at_end(*this);
 }
 
@@ -131,12 +127,17 @@ void QueuePair::terminate(const Fault& fault, std::optional<std::uint64_t> culpr
 
 void QueuePair::pump() {
   bool has_sent = false;
-  while (is_open() && !is_blocked_) {
+  if (responder_.is_waiting_for_receive()) [[unlikely]]
+    watch_for_receive();
+  while (is_open() && !outgoing_.is_blocked()) {
     if (is_plain_ && send_short()) {
       if (requester_.is_waiting() || responder_.is_waiting()) continue;
       break;
     }
-    if (outgoing_ == Outgoing::kNothing ? !choose_outgoing() : !may_resume()) break;
+    if (outgoing_.is_nothing() ? !outgoing_.choose() : !may_resume()) {
+      if (object_to_refusal()) continue;
+      break;
+    }
     has_sent = true;
     give_to_channel();
     is_plain_ = false;  // until the end of this Entry
@@ -146,34 +147,39 @@ void QueuePair::pump() {
 
 void QueuePair::give_to_channel() {
   base::require_lock(locks::kBaton);
-  switch (channel_->send(message_, outgoing_payload())) {
-    case SendResult::kDone:
-      return on_outgoing_taken();
-    case SendResult::kBlocked:
-    case SendResult::kClosed:  // on_closed() tells
-      is_blocked_ = true;
+  const bool is_ack = outgoing_.is_ack();
+  switch (outgoing_.give(*channel_)) {
+    case Outgoing::Given::kTaken:
+      if (is_ack) nic_.engine.forgo_next_turn(*this);  // there was nothing else to put off
       return;
-    case SendResult::kFault:
-      return on_payload_fault();
-    case SendResult::kFaultMidway:
-      return on_fault_midway();
+    case Outgoing::Given::kWaits:
+      return;
+    case Outgoing::Given::kRefused:
+      return object({.code = read_refusal(AccessError::kBadKey)});
+    case Outgoing::Given::kBroken:
+      return terminate({.code = read_refusal(AccessError::kBadKey)});
   }
 }
 
-// The channel takes nothing more. A peer that has the beginning of an answer knows which of its requests has failed; of
-// ours, those before may still be acknowledged.
-void QueuePair::on_fault_midway() {
-  if (outgoing_ != Outgoing::kRequest) return terminate({.code = read_refusal(AccessError::kBadKey)});
-  requester_.stall();
-  is_blocked_ = is_cut_off_ = true;
+// The oldest response cannot be sent any more. False: it can.
+bool QueuePair::object_to_refusal() {
+  if (!outgoing_.has_refused()) return false;
+  object({.code = read_refusal(outgoing_.take_refusal())});
+  return true;
 }
 
-// No byte of the message has been sent, so earlier requests are finished first.
-void QueuePair::on_payload_fault() {
-  if (std::exchange(outgoing_, Outgoing::kNothing) == Outgoing::kRequest) return requester_.stall();
-  responder_.note_response_failure();
-  responder_.drop_reads();
-  object({.code = read_refusal(AccessError::kBadKey)});
+// A message half in the channel must go on; if its memory has been taken away meanwhile, only the
+// connection's end is left.
+bool QueuePair::may_resume() {
+  const AccessError fault = outgoing_.check_memory();
+  if (fault == AccessError::kNone) return true;
+  if (outgoing_.is_request()) {
+    terminate(local_fault(), requester_.current());
+  } else {
+    responder_.note_response_failure();
+    terminate({.code = read_refusal(fault)});
+  }
+  return false;
 }
 
 // Posters may send from now on.
@@ -195,104 +201,16 @@ bool QueuePair::send_short() {
   short_send.acked = responder_.unacknowledged();
   if (!channel_->send_short(short_send)) return false;
   if (short_send.acked) responder_.on_acknowledged(*short_send.acked);
-  was_response_ = false;
+  outgoing_.note_request();
   requester_.on_brief_taken();
   return true;
-}
-
-bool QueuePair::choose_note(Outgoing kind, NoteKind note, std::uint64_t value) {
-  outgoing_ = kind;
-  message_.begin(Opcode::kNote, 0);
-  message_.note = note;
-  message_.note_value = value;
-  return true;
-}
-
-// Responses and requests take turns; an ack rides before a request, or goes alone when nothing else
-// does. A response makes it superfluous.
-bool QueuePair::choose_outgoing() {
-  const bool owes = responder_.is_waiting();
-  if (owes || requester_.rewound_to()) {
-    if (choose_owed()) return true;
-  }
-  if (!objection_ && requester_.next(message_)) {
-    outgoing_ = Outgoing::kRequest;
-    return true;
-  }
-  return owes && choose_response();
-}
-
-// What goes before the next request.
-bool QueuePair::choose_owed() {
-  if (responder_.is_waiting_for_receive()) [[unlikely]]
-    watch_for_receive();
-  if (const auto from = responder_.wanted_again()) return choose_note(Outgoing::kResend, NoteKind::kResend, *from);
-  if (const auto from = requester_.rewound_to()) return choose_note(Outgoing::kResent, NoteKind::kResent, *from);
-  if (!was_response_ && choose_response()) return true;
-  const auto count = responder_.unacknowledged();
-  return count && choose_note(Outgoing::kAck, NoteKind::kAck, *count);
-}
-
-bool QueuePair::choose_response() {
-  if (!responder_.has_responses()) return false;
-  const AccessError fault = responder_.check_payload();
-  if (fault == AccessError::kNone) {
-    outgoing_ = Outgoing::kResponse;
-    message_ = responder_.next();
-    return true;
-  }
-  // The key has been revoked since the request came. Those behind it cannot be answered before it.
-  responder_.note_response_failure();
-  responder_.drop_reads();
-  object({.code = read_refusal(fault)});
-  return false;
-}
-
-// A message half in the channel must go on; if its memory has been taken away meanwhile, only the
-// connection's end is left.
-bool QueuePair::may_resume() {
-  if (outgoing_ == Outgoing::kRequest && !requester_.is_payload_valid()) {
-    terminate(local_fault(), requester_.current());
-    return false;
-  }
-  if (outgoing_ != Outgoing::kResponse) return true;
-  const AccessError fault = responder_.check_payload();
-  if (fault == AccessError::kNone) return true;
-  responder_.note_response_failure();
-  terminate({.code = read_refusal(fault)});
-  return false;
-}
-
-transport::PayloadSource* QueuePair::outgoing_payload() {
-  if (outgoing_ == Outgoing::kRequest) return &requester_;
-  return outgoing_ == Outgoing::kResponse ? &responder_ : nullptr;
-}
-
-void QueuePair::on_outgoing_taken() {
-  switch (std::exchange(outgoing_, Outgoing::kNothing)) {
-    case Outgoing::kNothing:
-      return;
-    case Outgoing::kAck:
-      nic_.engine.forgo_next_turn(*this);  // there was nothing else to put off
-      return responder_.on_acknowledged(message_.note_value);
-    case Outgoing::kResend:
-      return responder_.on_asked_again();
-    case Outgoing::kResent:
-      return requester_.on_rewind_announced();
-    case Outgoing::kRequest:
-      was_response_ = false;
-      return requester_.on_taken();
-    case Outgoing::kResponse:
-      was_response_ = true;
-      return responder_.on_taken();
-  }
 }
 
 // Whether nothing is to be done but to send requests, to take the peer's, and to acknowledge.
 bool QueuePair::is_plain_now() const {
   if (!takes_short_sends_ || state() != QueuePairState::kConnected) return false;
-  const bool is_sending = outgoing_ != Outgoing::kNothing || is_blocked_;
-  return !is_sending && !objection_ && !recv_limits_.is_set() && requester_.is_plain() && responder_.is_plain();
+  return outgoing_.is_free() && !outgoing_.objection() && !recv_limits_.is_set() && requester_.is_plain() &&
+         responder_.is_plain();
 }
 
 // What can be concluded once nothing more can be sent.
@@ -303,19 +221,19 @@ void QueuePair::settle() {
   if (is_send_lost || is_recv_lost) lose_completion();
   if (requester_.is_stalled()) {
     const auto fault = requester_.find_fault();
-    if (fault && is_cut_off_) return terminate(*fault);
+    if (fault && outgoing_.is_cut_off()) return terminate(*fault);
     if (fault) object(*fault);
   }
-  if (is_blocked_ || outgoing_ != Outgoing::kNothing) return;
-  if (objection_ && !responder_.has_responses() && !responder_.unacknowledged()) {
+  if (!outgoing_.is_free()) return;
+  if (outgoing_.objection() && !responder_.has_responses() && !responder_.unacknowledged()) {
     tell_peer_why();
-    return terminate(*objection_);
+    return terminate(*outgoing_.objection());
   }
   if (is_drained()) end(QueuePairEvent::kDrained, {}, hca::ConnectionEventType::kDisconnected);
 }
 
 void QueuePair::lose_completion() {
-  has_lost_completion_ = true;
+  failure_.note_lost_completion();
   object({.code = kLocalCatastrophe});
 }
 

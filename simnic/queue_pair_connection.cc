@@ -40,23 +40,6 @@ void QueuePair::set_remote(const transport::Address& address) {
   *remote_.lock() = address;
 }
 
-// A connection has two things to tell at most: that it is there, and that it is not (any more).
-void QueuePair::promise_news() {
-  constexpr std::size_t kMost = 2;
-  nic_.engine.upcalls().reserve(kMost);
-  promised_news_ = kMost;
-}
-
-void QueuePair::release_news() {
-  nic_.engine.upcalls().release(std::exchange(promised_news_, 0));
-}
-
-void QueuePair::tell(hca::ConnectionEvent event) {
-  if (sink_ == nullptr) return;
-  --promised_news_;
-  nic_.engine.upcalls().post(this, ConnectionUpcall{sink_, std::move(event), &direct_});
-}
-
 hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   const transport::Address& remote = parameters.remote;
   if (!is_single_host(remote)) return hca::fail(hca::Error::kBadAddress);
@@ -66,7 +49,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   const Entry entry(*this);
   if (is_retired_ || !next_state(state(), QueuePairEvent::kConnect)) return hca::fail(hca::Error::kInvalidState);
   try {
-    promise_news();
+    news_.promise();
     transport::Offer request = make_offer(parameters.private_data);
     request.service_id = parameters.service_id;
     const base::Time now = nic_.engine.now();
@@ -77,7 +60,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   } catch (const std::bad_alloc&) {
     cancel_timer();
     attempt_.reset();
-    release_news();
+    news_.release();
     return hca::fail(hca::Error::kNoMemory);
   }
   // The channel says nothing before we have let go of the baton.
@@ -85,7 +68,7 @@ hca::Outcome QueuePair::connect(const hca::ConnectParameters& parameters) {
   set_remote(remote);
   service_asked_ = parameters.service_id;
   asked_timeout_ = parameters.timeout;
-  is_service_busy_ = false;
+  failure_.note_answer(false);
   return hca::Done{};
 }
 
@@ -96,7 +79,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
   if (is_retired_ || !next_state(state(), QueuePairEvent::kAccept)) return hca::fail(hca::Error::kInvalidState);
   const transport::Offer& asked = request.offer();
   try {
-    promise_news();
+    news_.promise();
     transport::Offer reply = make_offer(private_data);
     reply.service_id = service_id;
     reply.features &= asked.features;
@@ -105,7 +88,7 @@ hca::Outcome QueuePair::accept_with_baton(transport::InboundRequest& request, st
     reply.ord = std::min(limits_.ord, asked.ird);
     channel_ = request.accept(reply, *this);
   } catch (const std::bad_alloc&) {
-    release_news();
+    news_.release();
     return hca::fail(hca::Error::kNoMemory);
   }
   advance(QueuePairEvent::kAccept);
@@ -129,8 +112,8 @@ void QueuePair::on_established(const transport::Offer& peer) {
   requester_.begin(channel_->features(), is_unsaid ? limits_.ord : std::min(limits_.ord, peer.ird));
   responder_.begin(takes_notes(), nic_.rnr);
   take_short_sends();
-  peer_words_.clear();
-  is_failure_told_ = is_lack_told_ = has_lost_completion_ = false;
+  failure_.begin();
+  is_lack_told_ = false;
   cancel_timer();
   attempt_.reset();
   {
@@ -140,15 +123,16 @@ void QueuePair::on_established(const transport::Offer& peer) {
   if (!advance(QueuePairEvent::kEstablish)) return;
   // A foreign peer has no service ids; it is found again where it was found.
   if (is_connector) news.service_id = takes_notes() ? peer.service_id : service_asked_;
-  tell(std::move(news));
+  news_.tell(std::move(news));
   obeys_recv_limits();
 }
 
 void QueuePair::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
   base::require_lock(locks::kBaton);
   const Entry entry(*this);
-  is_service_busy_ = reason == transport::Refusal::kBusy;
-  const bool may_serve_later = is_service_busy_ || reason == transport::Refusal::kNoListener;
+  const bool is_busy = reason == transport::Refusal::kBusy;
+  failure_.note_answer(is_busy);
+  const bool may_serve_later = is_busy || reason == transport::Refusal::kNoListener;
   if (may_serve_later && asks_again_later()) return;
   switch (attempt_->last_word(reason)) {
     case transport::Refusal::kByConsumer:
@@ -226,13 +210,14 @@ void QueuePair::on_closed(CloseReason reason, const transport::TerminateCode& co
   if (state() == QueuePairState::kAccepting) {
     return end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   }
-  Fault blame = objection_.value_or(Fault{});
-  is_terminated_by_peer_ = reason == CloseReason::kTerminated;
-  if (is_terminated_by_peer_) blame.code = code;
+  Fault blame = outgoing_.objection().value_or(Fault{});
+  const bool is_by_peer = reason == CloseReason::kTerminated;
+  failure_.note_close(is_by_peer);
+  if (is_by_peer) blame.code = code;
   // Of our own kind the peer has acknowledged everything before what it refuses. A foreign one's
   // refusal can be laid at the door of a read alone: the rest has completed when it was sent.
   const bool is_oldest_to_blame = takes_notes() || (concerns_read(code) && requester_.is_oldest_read());
-  if (reason == CloseReason::kTerminated && is_oldest_to_blame) blame.blamed_send = status_of(code);
+  if (is_by_peer && is_oldest_to_blame) blame.blamed_send = status_of(code);
   if (reason == CloseReason::kProtocolError) blame.is_protocol_breach = true;
   const auto news = reason == CloseReason::kBye ? ConnectionEventType::kDisconnected : ConnectionEventType::kBroken;
   end(QueuePairEvent::kClose, blame, news);
@@ -255,15 +240,15 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   cancel_timer();
   attempt_.reset();
   leave_peer();
-  report_end(event, blame, news, culprit);
+  if (auto failure = failure_.take_end({event, blame, news, culprit, asked_timeout_})) report(std::move(*failure));
   abandon_channel(mode);
   requester_.flush(blame.blamed_send, culprit);
   responder_.flush(blame.blamed_recv);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
   hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};
   static_cast<void>(keep(private_data, last.private_data));  // a refusal counts for more than what came with it
-  tell(std::move(last));
-  release_news();
+  news_.tell(std::move(last));
+  news_.release();
 }
 
 // An end that the consumer forces does not wait for a peer that takes nothing.
@@ -277,7 +262,7 @@ CloseMode QueuePair::farewell_of(QueuePairEvent event) {
 // An orderly close then carries it; half a message can only be dropped.
 CloseMode QueuePair::say_farewell() {
   base::require_lock(locks::kBaton);
-  if (!is_open() || outgoing_ != Outgoing::kNothing) return CloseMode::kAbrupt;
+  if (!is_open() || !outgoing_.is_nothing()) return CloseMode::kAbrupt;
   const auto count = responder_.unacknowledged();
   if (!count) return CloseMode::kOrderly;
   const transport::Message ack{
@@ -287,10 +272,7 @@ CloseMode QueuePair::say_farewell() {
 
 void QueuePair::abandon_channel(CloseMode mode) {
   base::require_lock(locks::kBaton);
-  outgoing_ = Outgoing::kNothing;
-  is_blocked_ = is_cut_off_ = false;
-  was_response_ = false;
-  objection_.reset();
+  outgoing_.reset();
   end_short_sends();
   if (!channel_) return;
   channel_->close(mode);

@@ -30,22 +30,45 @@ inline void write_entry(const hca::SendRequest& request, std::uint32_t length, c
                          .found = {found.removals, found.place}};
 }
 
-}  // namespace
-
-// With the posting lock.
-inline AccessError QueuePair::check_local(const hca::SendRequest& request, ResolvedSegment& found) {
-  if (hca::written_right(request.opcode) != 0) return check_written(request, found);
-  return send_regions_.check(memory_, request.local, kLocalRead, found);
-}
-
 // A read into a window may be posted behind the bind that will open it. Whether it will is asked first: a bind
 // carried out meanwhile has then published its key by the time of the check.
-[[gnu::noinline]] AccessError QueuePair::check_written(const hca::SendRequest& request, ResolvedSegment& found) const {
+[[gnu::noinline]] AccessError check_written(const MemoryView& memory, const hca::SendRequest& request,
+                                            ResolvedSegment& found) {
   const bool may_open_yet = request.opcode == hca::SendOpcode::kReadToWindow && !request.local.empty() &&
-                            memory_.table.is_reserved(request.local.front().lkey);
-  const AccessError fault = check_segments(memory_, request.local, local_rights(request.opcode), found);
+                            memory.table.is_reserved(request.local.front().lkey);
+  const AccessError fault = check_segments(memory, request.local, local_rights(request.opcode), found);
   return fault == AccessError::kBadKey && may_open_yet ? AccessError::kNone : fault;
 }
+
+// With the posting lock.
+inline AccessError check_local(const MemoryView& memory, RegionCache& regions, const hca::SendRequest& request,
+                               ResolvedSegment& found) {
+  if (hca::written_right(request.opcode) != 0) return check_written(memory, request, found);
+  return regions.check(memory, request.local, kLocalRead, found);
+}
+
+// `stream` is the queue pair's number. The key; 0 of an unbind.
+hca::Result<std::uint32_t> reserve_key(MemoryTable& table, std::uint32_t stream, const hca::BindRequest& request,
+                                       WindowState& window) {
+  if (request.length == 0) return std::uint32_t{0};
+  const bool is_narrow = window.scope() == hca::WindowScope::kQueuePair;
+  std::uint32_t key = 0;
+  const AccessError fault = table.reserve({.region = request.lkey,
+                                           .address = request.address,
+                                           .length = request.length,
+                                           .access = request.access,
+                                           .is_zero_based = (request.access & hca::kZeroBased) != 0,
+                                           .domain = window.domain(),
+                                           .stream = is_narrow ? stream : 0,
+                                           .note = request.note,
+                                           .window = &window},
+                                          key);
+  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
+  if (key == 0) return hca::fail(hca::Error::kLimitReached);
+  return key;
+}
+
+}  // namespace
 
 hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   bool is_done = false;
@@ -60,7 +83,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
     }
     if (hca::awaits_response(request.opcode) && limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
     ResolvedSegment found;
-    const AccessError fault = check_local(request, found);
+    const AccessError fault = check_local(memory_, send_regions_, request, found);
     if (fault != AccessError::kNone) return hca::fail(error_of(fault));
     const auto bytes = static_cast<std::uint32_t>(length);
     is_done = direct_.is_open() && post_directly(request, bytes);
@@ -98,25 +121,6 @@ bool QueuePair::send_at_once() {
   return is_done;
 }
 
-hca::Result<std::uint32_t> QueuePair::reserve_key(const hca::BindRequest& request, WindowState& window) {
-  if (request.length == 0) return std::uint32_t{0};
-  const bool is_narrow = window.scope() == hca::WindowScope::kQueuePair;
-  std::uint32_t key = 0;
-  const AccessError fault = memory_.table.reserve({.region = request.lkey,
-                                                   .address = request.address,
-                                                   .length = request.length,
-                                                   .access = request.access,
-                                                   .is_zero_based = (request.access & hca::kZeroBased) != 0,
-                                                   .domain = window.domain(),
-                                                   .stream = is_narrow ? nic_.stream : 0,
-                                                   .note = request.note,
-                                                   .window = &window},
-                                                  key);
-  if (fault != AccessError::kNone) return hca::fail(error_of(fault));
-  if (key == 0) return hca::fail(hca::Error::kLimitReached);
-  return key;
-}
-
 hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
   if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
   if (!hca::is_well_formed(request)) return hca::fail(hca::Error::kInvalidArgument);
@@ -127,7 +131,7 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
     const std::lock_guard lock(send_mutex_);
     if (!hca::takes_sends(state())) return hca::fail(hca::Error::kInvalidState);
     if (requester_.queue().is_full()) return hca::fail(hca::Error::kLimitReached);
-    const auto reserved = reserve_key(request, window);
+    const auto reserved = reserve_key(memory_.table, nic_.stream, request, window);
     if (!reserved) return reserved;
     key = reserved.value();
     window.retain();
