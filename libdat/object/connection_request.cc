@@ -82,8 +82,8 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
   SOFTDAT_DEBUG_CHECK(evd.takes(kCrStream), "the EVD of a service point takes connection requests", evd.streams());
   InterfaceAdapter& ia = service_point.ia();
   const bool is_datagram = hca::asks_for_datagrams(*request);
-  ia.count(ia_counter::kCr);
-  ia.count(ia_counter::kRequestReceived);
+  ia.counters().add(ia_counter::kCr);
+  ia.counters().add(ia_counter::kRequestReceived);
   const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep, communicator);
   if (self == nullptr) return false;
   Adoption adoption(ia, self, Maker::kProvider);
@@ -105,7 +105,7 @@ Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::s
   if (const Status status = cr->accept_with(ep, private_data); !status.ok()) return status;
   claim.keep();
   cr->is_accepted_.store(true);
-  cr->ia().count(ia_counter::kCrAccepted);
+  cr->ia().counters().add(ia_counter::kCrAccepted);
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }
@@ -139,8 +139,8 @@ Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std:
     return insufficient_resources(StatusDetail::kResourceMemory);
   }
   claim.keep();
-  cr->ia().count(ia_counter::kCrRejected);
-  cr->ia().count(ia_counter::kRejectSent);
+  cr->ia().counters().add(ia_counter::kCrRejected);
+  cr->ia().counters().add(ia_counter::kRejectSent);
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }

@@ -52,7 +52,7 @@ Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, 
     const Status status = create(ia, candidate, evd, provider_makes_endpoints, psp);
     if (status.ok()) {
       conn_qual = candidate;
-      ia.count(ia_counter::kPspCreateAny);
+      ia.counters().add(ia_counter::kPspCreateAny);
     }
     return status;
   };
