@@ -135,10 +135,6 @@ struct Counters {
   std::uint64_t (*read)(object::Object& object, std::size_t which, bool reset);
 };
 
-std::uint64_t read_of_evd(object::Object& object, std::size_t which, bool reset) {
-  return static_cast<EventDispatcher&>(object).counter(which, reset);
-}
-
 template <typename T>
 std::uint64_t read_counter(object::Object& object, std::size_t which, bool reset) {
   return static_cast<T&>(object).counters().counter(which, reset);
@@ -151,7 +147,7 @@ std::optional<Counters> counters_of(Kind kind) {
     case Kind::kEp:
       return Counters{"ep", kEpNames, read_counter<Endpoint>};
     case Kind::kEvd:
-      return Counters{"evd", kEvdNames, read_of_evd};
+      return Counters{"evd", kEvdNames, read_counter<EventDispatcher>};
     default:
       return std::nullopt;
   }

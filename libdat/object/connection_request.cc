@@ -23,8 +23,8 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 void tell_backlog(std::uint64_t conn_qual, const EventDispatcher& evd) {
   if (!base::are_words_wanted()) return;
   base::say("a request to connect to connection qualifier " + std::to_string(conn_qual) +
-            " is refused: the EVD of the service point is full, " + std::to_string(evd.qlen()) + " of " +
-            std::to_string(evd.qlen()) +
+            " is refused: the EVD of the service point is full, " + std::to_string(evd.queue().length()) + " of " +
+            std::to_string(evd.queue().length()) +
             ". Create it with a longer queue (evd_min_qlen), or take requests out faster. See dat_evd_create(3).");
 }
 
@@ -79,7 +79,8 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
                                  std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
                                  const Communicator& communicator) {
   base::check(request != nullptr, "a service point announces a request");
-  SOFTDAT_DEBUG_CHECK(evd.takes(kCrStream), "the EVD of a service point takes connection requests", evd.streams());
+  SOFTDAT_DEBUG_CHECK(evd.streams().takes(kCrStream), "the EVD of a service point takes connection requests",
+                      evd.streams().kinds());
   InterfaceAdapter& ia = service_point.ia();
   const bool is_datagram = hca::asks_for_datagrams(*request);
   ia.counters().add(ia_counter::kCr);

@@ -74,7 +74,7 @@ Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
   if (opening.async_is_elsewhere) return kOk;
   EventDispatcher* given = opening.async_evd;
   if (given == nullptr) return EventDispatcher::create_async(*this, opening.async_qlen, async_evd_);
-  if (!given->takes(kAsyncStream) || &given->device() != device_.get() || !given->add_stream()) {
+  if (!given->streams().takes(kAsyncStream) || &given->ia().device() != device_.get() || !given->streams().add()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdAsync);
   }
   async_evd_ = std::static_pointer_cast<EventDispatcher>(given->shared_from_this());
@@ -111,7 +111,7 @@ void InterfaceAdapter::detach() {
     async_evd = std::move(async_evd_);
     upcalls = std::move(upcalls_);
   }
-  if (async_evd != nullptr && is_async_evd_shared_) async_evd->remove_stream();
+  if (async_evd != nullptr && is_async_evd_shared_) async_evd->streams().remove();
   shown_.reset();
 }
 
