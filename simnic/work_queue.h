@@ -12,15 +12,13 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <span>
 
 #include "base/call.h"
 #include "base/words.h"
 #include "hca/types.h"
 #include "simnic/located.h"
+#include "simnic/zeroed_array.h"
 
 namespace softdat::simnic {
 
@@ -58,12 +56,11 @@ class WorkQueue {
   WorkQueue(std::uint32_t capacity, std::uint32_t max_segments)
       : capacity_(std::bit_ceil(std::max(capacity, 1u))),
         max_segments_(max_segments),
-        entries_(allocate<Entry>(capacity_)),
-        segments_(allocate<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
-        places_(base::are_words_wanted() ? allocate<std::atomic<const void*>>(capacity_) : nullptr) {}
+        entries_(make_zeroed_array<Entry>(capacity_)),
+        segments_(make_zeroed_array<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
+        places_(base::are_words_wanted() ? make_zeroed_array<std::atomic<const void*>>(capacity_) : nullptr) {}
 
   std::uint32_t capacity() const { return capacity_; }
-  std::uint32_t max_segments() const { return max_segments_; }
 
   // Any thread. Requests are numbered from 0 for the life of the queue.
   std::uint64_t posted() const { return posted_.load(std::memory_order_seq_cst); }
@@ -74,7 +71,7 @@ class WorkQueue {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(posted() - done, capacity_));
   }
 
-  // With the posting lock. REQUIRES of push(): room, and at most max_segments() segments. `order`: sequentially
+  // With the posting lock. REQUIRES of push(): room, and at most `max_segments` segments. `order`: sequentially
   // consistent if the caller then decides whether to ring; release is enough if it always rings.
   bool is_full() {
     const std::uint64_t waiting = posted_.load(std::memory_order_relaxed) - completed();
@@ -144,16 +141,6 @@ class WorkQueue {
   }
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  // Zeroed lazily by the kernel when large: a deep queue costs what is used of it.
-  template <typename T>
-  static std::unique_ptr<T[], Free> allocate(std::size_t count) {
-    void* memory = std::calloc(count, sizeof(T));
-    if (memory == nullptr) throw std::bad_alloc();
-    return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
-  }
   // Nearly always there is one.
   static void copy(std::span<const hca::Segment> segments, hca::Segment* to) {
     if (segments.size() == 1) [[likely]]
@@ -173,9 +160,9 @@ class WorkQueue {
   // Fixed after construction.
   const std::uint32_t capacity_;
   const std::uint32_t max_segments_;
-  const std::unique_ptr<Entry[], Free> entries_;
-  const std::unique_ptr<hca::Segment[], Free> segments_;
-  const std::unique_ptr<std::atomic<const void*>[], Free> places_;  // null: words are not wanted
+  const ZeroedArray<Entry> entries_;
+  const ZeroedArray<hca::Segment> segments_;
+  const ZeroedArray<std::atomic<const void*>> places_;  // null: words are not wanted
   std::atomic<std::uint64_t> posted_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint32_t> high_water_{0};  // written with the posting lock; never above capacity_

@@ -58,10 +58,11 @@ DAT_RETURN evd_return_code(Status status) {
 }
 
 // The shape that the calls without further arguments share.
-DAT_RETURN call_on_evd(DAT_EVD_HANDLE evd_handle, Status (EventDispatcher::*function)()) {
+template <typename Call>
+DAT_RETURN call_on_evd(DAT_EVD_HANDLE evd_handle, Call call) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
-  return return_code((*evd.*function)());
+  return return_code(call(*evd));
 }
 
 }  // namespace
@@ -98,23 +99,23 @@ DAT_RETURN evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle) 
   if (!evd) return refuse_handle(kEvdHandle);
   const auto cno = pin_handle<ConsumerNotification>(cno_handle);
   if (cno_handle != nullptr && !cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
-  return return_code(evd->modify_cno(cno.get()));
+  return return_code(evd->cno_trigger().modify_cno(cno.get()));
 }
 
 DAT_RETURN evd_enable(DAT_EVD_HANDLE evd) {
-  return call_on_evd(evd, &EventDispatcher::enable);
+  return call_on_evd(evd, [](EventDispatcher& it) { return it.cno_trigger().enable(); });
 }
 
 DAT_RETURN evd_disable(DAT_EVD_HANDLE evd) {
-  return call_on_evd(evd, &EventDispatcher::disable);
+  return call_on_evd(evd, [](EventDispatcher& it) { return it.cno_trigger().disable(); });
 }
 
 DAT_RETURN evd_set_unwaitable(DAT_EVD_HANDLE evd) {
-  return call_on_evd(evd, &EventDispatcher::set_unwaitable);
+  return call_on_evd(evd, [](EventDispatcher& it) { return it.waiting().set_unwaitable(); });
 }
 
 DAT_RETURN evd_clear_unwaitable(DAT_EVD_HANDLE evd) {
-  return call_on_evd(evd, &EventDispatcher::clear_unwaitable);
+  return call_on_evd(evd, [](EventDispatcher& it) { return it.waiting().clear_unwaitable(); });
 }
 
 [[gnu::noinline]] static DAT_RETURN wait_for_event(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
@@ -128,7 +129,7 @@ DAT_RETURN evd_clear_unwaitable(DAT_EVD_HANDLE evd) {
     if (threshold <= 0) return refuse_argument(3);
     if (event == nullptr) return refuse_argument(4);
     if (nmore == nullptr) return refuse_argument(5);
-    status = evd->wait(timeout, threshold, taken, left);
+    status = evd->waiting().wait(timeout, threshold, taken, left);
   }
   SOFTDAT_DEBUG_CHECK(!status.ok() || taken.evd == evd_handle, "a wait that succeeds brings an event of its EVD");
   // The EVD must not be pinned here: if `event` is a wrong address, a handler of SIGSEGV may jump out of the call.
@@ -146,7 +147,7 @@ DAT_RETURN evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT min_qlen) {
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
   if (!evd) return refuse_handle(kEvdHandle);
   if (min_qlen <= 0) return refuse_argument(2);
-  return answer_of([&] { return evd->resize(min_qlen); });
+  return answer_of([&] { return evd->queue().resize(min_qlen); });
 }
 
 DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {

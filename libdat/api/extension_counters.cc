@@ -136,22 +136,18 @@ struct Counters {
 };
 
 template <typename T>
-std::uint64_t read_of(object::Object& object, std::size_t which, bool reset) {
-  return static_cast<T&>(object).counter(which, reset);
-}
-
-std::uint64_t read_of_ep(object::Object& object, std::size_t which, bool reset) {
-  return static_cast<Endpoint&>(object).counters().counter(which, reset);
+std::uint64_t read_counter(object::Object& object, std::size_t which, bool reset) {
+  return static_cast<T&>(object).counters().counter(which, reset);
 }
 
 std::optional<Counters> counters_of(Kind kind) {
   switch (kind) {
     case Kind::kIa:
-      return Counters{"ia", kIaNames, read_of<InterfaceAdapter>};
+      return Counters{"ia", kIaNames, read_counter<InterfaceAdapter>};
     case Kind::kEp:
-      return Counters{"ep", kEpNames, read_of_ep};
+      return Counters{"ep", kEpNames, read_counter<Endpoint>};
     case Kind::kEvd:
-      return Counters{"evd", kEvdNames, read_of<EventDispatcher>};
+      return Counters{"evd", kEvdNames, read_counter<EventDispatcher>};
     default:
       return std::nullopt;
   }

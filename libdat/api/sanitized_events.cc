@@ -140,7 +140,7 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   const SpokenCall spoken("dat_evd_wait evd_handle timeout threshold event n_more_events", call.site());
   make_void(*event);
   object::Event taken;
-  const Status status = evd->wait(timeout, threshold, taken, *nmore);
+  const Status status = evd->waiting().wait(timeout, threshold, taken, *nmore);
   if (status.ok()) write_watched(taken, *event);
   note([&](Ledger& ledger) {
     if (status.ok()) {

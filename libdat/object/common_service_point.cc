@@ -53,7 +53,7 @@ CommonServicePoint::CommonServicePoint(InterfaceAdapter& ia, const Communicator&
 
 Status CommonServicePoint::create(InterfaceAdapter& ia, const Communicator& communicator, const SocketAddress& address,
                                   EventDispatcher& evd, Handle& csp) {
-  if (!evd.takes(kCrStream) || &evd.device() != &ia.device()) {
+  if (!evd.streams().takes(kCrStream) || &evd.ia().device() != &ia.device()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   }
   if (const Status status = check_communicator(ia, communicator); !status.ok()) return status;
@@ -68,13 +68,13 @@ Status CommonServicePoint::create(InterfaceAdapter& ia, const Communicator& comm
 }
 
 Status CommonServicePoint::start_listening() {
-  if (!evd_->add_stream()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
+  if (!evd_->streams().add()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   // Both families have it in the same place.
   const std::uint16_t port = ntohs(address_.inet.sin_port);
   const Status status = port != 0 ? listen_at(port)
                                   : try_free_qualifiers([&](std::uint16_t candidate) { return listen_at(candidate); },
                                                         StatusType::kPortInUse);
-  if (!status.ok()) evd_->remove_stream();
+  if (!status.ok()) evd_->streams().remove();
   return status;
 }
 
@@ -98,7 +98,7 @@ Status CommonServicePoint::free(Pin<CommonServicePoint> csp) {
 void CommonServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
-  evd_->remove_stream();
+  evd_->streams().remove();
 }
 
 CommonServicePointParameters CommonServicePoint::query() const {

@@ -23,8 +23,8 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 void tell_backlog(std::uint64_t conn_qual, const EventDispatcher& evd) {
   if (!base::are_words_wanted()) return;
   base::say("a request to connect to connection qualifier " + std::to_string(conn_qual) +
-            " is refused: the EVD of the service point is full, " + std::to_string(evd.qlen()) + " of " +
-            std::to_string(evd.qlen()) +
+            " is refused: the EVD of the service point is full, " + std::to_string(evd.queue().length()) + " of " +
+            std::to_string(evd.queue().length()) +
             ". Create it with a longer queue (evd_min_qlen), or take requests out faster. See dat_evd_create(3).");
 }
 
@@ -79,11 +79,12 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
                                  std::unique_ptr<hca::ConnectionRequest> request, std::shared_ptr<Endpoint> ep,
                                  const Communicator& communicator) {
   base::check(request != nullptr, "a service point announces a request");
-  SOFTDAT_DEBUG_CHECK(evd.takes(kCrStream), "the EVD of a service point takes connection requests", evd.streams());
+  SOFTDAT_DEBUG_CHECK(evd.streams().takes(kCrStream), "the EVD of a service point takes connection requests",
+                      evd.streams().kinds());
   InterfaceAdapter& ia = service_point.ia();
   const bool is_datagram = hca::asks_for_datagrams(*request);
-  ia.count(ia_counter::kCr);
-  ia.count(ia_counter::kRequestReceived);
+  ia.counters().add(ia_counter::kCr);
+  ia.counters().add(ia_counter::kRequestReceived);
   const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep, communicator);
   if (self == nullptr) return false;
   Adoption adoption(ia, self, Maker::kProvider);
@@ -105,7 +106,7 @@ Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::s
   if (const Status status = cr->accept_with(ep, private_data); !status.ok()) return status;
   claim.keep();
   cr->is_accepted_.store(true);
-  cr->ia().count(ia_counter::kCrAccepted);
+  cr->ia().counters().add(ia_counter::kCrAccepted);
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }
@@ -139,8 +140,8 @@ Status ConnectionRequest::reject(Pin<ConnectionRequest> cr, std::span<const std:
     return insufficient_resources(StatusDetail::kResourceMemory);
   }
   claim.keep();
-  cr->ia().count(ia_counter::kCrRejected);
-  cr->ia().count(ia_counter::kRejectSent);
+  cr->ia().counters().add(ia_counter::kCrRejected);
+  cr->ia().counters().add(ia_counter::kRejectSent);
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }

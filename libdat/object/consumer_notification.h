@@ -82,7 +82,7 @@ class ConsumerNotification final : public Object {
 
   base::EventCount wake_;
 
-  // Guarded by mutex_ (taken after an EVD's lock).
+  // Guarded by mutex_ (taken after that of an EVD's CnoTrigger).
   mutable base::Mutex<locks::kConsumerNotification> mutex_;
   NotificationDescriptor descriptor_;  // readable while is_triggered_; open or not since creation
   WaitAgent agent_;

@@ -5,6 +5,7 @@
 
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/hca_status.h"
+#include "libdat/object/interface_adapter.h"
 #include "libdat/object/limit.h"
 #include "libdat/object/protection_zone.h"
 #include "libdat/object/shared_receive_queue.h"
@@ -41,8 +42,8 @@ Status EndpointBinding::join() {
   }
   const auto join_evd = [&](EventDispatcher* evd, bool& is_in, NotifyMode mode, StatusDetail handle) -> Status {
     if (evd == nullptr) return kOk;
-    if (&evd->device() != device_.get()) return invalid_handle(handle);
-    const Status status = evd->add_dto_stream(mode, handle);
+    if (&evd->ia().device() != device_.get()) return invalid_handle(handle);
+    const Status status = evd->streams().add_dto(mode, handle);
     is_in = status.ok();
     return status;
   };
@@ -58,10 +59,10 @@ Status EndpointBinding::join() {
 
 void EndpointBinding::leave() {
   if (std::exchange(is_in_request_evd_, false)) {
-    config_.request_evd->remove_dto_stream(request_mode_of(config_.attributes));
+    config_.request_evd->streams().remove_dto(request_mode_of(config_.attributes));
   }
   if (std::exchange(is_in_recv_evd_, false)) {
-    config_.recv_evd->remove_dto_stream(recv_mode_of(config_.attributes));
+    config_.recv_evd->streams().remove_dto(recv_mode_of(config_.attributes));
   }
   if (std::exchange(is_in_pz_, false)) config_.pz->remove_user();
 }
@@ -86,7 +87,7 @@ Status EndpointBinding::make_swallowed() {
 Status EndpointBinding::make_queue_pair(const EndpointSinks& sinks) {
   if (const Status status = make_swallowed(); !status.ok()) return status;
   const auto queue_of = [&](const std::shared_ptr<EventDispatcher>& evd) {
-    return evd == nullptr ? &swallowed_->queue() : evd->completion_queue();
+    return evd == nullptr ? &swallowed_->queue() : evd->queue().completion_queue();
   };
   const hca::QueuePairConfig config{.pd = &config_.pz->domain(),
                                     .send_cq = queue_of(config_.request_evd),

@@ -75,7 +75,7 @@ Status EndpointConnection::try_connect(const ConnectRequest& request) {
   note_peer(peer_at(request.remote, request.conn_qual, request.communicator));
   counters_.note_change();
   counters_.add(ep_counter::kConnect);
-  ep_.ia().count(ia_counter::kRequestSent);
+  ep_.ia().counters().add(ia_counter::kRequestSent);
   std::lock_guard lock(mutex_);
   origin_ = Origin{request.remote, request.conn_qual, request.flags, request.communicator};
   return kOk;
@@ -119,7 +119,7 @@ Status EndpointConnection::disconnect(bool is_graceful) {
   if (outcome) {
     counters_.note_change();
     counters_.add(ep_counter::kDisconnect);
-    ep_.ia().count(ia_counter::kDisconnectSent);
+    ep_.ia().counters().add(ia_counter::kDisconnectSent);
     return kOk;
   }
   if (outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
@@ -186,7 +186,7 @@ Status EndpointConnection::accept(hca::ConnectionRequest& request, Reservation h
   if (outcome) {
     note_peer(peer_at(remote, remote.port, communicator));
     counters_.note_change();
-    ep_.ia().count(ia_counter::kReplySent);
+    ep_.ia().counters().add(ia_counter::kReplySent);
     release_reservation();
     return kOk;
   }
@@ -205,22 +205,22 @@ void EndpointConnection::count_ending(ConnectionResult result) const {
   const bool is_active = is_active_.load();
   switch (result) {
     case ConnectionResult::kEstablished:
-      ep_.ia().count(is_active ? ia_counter::kReplyReceived : ia_counter::kReadyReceived);
-      ep_.ia().count(is_active ? ia_counter::kActiveEstablished : ia_counter::kPassiveEstablished);
-      if (is_active) ep_.ia().count(ia_counter::kReadySent);
+      ep_.ia().counters().add(is_active ? ia_counter::kReplyReceived : ia_counter::kReadyReceived);
+      ep_.ia().counters().add(is_active ? ia_counter::kActiveEstablished : ia_counter::kPassiveEstablished);
+      if (is_active) ep_.ia().counters().add(ia_counter::kReadySent);
       return;
     case ConnectionResult::kPeerRejected:
-      return ep_.ia().count(ia_counter::kRejectReceived);
+      return ep_.ia().counters().add(ia_counter::kRejectReceived);
     case ConnectionResult::kNonPeerRejected:
-      return ep_.ia().count(ia_counter::kRefused);
+      return ep_.ia().counters().add(ia_counter::kRefused);
     case ConnectionResult::kDisconnected:
-      return ep_.ia().count(ia_counter::kDisconnectReceived);
+      return ep_.ia().counters().add(ia_counter::kDisconnectReceived);
     case ConnectionResult::kTimedOut:
-      return ep_.ia().count(ia_counter::kTimedOut);
+      return ep_.ia().counters().add(ia_counter::kTimedOut);
     case ConnectionResult::kAcceptCompletionError:
     case ConnectionResult::kBroken:
     case ConnectionResult::kUnreachable:
-      return ep_.ia().count(ia_counter::kError);
+      return ep_.ia().counters().add(ia_counter::kError);
   }
 }
 

@@ -70,7 +70,7 @@ void EndpointExchanges::tell_failure(const hca::DatagramEvent& event) const try 
 void EndpointExchanges::begin(const hca::DatagramEvent& event, EventDispatcher& evd) {
   const DatagramNotice notice = make_notice(event);
   tell_failure(event);
-  if (notice.address_handle != nullptr) ep_.ia().count(ia_counter::kAddressResolved);
+  if (notice.address_handle != nullptr) ep_.ia().counters().add(ia_counter::kAddressResolved);
   if (evd.post({nullptr, notice}) || notice.address_handle == nullptr) return;
   // Nobody will ever hear of the handle.
   if (auto unheard = pin_handle<AddressHandle>(notice.address_handle)) {

@@ -91,7 +91,7 @@ void EndpointSettings::end() {
     const std::lock_guard lock(mutex_);
     connect_evd = std::move(connect_evd_);
   }
-  if (connect_evd != nullptr) connect_evd->remove_stream();
+  if (connect_evd != nullptr) connect_evd->streams().remove();
 }
 
 const EndpointAttributes& EndpointSettings::attributes_locked() const {
@@ -256,8 +256,8 @@ Status EndpointSettings::succeed_binding(hca::QueuePair* heritage, const Binding
 
 Status EndpointSettings::set_connect_evd(EventDispatcher* evd) {
   if (evd != nullptr) {
-    const bool is_good = evd->takes(kConnectionStream) && &evd->device() == device_.get();
-    if (!is_good || !evd->add_stream()) {
+    const bool is_good = evd->streams().takes(kConnectionStream) && &evd->ia().device() == device_.get();
+    if (!is_good || !evd->streams().add()) {
       return invalid_handle(StatusDetail::kInvalidHandleEvdConn);
     }
   }
@@ -266,7 +266,7 @@ Status EndpointSettings::set_connect_evd(EventDispatcher* evd) {
     std::lock_guard lock(mutex_);
     connect_evd_.swap(other);
   }
-  if (other != nullptr) other->remove_stream();
+  if (other != nullptr) other->streams().remove();
   return kOk;
 }
 

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EVD: collects the events of several streams. DTO completions wait in a completion queue of the device, all other
-// events in a ring of the same length.
+// EVD: collects the events of several streams.
+//
+// The EVD is made of parts, one for each concern, that it owns by value and gives out. Each says in its header what it
+// does and what it refuses: queue (where events wait), streams (what feeds it), CNO trigger, waiting (what an arrival
+// unblocks). The EVD itself is the handle's object and the sink of its completion queue: it puts events in and takes
+// them out.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
-#include "base/clock.h"
 #include "base/counter_file.h"
-#include "base/event_count.h"
 #include "hca/device.h"
-#include "libdat/object/counters.h"
+#include "libdat/object/cno_trigger.h"
 #include "libdat/object/event.h"
-#include "libdat/object/event_ring.h"
+#include "libdat/object/event_counters.h"
+#include "libdat/object/event_queue.h"
 #include "libdat/object/event_stream.h"
+#include "libdat/object/event_wait.h"
+#include "libdat/object/feeding_streams.h"
 #include "libdat/object/handle_table.h"
-#include "libdat/object/lock_places.h"
 #include "libdat/object/object.h"
 #include "libdat/object/status.h"
-#include "libdat/object/use_count.h"
 
 namespace softdat::object {
 
@@ -44,8 +45,8 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // events wait here are refused.
   static Status free(Pin<EventDispatcher> evd);
 
-  // dat_evd_dequeue. QUEUE_EMPTY (bare for DTO and RMR EVDs); INVALID_STATE while a thread is blocked in wait(). If
-  // there is no event it makes the device's progress and looks again.
+  // dat_evd_dequeue. QUEUE_EMPTY (bare for DTO and RMR EVDs); INVALID_STATE while a thread waits. If there
+  // is no event it makes the device's progress and looks again.
   Status dequeue(Event& event);
 
   // The fast path of dequeue(): a completion reaches the caller without becoming an Event. kNothing: the answer is
@@ -55,56 +56,28 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   // Stock providers return this bare code for EVDs with DTO or RMR streams, and a stock program compares with it.
   static constexpr Status no_completion() { return queue_empty(true); }
 
-  // dat_evd_wait. Writes `event` on success, `nmore` also on TIMEOUT_EXPIRED and INTERRUPTED_CALL. REQUIRES: the
-  // cancellation of the thread was deferred before the EVD was pinned (cancellation_shield.h).
-  Status wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore);
-
   // dat_evd_post_se. QUEUE_FULL: no effect and no asynchronous error. INVALID_HANDLE: the EVD takes no software events.
   Status post_software(void* pointer);
-
-  Status enable();                               // dat_evd_enable
-  Status disable();                              // dat_evd_disable
-  Status set_unwaitable();                       // dat_evd_set_unwaitable
-  Status clear_unwaitable();                     // dat_evd_clear_unwaitable
-  Status modify_cno(ConsumerNotification* cno);  // dat_evd_modify_cno; null detaches
-  Status resize(std::int32_t min_qlen);          // dat_evd_resize
-  EventDispatcherParameters query() const;       // dat_evd_query
-
-  // A counter of evd_counter. Resets it if asked.
-  std::uint64_t counter(std::size_t which, bool reset);
-  // What the tools of the user see of the EVD (counter_publisher.h).
-  base::EvdRecord counters_now();
-
-  // --- For the other objects of this room ---
-
-  std::uint32_t streams() const { return streams_; }
-  bool takes(std::uint32_t streams) const { return (streams_ & streams) == streams; }
-  std::int32_t qlen() const { return qlen_.load(std::memory_order_relaxed); }
-  // How many events wait to be dequeued, of one moment.
-  std::int32_t pending() const { return count(); }
-  // Whether it has lost a completion for want of room.
-  bool has_overflowed() const { return has_overflowed_.load(std::memory_order_relaxed); }
-  hca::Device& device() const { return *device_; }
-  // Null if the EVD takes no DTO or RMR streams.
-  hca::CompletionQueue* completion_queue() const { return cq_.get(); }
-
-  // Adds and removes a stream that feeds the EVD. False if the EVD is being freed.
-  [[nodiscard]] bool add_stream() { return streams_in_use_.try_acquire(); }
-  void remove_stream() { streams_in_use_.release(); }
-
-  // The same for a completion stream of an endpoint. INVALID_HANDLE with `handle` if the EVD is being freed or takes no
-  // DTO stream.
-  Status add_dto_stream(NotifyMode mode, StatusDetail handle);
-  void remove_dto_stream(NotifyMode mode);
 
   // Adds an event of a stream other than DTO, and fills in `event.evd`. False if the ring is full: the event is lost,
   // and the IA's asynchronous EVD gets an overflow event once, unless it was a connection request.
   bool post(Event event);
 
+  // The parts. They last as long as the EVD.
+  EventQueue& queue() { return queue_; }
+  const EventQueue& queue() const { return queue_; }
+  FeedingStreams& streams() { return streams_; }
+  const FeedingStreams& streams() const { return streams_; }
+  CnoTrigger& cno_trigger() { return cno_trigger_; }
+  EventWait& waiting() { return waiting_; }
+  EventCounters& counters() { return counters_; }
+
+  EventDispatcherParameters query() const;  // dat_evd_query
+  // What the tools of the user see of the EVD (counter_publisher.h).
+  base::EvdRecord counters_now();
+
  private:
-  class Waiter;
   EventDispatcher(InterfaceAdapter& ia, std::uint32_t streams);
-  Status set_up(std::int32_t qlen, ConsumerNotification* cno);
 
   // hca::CompletionSink
   void on_completion() override;
@@ -113,63 +86,13 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   void on_closing() override;
   void detach() override;
 
-  // event_dispatcher.cc
   Status dequeue_other(Event& event);
-  bool take(Event& event);
-  bool take_completion(Event& event);
-  bool take_in_order(Event& event);
-  std::int32_t count() const;
-  std::int32_t count_left(std::int32_t threshold) const;
-  void arm();
-  bool note_modes_locked();
-  void notify_waiter();
-  void notify_arrival(std::uint64_t number);
-  void trigger_cno_unless_empty();
-  void trigger_cno();
-  void report_overflow();
-  void tell_overflow() const;
-  void discard_events();
 
-  // event_wait.cc
-  Status check_wait(std::int32_t threshold) const;
-  Status wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event, std::int32_t& nmore);
-  bool must_leave() const { return is_closing_.load() || is_unwaitable_.load(); }
-  bool is_worth_waking(std::int32_t threshold) const;
-  base::WakeReason await_news(base::Time deadline, std::int32_t threshold);
-  bool spin(base::Time deadline, std::int32_t threshold);
-
-  // Fixed after set_up().
-  const std::uint32_t streams_;
-  std::shared_ptr<hca::Device> device_;
-  std::unique_ptr<hca::CompletionQueue> cq_;  // null without DTO and RMR streams
-  bool is_nasty_ = false;                     // the device is
-  base::EventCount own_wake_;
-  base::EventCount* wake_ = &own_wake_;  // the completion queue's, if there is one
-
-  // Written by several threads; event_wait.cc says which accesses pair.
-  std::atomic<std::int32_t> qlen_{0};
-  std::atomic<bool> has_waiter_{false};
-  std::atomic<bool> is_unwaitable_{false};
-  std::atomic<bool> is_closing_{false};
-  std::atomic<bool> was_notified_{false};  // a notifying event came since the wait began
-  std::atomic<bool> has_overflowed_{false};
-  std::atomic<NotifyMode> mode_{NotifyMode::kThreshold};  // modes_.strictest()
-  std::atomic<bool> is_solicited_only_{false};            // modes_.are_all_solicited()
-  std::atomic<std::uint32_t> spin_ns_{20'000};
-  UseCount streams_in_use_;
-  CounterSet<evd_counter::kCount> counters_;
-
-  EventRing ring_;  // has its own lock
-
-  // Held by resize(), and by a thread that begins to wait for several events. Taken before all other locks.
-  base::Mutex<locks::kResize> resize_mutex_;
-  std::int32_t awaited_ = 0;  // guarded by resize_mutex_: how many events the waiter waits for, if more than one
-
-  // Guarded by mutex_ (taken before a CNO's lock, not held while a device is called).
-  mutable base::Mutex<locks::kEventDispatcher> mutex_;
-  std::shared_ptr<ConsumerNotification> cno_;
-  bool is_enabled_ = true;
-  StreamModes modes_;
+  EventQueue queue_;
+  EventCounters counters_;
+  FeedingStreams streams_;
+  CnoTrigger cno_trigger_{*this, streams_};
+  EventWait waiting_{queue_, streams_, cno_trigger_, counters_};
 };
 
 }  // namespace softdat::object

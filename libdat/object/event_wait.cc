@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// dat_evd_wait. One thread at a time owns the EVD while it blocks.
-//
-// Who pairs with whom: whoever adds an event (ring, completion queue), closes the EVD or makes it
-// unwaitable stores that first and calls wake_->notify() then; the waiter calls wake_->prepare()
-// first and looks at all of it then, so one of the two sees the other. has_waiter_ keeps other
-// consumers out and the CNO quiet; was_notified_ says that something came that is worth unblocking
-// for, which matters when not every completion is.
+#include "libdat/object/event_wait.h"
+
 #include <algorithm>
 
 #include "base/assert.h"
 #include "libdat/object/cancellable_sleep.h"
-#include "libdat/object/event_dispatcher.h"
+#include "libdat/object/cno_trigger.h"
+#include "libdat/object/event_queue.h"
+#include "libdat/object/feeding_streams.h"
 #include "libdat/object/refusal.h"
 #include "libdat/object/timeout.h"
 
@@ -28,58 +25,91 @@ Status refuse_second_waiter() {
 
 }  // namespace
 
-// The claim of the one thread that may block.
-class EventDispatcher::Waiter {
+// The claim of the one thread that may block. It leaves the EVD to others also when the thread is cancelled.
+class EventWait::Claim {
  public:
-  Waiter(EventDispatcher& evd, std::int32_t threshold) : evd_(evd), threshold_(threshold) {
-    if (threshold == 1) {
-      is_owner_ = !evd.has_waiter_.exchange(true);
-    } else {
-      claim_with_threshold();
-    }
+  Claim(EventWait& wait, std::int32_t threshold)
+      : wait_(wait), threshold_(threshold), is_owner_(!wait.has_waiter_.exchange(true)) {
+    if (is_owner_ && threshold > 1) has_room_ = wait.queue_.begin_awaiting(threshold);
   }
   // What came after the last look was kept from the CNO although nobody will see it: told now.
-  ~Waiter() {
+  ~Claim() {
     if (!is_owner_) return;
-    SOFTDAT_DEBUG_CHECK(evd_.has_waiter_.load(), "the EVD stays claimed while its waiter lives");
-    if (threshold_ > 1) {
-      const std::lock_guard lock(evd_.resize_mutex_);
-      evd_.awaited_ = 0;
-    }
-    evd_.has_waiter_.store(false);
-    if (evd_.was_notified_.load()) evd_.trigger_cno_unless_empty();
+    SOFTDAT_DEBUG_CHECK(wait_.has_waiter(), "the EVD stays claimed while its waiter lives");
+    if (threshold_ > 1) wait_.queue_.end_awaiting();
+    wait_.has_waiter_.store(false);
+    if (wait_.was_notified_.load()) wait_.trigger_cno_unless_empty();
   }
-  Waiter(const Waiter&) = delete;
-  Waiter& operator=(const Waiter&) = delete;
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
 
   bool is_owner() const { return is_owner_; }
   // Whether the queue is long enough, which it then remains.
   bool has_room() const { return has_room_; }
 
  private:
-  void claim_with_threshold() {
-    const std::lock_guard lock(evd_.resize_mutex_);
-    is_owner_ = !evd_.has_waiter_.exchange(true);
-    SOFTDAT_DEBUG_CHECK(!is_owner_ || evd_.awaited_ == 0, "events are awaited while there is a waiter only");
-    has_room_ = threshold_ <= evd_.qlen();
-    if (is_owner_ && has_room_) evd_.awaited_ = threshold_;
-  }
-
-  EventDispatcher& evd_;
+  EventWait& wait_;
   const std::int32_t threshold_;
-  bool is_owner_ = false;
+  const bool is_owner_;
   bool has_room_ = true;
 };
 
-Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore) {
+EventWait::EventWait(EventQueue& queue, const FeedingStreams& streams, CnoTrigger& cno_trigger, EventCounters& counters)
+    : queue_(queue),
+      streams_(streams),
+      cno_trigger_(cno_trigger),
+      counters_(counters),
+      is_nasty_(queue.device().attributes().nasty != 0) {}
+
+Status EventWait::set_unwaitable() {
+  is_unwaitable_.store(true);
+  queue_.event_count().notify();
+  return kOk;
+}
+
+Status EventWait::clear_unwaitable() {
+  is_unwaitable_.store(false);
+  return kOk;
+}
+
+void EventWait::close() {
+  SOFTDAT_DEBUG_CHECK(!is_closed_.load(), "an EVD is closed once");
+  is_closed_.store(true);
+  queue_.event_count().notify();
+}
+
+void EventWait::unblock_waiter() {
+  was_notified_.store(true);
+  queue_.event_count().notify();
+}
+
+// The CNO is not triggered for an event that a waiter takes, nor for one that somebody has taken in the meantime. The
+// waiter is asked for first: one that takes the event and leaves between the two looks has left nothing behind. What a
+// waiter does not take it has triggered for itself when it leaves.
+void EventWait::on_event(std::uint64_t number) {
+  unblock_waiter();
+  if (!has_waiter() && queue_.holds(number)) cno_trigger_.trigger();
+}
+
+// Completions have no numbers here.
+void EventWait::on_completion() {
+  unblock_waiter();
+  trigger_cno_unless_empty();
+}
+
+void EventWait::trigger_cno_unless_empty() {
+  if (!has_waiter() && queue_.size() > 0) cno_trigger_.trigger();
+}
+
+Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore) {
   if (const Status status = check_wait(threshold); !status.ok()) return status;
   counters_.add(evd_counter::kWait);
-  if (threshold == 1 && (take(event) || (timeout_us == 0 && device_->progress() && take(event)))) {
+  if (threshold == 1 && (queue_.take(event) || (timeout_us == 0 && queue_.device().progress() && queue_.take(event)))) {
     nmore = count_left(threshold);
     return kOk;
   }
   if (threshold == 1 && timeout_us == 0) {  // who does not block claims nothing
-    nmore = count();
+    nmore = queue_.size();
     return timeout_expired();
   }
   const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
@@ -88,24 +118,25 @@ Status EventDispatcher::wait(std::uint32_t timeout_us, std::int32_t threshold, E
 
 // For nmore of a wait that succeeds. In nasty mode the snapshot is taken when the threshold is reached exactly, as if
 // all others had come later.
-std::int32_t EventDispatcher::count_left(std::int32_t threshold) const {
+std::int32_t EventWait::count_left(std::int32_t threshold) const {
   if (is_nasty_) [[unlikely]]
     return threshold - 1;
-  return count();
+  return queue_.size();
 }
 
-Status EventDispatcher::check_wait(std::int32_t threshold) const {
-  if (threshold < 1 || threshold > qlen()) {
+Status EventWait::check_wait(std::int32_t threshold) const {
+  if (threshold < 1 || threshold > queue_.length()) {
     return because(invalid_parameter(StatusDetail::kInvalidArg3), [&] {
-      return "the threshold is " + std::to_string(threshold) + ", and the EVD holds " + count_text(qlen(), "event") +
-             ", so 1 to " + std::to_string(qlen()) + " can be waited for";
+      return "the threshold is " + std::to_string(threshold) + ", and the EVD holds " +
+             count_text(queue_.length(), "event") + ", so 1 to " + std::to_string(queue_.length()) +
+             " can be waited for";
     });
   }
-  if (is_closing_.load()) return aborted();
+  if (is_closed_.load()) return aborted();
   if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
-  if (has_waiter_.load()) return refuse_second_waiter();
+  if (has_waiter()) return refuse_second_waiter();
   if (threshold == 1) return kOk;
-  switch (mode_.load()) {
+  switch (streams_.mode()) {
     case NotifyMode::kThreshold:
       return kOk;
     case NotifyMode::kUnsignalled:
@@ -116,22 +147,21 @@ Status EventDispatcher::check_wait(std::int32_t threshold) const {
   return kOk;
 }
 
-Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event,
-                                         std::int32_t& nmore) {
-  const Waiter waiter(*this, threshold);
-  if (!waiter.is_owner()) return refuse_second_waiter();
-  if (!waiter.has_room()) return invalid_parameter(StatusDetail::kInvalidArg3);
+Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event, std::int32_t& nmore) {
+  const Claim claim(*this, threshold);
+  if (!claim.is_owner()) return refuse_second_waiter();
+  if (!claim.has_room()) return invalid_parameter(StatusDetail::kInvalidArg3);
   base::WakeReason reason = base::WakeReason::kNotified;
   for (;;) {
     was_notified_.store(false);
-    if (mode_.load() != NotifyMode::kThreshold) arm();
-    device_->progress();
-    if (is_closing_.load()) return aborted();
+    if (streams_.mode() != NotifyMode::kThreshold) streams_.arm();
+    queue_.device().progress();
+    if (is_closed_.load()) return aborted();
     if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
-    const bool is_enough = count() >= threshold && take(event);
-    SOFTDAT_DEBUG_CHECK(threshold <= qlen(), "resize() leaves room for what a thread waits for",
-                        static_cast<std::uint64_t>(threshold), static_cast<std::uint64_t>(qlen()));
-    nmore = is_enough ? count_left(threshold) : count();
+    const bool is_enough = queue_.size() >= threshold && queue_.take(event);
+    SOFTDAT_DEBUG_CHECK(threshold <= queue_.length(), "resize() leaves room for what a thread waits for",
+                        static_cast<std::uint64_t>(threshold), static_cast<std::uint64_t>(queue_.length()));
+    nmore = is_enough ? count_left(threshold) : queue_.size();
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) return timeout_expired();
@@ -139,31 +169,31 @@ Status EventDispatcher::wait_exclusively(base::Time deadline, std::int32_t thres
   }
 }
 
-bool EventDispatcher::is_worth_waking(std::int32_t threshold) const {
-  if (must_leave()) return true;
-  if (mode_.load() == NotifyMode::kThreshold) return count() >= threshold;
+bool EventWait::is_worth_waking(std::int32_t threshold) const {
+  if (is_closed_.load() || is_unwaitable_.load()) return true;
+  if (streams_.mode() == NotifyMode::kThreshold) return queue_.size() >= threshold;
   return was_notified_.load();
 }
 
-base::WakeReason EventDispatcher::await_news(base::Time deadline, std::int32_t threshold) {
+base::WakeReason EventWait::await_news(base::Time deadline, std::int32_t threshold) {
   if (spin(deadline, threshold)) return base::WakeReason::kNotified;
   for (;;) {
-    Sleeper sleeper(*wake_);
+    Sleeper sleeper(queue_.event_count());
     if (is_worth_waking(threshold)) return base::WakeReason::kNotified;
     counters_.add(evd_counter::kWaitBlocked);
-    const base::WakeReason reason = sleeper.sleep(*device_, deadline);
+    const base::WakeReason reason = sleeper.sleep(queue_.device(), deadline);
     if (reason == base::WakeReason::kNotified) counters_.add(evd_counter::kWaitNotify);
     if (reason != base::WakeReason::kNotified) return reason;
     if (is_worth_waking(threshold)) return reason;
   }
 }
 
-bool EventDispatcher::spin(base::Time deadline, std::int32_t threshold) {
+bool EventWait::spin(base::Time deadline, std::int32_t threshold) {
   const std::uint32_t patience = spin_ns_.load(std::memory_order_relaxed);
   const base::Time now = base::Clock::now();
   const base::Time end = std::min(deadline, now + std::chrono::nanoseconds(patience));
   do {
-    device_->progress();
+    queue_.device().progress();
     if (is_worth_waking(threshold)) {
       spin_ns_.store(std::min(patience * 2, kLongestSpinNs), std::memory_order_relaxed);
       return true;

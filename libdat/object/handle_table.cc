@@ -120,7 +120,7 @@ bool HandleTable::close(Pin<Object> pin) {
   }
   object->detach();
   object->ia().forget(*object);
-  object->ia().count_freed(object->kind());
+  object->ia().counters().add_freed(object->kind());
   cell.last_kind_.store(static_cast<std::uint8_t>(object->kind()), std::memory_order_relaxed);
   cell.freer_.store(base::calling_place(), std::memory_order_relaxed);
   pin.reset();

@@ -41,7 +41,7 @@ std::string pointer_text(const void* handle) {
 std::string streams_text(const EventDispatcher& evd) {
   std::string text;
   for (const auto& [stream, name] : kStreams) {
-    if (evd.takes(stream)) text += (text.empty() ? "" : " | ") + std::string(name);
+    if (evd.streams().takes(stream)) text += (text.empty() ? "" : " | ") + std::string(name);
   }
   return text.empty() ? "" : " with evd_flags " + text;
 }

@@ -74,7 +74,7 @@ Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
   if (opening.async_is_elsewhere) return kOk;
   EventDispatcher* given = opening.async_evd;
   if (given == nullptr) return EventDispatcher::create_async(*this, opening.async_qlen, async_evd_);
-  if (!given->takes(kAsyncStream) || &given->device() != device_.get() || !given->add_stream()) {
+  if (!given->streams().takes(kAsyncStream) || &given->ia().device() != device_.get() || !given->streams().add()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdAsync);
   }
   async_evd_ = std::static_pointer_cast<EventDispatcher>(given->shared_from_this());
@@ -111,7 +111,7 @@ void InterfaceAdapter::detach() {
     async_evd = std::move(async_evd_);
     upcalls = std::move(upcalls_);
   }
-  if (async_evd != nullptr && is_async_evd_shared_) async_evd->remove_stream();
+  if (async_evd != nullptr && is_async_evd_shared_) async_evd->streams().remove();
   shown_.reset();
 }
 
@@ -204,48 +204,10 @@ Handle InterfaceAdapter::async_evd() const {
   return async_evd_ == nullptr ? nullptr : async_evd_->handle();
 }
 
-namespace {
-
-// Where the counter of a kind's creations stands, or nothing. That of its ends is the next.
-std::optional<std::size_t> creations_of(Kind kind) {
-  switch (kind) {
-    case Kind::kPz:
-      return ia_counter::kPzCreate;
-    case Kind::kLmr:
-      return ia_counter::kLmrCreate;
-    case Kind::kRmr:
-      return ia_counter::kRmrCreate;
-    case Kind::kPsp:
-      return ia_counter::kPspCreate;
-    case Kind::kRsp:
-      return ia_counter::kRspCreate;
-    case Kind::kEvd:
-      return ia_counter::kEvdCreate;
-    case Kind::kEp:
-      return ia_counter::kEpCreate;
-    case Kind::kSrq:
-      return ia_counter::kSrqCreate;
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
-
-void InterfaceAdapter::count_created(Kind kind) {
-  if (const auto counter = creations_of(kind)) count(*counter);
-  if (kind == Kind::kPsp || kind == Kind::kRsp) count(ia_counter::kListen);
-}
-
-void InterfaceAdapter::count_freed(Kind kind) {
-  const auto creations = creations_of(kind);
-  if (creations) count(kind == Kind::kPsp ? std::size_t{ia_counter::kPspFree} : *creations + 1);
-}
-
 void InterfaceAdapter::report(const AsyncError& error) {
-  count(ia_counter::kAsyncError);
-  if (error.type == AsyncErrorType::kEpBroken) count(ia_counter::kAsyncQpError);
-  if (error.type == AsyncErrorType::kEvdOverflow) count(ia_counter::kAsyncCqError);
+  counters_.add(ia_counter::kAsyncError);
+  if (error.type == AsyncErrorType::kEpBroken) counters_.add(ia_counter::kAsyncQpError);
+  if (error.type == AsyncErrorType::kEvdOverflow) counters_.add(ia_counter::kAsyncCqError);
   std::shared_ptr<EventDispatcher> evd;
   {
     std::lock_guard lock(mutex_);
@@ -318,7 +280,7 @@ Adoption::~Adoption() {
 
 Handle Adoption::publish() {
   SOFTDAT_DEBUG_CHECK(status_.ok() && !is_published_, "an object that was adopted is published once");
-  object_->ia().count_created(object_->kind());
+  object_->ia().counters().add_created(object_->kind());
   if (maker_ == Maker::kConsumer) note_maker(*object_);
   HandleTable::instance().publish(*object_);
   is_published_ = true;

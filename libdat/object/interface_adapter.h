@@ -12,8 +12,8 @@
 
 #include "base/counter_file.h"
 #include "hca/device.h"
+#include "libdat/object/adapter_counters.h"
 #include "libdat/object/counter_publisher.h"
-#include "libdat/object/counters.h"
 #include "libdat/object/event.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/lock_places.h"
@@ -105,11 +105,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   // Posts an asynchronous error to the IA's asynchronous EVD.
   void report(const AsyncError& error);
 
-  // A counter of ia_counter. Resets it if asked.
-  std::uint64_t counter(std::size_t which, bool reset) {
-    return counters_.since_reset(which, counters_.total(which), reset);
-  }
-  void count(std::size_t which) { counters_.add(which); }
+  AdapterCounters& counters() { return counters_; }
   // What the tools of the user see of the IA (counter_publisher.h).
   base::IaRecord counters_now() const;
 
@@ -128,8 +124,6 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
   Status adopt(const std::shared_ptr<Object>& object, Maker maker);
   bool remember(Object& object, Maker maker);
   void forget(Object& object);
-  void count_created(Kind kind);
-  void count_freed(Kind kind);
   void close_all(Kind kind);
   void detach() override;
 
@@ -142,7 +136,7 @@ class InterfaceAdapter final : public Object, private hca::DeviceSink {
 
   std::optional<ShownAdapter> shown_;  // while tools are to see the counters
   UseCount consumer_objects_;
-  CounterSet<ia_counter::kCount> counters_;
+  AdapterCounters counters_;
 
   // Guarded by mutex_ (docs/THREADS.md).
   mutable base::Mutex<locks::kInterfaceAdapter> mutex_;

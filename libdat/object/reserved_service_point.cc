@@ -23,7 +23,7 @@ Status ReservedServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qua
   if (ep != nullptr && &ep->ia().device() != &ia.device()) {
     return invalid_handle(StatusDetail::kInvalidHandleEp);
   }
-  if (!evd.takes(kCrStream) || &evd.device() != &ia.device()) {
+  if (!evd.streams().takes(kCrStream) || &evd.ia().device() != &ia.device()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   }
   const std::shared_ptr<ReservedServicePoint> self(new ReservedServicePoint(ia, conn_qual, ep, evd));
@@ -40,14 +40,14 @@ Status ReservedServicePoint::start_listening() {
     if (const Status status = ep_->connection().reserve(); !status.ok()) return status;
   }
   Status status = invalid_handle(StatusDetail::kInvalidHandleEvdCr);
-  if (evd_->add_stream()) {
+  if (evd_->streams().add()) {
     auto listener = ia().device().listen(conn_qual_, 1, *this);
     SOFTDAT_DEBUG_CHECK(listener_ == nullptr, "a service point listens once");
     if (listener) {
       listener_ = std::move(*listener);
       return kOk;
     }
-    evd_->remove_stream();
+    evd_->streams().remove();
     status = creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
   }
   if (ep_ != nullptr) ep_->connection().release_reservation();
@@ -62,7 +62,7 @@ Status ReservedServicePoint::free(Pin<ReservedServicePoint> rsp) {
 void ReservedServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
-  evd_->remove_stream();
+  evd_->streams().remove();
   if (ep_ != nullptr && !is_spent_.load()) ep_->connection().release_reservation();
 }
 

@@ -15,7 +15,7 @@ namespace softdat::object {
 namespace {
 
 Status check_evd(const InterfaceAdapter& ia, const EventDispatcher& evd) {
-  const bool is_good = evd.takes(kCrStream) && &evd.device() == &ia.device();
+  const bool is_good = evd.streams().takes(kCrStream) && &evd.ia().device() == &ia.device();
   return is_good ? kOk : invalid_handle(StatusDetail::kInvalidHandleEvdCr);
 }
 
@@ -34,10 +34,10 @@ Status ServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, Event
   const std::shared_ptr<ServicePoint> self(new ServicePoint(ia, conn_qual, evd, provider_makes_endpoints));
   Adoption adoption(ia, self);
   if (!adoption.status().ok()) return adoption.status();
-  if (!evd.add_stream()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
+  if (!evd.streams().add()) return invalid_handle(StatusDetail::kInvalidHandleEvdCr);
   auto listener = ia.device().listen(conn_qual, kNoBacklog, *self);
   if (!listener) {
-    evd.remove_stream();
+    evd.streams().remove();
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
   }
   self->listener_ = std::move(*listener);
@@ -52,7 +52,7 @@ Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, 
     const Status status = create(ia, candidate, evd, provider_makes_endpoints, psp);
     if (status.ok()) {
       conn_qual = candidate;
-      ia.count(ia_counter::kPspCreateAny);
+      ia.counters().add(ia_counter::kPspCreateAny);
     }
     return status;
   };
@@ -68,7 +68,7 @@ Status ServicePoint::free(Pin<ServicePoint> psp) {
 void ServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
-  evd_->remove_stream();
+  evd_->streams().remove();
 }
 
 ServicePointParameters ServicePoint::query() const {

@@ -31,7 +31,7 @@ constexpr const char* kAbruptly = "left when the adapter was closed abruptly, al
 std::vector<object::Event> look_at_events(object::EventDispatcher& evd) {
   std::vector<object::Event> events;
   object::Event event;
-  events.reserve(static_cast<std::size_t>(evd.pending()));
+  events.reserve(static_cast<std::size_t>(evd.queue().size()));
   while (events.size() < events.capacity() && evd.dequeue(event).ok()) events.push_back(event);
   for (const object::Event& each : events) evd.post(each);
   return events;

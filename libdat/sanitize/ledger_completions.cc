@@ -139,9 +139,10 @@ Leftover* LedgerCompletions::find_leftover_locked(const DtoCompletion& completio
 // Events of connection requests are not taken: their end refuses the request.
 void LedgerCompletions::take_left(Handle evd) {
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
-  if (!dispatcher || dispatcher->completion_queue() == nullptr || dispatcher->takes(object::kCrStream)) return;
+  if (!dispatcher || dispatcher->streams().takes(object::kCrStream)) return;
+  if (dispatcher->queue().completion_queue() == nullptr) return;
   object::Event event;
-  while (dispatcher->pending() > 0 && dispatcher->dequeue(event).ok()) {
+  while (dispatcher->queue().size() > 0 && dispatcher->dequeue(event).ok()) {
     const auto* const completion = std::get_if<DtoCompletion>(&event.body);
     if (completion == nullptr || completion->status != DtoStatus::kSuccess) continue;
     const std::lock_guard lock(state_.mutex);

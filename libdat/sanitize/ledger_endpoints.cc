@@ -138,7 +138,7 @@ void LedgerEndpoints::check_lost_locked(QueueRecord& queue, const Site& site) {
     for (const auto& operation : operations) {
       if (operation->is_suppressed) continue;
       const auto evd = object::pin_handle<object::EventDispatcher>(operation->evd);
-      if (!evd || evd->has_overflowed() || evd->pending() > 0) continue;
+      if (!evd || evd->queue().has_overflowed() || evd->queue().size() > 0) continue;
       if (is_repeated(Rule::kLostCompletion, operation->posted, site)) continue;
       report({Rule::kLostCompletion,
               std::string("The ") + name_of(operation->kind) + " with the cookie " + hex(operation->cookie) +

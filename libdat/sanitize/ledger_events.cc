@@ -85,7 +85,7 @@ void LedgerEvents::check_receives_locked(Handle evd, EvdRecord& record, const Si
   if (!has_waited_long && now < *record.look_due) return;
   record.look_due = now + kTimeBetweenLooks;
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
-  if (!dispatcher || (dispatcher->streams() & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
+  if (!dispatcher || (dispatcher->streams().kinds() & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
   bool is_fed = false;
   for (const auto& [handle, queue] : state_.queues) {
     if (queue->recv_evd != evd) continue;
@@ -113,7 +113,7 @@ void LedgerEvents::on_resized(Handle evd) {
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
   const std::lock_guard lock(state_.mutex);
   const auto found = state_.evds.find(evd);
-  if (dispatcher && found != state_.evds.end()) found->second.qlen = dispatcher->qlen();
+  if (dispatcher && found != state_.evds.end()) found->second.qlen = dispatcher->queue().length();
 }
 
 // Whether completions may still come to the EVD, or the program may want to look at those that are there.
@@ -143,10 +143,10 @@ void LedgerEvents::before_cno_wait(const Site& site) {
   for (auto& [handle, evd] : state_.evds) {
     if (evd.woken.call == nullptr || !evd.is_tapped) continue;
     const auto dispatcher = object::pin_handle<object::EventDispatcher>(handle);
-    const bool is_left = dispatcher && dispatcher->pending() > 0;
+    const bool is_left = dispatcher && dispatcher->queue().size() > 0;
     if (is_left && !is_repeated(Rule::kPartialDrain, evd.woken, site)) {
       report({Rule::kPartialDrain,
-              "EVD " + hex(handle) + " still has " + std::to_string(dispatcher->pending()) +
+              "EVD " + hex(handle) + " still has " + std::to_string(dispatcher->queue().size()) +
                   " of the events for which the CNO woke the program.",
               {{"woken", evd.woken}, {"waited again", site}}});
     }

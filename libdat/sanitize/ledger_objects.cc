@@ -15,7 +15,7 @@ namespace softdat::sanitize {
 void LedgerObjects::on_made(Handle handle, Kind kind, Handle ia, const Site& site) {
   std::int32_t qlen = 0;
   if (kind == Kind::kEvd) {
-    if (const auto evd = object::pin_handle<object::EventDispatcher>(handle)) qlen = evd->qlen();
+    if (const auto evd = object::pin_handle<object::EventDispatcher>(handle)) qlen = evd->queue().length();
   }
   queues_.drop(handle);  // of an object that had the handle before
   const std::lock_guard lock(state_.mutex);

@@ -36,7 +36,7 @@ void* wait_on_evd(void* argument) {
   const auto evd = evd_of(victim->handle);
   Event event;
   std::int32_t nmore = 0;
-  for (;;) static_cast<void>(evd->wait(kTimeoutInfinite, 1, event, nmore));
+  for (;;) static_cast<void>(evd->waiting().wait(kTimeoutInfinite, 1, event, nmore));
 }
 
 void* wait_on_cno(void* argument) {
@@ -72,7 +72,7 @@ TEST(Cancellation, WaiterOnADispatcherLeavesItUsable) {
     EXPECT_EQ(evd_of(evd)->dequeue(event), kBareEmpty);
     post_software(evd, 1);
     std::int32_t nmore = 0;
-    EXPECT_EQ(evd_of(evd)->wait(0, 1, event, nmore), kOk);
+    EXPECT_EQ(evd_of(evd)->waiting().wait(0, 1, event, nmore), kOk);
     EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);  // no pin is left behind
   }
 }

@@ -160,7 +160,7 @@ TEST_F(ConsumerNotificationTest, FreeIsRefusedWhileInUse) {
   const Status in_use = invalid_state(StatusDetail::kInvalidStateCnoInUse);
   const Handle evd = world_.make_evd(kSoftwareStream, 8, cno_);
   EXPECT_EQ(ConsumerNotification::free(cno_of(cno_)), in_use);
-  ASSERT_EQ(evd_of(evd)->modify_cno(nullptr), kOk);
+  ASSERT_EQ(evd_of(evd)->cno_trigger().modify_cno(nullptr), kOk);
   EXPECT_EQ(ConsumerNotification::free(cno_of(cno_)), kOk);
   EXPECT_FALSE(cno_of(cno_));
   EXPECT_EQ(evd_of(evd)->query().cno, nullptr);

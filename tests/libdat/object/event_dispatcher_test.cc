@@ -147,22 +147,22 @@ TEST_F(EventDispatcherTest, OverflowOfTheCompletionQueueIsReportedOnce) {
 TEST_F(EventDispatcherTest, ResizeKeepsWhatIsQueued) {
   const Handle evd = world_.make_evd(kSoftwareStream | kDtoStream, 4);
   for (std::uintptr_t i = 1; i <= 3; ++i) post_software(evd, i);
-  EXPECT_EQ(evd_of(evd)->resize(50), kOk);
+  EXPECT_EQ(evd_of(evd)->queue().resize(50), kOk);
   EXPECT_EQ(evd_of(evd)->query().qlen, 50);
   EXPECT_EQ(queue().capacity(), 50u);
   for (std::uintptr_t i = 4; i <= 50; ++i) post_software(evd, i);
-  EXPECT_EQ(evd_of(evd)->resize(49).type, StatusType::kInvalidState);
+  EXPECT_EQ(evd_of(evd)->queue().resize(49).type, StatusType::kInvalidState);
   EXPECT_EQ(evd_of(evd)->query().qlen, 50);
   for (std::uintptr_t i = 1; i <= 50; ++i) EXPECT_EQ(software_value(next(evd)), i);
-  EXPECT_EQ(evd_of(evd)->resize(1), kOk);
-  EXPECT_EQ(evd_of(evd)->resize(0), invalid_parameter(StatusDetail::kInvalidArg2));
+  EXPECT_EQ(evd_of(evd)->queue().resize(1), kOk);
+  EXPECT_EQ(evd_of(evd)->queue().resize(0), invalid_parameter(StatusDetail::kInvalidArg2));
 }
 
 // More completions than the new length: neither half of the queue changes.
 TEST_F(EventDispatcherTest, RefusedResizeChangesNothing) {
   const Handle evd = world_.make_evd(kSoftwareStream | kDtoStream, 4);
   for (std::uint64_t i = 0; i < 4; ++i) queue().add(completion(i));
-  EXPECT_EQ(evd_of(evd)->resize(2).type, StatusType::kInvalidState);
+  EXPECT_EQ(evd_of(evd)->queue().resize(2).type, StatusType::kInvalidState);
   for (std::uintptr_t i = 1; i <= 4; ++i) post_software(evd, i);
 }
 
@@ -180,10 +180,10 @@ TEST_F(EventDispatcherTest, QueryTellsWhatItWasMadeWith) {
 TEST_F(EventDispatcherTest, EventsTriggerTheCnoOnlyWhileEnabled) {
   const Handle cno = world_.make_cno();
   const Handle evd = world_.make_evd(kSoftwareStream, 8, cno);
-  EXPECT_EQ(evd_of(evd)->disable(), kOk);
+  EXPECT_EQ(evd_of(evd)->cno_trigger().disable(), kOk);
   post_software(evd, 1);
   EXPECT_EQ(peek_cno(cno), kBareEmpty);
-  EXPECT_EQ(evd_of(evd)->enable(), kOk);
+  EXPECT_EQ(evd_of(evd)->cno_trigger().enable(), kOk);
   EXPECT_EQ(peek_cno(cno), kBareEmpty);  // only arrivals count
   post_software(evd, 2);
   EXPECT_EQ(peek_cno(cno), kOk);
@@ -206,19 +206,19 @@ TEST_F(EventDispatcherTest, CompletionsTriggerTheCnoAttachedLater) {
   const Handle evd = world_.make_evd(kDtoStream, 8);
   queue().add(completion(1));
   const Handle cno = world_.make_cno();
-  ASSERT_EQ(evd_of(evd)->modify_cno(&*cno_of(cno)), kOk);
+  ASSERT_EQ(evd_of(evd)->cno_trigger().modify_cno(&*cno_of(cno)), kOk);
   queue().add(completion(2));
   EXPECT_EQ(peek_cno(cno), kOk);
-  ASSERT_EQ(evd_of(evd)->modify_cno(nullptr), kOk);
+  ASSERT_EQ(evd_of(evd)->cno_trigger().modify_cno(nullptr), kOk);
   queue().add(completion(3));
   EXPECT_EQ(peek_cno(cno), kBareEmpty);
 }
 
 TEST_F(EventDispatcherTest, FreeIsRefusedWhileStreamsFeedIt) {
   const Handle evd = world_.make_evd(kConnectionStream);
-  ASSERT_TRUE(evd_of(evd)->add_stream());
+  ASSERT_TRUE(evd_of(evd)->streams().add());
   EXPECT_EQ(EventDispatcher::free(evd_of(evd)), invalid_state(StatusDetail::kInvalidStateEvdInUse));
-  evd_of(evd)->remove_stream();
+  evd_of(evd)->streams().remove();
   EXPECT_EQ(EventDispatcher::free(evd_of(evd)), kOk);
   EXPECT_FALSE(evd_of(evd));
 }
@@ -232,19 +232,19 @@ TEST_F(EventDispatcherTest, ReportsTheStrictestModeOfItsStreams) {
   auto evd = evd_of(world_.make_evd(kDtoStream | kConnectionStream));
   EXPECT_EQ(evd->query().mode, NotifyMode::kThreshold);
   for (const NotifyMode mode : {NotifyMode::kThreshold, NotifyMode::kSolicited, NotifyMode::kUnsignalled}) {
-    EXPECT_EQ(evd->add_dto_stream(mode, kHandle), kOk);
+    EXPECT_EQ(evd->streams().add_dto(mode, kHandle), kOk);
     EXPECT_EQ(evd->query().mode, mode);
   }
-  evd->remove_dto_stream(NotifyMode::kUnsignalled);
+  evd->streams().remove_dto(NotifyMode::kUnsignalled);
   EXPECT_EQ(evd->query().mode, NotifyMode::kSolicited);
-  evd->remove_dto_stream(NotifyMode::kSolicited);
+  evd->streams().remove_dto(NotifyMode::kSolicited);
   EXPECT_EQ(evd->query().mode, NotifyMode::kThreshold);
-  evd->remove_dto_stream(NotifyMode::kThreshold);
+  evd->streams().remove_dto(NotifyMode::kThreshold);
 }
 
 TEST_F(EventDispatcherTest, OnlyDispatchersOfCompletionsTakeThem) {
   auto evd = evd_of(world_.make_evd(kConnectionStream));
-  EXPECT_EQ(evd->add_dto_stream(NotifyMode::kThreshold, StatusDetail::kInvalidHandleEvdRecv),
+  EXPECT_EQ(evd->streams().add_dto(NotifyMode::kThreshold, StatusDetail::kInvalidHandleEvdRecv),
             invalid_handle(StatusDetail::kInvalidHandleEvdRecv));
 }
 

@@ -69,7 +69,8 @@ TEST_F(EventThreadsTest, WaitersAndDequeuersShareTheEvents) {
     Event event;
     std::int32_t nmore = 0;
     while (taken_.load() < kEvents) {
-      const Status status = is_waiter ? evd_of(evd)->wait(1'000, 1, event, nmore) : evd_of(evd)->dequeue(event);
+      const Status status =
+          is_waiter ? evd_of(evd)->waiting().wait(1'000, 1, event, nmore) : evd_of(evd)->dequeue(event);
       if (status.ok()) note(event);
     }
   });
@@ -85,7 +86,7 @@ TEST_F(EventThreadsTest, PingPongLosesNoWakeUp) {
     Event event;
     std::int32_t nmore = 0;
     for (std::uintptr_t i = 1; i <= 2000; ++i) {
-      ASSERT_EQ(evd_of(ping)->wait(kTimeoutInfinite, 1, event, nmore), kOk);
+      ASSERT_EQ(evd_of(ping)->waiting().wait(kTimeoutInfinite, 1, event, nmore), kOk);
       post_software(pong, software_value(event));
     }
   });
@@ -93,7 +94,7 @@ TEST_F(EventThreadsTest, PingPongLosesNoWakeUp) {
   std::int32_t nmore = 0;
   for (std::uintptr_t i = 1; i <= 2000; ++i) {
     post_software(ping, i);
-    ASSERT_EQ(evd_of(pong)->wait(kTimeoutInfinite, 1, event, nmore), kOk);
+    ASSERT_EQ(evd_of(pong)->waiting().wait(kTimeoutInfinite, 1, event, nmore), kOk);
     EXPECT_EQ(software_value(event), i);
   }
   other.join();
@@ -129,7 +130,7 @@ TEST_F(EventThreadsTest, ClosingMayRaceWithEverything) {
     threads.emplace_back([&] {
       Event event;
       std::int32_t nmore = 0;
-      while (auto pin = evd_of(evd)) static_cast<void>(pin->wait(kTimeoutInfinite, 1, event, nmore));
+      while (auto pin = evd_of(evd)) static_cast<void>(pin->waiting().wait(kTimeoutInfinite, 1, event, nmore));
     });
     threads.emplace_back([&] {
       Handle hint = nullptr;

@@ -15,10 +15,10 @@ hca::Completion completion(std::uint64_t wr_id, bool solicited = false) {
 class EventWaitTest : public testing::Test {
  protected:
   Status wait(Handle evd, std::uint32_t timeout_us, std::int32_t threshold = 1) {
-    return evd_of(evd)->wait(timeout_us, threshold, event_, nmore_);
+    return evd_of(evd)->waiting().wait(timeout_us, threshold, event_, nmore_);
   }
   void add_stream(NotifyMode mode) {
-    ASSERT_EQ(evd_of(dto_)->add_dto_stream(mode, StatusDetail::kNoSubtype), kOk);
+    ASSERT_EQ(evd_of(dto_)->streams().add_dto(mode, StatusDetail::kNoSubtype), kOk);
     modes_.push_back(mode);
   }
   void TearDown() override {
@@ -26,7 +26,7 @@ class EventWaitTest : public testing::Test {
   }
   // The one that was added last.
   void remove_stream() {
-    evd_of(dto_)->remove_dto_stream(modes_.back());
+    evd_of(dto_)->streams().remove_dto(modes_.back());
     modes_.pop_back();
   }
   FakeCompletionQueue& queue() { return *world_.device->queues.front(); }
@@ -66,7 +66,7 @@ TEST_F(EventWaitTest, WaiterIsExclusive) {
 // "The CNO ... is not triggered upon event arrival if there is a Consumer blocked"
 TEST_F(EventWaitTest, CnoIsNotTriggeredWhileSomebodyWaits) {
   const Handle cno = world_.make_cno();
-  ASSERT_EQ(evd_of(evd_)->modify_cno(&*cno_of(cno)), kOk);
+  ASSERT_EQ(evd_of(evd_)->cno_trigger().modify_cno(&*cno_of(cno)), kOk);
   EvdWaiter waiter(evd_);
   waiter.await_blocked();
   post_software(evd_, 1);
@@ -84,7 +84,7 @@ TEST_F(EventWaitTest, CnoIsNotTriggeredForWhatALeavingWaiterHasTaken) {
     if (!waiter || std::exchange(has_left, true)) return;
     EXPECT_EQ(waiter->join(), kOk);
   });
-  ASSERT_EQ(evd_of(dto_)->modify_cno(&*cno_of(cno)), kOk);
+  ASSERT_EQ(evd_of(dto_)->cno_trigger().modify_cno(&*cno_of(cno)), kOk);
   waiter.emplace(dto_);
   waiter->await_blocked();
   queue().add(completion(1));
@@ -98,7 +98,7 @@ TEST_F(EventWaitTest, CnoIsNotTriggeredForWhatALeavingWaiterHasTaken) {
 // ... but an event that the waiter missed is not kept from it.
 TEST_F(EventWaitTest, CnoHearsOfWhatCameAfterTheWait) {
   const Handle cno = world_.make_cno();
-  ASSERT_EQ(evd_of(evd_)->modify_cno(&*cno_of(cno)), kOk);
+  ASSERT_EQ(evd_of(evd_)->cno_trigger().modify_cno(&*cno_of(cno)), kOk);
   EXPECT_EQ(wait(evd_, 1'000), kTimedOut);
   post_software(evd_, 1);
   Handle hint = nullptr;
@@ -180,12 +180,12 @@ TEST_F(EventWaitTest, UnwaitableRefusesAndUnblocks) {
   const Status unwaitable = invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
   EvdWaiter waiter(evd_, kTimeoutInfinite);
   waiter.await_blocked();
-  EXPECT_EQ(evd_of(evd_)->set_unwaitable(), kOk);
+  EXPECT_EQ(evd_of(evd_)->waiting().set_unwaitable(), kOk);
   EXPECT_EQ(waiter.join(), unwaitable);
   post_software(evd_, 1);
   EXPECT_EQ(wait(evd_, 0), unwaitable);
   EXPECT_EQ(evd_of(evd_)->dequeue(event_), kOk);  // "can be retrieved with dat_evd_dequeue"
-  EXPECT_EQ(evd_of(evd_)->clear_unwaitable(), kOk);
+  EXPECT_EQ(evd_of(evd_)->waiting().clear_unwaitable(), kOk);
   EXPECT_EQ(wait(evd_, 0), kTimedOut);
 }
 
@@ -321,7 +321,7 @@ TEST_F(EventWaitTest, QuietCompletionIsFoundAtTheTimeout) {
 
 // "The enabling and disabling EVD has no effect on direct waiters"
 TEST_F(EventWaitTest, DisabledDispatcherStillWakesItsWaiter) {
-  ASSERT_EQ(evd_of(evd_)->disable(), kOk);
+  ASSERT_EQ(evd_of(evd_)->cno_trigger().disable(), kOk);
   EvdWaiter waiter(evd_);
   waiter.await_blocked();
   post_software(evd_, 1);

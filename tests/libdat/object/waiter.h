@@ -21,7 +21,7 @@ class EvdWaiter {
       : evd_(evd), thread_([this, timeout_us, threshold] {
           auto pin = evd_of(evd_);
           id_.store(::gettid());
-          status = pin->wait(timeout_us, threshold, event, nmore);
+          status = pin->waiting().wait(timeout_us, threshold, event, nmore);
         }) {}
   ~EvdWaiter() {
     if (thread_.joinable()) thread_.join();

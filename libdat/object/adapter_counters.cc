@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libdat/object/adapter_counters.h"
+
+#include <optional>
+
+namespace softdat::object {
+namespace {
+
+// Where the counter of a kind's creations stands, or nothing. That of its ends is the next.
+std::optional<std::size_t> creations_of(Kind kind) {
+  switch (kind) {
+    case Kind::kPz:
+      return ia_counter::kPzCreate;
+    case Kind::kLmr:
+      return ia_counter::kLmrCreate;
+    case Kind::kRmr:
+      return ia_counter::kRmrCreate;
+    case Kind::kPsp:
+      return ia_counter::kPspCreate;
+    case Kind::kRsp:
+      return ia_counter::kRspCreate;
+    case Kind::kEvd:
+      return ia_counter::kEvdCreate;
+    case Kind::kEp:
+      return ia_counter::kEpCreate;
+    case Kind::kSrq:
+      return ia_counter::kSrqCreate;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void AdapterCounters::add_created(Kind kind) {
+  if (const auto counter = creations_of(kind)) add(*counter);
+  if (kind == Kind::kPsp || kind == Kind::kRsp) add(ia_counter::kListen);
+}
+
+void AdapterCounters::add_freed(Kind kind) {
+  const auto creations = creations_of(kind);
+  if (creations) add(kind == Kind::kPsp ? std::size_t{ia_counter::kPspFree} : *creations + 1);
+}
+
+}  // namespace softdat::object
