@@ -9,7 +9,8 @@
 namespace softdat::locks {
 
 inline constexpr base::LockPlace kTimelineCreation{865, "g_creation (base/timeline.cc)", "the timeline is made"};
-inline constexpr base::LockPlace kTimeline{870, "Timeline::mutex_", "an event is written to a timeline"};
+inline constexpr base::LockPlace kTimeline{870, "TimelineEndpoints::mutex_",
+                                           "an endpoint is found for an event of a timeline"};
 inline constexpr base::LockPlace kPieceWriter{880, "PieceWriter::mutex_",
                                               "a capture or timeline is handed to its writer"};
 inline constexpr base::LockPlace kChains{base::kLeafPlace, "chains_mutex",

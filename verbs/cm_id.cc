@@ -64,13 +64,13 @@ hca::Outcome CmId::open(const hca::ConnectParameters& parameters) try {
 
 hca::Result<rdma_cm_id*> CmId::make_id() {
   rdma_cm_id* id = nullptr;
-  if (device_.library().create_id(device_.adapter.connections, &id, nullptr, RDMA_PS_TCP) != 0) {
+  if (device_.library().cm.create_id(device_.adapter.connections, &id, nullptr, RDMA_PS_TCP) != 0) {
     return hca::fail(error_of(errno));
   }
   try {
     device_.events.add(key_of(id), target_);
   } catch (const std::bad_alloc&) {
-    device_.library().destroy_id(id);  // at once: it has no events yet
+    device_.library().cm.destroy_id(id);  // at once: it has no events yet
     return hca::fail(hca::Error::kNoMemory);
   }
   return id;
@@ -88,14 +88,14 @@ CmId::Failed CmId::resolve_address() {
   sockaddr_storage source = socket_address(own, 0);
   sockaddr_storage target = socket_address(remote_, port_of_service(service_id_));
   if (is_loopback(remote_) && !is_loopback(own)) return ConnectionEventType::kUnreachable;
-  const int failed = device_.library().resolve_addr(id_, reinterpret_cast<sockaddr*>(&source),
-                                                    reinterpret_cast<sockaddr*>(&target), milliseconds_left());
+  const int failed = device_.library().cm.resolve_addr(id_, reinterpret_cast<sockaddr*>(&source),
+                                                       reinterpret_cast<sockaddr*>(&target), milliseconds_left());
   if (failed == 0) return std::nullopt;
   return is_unreachable(errno) ? ConnectionEventType::kUnreachable : ConnectionEventType::kTimedOut;
 }
 
 CmId::Failed CmId::resolve_route() {
-  if (device_.library().resolve_route(id_, milliseconds_left()) == 0) return std::nullopt;
+  if (device_.library().cm.resolve_route(id_, milliseconds_left()) == 0) return std::nullopt;
   return ConnectionEventType::kUnreachable;
 }
 
@@ -104,7 +104,7 @@ CmId::Failed CmId::send_request() {
   rdma_conn_param wish = conn_param(data, limits_.ird, limits_.ord);
   wish.retry_count = kRetries;
   note_port();
-  if (move_to(IBV_QPS_INIT, 0, 0) && device_.library().connect(id_, &wish) == 0) return std::nullopt;
+  if (move_to(IBV_QPS_INIT, 0, 0) && device_.library().cm.connect(id_, &wish) == 0) return std::nullopt;
   const int error = errno;  // of TCP, where the device connects before it returns
   if (error == EADDRINUSE && take_another_port()) return resolve_address();
   base::log(base::LogLevel::kNotice, "verbs:%s cannot ask for a connection: %s", device_.traits.place.device.c_str(),
@@ -142,7 +142,7 @@ bool CmId::move_to(ibv_qp_state state, std::uint32_t ird, std::uint32_t ord) {
   ibv_qp_attr attributes{};
   attributes.qp_state = state;
   int mask = 0;
-  if (device_.library().init_qp_attr(id_, &attributes, &mask) != 0) return false;
+  if (device_.library().cm.init_qp_attr(id_, &attributes, &mask) != 0) return false;
   mask &= ~kEthernetBits;
   if (state == IBV_QPS_INIT) {
     attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -171,13 +171,13 @@ bool CmId::answer(const CmEvent& request, std::span<const std::byte> private_dat
   rdma_conn_param answer = conn_param(data, ird, ord);
   if (!move_to(IBV_QPS_INIT, 0, 0)) return false;
   const bool is_ready = device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord));
-  return is_ready && device_.library().accept(id_, &answer) == 0;
+  return is_ready && device_.library().cm.accept(id_, &answer) == 0;
 }
 
 bool CmId::confirm(const CmEvent& response) {
   const std::uint32_t ird = std::min(limits_.ird, response.ord);
   const std::uint32_t ord = std::min(limits_.ord, response.ird);
-  return move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord) && device_.library().establish(id_) == 0;
+  return move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord) && device_.library().cm.establish(id_) == 0;
 }
 
 void CmId::on_established() {
@@ -190,11 +190,11 @@ void CmId::note_port() {
 }
 
 void CmId::notify(ibv_event_type type) {
-  if (id_ != nullptr) device_.library().notify(id_, type);
+  if (id_ != nullptr) device_.library().cm.notify(id_, type);
 }
 
 void CmId::disconnect() {
-  device_.library().disconnect(id_);
+  device_.library().cm.disconnect(id_);
 }
 
 void CmId::release() {

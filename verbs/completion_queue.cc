@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/completion_queue.h"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <new>
 #include <utility>
 
@@ -17,21 +15,9 @@ namespace {
 
 constexpr int kBatch = 16;
 
-std::size_t staged_capacity(std::size_t capacity) {
-  return std::bit_ceil(std::max<std::size_t>(capacity, 2));
-}
-
-// Apart, because a poller seldom finds staged completions.
-[[gnu::noinline]] std::size_t take_staged(boost::circular_buffer<hca::Completion>& staged,
-                                          std::span<hca::Completion> out) {
-  const std::size_t count = std::min(out.size(), staged.size());
-  for (hca::Completion& completion : out.first(count)) {
-    completion = staged.front();
-    staged.pop_front();
-  }
-  SharedReceiveQueue::settle(out.first(count));
-  return count;
-}
+// How long the channel is not armed after an event, and after one while the consumer polls.
+constexpr base::Duration kRest = std::chrono::milliseconds(10);
+constexpr base::Duration kRestOfPolled = std::chrono::milliseconds(50);
 
 // Fast path: a plain success that needs nothing but its completion.
 bool take_usual(const ibv_wc& wc, hca::Completion& out) {
@@ -53,7 +39,7 @@ bool take_usual(const ibv_wc& wc, hca::Completion& out) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(EventThread& events, Adapter& adapter, std::size_t capacity, hca::CompletionSink& sink)
-    : events_(events), sink_(sink), device_(adapter), staged_(staged_capacity(capacity)) {}
+    : events_(events), sink_(sink), device_(adapter), staged_(capacity) {}
 
 hca::Result<std::unique_ptr<hca::CompletionQueue>> CompletionQueue::create(EventThread& events, Adapter& adapter,
                                                                            std::size_t capacity,
@@ -67,15 +53,13 @@ hca::Result<std::unique_ptr<hca::CompletionQueue>> CompletionQueue::create(Event
 CompletionQueue::~CompletionQueue() {
   const base::Uncancelled guard;
   events_.forget(*this);
-  SharedReceiveQueue::settle({staged_.array_one().first, staged_.array_one().second});
-  SharedReceiveQueue::settle({staged_.array_two().first, staged_.array_two().second});
 }
 
 // Takes from the device one by one, because most consumers ask for one.
 [[gnu::flatten]] std::size_t CompletionQueue::poll(std::span<hca::Completion> out) {
   const std::lock_guard lock(mutex_);
   notifications_.on_poll();
-  std::size_t count = staged_.empty() ? 0 : take_staged(staged_, out);
+  std::size_t count = staged_.empty() ? 0 : staged_.pop(out);
   SOFTDAT_DEBUG_CHECK(count == out.size() || staged_.empty(), "staged completions are older than the device's",
                       staged_.size());
   ibv_wc wc;
@@ -112,11 +96,10 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
   const std::lock_guard lock(mutex_);
   drain_locked();
   if (staged_.size() > capacity) return hca::fail(hca::Error::kInvalidState);
-  boost::circular_buffer<hca::Completion> staged(staged_capacity(capacity), staged_.begin(), staged_.end());
-  base::check(staged.size() == staged_.size(), "a resize keeps what is staged", staged_.size(), capacity);
+  StagedCompletions room(capacity);
   if (const hca::Outcome resized = device_.resize(capacity); !resized) return resized;
-  staged_.swap(staged);
-  has_overflowed_ = false;
+  staged_.swap_room(room);
+  notifications_.on_resize();
   return hca::Done{};
 } catch (const std::bad_alloc&) {
   return hca::fail(hca::Error::kNoMemory);
@@ -169,16 +152,10 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
 
 void CompletionQueue::stage_locked(const CompletionReader::Result& taken) {
   base::require_lock(locks::kCompletionQueue);
-  if (staged_.full()) {
-    SharedReceiveQueue::settle({&taken.completion, 1});
-    if (taken.queue_pair != nullptr) taken.queue_pair->failures().on_overflow();
-    if (!has_overflowed_) must_tell_overflow_ = true;
-    has_overflowed_ = true;
-    events_.post(*this);
-    return;
-  }
-  staged_.push_back(taken.completion);
-  notifications_.on_completion(taken.completion, taken.is_quiet);
+  if (staged_.push(taken.completion)) return notifications_.on_completion(taken.completion, taken.is_quiet);
+  if (taken.queue_pair != nullptr) taken.queue_pair->failures().on_overflow();
+  if (notifications_.on_overflow()) notifications_.tell_overflow_later();
+  events_.post(*this);
 }
 
 void CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
@@ -212,7 +189,7 @@ void CompletionQueue::hear(bool has_fired) {
     if (has_fired) device_.on_fired();
     drain_locked();
     if (notifications_.takes_waiters()) event_count_.notify();
-    must_tell_overflow = std::exchange(must_tell_overflow_, false);
+    must_tell_overflow = notifications_.takes_overflow();
     if (must_tell_overflow) events_.post(*this);
     if (!must_tell_overflow) must_tell = notifications_.takes_sink(has_fired);
     rearm_locked(has_fired);
@@ -239,7 +216,7 @@ void CompletionQueue::on_async_event(ibv_event_type type) {
   if (type != IBV_EVENT_CQ_ERR) return;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(has_overflowed_, true)) return;
+    if (!notifications_.on_overflow()) return;
     reader_.on_overflow();
   }
   sink_.on_overflow();

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CompletionQueue: a completion queue of the device, and the completions that were taken from it and not polled yet.
 //
-// Its parts: the ibv_cq (DeviceCompletionQueue), the translation of work completions (CompletionReader), and what the
-// consumer must be told of (NotificationState).
+// Its parts: the ibv_cq (DeviceCompletionQueue), the translation of work completions (CompletionReader), those that
+// were taken and not polled (StagedCompletions), and what the consumer must be told of (NotificationState).
 //
 // Staged completions were taken from the device by posters that need room, and by the event thread. A poller takes
 // those first, and then straight from the device. The channel is armed while a thread waits or the sink is armed.
-// Otherwise it is armed, too, because a broken connection shows as a completion; but then it rests for kRest after each
-// event, and for kRestOfPolled while its consumer polls, so that polling programs are not disturbed.
+// Otherwise it is armed, too, because a broken connection shows as a completion; but then it rests for a while after
+// each event, and for longer while its consumer polls, so that polling programs are not disturbed.
 //
 // Ownership: the caller of create() owns it. Queue pairs and shared receive queues that use it must be gone before.
 // Threads: every call from any thread. The event thread calls the sink, with no lock held.
 #pragma once
 
-#include <boost/circular_buffer.hpp>
 #include <memory>
 #include <mutex>
 
@@ -24,6 +23,7 @@
 #include "verbs/event_thread.h"
 #include "verbs/lock_places.h"
 #include "verbs/notification_state.h"
+#include "verbs/staged_completions.h"
 
 namespace softdat::verbs {
 
@@ -60,9 +60,6 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   void discount_unwanted() { device_.discount_unwanted(); }
 
  private:
-  static constexpr base::Duration kRest = std::chrono::milliseconds(10);
-  static constexpr base::Duration kRestOfPolled = std::chrono::milliseconds(50);
-
   CompletionQueue(EventThread& events, Adapter& adapter, std::size_t capacity, hca::CompletionSink& sink);
   void on_channel() override { hear(true); }
   void on_wake() override { hear(false); }
@@ -81,11 +78,9 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
 
   mutable base::Ordered<base::BriefLock, locks::kCompletionQueue> mutex_;
   // Guarded by mutex_, as device_ is.
-  boost::circular_buffer<hca::Completion> staged_;
+  StagedCompletions staged_;
   CompletionReader reader_;
   NotificationState notifications_;
-  bool has_overflowed_ = false;
-  bool must_tell_overflow_ = false;
 };
 
 }  // namespace softdat::verbs

@@ -12,9 +12,9 @@ namespace softdat::verbs {
 void refuse(const Library& library, const Traits& traits, rdma_cm_id* id) {
   const auto mark = refusal_mark();
   if (traits.is_iwarp) {
-    library.reject(id, mark.data(), static_cast<std::uint8_t>(mark.size()));
+    library.cm.reject(id, mark.data(), static_cast<std::uint8_t>(mark.size()));
   } else {
-    library.reject_ece(id, nullptr, 0);
+    library.cm.reject_ece(id, nullptr, 0);
   }
 }
 
@@ -45,7 +45,7 @@ hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) 
   if (private_data.size() > traits_.max_private_data) return hca::fail(hca::Error::kInvalidArgument);
   if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
   const OutgoingPrivateData data(private_data, traits_.is_iwarp);
-  adapter_.library().reject(event_.id, data.data(), data.size());
+  adapter_.library().cm.reject(event_.id, data.data(), data.size());
   events_.bury(std::exchange(event_.id, nullptr));
   return hca::Done{};
 }

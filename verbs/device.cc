@@ -43,7 +43,7 @@ Device::~Device() {
 }
 
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Device::create_pd() {
-  ibv_pd* const pd = adapter_->library().alloc_pd(adapter_->context);
+  ibv_pd* const pd = adapter_->library().objects.alloc_pd(adapter_->context);
   if (pd == nullptr) return hca::fail(error_of(errno));
   return std::unique_ptr<hca::ProtectionDomain>(new ProtectionDomain(*adapter_, pd, last_domain_.fetch_add(1) + 1));
 }

@@ -20,14 +20,14 @@ constexpr std::size_t kLeastSpare = 32;
 
 DeviceCompletionQueue::~DeviceCompletionQueue() {
   const base::Uncancelled guard;
-  if (cq_ != nullptr) adapter_.library().destroy_cq(cq_);
+  if (cq_ != nullptr) adapter_.library().objects.destroy_cq(cq_);
 }
 
 hca::Outcome DeviceCompletionQueue::make(std::size_t capacity) {
   for (const std::size_t spare : {kSpare, kLeastSpare}) {
     if (cq_ != nullptr) break;
-    cq_ = adapter_.library().create_cq(adapter_.context, static_cast<int>(capacity + spare), nullptr,
-                                       adapter_.completions, 0);
+    cq_ = adapter_.library().objects.create_cq(adapter_.context, static_cast<int>(capacity + spare), nullptr,
+                                               adapter_.completions, 0);
   }
   if (cq_ == nullptr) return hca::fail(error_of(errno));
   capacity_ = capacity;
@@ -52,7 +52,7 @@ hca::Outcome DeviceCompletionQueue::resize(std::size_t capacity) {
 int DeviceCompletionQueue::grow(std::size_t wanted) {
   base::require_lock(locks::kCompletionQueue);
   const int size = static_cast<int>(wanted);
-  return size <= cq_->cqe ? 0 : adapter_.library().resize_cq(cq_, size);
+  return size <= cq_->cqe ? 0 : adapter_.library().objects.resize_cq(cq_, size);
 }
 
 void DeviceCompletionQueue::note_spare() {

@@ -40,11 +40,11 @@ hca::Outcome DeviceQueuePair::make(EventTarget& target) {
               .max_recv_sge = shared_ == nullptr ? std::max(limits_.recv_sge, 1u) : 0,
               .max_inline_data = kWishedInline};
   const ibv_qp_cap asked = wish.cap;
-  ibv_qp* made = device_.library().create_qp(domain_.pd(), &wish);
+  ibv_qp* made = device_.library().objects.create_qp(domain_.pd(), &wish);
   if (made == nullptr && errno == EINVAL) {
     wish.cap = asked;
     wish.cap.max_inline_data = 0;
-    made = device_.library().create_qp(domain_.pd(), &wish);
+    made = device_.library().objects.create_qp(domain_.pd(), &wish);
   }
   if (made == nullptr) {
     const int error = errno;
@@ -93,7 +93,7 @@ void DeviceQueuePair::remove(const QueuePair* dying) {
   send_queue_.drain();
   recv_queue_.drain();
   if (dying != nullptr) is_discarding_.store(true, std::memory_order_seq_cst);  // other threads may drain meanwhile
-  device_.library().destroy_qp(std::exchange(qp_, nullptr));
+  device_.library().objects.destroy_qp(std::exchange(qp_, nullptr));
   send_queue_.detach(number, dying);
   send_queue_.release_sends(limits_.send_wr);
   if (&recv_queue_ != &send_queue_) recv_queue_.detach(number, dying);
@@ -101,7 +101,7 @@ void DeviceQueuePair::remove(const QueuePair* dying) {
 }
 
 bool DeviceQueuePair::modify(ibv_qp_attr& attributes, int mask) {
-  return qp_ != nullptr && device_.library().modify_qp(qp_, &attributes, mask) == 0;
+  return qp_ != nullptr && device_.library().objects.modify_qp(qp_, &attributes, mask) == 0;
 }
 
 void DeviceQueuePair::move_to_error() {
@@ -114,7 +114,8 @@ bool DeviceQueuePair::is_in_error() const {
   if (qp_ == nullptr) return false;
   ibv_qp_attr attributes{};
   ibv_qp_init_attr made{};
-  return device_.library().query_qp(qp_, &attributes, IBV_QP_STATE, &made) == 0 && attributes.qp_state == IBV_QPS_ERR;
+  return device_.library().objects.query_qp(qp_, &attributes, IBV_QP_STATE, &made) == 0 &&
+         attributes.qp_state == IBV_QPS_ERR;
 }
 
 }  // namespace softdat::verbs

@@ -63,10 +63,10 @@ bool is_told(EventTarget& target, const CmEvent& event) try {
 }  // namespace
 
 Adapter::~Adapter() {
-  if (plug != nullptr) library_.destroy_cq(plug);
-  if (connections != nullptr) library_.destroy_event_channel(connections);
-  if (completions != nullptr) library_.destroy_comp_channel(completions);
-  if (context != nullptr) library_.close_device(context);
+  if (plug != nullptr) library_.objects.destroy_cq(plug);
+  if (connections != nullptr) library_.cm.destroy_event_channel(connections);
+  if (completions != nullptr) library_.objects.destroy_comp_channel(completions);
+  if (context != nullptr) library_.devices.close_device(context);
 }
 
 struct EventThread::Core {
@@ -160,7 +160,7 @@ void EventThread::Core::destroy_buried(Lock& lock) {
     rdma_cm_id* const id = graves.front();
     graves.erase(graves.begin());
     lock.unlock();
-    adapter->library().destroy_id(id);
+    adapter->library().cm.destroy_id(id);
     lock.lock();
     ++buried;
     fell_silent.notify_all();
@@ -169,20 +169,20 @@ void EventThread::Core::destroy_buried(Lock& lock) {
 
 // Its listener has gone.
 void EventThread::Core::refuse(rdma_cm_id* stray) {
-  adapter->library().reject_ece(stray, nullptr, 0);
-  adapter->library().destroy_id(stray);
+  adapter->library().cm.reject_ece(stray, nullptr, 0);
+  adapter->library().cm.destroy_id(stray);
 }
 
 void EventThread::Core::hear_connections() {
   const Library& library = adapter->library();
   rdma_cm_event* event = nullptr;
-  while (library.get_cm_event(adapter->connections, &event) == 0) {
+  while (library.cm.get_cm_event(adapter->connections, &event) == 0) {
     CmEvent copy = copy_of(*event);
     const rdma_cm_id* const whose = copy.type == RDMA_CM_EVENT_CONNECT_REQUEST ? event->listen_id : event->id;
     if (base::is_logged(base::LogLevel::kTrace)) {
-      base::log(base::LogLevel::kTrace, "verbs: %s, status %d", library.event_str(copy.type), copy.status);
+      base::log(base::LogLevel::kTrace, "verbs: %s, status %d", library.cm.event_str(copy.type), copy.status);
     }
-    library.ack_cm_event(event);
+    library.cm.ack_cm_event(event);
     bool is_heard = false;
     tell(key_of(whose), [&](EventTarget& target) { is_heard = is_told(target, copy); });
     if (!is_heard && copy.type == RDMA_CM_EVENT_CONNECT_REQUEST) refuse(copy.id);
@@ -194,7 +194,7 @@ void EventThread::Core::hear_connections() {
 void EventThread::Core::hear_device() {
   const Library& library = adapter->library();
   ibv_async_event event;
-  while (library.get_async_event(adapter->context, &event) == 0) {
+  while (library.devices.get_async_event(adapter->context, &event) == 0) {
     EventKey key = kDeviceKey;
     switch (event.event_type) {
       case IBV_EVENT_CQ_ERR:
@@ -218,7 +218,7 @@ void EventThread::Core::hear_device() {
         break;
     }
     const ibv_event_type type = event.event_type;
-    library.ack_async_event(&event);
+    library.devices.ack_async_event(&event);
     tell(key, [&](EventTarget& target) { target.on_async_event(type); });
   }
 }
@@ -227,8 +227,8 @@ void EventThread::Core::hear_completions() {
   const Library& library = adapter->library();
   ibv_cq* cq = nullptr;
   void* cookie = nullptr;
-  while (library.get_cq_event(adapter->completions, &cq, &cookie) == 0) {
-    library.ack_cq_events(cq, 1);
+  while (library.objects.get_cq_event(adapter->completions, &cq, &cookie) == 0) {
+    library.objects.ack_cq_events(cq, 1);
     tell(key_of(cq), [](EventTarget& target) { target.on_channel(); });
   }
 }

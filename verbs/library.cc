@@ -37,7 +37,7 @@ class Finder {
   std::string problem_;
 };
 
-void find_verbs(Finder& finder, Library& to) {
+void find_all(Finder& finder, DeviceCalls& to) {
   finder.find("ibv_get_device_list", to.get_device_list);
   finder.find("ibv_free_device_list", to.free_device_list);
   finder.find("ibv_open_device", to.open_device);
@@ -46,6 +46,9 @@ void find_verbs(Finder& finder, Library& to) {
   finder.find("ibv_ack_async_event", to.ack_async_event);
   finder.find("ibv_query_device", to.query_device);
   finder.find("ibv_query_port", to.query_port);
+}
+
+void find_all(Finder& finder, ObjectCalls& to) {
   finder.find("ibv_alloc_pd", to.alloc_pd);
   finder.find("ibv_dealloc_pd", to.dealloc_pd);
   finder.find("ibv_reg_mr_iova", to.reg_mr_iova);
@@ -67,7 +70,7 @@ void find_verbs(Finder& finder, Library& to) {
   finder.find("ibv_wc_status_str", to.wc_status_str);
 }
 
-void find_cm(Finder& finder, Library& to) {
+void find_all(Finder& finder, CmCalls& to) {
   finder.find("rdma_create_event_channel", to.create_event_channel);
   finder.find("rdma_destroy_event_channel", to.destroy_event_channel);
   finder.find("rdma_get_cm_event", to.get_cm_event);
@@ -94,10 +97,11 @@ void find_cm(Finder& finder, Library& to) {
 Library::Loaded Library::load(const LibraryNames& names) {
   std::unique_ptr<Library> library(new Library());
   Finder verbs(names.verbs);
-  find_verbs(verbs, *library);
+  find_all(verbs, library->devices);
+  find_all(verbs, library->objects);
   if (!verbs.problem().empty()) return base::Failure{verbs.problem()};
   Finder cm(names.cm);
-  find_cm(cm, *library);
+  find_all(cm, library->cm);
   if (!cm.problem().empty()) return base::Failure{cm.problem()};
   return std::unique_ptr<const Library>(std::move(library));
 }

@@ -52,13 +52,13 @@ hca::Result<std::unique_ptr<hca::Listener>> Listener::open(EventThread& events, 
 
 hca::Outcome Listener::listen(std::uint32_t backlog) {
   const Library& library = adapter_.library();
-  if (library.create_id(adapter_.connections, &id_, nullptr, RDMA_PS_TCP) != 0) return hca::fail(error_of(errno));
+  if (library.cm.create_id(adapter_.connections, &id_, nullptr, RDMA_PS_TCP) != 0) return hca::fail(error_of(errno));
   events_.add(key_of(id_), *this);
   table_.add(*this);
   sockaddr_storage address = socket_address(traits_.place.address, port_of_service(service_id_));
   const int length = backlog > kLongestBacklog ? 0 : static_cast<int>(backlog);
   const bool is_open =
-      library.bind_addr(id_, reinterpret_cast<sockaddr*>(&address)) == 0 && library.listen(id_, length) == 0;
+      library.cm.bind_addr(id_, reinterpret_cast<sockaddr*>(&address)) == 0 && library.cm.listen(id_, length) == 0;
   return is_open ? hca::Outcome(hca::Done{}) : hca::fail(error_of(errno));
 }
 

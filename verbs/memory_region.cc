@@ -10,15 +10,15 @@ namespace softdat::verbs {
 
 ProtectionDomain::~ProtectionDomain() {
   const base::Uncancelled guard;
-  if (nothing_ != nullptr) adapter_.library().dereg_mr(nothing_);
-  adapter_.library().dealloc_pd(pd_);
+  if (nothing_ != nullptr) adapter_.library().objects.dereg_mr(nothing_);
+  adapter_.library().objects.dealloc_pd(pd_);
 }
 
 ibv_mr* ProtectionDomain::nothing() {
   const std::lock_guard lock(mutex_);
   if (nothing_ == nullptr) {
-    nothing_ = adapter_.library().reg_mr_iova(pd_, bytes_, sizeof bytes_, reinterpret_cast<std::uintptr_t>(bytes_),
-                                              IBV_ACCESS_MW_BIND);
+    nothing_ = adapter_.library().objects.reg_mr_iova(pd_, bytes_, sizeof bytes_,
+                                                      reinterpret_cast<std::uintptr_t>(bytes_), IBV_ACCESS_MW_BIND);
   }
   return nothing_;
 }
@@ -33,8 +33,8 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& ad
   // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses cross the port as numbers.
   void* const bytes = is_empty ? self->nothing_ : reinterpret_cast<void*>(address);
   const std::uint64_t first = is_empty ? reinterpret_cast<std::uintptr_t>(bytes) : address;
-  self->mr_ = adapter.library().reg_mr_iova(domain.pd(), bytes, is_empty ? sizeof nothing_ : length, first,
-                                            is_empty ? 0 : device_access);
+  self->mr_ = adapter.library().objects.reg_mr_iova(domain.pd(), bytes, is_empty ? sizeof nothing_ : length, first,
+                                                    is_empty ? 0 : device_access);
   if (self->mr_ == nullptr) return hca::fail(error_of(errno));
   table.insert({.address = address,
                 .length = length,
@@ -50,7 +50,7 @@ MemoryRegion::~MemoryRegion() {
   if (mr_ == nullptr) return;
   const base::Uncancelled guard;
   table_.remove(mr_->lkey);
-  adapter_.library().dereg_mr(mr_);
+  adapter_.library().objects.dereg_mr(mr_);
 }
 
 hca::Outcome MemoryRegion::revoke() {

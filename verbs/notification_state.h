@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // NotificationState: whether the consumer of a completion queue must be told of completions: its sink, which was armed,
-// and its waiting threads.
+// and its waiting threads; and of an overflow, of which its sink is told once.
 //
 // Owned by its CompletionQueue. All calls REQUIRE that queue's lock.
 #pragma once
@@ -48,6 +48,13 @@ class NotificationState {
   // Whether waiting threads, or the sink without an event of the channel, must be told.
   bool is_due() const { return is_unheard_ || (sink_armed_ == Armed::kAny && has_news_); }
 
+  // Completions were lost. True: for the first time since on_resize(); the caller tells the sink now or later.
+  bool on_overflow() { return !std::exchange(has_overflowed_, true); }
+  void on_resize() { has_overflowed_ = false; }
+  void tell_overflow_later() { owes_overflow_ = true; }
+  // True once after tell_overflow_later().
+  bool takes_overflow() { return std::exchange(owes_overflow_, false); }
+
   void on_poll() { was_polled_ = true; }
   // Whether the consumer has polled since the last call.
   bool takes_polled() { return std::exchange(was_polled_, false); }
@@ -59,6 +66,8 @@ class NotificationState {
   bool has_news_ = false;     // since arm_sink(): a waking completion
   bool has_failure_ = false;  // since arm_sink(): one that counts as solicited
   bool is_unheard_ = false;   // a waking completion, since waiting threads were last notified
+  bool has_overflowed_ = false;
+  bool owes_overflow_ = false;  // to the sink
 };
 
 }  // namespace softdat::verbs

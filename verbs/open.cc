@@ -27,13 +27,13 @@ std::string cause() {
 
 ibv_context* open_context(const Library& library, const std::string& name) {
   int count = 0;
-  ibv_device** const list = library.get_device_list(&count);
+  ibv_device** const list = library.devices.get_device_list(&count);
   if (list == nullptr) return nullptr;
   ibv_context* context = nullptr;
   for (int i = 0; i < count; ++i) {
-    if (name == list[i]->name) context = library.open_device(list[i]);
+    if (name == list[i]->name) context = library.devices.open_device(list[i]);
   }
-  library.free_device_list(list);
+  library.devices.free_device_list(list);
   return context;
 }
 
@@ -42,11 +42,11 @@ base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& libr
   auto adapter = std::make_shared<Adapter>(library);
   adapter->context = open_context(library, place.device);
   if (adapter->context == nullptr) return base::Failure{"RDMA device " + place.device + " cannot be opened" + cause()};
-  adapter->completions = library.create_comp_channel(adapter->context);
+  adapter->completions = library.objects.create_comp_channel(adapter->context);
   if (adapter->completions == nullptr) {
     return base::Failure{"RDMA device " + place.device + " gives no completion channel" + cause()};
   }
-  adapter->connections = library.create_event_channel();
+  adapter->connections = library.cm.create_event_channel();
   if (adapter->connections == nullptr) {
     return base::Failure{"the RDMA connection manager cannot be opened" + cause()};
   }
@@ -57,7 +57,7 @@ base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& libr
 std::uint32_t max_message_size(const Library& library, ibv_context* context, std::uint8_t port) {
   ibv_port_attr attributes{};
   auto* const shorter = reinterpret_cast<_compat_ibv_port_attr*>(&attributes);
-  if (library.query_port(context, port, shorter) != 0) return 1u << 20;
+  if (library.devices.query_port(context, port, shorter) != 0) return 1u << 20;
   return std::min(attributes.max_msg_sz, 1u << 31);
 }
 
@@ -137,12 +137,12 @@ base::Result<std::unique_ptr<hca::Device>, std::string> open_device(const std::s
   if (!adapter) return base::Failure{adapter.reason()};
   ibv_context* const context = adapter.value()->context;
   ibv_device_attr able{};
-  if (const int error = library.query_device(context, &able); error != 0) {
+  if (const int error = library.devices.query_device(context, &able); error != 0) {
     return base::Failure{"RDMA device " + place.value().device + " does not tell what it can do (" +
                          std::strerror(error) + ")"};
   }
   if (able.vendor_id == kSoftIwarp)
-    adapter.value()->plug = library.create_cq(context, kOverTheHole, nullptr, nullptr, 0);
+    adapter.value()->plug = library.objects.create_cq(context, kOverTheHole, nullptr, nullptr, 0);
   const Traits traits = traits_of(place.value(), *context, able);
   const std::uint32_t max_message = max_message_size(library, context, place.value().port);
   return std::unique_ptr<hca::Device>(

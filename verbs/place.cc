@@ -20,10 +20,10 @@ struct LocalAddress {
 std::vector<std::string> device_names(const Library& library) {
   std::vector<std::string> names;
   int count = 0;
-  ibv_device** const list = library.get_device_list(&count);
+  ibv_device** const list = library.devices.get_device_list(&count);
   if (list == nullptr) return names;
   for (int i = 0; i < count; ++i) names.emplace_back(list[i]->name);
-  library.free_device_list(list);
+  library.devices.free_device_list(list);
   return names;
 }
 
@@ -41,20 +41,20 @@ std::vector<LocalAddress> local_addresses() {
 // The device that the connection manager gives to an address, if any.
 std::optional<Place> probe(const Library& library, const LocalAddress& local) {
   rdma_cm_id* id = nullptr;
-  rdma_event_channel* const channel = library.create_event_channel();
+  rdma_event_channel* const channel = library.cm.create_event_channel();
   if (channel == nullptr) return std::nullopt;
   std::optional<Place> place;
-  if (library.create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
+  if (library.cm.create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
     base::SocketAddress address = to_socket_address(local.address);
-    if (library.bind_addr(id, address.generic()) == 0 && id->verbs != nullptr) {
+    if (library.cm.bind_addr(id, address.generic()) == 0 && id->verbs != nullptr) {
       place = Place{.device = id->verbs->device->name,
                     .interface = local.interface,
                     .port = std::max<std::uint8_t>(id->port_num, 1),
                     .address = local.address};
     }
-    library.destroy_id(id);
+    library.cm.destroy_id(id);
   }
-  library.destroy_event_channel(channel);
+  library.cm.destroy_event_channel(channel);
   return place;
 }
 
@@ -63,12 +63,12 @@ std::string why_nothing_answers(const Library& library) {
     return "this machine has no RDMA device (libibverbs lists none; are the kernel modules ib_uverbs and the device's "
            "loaded?)";
   }
-  rdma_event_channel* const channel = library.create_event_channel();
+  rdma_event_channel* const channel = library.cm.create_event_channel();
   if (channel == nullptr) {
     return std::string("the RDMA connection manager cannot be opened (") + std::strerror(errno) +
            "; is the kernel module rdma_ucm loaded?)";
   }
-  library.destroy_event_channel(channel);
+  library.cm.destroy_event_channel(channel);
   return {};
 }
 

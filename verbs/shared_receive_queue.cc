@@ -46,7 +46,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
   ibv_srq_init_attr wish{};
   wish.attr.max_wr = config.capacity;
   wish.attr.max_sge = std::max(config.max_sge, 1u);
-  self->srq_ = adapter.library().create_srq(pd, &wish);
+  self->srq_ = adapter.library().objects.create_srq(pd, &wish);
   if (self->srq_ == nullptr) return hca::fail(error_of(errno));
   events.add(key_of(self->srq_), *self);
   return std::unique_ptr<hca::SharedReceiveQueue>(std::move(self));
@@ -55,7 +55,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
 SharedReceiveQueue::~SharedReceiveQueue() {
   const base::Uncancelled guard;
   events_.forget(*this);
-  if (srq_ != nullptr) adapter_.library().destroy_srq(srq_);
+  if (srq_ != nullptr) adapter_.library().objects.destroy_srq(srq_);
   if (account_ != 0) accounts().close(account_);
 }
 
@@ -108,7 +108,7 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
   if (accounts().owed(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
   if (capacity > entries_.size()) {
     ibv_srq_attr wish{.max_wr = capacity, .max_sge = max_sge_, .srq_limit = limit_};
-    if (const int error = adapter_.library().modify_srq(srq_, &wish, IBV_SRQ_MAX_WR); error != 0) {
+    if (const int error = adapter_.library().objects.modify_srq(srq_, &wish, IBV_SRQ_MAX_WR); error != 0) {
       return hca::fail(error_of(error));
     }
     free_.reserve(capacity);
@@ -138,7 +138,7 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
 void SharedReceiveQueue::arm_device(std::uint32_t limit) {
   const base::Uncancelled guard;
   ibv_srq_attr wish{.max_wr = 0, .max_sge = 0, .srq_limit = limit};
-  adapter_.library().modify_srq(srq_, &wish, IBV_SRQ_LIMIT);
+  adapter_.library().objects.modify_srq(srq_, &wish, IBV_SRQ_LIMIT);
 }
 
 void SharedReceiveQueue::on_async_event(ibv_event_type type) {

@@ -12,7 +12,7 @@ using base::mix;
 
 constexpr std::uint64_t kRange = 64;
 // The most looks of each kind. A thread that waits looks about this often before it sleeps, so what is late costs it
-// little; see also the time limits of NastyChannel.
+// little; see also the time limits of NastySender, LateAcks and KeptMessages.
 constexpr unsigned kSourceLooks = 6;
 constexpr unsigned kLateLooks = 40;
 

@@ -81,23 +81,22 @@ std::optional<Offer> NastyCarrier::pad(const Offer& offer) const try {
   return std::nullopt;
 }
 
-// There is room for all, so that no hold allocates, and no connection that is counted.
-void NastyCarrier::add(std::uint32_t endpoint) {
-  connections_.try_emplace(endpoint);
-  restless_.reserve(channels_ + 1);
-  ++channels_;
+// There is room for all, so that no hold allocates.
+void NastyCarrier::add_holder() {
+  restless_.reserve(holders_ + 1);
+  ++holders_;
 }
 
-void NastyCarrier::remove(NastyChannel& channel) {
-  --channels_;
-  std::replace(restless_.begin(), restless_.end(), &channel, static_cast<NastyChannel*>(nullptr));
+void NastyCarrier::remove_holder(Holder& holder) {
+  --holders_;
+  std::replace(restless_.begin(), restless_.end(), &holder, static_cast<Holder*>(nullptr));
 }
 
-Hold NastyCarrier::hold(NastyChannel& channel, unsigned looks, base::Duration longest) {
+Hold NastyCarrier::hold(Holder& holder, unsigned looks, base::Duration longest) {
   const Hold hold{.looks = looks_ + looks, .deadline = base::deadline_after(now(), longest)};
-  if (std::find(restless_.begin(), restless_.end(), &channel) == restless_.end()) {
+  if (std::find(restless_.begin(), restless_.end(), &holder) == restless_.end()) {
     std::erase(restless_, nullptr);
-    restless_.push_back(&channel);
+    restless_.push_back(&holder);
   }
   const base::Time::rep end = hold.deadline.time_since_epoch().count();
   if (end < next_.load(std::memory_order_relaxed)) {
@@ -107,17 +106,20 @@ Hold NastyCarrier::hold(NastyChannel& channel, unsigned looks, base::Duration lo
   return hold;
 }
 
-// Channels may come, go and hold more meanwhile.
+// Holders may come, go and hold more meanwhile.
 std::size_t NastyCarrier::proceed() {
   if (next_.load(std::memory_order_relaxed) == base::kNever.time_since_epoch().count()) return 0;
   std::size_t done = 0;
   for (std::size_t i = 0; i < restless_.size(); ++i) {
-    if (restless_[i] != nullptr) done += restless_[i]->proceed();
+    Holder* const holder = restless_[i];
+    if (holder == nullptr || !holder->hold() || !is_over(*holder->hold())) continue;
+    holder->end_hold();
+    ++done;
   }
   base::Time next = base::kNever;
-  std::erase_if(restless_, [&](const NastyChannel* channel) {
-    if (channel == nullptr || !channel->holds_something()) return true;
-    next = std::min(next, channel->next_end());
+  std::erase_if(restless_, [&](const Holder* holder) {
+    if (holder == nullptr || !holder->hold()) return true;
+    next = std::min(next, holder->hold()->deadline);
     return false;
   });
   next_.store(next.time_since_epoch().count(), std::memory_order_seq_cst);

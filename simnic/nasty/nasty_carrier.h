@@ -15,22 +15,15 @@
 #include <vector>
 
 #include "simnic/nasty/decisions.h"
+#include "simnic/nasty/holder.h"
 #include "simnic/wrapped_carrier.h"
 
 namespace softdat::simnic::nasty {
-
-class NastyChannel;
 
 // What the clock of the holds is.
 enum class HoldClock {
   kReal,
   kTurns,  // what turn() is told, for tests that drive time
-};
-
-// For how long something is held back.
-struct Hold {
-  std::uint64_t looks = 0;  // until the carrier has counted so many...
-  base::Time deadline{};    // ...or until then
 };
 
 // Owned by the baton, but for wait() and interrupt().
@@ -61,18 +54,21 @@ class NastyCarrier final : public WrappedCarrier {
   // What the peer said, with its private data padded by zeros, as InfiniBand's, whose messages have no length for it.
   // None without memory for that: it counts as it is then.
   std::optional<transport::Offer> pad(const transport::Offer& offer) const;
-  // Numbers a connection of a channel of the endpoint that has been established.
+  // A channel of the endpoint comes. Throws std::bad_alloc.
+  void add_endpoint(std::uint32_t endpoint) { connections_.try_emplace(endpoint); }
+  // Numbers a connection of such a channel, which has been established.
   Where count_connection(std::uint32_t endpoint) { return {endpoint, ++connections_.find(endpoint)->second}; }
-  // A channel of the endpoint comes, and goes. Throws std::bad_alloc; the channel has not come then.
-  void add(std::uint32_t endpoint);
-  void remove(NastyChannel& channel);
-  // Holds something of the channel back, which hears by NastyChannel::proceed() when it is over. Allocates nothing.
-  Hold hold(NastyChannel& channel, unsigned looks, base::Duration longest);
-  bool is_over(const Hold& hold) const { return looks_ >= hold.looks || now() >= hold.deadline; }
+
+  // For holders. One comes, and goes. Throws std::bad_alloc; the holder has not come then.
+  void add_holder();
+  void remove_holder(Holder& holder);
+  // Begins a hold, and calls end_hold() when it is over, if the holder still holds something then. Allocates nothing.
+  Hold hold(Holder& holder, unsigned looks, base::Duration longest);
 
  private:
   base::Time now() const { return clock_ == HoldClock::kReal ? base::Clock::now() : turned_at_; }
   std::size_t proceed();
+  bool is_over(const Hold& hold) const { return looks_ >= hold.looks || now() >= hold.deadline; }
   bool is_counted_here() const { return waiter_.load(std::memory_order_relaxed) != std::this_thread::get_id(); }
 
   const std::shared_ptr<const Decisions> decisions_;
@@ -80,8 +76,8 @@ class NastyCarrier final : public WrappedCarrier {
   const std::size_t private_data_;
   const HoldClock clock_;
   std::map<std::uint32_t, std::uint32_t> connections_;  // of each endpoint that had a channel, that were established
-  std::vector<NastyChannel*> restless_;                 // that hold something; null: gone while proceed() runs
-  std::size_t channels_ = 0;
+  std::vector<Holder*> restless_;                       // that hold something; null: gone while proceed() runs
+  std::size_t holders_ = 0;
   std::uint64_t looks_ = 0;
   base::Time turned_at_{};
   // The earliest end of a hold. Written with the baton, read by wait() without it: a hold that begins while a thread

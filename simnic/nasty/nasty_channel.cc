@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How connections begin and end, and what is sent. nasty_channel_in.cc has what is received.
 #include "simnic/nasty/nasty_channel.h"
 
-#include <algorithm>
-#include <new>
-#include <utility>
+#include <optional>
 
 namespace softdat::simnic::nasty {
 namespace {
 
+using transport::Arrival;
 using transport::Message;
 using transport::NoteKind;
 using transport::Offer;
 using transport::Opcode;
+using transport::Placement;
 using transport::SendResult;
-
-// For a program that neither polls nor waits. It may have posted, and not have come to its mistake yet, because the
-// processors are busy: hence longer than other holds.
-constexpr base::Duration kLongestSource = std::chrono::milliseconds(10);
 
 bool is_request(Opcode opcode) {
   return opcode != Opcode::kNote && opcode != Opcode::kReadResponse && opcode != Opcode::kAtomicResponse &&
@@ -27,17 +22,13 @@ bool is_request(Opcode opcode) {
 }  // namespace
 
 NastyChannel::NastyChannel(NastyCarrier& carrier, std::uint32_t endpoint, transport::ChannelSink& sink)
-    : carrier_(carrier), endpoint_(endpoint), sink_(sink) {
-  carrier_.add(endpoint_);
-}
-
-NastyChannel::~NastyChannel() {
-  carrier_.remove(*this);
+    : endpoint_(endpoint), connection_{.carrier = carrier, .sink = sink} {
+  carrier.add_endpoint(endpoint);
 }
 
 void NastyChannel::connect(const transport::Address& remote, const Offer& request) {
   is_connector_ = true;
-  inner_ = carrier_.inner().connect(remote, request, *this);
+  inner_ = connection_.carrier.inner().connect(remote, request, *this);
 }
 
 bool NastyChannel::accept(transport::InboundRequest& request, const Offer& reply) {
@@ -46,108 +37,66 @@ bool NastyChannel::accept(transport::InboundRequest& request, const Offer& reply
 }
 
 void NastyChannel::on_established(const Offer& peer) {
-  if (is_over_) return;
-  where_ = carrier_.count_connection(endpoint_);
-  const std::optional<Offer> padded = is_connector_ ? carrier_.pad(peer) : std::nullopt;
-  sink_.on_established(padded ? *padded : peer);
+  if (connection_.is_over) return;
+  connection_.where = connection_.carrier.count_connection(endpoint_);
+  const std::optional<Offer> padded = is_connector_ ? connection_.carrier.pad(peer) : std::nullopt;
+  connection_.sink.on_established(padded ? *padded : peer);
 }
 
 void NastyChannel::on_refused(transport::Refusal reason, std::span<const std::byte> private_data) {
-  if (is_over_) return;
-  is_over_ = true;
-  sink_.on_refused(reason, private_data);
+  if (end()) connection_.sink.on_refused(reason, private_data);
 }
 
 // What came before the end is told before it.
 void NastyChannel::on_closed(transport::CloseReason reason, const transport::TerminateCode& code) {
-  hand_on_all();
-  tell_of_part();
-  hand_on_ack();
-  if (is_over()) return;
-  is_over_ = true;
-  sink_.on_closed(reason, code);
+  receiver_.hand_on_all();
+  acks_.hand_on();
+  if (end()) connection_.sink.on_closed(reason, code);
 }
 
 void NastyChannel::terminate(const transport::TerminateCode& code) {
-  const bool was_over = std::exchange(is_over_, true);
-  if (inner_ && !was_over) inner_->terminate(code);
+  if (end() && inner_) inner_->terminate(code);
 }
 
 void NastyChannel::close(transport::CloseMode mode) {
-  const bool was_over = std::exchange(is_over_, true);
-  if (inner_ && !was_over) inner_->close(mode);
+  if (end() && inner_) inner_->close(mode);
 }
 
 void NastyChannel::cut() {
-  const bool was_over = std::exchange(is_over_, true);
-  if (inner_ && !was_over) inner_->cut();
+  if (end() && inner_) inner_->cut();
 }
 
 bool NastyChannel::cut_within(const Message& message, transport::PayloadSource* payload) {
-  if (is_over_ || !inner_->cut_within(message, payload)) return false;
-  is_over_ = true;
+  if (connection_.is_over || !inner_->cut_within(message, payload)) return false;
+  connection_.is_over = true;
   return true;
 }
 
-base::Time NastyChannel::next_end() const {
-  base::Time end = base::kNever;
-  for (const auto& hold : {source_hold_, ack_hold_, arrival_hold_}) {
-    if (hold) end = std::min(end, hold->deadline);
-  }
-  return end;
-}
-
-std::size_t NastyChannel::proceed() {
-  std::size_t done = 0;
-  if (!is_over() && source_hold_ && carrier_.is_over(*source_hold_)) {
-    source_hold_.reset();
-    ++done;
-    sink_.on_writable();
-  }
-  if (!is_over()) done += proceed_arrivals();
-  if (!is_over() && ack_hold_ && carrier_.is_over(*ack_hold_)) {
-    ++done;
-    hand_on_ack();
-  }
-  if (!is_over()) return done;
-  source_hold_.reset();
-  ack_hold_.reset();
-  arrival_hold_.reset();
-  return done;
-}
-
-// A request that is held back looks to the queue pair like one that finds the carrier full: it asks for the bytes when
-// the request is tried again.
 SendResult NastyChannel::send(const Message& message, transport::PayloadSource* payload) {
-  if (is_over_) return SendResult::kClosed;
-  if (!is_request(message.opcode)) {
-    if (message.opcode == Opcode::kNote && message.note == NoteKind::kResent) next_ = message.note_value;
-    return inner_->send(message, payload);
-  }
-  if (next_ == decided_) decide_request();
-  if (source_hold_) return SendResult::kBlocked;
-  const SendResult result = inner_->send(message, payload);
-  if (result == SendResult::kDone) ++next_;
-  return result;
-}
-
-void NastyChannel::decide_request() {
-  const Outbound fate = carrier_.decisions().decide_request(where_, ++decided_);
-  if (fate.source_late > 0) source_hold_ = carrier_.hold(*this, fate.source_late, kLongestSource);
-  if (fate.completion_late == 0) return;
-  try {
-    late_.emplace(next_, fate.completion_late);
-  } catch (const std::bad_alloc&) {
-    return;  // it completes in time
-  }
+  if (connection_.is_over) return SendResult::kClosed;
+  if (is_request(message.opcode)) return sender_.send(*inner_, message, payload);
+  if (message.opcode == Opcode::kNote && message.note == NoteKind::kResent) sender_.rewind(message.note_value);
+  return inner_->send(message, payload);
 }
 
 void NastyChannel::flush() {
-  if (inner_ && !is_over_) inner_->flush();
+  if (inner_ && !connection_.is_over) inner_->flush();
 }
 
-void NastyChannel::on_writable() {
-  if (!is_over_ && !source_hold_) sink_.on_writable();
+Placement NastyChannel::place(const Arrival& arrival, transport::SliceList& out) {
+  return connection_.is_over ? Placement::kDiscard : receiver_.place(arrival, out);
+}
+
+void NastyChannel::on_fault(const Arrival& arrival) {
+  if (!connection_.is_over) connection_.sink.on_fault(arrival);
+}
+
+// Acknowledgements pass what has arrived and waits; they say nothing of it. All other notes keep their order.
+void NastyChannel::on_message(const Message& message) {
+  if (connection_.is_over) return;
+  if (message.opcode != Opcode::kNote) return receiver_.on_message(message);
+  if (message.note == NoteKind::kAck) return acks_.on_ack(message.note_value);
+  receiver_.on_note(message);
 }
 
 }  // namespace softdat::simnic::nasty

@@ -14,7 +14,7 @@ using transport::Offer;
 
 class TimedRequest final : public WrappedRequest {
  public:
-  TimedRequest(base::Timeline& timeline, std::unique_ptr<InboundRequest> inner)
+  TimedRequest(base::TimelineEndpoints& timeline, std::unique_ptr<InboundRequest> inner)
       : WrappedRequest(std::move(inner)), timeline_(timeline) {}
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
@@ -24,7 +24,7 @@ class TimedRequest final : public WrappedRequest {
   }
 
  private:
-  base::Timeline& timeline_;
+  base::TimelineEndpoints& timeline_;
 };
 
 }  // namespace
@@ -37,14 +37,14 @@ TimedCarrier::~TimedCarrier() {
 transport::ListenResult TimedCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
                                              transport::PortSink& sink) {
   return WrappedPort::listen(*inner_, service_id, backlog, sink, [this](std::unique_ptr<InboundRequest> request) {
-    return std::make_unique<TimedRequest>(timeline_, std::move(request));
+    return std::make_unique<TimedRequest>(timeline_.endpoints(), std::move(request));
   });
 }
 
 std::unique_ptr<transport::Channel> TimedCarrier::connect(const transport::Address& remote, const Offer& request,
                                                           ChannelSink& sink) {
   if (is_of_datagrams(request)) return inner_->connect(remote, request, sink);
-  auto channel = std::make_unique<TimedChannel>(timeline_, request.address, sink);
+  auto channel = std::make_unique<TimedChannel>(timeline_.endpoints(), request.address, sink);
   channel->connect(*inner_, remote, request);
   return channel;
 }

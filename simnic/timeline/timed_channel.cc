@@ -7,13 +7,13 @@
 namespace softdat::simnic::timeline {
 namespace {
 
-using base::Timeline;
 using transport::Opcode;
 using transport::Placement;
 using transport::SendResult;
+using Kind = base::TimelineMessages::Kind;
 
 // Answers and notes belong to no post of the sender's.
-std::optional<Timeline::Kind> kind_of(Opcode opcode) {
+std::optional<Kind> kind_of(Opcode opcode) {
   switch (opcode) {
     case Opcode::kSend:
     case Opcode::kSendInvalidate:
@@ -23,13 +23,13 @@ std::optional<Timeline::Kind> kind_of(Opcode opcode) {
     case Opcode::kImmediateSolicited:
     case Opcode::kSendPlaced:
     case Opcode::kSendPlacedSolicited:
-      return Timeline::Kind::kSend;
+      return Kind::kSend;
     case Opcode::kWrite:
-      return Timeline::Kind::kWrite;
+      return Kind::kWrite;
     case Opcode::kReadRequest:
-      return Timeline::Kind::kRead;
+      return Kind::kRead;
     case Opcode::kAtomicRequest:
-      return Timeline::Kind::kAtomic;
+      return Kind::kAtomic;
     case Opcode::kReadResponse:
     case Opcode::kAtomicResponse:
     case Opcode::kTerminate:
@@ -74,7 +74,7 @@ void TimedChannel::on_closed(transport::CloseReason reason, const transport::Ter
 
 // Told before the peer can have the message, so that nothing which it causes comes before it. What is sent again, for
 // want of a receive, is not told again.
-void TimedChannel::tell_sent(Timeline::Kind kind) {
+void TimedChannel::tell_sent(Kind kind) {
   if (std::exchange(is_told_, false)) return;
   if (again_ > 0) {
     --again_;
@@ -99,7 +99,7 @@ SendResult TimedChannel::send(const transport::Message& message, transport::Payl
 }
 
 bool TimedChannel::send_short(const transport::ShortSend& short_send) {
-  tell_sent(Timeline::Kind::kSend);
+  tell_sent(Kind::kSend);
   const bool is_sent = inner_->send_short(short_send);
   is_told_ = !is_sent;
   return is_sent;
@@ -128,13 +128,13 @@ bool TimedChannel::cut_within(const transport::Message& message, transport::Payl
 
 // A sink that discards may have destroyed this channel.
 Placement TimedChannel::place(const transport::Arrival& arrival, transport::SliceList& out) {
-  Timeline& timeline = timeline_;
+  base::TimelineEndpoints& timeline = timeline_;
   const transport::Address own = own_;
   const bool was_dropping = std::exchange(is_dropping_, true);
   const Placement answer = sink_.place(arrival, out);
   if (answer == Placement::kPlace) {
     is_dropping_ = was_dropping;
-  } else if (!was_dropping && kind_of(arrival.opcode) == Timeline::Kind::kSend) {
+  } else if (!was_dropping && kind_of(arrival.opcode) == Kind::kSend) {
     timeline.lack_receive(own);
   }
   return answer;
@@ -144,14 +144,14 @@ Placement TimedChannel::place(const transport::Arrival& arrival, transport::Slic
 void TimedChannel::on_message(const transport::Message& message) {
   if (message.opcode == Opcode::kNote && message.note == transport::NoteKind::kResent) is_dropping_ = false;
   const auto kind = kind_of(message.opcode);
-  if (kind && !is_dropping_) timeline_.place(own_, *kind, message.length, Timeline::now());
+  if (kind && !is_dropping_) timeline_.place(own_, *kind, message.length, base::timeline_now());
   sink_.on_message(message);
 }
 
 bool TimedChannel::on_short_send(const transport::ShortSend& short_send) {
-  const std::uint64_t now = Timeline::now();
+  const std::uint64_t now = base::timeline_now();
   if (!sink_.on_short_send(short_send)) return false;
-  timeline_.place(own_, Timeline::Kind::kSend, short_send.payload.size(), now);
+  timeline_.place(own_, Kind::kSend, short_send.payload.size(), now);
   return true;
 }
 

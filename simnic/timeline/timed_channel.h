@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "base/timeline.h"
+#include "base/timeline_endpoints.h"
 #include "simnic/wrapped_channel.h"
 
 namespace softdat::simnic::timeline {
@@ -13,7 +13,7 @@ namespace softdat::simnic::timeline {
 class TimedChannel final : public WrappedChannel {
  public:
   // `own`: the address of the queue pair.
-  TimedChannel(base::Timeline& timeline, const transport::Address& own, transport::ChannelSink& sink)
+  TimedChannel(base::TimelineEndpoints& timeline, const transport::Address& own, transport::ChannelSink& sink)
       : WrappedChannel(sink), timeline_(timeline), own_(own) {}
 
   void connect(transport::Carrier& carrier, const transport::Address& remote, const transport::Offer& request);
@@ -36,9 +36,9 @@ class TimedChannel final : public WrappedChannel {
   void on_refused(transport::Refusal reason, std::span<const std::byte> private_data) override;
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
 
-  void tell_sent(base::Timeline::Kind kind);
+  void tell_sent(base::TimelineMessages::Kind kind);
 
-  base::Timeline& timeline_;
+  base::TimelineEndpoints& timeline_;
   const transport::Address own_;
   transport::Address peer_{};  // as the initiator and the responder know it
   bool is_initiator_ = false;

@@ -34,8 +34,8 @@ class Timelines : public testing::Test {
   void connect(Timeline& initiator, Timeline& responder) const {
     initiator.bind(kEndpoint, own_);
     responder.bind(kEndpoint, peer_);
-    initiator.established(own_, peer_, true);
-    responder.established(peer_, own_, false);
+    initiator.endpoints().established(own_, peer_, true);
+    responder.endpoints().established(peer_, own_, false);
   }
 
   std::string bytes(Timeline& timeline) const {
@@ -70,7 +70,7 @@ TEST_F(Timelines, ARefusedWriteWithImmediateDataTakesBackBothNumbers) {
   initiator.take_back(kEndpoint, false);
   for (const Kind kind : {Kind::kWrite, Kind::kSend}) {
     initiator.post(kEndpoint, {.kind = kind});
-    responder.place(peer_, kind, 8, Timeline::now());
+    responder.endpoints().place(peer_, kind, 8, Timeline::now());
   }
   const auto posted = flows(initiator), placed = flows(responder);
   ASSERT_EQ(posted.size(), 3u);
@@ -84,7 +84,7 @@ TEST_F(Timelines, TheWriteBeforeImmediateDataIsNoOtherWrite) {
   connect(initiator, responder);
   initiator.post(kEndpoint, {.kind = Kind::kSend, .writes_first = true});
   initiator.post(kEndpoint, {.kind = Kind::kWrite});
-  for (const Kind kind : {Kind::kWrite, Kind::kSend, Kind::kWrite}) initiator.wire(own_, kind);
+  for (const Kind kind : {Kind::kWrite, Kind::kSend, Kind::kWrite}) initiator.endpoints().wire(own_, kind);
   const auto all = flows(initiator);
   ASSERT_EQ(all.size(), 4u);
   EXPECT_NE(all[0], all[1]);

@@ -43,7 +43,7 @@ TEST(AcceptShortageTest, RequestBelongsToOneOfTheTwo) {
     }
     // With the stand its thread has ended, which destroys what was given to it.
     ASSERT_EQ(fake::ids_alive() - before, request.id == nullptr ? 0 : 1) << allocations;
-    if (request.id != nullptr) Stand::library().destroy_id(request.id);
+    if (request.id != nullptr) Stand::library().cm.destroy_id(request.id);
   }
   EXPECT_EQ(fake::ids_alive(), 0);
 }

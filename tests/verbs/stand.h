@@ -47,11 +47,11 @@ class Stand {
   explicit Stand(const Traits& traits = {}) : traits_(traits) {
     fake::allow_entries(0);
     fake::allow_resizing(true);
-    adapter_->context = library().open_device(nullptr);
-    adapter_->completions = library().create_comp_channel(adapter_->context);
-    adapter_->connections = library().create_event_channel();
+    adapter_->context = library().devices.open_device(nullptr);
+    adapter_->completions = library().objects.create_comp_channel(adapter_->context);
+    adapter_->connections = library().cm.create_event_channel();
     events_ = std::make_unique<EventThread>(adapter_);
-    domain_ = std::make_unique<ProtectionDomain>(*adapter_, library().alloc_pd(adapter_->context), 1);
+    domain_ = std::make_unique<ProtectionDomain>(*adapter_, library().objects.alloc_pd(adapter_->context), 1);
   }
 
   static const Library& library() {

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "transport/loop/end.h"
+#include "transport/loop/active_end.h"
 #include "transport/loop/loop_network.h"
+#include "transport/loop/passive_end.h"
 
 namespace softdat::transport::loop {
 
@@ -23,15 +24,18 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   // The number under which the network knows it. Called once, by the network.
   void set_number(std::uint64_t number) { number_ = number; }
   // The end that connects, and the one that is asked.
-  End& active() { return active_; }
-  End& passive() { return passive_; }
-  std::shared_ptr<End> share(End& end) { return {shared_from_this(), &end}; }
+  ActiveEnd& active() { return active_; }
+  PassiveEnd& passive() { return passive_; }
+  template <typename AnEnd>
+  std::shared_ptr<AnEnd> share(AnEnd& end) {
+    return {shared_from_this(), &end};
+  }
 
  private:
   LoopNetwork& network_;
   std::uint64_t number_ = 0;
-  End active_;
-  End passive_;
+  ActiveEnd active_;
+  PassiveEnd passive_;
 };
 
 }  // namespace softdat::transport::loop

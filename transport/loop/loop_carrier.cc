@@ -35,66 +35,70 @@ namespace {
 class LoopChannel final : public Channel {
  public:
   // Without an end until attach(): what is established needs a channel, and to make one takes memory.
+  explicit LoopChannel(LoopNetwork& network) : network_(network) {}
   void attach(std::shared_ptr<End> end) { end_ = std::move(end); }
   ~LoopChannel() override {
     if (!end_) return;
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     end_->close(CloseMode::kAbrupt);
     end_.reset();
   }
 
   SendResult send(const Message& message, PayloadSource* payload) override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     return end_->send(message, payload);
   }
   void flush() override {}
   void terminate(const TerminateCode& code) override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     end_->terminate(code);
   }
   void close(CloseMode mode) override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     end_->close(mode);
   }
   Features features() const override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     return end_->features();
   }
   const char* carrier_name() const override { return "loop"; }
 
  private:
+  LoopNetwork& network_;
   std::shared_ptr<End> end_;
 };
 
 class LoopRequest final : public InboundRequest {
  public:
-  LoopRequest(std::shared_ptr<End> end, const Offer& offer) : end_(std::move(end)), offer_(offer) {}
+  LoopRequest(LoopNetwork& network, std::shared_ptr<PassiveEnd> end, const Offer& offer)
+      : network_(network), end_(std::move(end)), offer_(offer) {}
   ~LoopRequest() override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     if (is_alive()) end_->refuse(Refusal::kBusy, {});
     end_.reset();
   }
 
   const Offer& offer() const override { return offer_; }
   bool is_alive() const override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     return end_->state() == EndState::kRequested;
   }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
-    const auto section = end_->enter();
-    auto channel = std::make_unique<LoopChannel>();
+    const auto section = network_.enter();
+    auto channel = std::make_unique<LoopChannel>(network_);
     if (!is_alive() || !end_->accept(reply, sink)) return nullptr;
     channel->attach(end_);
     return channel;
   }
   void reject(std::span<const std::byte> private_data) override {
-    const auto section = end_->enter();
+    const auto section = network_.enter();
     if (!is_alive()) return;
     end_->refuse(Refusal::kByConsumer, private_data);
   }
 
  private:
-  std::shared_ptr<End> end_;
+  LoopNetwork& network_;
+  std::shared_ptr<PassiveEnd> end_;
   const Offer offer_;
 };
 
@@ -122,9 +126,9 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   const auto section = network_.enter();
   const auto conversation = std::make_shared<Conversation>(network_);
   conversation->set_number(network_.enlist(conversation));
-  End& active = conversation->active();
-  End& passive = conversation->passive();
-  auto channel = std::make_unique<LoopChannel>();
+  ActiveEnd& active = conversation->active();
+  PassiveEnd& passive = conversation->passive();
+  auto channel = std::make_unique<LoopChannel>(network_);
   make_room();
   active.start_connecting(*this, sink, request);
   LoopCarrier* target = has_failed_ ? nullptr : network_.find(remote, request.service_id);
@@ -142,12 +146,12 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   return channel;
 }
 
-void LoopCarrier::serve_request(const std::shared_ptr<End>& end, const Offer& offer) try {
+void LoopCarrier::serve_request(const std::shared_ptr<PassiveEnd>& end, const Offer& offer) try {
   if (policy_ == ConnectPolicy::kSwallow) return;
   const auto port = ports_.find(offer.service_id);
   if (policy_ == ConnectPolicy::kRefuse || port == ports_.end()) return end->refuse(Refusal::kNoListener, {});
   if (port->second->is_full()) return end->refuse(Refusal::kBusy, {});
-  auto request = std::make_unique<LoopRequest>(end, offer);
+  auto request = std::make_unique<LoopRequest>(network_, end, offer);
   end->start_requested(port->second->unanswered(), offer);
   port->second->sink().on_request(std::move(request));
 } catch (const std::bad_alloc&) {
@@ -211,7 +215,7 @@ void LoopCarrier::break_down() {
 
 // Bounded by what stood there at the start, so that a sink that answers at once cannot hold a turn.
 std::size_t LoopCarrier::serve(End& end) {
-  std::size_t left = std::min(end.waiting(), network_.options().items_per_turn);
+  std::size_t left = std::min(end.inbox().waiting(), network_.options().items_per_turn);
   std::size_t count = end.wake_sender() ? 1 : 0;
   for (; left > 0 && end.deliver_one(network_.now_); --left) ++count;
   return count;

@@ -19,6 +19,7 @@ namespace softdat::transport::loop {
 
 class End;
 class LoopPort;
+class PassiveEnd;
 
 // What the carrier does with a peer's connect(). For tests.
 enum class ConnectPolicy {
@@ -52,16 +53,18 @@ class LoopCarrier final : public Carrier {
   void set_connect_policy(ConnectPolicy policy) { policy_ = policy; }
   const Address& own() const { return own_; }
 
+  // For ends. The end has work for a turn.
+  void note_busy(const std::shared_ptr<End>& end);
+  // A peer's request has come.
+  void serve_request(const std::shared_ptr<PassiveEnd>& end, const Offer& offer);
+
  private:
-  friend class End;
   friend class LoopPort;
   friend class LoopNetwork;
 
   void break_down();
   void leave_network();
   void make_room();  // throws std::bad_alloc
-  void note_busy(const std::shared_ptr<End>& end);
-  void serve_request(const std::shared_ptr<End>& end, const Offer& offer);
   std::size_t serve(End& end);
 
   LoopNetwork& network_;

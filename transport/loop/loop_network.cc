@@ -43,8 +43,8 @@ std::optional<base::Time> LoopNetwork::next_due() const {
   const Section section = enter();
   std::optional<base::Time> soonest;
   const auto consider = [&](const End& end) {
-    if (end.inbox().empty() || end.inbox().front().due <= now_) return;
-    if (!soonest || end.inbox().front().due < *soonest) soonest = end.inbox().front().due;
+    const std::optional<base::Time> due = end.inbox().next_due();
+    if (due && *due > now_ && (!soonest || *due < *soonest)) soonest = due;
   };
   for (const auto& [number, conversation] : conversations_) {
     const auto alive = conversation.lock();

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "simnic/nasty/decisions.h"
+#include "simnic/nasty/nasty_carrier.h"
+#include "transport/channel.h"
+
+namespace softdat::simnic::nasty {
+
+// What the parts of a NastyChannel share. The channel owns and writes it; its parts look at is_over again after each
+// call of the sink. Owned by the baton.
+struct Connection {
+  NastyCarrier& carrier;
+  transport::ChannelSink& sink;  // the queue pair's
+  Where where{};                 // set when it is established
+  bool is_over = false;          // the sink is not called again
+};
+
+}  // namespace softdat::simnic::nasty

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// LateAcks: holds acknowledgements back, so that requests complete later than they are acknowledged. Requests are
+// numbered as NastySender numbers them.
+//
+// A member of a NastyChannel, which also owns `connection`. Owned by the baton.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "simnic/nasty/connection.h"
+#include "simnic/nasty/holder.h"
+
+namespace softdat::simnic::nasty {
+
+class LateAcks final : private Holder {
+ public:
+  // Throws std::bad_alloc.
+  explicit LateAcks(const Connection& connection) : Holder(connection.carrier), connection_(connection) {}
+
+  // The completion of this request is late by so many looks. Without memory it is in time.
+  void delay(std::uint64_t number, unsigned looks);
+  // The peer has acknowledged so many requests. An acknowledgement that covers a request whose completion is late
+  // waits, and later ones join it.
+  void on_ack(std::uint64_t count);
+  // Tells the queue pair what it does not know yet.
+  void hand_on();
+
+ private:
+  void on_hold_over() override { hand_on(); }
+
+  const Connection& connection_;
+  std::map<std::uint64_t, unsigned> late_;  // by how many looks; of requests that are not handed on
+  std::uint64_t acknowledged_ = 0;          // by the peer
+  std::uint64_t handed_on_ = 0;             // of these, as the queue pair knows it
+};
+
+}  // namespace softdat::simnic::nasty
