@@ -13,9 +13,9 @@ inline constexpr base::LockPlace kBaton{80, "Baton", "protocol state of an adapt
 inline constexpr base::LockPlace kLane{90, "Lane::lock_", "protocol state of one queue pair is used", true, &kBaton};
 inline constexpr base::LockPlace kPostSend{100, "QueuePair::send_mutex_",
                                            "a send, write, read, atomic or bind is posted"};
-inline constexpr base::LockPlace kPostDatagram{100, "DatagramQueuePair::send_mutex_", "a datagram is posted"};
+inline constexpr base::LockPlace kPostDatagram{100, "DatagramSendQueue::mutex_", "a datagram is posted"};
 inline constexpr base::LockPlace kPostReceive{101, "QueuePair::recv_mutex_", "a receive is posted"};
-inline constexpr base::LockPlace kPostDatagramReceive{101, "DatagramQueuePair::recv_mutex_",
+inline constexpr base::LockPlace kPostDatagramReceive{101, "DatagramReceiveQueue::mutex_",
                                                       "a receive of datagrams is posted"};
 inline constexpr base::LockPlace kPostShared{110, "SharedReceiveQueue::post_mutex_",
                                              "a receive is posted to an SRQ of the adapter"};
