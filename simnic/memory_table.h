@@ -8,8 +8,8 @@
 // Writers and pairs: insert() and reserve() fill a free slot, insert() and open() then publish its key;
 // remove(), with the baton, takes the key away. A reader matches the key (acquire) before it looks at the rest. With
 // the baton, or a listed lane, a match is binding: a key can be removed only with the baton, and
-// Engine::await_posters() follows before its memory is given back. Without either (at post time) a match is advice, and
-// every use checks again, but when no key has gone since (removals()).
+// LaneList::await_posters() follows before its memory is given back. Without either (at post time) a match is advice,
+// and every use checks again, but when no key has gone since (removals()).
 #pragma once
 
 #include <atomic>
