@@ -2,12 +2,13 @@
 // Arena: the shared file that holds registered memory of this process, so that peers can map it. Registering moves the
 // pages into the file without changing their addresses or bytes. They stay there after deregistration; pages that the
 // consumer has unmapped are given back to the system from time to time. docs/decisions/0007-direct-access.md.
+//
+// Owns the file and its lock, and puts the parts together that the lock guards: FileWindows (where memory comes to
+// lie), CheckedMover (whether it may move), MovedRanges (what lies there), SecondViews and ForkCopies.
 #pragma once
 
-#include <array>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,21 +18,16 @@
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "memory/address_map.h"
+#include "memory/checked_mover.h"
 #include "memory/file_range.h"
+#include "memory/file_windows.h"
+#include "memory/fork_copies.h"
 #include "memory/lent_pages.h"
 #include "memory/lock_places.h"
-#include "memory/page_mover.h"
-#include "memory/sparse_view.h"
+#include "memory/moved_ranges.h"
+#include "memory/second_views.h"
 
 namespace softdat::memory {
-
-// Why memory is not shared.
-enum class Refusal : std::uint8_t {
-  kNotMovable,    // it is no private anonymous memory
-  kOtherThreads,  // a system call of another thread could fail with EFAULT while it moves
-  kOthersAtWork,  // the kernel or a device may be accessing it by itself
-  kThreadMemory,  // it may hold a thread's stack or control block, or a futex that a thread sleeps on
-};
 
 // Any thread.
 class Arena {
@@ -60,10 +56,10 @@ class Arena {
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
 
-  // Those bytes of the file, for connections of this process to itself: apart from the consumer's own views, which it
-  // may unmap or protect. At most kMostAtOnce bytes within the file. Null if the system refuses.
+  // Those bytes of the file, for connections of this process to itself (SecondViews). At most kMostAtOnce bytes within
+  // the file. Null if the system refuses.
   std::byte* second_view(std::uint64_t offset, std::uint64_t length);
-  static constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kMostAtOnce = SecondViews::kMostAtOnce;
 
   // Takes pages of the file away from peers that may still store into them. Takes back all that is lent of these pages,
   // and puts private pages with the same bytes in their place. After the return, stores of these peers do not reach
@@ -77,16 +73,6 @@ class Arena {
   void after_fork_in_child();
 
  private:
-  struct Range {
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-  // What a view of [begin, end) of the file shows. `copy` is null when there is no memory for it.
-  struct Snapshot {
-    Range range;
-    char* copy;
-  };
-
   // `unsettled` is the thread because of which the memory cannot be moved yet, or 0.
   struct Attempt {
     std::optional<std::uint64_t> offset;
@@ -95,55 +81,26 @@ class Arena {
   };
 
   Arena(base::UniqueFd file, PageMover mover);
-  Attempt try_share(const Range& pages, MoveWhen when);
-  std::optional<std::uint64_t> offset_of_locked(const Range& range);
-  bool is_in_place_locked(const Mapping& view);
-  bool can_share_locked(const Range& range, const std::vector<Mapping>& map);
-  // Parts of a range that do not lie in the file yet, and where they are to come to lie.
-  struct Part {
-    Range range;
-    std::uint64_t offset;
-  };
-  std::optional<std::vector<Part>> parts_to_move_locked(const Range& range, const std::vector<Mapping>& map);
-  std::optional<Refusal> move_locked(const std::vector<Part>& parts, MoveWhen when, int& unsettled);
-  bool has_unseen_stacks();
-  static bool may_move(const std::vector<Part>& parts, int& unsettled);
-  std::optional<Refusal> move_parts_locked(const std::vector<Part>& parts, MoveWhen when);
-  bool put_back_under_sleepers_locked(const std::vector<Part>& parts);
-  void put_back_locked(const Part& part);
-  std::optional<Refusal> move_part_locked(const Range& part, std::uint64_t offset, MoveWhen when);
-  void look_around_locked();
-  void add_moved_locked(const Range& range);
+  Attempt try_share(const AddressRange& pages, MoveWhen when);
+  bool can_share_locked(const AddressRange& range, const std::vector<Mapping>& map);
+  std::optional<std::vector<CheckedMover::Part>> parts_to_move_locked(const AddressRange& range,
+                                                                      const std::vector<Mapping>& map);
   void reclaim_locked();
   void return_locked(const std::vector<FileRange>& pages);
-  void punch(const Range& range) const;
   template <typename Act>
-  void for_each_view(const Act& act) const;
-  bool is_second_view(std::uint64_t address) const;
-  SparseView* map_second_view(std::size_t window);
-  void plan_fork_locked();
-  void part_view(const Mapping& view) const;
-  void forget_plan();
+  void for_each_view_locked(const Act& act) const;
 
   // Fixed after construction; a child of fork() gives its parent's file up.
   base::UniqueFd file_;
   const FileIdentity identity_;
   LentPages lent_;
   base::Mutex<locks::kArena> mutex_;
-  // By window; null: not mapped yet. Stored with mutex_.
-  std::array<std::atomic<SparseView*>, kWindows> second_views_{};
+  SecondViews second_views_;  // mapped under mutex_
   // Guarded by mutex_.
-  PageMover mover_;
-  std::array<std::uint64_t, kWindows> windows_{};  // the address that each stands for, plus one; 0: none yet
-  std::map<std::uint64_t, std::uint64_t> moved_;   // of the file: begin > end, apart from each other
-  std::uint64_t moved_since_reclaim_ = 0;
-  LinesSeen seen_;              // when we last looked
-  std::size_t made_since_ = 0;  // mappings, at most
-  base::Time look_again_{};
-  // While a fork is under way: memory of their own, because malloc's may be what is being parted.
-  Snapshot* snapshots_ = nullptr;
-  std::size_t snapshot_count_ = 0;
-  std::size_t snapshot_room_ = 0;
+  FileWindows windows_;
+  CheckedMover mover_;
+  MovedRanges moved_;
+  ForkCopies fork_copies_;
 };
 
 }  // namespace softdat::memory

@@ -45,21 +45,21 @@ void EngineThread::run() {
 }
 
 std::uint64_t EngineThread::polls() const {
-  return engine_.polls_.load(std::memory_order_relaxed);
+  return engine_.activity_.polls();
 }
 
 bool EngineThread::wait_for_work() {
   const std::uint64_t before = polls();
   polls_at_wait_.store(before, std::memory_order_relaxed);
   waits_.fetch_add(1, std::memory_order_relaxed);
-  // Published before next_deadline_ is read, as a section publishes next_deadline_ before it reads
+  // Published before the next deadline is read, as a section publishes its deadline before it reads
   // this: a deadline that comes up now is seen here or there.
   waiting_until_.store(base::kNever.time_since_epoch().count(), std::memory_order_seq_cst);
   mode_.store(Mode::kWaiting, std::memory_order_seq_cst);
-  const auto deadline = engine_.next_deadline_.load(std::memory_order_seq_cst);
-  waiting_until_.store(deadline, std::memory_order_seq_cst);
+  const base::Time deadline = engine_.next_deadline();
+  waiting_until_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
   const bool was_kicked = take_kick();
-  if (!was_kicked) engine_.carrier_->wait(base::Time(base::Duration(deadline)));
+  if (!was_kicked) engine_.carrier_->wait(deadline);
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
   return !was_kicked && polls() - before >= kBusyPolls;
 }
@@ -84,12 +84,12 @@ RestPlan::Next EngineThread::sleep() {
   }
   const base::Time begun = base::Clock::now();
   const base::Duration used = processor_time();
-  const std::uint64_t calls = polls() + engine_.posts_.load(std::memory_order_relaxed);
-  engine_.counts_posts_.store(plan_.is_short(), std::memory_order_relaxed);
+  const std::uint64_t calls = polls() + engine_.activity_.posts();
+  engine_.activity_.count_posts(plan_.is_short());
   rest_.wait(ticket, plan_.wake_up_time(begun));
   if (take_kick()) return RestPlan::Next::kTakeOver;
   const base::Time now = base::Clock::now();
-  const bool is_silent = polls() + engine_.posts_.load(std::memory_order_relaxed) == calls;
+  const bool is_silent = polls() + engine_.activity_.posts() == calls;
   has_watched_ = is_silent && processor_time() - used > (now - begun) / 2;
   return plan_.after_sleep(now, polls(), has_watched_);
 }
@@ -119,7 +119,7 @@ void EngineThread::end_wait_of_polled() {
 
 void EngineThread::note_deadline() {
   if (mode_.load(std::memory_order_seq_cst) != Mode::kWaiting) return;
-  const auto next = engine_.next_deadline_.load(std::memory_order_seq_cst);
+  const auto next = engine_.next_deadline().time_since_epoch().count();
   if (next < waiting_until_.load(std::memory_order_seq_cst)) kick();
 }
 

@@ -3,8 +3,8 @@
 // message, and never waits for it. The holder of the baton takes the lane before it touches the queue pair, and waits
 // for a poster at most as long as a short message is copied.
 //
-// The engine lists the lanes that posters may hold (Engine::list_lane). After a key was removed,
-// Engine::await_posters() takes each listed lane once; then no poster reads through the key.
+// LaneList: the lanes that posters may hold. After a key was removed, LaneList::await_posters() takes each listed lane
+// once; then no poster reads through the key.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -37,12 +37,30 @@ class Lane {
   };
 
  private:
-  friend class Engine;
+  friend class LaneList;
 
   base::Ordered<base::SpinLock, locks::kLane> lock_;
   // Owned by the baton.
   unsigned holds_ = 0;
   boost::intrusive::list_member_hook<> listed_;
+};
+
+// REQUIRES the baton. Lanes belong to their queue pairs, which strike them before they die.
+class LaneList {
+ public:
+  // Posters may be in the lane from now on / not any more.
+  void list_lane(Lane& lane) { lanes_.push_back(lane); }
+  void strike_lane(Lane& lane) { lanes_.erase(lanes_.iterator_to(lane)); }
+  // After a key has gone: when this returns, no poster reads through it.
+  void await_posters() {
+    base::require_lock(locks::kBaton);
+    for (Lane& lane : lanes_) const Lane::Hold hold(lane);
+  }
+
+ private:
+  boost::intrusive::list<Lane,
+                         boost::intrusive::member_hook<Lane, boost::intrusive::list_member_hook<>, &Lane::listed_>>
+      lanes_;
 };
 
 }  // namespace softdat::simnic

@@ -13,13 +13,14 @@ inline constexpr base::LockPlace kBaton{80, "Baton", "protocol state of an adapt
 inline constexpr base::LockPlace kLane{90, "Lane::lock_", "protocol state of one queue pair is used", true, &kBaton};
 inline constexpr base::LockPlace kPostSend{100, "QueuePair::send_mutex_",
                                            "a send, write, read, atomic or bind is posted"};
-inline constexpr base::LockPlace kPostDatagram{100, "DatagramQueuePair::send_mutex_", "a datagram is posted"};
+inline constexpr base::LockPlace kPostDatagram{100, "DatagramSendQueue::mutex_", "a datagram is posted"};
 inline constexpr base::LockPlace kPostReceive{101, "QueuePair::recv_mutex_", "a receive is posted"};
-inline constexpr base::LockPlace kPostDatagramReceive{101, "DatagramQueuePair::recv_mutex_",
+inline constexpr base::LockPlace kPostDatagramReceive{101, "DatagramReceiveQueue::mutex_",
                                                       "a receive of datagrams is posted"};
 inline constexpr base::LockPlace kPostShared{110, "SharedReceiveQueue::post_mutex_",
                                              "a receive is posted to an SRQ of the adapter"};
-inline constexpr base::LockPlace kHome{140, "Home::mutex_", "the list of peers that may reach us directly is used"};
+inline constexpr base::LockPlace kPeers{140, "PeerDirectory::mutex_",
+                                        "the list of peers that may reach us directly is used"};
 inline constexpr base::LockPlace kBoard{160, "Board::mutex_", "a key is published to peers or withdrawn"};
 inline constexpr base::LockPlace kRecorderCreation{865, "g_recorder_creation", "the recorder of captures is made"};
 inline constexpr base::LockPlace kDirectPeer{base::kLeafPlace, "Peer::mutex_", "a place of a peer's memory is mapped"};
@@ -37,7 +38,7 @@ inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair:
 
 inline constexpr std::array kOfSimnic = {
     &kLiveProcess, &kBaton,  &kLane,      &kPostSend,         &kPostDatagram, &kPostReceive, &kPostDatagramReceive,
-    &kPostShared,  &kHome,   &kBoard,     &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
+    &kPostShared,  &kPeers,  &kBoard,     &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
     &kUpcallQueue, &kRemote, &kFaultyNic, &kFaultyPost};
 
 }  // namespace softdat::locks

@@ -26,7 +26,7 @@ class ProtectionDomain final : public hca::ProtectionDomain {
 };
 
 // Owns one key of the table. Its destructor takes the baton, removes the key, and takes each lane that posters may hold
-// (Engine::await_posters). Carriers keep no pointers from one call to the next, so no message uses the memory after
+// (LaneList::await_posters). Carriers keep no pointers from one call to the next, so no message uses the memory after
 // that. Then it waits, without the baton, for peers and own threads that access the memory directly.
 class MemoryRegion final : public hca::MemoryRegion {
  public:

@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/memory_table.h"
 
-#include <utility>
-
 #include "base/assert.h"
-#include "simnic/direct/layout.h"
 #include "simnic/window_state.h"
 
 namespace softdat::simnic {
+namespace {
 
-static_assert(MemoryTable::kTagBits == direct::kKeyTagBits);
-static_assert(MemoryTable::kMaxRegions == direct::kKeyEntries);
+using hca::Rule;
 
 // These are within every check of a key, where a call more would be felt.
-inline MemoryTable::Slot* MemoryTable::find(std::uint32_t index) const {
-  if (index >= kMaxRegions) return nullptr;
-  Chunk* chunk = chunks_[index / kChunkSize].load(std::memory_order_acquire);
-  return chunk == nullptr ? nullptr : &(*chunk)[index % kChunkSize];
-}
-
-inline MemoryTable::Slot* MemoryTable::find_live(std::uint32_t key) const {
-  Slot* slot = find(key >> kTagBits);
-  const bool is_live = key != 0 && slot != nullptr && slot->key.load(std::memory_order_seq_cst) == key;
-  return is_live ? slot : nullptr;
-}
-
-inline AccessError MemoryTable::check_range(const Slot& slot, std::uint64_t address, std::uint64_t length) {
+inline AccessError check_bounds(const KeySlot& slot, std::uint64_t address, std::uint64_t length) {
   if (address + length < address) return AccessError::kWraps;
   const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
   const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
@@ -34,51 +19,48 @@ inline AccessError MemoryTable::check_range(const Slot& slot, std::uint64_t addr
   return AccessError::kNone;
 }
 
-inline AccessError MemoryTable::check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length,
+inline bool is_of_domain(const KeySlot& slot, Accessor who) {
+  const std::uint32_t owner = slot.domain.load(std::memory_order_relaxed);
+  return owner == who.domain || owner == who.stream;
+}
+
+}  // namespace
+
+Rule rule_of(AccessError fault) {
+  switch (fault) {
+    case AccessError::kNone:
+      return Rule::kMemoryGone;
+    case AccessError::kBadKey:
+      return Rule::kKeyFreed;
+    case AccessError::kWrongDomain:
+      return Rule::kOtherDomain;
+    case AccessError::kWraps:
+      return Rule::kRangeWraps;
+    case AccessError::kOutOfRange:
+      return Rule::kOutOfRange;
+    case AccessError::kMissingRight:
+      return Rule::kMissingRight;
+  }
+  return Rule::kUnknown;
+}
+
+inline AccessError MemoryTable::check_slot(const KeySlot* slot, std::uint64_t address, std::uint64_t length,
                                            hca::AccessMask rights, Accessor who) const {
   if (slot == nullptr) return AccessError::kBadKey;
-  const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
-  if (owner != who.domain && owner != who.stream) return AccessError::kWrongDomain;
-  if (const AccessError fault = check_range(*slot, address, length); fault != AccessError::kNone) return fault;
+  if (!is_of_domain(*slot, who)) return AccessError::kWrongDomain;
+  if (const AccessError fault = check_bounds(*slot, address, length); fault != AccessError::kNone) return fault;
   if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return AccessError::kMissingRight;
   const std::uint32_t region = slot->region.load(std::memory_order_relaxed);
-  if (region != 0 && find_live(region) == nullptr) [[unlikely]]
+  if (region != 0 && slots_.find_live(region) == nullptr) [[unlikely]]
     return AccessError::kBadKey;
   return AccessError::kNone;
 }
 
-const MemoryTable::Slot* MemoryTable::find_slot(std::uint32_t index) const {
-  return find(index);
-}
-
-MemoryTable::~MemoryTable() {
-  for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
-}
-
-std::optional<std::uint32_t> MemoryTable::take_index_locked() {
-  base::require_lock(locks::kMemoryKeys);
-  const bool has_fresh = fresh_ < kMaxRegions;
-  if (resting_ > kRestingSlots || (!has_fresh && resting_ > 0)) return rouse_locked();
-  if (!has_fresh) return std::nullopt;
-  auto& chunk = chunks_[fresh_ / kChunkSize];
-  if (chunk.load(std::memory_order_relaxed) == nullptr) chunk.store(new Chunk, std::memory_order_release);
-  Slot& slot = *find(fresh_);
-  slot.tag = static_cast<std::uint8_t>(salt_ + fresh_ * kTagStep);
-  return fresh_++;
-}
-
-std::uint32_t MemoryTable::next_key_locked(std::uint32_t index) {
-  base::require_lock(locks::kMemoryKeys);
-  size_.fetch_add(1, std::memory_order_relaxed);
-  return (index << kTagBits) | ++find(index)->tag;
-}
-
 std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   const std::lock_guard lock(mutex_);
-  const auto index = take_index_locked();
-  if (!index) return std::nullopt;
-  Slot& slot = *find(*index);
-  const std::uint32_t key = next_key_locked(*index);
+  const auto key = slots_.take_locked();
+  if (!key) return std::nullopt;
+  KeySlot& slot = *slots_.find(index_of_key(*key));
   slot.address.store(grant.address, std::memory_order_relaxed);
   slot.length.store(grant.length, std::memory_order_relaxed);
   slot.shift.store(grant.shift, std::memory_order_relaxed);
@@ -86,48 +68,30 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   slot.access.store(grant.access | local, std::memory_order_relaxed);
   slot.domain.store(grant.domain, std::memory_order_relaxed);
   slot.is_window = false;
-  note_place_locked(*index);
-  slot.key.store(key, std::memory_order_release);
+  history_.note_place_locked(index_of_key(*key));
+  slot.key.store(*key, std::memory_order_release);
   return key;
 }
 
 void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   base::require_lock(locks::kMemoryKeys);
-  Slot& slot = *find(index);
+  KeySlot& slot = *slots_.find(index);
   slot.end = end;
   // Sequentially consistent: a thread that pinned before it checked the key is waited for (simnic/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
   removals_.fetch_add(1, std::memory_order_release);
   slot.reserved.store(0, std::memory_order_relaxed);
   // A region that has gone, windows or not, counts none any more.
-  if (Slot* region = find_live(slot.region.exchange(0, std::memory_order_relaxed))) --region->windows;
+  if (KeySlot* region = slots_.find_live(slot.region.exchange(0, std::memory_order_relaxed))) --region->windows;
   slot.windows = 0;
   slot.window = nullptr;
-  size_.fetch_sub(1, std::memory_order_relaxed);
-  rest_locked(index);
-}
-
-void MemoryTable::rest_locked(std::uint32_t index) {
-  base::require_lock(locks::kMemoryKeys);
-  if (resting_++ == 0)
-    oldest_resting_ = index;
-  else
-    find(newest_resting_)->note = index;
-  newest_resting_ = index;
-}
-
-std::uint32_t MemoryTable::rouse_locked() {
-  base::require_lock(locks::kMemoryKeys);
-  --resting_;
-  const std::uint32_t index = oldest_resting_;
-  oldest_resting_ = std::exchange(find(index)->note, 0);
-  return index;
+  slots_.give_back_locked(index);
 }
 
 void MemoryTable::remove(std::uint32_t key, KeyEnd end) {
-  const std::uint32_t index = key >> kTagBits;
+  const std::uint32_t index = index_of_key(key);
   const std::lock_guard lock(mutex_);
-  const Slot* slot = find(index);
+  const KeySlot* slot = slots_.find(index);
   base::check(slot != nullptr && (slot->key.load(std::memory_order_relaxed) == key ||
                                   slot->reserved.load(std::memory_order_relaxed) == key),
               "only live keys are removed", key);
@@ -136,10 +100,10 @@ void MemoryTable::remove(std::uint32_t key, KeyEnd end) {
 
 bool MemoryTable::remove_unused(std::uint32_t key) {
   const std::lock_guard lock(mutex_);
-  const Slot* slot = find_live(key);
+  const KeySlot* slot = slots_.find_live(key);
   base::check(slot != nullptr, "only live keys are removed", key);
   if (slot->windows > 0) return false;
-  free_slot_locked(key >> kTagBits, KeyEnd::kFreed);
+  free_slot_locked(index_of_key(key), KeyEnd::kFreed);
   return true;
 }
 
@@ -149,7 +113,7 @@ hca::AccessMask MemoryTable::bind_rights(hca::AccessMask access) {
   return read | ((access & kChanging) != 0 ? hca::kLocalWrite : 0u);
 }
 
-AccessError MemoryTable::check_bind(const Slot* region, const WindowGrant& grant) const {
+AccessError MemoryTable::check_bind(const KeySlot* region, const WindowGrant& grant) const {
   const hca::AccessMask rights = bind_rights(grant.access);
   // Nothing is bound to a window.
   const AccessError fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
@@ -159,12 +123,12 @@ AccessError MemoryTable::check_bind(const Slot* region, const WindowGrant& grant
 
 AccessError MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   const std::lock_guard lock(mutex_);
-  Slot* region = find_live(grant.region);
+  KeySlot* region = slots_.find_live(grant.region);
   if (const AccessError fault = check_bind(region, grant); fault != AccessError::kNone) return fault;
-  const auto index = take_index_locked();
-  if (!index) return AccessError::kNone;
-  Slot& slot = *find(*index);
-  key = next_key_locked(*index);
+  const auto taken = slots_.take_locked();
+  if (!taken) return AccessError::kNone;
+  key = *taken;
+  KeySlot& slot = *slots_.find(index_of_key(key));
   const std::uint64_t place = grant.address + region->shift.load(std::memory_order_relaxed);
   const std::uint64_t start = grant.is_zero_based ? 0 : place;
   slot.address.store(start, std::memory_order_relaxed);
@@ -176,21 +140,21 @@ AccessError MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   slot.note = grant.note;
   slot.window = grant.window;
   slot.is_window = true;
-  note_place_locked(*index);
+  history_.note_place_locked(index_of_key(key));
   slot.reserved.store(key, std::memory_order_release);
   ++region->windows;
   return AccessError::kNone;
 }
 
 bool MemoryTable::is_reserved(std::uint32_t key) const {
-  const Slot* slot = find(key >> kTagBits);
+  const KeySlot* slot = slots_.find(index_of_key(key));
   return key != 0 && slot != nullptr && slot->reserved.load(std::memory_order_acquire) == key;
 }
 
 bool MemoryTable::open(std::uint32_t key) {
-  Slot* slot = find(key >> kTagBits);
+  KeySlot* slot = slots_.find(index_of_key(key));
   base::check(is_reserved(key), "only reserved keys are opened", key);
-  if (find_live(slot->region.load(std::memory_order_relaxed)) == nullptr) return false;
+  if (slots_.find_live(slot->region.load(std::memory_order_relaxed)) == nullptr) return false;
   slot->key.store(key, std::memory_order_release);
   slot->reserved.store(0, std::memory_order_release);  // a thread that sees this finds the key open
   return true;
@@ -198,21 +162,20 @@ bool MemoryTable::open(std::uint32_t key) {
 
 AccessError MemoryTable::invalidate(std::uint32_t key, Accessor who) {
   const std::lock_guard lock(mutex_);
-  Slot* slot = find_live(key);
+  KeySlot* slot = slots_.find_live(key);
   if (slot == nullptr || slot->region.load(std::memory_order_relaxed) == 0) return AccessError::kBadKey;
-  const std::uint32_t owner = slot->domain.load(std::memory_order_relaxed);
-  if (owner != who.domain && owner != who.stream) return AccessError::kWrongDomain;
+  if (!is_of_domain(*slot, who)) return AccessError::kWrongDomain;
   slot->window->set_key(0);
-  free_slot_locked(key >> kTagBits, KeyEnd::kInvalidated);
+  free_slot_locked(index_of_key(key), KeyEnd::kInvalidated);
   return AccessError::kNone;
 }
 
 hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
   const std::lock_guard lock(mutex_);
-  const Slot* slot = find_live(key);
+  const KeySlot* slot = slots_.find_live(key);
   if (slot == nullptr || slot->window == nullptr) return {};
   const std::uint32_t region_key = slot->region.load(std::memory_order_relaxed);
-  const Slot* region = find_live(region_key);
+  const KeySlot* region = slots_.find_live(region_key);
   if (region == nullptr) return {};
   const std::uint64_t start = slot->address.load(std::memory_order_relaxed);
   const std::uint64_t place = start + slot->shift.load(std::memory_order_relaxed);
@@ -227,14 +190,14 @@ hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
 AccessError MemoryTable::check(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
                                Accessor who) const {
   if (length == 0) return AccessError::kNone;
-  return check_slot(find_live(key), address, length, rights, who);
+  return check_slot(slots_.find_live(key), address, length, rights, who);
 }
 
 AccessError MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
                                 Accessor who, std::byte*& place) const {
   place = nullptr;
   if (length == 0) return AccessError::kNone;
-  const Slot* slot = find_live(key);
+  const KeySlot* slot = slots_.find_live(key);
   const AccessError fault = check_slot(slot, address, length, rights, who);
   if (fault != AccessError::kNone) return fault;
   const std::uint64_t real = address + slot->shift.load(std::memory_order_relaxed);
@@ -243,7 +206,7 @@ AccessError MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::u
 }
 
 bool MemoryTable::find_region(std::uint32_t key, MemoryPlace& to) const {
-  const Slot* slot = find_live(key);
+  const KeySlot* slot = slots_.find_live(key);
   if (slot == nullptr) return false;
   to.address = slot->address.load(std::memory_order_relaxed);
   to.length = slot->length.load(std::memory_order_relaxed);
@@ -253,9 +216,19 @@ bool MemoryTable::find_region(std::uint32_t key, MemoryPlace& to) const {
 
 AccessError MemoryTable::check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const {
   if (length == 0) return AccessError::kNone;
-  const Slot* slot = find_live(key);
+  const KeySlot* slot = slots_.find_live(key);
   if (slot == nullptr || slot->region.load(std::memory_order_relaxed) != 0) return AccessError::kBadKey;
-  return check_range(*slot, address, length);
+  return check_bounds(*slot, address, length);
+}
+
+void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+                          Accessor who, hca::Failure& to) const {
+  to.key = key;
+  to.address = address;
+  to.length = length;
+  to.needed = rights;
+  const std::lock_guard lock(mutex_);
+  history_.explain_locked(rule_of(check(key, address, length, rights, who)), to);
 }
 
 }  // namespace softdat::simnic

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // MemoryTable: every registered region of a NIC and every bound window, found by key in constant
-// time.
-//
-// A key is 24 bits of index and 8 bits of tag, compared whole; the tag changes with every reuse of
-// a slot, and slots are reused oldest first. Key 0 is never given out. lkey and rkey are the same
-// number: rights tell them apart.
+// time (simnic/key_slots.h). A key is compared whole. lkey and rkey are the same number: rights tell them apart.
 //
 // A window has a slot, and so a new key, for each bind: reserved when the bind is posted, opened when
 // it is carried out. It opens nothing once its region's key is gone.
@@ -12,27 +8,24 @@
 // Writers and pairs: insert() and reserve() fill a free slot, insert() and open() then publish its key;
 // remove(), with the baton, takes the key away. A reader matches the key (acquire) before it looks at the rest. With
 // the baton, or a listed lane, a match is binding: a key can be removed only with the baton, and
-// Engine::await_posters() follows before its memory is given back. Without either (at post time) a match is advice, and
-// every use checks again, but when no key has gone since (removals()).
+// LaneList::await_posters() follows before its memory is given back. Without either (at post time) a match is advice,
+// and every use checks again, but when no key has gone since (removals()).
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 
 #include "hca/device.h"
 #include "hca/failure.h"
 #include "hca/types.h"
+#include "simnic/key_history.h"
+#include "simnic/key_slots.h"
 #include "simnic/lock_places.h"
 
 namespace softdat::simnic {
-
-class WindowState;
 
 // Why a key does not open a range. In the order they are looked for.
 enum class AccessError : std::uint8_t {
@@ -49,9 +42,6 @@ enum class AccessError : std::uint8_t {
 hca::Rule rule_of(AccessError fault);
 
 using hca::kLocalRead;
-
-// How a key ended.
-enum class KeyEnd : std::uint8_t { kFreed, kRebound, kUnbound, kInvalidated };
 
 // On whose behalf memory is accessed: the protection domain of a queue pair, and the queue pair's own number.
 struct Accessor {
@@ -91,16 +81,10 @@ struct WindowGrant {
 
 class MemoryTable {
  public:
-  static constexpr std::uint32_t kMaxRegions = 1u << 20;
-  static constexpr std::uint32_t kTagBits = 8;
-  // As many freed slots rest before the oldest of them is used again.
-  static constexpr std::size_t kRestingSlots = 4096;
+  static constexpr std::uint32_t kMaxRegions = KeySlots::kSlots;
 
-  // `salt` varies the tags, so that one process's keys seldom open another's regions.
-  explicit MemoryTable(std::uint8_t salt) : salt_(salt) {}
-  ~MemoryTable();
-  MemoryTable(const MemoryTable&) = delete;
-  MemoryTable& operator=(const MemoryTable&) = delete;
+  // `salt`: of KeySlots.
+  explicit MemoryTable(std::uint8_t salt) : slots_(salt) {}
 
   // The new region's key; nothing when the table is full. Requires that address + length does not
   // wrap. Any thread.
@@ -152,62 +136,18 @@ class MemoryTable {
   // what was found still holds.
   std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
 
-  std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
+  std::uint32_t size() const { return slots_.size(); }
 
  private:
-  static constexpr std::uint32_t kChunkSize = 1024;
-  static constexpr std::uint32_t kTagStep = 37;  // any odd one spreads neighbouring indices over the tags
-
-  struct alignas(64) Slot {
-    std::atomic<std::uint32_t> key{0};  // 0: free, or reserved
-    std::atomic<std::uint32_t> access{0};
-    std::atomic<std::uint64_t> address{0};
-    std::atomic<std::uint64_t> length{0};
-    std::atomic<std::uint64_t> shift{0};
-    std::atomic<std::uint32_t> domain{0};  // or the stream, for a window of one queue pair
-    std::atomic<std::uint32_t> region{0};  // of a window: the key of its region
-    std::atomic<std::uint32_t> reserved{0};
-    // Guarded by mutex_.
-    std::uint32_t note = 0;     // of a window; of a resting slot: the next one
-    std::uint32_t windows = 0;  // of a region: how many keys are reserved or open over it
-    std::uint8_t tag = 0;
-    KeyEnd end = KeyEnd::kFreed;  // of the last key
-    bool is_window = false;       // or was
-    WindowState* window = nullptr;
-  };
-  using Chunk = std::array<Slot, kChunkSize>;
-
-  Slot* find(std::uint32_t index) const;
-  const Slot* find_slot(std::uint32_t index) const;  // the same, where a call is not felt
-  Slot* find_live(std::uint32_t key) const;
-  static AccessError check_range(const Slot& slot, std::uint64_t address, std::uint64_t length);
-  AccessError check_slot(const Slot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
+  AccessError check_slot(const KeySlot* slot, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
                          Accessor who) const;
-  AccessError check_bind(const Slot* region, const WindowGrant& grant) const;
-  std::optional<std::uint32_t> take_index_locked();
-  std::uint32_t next_key_locked(std::uint32_t index);
+  AccessError check_bind(const KeySlot* region, const WindowGrant& grant) const;
   void free_slot_locked(std::uint32_t index, KeyEnd end);
-  void note_place_locked(std::uint32_t index);
-  hca::Rule history_locked(std::uint32_t key, hca::RegionFacts& region) const;
-  bool find_rightless_locked(hca::Failure& to) const;
-  void find_successor_locked(hca::Failure& to) const;
-  void describe_locked(std::uint32_t index, hca::RegionFacts& region) const;
-  void rest_locked(std::uint32_t index);
-  std::uint32_t rouse_locked();
 
-  const std::uint8_t salt_;
-  // Published once each, never taken away while the table lives.
-  std::array<std::atomic<Chunk*>, kMaxRegions / kChunkSize> chunks_{};
-  std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint64_t> removals_{0};  // raised with the baton, under mutex_
   mutable base::Mutex<locks::kMemoryKeys> mutex_;
-  // Guarded by mutex_.
-  // Freed slots, oldest first, chained by their notes: to free one takes no memory.
-  std::uint32_t oldest_resting_ = 0;
-  std::uint32_t newest_resting_ = 0;
-  std::uint32_t resting_ = 0;
-  std::uint32_t fresh_ = 1;                                // indices from here on were never used
-  std::unordered_map<std::uint32_t, const void*> places_;  // by index: the consumer's call that made the last key
+  KeySlots slots_;              // keys are published and withdrawn under mutex_, but for open()
+  KeyHistory history_{slots_};  // guarded by mutex_
 };
 
 }  // namespace softdat::simnic

@@ -73,7 +73,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   // behind it. Called once, before the consumer has the NIC. Does nothing where that is not possible.
   void allow_captures(transport::Carrier& carrier);
   bool progress() final { return engine_.progress(); }
-  bool progress_for(const void* queue) final { return engine_.progress_for(queue); }
+  bool progress_for(const void* queue) final { return engine_.progress(queue); }
   Found poll(hca::CompletionQueue& queue, hca::Completion& out) final {
     auto& own = static_cast<CompletionQueue&>(queue);
     if (!own.looks_empty()) return take_waiting(own, out);

@@ -32,10 +32,19 @@ class PollLeader {
     return true;
   }
 
+  // Whether this poll of `queue` need not take the baton, because polls ask the kernel and another queue's do. Null: of
+  // no queue.
+  bool may_pass(const void* queue) {
+    return queue != nullptr && does_poll_ask_kernel_.load(std::memory_order_relaxed) && !leads(queue);
+  }
+  // With the baton: whether the last poll had to ask the kernel.
+  void note_kernel_look(bool has_asked) { does_poll_ask_kernel_.store(has_asked, std::memory_order_relaxed); }
+
  private:
   std::atomic<const void*> leader_{nullptr};
   std::atomic<const void*> waiting_{nullptr};  // the first other queue that was polled since the leader was
   std::atomic<unsigned> passed_{0};            // polls since the last look
+  std::atomic<bool> does_poll_ask_kernel_{false};
 };
 
 }  // namespace softdat::simnic

@@ -7,7 +7,7 @@
 namespace softdat::simnic {
 
 // Something the engine can be asked to attend to; a queue pair is one. Lives in the engine's lists
-// without allocation, so it must be forgotten (Engine::forget) before it is destroyed.
+// without allocation, so it must be forgotten (BatonWork::forget) before it is destroyed.
 class Task {
  public:
   virtual ~Task() = default;
@@ -17,7 +17,7 @@ class Task {
 
  private:
   friend class DoorbellList;
-  friend class Engine;
+  friend class BatonWork;
 
   // Set by a ringer, cleared by the holder of the baton just before it runs the task.
   std::atomic<bool> is_rung_{false};

@@ -91,7 +91,7 @@ class PinHold {
  public:
   PinHold() : owner_(direct::Home::create()), user_(direct::Home::create()) {
     if (owner_ == nullptr || user_ == nullptr) return;
-    peer_ = user_->meet(copy_of(owner_->board_file()), copy_of(owner_->arena_file()), {});
+    peer_ = user_->peers().attach(copy_of(owner_->board_file()), copy_of(owner_->arena_file()), {});
     door_ = peer_->find_door(*owner_->board().take_gate(kDomain), owner_->next_connection()).value();
     owner_->board().open_gate(door_.gate, door_.connection);
   }

@@ -120,7 +120,7 @@ TEST(EngineOfManyQueuesTest, PollsOfManyQueuesInTurnMakeOneTurnInARound) {
   Engine engine{std::unique_ptr<transport::Carrier>(carrier), Drive::kByHand};
   std::array<char, 8> queues{};
   const auto round = [&] {
-    for (const char& queue : queues) engine.progress_for(&queue);
+    for (const char& queue : queues) engine.progress(&queue);
   };
   for (int i = 0; i < 3; ++i) round();  // the engine learns that the carrier asks
   const int before = carrier->turns.load();

@@ -84,7 +84,7 @@ TEST_F(MemoryTableHistory, AFreedKeyTellsWhatItWas) {
 TEST_F(MemoryTableHistory, AnEarlierKeyOfASlotThatIsUsedAgainWasFreed) {
   const std::uint32_t key = insert(1000, 64);
   table_.remove(key);
-  for (std::size_t i = 0; i <= MemoryTable::kRestingSlots; ++i) table_.remove(insert(5000, 8));
+  for (std::size_t i = 0; i <= KeySlots::kRestingSlots; ++i) table_.remove(insert(5000, 8));
   EXPECT_EQ(explain(key).rule, Rule::kKeyFreed);
   EXPECT_EQ(explain(key).region.key, 0u) << "what it was is forgotten";
 }

@@ -85,7 +85,7 @@ TEST_F(MemoryTableTest, AnEmptyRangeNeedsNoKey) {
 TEST_F(MemoryTableTest, ARemovedKeyNeverOpensAgainWhileItsSlotRests) {
   const auto old = insert(0, 10);
   table_.remove(old);
-  for (std::size_t i = 0; i < MemoryTable::kRestingSlots * 3; ++i) {
+  for (std::size_t i = 0; i < KeySlots::kRestingSlots * 3; ++i) {
     EXPECT_EQ(check(old, 0, 1), AccessError::kBadKey);
     table_.remove(insert(0, 10));
   }
@@ -93,7 +93,7 @@ TEST_F(MemoryTableTest, ARemovedKeyNeverOpensAgainWhileItsSlotRests) {
 
 TEST_F(MemoryTableTest, SlotsAreReusedOldestFirstUnderAnotherTag) {
   std::vector<std::uint32_t> freed;
-  for (std::size_t i = 0; i <= MemoryTable::kRestingSlots; ++i) freed.push_back(insert(i, 1));
+  for (std::size_t i = 0; i <= KeySlots::kRestingSlots; ++i) freed.push_back(insert(i, 1));
   for (const auto key : freed) table_.remove(key);
   const auto next = insert(0, 1);
   EXPECT_EQ(next >> 8, freed[0] >> 8);
@@ -105,7 +105,7 @@ TEST_F(MemoryTableTest, SlotsAreReusedOldestFirstUnderAnotherTag) {
 TEST_F(MemoryTableTest, ATagTakesEveryValueBeforeItComesBack) {
   std::set<std::uint32_t> seen;
   std::vector<std::uint32_t> wheel;
-  for (std::size_t i = 0; i <= MemoryTable::kRestingSlots; ++i) wheel.push_back(insert(0, 1));
+  for (std::size_t i = 0; i <= KeySlots::kRestingSlots; ++i) wheel.push_back(insert(0, 1));
   for (const auto key : wheel) table_.remove(key);
   const std::uint32_t index = wheel[0] >> 8;
   seen.insert(wheel[0]);

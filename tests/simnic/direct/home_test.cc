@@ -32,8 +32,8 @@ class HomeTest : public ::testing::Test {
     ours_ = Home::create();
     if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
     theirs_ = Home::create();
-    ASSERT_NE(ours_->meet(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {}), nullptr);
-    us_ = theirs_->meet(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
+    ASSERT_NE(ours_->peers().attach(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {}), nullptr);
+    us_ = theirs_->peers().attach(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
     ASSERT_NE(us_, nullptr);
     door_ = *us_->find_door(*ours_->board().take_gate(kDomain), ours_->next_connection());
     ours_->board().open_gate(door_.gate, door_.connection);
@@ -150,7 +150,7 @@ TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
   board.open_gate(gate, 1);
   board.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
   const std::uint64_t before = address_space();
-  const auto peer = ours_->meet(duplicate(board.file()), duplicate(arena.get()), {});
+  const auto peer = ours_->peers().attach(duplicate(board.file()), duplicate(arena.get()), {});
   ASSERT_NE(peer, nullptr);
   const Door door = *peer->find_door(gate, 1);
   // Anywhere, and across the end of what is mapped at a time.
@@ -164,7 +164,7 @@ TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
     EXPECT_EQ(std::string(there, 2), "\x09\x09") << place;
   }
   EXPECT_LT(address_space() - before, kBoardBytes + 5 * (std::uint64_t{1} << 32));
-  ours_->part(peer);
+  ours_->peers().detach(peer);
 }
 
 std::size_t count_mappings() {
@@ -182,7 +182,7 @@ TEST_F(HomeTest, APeerThatNamesManyPlacesTakesFewMappings) {
   const std::uint32_t gate = *board.take_gate(kDomain);
   board.open_gate(gate, 1);
   board.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
-  const auto peer = ours_->meet(duplicate(board.file()), duplicate(arena.get()), {});
+  const auto peer = ours_->peers().attach(duplicate(board.file()), duplicate(arena.get()), {});
   ASSERT_NE(peer, nullptr);
   const Door door = *peer->find_door(gate, 1);
   for (std::uint64_t i = 0; i < 20'000; ++i) {
@@ -190,12 +190,12 @@ TEST_F(HomeTest, APeerThatNamesManyPlacesTakesFewMappings) {
     ASSERT_TRUE(static_cast<bool>(grip)) << i;
   }
   EXPECT_LT(count_mappings(), 12'000u);
-  ours_->part(peer);
+  ours_->peers().detach(peer);
 }
 
 TEST_F(HomeTest, FilesOfAnotherKindAreNoPeer) {
-  EXPECT_EQ(ours_->meet(duplicate(theirs_->arena_file()), duplicate(theirs_->board_file()), {}), nullptr);
-  EXPECT_EQ(ours_->meet(duplicate(0), duplicate(theirs_->arena_file()), {}), nullptr);
+  EXPECT_EQ(ours_->peers().attach(duplicate(theirs_->arena_file()), duplicate(theirs_->board_file()), {}), nullptr);
+  EXPECT_EQ(ours_->peers().attach(duplicate(0), duplicate(theirs_->arena_file()), {}), nullptr);
 }
 
 // A board that lies names nothing outside the arena.

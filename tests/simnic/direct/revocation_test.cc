@@ -48,8 +48,8 @@ class Revocation : public ::testing::Test {
     ours_ = Home::create();
     if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
     theirs_ = Home::create();
-    them_ = ours_->meet(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {});
-    us_ = theirs_->meet(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
+    them_ = ours_->peers().attach(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {});
+    us_ = theirs_->peers().attach(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
     ASSERT_TRUE(us_ != nullptr && them_ != nullptr);
     door_ = *us_->find_door(*ours_->board().take_gate(kDomain), ours_->next_connection());
     ours_->board().open_gate(door_.gate, door_.connection);
@@ -323,7 +323,7 @@ TEST_F(Revocation, TheDeadHoldNothing) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   if (!board) GTEST_SKIP() << "no pidfd_getfd here";
-  const auto dead = ours_->meet(std::move(board), duplicate(theirs_->arena_file()), std::move(process));
+  const auto dead = ours_->peers().attach(std::move(board), duplicate(theirs_->arena_file()), std::move(process));
   ASSERT_NE(dead, nullptr);
   revoke();
   EXPECT_TRUE(is_reachable(0, 8, kOtherKey));
@@ -334,23 +334,23 @@ TEST_F(Revocation, APeerIsForgottenWhenItHasHungUpOrLetGo) {
   Board foreign;
   const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);
   const std::uint32_t owner = *foreign.add_owner(Arena::of_process()->number());
-  const auto meet = [&] { return ours_->meet(duplicate(foreign.file()), duplicate(arena.get()), {}); };
+  const auto meet = [&] { return ours_->peers().attach(duplicate(foreign.file()), duplicate(arena.get()), {}); };
   std::unique_ptr<Pin> pin(new Pin(foreign.pin(pin_word(place(), 8, owner, 0))));
   auto gone = meet();
   auto severed = meet();
   ASSERT_TRUE(gone != nullptr && severed != nullptr);
   const std::weak_ptr<Peer> gone_too = gone;
   const std::weak_ptr<Peer> severed_too = severed;
-  ours_->part(gone, true);
+  ours_->peers().detach(gone, true);
   gone.reset();
   EXPECT_TRUE(gone_too.expired());
-  ours_->part(severed);
+  ours_->peers().detach(severed);
   severed.reset();
   EXPECT_FALSE(severed_too.expired());  // we have ended the link, and it may still be writing
   pin.reset();
   const auto next = meet();
   EXPECT_TRUE(severed_too.expired());
-  ours_->part(next);
+  ours_->peers().detach(next);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the table still knows of keys that open nothing. The tag of a slot's first key follows from its index, and each
-// further key raises it: so a key that was issued is told from one that never was.
+// The tag of a slot's first key follows from its index, and each further key raises it: so a key that was issued is
+// told from one that never was.
+#include "simnic/key_history.h"
+
 #include <new>
 
 #include "base/call.h"
-#include "simnic/memory_table.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic {
 namespace {
@@ -27,26 +29,8 @@ Rule rule_of(KeyEnd end) {
 
 }  // namespace
 
-Rule rule_of(AccessError fault) {
-  switch (fault) {
-    case AccessError::kNone:
-      return Rule::kMemoryGone;
-    case AccessError::kBadKey:
-      return Rule::kKeyFreed;
-    case AccessError::kWrongDomain:
-      return Rule::kOtherDomain;
-    case AccessError::kWraps:
-      return Rule::kRangeWraps;
-    case AccessError::kOutOfRange:
-      return Rule::kOutOfRange;
-    case AccessError::kMissingRight:
-      return Rule::kMissingRight;
-  }
-  return Rule::kUnknown;
-}
-
 // Places are worth no failure: without memory there are none.
-void MemoryTable::note_place_locked(std::uint32_t index) {
+void KeyHistory::note_place_locked(std::uint32_t index) {
   base::require_lock(locks::kMemoryKeys);
   const void* const place = base::calling_place();
   if (place == nullptr && places_.empty()) return;
@@ -57,11 +41,11 @@ void MemoryTable::note_place_locked(std::uint32_t index) {
   }
 }
 
-void MemoryTable::describe_locked(std::uint32_t index, hca::RegionFacts& region) const {
+void KeyHistory::describe_locked(std::uint32_t index, hca::RegionFacts& region) const {
   base::require_lock(locks::kMemoryKeys);
-  const Slot& slot = *find_slot(index);
+  const KeySlot& slot = *slots_.find(index);
   const auto place = places_.find(index);
-  region = {.key = index << kTagBits | slot.tag,
+  region = {.key = slots_.last_key_locked(index),
             .address = slot.address.load(std::memory_order_relaxed),
             .length = slot.length.load(std::memory_order_relaxed),
             .access = slot.access.load(std::memory_order_relaxed),
@@ -70,20 +54,20 @@ void MemoryTable::describe_locked(std::uint32_t index, hca::RegionFacts& region)
 }
 
 // Of a key that is not open.
-Rule MemoryTable::history_locked(std::uint32_t key, hca::RegionFacts& region) const {
+Rule KeyHistory::history_locked(std::uint32_t key, hca::RegionFacts& region) const {
   base::require_lock(locks::kMemoryKeys);
-  const std::uint32_t index = key >> kTagBits;
-  if (index == 0 || index >= fresh_) {
+  const std::uint32_t index = index_of_key(key);
+  if (index == 0 || index >= slots_.fresh_locked()) {
     // Numbers that travel between hosts are often turned round once too often.
     const std::uint32_t reversed = __builtin_bswap32(key);
-    if (reversed >> kTagBits > 0 && reversed >> kTagBits < fresh_) describe_locked(reversed >> kTagBits, region);
+    const std::uint32_t meant = index_of_key(reversed);
+    if (meant > 0 && meant < slots_.fresh_locked()) describe_locked(meant, region);
     if (region.key != reversed) region = {};
     return Rule::kKeyNeverIssued;
   }
-  const Slot& slot = *find_slot(index);
-  const auto first = static_cast<std::uint8_t>(salt_ + index * kTagStep);
-  const auto issued = static_cast<std::uint8_t>(slot.tag - first);
-  const auto asked = static_cast<std::uint8_t>(key - first);
+  const KeySlot& slot = *slots_.find(index);
+  const std::uint8_t issued = slots_.generation_of(slots_.last_key_locked(index));
+  const std::uint8_t asked = slots_.generation_of(key);
   if (asked == 0 || asked > issued) {
     if (slot.key.load(std::memory_order_relaxed) != 0) describe_locked(index, region);
     return Rule::kKeyNeverIssued;
@@ -95,10 +79,10 @@ Rule MemoryTable::history_locked(std::uint32_t key, hca::RegionFacts& region) co
 }
 
 // Memory without a remote right has no key for peers: they are given 0. The range tells which region was meant.
-bool MemoryTable::find_rightless_locked(hca::Failure& to) const {
+bool KeyHistory::find_rightless_locked(hca::Failure& to) const {
   base::require_lock(locks::kMemoryKeys);
-  for (std::uint32_t index = 1; index < fresh_; ++index) {
-    const Slot& slot = *find_slot(index);
+  for (std::uint32_t index = 1; index < slots_.fresh_locked(); ++index) {
+    const KeySlot& slot = *slots_.find(index);
     if (slot.key.load(std::memory_order_relaxed) == 0 || slot.is_window) continue;
     const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
     const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
@@ -112,10 +96,10 @@ bool MemoryTable::find_rightless_locked(hca::Failure& to) const {
 }
 
 // Memory that was freed and registered anew has another key.
-void MemoryTable::find_successor_locked(hca::Failure& to) const {
+void KeyHistory::find_successor_locked(hca::Failure& to) const {
   base::require_lock(locks::kMemoryKeys);
-  for (std::uint32_t index = 1; index < fresh_ && to.present_key == 0; ++index) {
-    const Slot& slot = *find_slot(index);
+  for (std::uint32_t index = 1; index < slots_.fresh_locked() && to.present_key == 0; ++index) {
+    const KeySlot& slot = *slots_.find(index);
     const std::uint32_t key = slot.key.load(std::memory_order_relaxed);
     if (key == 0 || slot.is_window) continue;
     const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
@@ -125,24 +109,16 @@ void MemoryTable::find_successor_locked(hca::Failure& to) const {
   }
 }
 
-void MemoryTable::explain(std::uint32_t key, std::uint64_t address, std::uint64_t length, hca::AccessMask rights,
-                          Accessor who, hca::Failure& to) const {
-  to.key = key;
-  to.address = address;
-  to.length = length;
-  to.needed = rights;
-  const std::lock_guard lock(mutex_);
-  const AccessError fault = check(key, address, length, rights, who);
-  if (key == 0 && find_rightless_locked(to)) return;
-  const std::uint32_t index = key >> kTagBits;
-  const Slot* const slot = key == 0 || index >= fresh_ ? nullptr : find_slot(index);
-  if (slot == nullptr || slot->key.load(std::memory_order_seq_cst) != key) {
-    to.rule = history_locked(key, to.region);
+void KeyHistory::explain_locked(Rule fault, hca::Failure& to) const {
+  base::require_lock(locks::kMemoryKeys);
+  if (to.key == 0 && find_rightless_locked(to)) return;
+  if (slots_.find_live(to.key) == nullptr) {
+    to.rule = history_locked(to.key, to.region);
     if (to.rule == Rule::kKeyFreed) find_successor_locked(to);
     return;
   }
-  to.rule = rule_of(fault);
-  describe_locked(index, to.region);
+  to.rule = fault;
+  describe_locked(index_of_key(to.key), to.region);
 }
 
 }  // namespace softdat::simnic

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/file_windows.h"
+
+#include <sys/mman.h>
+
+#include "base/assert.h"
+#include "memory/lock_places.h"
+
+namespace softdat::memory {
+
+std::optional<std::uint64_t> FileWindows::offset_of(const AddressRange& range) {
+  base::require_lock(locks::kArena);
+  base::check(range.begin < range.end && range.begin % kPageBytes == 0, "a place is asked for whole pages", range.begin,
+              range.end);
+  const std::uint64_t base = range.begin / kWindowBytes * kWindowBytes;
+  if (range.end - base > kWindowBytes) return std::nullopt;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i] == 0) runs_[i] = base + 1;
+    if (runs_[i] == base + 1) return i * kWindowBytes + (range.begin - base);
+  }
+  return std::nullopt;
+}
+
+bool FileWindows::is_in_place(const Mapping& view) {
+  base::require_lock(locks::kArena);
+  return view.protection == (PROT_READ | PROT_WRITE) && offset_of({view.begin, view.end}) == view.file_offset;
+}
+
+}  // namespace softdat::memory

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/fork_copies.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/assert.h"
+#include "memory/lock_places.h"
+
+namespace softdat::memory {
+namespace {
+
+// Memory that is not malloc's; null when there is none.
+template <typename T>
+T* map_private(std::size_t count) {
+  void* got = ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return got == MAP_FAILED ? nullptr : static_cast<T*>(got);
+}
+
+}  // namespace
+
+void ForkCopies::make_room(std::size_t copies) {
+  base::require_lock(locks::kArena);
+  base::check(copies_ == nullptr && count_ == 0, "one fork at a time is planned", count_);
+  copies_ = map_private<Copy>(copies);
+  room_ = copies_ == nullptr ? 0 : copies;
+}
+
+void ForkCopies::add(const FileRange& range) {
+  base::require_lock(locks::kArena);
+  if (count_ < room_) copies_[count_++] = {range, map_private<char>(range.end - range.begin)};
+}
+
+void ForkCopies::read(int file) {
+  base::require_lock(locks::kArena);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto& [range, bytes] = copies_[i];
+    const std::uint64_t length = range.end - range.begin;
+    for (std::uint64_t done = 0; bytes != nullptr && done < length;) {
+      const long got = ::syscall(SYS_pread64, file, bytes + done, length - done, range.begin + done);
+      if (got <= 0) break;
+      done += static_cast<std::uint64_t>(got);
+    }
+  }
+}
+
+void ForkCopies::drop() {
+  base::require_lock(locks::kArena);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto& [range, bytes] = copies_[i];
+    if (bytes != nullptr) ::munmap(bytes, range.end - range.begin);
+  }
+  forget();
+}
+
+// What there is no copy of is at least the child's own as soon as it stores there.
+void ForkCopies::replace(const Mapping& view, int file) const {
+  base::require_lock(locks::kArena);
+  const std::uint64_t length = view.end - view.begin;
+  const std::uint64_t end = view.file_offset + length;
+  ::syscall(SYS_mmap, view.begin, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, view.file_offset);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto& [range, bytes] = copies_[i];
+    const std::uint64_t from = std::max(range.begin, view.file_offset);
+    const std::uint64_t until = std::min(range.end, end);
+    if (bytes == nullptr || from >= until) continue;
+    ::syscall(SYS_mremap, bytes + (from - range.begin), until - from, until - from, MREMAP_MAYMOVE | MREMAP_FIXED,
+              view.begin + (from - view.file_offset));
+  }
+  if (view.protection != (PROT_READ | PROT_WRITE)) ::syscall(SYS_mprotect, view.begin, length, view.protection);
+}
+
+void ForkCopies::forget() {
+  base::require_lock(locks::kArena);
+  SOFTDAT_DEBUG_CHECK(count_ <= room_, "a plan has room for its views", count_, room_);
+  if (copies_ != nullptr) ::munmap(copies_, room_ * sizeof(Copy));
+  copies_ = nullptr;
+  count_ = 0;
+  room_ = 0;
+}
+
+}  // namespace softdat::memory

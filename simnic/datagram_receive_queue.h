@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DatagramReceiveQueue: the receives that a queue pair has for datagrams. With a shared receive queue, it holds the
+// one receive that was taken from there.
+//
+// Owns the receives. A datagram that finds no receive, or one too short, is dropped without a word.
+//
+// Threads: post(), is_alarming() and the counts from any thread; the rest with the baton. Errors: those of a post are
+// results, those of a receive are completions.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+
+#include "hca/datagram.h"
+#include "hca/transfer_counters.h"
+#include "simnic/completion_feed.h"
+#include "simnic/datagram.h"
+#include "simnic/lock_places.h"
+#include "simnic/receive_limits.h"
+#include "simnic/region_cache.h"
+#include "simnic/scatter_gather.h"
+#include "simnic/shared_receive_queue.h"
+#include "simnic/task.h"
+#include "simnic/work_queue.h"
+
+namespace softdat::simnic {
+
+class DatagramReceiveQueue {
+ public:
+  using PostingLock = base::Mutex<locks::kPostDatagramReceive>;
+
+  // `memory`: the queue pair's; with a shared receive queue, its own counts. `counters`: of the queue pair; this writes
+  // those of receives. Throws std::bad_alloc.
+  DatagramReceiveQueue(const hca::QueuePairConfig& config, const hca::QueuePairLimits& limits, const MemoryView& memory,
+                       hca::TransferCounters& counters);
+
+  // As hca::QueuePair::post_recv(). After it the caller looks at is_alarming() and at the queue pair's state, and rings
+  // if need be: a thread that enters kError or sets a limit looks at the queue afterwards.
+  hca::Outcome post(const hca::RecvRequest& request);
+  bool is_alarming() const {
+    return limits_.is_alarming([this] { return outstanding(); });
+  }
+  std::uint32_t outstanding() const { return queue_.outstanding(); }
+  // Fills in the capacity and the high-water mark.
+  void read_counts(hca::QueuePairCounts& to) const;
+  // While it is held no receive is posted.
+  PostingLock& posting_lock() { return mutex_; }
+
+  // Begins and ceases to use the shared receive queue, if there is one. join() throws std::bad_alloc.
+  void join();
+  void leave(Task& queue_pair);
+
+  // Puts the datagram and what stands before it into the oldest receive. False if a completion has been lost.
+  bool deliver(const DatagramHead& head, std::span<const std::byte> prefix, std::span<const std::byte> data,
+               Task& queue_pair);
+  // Completes all receives as kFlushed.
+  void flush();
+  // Drops all receives without completions, but for those of a shared queue: they are accounted for until their
+  // completions are polled.
+  void discard();
+  // Whether a completion was lost since the last call, because its queue was full.
+  bool take_loss() { return feed_.take_loss(); }
+
+  // As hca::QueuePair::set_recv_limits(). The caller then asks the other two.
+  void set_limits(std::uint32_t soft, std::uint32_t hard) { limits_.set(soft, hard); }
+  // True once: there are more receives than the soft limit.
+  bool takes_soft_limit() { return limits_.is_set() && limits_.takes_soft(outstanding()); }
+  bool exceeds_hard_limit() const { return limits_.is_set() && limits_.exceeds_hard(outstanding()); }
+
+ private:
+  bool has_receive(Task& queue_pair);
+  void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited);
+
+  // Fixed after construction.
+  SharedReceiveQueue* const shared_;
+  const MemoryView memory_;
+  hca::TransferCounters& counters_;
+  PostingLock mutex_;    // guards the posting side of queue_ and the counter of posts
+  RegionCache regions_;  // guarded by mutex_
+  ReceiveLimits limits_;
+  // The completing side is owned by the baton.
+  WorkQueue<RecvEntry> queue_;
+  CompletionFeed feed_;
+};
+
+}  // namespace softdat::simnic

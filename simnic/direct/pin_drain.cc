@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/direct/pin_drain.h"
+
+#include <algorithm>
+#include <new>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/uncancelled.h"
+
+namespace softdat::simnic::direct {
+namespace {
+
+using base::LogLevel;
+
+// How long peers that are in the middle of a copy are waited for, all together: some twenty times what the copy takes
+// (docs/decisions/0015). A pin that outlasted this once is not waited for again.
+constexpr base::Duration kPatience = std::chrono::milliseconds(1);
+// How long a thread of our own is. It is in the middle of a copy as well; one that is not done by then has been stopped
+// by a debugger, or left by a jump out of a signal handler.
+constexpr base::Duration kPatienceWithOurselves = std::chrono::seconds(1);
+
+// A thread that copies is done in microseconds, if it has a processor.
+void pause(unsigned round) {
+  if (round < 64) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+// False when the deadline came first.
+template <typename IsOver>
+bool wait_until(base::Time deadline, const IsOver& is_over) {
+  for (unsigned round = 0; !is_over(); ++round) {
+    if (base::Clock::now() >= deadline) return false;
+    pause(round);
+  }
+  return true;
+}
+
+void warn_of_writer() {
+  base::log(LogLevel::kError,
+            "no memory to take registered memory away from a peer that has stopped while it wrote "
+            "there; what it writes when it goes on will be seen");
+}
+
+memory::Hold hold_of(const StandingPin& pin) {
+  return {.peer = pin.peer.get(), .place = pin.slot, .word = pin.word, .is_over = [pin] { return pin.is_over(); }};
+}
+
+}  // namespace
+
+void PinDrain::drain_key(const Withdrawn& withdrawn, PeerDirectory& peers) {
+  const base::Uncancelled guard;
+  const auto common_pages = [&](std::uint64_t word) { return memory::common_part(pages_of(word), withdrawn.pages); };
+  std::vector<memory::Retirement> standing;
+  std::uint64_t number = 0;
+  while (const std::shared_ptr<Peer> peer = peers.next(number)) collect(peer, common_pages, standing);
+  if (await_all(standing)) return;
+  board_.mark_cut(withdrawn.key);
+  cut_off(standing);
+}
+
+void PinDrain::drain_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer) {
+  const base::Uncancelled guard;
+  const auto pages_of_gate = [gate](std::uint64_t word) {
+    return names_gate(word, gate) ? pages_of(word) : FileRange{};
+  };
+  std::vector<memory::Retirement> standing;
+  collect(peer, pages_of_gate, standing);
+  if (!await_all(standing)) cut_off(standing);
+}
+
+// The peer's pins of which `pages_at` tells pages. Without memory to note one, it is waited for here.
+template <typename PagesAt>
+void PinDrain::collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at,
+                       std::vector<memory::Retirement>& standing) {
+  for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
+    const StandingPin pin{peer, arena_.number(), slot, peer->pin_into(arena_.number(), slot)};
+    if (pin.word == 0) continue;
+    const FileRange pages = pages_at(pin.word);
+    if (pages.begin >= pages.end) continue;
+    try {
+      standing.push_back({pages, hold_of(pin)});
+    } catch (const std::bad_alloc&) {
+      if (!wait_until(base::Clock::now() + kPatience, [&] { return pin.is_over(); })) warn_of_writer();
+    }
+  }
+}
+
+// Until none of the pins is held any more, which is what true says; else those are left that are. A pin that is claimed
+// anew says that its thread has been elsewhere, and has seen what was withdrawn.
+bool PinDrain::await_all(std::vector<memory::Retirement>& standing) {
+  if (standing.empty()) return true;
+  const auto is_known = [this](const memory::Retirement& retirement) {
+    return arena_.lent().is_known(retirement.hold);
+  };
+  const bool waits = !std::ranges::all_of(standing, is_known);
+  const base::Time deadline = base::Clock::now() + (waits ? kPatience : base::Duration{});
+  return wait_until(deadline, [&] {
+    std::erase_if(standing, [](const memory::Retirement& retirement) { return retirement.hold.is_over(); });
+    return standing.empty();
+  });
+}
+
+void PinDrain::cut_off(const std::vector<memory::Retirement>& standing) try {
+  const std::uint64_t bytes = arena_.retire(standing);
+  if (bytes == 0) return;
+  base::log(LogLevel::kNotice, "a peer has stopped while it wrote: %llu bytes were taken away from it",
+            static_cast<unsigned long long>(bytes));
+} catch (const std::bad_alloc&) {
+  warn_of_writer();
+}
+
+void PinDrain::drain_own() {
+  const base::Uncancelled guard;
+  const base::Time deadline = base::Clock::now() + kPatienceWithOurselves;
+  for (std::size_t i = 0; i < kPinSlots; ++i) {
+    const PinSlot& slot = board_.layout().pins[i];
+    const std::uint64_t word = slot.word.load(std::memory_order_seq_cst);
+    if (!is_claimed(word) || given_up_[i].load(std::memory_order_relaxed) == word) continue;
+    if (wait_until(deadline, [&] { return slot.word.load(std::memory_order_acquire) != word; })) continue;
+    given_up_[i].store(word, std::memory_order_relaxed);
+    base::log(
+        LogLevel::kWarning,
+        "a thread of this process has stood still for a second in the middle of a transfer; memory is deregistered "
+        "without waiting for it any longer");
+  }
+}
+
+}  // namespace softdat::simnic::direct
