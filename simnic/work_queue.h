@@ -61,6 +61,7 @@ class WorkQueue {
         places_(base::are_words_wanted() ? make_zeroed_array<std::atomic<const void*>>(capacity_) : nullptr) {}
 
   std::uint32_t capacity() const { return capacity_; }
+  std::uint32_t max_segments() const { return max_segments_; }
 
   // Any thread. Requests are numbered from 0 for the life of the queue.
   std::uint64_t posted() const { return posted_.load(std::memory_order_seq_cst); }
