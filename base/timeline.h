@@ -37,9 +37,9 @@ class Timeline {
   explicit Timeline(TimelineOptions options);
 
   TimelineFile& file() { return file_; }
-  // What an adapter's carrier tells of its endpoints.
+  // The carrier of an adapter reports events of its endpoints here.
   TimelineEndpoints& endpoints() { return endpoints_; }
-  // The same of what the adapter itself tells.
+  // The adapter itself reports these.
   void bind(Endpoint endpoint, const IpAddress& own) { endpoints_.bind(endpoint, own); }
   void bind(Endpoint endpoint) { endpoints_.bind(endpoint); }
   void complete(Endpoint endpoint, const Completion& completion) { endpoints_.complete(endpoint, completion); }

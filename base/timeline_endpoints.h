@@ -22,14 +22,14 @@ namespace softdat::base {
 
 class TimelineEndpoints {
  public:
-  // What the creator of a queue pair gave it, which completions have, too: the endpoint's handle.
+  // The handle of an endpoint: the context of its queue pair, which completions carry, too.
   using Endpoint = std::uint64_t;
   using Kind = TimelineMessages::Kind;
 
   explicit TimelineEndpoints(TimelineFile& file) : file_(file) {}
 
-  // The endpoint has a queue pair with this address (its port is its own), or one for datagrams, whose address others
-  // have, too. Nothing is told of an endpoint before.
+  // The endpoint has a queue pair with this address and a port of its own, or a datagram queue pair, which shares its
+  // address. Must run before any other call about the endpoint, or that call does nothing.
   void bind(Endpoint endpoint, const IpAddress& own);
   void bind(Endpoint endpoint);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all parts of a Timeline do when they tell an event. Any thread.
+// Functions by which each part of a Timeline adds an event. Any thread.
 #pragma once
 
 #include <chrono>

@@ -9,7 +9,7 @@
 namespace softdat::base {
 namespace {
 
-// Completions whose events nobody takes are forgotten.
+// The oldest completion is forgotten if the program dequeues none of so many.
 constexpr std::size_t kMostReady = 65536;
 
 std::size_t index_of(TimelineMessages::Kind kind) {

@@ -48,7 +48,7 @@ class TimelineMessages {
   // The flow of the peer's next message that takes a receive.
   std::uint64_t next_receive() const;
 
-  // A completion, whose event waits to be dequeued. Throws std::bad_alloc.
+  // Notes a completion. Its event waits until dequeue(). Throws std::bad_alloc.
   struct Completed {
     std::uint64_t flow = 0;
     bool was_placed_here = false;  // it was never handed over: this process has placed it itself

@@ -13,7 +13,7 @@ namespace softdat::base {
 
 class TimelineThread {
  public:
-  // That of the calling thread.
+  // Returns the object of the calling thread.
   static TimelineThread& own();
 
   // The thread's track in this file, which is made by the first call.

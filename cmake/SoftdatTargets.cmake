@@ -48,10 +48,10 @@ endif()
 # source, and code that only links without LTO would use. So the sources of a room are compiled as one (a unity build), and
 # for LTO alone. Nothing else differs from a usual build.
 option(SOFTDAT_BUILD_ONCE "Build from nothing in half the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
-# The same without the rest: for builds that are made once, too, but for tests (tools/test, with sanitizers).
+# The unity build alone, with warnings and tests. tools/test uses it with sanitizers.
 option(SOFTDAT_AS_ONE "Compile the sources of a room as one" ${SOFTDAT_BUILD_ONCE})
 if(SOFTDAT_AS_ONE)
-  # A local name may be the same as one of another source, which is compiled before it.
+  # In a unity build a local variable may have the name of a function of another source.
   target_compile_options(softdat_options INTERFACE -Wno-shadow)
 endif()
 if(SOFTDAT_BUILD_ONCE)

@@ -130,7 +130,7 @@ bool Arena::can_share_locked(const AddressRange& range, const std::vector<Mappin
   return known >= range.end;
 }
 
-// Those that do not lie in the file yet. Nothing: there is no place for one.
+// Returns the parts that do not lie in the file yet; nothing if the file has no place for one of them.
 std::optional<std::vector<CheckedMover::Part>> Arena::parts_to_move_locked(const AddressRange& range,
                                                                            const std::vector<Mapping>& map) {
   base::require_lock(locks::kArena);

@@ -56,8 +56,8 @@ class Arena {
   std::optional<std::uint64_t> share(std::uint64_t address, std::uint64_t length, MoveWhen when = MoveWhen::kAlways,
                                      Refusal* refusal = nullptr);
 
-  // Those bytes of the file, for connections of this process to itself (SecondViews). At most kMostAtOnce bytes within
-  // the file. Null if the system refuses.
+  // Maps these bytes of the file for connections of this process to itself (SecondViews). REQUIRES: at most kMostAtOnce
+  // bytes, within the file. Null if the system refuses.
   std::byte* second_view(std::uint64_t offset, std::uint64_t length);
   static constexpr std::uint64_t kMostAtOnce = SecondViews::kMostAtOnce;
 

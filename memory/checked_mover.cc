@@ -40,7 +40,7 @@ bool shows(const Mapping& view, const Part& part) {
          view.file_offset - view.begin == part.offset - part.range.begin;
 }
 
-// As much of it as has been moved.
+// Puts private pages back in the place of all pages of the part that have moved.
 void put_back(const Part& part, int file, const FileIdentity& identity) {
   for (const Mapping& view : read_address_map(part.range.begin, part.range.end, identity)) {
     const std::uint64_t begin = std::max(view.begin, part.range.begin);

@@ -28,13 +28,13 @@ enum class Refusal : std::uint8_t {
 
 class CheckedMover {
  public:
-  // Whole pages of MappingKind::kPlain, and where they are to come to lie in the file.
+  // Whole pages of MappingKind::kPlain, and their place in the file.
   struct Part {
     AddressRange range;
     std::uint64_t offset;
   };
-  // `moved`: bytes, also of a move that was refused in the end. `unsettled`: the thread because of which the memory
-  // cannot be moved yet, or 0.
+  // `moved`: the bytes that were moved, also before a refusal. `unsettled`: the id of a thread that keeps the memory
+  // from being moved for now, or 0.
   struct Outcome {
     std::optional<Refusal> refusal;
     std::uint64_t moved = 0;

@@ -57,7 +57,7 @@ void ForkCopies::drop() {
   forget();
 }
 
-// What there is no copy of is at least the child's own as soon as it stores there.
+// Pages without a copy stay pages of the file until the child stores there; the mapping is private.
 void ForkCopies::replace(const Mapping& view, int file) const {
   base::require_lock(locks::kArena);
   const std::uint64_t length = view.end - view.begin;

@@ -5,8 +5,8 @@
 // Owns the list and, in the parent, the copies. Both are mappings of their own: no function here uses malloc, whose
 // memory may be what is being replaced.
 //
-// Threads: the thread that forks, in its fork handlers, with the arena's lock. Errors: none. A view of which there is
-// no copy, for want of memory, shares the file's pages until the child stores there.
+// Threads: REQUIRES the arena's lock, in the fork handlers of the thread that forks. Errors: none. Out of memory, a
+// view gets no copy: the child sees the file's pages there until it stores.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class ForkCopies {
 
   // In the child, for each view that is there now: replaces it by private memory with the copied bytes.
   void replace(const Mapping& view, int file) const;
-  // In the child, after that: forgets the copies. Those whose views went before the fork stay mapped, because nobody
-  // knows which these are.
+  // In the child, after that: forgets the copies. A copy that replace() did not use stays mapped, because the list does
+  // not tell which were used.
   void forget();
 
  private:

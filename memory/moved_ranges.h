@@ -26,7 +26,7 @@ class MovedRanges {
   // Forgets all but `views`, which are what the consumer has mapped of the file. Returns what has been forgotten: its
   // pages can be given back.
   std::vector<FileRange> keep_only(std::vector<FileRange> views);
-  // Forgets all. For the child of a fork, whose memory does not lie in the file.
+  // Forgets all ranges. The child of a fork calls it, because its memory does not lie in the file.
   void clear() { ranges_.clear(); }
 
  private:

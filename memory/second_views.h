@@ -30,7 +30,8 @@ class SecondViews {
   SecondViews(const SecondViews&) = delete;
   SecondViews& operator=(const SecondViews&) = delete;
 
-  // Those bytes of the file, at most kMostAtOnce. Null if their window is not mapped, or the system refuses.
+  // Returns the address of these bytes of the file, at most kMostAtOnce. Null if their window is not mapped, or the
+  // system refuses.
   std::byte* find(std::uint64_t offset, std::uint64_t length) {
     const std::size_t window = offset / kWindowBytes;
     SOFTDAT_DEBUG_CHECK(window < views_.size() && length <= kMostAtOnce, "a use lies within the arena's file", offset,

@@ -50,7 +50,7 @@ class BatonWork {
   BatonWork() = default;
   ~BatonWork() = default;
 
-  // Of the baton.
+  // These take the baton, or look whether it is held.
   void take() { baton_.take(); }
   bool try_take() { return baton_.try_take(); }
   bool is_held() const { return baton_.is_held(); }
@@ -69,7 +69,7 @@ class BatonWork {
 
   // Runs all that is due now, and publishes the deadline. True if a task ran.
   bool finish_with_baton();
-  // What was put off to the next turn is due now.
+  // Makes the tasks due that were put off to the next turn.
   void promote_with_baton();
   std::size_t run_timers(base::Time now);
   // REQUIRES: the carrier that made the channels is there.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ConnectionNews: what the consumer is still to be told of a connection, which is two things at most: that it is there,
-// and that it is not (any more). Their places are taken before the connection begins, so that telling never fails.
-// Owned by the baton.
+// ConnectionNews: the upcalls about a connection, two at most: it is established, and it has ended or failed. Their
+// places are reserved before the connection begins, so that tell() never fails. REQUIRES the baton.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,8 @@ namespace softdat::simnic {
 
 class ConnectionNews {
  public:
-  // `owner` is whose news it is, for UpcallQueue::forget(). `path` is the owner's. `sink` null: nobody is told. All
-  // outlive it.
+  // `owner` identifies the upcalls for UpcallQueue::forget(). `path` belongs to the owner. `sink` may be null: tell()
+  // does nothing then. All outlive this object.
   ConnectionNews(UpcallQueue& upcalls, const void* owner, hca::QueuePairSink* sink, DirectPath& path)
       : upcalls_(upcalls), owner_(owner), sink_(sink), path_(path) {}
 
@@ -25,7 +24,7 @@ class ConnectionNews {
     upcalls_.reserve(kMost);
     promised_ = kMost;
   }
-  // There is no more to tell.
+  // Gives back the places that tell() has not used.
   void release() { upcalls_.release(std::exchange(promised_, 0)); }
   void tell(hca::ConnectionEvent event) {
     if (sink_ == nullptr) return;

@@ -33,8 +33,8 @@ class DatagramExchanges {
   void connect(std::unique_ptr<ConnectAttempt> attempt, DatagramLinkSink& on_end);
   // Answers a peer that has asked for an exchange. Tells the sink at once if the peer has gone.
   void accept(transport::InboundRequest& request, const transport::Offer& reply, DatagramLinkSink& on_end);
-  // What is to be told of an exchange that has ended so. One that succeeded has failed after all if there is no memory
-  // for its address handle.
+  // Returns the event of an exchange that has ended in this way. Without memory for the address handle, a success
+  // becomes a failure.
   hca::DatagramEvent describe_end(DatagramLink& link, hca::ConnectionEventType type,
                                   std::span<const std::byte> private_data) const;
   void tell(hca::DatagramEvent event);
@@ -55,7 +55,7 @@ class DatagramExchanges {
   hca::DatagramSink& sink_;
   // Owned by the baton.
   std::vector<std::shared_ptr<DatagramLink>> links_;
-  std::size_t promised_ = 0;  // exchanges whose outcome is still to be told; as many places are reserved
+  std::size_t promised_ = 0;  // reserved places: one for each exchange without an outcome yet
   bool has_place_for_end_ = false;
 };
 

@@ -35,8 +35,8 @@ class DatagramReceiveQueue {
   DatagramReceiveQueue(const hca::QueuePairConfig& config, const hca::QueuePairLimits& limits, const MemoryView& memory,
                        hca::TransferCounters& counters);
 
-  // As hca::QueuePair::post_recv(). After it the caller looks at is_alarming() and at the queue pair's state, and rings
-  // if need be: a thread that enters kError or sets a limit looks at the queue afterwards.
+  // As hca::QueuePair::post_recv(). Then the caller must look at is_alarming() and at the queue pair's state, and ring
+  // if need be. A thread that enters kError, or sets a limit, looks at the queue afterwards.
   hca::Outcome post(const hca::RecvRequest& request);
   bool is_alarming() const {
     return limits_.is_alarming([this] { return outstanding(); });
@@ -62,7 +62,7 @@ class DatagramReceiveQueue {
   // Whether a completion was lost since the last call, because its queue was full.
   bool take_loss() { return feed_.take_loss(); }
 
-  // As hca::QueuePair::set_recv_limits(). The caller then asks the other two.
+  // As hca::QueuePair::set_recv_limits(). Then the caller must ask takes_soft_limit() and exceeds_hard_limit().
   void set_limits(std::uint32_t soft, std::uint32_t hard) { limits_.set(soft, hard); }
   // True once: there are more receives than the soft limit.
   bool takes_soft_limit() { return limits_.is_set() && limits_.takes_soft(outstanding()); }

@@ -29,7 +29,7 @@ class DatagramSendQueue {
   DatagramSendQueue(const hca::QueuePairConfig& config, const hca::QueuePairLimits& limits, const MemoryView& memory,
                     hca::TransferCounters& counters);
 
-  // As hca::DatagramQueuePair::post_datagram(). The caller then rings.
+  // As hca::DatagramQueuePair::post_datagram(). Then the caller must ring.
   hca::Outcome post(const hca::DatagramRequest& request);
   std::uint32_t outstanding() const { return queue_.outstanding(); }
   // Fills in the capacity and the high-water mark.

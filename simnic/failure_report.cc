@@ -26,7 +26,7 @@ hca::AccessMask remote_right(hca::CompletionOpcode operation) {
   return is_atomic ? hca::kRemoteAtomic : hca::kRemoteWrite;
 }
 
-// As far as the code tells.
+// Returns the rule that the code stands for, or kUnknown.
 Rule rule_of(const transport::TerminateCode& code) {
   for (const AccessError fault : {AccessError::kBadKey, AccessError::kWrongDomain, AccessError::kWraps,
                                   AccessError::kOutOfRange, AccessError::kMissingRight}) {
@@ -120,7 +120,7 @@ Failure FailureReport::closed(const ConnectionEnd& end) {
   return failure;
 }
 
-// kSuccess of a rule that says nothing: nothing was under way, so there is nothing to tell.
+// Rule::kDisconnected: no request was outstanding, so there is nothing to tell.
 Failure FailureReport::flushed() const {
   Failure failure;
   failure.rule = Rule::kDisconnected;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FailureReport: what people are told when a queue pair's connection fails. It gathers the facts; the words are the
-// sink's. Nothing of this costs anything while nothing fails. docs/decisions/0020-words-instead-of-codes.md.
+// FailureReport: gathers the facts about a failed connection of a queue pair, for people to read. The sink makes words
+// of them. It costs nothing while nothing fails. docs/decisions/0020-words-instead-of-codes.md.
 //
 // Guarded by the queue pair's lane, and the baton.
 #pragma once
@@ -30,7 +30,7 @@ struct ConnectionEnd {
 
 class FailureReport {
  public:
-  // What a peer may say, and what we say.
+  // The longest explanation that is sent to a peer, or taken from one, in bytes.
   static constexpr std::size_t kMostWords = 1024;
   // Bytes of words in a note.
   static constexpr std::size_t kBytesOfNote = 7;
@@ -42,12 +42,12 @@ class FailureReport {
   // A connection begins, or another may.
   void begin();
 
-  // Facts that only the moment knows.
+  // Facts, noted when they happen.
   void note_lost_completion() { has_lost_completion_ = true; }
-  // Of the last answer to connect(): the listener had no room.
+  // The last answer to connect(). `is_service_busy`: the listener had no room.
   void note_answer(bool is_service_busy) { is_service_busy_ = is_service_busy; }
   void note_close(bool is_by_peer) { is_terminated_by_peer_ = is_by_peer; }
-  // The peer says why it is about to terminate: a piece of it, the first letter in the lowest byte.
+  // Adds a piece of the explanation that a peer sends before it terminates. The first letter is in the lowest byte.
   void note_words(std::uint64_t bytes);
 
   // Why the connection ends. Nothing when that has been told, or there is nothing to tell.

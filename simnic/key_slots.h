@@ -22,8 +22,8 @@ class WindowState;
 // How a key ended.
 enum class KeyEnd : std::uint8_t { kFreed, kRebound, kUnbound, kInvalidated };
 
-// What a key opens. The writer fills the slot, then publishes `key` (release). A reader matches `key` (acquire) before
-// it looks at the rest.
+// The region or window that a key stands for. The writer fills the slot, then publishes `key` (release). A reader
+// matches `key` (acquire) before it looks at the rest.
 struct alignas(64) KeySlot {
   std::atomic<std::uint32_t> key{0};  // 0: free, or reserved
   std::atomic<std::uint32_t> access{0};
@@ -50,7 +50,7 @@ constexpr std::uint32_t index_of_key(std::uint32_t key) {
 class KeySlots {
  public:
   static constexpr std::uint32_t kSlots = 1u << 20;
-  // As many freed slots rest before the oldest of them is used again.
+  // The oldest freed slot is used again when more than so many rest.
   static constexpr std::size_t kRestingSlots = 4096;
 
   // `salt` varies the tags, so that one process's keys seldom open another's regions.

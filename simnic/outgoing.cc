@@ -25,7 +25,7 @@ bool Outgoing::choose() {
   return owes && choose_response();
 }
 
-// What goes before the next request.
+// Chooses a note or response that goes before the next request.
 bool Outgoing::choose_owed() {
   if (const auto from = responder_.wanted_again()) return choose_note(Kind::kResend, NoteKind::kResend, *from);
   if (const auto from = requester_.rewound_to()) return choose_note(Kind::kResent, NoteKind::kResent, *from);

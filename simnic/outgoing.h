@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Outgoing: the message that the channel is being given, and the choice of the next: what the peer is owed (notes, the
-// answers to its reads), and this side's requests. Responses and requests take turns. An ack goes before a request, or
+// Outgoing: the message that the channel is being given, and the choice of the next one: a note, an answer to a read of
+// the peer, or a request of this side. Responses and requests take turns. An ack goes before a request, or
 // alone when nothing else does; a response makes it superfluous.
 //
 // Between calls of the queue pair something is outgoing only while the channel is blocked with it. Guarded by the queue
@@ -22,11 +22,11 @@ namespace softdat::simnic {
 
 class Outgoing {
  public:
-  // What became of a message that was given to the channel.
+  // The outcome of give().
   enum class Given : std::uint8_t {
     kTaken,
-    kWaits,    // until the channel is writable again, or, of a request, until those before it have completed: it fails
-               // then
+    kWaits,    // the channel is blocked; or the memory of a request faults, which fails once those before it have
+               // completed
     kRefused,  // the memory of a response faults, and nothing of it has been sent; those behind it have been dropped
     kBroken,   // the memory of a response faults, and a part of it has been sent: the connection cannot go on
   };
@@ -37,14 +37,15 @@ class Outgoing {
   bool is_nothing() const { return kind_ == Kind::kNothing; }
   bool is_ack() const { return kind_ == Kind::kAck; }
   bool is_request() const { return kind_ == Kind::kRequest; }
-  // Until on_writable(), or for good.
+  // The channel takes nothing until on_writable(). After a cut-off it takes nothing more.
   bool is_blocked() const { return is_blocked_; }
-  // For good: a request is half in the channel, and its memory faults.
+  // A request is half in the channel, and its memory faults.
   bool is_cut_off() const { return is_cut_off_; }
-  // Nothing is under way, and the channel would take something.
+  // No message is under way, and the channel would take one.
   bool is_free() const { return is_nothing() && !is_blocked_; }
 
-  // A request of the peer's cannot be carried out: it hears so after what it is still owed, and no request follows.
+  // A request of the peer cannot be carried out. The peer is told after the acks and responses that it is owed. No
+  // request follows.
   void object(const Fault& fault) { objection_ = fault; }
   const std::optional<Fault>& objection() const { return objection_; }
 

@@ -161,7 +161,7 @@ void QueuePair::give_to_channel() {
   }
 }
 
-// The oldest response cannot be sent any more. False: it can.
+// Tells the peer that its oldest read cannot be answered any more. False: no response was refused.
 bool QueuePair::object_to_refusal() {
   if (!outgoing_.has_refused()) return false;
   object({.code = read_refusal(outgoing_.take_refusal())});

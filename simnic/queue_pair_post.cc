@@ -47,7 +47,7 @@ inline AccessError check_local(const MemoryView& memory, RegionCache& regions, c
   return regions.check(memory, request.local, kLocalRead, found);
 }
 
-// `stream` is the queue pair's number. The key; 0 of an unbind.
+// Returns the new key; 0 for an unbind. `stream` is the number of the queue pair.
 hca::Result<std::uint32_t> reserve_key(MemoryTable& table, std::uint32_t stream, const hca::BindRequest& request,
                                        WindowState& window) {
   if (request.length == 0) return std::uint32_t{0};

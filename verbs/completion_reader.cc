@@ -10,7 +10,7 @@
 namespace softdat::verbs {
 namespace {
 
-// Of a failed work completion, only wr_id and status are used.
+// A failed work completion has a valid wr_id and status; its other fields are not read.
 hca::Completion completion_of(const ibv_wc& wc, const WorkEntry& entry, std::uint64_t context) {
   hca::Completion result{.wr_id = entry.cookie,
                          .qp_context = context,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // NotificationState: whether the consumer of a completion queue must be told of completions: its sink, which was armed,
-// and its waiting threads; and of an overflow, of which its sink is told once.
+// and its waiting threads. It also tells the sink once of an overflow.
 //
 // Owned by its CompletionQueue. All calls REQUIRE that queue's lock.
 #pragma once

@@ -6,7 +6,7 @@
 namespace softdat::object {
 namespace {
 
-// Where the counter of a kind's creations stands, or nothing. That of its ends is the next.
+// The index of the counter of creations of this kind, or nothing. The counter of ends follows it.
 std::optional<std::size_t> creations_of(Kind kind) {
   switch (kind) {
     case Kind::kPz:

@@ -32,7 +32,7 @@ class CnoTrigger {
   bool is_heard() const;
   void trigger();
 
-  // Of one moment. `cno` is null when there is none.
+  // Both values are read at one moment. `cno` is null when there is none.
   struct Settings {
     Handle cno;
     bool is_enabled;

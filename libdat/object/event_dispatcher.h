@@ -73,7 +73,7 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   EventCounters& counters() { return counters_; }
 
   EventDispatcherParameters query() const;  // dat_evd_query
-  // What the tools of the user see of the EVD (counter_publisher.h).
+  // The record of the EVD that the tools of the user read (counter_publisher.h).
   base::EvdRecord counters_now();
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FeedingStreams: the streams that feed an EVD: of which kinds they may be, how many there are, and which of their
-// completions notify.
+// FeedingStreams: the streams that feed an EVD: the kinds that it takes, their number, and which completions notify.
 //
 // Owned by the EVD. Any thread. An EVD with a stream cannot be freed, and one that is being freed takes no stream.
 #pragma once

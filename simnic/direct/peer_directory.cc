@@ -32,9 +32,9 @@ std::shared_ptr<Peer> PeerDirectory::attach(base::UniqueFd board, base::UniqueFd
   return nullptr;
 }
 
-// A peer whose end of the link the kernel has closed has died, or has ended its connections first, and no thread of it
-// is in the middle of a copy; unless its program has closed the socket under it, and then it lives on with its pins. If
-// we have ended the link, a thread of it may be in the middle of a copy too.
+// The kernel closes the peer's end of a link when the peer dies, or has ended its connections: no thread of it is in
+// the middle of a copy then. But the peer's program may have closed the socket itself; such a peer lives on with its
+// pins. If this side has ended the link, a thread of the peer may be in the middle of a copy, too.
 bool PeerDirectory::detach(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
   if (has_hung_up && !(peer->has_pins_into(arena_.number()) && peer->lives_on())) peer->note_dead();
   const std::lock_guard lock(mutex_);

@@ -73,7 +73,7 @@ void PinDrain::drain_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer)
   if (!await_all(standing)) cut_off(standing);
 }
 
-// The peer's pins of which `pages_at` tells pages. Without memory to note one, it is waited for here.
+// Collects the pins of the peer for which `pages_at` returns pages. Out of memory, it waits for the pin instead.
 template <typename PagesAt>
 void PinDrain::collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at,
                        std::vector<memory::Retirement>& standing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Connection: what the parts of a FaultyChannel share. It knows which connection of which endpoint this is, and the two
+// Connection: shared by the parts of a FaultyChannel. It knows which connection of which endpoint this is, and the two
 // neighbours of the channel: the queue pair's sink above, and the real channel below, which it owns.
 //
 // A member of its FaultyChannel; carrier and sink must outlive it. Owned by the baton.

@@ -77,7 +77,7 @@ Placement FaultyReceiver::fail_receive(const base::FaultRule& rule, const Arriva
   return connection_.sink().place(longer, ignored);
 }
 
-// As the responder does when it has no receive.
+// Acts as the responder does without a receive.
 Placement FaultyReceiver::find_no_receive() {
   --refusals_;
   if (!connection_.takes_notes() || connection_.carrier().rnr() == RnrPolicy::kTerminate) {

@@ -29,7 +29,7 @@ FaultOp op_of(Opcode opcode) {
   return opcode == Opcode::kAtomicRequest ? FaultOp::kAtomic : FaultOp::kSend;
 }
 
-// The same request with a key that the peer refuses.
+// Returns the request with a key that the peer refuses.
 Message with_bad_key(const Message& message) {
   Message changed = message;
   switch (message.opcode) {

@@ -36,7 +36,7 @@ class FaultySender {
   void deliver_late_ack();
 
  private:
-  // What is done to one request, each time that it is sent.
+  // The faults of one request. They act each time that it is sent.
   struct Marks {
     bool is_refused = false;                    // the peer is to refuse it
     std::optional<transport::Damage> damage{};  // to it on its way

@@ -26,12 +26,12 @@ class Outlet {
 
   // Sends a note that waits, if this is a border of messages. False: no message may be given now; block().
   bool make_ready() { return !is_held_ && (is_midway_ || !note_ || push_note()); }
-  // What send() answers. The queue pair will be told to try again.
+  // Returns the answer for send() while the outlet is blocked. The queue pair is told later to try again.
   transport::SendResult block();
 
   // Gives the message to the inner channel, whole or in part. REQUIRES: make_ready() was true.
   transport::SendResult give(const transport::Message& message, transport::PayloadSource* payload);
-  // The same with one bit inverted.
+  // As give(), with one bit inverted.
   transport::SendResult give_damaged(const transport::Message& message, transport::PayloadSource* payload,
                                      const transport::Damage& damage);
   // Whether the inner channel has taken a part of a message.

@@ -21,7 +21,7 @@ inline bool is_request(transport::Opcode opcode) {
 
 class RequestNumbers {
  public:
-  // Of the request that is sent next.
+  // Returns the number of the request that is sent next.
   std::uint64_t next() const { return next_; }
   // True once for each request: it has not been tried before.
   bool is_first_try() {

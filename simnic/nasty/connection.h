@@ -7,8 +7,8 @@
 
 namespace softdat::simnic::nasty {
 
-// What the parts of a NastyChannel share. The channel owns and writes it; its parts look at is_over again after each
-// call of the sink. Owned by the baton.
+// Connection: shared by the parts of a NastyChannel. The channel owns and writes it; its parts look at is_over again
+// after each call of the sink. Owned by the baton.
 struct Connection {
   NastyCarrier& carrier;
   transport::ChannelSink& sink;  // the queue pair's

@@ -20,7 +20,7 @@ class LateAcks final : private Holder {
 
   // The completion of this request is late by so many looks. Without memory it is in time.
   void delay(std::uint64_t number, unsigned looks);
-  // The peer has acknowledged so many requests. An acknowledgement that covers a request whose completion is late
+  // The peer has acknowledged `count` requests. An acknowledgement that covers a request whose completion is late
   // waits, and later ones join it.
   void on_ack(std::uint64_t count);
   // Tells the queue pair what it does not know yet.

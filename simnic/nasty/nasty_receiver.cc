@@ -40,7 +40,7 @@ Placement NastyReceiver::place(const Arrival& arrival, SliceList& out) {
   return Placement::kPlace;
 }
 
-// What is kept of the message goes to its place, and the rest follows as it comes.
+// Places the kept pieces of the message; later pieces are placed as they arrive.
 Placement NastyReceiver::begin_stream(const Arrival& arrival, SliceList& out) {
   kept_.hand_on_all();
   if (connection_.is_over) return Placement::kDiscard;

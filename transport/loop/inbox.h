@@ -21,7 +21,7 @@ class Inbox {
  public:
   // How many items wait, due or not; the reason counts as one.
   std::size_t waiting() const { return items_.size() + (reason_ ? 1 : 0); }
-  // What the items cost together.
+  // Returns the sum of the costs of all items.
   std::size_t cost() const { return cost_; }
 
   // Adds an item, which is due at that time, but not before those ahead of it. Throws std::bad_alloc without any
