@@ -74,21 +74,25 @@ enum : std::size_t {
 };
 }  // namespace evd_counter
 
-// Any thread. Counters are not consistent with each other.
-template <std::size_t kSize>
+// Any thread. Counters are not consistent with each other. The first kAdded of them are counted here; the totals of the
+// others come from elsewhere.
+template <std::size_t kSize, std::size_t kAdded = kSize>
 class CounterSet {
  public:
   void add(std::size_t which) {
-    SOFTDAT_DEBUG_CHECK(which < kSize, "a counter that is added to is one of the set", which, kSize);
+    SOFTDAT_DEBUG_CHECK(which < kAdded, "a counter that is added to is counted here", which, kAdded);
     values_[which].fetch_add(1, std::memory_order_relaxed);
   }
   // The same without a locked instruction. REQUIRES: one thread at a time adds to this counter.
   void add_alone(std::size_t which) {
-    SOFTDAT_DEBUG_CHECK(which < kSize, "a counter that is added to is one of the set", which, kSize);
+    SOFTDAT_DEBUG_CHECK(which < kAdded, "a counter that is added to is counted here", which, kAdded);
     values_[which].store(values_[which].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   // The count since creation, without regard to resets.
-  std::uint64_t total(std::size_t which) const { return values_[which].load(std::memory_order_relaxed); }
+  std::uint64_t total(std::size_t which) const {
+    SOFTDAT_DEBUG_CHECK(which < kAdded, "a counter whose total is asked is counted here", which, kAdded);
+    return values_[which].load(std::memory_order_relaxed);
+  }
 
   // The part of `total` that came after the last reset of that counter. Resets it if asked.
   std::uint64_t since_reset(std::size_t which, std::uint64_t total, bool reset) {
@@ -101,7 +105,7 @@ class CounterSet {
   }
 
  private:
-  std::array<std::atomic<std::uint64_t>, kSize> values_{};
+  std::array<std::atomic<std::uint64_t>, kAdded> values_{};
   base::Mutex<locks::kCounterSet> mutex_;
   std::array<std::uint64_t, kSize> bases_{};  // guarded by mutex_
 };

@@ -108,9 +108,10 @@ std::uint64_t id_of(Handle handle) {
 }  // namespace
 
 std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
-  std::uint64_t total = counters_.total(which);
-  if (which >= ep_counter::kFirstTransfer) {
-    std::lock_guard lock(mutex_);
+  if (which < ep_counter::kFirstTransfer) return counters_.since_reset(which, counters_.total(which), reset);
+  std::uint64_t total = 0;
+  {
+    const std::lock_guard lock(mutex_);
     bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
       total += count_of(queue_pair, kShown[which - ep_counter::kFirstTransfer]);
     });

@@ -44,7 +44,7 @@ class EndpointCounters {
   const EndpointBindings& bindings_;
   base::Mutex<locks::kEndpoint>& mutex_;
 
-  CounterSet<ep_counter::kCount> counters_;
+  CounterSet<ep_counter::kCount, ep_counter::kFirstTransfer> counters_;
   std::atomic<base::Clock::rep> changed_at_{base::Clock::now().time_since_epoch().count()};
   std::uint64_t shown_requests_ = 0;  // completed ones, by record(), which tells them never less
 };
