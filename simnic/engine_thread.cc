@@ -36,12 +36,20 @@ void EngineThread::run() {
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds; by default the kernel lets a short sleep last 50 us longer
   bool was_aside = false;
   while (!is_ending()) {
-    const std::size_t done = engine_.turn(base::Clock::now(), Haste::kEager);
+    const std::size_t done = engine_.turn(base::Clock::now(), Haste::kPatient);
+    // A consumer that this turn has woken may answer at once, and acks ride on its answer.
+    if (done > 0) std::this_thread::yield();
+    do_what_was_put_off();
     if (was_aside && done > 0 && has_watched_) plan_.note_late_message();
     if (is_ending()) return;
     was_aside = wait_for_work();
     if (was_aside) stand_aside();
   }
+}
+
+void EngineThread::do_what_was_put_off() {
+  const Engine::Hold hold(engine_);
+  engine_.promote_with_baton();
 }
 
 std::uint64_t EngineThread::polls() const {

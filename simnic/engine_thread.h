@@ -54,6 +54,7 @@ class EngineThread {
 
   void end_wait_of_polled();
   void run();
+  void do_what_was_put_off();
   // Blocks in the carrier. True when consumers polled in earnest meanwhile.
   bool wait_for_work();
   void stand_aside();

@@ -155,7 +155,8 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
   for (;;) {
     was_notified_.store(false);
     if (streams_.mode() != NotifyMode::kThreshold) streams_.arm();
-    queue_.device().progress();
+    // A waiter that was woken takes what woke it, so that acks may ride on the program's answer.
+    if (queue_.size() < threshold) queue_.device().progress();
     if (is_closed_.load()) return aborted();
     if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
     const bool is_enough = queue_.size() >= threshold && queue_.take(event);

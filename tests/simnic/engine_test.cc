@@ -107,6 +107,18 @@ TEST_F(EngineTest, PollsThatFindACompletionAtOnceSendTheEngineThreadAsideToo) {
   EXPECT_EQ(carrier_->interrupts.load(), 1);
 }
 
+TEST_F(EngineTest, WhatATurnOfTheEngineThreadPutsOffIsDoneBeforeItWaits) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  CountingTask task;
+  carrier_->in_next_turn = [&] { engine_.run_next_turn(task); };
+  carrier_->interrupt();
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 2; }));
+  const Engine::Hold hold(engine_);
+  EXPECT_EQ(task.runs, 1);
+  EXPECT_EQ(carrier_->turns.load(), 2);
+  engine_.forget(task);
+}
+
 TEST_F(EngineTest, AFewPollsDoNotDisturbTheEngineThread) {
   ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
   for (std::uint64_t i = 0; i + 1 < EngineThread::kBusyPolls; ++i) engine_.progress();
