@@ -73,7 +73,8 @@ class CompletionFeed {
     const bool is_success = status == hca::CompletionStatus::kSuccess;
     base::Timeline* const timeline = (extras_ & kTimed) != 0 ? base::Timeline::active() : nullptr;
     if (timeline != nullptr && opcode != hca::CompletionOpcode::kBind) {
-      timeline->complete(context_, {.cookie = wr_id, .is_receive = is_receive(opcode), .is_success = is_success});
+      timeline->endpoints().complete(context_,
+                                     {.cookie = wr_id, .is_receive = is_receive(opcode), .is_success = is_success});
     }
     return (extras_ & kWakesIfSolicited) != 0 && !is_solicited && is_success;
   }
