@@ -43,8 +43,8 @@ class CompletionFeed {
 
   // What the creator of the queue pair gave, for probes.
   std::uint64_t context() const { return context_; }
-  // Any thread: as of the queue.
-  bool is_filling_up() const { return queue_.is_filling_up(); }
+  // Any thread. Back-pressure: the consumer lags behind, so that producers that can wait should.
+  bool is_filling_up() const { return queue_.ring().is_half_full(); }
 
   // Whether the queue was full, since the last take_loss(), when something had to go in.
   bool has_lost() const { return has_lost_.load(std::memory_order_acquire); }
