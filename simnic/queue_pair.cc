@@ -101,7 +101,7 @@ hca::Outcome QueuePair::reset() {
   return hca::Done{};
 }
 
-// With the other's posting lock held no poster is between its look at is_retired_ and its push. WorkQueue::inherit()
+// With the other's posting lock held no poster is between its look at is_retired_ and its push. inherit()
 // requires our own lock too, though no other thread knows this queue pair yet.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   auto& other = static_cast<QueuePair&>(from);
@@ -109,7 +109,7 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   const std::scoped_lock lock(recv_mutex_, other.recv_mutex_);
   const bool are_idle = state() == QueuePairState::kIdle && other.state() == QueuePairState::kIdle;
   if (!are_idle || is_retired_ || other.is_retired_) return hca::fail(hca::Error::kInvalidState);
-  if (!responder_.queue().inherit(other.responder_.queue())) return hca::fail(hca::Error::kLimitReached);
+  if (!inherit(other.responder_.queue(), responder_.queue())) return hca::fail(hca::Error::kLimitReached);
   other.is_retired_ = true;
   return hca::Done{};
 }
