@@ -54,7 +54,7 @@ void QueuePair::leave_engine() {
     leave_peer();
     abandon_channel(farewell_of(QueuePairEvent::kCut));
     requester_.discard();
-    responder_.discard();
+    responder_.receives().discard();
     if (shared_ != nullptr) shared_->leave(*this);
     nic_.engine.forget(*this);
   }
@@ -67,7 +67,8 @@ void QueuePair::leave_engine() {
 void QueuePair::run_with_baton() {
   base::require_lock(locks::kBaton);
   const Entry entry(*this);
-  if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.has_lost()) return;
+  if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.receives().feed().has_lost())
+    return;
   if (!takes_short_sends_) nic_.engine.stay();
   obeys_recv_limits();
   if (is_open()) {
@@ -75,7 +76,7 @@ void QueuePair::run_with_baton() {
     settle();
   } else if (state() == QueuePairState::kError) {
     requester_.flush(hca::CompletionStatus::kFlushed);
-    responder_.flush(hca::CompletionStatus::kFlushed);
+    responder_.receives().flush(hca::CompletionStatus::kFlushed);
   }
 }
 
@@ -95,7 +96,7 @@ hca::Outcome QueuePair::reset() {
   // With both posting locks held no poster is between its look at the state and its push.
   const std::scoped_lock lock(send_mutex_, recv_mutex_);
   requester_.flush(hca::CompletionStatus::kFlushed);
-  responder_.flush(hca::CompletionStatus::kFlushed);
+  responder_.receives().flush(hca::CompletionStatus::kFlushed);
   advance(QueuePairEvent::kReset);
   failure_.begin();
   return hca::Done{};

@@ -50,27 +50,27 @@ void QueuePair::on_message(const transport::Message& message) {
     return;
   }
   if (const auto fault = responder_.on_request(message)) return object(*fault);
-  if (responder_.has_responses()) nic_.engine.run_at_end(*this);
+  if (!responder_.reads().is_empty()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
 }
 
 // place() and on_message() in one, of what is usual, and of one piece. What an ack brings about closes nothing.
 [[gnu::flatten]] bool QueuePair::on_short_send(const transport::ShortSend& short_send) {
   const Lane::Hold lane(lane_);
-  if (!is_plain_ || !responder_.may_take(short_send)) return false;
+  if (!is_plain_ || !responder_.receives().may_take(short_send)) return false;
   if (short_send.acked) {
     if (!requester_.on_ack(*short_send.acked, false)) return false;
     if (requester_.has_more()) nic_.engine.run_at_end(*this);
   }
   if (!responder_.take(short_send)) return false;
-  if (responder_.owes_many_acks()) nic_.engine.run_at_end(*this);
+  if (responder_.acks().are_many()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
   return true;
 }
 
 std::uint64_t QueuePair::receive_length() {
   const Entry entry(*this);
-  return is_open() ? responder_.receive_length() : 0;
+  return is_open() ? responder_.receives().oldest_length() : 0;
 }
 
 void QueuePair::on_note(const transport::Message& message) {
@@ -176,7 +176,7 @@ bool QueuePair::may_resume() {
   if (outgoing_.is_request()) {
     terminate(local_fault(), requester_.current());
   } else {
-    responder_.note_response_failure();
+    responder_.reads().note_failure();
     terminate({.code = read_refusal(fault)});
   }
   return false;
@@ -198,9 +198,9 @@ void QueuePair::end_short_sends() {
 bool QueuePair::send_short() {
   transport::ShortSend short_send;
   if (!requester_.next_short_send(short_send)) return false;
-  short_send.acked = responder_.unacknowledged();
+  short_send.acked = responder_.acks().unacknowledged();
   if (!channel_->send_short(short_send)) return false;
-  if (short_send.acked) responder_.on_acknowledged(*short_send.acked);
+  if (short_send.acked) responder_.acks().on_acknowledged(*short_send.acked);
   outgoing_.note_request();
   requester_.on_brief_taken();
   return true;
@@ -217,7 +217,7 @@ bool QueuePair::is_plain_now() const {
 void QueuePair::settle() {
   if (!is_open()) return;
   const bool is_send_lost = requester_.take_loss();
-  const bool is_recv_lost = responder_.take_loss();
+  const bool is_recv_lost = responder_.receives().feed().take_loss();
   if (is_send_lost || is_recv_lost) lose_completion();
   if (requester_.is_stalled()) {
     const auto fault = requester_.find_fault();
@@ -225,7 +225,7 @@ void QueuePair::settle() {
     if (fault) object(*fault);
   }
   if (!outgoing_.is_free()) return;
-  if (outgoing_.objection() && !responder_.has_responses() && !responder_.unacknowledged()) {
+  if (outgoing_.objection() && responder_.reads().is_empty() && !responder_.acks().unacknowledged()) {
     tell_peer_why();
     return terminate(*outgoing_.objection());
   }
@@ -239,7 +239,7 @@ void QueuePair::lose_completion() {
 
 bool QueuePair::is_drained() const {
   return state() == QueuePairState::kDisconnecting && requester_.is_drained() &&
-         responder_.reads_answered() >= reads_to_answer_;
+         responder_.reads().answered() >= reads_to_answer_;
 }
 
 }  // namespace softdat::simnic
