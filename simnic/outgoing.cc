@@ -14,7 +14,7 @@ transport::PayloadSource* Outgoing::payload() {
 
 bool Outgoing::choose() {
   const bool owes = responder_.is_waiting();
-  if (owes || requester_.rewound_to()) {
+  if (owes || requester_.sent().rewound_to()) {
     if (choose_owed()) return true;
     if (has_refused()) return false;
   }
@@ -28,7 +28,7 @@ bool Outgoing::choose() {
 // Chooses a note or response that goes before the next request.
 bool Outgoing::choose_owed() {
   if (const auto from = responder_.wanted_again()) return choose_note(Kind::kResend, NoteKind::kResend, *from);
-  if (const auto from = requester_.rewound_to()) return choose_note(Kind::kResent, NoteKind::kResent, *from);
+  if (const auto from = requester_.sent().rewound_to()) return choose_note(Kind::kResent, NoteKind::kResent, *from);
   if (!was_response_ && choose_response()) return true;
   if (has_refused()) return false;
   const auto count = responder_.acks().unacknowledged();
@@ -87,10 +87,10 @@ void Outgoing::take() {
     case Kind::kResend:
       return responder_.on_asked_again();
     case Kind::kResent:
-      return requester_.on_rewind_announced();
+      return requester_.sent().on_rewind_announced();
     case Kind::kRequest:
       was_response_ = false;
-      return requester_.on_taken();
+      return requester_.sent().on_taken();
     case Kind::kResponse:
       was_response_ = true;
       return responder_.reads().on_taken();

@@ -53,7 +53,7 @@ void QueuePair::leave_engine() {
     cancel_timer();
     leave_peer();
     abandon_channel(farewell_of(QueuePairEvent::kCut));
-    requester_.discard();
+    requester_.completions().discard();
     responder_.receives().discard();
     if (shared_ != nullptr) shared_->leave(*this);
     nic_.engine.forget(*this);
@@ -75,7 +75,7 @@ void QueuePair::run_with_baton() {
     pump();
     settle();
   } else if (state() == QueuePairState::kError) {
-    requester_.flush(hca::CompletionStatus::kFlushed);
+    requester_.sent().flush(hca::CompletionStatus::kFlushed);
     responder_.receives().flush(hca::CompletionStatus::kFlushed);
   }
 }
@@ -95,7 +95,7 @@ hca::Outcome QueuePair::reset() {
   const Entry entry(*this);
   // With both posting locks held no poster is between its look at the state and its push.
   const std::scoped_lock lock(send_mutex_, recv_mutex_);
-  requester_.flush(hca::CompletionStatus::kFlushed);
+  requester_.sent().flush(hca::CompletionStatus::kFlushed);
   responder_.receives().flush(hca::CompletionStatus::kFlushed);
   advance(QueuePairEvent::kReset);
   failure_.begin();

@@ -4,6 +4,7 @@
 #include "simnic/engine.h"
 #include "simnic/lock_places.h"
 #include "simnic/queue_pair.h"
+#include "simnic/read_response.h"
 
 namespace softdat::simnic {
 
@@ -21,7 +22,8 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
   const Entry entry(*this);
   if (!is_open()) return Placement::kDiscard;
   const bool is_response = arrival.opcode == Opcode::kReadResponse;
-  const Verdict verdict = is_response ? requester_.place(arrival, out) : responder_.place(arrival, out);
+  const Verdict verdict =
+      is_response ? place_response(requester_.sent(), memory_, arrival, out) : responder_.place(arrival, out);
   if (verdict) return is_response || obeys_recv_limits() ? verdict.value() : Placement::kDiscard;
   if (is_response) {
     terminate(verdict.reason());
@@ -45,7 +47,7 @@ void QueuePair::on_message(const transport::Message& message) {
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
   if (message.opcode == Opcode::kReadResponse || message.opcode == Opcode::kAtomicResponse) {
-    if (const auto fault = requester_.on_response(message)) return terminate(*fault);
+    if (const auto fault = take_response(requester_.sent(), memory_, message)) return terminate(*fault);
     nic_.engine.run_at_end(*this);
     return;
   }
@@ -59,7 +61,7 @@ void QueuePair::on_message(const transport::Message& message) {
   const Lane::Hold lane(lane_);
   if (!is_plain_ || !responder_.receives().may_take(short_send)) return false;
   if (short_send.acked) {
-    if (!requester_.on_ack(*short_send.acked, false)) return false;
+    if (!requester_.sent().on_ack(*short_send.acked, false)) return false;
     if (requester_.has_more()) nic_.engine.run_at_end(*this);
   }
   if (!responder_.take(short_send)) return false;
@@ -78,10 +80,10 @@ void QueuePair::on_note(const transport::Message& message) {
   bool is_sound = takes_notes();
   switch (message.note) {
     case NoteKind::kAck:
-      is_sound = is_sound && requester_.on_ack(message.note_value, outgoing_.is_request());
+      is_sound = is_sound && requester_.sent().on_ack(message.note_value, outgoing_.is_request());
       break;
     case NoteKind::kResend:
-      if (outgoing_.is_cut_off()) return terminate(local_fault(), requester_.current());
+      if (outgoing_.is_cut_off()) return terminate(local_fault(), requester_.sent().current());
       is_sound = is_sound && requester_.on_resend(message.note_value, outgoing_.is_request());
       break;
     case NoteKind::kResent:
@@ -174,7 +176,7 @@ bool QueuePair::may_resume() {
   const AccessError fault = outgoing_.check_memory();
   if (fault == AccessError::kNone) return true;
   if (outgoing_.is_request()) {
-    terminate(local_fault(), requester_.current());
+    terminate(local_fault(), requester_.sent().current());
   } else {
     responder_.reads().note_failure();
     terminate({.code = read_refusal(fault)});
@@ -202,7 +204,7 @@ bool QueuePair::send_short() {
   if (!channel_->send_short(short_send)) return false;
   if (short_send.acked) responder_.acks().on_acknowledged(*short_send.acked);
   outgoing_.note_request();
-  requester_.on_brief_taken();
+  requester_.sent().on_short_send_taken();
   return true;
 }
 
@@ -216,7 +218,7 @@ bool QueuePair::is_plain_now() const {
 // What can be concluded once nothing more can be sent.
 void QueuePair::settle() {
   if (!is_open()) return;
-  const bool is_send_lost = requester_.take_loss();
+  const bool is_send_lost = requester_.completions().feed().take_loss();
   const bool is_recv_lost = responder_.receives().feed().take_loss();
   if (is_send_lost || is_recv_lost) lose_completion();
   if (requester_.is_stalled()) {

@@ -242,7 +242,7 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   leave_peer();
   if (auto failure = failure_.take_end({event, blame, news, culprit, asked_timeout_})) report(std::move(*failure));
   abandon_channel(mode);
-  requester_.flush(blame.blamed_send, culprit);
+  requester_.sent().flush(blame.blamed_send, culprit);
   responder_.receives().flush(blame.blamed_recv);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
   hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};
