@@ -26,7 +26,6 @@ class Timeline {
   using Endpoint = TimelineEndpoints::Endpoint;
   using Kind = TimelineMessages::Kind;
   using Post = TimelineMessages::Post;
-  using Completion = TimelineMessages::Completion;
 
   // Returns the timeline of this process, which the first call makes and which is never destroyed. Null if
   // SOFTDAT_TIMELINE is not set, or if the file cannot be created, which is logged once.
@@ -37,12 +36,8 @@ class Timeline {
   explicit Timeline(TimelineOptions options);
 
   TimelineFile& file() { return file_; }
-  // The carrier of an adapter reports events of its endpoints here.
+  // An adapter and its carrier report events of their endpoints here.
   TimelineEndpoints& endpoints() { return endpoints_; }
-  // The adapter itself reports these.
-  void bind(Endpoint endpoint, const IpAddress& own) { endpoints_.bind(endpoint, own); }
-  void bind(Endpoint endpoint) { endpoints_.bind(endpoint); }
-  void complete(Endpoint endpoint, const Completion& completion) { endpoints_.complete(endpoint, completion); }
 
   // A post, before the adapter has it...
   void post(Endpoint endpoint, const Post& post);

@@ -43,8 +43,8 @@ class CompletionFeed {
 
   // What the creator of the queue pair gave, for probes.
   std::uint64_t context() const { return context_; }
-  // Any thread: as of the queue.
-  bool is_filling_up() const { return queue_.is_filling_up(); }
+  // Any thread. Back-pressure: the consumer lags behind, so that producers that can wait should.
+  bool is_filling_up() const { return queue_.ring().is_half_full(); }
 
   // Whether the queue was full, since the last take_loss(), when something had to go in.
   bool has_lost() const { return has_lost_.load(std::memory_order_acquire); }
@@ -73,7 +73,8 @@ class CompletionFeed {
     const bool is_success = status == hca::CompletionStatus::kSuccess;
     base::Timeline* const timeline = (extras_ & kTimed) != 0 ? base::Timeline::active() : nullptr;
     if (timeline != nullptr && opcode != hca::CompletionOpcode::kBind) {
-      timeline->complete(context_, {.cookie = wr_id, .is_receive = is_receive(opcode), .is_success = is_success});
+      timeline->endpoints().complete(context_,
+                                     {.cookie = wr_id, .is_receive = is_receive(opcode), .is_success = is_success});
     }
     return (extras_ & kWakesIfSolicited) != 0 && !is_solicited && is_success;
   }

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "hca/completion_queue.h"
 #include "hca/receive_accounts.h"
-#include "simnic/completion_ring.h"
 #include "simnic/quota.h"
+#include "simnic/resizable_ring.h"
 
 namespace softdat::simnic {
 
@@ -18,10 +15,8 @@ class Engine;
 
 // A ring of completions, and the sink and waiters that it wakes.
 //
-// resize() writes ring_, with the baton. No ring dies before the queue, so a poller with an old pointer finds an empty
-// ring at worst, and a producer a closed one. resize() also writes moves_, which is odd while completions are in no
-// ring; a poller that finds nothing then looks again. A producer that finds the queue full writes has_overflowed_, and
-// resize() clears it. arm() (any thread) writes armed_, and the push that fires it sets it back to kOff.
+// A producer that finds the ring full writes has_overflowed_, and resize() clears it. arm() (any thread) writes armed_,
+// and the push that fires it sets it back to kOff.
 //
 // A thread that polls, and takes the baton because the queue is empty, claims the first completion that its section
 // brings. This one goes straight to the poller, and not through the ring.
@@ -32,10 +27,10 @@ class CompletionQueue final : public hca::CompletionQueue {
   ~CompletionQueue() override;
 
   std::size_t poll(std::span<hca::Completion> out) override;
-  std::size_t size() const override;
+  std::size_t size() const override { return ring_.size(); }
   std::uint64_t lost() const override { return lost_.load(std::memory_order_relaxed); }
-  std::size_t capacity() const override { return ring().capacity(); }
-  std::size_t high_water() const override;
+  std::size_t capacity() const override { return ring_.capacity(); }
+  std::size_t high_water() const override { return ring_.high_water(); }
   hca::Outcome resize(std::size_t capacity) override;
   base::EventCount& event_count() override { return event_count_; }
   void arm(bool solicited_only) override;
@@ -43,13 +38,13 @@ class CompletionQueue final : public hca::CompletionQueue {
   // For the maker, before others know the queue. `has_resize`: resize() may exceed the present capacity.
   void set_share(Share share, bool has_resize);
 
-  // Any thread. Back-pressure: the consumer lags behind, so that producers that can wait should.
-  bool is_filling_up() const { return ring().is_half_full(); }
+  // The completions that wait.
+  const ResizableRing& ring() const { return ring_; }
 
   // Any thread. False when the queue is full: the completion is lost, the sink hears on_overflow() once (until
   // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upcall queue.
   [[gnu::always_inline]] bool push(const hca::Completion& completion, bool is_quiet) {
-    if (!add(completion)) [[unlikely]]
+    if (!ring_.push(completion)) [[unlikely]]
       return lose(completion);
     if (!is_quiet) wake(completion);
     return true;
@@ -68,18 +63,9 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool end_claim() { return std::exchange(claim_, nullptr) == nullptr; }
   // Takes the oldest completion, as poll().
   [[gnu::always_inline]] bool take(hca::Completion& out) {
-    const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
-    if (!ring().pop(out)) {
-      const bool has_missed_a_move = moves % 2 != 0 || moves_.load(std::memory_order_seq_cst) != moves;
-      if (!has_missed_a_move || !take_after_move(out)) return false;
-    }
+    if (!ring_.pop(out)) return false;
     settle(out);
     return true;
-  }
-  // Whether take() would take nothing. May be wrong if it says no.
-  bool looks_empty() const {
-    const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
-    return moves % 2 == 0 && ring().looks_empty() && moves_.load(std::memory_order_seq_cst) == moves;
   }
   // After the completion has been taken: its receive does not count any more.
   void settle(const hca::Completion& taken) {
@@ -95,21 +81,10 @@ class CompletionQueue final : public hca::CompletionQueue {
  private:
   enum class Armed : std::uint8_t { kOff, kAny, kSolicited };
 
-  CompletionRing& ring() const { return *ring_.load(std::memory_order_acquire); }
-  CompletionRing& ring_of(std::size_t capacity);
-  void move_to(CompletionRing& to, std::span<hca::Completion> room);
   // What was posted later must not come before what waits in the ring.
   bool may_go_to_poller() const {
-    return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring().looks_empty();
+    return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty_with_baton();
   }
-  bool take_after_move(hca::Completion& out);
-  std::uint64_t await_no_move() const;
-  [[gnu::always_inline]] bool add(const hca::Completion& completion) {
-    const CompletionRing::Pushed pushed = ring().push(completion);
-    return pushed == CompletionRing::Pushed::kYes ||
-           (pushed == CompletionRing::Pushed::kClosed && add_after_move(completion));
-  }
-  bool add_after_move(const hca::Completion& completion);
   bool lose(const hca::Completion& completion);
   // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
   void wake(const hca::Completion& completion) {
@@ -122,16 +97,13 @@ class CompletionQueue final : public hca::CompletionQueue {
   Engine& engine_;
   hca::ReceiveAccounts& accounts_;  // of the shared receive queues whose completions are polled here
   hca::CompletionSink& sink_;
-  std::atomic<CompletionRing*> ring_;
-  std::atomic<std::uint64_t> moves_{0};
+  ResizableRing ring_;
   std::atomic<Armed> armed_{Armed::kOff};
   std::atomic<bool> has_overflowed_{false};
   std::atomic<std::uint64_t> lost_{0};
-  std::atomic<std::size_t> high_water_before_{0};  // of the rings before the present one; written by resize()
   base::EventCount event_count_;
   // Owned by the baton.
-  std::vector<std::unique_ptr<CompletionRing>> rings_;  // the present one and those left by resize(), one a size
-  hca::Completion* claim_ = nullptr;                    // where the poller of this section wants its completion
+  hca::Completion* claim_ = nullptr;  // where the poller of this section wants its completion
   // Set by the maker.
   Share share_;
   std::size_t most_ = ~std::size_t{0};  // that resize() can reach

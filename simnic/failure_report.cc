@@ -71,7 +71,7 @@ void FailureReport::describe_request(std::uint64_t number, Failure& failure) con
 
 // Something on this side ended the connection: a request of the peer's, of our own, or want of room.
 Failure FailureReport::own(const Fault& blame, std::uint64_t culprit) const {
-  if (const auto noted = responder_.take_failure()) return std::move(*noted);
+  if (const auto noted = responder_.failure().take()) return std::move(*noted);
   Failure failure;
   if (has_lost_completion_) {
     failure.rule = Rule::kCompletionsLost;
@@ -107,7 +107,7 @@ Failure FailureReport::refused_by_peer(const Fault& blame) {
 
 Failure FailureReport::closed(const ConnectionEnd& end) {
   if (end.news == ConnectionEventType::kDisconnected) return flushed();
-  if (const auto noted = responder_.take_failure()) return std::move(*noted);
+  if (const auto noted = responder_.failure().take()) return std::move(*noted);
   if (end.news == ConnectionEventType::kAcceptFailed) {
     Failure failure;
     failure.rule = Rule::kAcceptFailed;

@@ -224,7 +224,8 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
                        .connect_grace = connect_grace_};
     std::unique_ptr<QueuePair> queue_pair = make_queue_pair(view, config);
     queue_pair->set_share(std::move(*share));
-    if (base::Timeline* const timeline = base::Timeline::active()) timeline->bind(config.context, view.address);
+    if (base::Timeline* const timeline = base::Timeline::active())
+      timeline->endpoints().bind(config.context, view.address);
     return std::unique_ptr<hca::QueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);
@@ -276,7 +277,7 @@ hca::Result<std::unique_ptr<hca::DatagramQueuePair>> Nic::create_datagram_qp(con
                                .connect_grace = connect_grace_};
     auto queue_pair = std::make_unique<DatagramQueuePair>(view, config, sink);
     queue_pair->set_share(std::move(*share));
-    if (base::Timeline* const timeline = base::Timeline::active()) timeline->bind(config.context);
+    if (base::Timeline* const timeline = base::Timeline::active()) timeline->endpoints().bind(config.context);
     return std::unique_ptr<hca::DatagramQueuePair>(std::move(queue_pair));
   } catch (const std::bad_alloc&) {
     return hca::fail(hca::Error::kNoMemory);

@@ -76,7 +76,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   bool progress_for(const void* queue) final { return engine_.progress(queue); }
   Found poll(hca::CompletionQueue& queue, hca::Completion& out) final {
     auto& own = static_cast<CompletionQueue&>(queue);
-    if (!own.looks_empty()) return take_waiting(own, out);
+    if (!own.ring().looks_empty()) return take_waiting(own, out);
     if (engine_.is_empty_poll()) return Found::kNothing;
     return engine_.take_by_progress(own, out) ? Found::kByProgress : Found::kNothing;
   }

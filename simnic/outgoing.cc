@@ -9,12 +9,12 @@ using transport::NoteKind;
 
 transport::PayloadSource* Outgoing::payload() {
   if (kind_ == Kind::kRequest) return &requester_;
-  return kind_ == Kind::kResponse ? &responder_ : nullptr;
+  return kind_ == Kind::kResponse ? &responder_.reads() : nullptr;
 }
 
 bool Outgoing::choose() {
   const bool owes = responder_.is_waiting();
-  if (owes || requester_.rewound_to()) {
+  if (owes || requester_.sent().rewound_to()) {
     if (choose_owed()) return true;
     if (has_refused()) return false;
   }
@@ -28,24 +28,23 @@ bool Outgoing::choose() {
 // Chooses a note or response that goes before the next request.
 bool Outgoing::choose_owed() {
   if (const auto from = responder_.wanted_again()) return choose_note(Kind::kResend, NoteKind::kResend, *from);
-  if (const auto from = requester_.rewound_to()) return choose_note(Kind::kResent, NoteKind::kResent, *from);
+  if (const auto from = requester_.sent().rewound_to()) return choose_note(Kind::kResent, NoteKind::kResent, *from);
   if (!was_response_ && choose_response()) return true;
   if (has_refused()) return false;
-  const auto count = responder_.unacknowledged();
+  const auto count = responder_.acks().unacknowledged();
   return count && choose_note(Kind::kAck, NoteKind::kAck, *count);
 }
 
 // The key may have been revoked since the request came. Those behind it cannot be answered before it.
 bool Outgoing::choose_response() {
-  if (!responder_.has_responses()) return false;
-  refusal_ = responder_.check_payload();
+  if (responder_.reads().is_empty()) return false;
+  refusal_ = responder_.reads().check_payload();
   if (!has_refused()) {
     kind_ = Kind::kResponse;
-    message_ = responder_.next();
+    message_ = responder_.reads().next();
     return true;
   }
-  responder_.note_response_failure();
-  responder_.drop_reads();
+  responder_.reads().drop_all();
   return false;
 }
 
@@ -59,7 +58,7 @@ bool Outgoing::choose_note(Kind kind, NoteKind note, std::uint64_t value) {
 
 AccessError Outgoing::check_memory() const {
   if (kind_ == Kind::kRequest && !requester_.is_payload_valid()) return AccessError::kBadKey;
-  return kind_ == Kind::kResponse ? responder_.check_payload() : AccessError::kNone;
+  return kind_ == Kind::kResponse ? responder_.reads().check_payload() : AccessError::kNone;
 }
 
 Outgoing::Given Outgoing::give(transport::Channel& channel) {
@@ -84,17 +83,17 @@ void Outgoing::take() {
     case Kind::kNothing:
       return;
     case Kind::kAck:
-      return responder_.on_acknowledged(message_.note_value);
+      return responder_.acks().on_acknowledged(message_.note_value);
     case Kind::kResend:
       return responder_.on_asked_again();
     case Kind::kResent:
-      return requester_.on_rewind_announced();
+      return requester_.sent().on_rewind_announced();
     case Kind::kRequest:
       was_response_ = false;
-      return requester_.on_taken();
+      return requester_.sent().on_taken();
     case Kind::kResponse:
       was_response_ = true;
-      return responder_.on_taken();
+      return responder_.reads().on_taken();
   }
 }
 
@@ -104,8 +103,7 @@ Outgoing::Given Outgoing::on_fault() {
     requester_.stall();
     return Given::kWaits;
   }
-  responder_.note_response_failure();
-  responder_.drop_reads();
+  responder_.reads().drop_all();
   return Given::kRefused;
 }
 

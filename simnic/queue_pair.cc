@@ -53,8 +53,8 @@ void QueuePair::leave_engine() {
     cancel_timer();
     leave_peer();
     abandon_channel(farewell_of(QueuePairEvent::kCut));
-    requester_.discard();
-    responder_.discard();
+    requester_.completions().discard();
+    responder_.receives().discard();
     if (shared_ != nullptr) shared_->leave(*this);
     nic_.engine.forget(*this);
   }
@@ -67,15 +67,16 @@ void QueuePair::leave_engine() {
 void QueuePair::run_with_baton() {
   base::require_lock(locks::kBaton);
   const Entry entry(*this);
-  if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.has_lost()) return;
+  if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.receives().feed().has_lost())
+    return;
   if (!takes_short_sends_) nic_.engine.stay();
   obeys_recv_limits();
   if (is_open()) {
     pump();
     settle();
   } else if (state() == QueuePairState::kError) {
-    requester_.flush(hca::CompletionStatus::kFlushed);
-    responder_.flush(hca::CompletionStatus::kFlushed);
+    requester_.sent().flush(hca::CompletionStatus::kFlushed);
+    responder_.receives().flush(hca::CompletionStatus::kFlushed);
   }
 }
 
@@ -94,14 +95,14 @@ hca::Outcome QueuePair::reset() {
   const Entry entry(*this);
   // With both posting locks held no poster is between its look at the state and its push.
   const std::scoped_lock lock(send_mutex_, recv_mutex_);
-  requester_.flush(hca::CompletionStatus::kFlushed);
-  responder_.flush(hca::CompletionStatus::kFlushed);
+  requester_.sent().flush(hca::CompletionStatus::kFlushed);
+  responder_.receives().flush(hca::CompletionStatus::kFlushed);
   advance(QueuePairEvent::kReset);
   failure_.begin();
   return hca::Done{};
 }
 
-// With the other's posting lock held no poster is between its look at is_retired_ and its push. WorkQueue::inherit()
+// With the other's posting lock held no poster is between its look at is_retired_ and its push. inherit()
 // requires our own lock too, though no other thread knows this queue pair yet.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   auto& other = static_cast<QueuePair&>(from);
@@ -109,7 +110,7 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   const std::scoped_lock lock(recv_mutex_, other.recv_mutex_);
   const bool are_idle = state() == QueuePairState::kIdle && other.state() == QueuePairState::kIdle;
   if (!are_idle || is_retired_ || other.is_retired_) return hca::fail(hca::Error::kInvalidState);
-  if (!responder_.queue().inherit(other.responder_.queue())) return hca::fail(hca::Error::kLimitReached);
+  if (!inherit(other.responder_.queue(), responder_.queue())) return hca::fail(hca::Error::kLimitReached);
   other.is_retired_ = true;
   return hca::Done{};
 }

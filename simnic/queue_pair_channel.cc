@@ -4,6 +4,7 @@
 #include "simnic/engine.h"
 #include "simnic/lock_places.h"
 #include "simnic/queue_pair.h"
+#include "simnic/read_response.h"
 
 namespace softdat::simnic {
 
@@ -21,7 +22,8 @@ Placement QueuePair::place(const transport::Arrival& arrival, transport::SliceLi
   const Entry entry(*this);
   if (!is_open()) return Placement::kDiscard;
   const bool is_response = arrival.opcode == Opcode::kReadResponse;
-  const Verdict verdict = is_response ? requester_.place(arrival, out) : responder_.place(arrival, out);
+  const Verdict verdict =
+      is_response ? place_response(requester_.sent(), memory_, arrival, out) : responder_.place(arrival, out);
   if (verdict) return is_response || obeys_recv_limits() ? verdict.value() : Placement::kDiscard;
   if (is_response) {
     terminate(verdict.reason());
@@ -45,32 +47,32 @@ void QueuePair::on_message(const transport::Message& message) {
   if (!is_open()) return;
   if (message.opcode == Opcode::kNote) return on_note(message);
   if (message.opcode == Opcode::kReadResponse || message.opcode == Opcode::kAtomicResponse) {
-    if (const auto fault = requester_.on_response(message)) return terminate(*fault);
+    if (const auto fault = take_response(requester_.sent(), memory_, message)) return terminate(*fault);
     nic_.engine.run_at_end(*this);
     return;
   }
   if (const auto fault = responder_.on_request(message)) return object(*fault);
-  if (responder_.has_responses()) nic_.engine.run_at_end(*this);
+  if (!responder_.reads().is_empty()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
 }
 
 // place() and on_message() in one, of what is usual, and of one piece. What an ack brings about closes nothing.
 [[gnu::flatten]] bool QueuePair::on_short_send(const transport::ShortSend& short_send) {
   const Lane::Hold lane(lane_);
-  if (!is_plain_ || !responder_.may_take(short_send)) return false;
+  if (!is_plain_ || !responder_.receives().may_take(short_send)) return false;
   if (short_send.acked) {
-    if (!requester_.on_ack(*short_send.acked, false)) return false;
+    if (!requester_.sent().on_ack(*short_send.acked, false)) return false;
     if (requester_.has_more()) nic_.engine.run_at_end(*this);
   }
   if (!responder_.take(short_send)) return false;
-  if (responder_.owes_many_acks()) nic_.engine.run_at_end(*this);
+  if (responder_.acks().are_many()) nic_.engine.run_at_end(*this);
   nic_.engine.run_next_turn(*this);
   return true;
 }
 
 std::uint64_t QueuePair::receive_length() {
   const Entry entry(*this);
-  return is_open() ? responder_.receive_length() : 0;
+  return is_open() ? responder_.receives().oldest_length() : 0;
 }
 
 void QueuePair::on_note(const transport::Message& message) {
@@ -78,10 +80,10 @@ void QueuePair::on_note(const transport::Message& message) {
   bool is_sound = takes_notes();
   switch (message.note) {
     case NoteKind::kAck:
-      is_sound = is_sound && requester_.on_ack(message.note_value, outgoing_.is_request());
+      is_sound = is_sound && requester_.sent().on_ack(message.note_value, outgoing_.is_request());
       break;
     case NoteKind::kResend:
-      if (outgoing_.is_cut_off()) return terminate(local_fault(), requester_.current());
+      if (outgoing_.is_cut_off()) return terminate(local_fault(), requester_.sent().current());
       is_sound = is_sound && requester_.on_resend(message.note_value, outgoing_.is_request());
       break;
     case NoteKind::kResent:
@@ -174,9 +176,9 @@ bool QueuePair::may_resume() {
   const AccessError fault = outgoing_.check_memory();
   if (fault == AccessError::kNone) return true;
   if (outgoing_.is_request()) {
-    terminate(local_fault(), requester_.current());
+    terminate(local_fault(), requester_.sent().current());
   } else {
-    responder_.note_response_failure();
+    responder_.reads().note_failure();
     terminate({.code = read_refusal(fault)});
   }
   return false;
@@ -198,11 +200,11 @@ void QueuePair::end_short_sends() {
 bool QueuePair::send_short() {
   transport::ShortSend short_send;
   if (!requester_.next_short_send(short_send)) return false;
-  short_send.acked = responder_.unacknowledged();
+  short_send.acked = responder_.acks().unacknowledged();
   if (!channel_->send_short(short_send)) return false;
-  if (short_send.acked) responder_.on_acknowledged(*short_send.acked);
+  if (short_send.acked) responder_.acks().on_acknowledged(*short_send.acked);
   outgoing_.note_request();
-  requester_.on_brief_taken();
+  requester_.sent().on_short_send_taken();
   return true;
 }
 
@@ -216,8 +218,8 @@ bool QueuePair::is_plain_now() const {
 // What can be concluded once nothing more can be sent.
 void QueuePair::settle() {
   if (!is_open()) return;
-  const bool is_send_lost = requester_.take_loss();
-  const bool is_recv_lost = responder_.take_loss();
+  const bool is_send_lost = requester_.completions().feed().take_loss();
+  const bool is_recv_lost = responder_.receives().feed().take_loss();
   if (is_send_lost || is_recv_lost) lose_completion();
   if (requester_.is_stalled()) {
     const auto fault = requester_.find_fault();
@@ -225,7 +227,7 @@ void QueuePair::settle() {
     if (fault) object(*fault);
   }
   if (!outgoing_.is_free()) return;
-  if (outgoing_.objection() && !responder_.has_responses() && !responder_.unacknowledged()) {
+  if (outgoing_.objection() && responder_.reads().is_empty() && !responder_.acks().unacknowledged()) {
     tell_peer_why();
     return terminate(*outgoing_.objection());
   }
@@ -239,7 +241,7 @@ void QueuePair::lose_completion() {
 
 bool QueuePair::is_drained() const {
   return state() == QueuePairState::kDisconnecting && requester_.is_drained() &&
-         responder_.reads_answered() >= reads_to_answer_;
+         responder_.reads().answered() >= reads_to_answer_;
 }
 
 }  // namespace softdat::simnic

@@ -194,7 +194,7 @@ hca::Outcome QueuePair::begin_disconnect(bool graceful) {
     case hca::DisconnectStep::kDrain:
       advance(QueuePairEvent::kDrain);
       requester_.stop_at_posted();
-      reads_to_answer_ = responder_.reads_taken_in();
+      reads_to_answer_ = responder_.reads().taken_in();
       nic_.engine.run_at_end(*this);
       break;
     case hca::DisconnectStep::kCut:
@@ -242,8 +242,8 @@ void QueuePair::end(QueuePairEvent event, const Fault& blame, ConnectionEventTyp
   leave_peer();
   if (auto failure = failure_.take_end({event, blame, news, culprit, asked_timeout_})) report(std::move(*failure));
   abandon_channel(mode);
-  requester_.flush(blame.blamed_send, culprit);
-  responder_.flush(blame.blamed_recv);
+  requester_.sent().flush(blame.blamed_send, culprit);
+  responder_.receives().flush(blame.blamed_recv);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
   hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};
   static_cast<void>(keep(private_data, last.private_data));  // a refusal counts for more than what came with it
@@ -263,7 +263,7 @@ CloseMode QueuePair::farewell_of(QueuePairEvent event) {
 CloseMode QueuePair::say_farewell() {
   base::require_lock(locks::kBaton);
   if (!is_open() || !outgoing_.is_nothing()) return CloseMode::kAbrupt;
-  const auto count = responder_.unacknowledged();
+  const auto count = responder_.acks().unacknowledged();
   if (!count) return CloseMode::kOrderly;
   const transport::Message ack{
       .opcode = transport::Opcode::kNote, .note = transport::NoteKind::kAck, .note_value = *count};

@@ -107,7 +107,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
 
 // A request that is over leaves nothing for the engine to do, but for what adding its completion has brought about.
 hca::Done QueuePair::tell_of_done() {
-  if (requester_.has_lost()) nic_.engine.ring(*this);
+  if (requester_.completions().feed().has_lost()) nic_.engine.ring(*this);
   nic_.engine.have_news_told();
   return {};
 }
@@ -157,9 +157,9 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
 // With the posting lock. A request may go directly only when everything before it is over, completions included, so
 // that order is kept.
 bool QueuePair::post_directly(const hca::SendRequest& request, std::uint32_t length) {
-  if (!requester_.is_settled() || state() != hca::QueuePairState::kConnected) return false;
-  if (!requester_.has_room_for(request) || !direct_.carry_out(request, length)) return false;
-  requester_.complete_directly(request, length);
+  if (!requester_.completions().is_settled() || state() != hca::QueuePairState::kConnected) return false;
+  if (!requester_.completions().has_room_for(request) || !direct_.carry_out(request, length)) return false;
+  requester_.completions().complete_directly(request, length);
   return true;
 }
 

@@ -25,7 +25,8 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   // Usually no message waits for the receive, and the engine need not be rung. All looks must follow the push: a thread
   // that sets is_starved, enters kError or sets a limit looks at the queue afterwards.
   const bool is_alarming = recv_limits_.is_alarming([this] { return recvs_outstanding(); });
-  if (responder_.is_starved() || state() == hca::QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
+  if (responder_.receives().is_starved() || state() == hca::QueuePairState::kError || is_alarming)
+    nic_.engine.ring(*this);
   return hca::Done{};
 }
 

@@ -89,11 +89,7 @@ hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) {
     const Engine::Hold hold(engine_);
     const std::lock_guard lock(post_mutex_);
     if (accounts_.owed(account_) > capacity) return hca::fail(hca::Error::kInvalidState);
-    for (; !queue_->is_empty(); queue_->drop_oldest()) {
-      const std::uint64_t number = queue_->completed();
-      bigger->note_place(queue_->place(number));
-      bigger->push(queue_->at(number), queue_->segments(number));
-    }
+    while (!queue_->is_empty()) move_oldest(*queue_, *bigger);
     queue_.swap(bigger);
     capacity_ = capacity;
     return hca::Done{};
@@ -150,10 +146,7 @@ bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
     }
     is_starved_.store(!starving_.empty(), std::memory_order_seq_cst);
   }
-  const std::uint64_t number = queue_->completed();
-  to.note_place(queue_->place(number));
-  to.push(queue_->at(number), queue_->segments(number));
-  queue_->drop_oldest();
+  move_oldest(*queue_, to);
   look_at_limit_with_baton();
   return true;
 }

@@ -49,6 +49,14 @@ struct RecvEntry {
 };
 static_assert(sizeof(RecvEntry) == 32);
 
+// Nearly always there is one.
+inline void copy_segments(std::span<const hca::Segment> from, hca::Segment* to) {
+  if (from.size() == 1) [[likely]]
+    *to = from.front();
+  else
+    std::copy(from.begin(), from.end(), to);
+}
+
 template <typename Entry>
 class WorkQueue {
  public:
@@ -89,23 +97,8 @@ class WorkQueue {
   Entry& free_slot() { return entries_[posted_.load(std::memory_order_relaxed) & mask()]; }
   void publish(std::span<const hca::Segment> segments, std::memory_order order) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);
-    copy(segments, slot_segments(number));
+    copy_segments(segments, slot_segments(number));
     posted_.store(number + 1, order);
-  }
-
-  // With the baton and both queues' posting locks: moves all requests of `other` to the end of this one. False, and
-  // nothing done, when there is no room.
-  bool inherit(WorkQueue& other) {
-    if (other.is_empty()) return true;
-    if (capacity_ - outstanding() < other.outstanding() || max_segments_ < other.max_segments_) return false;
-    while (!other.is_empty()) {
-      const std::uint64_t number = other.completed();
-      Entry entry = other.at(number);
-      entry.found = {};  // this queue's owner may reach other memory
-      push(entry, other.segments(number));
-      other.drop_oldest();
-    }
-    return true;
   }
 
   // With the lane; of requests in [completed(), posted()).
@@ -142,13 +135,6 @@ class WorkQueue {
   }
 
  private:
-  // Nearly always there is one.
-  static void copy(std::span<const hca::Segment> segments, hca::Segment* to) {
-    if (segments.size() == 1) [[likely]]
-      *to = segments.front();
-    else
-      std::copy(segments.begin(), segments.end(), to);
-  }
   // False: there is no room.
   [[gnu::cold, gnu::noinline]] bool rise_above(std::uint64_t waiting) {
     if (waiting >= capacity_) return false;
@@ -168,5 +154,28 @@ class WorkQueue {
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint32_t> high_water_{0};  // written with the posting lock; never above capacity_
 };
+
+// Moves the oldest request of `from` to the end of `to`, with the place of its post. REQUIRES: there is one, and `to`
+// has room for it and its segments; the lane or baton of `from`, and the posting lock of `to`, if others post there.
+template <typename Entry>
+void move_oldest(WorkQueue<Entry>& from, WorkQueue<Entry>& to) {
+  const std::uint64_t number = from.completed();
+  to.note_place(from.place(number));
+  to.push(from.at(number), from.segments(number));
+  from.drop_oldest();
+}
+
+// With the baton and both queues' posting locks: moves all requests of `from` to the end of `to`. False, and nothing
+// done, when there is no room.
+template <typename Entry>
+bool inherit(WorkQueue<Entry>& from, WorkQueue<Entry>& to) {
+  if (from.is_empty()) return true;
+  if (to.capacity() - to.outstanding() < from.outstanding() || to.max_segments() < from.max_segments()) return false;
+  while (!from.is_empty()) {
+    from.at(from.completed()).found = {};  // the owner of `to` may reach other memory
+    move_oldest(from, to);
+  }
+  return true;
+}
 
 }  // namespace softdat::simnic

@@ -32,8 +32,8 @@ class Timelines : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
   void connect(Timeline& initiator, Timeline& responder) const {
-    initiator.bind(kEndpoint, own_);
-    responder.bind(kEndpoint, peer_);
+    initiator.endpoints().bind(kEndpoint, own_);
+    responder.endpoints().bind(kEndpoint, peer_);
     initiator.endpoints().established(own_, peer_, true);
     responder.endpoints().established(peer_, own_, false);
   }
@@ -96,7 +96,7 @@ TEST_F(Timelines, NoEndpointIsMadeOfAHandleThatIsNone) {
   Timeline timeline({.directory = directory_});
   timeline.post(kEndpoint, {});
   timeline.take_back(kEndpoint, true);
-  timeline.complete(kEndpoint, {});
+  timeline.endpoints().complete(kEndpoint, {});
   timeline.dequeue(kEndpoint, 0);
   EXPECT_TRUE(flows(timeline).empty());
   EXPECT_EQ(bytes(timeline).find("endpoint 1"), std::string::npos);
@@ -104,8 +104,8 @@ TEST_F(Timelines, NoEndpointIsMadeOfAHandleThatIsNone) {
 
 TEST_F(Timelines, AHandleThatIsUsedAgainIsAnotherEndpoint) {
   Timeline timeline({.directory = directory_});
-  timeline.bind(kEndpoint, own_);
-  timeline.bind(kEndpoint, peer_);
+  timeline.endpoints().bind(kEndpoint, own_);
+  timeline.endpoints().bind(kEndpoint, peer_);
   const std::string all = bytes(timeline);
   EXPECT_NE(all.find("endpoint 1"), std::string::npos);
   EXPECT_NE(all.find("endpoint 2"), std::string::npos);

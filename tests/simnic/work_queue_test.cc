@@ -2,6 +2,8 @@
 #include "simnic/work_queue.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -59,6 +61,32 @@ TEST(WorkQueueTest, KnowsTheMostThatWereOutstandingAtOnce) {
   for (int i = 0; i < 6; ++i) post();
   EXPECT_TRUE(queue.is_full());
   EXPECT_EQ(queue.high_water(), 8u);
+}
+
+TEST(WorkQueueTest, InheritsRequestsWithTheirSegmentsIfThereIsRoom) {
+  WorkQueue<RecvEntry> from(4, 1), small(1, 1), to(2, 1);
+  const hca::Segment segment{1, 2, 3};
+  for (std::uint64_t i = 0; i < 2; ++i) from.push(entry(i, 1), {&segment, 1});
+  EXPECT_FALSE(inherit(from, small));
+  EXPECT_EQ(from.outstanding(), 2u);
+  EXPECT_TRUE(inherit(from, to));
+  EXPECT_TRUE(from.is_empty());
+  EXPECT_EQ(to.segments(1)[0].lkey, 3u);
+  for (std::uint64_t i = 0; i < 2; ++i) EXPECT_EQ(to.pop().wr_id, i);
+}
+
+// Places are kept if words are wanted, which a process asks once, so this one has a process of its own.
+TEST(WorkQueueTest, InheritedRequestKeepsThePlaceOfItsPost) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto inherit_one = [] {
+    ::setenv("SOFTDAT_LOG", "notice", 1);
+    WorkQueue<RecvEntry> from(1, 0), to(1, 0);
+    from.note_place(&from);
+    from.push(entry(1, 0), {});
+    const bool is_kept = inherit(from, to) && to.place(0) == &from;
+    ::_exit(is_kept ? 0 : 1);
+  };
+  EXPECT_EXIT(inherit_one(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(WorkQueueTest, APosterAndAConsumerMayRunAtOnce) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/sent_requests.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hca/request_rules.h"
+
+namespace softdat::simnic {
+
+using hca::CompletionStatus;
+using hca::SendOpcode;
+
+void SentRequests::begin(bool takes_notes) {
+  takes_notes_ = takes_notes;
+  reads_pending_ = 0;
+  current_ = answered_ = queue().completed();
+  messages_ = carried_out_ = 0;
+  is_write_taken_ = must_announce_ = false;
+  rewind_to_.reset();
+  completions_.binds().begin(current_);
+}
+
+void SentRequests::on_taken() {
+  SendEntry& entry = queue().at(current_);
+  ++messages_;
+  is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && !is_write_taken_;
+  if (!is_write_taken_) {
+    if (hca::awaits_response(entry.opcode)) ++reads_pending_;
+    entry.message_end = messages_;
+    ++current_;
+  }
+  if (rewind_to_) rewind();
+  if (takes_notes_) return;
+  carried_out_ = messages_;
+  complete_done();
+}
+
+bool SentRequests::on_ack(std::uint64_t count, bool is_partly_taken) {
+  // A message may be carried out before the channel has told us that it was taken whole.
+  if (count > messages_ + (is_partly_taken ? 1 : 0)) return false;
+  note_carried_out(std::min(count, messages_));
+  complete_done();
+  return true;
+}
+
+bool SentRequests::on_resend(std::uint64_t from, bool is_partly_taken) {
+  if (from < carried_out_ || from > messages_ || (from == messages_ && !is_partly_taken)) return false;
+  if (must_announce_ || rewind_to_) return false;
+  note_carried_out(from);
+  counters_.add_resend();
+  rewind_to_ = from;
+  if (!is_partly_taken) rewind();
+  complete_done();
+  return true;
+}
+
+// What was sent from there on has been dropped by the peer, reads included. Of a write with
+// immediate data perhaps only the latter.
+void SentRequests::rewind() {
+  const std::uint64_t first = *std::exchange(rewind_to_, std::nullopt);
+  is_write_taken_ = is_write_taken_ && first == messages_;
+  while (current_ > queue().completed() && queue().at(current_ - 1).message_end > first) {
+    const SendEntry& entry = queue().at(--current_);
+    if (hca::awaits_response(entry.opcode)) --reads_pending_;
+    is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && entry.message_end == first + 1;
+  }
+  messages_ = first;
+  answered_ = std::min(answered_, current_);
+  must_announce_ = true;
+}
+
+std::optional<std::uint64_t> SentRequests::find_oldest_read() {
+  // Slots of completed requests may hold later ones by now.
+  for (answered_ = std::max(answered_, queue().completed()); answered_ < current_; ++answered_) {
+    if (hca::awaits_response(queue().at(answered_).opcode)) return answered_;
+  }
+  return std::nullopt;
+}
+
+// What fails from now on is then the oldest.
+void SentRequests::on_response_begun(std::uint64_t number) {
+  note_carried_out(queue().at(number).message_end);
+  complete_done();
+}
+
+void SentRequests::on_answered(std::uint64_t number) {
+  answered_ = number + 1;
+  --reads_pending_;
+  complete_done();
+}
+
+void SentRequests::note_carried_out(std::uint64_t messages) {
+  carried_out_ = std::max(carried_out_, messages);
+}
+
+bool SentRequests::is_done(std::uint64_t number) const {
+  const SendEntry& entry = completions_.queue().at(number);
+  return hca::awaits_response(entry.opcode) ? number < answered_ : entry.message_end <= carried_out_;
+}
+
+void SentRequests::complete_done() {
+  while (queue().completed() < current_ && is_done(queue().completed())) {
+    completions_.complete_oldest(CompletionStatus::kSuccess);
+  }
+}
+
+void SentRequests::flush(CompletionStatus blamed, std::optional<std::uint64_t> culprit) {
+  const std::uint64_t guilty = culprit.value_or(queue().completed());
+  while (!queue().is_empty()) {
+    const CompletionStatus status = queue().completed() == guilty ? blamed : CompletionStatus::kFlushed;
+    if (status != CompletionStatus::kSuccess) counters_.fail_request(status);
+    completions_.complete_oldest(status);
+  }
+  current_ = std::max(current_, queue().completed());
+}
+
+}  // namespace softdat::simnic
