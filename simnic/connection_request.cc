@@ -27,9 +27,9 @@ hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
   auto* const datagram_qp = dynamic_cast<DatagramQueuePair*>(&qp);
   if (is_datagram() != (datagram_qp != nullptr)) return hca::fail(hca::Error::kInvalidArgument);
-  const hca::Outcome outcome =
-      datagram_qp != nullptr ? datagram_qp->accept_with_baton(*inbound_, private_data)
-                             : static_cast<QueuePair&>(qp).accept_with_baton(*inbound_, service_id_, private_data);
+  const hca::Outcome outcome = datagram_qp != nullptr ? datagram_qp->accept_with_baton(*inbound_, private_data)
+                                                      : static_cast<QueuePair&>(qp).connection().accept_with_baton(
+                                                            *inbound_, service_id_, private_data);
   if (outcome) inbound_.reset();
   return outcome;
 }

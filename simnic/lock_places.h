@@ -11,10 +11,9 @@ namespace softdat::locks {
 inline constexpr base::LockPlace kLiveProcess{75, "LiveProcess::mutex_", "a live capture begins or ends"};
 inline constexpr base::LockPlace kBaton{80, "Baton", "protocol state of an adapter is used"};
 inline constexpr base::LockPlace kLane{90, "Lane::lock_", "protocol state of one queue pair is used", true, &kBaton};
-inline constexpr base::LockPlace kPostSend{100, "QueuePair::send_mutex_",
-                                           "a send, write, read, atomic or bind is posted"};
+inline constexpr base::LockPlace kPostSend{100, "SendPosts::mutex_", "a send, write, read, atomic or bind is posted"};
 inline constexpr base::LockPlace kPostDatagram{100, "DatagramSendQueue::mutex_", "a datagram is posted"};
-inline constexpr base::LockPlace kPostReceive{101, "QueuePair::recv_mutex_", "a receive is posted"};
+inline constexpr base::LockPlace kPostReceive{101, "ReceivePosts::mutex_", "a receive is posted"};
 inline constexpr base::LockPlace kPostDatagramReceive{101, "DatagramReceiveQueue::mutex_",
                                                       "a receive of datagrams is posted"};
 inline constexpr base::LockPlace kPostShared{110, "SharedReceiveQueue::post_mutex_",
@@ -30,7 +29,7 @@ inline constexpr base::LockPlace kMemoryKeys{base::kLeafPlace, "MemoryTable::mut
                                              "a memory key is issued or removed"};
 inline constexpr base::LockPlace kUpcallQueue{base::kLeafPlace, "UpcallQueue::mutex_",
                                               "an upcall enters or leaves the queue"};
-inline constexpr base::LockPlace kRemote{base::kLeafPlace, "QueuePair::remote_",
+inline constexpr base::LockPlace kRemote{base::kLeafPlace, "ConnectionLifecycle::remote_",
                                          "the address of the peer is read or set"};
 inline constexpr base::LockPlace kFaultyNic{base::kLeafPlace, "FaultyNic::mutex_", "a fault plan decides"};
 inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair::post_mutex_",

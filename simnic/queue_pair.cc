@@ -1,122 +1,152 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/queue_pair.h"
 
-#include <new>
-#include <utility>
+#include <mutex>
 
 #include "simnic/engine.h"
-#include "simnic/lock_places.h"
 #include "simnic/memory_region.h"
+#include "simnic/memory_window.h"
 #include "simnic/queue_pair_limits.h"
 
 namespace softdat::simnic {
+
+using hca::Actor;
+using hca::Failure;
+using hca::QueuePairState;
+using hca::Rule;
+
 namespace {
 
-using hca::QueuePairState;
-
-constexpr std::size_t kOfReceives = 1;  // a place for the news that there are too many
+// `outstanding`: of the queue, which is full if the segments are in order.
+void explain_local(const MemoryView& memory, std::span<const hca::Segment> local, hca::AccessMask rights,
+                   std::uint64_t outstanding, Failure& failure) {
+  failure.rule = Rule::kQueueFull;
+  failure.room = outstanding;
+  if (check_segments(memory, local, rights) != AccessError::kNone) explain_segments(memory, local, rights, failure);
+}
 
 }  // namespace
 
 QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
     : nic_(nic),
       limits_(grant(config)),
-      sink_(config.sink),
-      shared_(static_cast<SharedReceiveQueue*>(config.srq)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
-      direct_(nic.home, memory_),
-      requester_(memory_, send_feed_of(config), limits_.send_wr, limits_.send_sge, counters_),
-      responder_(memory_, recv_feed_of(config), limits_, {.shared = shared_, .starving = this}, counters_),
-      outgoing_(requester_, responder_),
-      news_(nic.engine.upcalls(), this, sink_, direct_),
-      failure_(memory_, requester_, responder_) {
-  nic_.engine.upcalls().reserve(kOfReceives);
-  if (shared_ == nullptr) return;
-  const Engine::Hold hold(nic_.engine);
-  try {
-    shared_->join();
-  } catch (const std::bad_alloc&) {
-    nic_.engine.upcalls().release(kOfReceives);
-    throw;
+      sends_(nic.home, memory_, limits_, state_, counters_),
+      recvs_(memory_, limits_.recv_sge, static_cast<SharedReceiveQueue*>(config.srq), sends_.direct(), counters_),
+      connection_({nic_, limits_, memory_, state_, counters_, sends_, recvs_}, config) {}
+
+hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+  Requester& requester = connection_.path().requester();
+  const auto posted = sends_.post(request, requester);
+  if (!posted) return hca::fail(posted.reason());
+  nic_.engine.note_post();
+  if (posted.value() == SendPosts::Posted::kDone) {
+    // Nothing is left for the engine to do, but for what adding the completion has brought about.
+    if (requester.completions().feed().has_lost()) nic_.engine.ring(connection_);
+    nic_.engine.have_news_told();
+    return hca::Done{};
   }
-}
-
-QueuePair::~QueuePair() {
-  leave_engine();
-}
-
-void QueuePair::leave_engine() {
-  if (std::exchange(has_left_, true)) return;
-  {
-    const Engine::Hold hold(nic_.engine);
-    const Entry entry(*this);
-    cancel_timer();
-    leave_peer();
-    abandon_channel(farewell_of(QueuePairEvent::kCut));
-    requester_.completions().discard();
-    responder_.receives().discard();
-    if (shared_ != nullptr) shared_->leave(*this);
-    nic_.engine.forget(*this);
-  }
-  nic_.engine.upcalls().forget(this);
-  nic_.engine.upcalls().release(kOfReceives);
-  news_.release();
-}
-
-// Rung by a post, or due by the end of a turn.
-void QueuePair::run_with_baton() {
-  base::require_lock(locks::kBaton);
-  const Entry entry(*this);
-  if (is_plain_ && !requester_.is_waiting() && !responder_.is_waiting() && !responder_.receives().feed().has_lost())
-    return;
-  if (!takes_short_sends_) nic_.engine.stay();
-  obeys_recv_limits();
-  if (is_open()) {
-    pump();
-    settle();
-  } else if (state() == QueuePairState::kError) {
-    requester_.sent().flush(hca::CompletionStatus::kFlushed);
-    responder_.receives().flush(hca::CompletionStatus::kFlushed);
-  }
-}
-
-hca::QueuePairCounts QueuePair::counts() const {
-  hca::QueuePairCounts result = counters_.read_rare();
-  result.send_capacity = requester_.queue().capacity();
-  result.recv_capacity = responder_.queue().capacity();
-  result.send_high_water = requester_.queue().high_water();
-  result.recv_high_water = responder_.queue().high_water();
-  return result;
-}
-
-hca::Outcome QueuePair::reset() {
-  const Engine::Hold hold(nic_.engine);
-  if (is_retired_ || !next_state(state(), QueuePairEvent::kReset)) return hca::fail(hca::Error::kInvalidState);
-  const Entry entry(*this);
-  // With both posting locks held no poster is between its look at the state and its push.
-  const std::scoped_lock lock(send_mutex_, recv_mutex_);
-  requester_.sent().flush(hca::CompletionStatus::kFlushed);
-  responder_.receives().flush(hca::CompletionStatus::kFlushed);
-  advance(QueuePairEvent::kReset);
-  failure_.begin();
+  const bool is_sent = request.opcode == hca::SendOpcode::kSend && connection_.path().send_at_once();
+  if (!is_sent) nic_.engine.ring(connection_);
+  if (posted.value() == SendPosts::Posted::kQueuedLate) nic_.engine.catch_up();
   return hca::Done{};
 }
 
-// With the other's posting lock held no poster is between its look at is_retired_ and its push. inherit()
+hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {
+  const auto key = sends_.bind(request, connection_.path().requester());
+  if (key) nic_.engine.ring(connection_);
+  return key;
+}
+
+hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
+  Responder& responder = connection_.path().responder();
+  const hca::Outcome outcome = recvs_.post(request, responder.queue());
+  if (!outcome) return outcome;
+  // Usually no message waits for the receive, and the engine need not be rung. All looks must follow the push: a thread
+  // that sets is_starved, enters kError or sets a limit looks at the queue afterwards.
+  const bool is_alarming = recvs_.limits().is_alarming([&] { return responder.queue().outstanding(); });
+  if (responder.receives().is_starved() || state() == QueuePairState::kError || is_alarming)
+    nic_.engine.ring(connection_);
+  return hca::Done{};
+}
+
+hca::Outcome QueuePair::disconnect(bool graceful) {
+  const hca::Outcome outcome = connection_.disconnect(graceful);
+  if (state() == QueuePairState::kError) sends_.direct().settle();
+  return outcome;
+}
+
+// With the other's posting lock held no poster is between its look at is_retired() and its push. WorkQueue::inherit()
 // requires our own lock too, though no other thread knows this queue pair yet.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   auto& other = static_cast<QueuePair&>(from);
   const Engine::Hold hold(nic_.engine);
-  const std::scoped_lock lock(recv_mutex_, other.recv_mutex_);
+  const std::scoped_lock lock(recvs_.mutex(), other.recvs_.mutex());
   const bool are_idle = state() == QueuePairState::kIdle && other.state() == QueuePairState::kIdle;
-  if (!are_idle || is_retired_ || other.is_retired_) return hca::fail(hca::Error::kInvalidState);
-  if (!inherit(other.responder_.queue(), responder_.queue())) return hca::fail(hca::Error::kLimitReached);
-  other.is_retired_ = true;
+  if (!are_idle || recvs_.is_retired() || other.recvs_.is_retired()) return hca::fail(hca::Error::kInvalidState);
+  auto& queue = connection_.path().responder().queue();
+  if (!inherit(other.connection_.path().responder().queue(), queue)) return hca::fail(hca::Error::kLimitReached);
+  other.recvs_.retire();
   return hca::Done{};
 }
 
-hca::Address QueuePair::remote_address() const {
-  return *remote_.lock();
+hca::QueuePairCounts QueuePair::counts() const {
+  const MessagePath& path = connection_.path();
+  hca::QueuePairCounts result = counters_.read_rare();
+  result.send_capacity = path.requester().queue().capacity();
+  result.recv_capacity = path.responder().queue().capacity();
+  result.send_high_water = path.requester().queue().high_water();
+  result.recv_high_water = path.responder().queue().high_water();
+  return result;
+}
+
+void QueuePair::note_place(bool is_receive, const void* place) {
+  if (is_receive) {
+    connection_.path().responder().queue().note_place(place);
+  } else {
+    connection_.path().requester().queue().note_place(place);
+  }
+}
+
+Failure QueuePair::explain(const hca::SendRequest& request) const {
+  Failure failure;
+  failure.actor = Actor::kOurRequest;
+  failure.operation = hca::completion_opcode(request.opcode);
+  failure.length = request.local.size();
+  failure.room = limits_.send_sge;
+  failure.rule = Rule::kTooManySegments;
+  if (request.local.size() > limits_.send_sge) return failure;
+  failure.rule = Rule::kNoReads;
+  if (hca::awaits_response(request.opcode) && limits_.ord == 0) return failure;
+  explain_local(memory_, request.local, local_rights(request.opcode), sends_outstanding(), failure);
+  return failure;
+}
+
+Failure QueuePair::explain(const hca::RecvRequest& request) const {
+  Failure failure;
+  failure.actor = Actor::kOurReceive;
+  failure.operation = hca::CompletionOpcode::kRecv;
+  failure.length = request.local.size();
+  failure.room = limits_.recv_sge;
+  failure.rule = Rule::kTooManySegments;
+  if (request.local.size() > limits_.recv_sge) return failure;
+  explain_local(memory_, request.local, hca::kLocalWrite, recvs_outstanding(), failure);
+  return failure;
+}
+
+Failure QueuePair::explain(const hca::BindRequest& request) const {
+  Failure failure;
+  failure.actor = Actor::kOurRequest;
+  failure.operation = hca::CompletionOpcode::kBind;
+  const hca::AccessMask rights = MemoryTable::bind_rights(request.access);
+  failure.rule = Rule::kQueueFull;
+  failure.room = sends_outstanding();
+  const std::uint32_t domain = static_cast<MemoryWindow*>(request.window)->state().domain();
+  if (memory_.table.check(request.lkey, request.address, request.length, rights, {domain}) != AccessError::kNone) {
+    memory_.table.explain(request.lkey, request.address, request.length, rights, {domain}, failure);
+    failure.is_local = true;
+  }
+  return failure;
 }
 
 }  // namespace softdat::simnic

@@ -9,8 +9,8 @@
 
 namespace softdat::simnic {
 
-// What was asked for, as it is given: queues have room for at least one. Of a shared receive queue
-// one receive is taken at a time.
+// The limits that a queue pair gets for those asked for: queues have room for at least one. A queue pair takes one
+// receive of a shared receive queue at a time.
 inline hca::QueuePairLimits grant(const hca::QueuePairConfig& config) {
   const auto* const shared = static_cast<const SharedReceiveQueue*>(config.srq);
   hca::QueuePairLimits limits = config.limits;

@@ -96,7 +96,7 @@ hca::Outcome FaultyQueuePair::connect(const hca::ConnectParameters& parameters) 
 
 void FaultyQueuePair::lose_completion() {
   recv_cq_.lose_one();
-  QueuePair::lose_completion();
+  connection().lose_completion();
 }
 
 }  // namespace softdat::simnic::fault

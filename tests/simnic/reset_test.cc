@@ -53,6 +53,21 @@ TEST_F(ResetTest, ARejectedQueuePairMayTryAgain) {
   world_->connect(again, other);
 }
 
+TEST_F(ResetTest, TheServiceOfAnEarlierConnectIsNotThatOfAnAcceptedConnection) {
+  Endpoint again(here()), other(there());
+  expect_ok(again.connect(there(), 4711));
+  settle();
+  EXPECT_EQ(again.events(), "non-peer-rejected");
+  EXPECT_EQ(again.failure.value().service_id, 4711u);
+  expect_ok(again.qp().reset());
+  world_->connect(other, again, here());
+  world_->kill_there();
+  settle();
+  EXPECT_EQ(again.events(), "broken");
+  EXPECT_EQ(again.failure.value().rule, hca::Rule::kPeerLost);
+  EXPECT_EQ(again.failure.value().service_id, 0u);
+}
+
 TEST_F(ResetTest, ALossInOneLifeIsForgottenInTheNext) {
   use({}, RnrPolicy::kWait, Endpoint::kLimits, 2);
   Memory from(here(), 8), to(there(), 8);

@@ -152,11 +152,16 @@ class Endpoint final : public hca::QueuePairSink {
   // What the sink heard since the last call, as words ("established disconnected").
   std::string events();
   int recv_limits = 0;                       // how often the soft limit was told
+  std::optional<hca::Failure> failure;       // the last one
   std::vector<std::byte> private_data;       // of the last event
   std::optional<std::uint64_t> answered_by;  // likewise
 
  private:
   void on_connection_event(const hca::ConnectionEvent& event) override;
+  std::string on_failure(const hca::Failure& heard) override {
+    failure = heard;
+    return {};
+  }
   void on_recv_limit() override { ++recv_limits; }
   static std::optional<hca::Completion> next(hca::CompletionQueue& cq);
   static std::string drain(hca::CompletionQueue& cq);

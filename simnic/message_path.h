@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// MessagePath: the way of a queue pair's requests that go by messages: the two halves of the protocol, the channel, and
+// the message that the channel is being given. It sends what the halves have. DirectPath is the other way.
+//
+// A poster that finds the lane free sends its short sends without the baton (send_at_once()), as long as nothing else
+// is to be done (is_plain()). The holder of the baton sends everything else (pump()).
+//
+// Owns all of this. REQUIRES of every call: the baton and an Entry; but of send_at_once() neither, and of the posting
+// side of the halves' queues the posting lock. Nothing here fails for want of memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "hca/connection.h"
+#include "hca/device.h"
+#include "simnic/lane.h"
+#include "simnic/outgoing.h"
+#include "simnic/receive_limits.h"
+#include "simnic/requester.h"
+#include "simnic/responder.h"
+#include "transport/channel.h"
+
+namespace softdat::simnic {
+
+class Engine;
+
+class MessagePath {
+ public:
+  // The lane, held by the holder of the baton; then is_plain() is renewed. May be nested.
+  class Entry {
+   public:
+    explicit Entry(MessagePath& path) : path_(path), hold_(path.lane_) {}
+    ~Entry() { path_.is_plain_ = path_.is_plain_now(); }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    MessagePath& path_;
+    const Lane::Hold hold_;
+  };
+
+  // Why pump() cannot go on by itself.
+  struct SendFault {
+    Fault fault;
+    bool is_final;  // the connection has to end at once; otherwise the peer hears of the fault after what it is owed
+    std::optional<std::uint64_t> culprit = std::nullopt;  // the request to blame; else the oldest
+  };
+
+  // `owner` is run when there is a receive again, or something to send. `state` is the queue pair's. `counters`: this
+  // writes those of transfers. All outlive it. Throws std::bad_alloc.
+  MessagePath(Engine& engine, const MemoryView& memory, const hca::QueuePairConfig& config,
+              const hca::QueuePairLimits& limits, const std::atomic<hca::QueuePairState>& state,
+              const ReceiveLimits& recv_limits, hca::TransferCounters& counters, Task& owner);
+
+  Lane& lane() { return lane_; }
+  Requester& requester() { return requester_; }
+  const Requester& requester() const { return requester_; }
+  Responder& responder() { return responder_; }
+  const Responder& responder() const { return responder_; }
+  Outgoing& outgoing() { return outgoing_; }
+  // Null between connections, and while a connect waits for its next try.
+  transport::Channel* channel() { return channel_.get(); }
+
+  // Whether messages may be exchanged.
+  bool is_open() const {
+    const hca::QueuePairState now = state_.load(std::memory_order_seq_cst);
+    return channel_ && (now == hca::QueuePairState::kConnected || now == hca::QueuePairState::kDisconnecting);
+  }
+  // Whether the peer is of our kind: it acknowledges, and asks for repetitions.
+  bool takes_notes() const { return channel_ && (channel_->features() & transport::kNotes) != 0; }
+  // Whether posters may send with the lane alone, if is_plain().
+  bool takes_short_sends() const { return takes_short_sends_; }
+  // Nothing is to be done but to send requests, to take the peer's, and to acknowledge. As of the last Entry.
+  bool is_plain() const { return is_plain_; }
+  // Whether the halves have something to send, or have lost a completion.
+  bool is_waiting() const {
+    return requester_.is_waiting() || responder_.is_waiting() || responder_.receives().feed().has_lost();
+  }
+
+  // A connection begins: its channel, not established yet...
+  void adopt(std::unique_ptr<transport::Channel> channel) { channel_ = std::move(channel); }
+  // ...which is established now. `ord`: how many reads may be outstanding.
+  void begin(std::uint32_t ord, RnrPolicy rnr);
+  // The connection ends. The engine destroys the channel. Does nothing without a channel.
+  void close(transport::CloseMode mode);
+  // REQUIRES an orderly end to be wanted. Acknowledges what has been carried out, so that the peer's requests complete
+  // although this side leaves. Returns how to close: half a message can only be dropped.
+  transport::CloseMode send_last_ack();
+  // Completes all requests and receives as flushed, but those to blame.
+  void flush(const Fault& blame = {}, std::optional<std::uint64_t> culprit = std::nullopt);
+  // When it returns, no poster is in send_at_once(), and none begins to send.
+  void end_short_sends();
+
+  // Any thread, without the baton. Sends all that has been posted. False: something may be left, so the caller must
+  // ring the engine.
+  bool send_at_once();
+  // Sends what can be sent. A fault: call it again once that is dealt with.
+  std::optional<SendFault> pump();
+
+ private:
+  bool send_short();
+  bool give(std::optional<SendFault>& fault);
+  std::optional<SendFault> check_resumed();
+  bool is_plain_now() const;
+
+  // Fixed after construction.
+  Engine& engine_;
+  const std::atomic<hca::QueuePairState>& state_;
+  const ReceiveLimits& recv_limits_;
+  Task& owner_;
+  Lane lane_;
+  // Guarded by lane_, and changed with the baton, but for what a short send changes.
+  Requester requester_;
+  Responder responder_;
+  std::unique_ptr<transport::Channel> channel_;
+  Outgoing outgoing_;
+  bool takes_short_sends_ = false;  // the channel, from posters too; the lane is listed
+  bool is_plain_ = false;           // is_plain_now(), as of the last Entry
+};
+
+}  // namespace softdat::simnic

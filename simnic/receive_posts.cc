@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simnic/receive_posts.h"
+
+#include <mutex>
+
+#include "simnic/receive_request.h"
+
+namespace softdat::simnic {
+
+hca::Outcome ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue) {
+  if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
+  const std::lock_guard lock(mutex_);
+  ResolvedSegment found;
+  const hca::Outcome outcome = check_receive(memory_, regions_, request, max_segments_, found);
+  if (!outcome) return outcome;
+  if (is_retired_) return hca::fail(hca::Error::kInvalidState);
+  if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
+  const std::uint64_t length = push_receive(request, found, queue);
+  counters_.add(hca::Transfer::kPostRecv, length);
+  if (direct_.publishes(length)) [[unlikely]] {
+    direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
+  }
+  return hca::Done{};
+}
+
+}  // namespace softdat::simnic
