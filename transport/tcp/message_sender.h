@@ -46,9 +46,9 @@ class MessageSender {
   const Terms& terms_;
   OutboundStream& stream_;
   Teardown& teardown_;
-  Outbound outbound_;
   bool is_blocked_ = false;  // owes its sink an on_writable()
   int nudges_ = 0;           // empty Writes that were to wake a silent foreign responder
+  Outbound outbound_;
 };
 
 }  // namespace softdat::transport::tcp

@@ -62,11 +62,11 @@ class Outbound {
 
   OutboundStream& stream_;
   std::array<std::uint32_t, kQueueCount> next_sequence_{1, 1, 1, 1};
-  // The message that was taken in part:
-  bool is_in_message_ = false;
-  Message message_{};
-  std::uint32_t taken_ = 0;       // payload in FPDUs that are done with
   std::optional<Damage> damage_;  // not yet done
+  // The message that was taken in part. Its copy is last, because the others are looked at for each message.
+  bool is_in_message_ = false;
+  std::uint32_t taken_ = 0;  // payload in FPDUs that are done with
+  Message message_{};
 };
 
 }  // namespace softdat::transport::tcp
