@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/shared_memory_directory.h"
 #include "base/uncancelled.h"
 
 namespace softdat::base {
@@ -47,7 +48,8 @@ class DirectoryPatience {
 std::array<std::string, 4> candidates(const SocketUser& user) {
   const std::string uid = std::to_string(user.uid);
   return {user.runtime_directory.starts_with('/') ? user.runtime_directory + "/softdat" : std::string(),
-          "/run/user/" + uid + "/softdat", "/dev/shm/softdat-" + uid, "/tmp/softdat-" + uid};
+          "/run/user/" + uid + "/softdat", std::string(kSharedMemoryDirectory) + "/softdat-" + uid,
+          "/tmp/softdat-" + uid};
 }
 
 SocketUser this_user() {

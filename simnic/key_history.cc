@@ -43,7 +43,7 @@ void KeyHistory::note_place_locked(std::uint32_t index) {
 
 void KeyHistory::describe_locked(std::uint32_t index, hca::RegionFacts& region) const {
   base::require_lock(locks::kMemoryKeys);
-  const KeySlot& slot = *slots_.find(index);
+  const KeySlot& slot = slots_.used(index);
   const auto place = places_.find(index);
   region = {.key = slots_.last_key_locked(index),
             .address = slot.address.load(std::memory_order_relaxed),
@@ -65,7 +65,7 @@ Rule KeyHistory::history_locked(std::uint32_t key, hca::RegionFacts& region) con
     if (region.key != reversed) region = {};
     return Rule::kKeyNeverIssued;
   }
-  const KeySlot& slot = *slots_.find(index);
+  const KeySlot& slot = slots_.used(index);
   const std::uint8_t issued = slots_.generation_of(slots_.last_key_locked(index));
   const std::uint8_t asked = slots_.generation_of(key);
   if (asked == 0 || asked > issued) {
@@ -82,7 +82,7 @@ Rule KeyHistory::history_locked(std::uint32_t key, hca::RegionFacts& region) con
 bool KeyHistory::find_rightless_locked(hca::Failure& to) const {
   base::require_lock(locks::kMemoryKeys);
   for (std::uint32_t index = 1; index < slots_.fresh_locked(); ++index) {
-    const KeySlot& slot = *slots_.find(index);
+    const KeySlot& slot = slots_.used(index);
     if (slot.key.load(std::memory_order_relaxed) == 0 || slot.is_window) continue;
     const std::uint64_t start = slot.address.load(std::memory_order_relaxed);
     const std::uint64_t size = slot.length.load(std::memory_order_relaxed);
@@ -99,7 +99,7 @@ bool KeyHistory::find_rightless_locked(hca::Failure& to) const {
 void KeyHistory::find_successor_locked(hca::Failure& to) const {
   base::require_lock(locks::kMemoryKeys);
   for (std::uint32_t index = 1; index < slots_.fresh_locked() && to.present_key == 0; ++index) {
-    const KeySlot& slot = *slots_.find(index);
+    const KeySlot& slot = slots_.used(index);
     const std::uint32_t key = slot.key.load(std::memory_order_relaxed);
     if (key == 0 || slot.is_window) continue;
     const std::uint64_t start = slot.address.load(std::memory_order_relaxed);

@@ -20,7 +20,7 @@ std::optional<std::uint32_t> KeySlots::take_locked() {
   const auto index = take_index_locked();
   if (!index) return std::nullopt;
   size_.fetch_add(1, std::memory_order_relaxed);
-  return (*index << kKeyTagBits) | ++find(*index)->tag;
+  return (*index << kKeyTagBits) | ++used(*index).tag;
 }
 
 std::optional<std::uint32_t> KeySlots::take_index_locked() {
@@ -30,7 +30,7 @@ std::optional<std::uint32_t> KeySlots::take_index_locked() {
   if (!has_fresh) return std::nullopt;
   auto& chunk = chunks_[fresh_ / kChunkSize];
   if (chunk.load(std::memory_order_relaxed) == nullptr) chunk.store(new Chunk, std::memory_order_release);
-  find(fresh_)->tag = first_tag(fresh_);
+  used(fresh_).tag = first_tag(fresh_);
   return fresh_++;
 }
 
@@ -38,7 +38,7 @@ std::uint32_t KeySlots::take_oldest_locked() {
   base::require_lock(locks::kMemoryKeys);
   --resting_;
   const std::uint32_t index = oldest_resting_;
-  oldest_resting_ = std::exchange(find(index)->note, 0);
+  oldest_resting_ = std::exchange(used(index).note, 0);
   return index;
 }
 
@@ -48,7 +48,7 @@ void KeySlots::give_back_locked(std::uint32_t index) {
   if (resting_++ == 0)
     oldest_resting_ = index;
   else
-    find(newest_resting_)->note = index;
+    used(newest_resting_).note = index;
   newest_resting_ = index;
 }
 

@@ -65,6 +65,10 @@ class KeySlots {
     Chunk* chunk = chunks_[index / kChunkSize].load(std::memory_order_acquire);
     return chunk == nullptr ? nullptr : &(*chunk)[index % kChunkSize];
   }
+  // The slot of an index that was used.
+  KeySlot& used(std::uint32_t index) const {
+    return (*chunks_[index / kChunkSize].load(std::memory_order_acquire))[index % kChunkSize];
+  }
   // The slot in which exactly this key is published; else null.
   KeySlot* find_live(std::uint32_t key) const {
     KeySlot* slot = find(index_of_key(key));
@@ -82,7 +86,7 @@ class KeySlots {
   // Indices from here on were never used.
   std::uint32_t fresh_locked() const { return fresh_; }
   // The key that the slot has given out last. REQUIRES: the index was used.
-  std::uint32_t last_key_locked(std::uint32_t index) const { return index << kKeyTagBits | find(index)->tag; }
+  std::uint32_t last_key_locked(std::uint32_t index) const { return index << kKeyTagBits | used(index).tag; }
   // Which of its slot's keys this is, modulo 256: 1 is the first one.
   std::uint8_t generation_of(std::uint32_t key) const {
     return static_cast<std::uint8_t>(key - first_tag(index_of_key(key)));

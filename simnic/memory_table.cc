@@ -60,7 +60,7 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   const std::lock_guard lock(mutex_);
   const auto key = slots_.take_locked();
   if (!key) return std::nullopt;
-  KeySlot& slot = *slots_.find(index_of_key(*key));
+  KeySlot& slot = slots_.used(index_of_key(*key));
   slot.address.store(grant.address, std::memory_order_relaxed);
   slot.length.store(grant.length, std::memory_order_relaxed);
   slot.shift.store(grant.shift, std::memory_order_relaxed);
@@ -75,7 +75,7 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
 
 void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   base::require_lock(locks::kMemoryKeys);
-  KeySlot& slot = *slots_.find(index);
+  KeySlot& slot = slots_.used(index);
   slot.end = end;
   // Sequentially consistent: a thread that pinned before it checked the key is waited for (simnic/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
@@ -128,7 +128,7 @@ AccessError MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   const auto taken = slots_.take_locked();
   if (!taken) return AccessError::kNone;
   key = *taken;
-  KeySlot& slot = *slots_.find(index_of_key(key));
+  KeySlot& slot = slots_.used(index_of_key(key));
   const std::uint64_t place = grant.address + region->shift.load(std::memory_order_relaxed);
   const std::uint64_t start = grant.is_zero_based ? 0 : place;
   slot.address.store(start, std::memory_order_relaxed);

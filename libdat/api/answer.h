@@ -67,12 +67,6 @@ bool has_unknown_bits(const Enum& flags, std::uint32_t known) {
   return (number_of(flags) & ~known) != 0;
 }
 
-// For kinds that nothing makes yet.
-inline bool is_handle_of(DAT_HANDLE handle, object::Kind kind) {
-  const auto any = object::HandleTable::instance().pin_any(handle);
-  return any && any->kind() == kind;
-}
-
 constexpr bool has_unknown_mask_bits(std::uint64_t mask, std::uint64_t known) {
   return (mask & ~known) != 0;
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "base/shared_memory_directory.h"
 #include "base/uncancelled.h"
 
 namespace softdat::object {
@@ -22,10 +23,10 @@ enum class Verdict { kAgreed, kDisputed, kGone };
 
 // A directory that nobody else can put files into. Empty where there is none.
 std::string directory() {
-  const std::string path = "/dev/shm/softdat-lmr-" + std::to_string(::getuid());
+  const std::string path = std::string(base::kSharedMemoryDirectory) + "/softdat-lmr-" + std::to_string(::geteuid());
   ::mkdir(path.c_str(), S_IRWXU);
   struct stat found {};
-  const bool is_ours = ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::getuid() &&
+  const bool is_ours = ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid() &&
                        (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   return is_ours ? path : std::string();
 }

@@ -19,15 +19,14 @@ namespace {
 
 // Guarded private data stays mapped for ever, so that each later access is seen.
 constexpr std::size_t kMostPrivatePages = 4096;
-constexpr std::uint64_t kPage = 4096;
 
 }  // namespace
 
 const void* LedgerPrivateData::watch(Handle owner, const void* data, std::size_t length, const Site& site) {
-  if (mode() != Mode::kFull || data == nullptr || length == 0 || length > kPage) return data;
+  if (mode() != Mode::kFull || data == nullptr || length == 0 || length > kGuardedPage) return data;
   const std::lock_guard lock(state_.mutex);
   if (state_.private_pages >= kMostPrivatePages) return data;
-  void* const page = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const page = ::mmap(nullptr, kGuardedPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return data;
   ++state_.private_pages;
   std::memcpy(page, data, length);
@@ -46,7 +45,7 @@ void LedgerPrivateData::end(Handle owner, const Site& site) {
                 "The private data " + object::range_text(each->second.address, each->second.length) +
                     " was accessed after its end.",
                 {{"given", each->second.made}, {"ended", site}}});
-    PageGuard::instance().close(each->second.address, kPage, breach);
+    PageGuard::instance().close(each->second.address, kGuardedPage, breach);
   }
   state_.private_data.erase(first, last);
 }

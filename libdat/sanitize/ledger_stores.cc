@@ -9,12 +9,11 @@
 #include "libdat/object/failure_text.h"
 #include "libdat/object/memory_region.h"
 #include "libdat/sanitize/finding.h"
+#include "libdat/sanitize/page_guard.h"
 #include "libdat/sanitize/settings.h"
 
 namespace softdat::sanitize {
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 Range range_of(std::span<std::byte> memory) {
   return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .length = memory.size(), .lkey = 0};
@@ -78,7 +77,7 @@ void LedgerStores::note_arrival_locked(Operation& operation) {
 
 // Guards what a peer wrote, which the program must not read before an event orders it. Only whole pages can be guarded.
 void LedgerStores::after_peer_write(std::span<std::byte> memory) noexcept {
-  if (mode() != Mode::kFull || memory.size() < kPage) return;
+  if (mode() != Mode::kFull || memory.size() < kGuardedPage) return;
   try {
     const std::lock_guard lock(state_.mutex);
     guards_.guard_unordered_locked(range_of(memory));

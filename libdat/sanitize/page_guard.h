@@ -17,6 +17,9 @@
 
 namespace softdat::sanitize {
 
+// Bytes of the smallest page that there is. Less than that cannot be guarded.
+inline constexpr std::uint64_t kGuardedPage = 4096;
+
 class PageGuard {
  public:
   // The finding that reports a breach. The access is added as its last step.

@@ -24,12 +24,12 @@ bool takes_receive(const Message& message) {
 }
 
 // Fills the bytes [from, to) of the message's place with garbage. Memory that faults stays as it is.
-void scribble(const Connection& connection, const Message& message, std::uint64_t from, std::uint64_t to) {
+void scribble(const ChannelContext& context, const Message& message, std::uint64_t from, std::uint64_t to) {
   std::array<std::byte, 256> garbage{};
-  for (std::size_t i = 0; i < garbage.size(); ++i) garbage[i] = connection.carrier.decisions().garbage(i);
+  for (std::size_t i = 0; i < garbage.size(); ++i) garbage[i] = context.carrier.decisions().garbage(i);
   for (std::uint64_t done = from; done < to;) {
     SliceList slices;
-    const Placement placement = connection.sink.place(part_of(message, done, to), slices);
+    const Placement placement = context.sink.place(part_of(message, done, to), slices);
     if (placement == Placement::kDiscard || slices.empty()) return;
     for (const transport::Slice& slice : slices.slices()) {
       for (std::size_t at = 0; at < slice.length; at += garbage.size()) {
@@ -41,10 +41,10 @@ void scribble(const Connection& connection, const Message& message, std::uint64_
   }
 }
 
-void scribble_beyond(const Connection& connection, const Arrived& arrived) {
+void scribble_beyond(const ChannelContext& context, const Arrived& arrived) {
   const std::uint64_t end = arrived.bytes.size();
-  const std::uint64_t room = connection.sink.receive_length();
-  if (room > end) scribble(connection, arrived.message, end, std::min(room, end + kMostScribbled));
+  const std::uint64_t room = context.sink.receive_length();
+  if (room > end) scribble(context, arrived.message, end, std::min(room, end + kMostScribbled));
 }
 
 }  // namespace
@@ -58,14 +58,14 @@ Arrival part_of(const Message& message, std::uint64_t begin, std::uint64_t end) 
           .length = static_cast<std::size_t>(end - begin)};
 }
 
-void place_first(const Connection& connection, const Arrived& arrived) {
+void place_first(const ChannelContext& context, const Arrived& arrived) {
   const std::span<const std::byte> bytes(arrived.bytes);
   if (bytes.empty()) return;
   const bool is_ours_alone = arrived.message.opcode != transport::Opcode::kWrite;
-  if (is_ours_alone) scribble(connection, arrived.message, 0, bytes.size());
-  if (connection.is_over) return;
+  if (is_ours_alone) scribble(context, arrived.message, 0, bytes.size());
+  if (context.is_over) return;
   SliceList slices;
-  const Placement placement = connection.sink.place(part_of(arrived.message, 0, bytes.size()), slices);
+  const Placement placement = context.sink.place(part_of(arrived.message, 0, bytes.size()), slices);
   if (placement == Placement::kDiscard || slices.empty()) return;
   const Pieces pieces(bytes.size(), arrived.fate.order, slices.slices().front().data);
   // A fault is told when all is placed.
@@ -74,20 +74,20 @@ void place_first(const Connection& connection, const Arrived& arrived) {
   }
 }
 
-bool place_all(const Connection& connection, const Arrived& arrived) {
+bool place_all(const ChannelContext& context, const Arrived& arrived) {
   const std::span<const std::byte> bytes(arrived.bytes);
   std::size_t done = 0;
   do {
     const Arrival arrival = part_of(arrived.message, done, bytes.size());
     SliceList slices;
-    if (connection.sink.place(arrival, slices) == Placement::kDiscard || connection.is_over) return false;
+    if (context.sink.place(arrival, slices) == Placement::kDiscard || context.is_over) return false;
     std::size_t placed = 0;
     for (const transport::Slice& slice : slices.slices()) placed += slice.length;
     placed = std::min(placed, bytes.size() - done);
     const Pieces pieces(placed, arrived.fate.order, slices.empty() ? nullptr : slices.slices().front().data);
     for (std::size_t i = 0; placed > 0 && i < pieces.count(); ++i) {
       if (copy_piece(slices.slices(), bytes.subspan(done, placed), pieces.at(i))) continue;
-      connection.sink.on_fault(arrival);
+      context.sink.on_fault(arrival);
       return false;
     }
     done += placed;
@@ -95,12 +95,12 @@ bool place_all(const Connection& connection, const Arrived& arrived) {
   return true;
 }
 
-void hand_on(const Connection& connection, const Arrived& arrived) {
+void hand_on(const ChannelContext& context, const Arrived& arrived) {
   if (transport::carries_payload(arrived.message.opcode)) {
-    const bool is_placed = place_all(connection, arrived);
-    if (is_placed && takes_receive(arrived.message)) scribble_beyond(connection, arrived);
+    const bool is_placed = place_all(context, arrived);
+    if (is_placed && takes_receive(arrived.message)) scribble_beyond(context, arrived);
   }
-  if (!connection.is_over) connection.sink.on_message(arrived.message);
+  if (!context.is_over) context.sink.on_message(arrived.message);
 }
 
 }  // namespace softdat::simnic::nasty

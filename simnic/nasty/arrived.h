@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simnic/nasty/connection.h"
+#include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/decisions.h"
 #include "transport/channel.h"
 
@@ -24,10 +24,10 @@ struct Arrived {
 transport::Arrival part_of(const transport::Message& message, std::uint64_t begin, std::uint64_t end);
 
 // Places the last bytes, and some others. What belongs to the adapter until it completes gets garbage elsewhere.
-void place_first(const Connection& connection, const Arrived& arrived);
+void place_first(const ChannelContext& context, const Arrived& arrived);
 // Places all bytes. False: the sink discards them, or its memory faults, which it has been told.
-bool place_all(const Connection& connection, const Arrived& arrived);
+bool place_all(const ChannelContext& context, const Arrived& arrived);
 // Places all bytes, fills the rest of the receive with garbage, and tells the queue pair of the message.
-void hand_on(const Connection& connection, const Arrived& arrived);
+void hand_on(const ChannelContext& context, const Arrived& arrived);
 
 }  // namespace softdat::simnic::nasty

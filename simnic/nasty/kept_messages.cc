@@ -29,21 +29,21 @@ bool KeptMessages::keep(const transport::Message& message, std::vector<std::byte
 }
 
 void KeptMessages::on_hold_over() {
-  if (connection_.is_over) return;
+  if (context_.is_over) return;
   Arrived& oldest = messages_.front();
   if (oldest.fate.torn == 0 || oldest.is_begun) return hand_on_all();
   oldest.is_begun = true;
   begin_hold(oldest.fate.torn, kLongestArrival);
-  place_first(connection_, oldest);
+  place_first(context_, oldest);
 }
 
 void KeptMessages::hand_on_all() {
   cancel_hold();
-  while (!messages_.empty() && !connection_.is_over) {
+  while (!messages_.empty() && !context_.is_over) {
     const Arrived oldest = std::move(messages_.front());
     messages_.pop_front();
     size_ -= oldest.bytes.size();
-    hand_on(connection_, oldest);
+    hand_on(context_, oldest);
   }
 }
 

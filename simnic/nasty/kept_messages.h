@@ -2,7 +2,7 @@
 // KeptMessages: whole messages that have arrived and are held back. Their order stays. When the oldest has waited long
 // enough, all that came meanwhile is handed on with it.
 //
-// A member of a NastyReceiver; `connection` must outlive it. Owned by the baton.
+// A member of a NastyReceiver; `context` must outlive it. Owned by the baton.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "simnic/nasty/arrived.h"
-#include "simnic/nasty/connection.h"
+#include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/holder.h"
 
 namespace softdat::simnic::nasty {
@@ -18,7 +18,7 @@ namespace softdat::simnic::nasty {
 class KeptMessages final : private Holder {
  public:
   // Throws std::bad_alloc.
-  explicit KeptMessages(const Connection& connection) : Holder(connection.carrier), connection_(connection) {}
+  explicit KeptMessages(const ChannelContext& context) : Holder(context.carrier), context_(context) {}
 
   bool empty() const { return messages_.empty(); }
   // Takes the message and its payload. False: there is no room for them, and `bytes` stays as it was.
@@ -28,7 +28,7 @@ class KeptMessages final : private Holder {
  private:
   void on_hold_over() override;
 
-  const Connection& connection_;
+  const ChannelContext& context_;
   std::deque<Arrived> messages_;  // oldest first; while there is one, and the connection is not over, there is a hold
   std::size_t size_ = 0;          // bytes in them
 };

@@ -31,10 +31,10 @@ void LateAcks::on_ack(std::uint64_t count) {
 void LateAcks::hand_on() {
   using transport::NoteKind;
   cancel_hold();
-  if (connection_.is_over || acknowledged_ <= handed_on_) return;
+  if (context_.is_over || acknowledged_ <= handed_on_) return;
   handed_on_ = acknowledged_;
   late_.erase(late_.begin(), late_.lower_bound(handed_on_));
-  connection_.sink.on_message({.opcode = transport::Opcode::kNote, .note = NoteKind::kAck, .note_value = handed_on_});
+  context_.sink.on_message({.opcode = transport::Opcode::kNote, .note = NoteKind::kAck, .note_value = handed_on_});
 }
 
 }  // namespace softdat::simnic::nasty

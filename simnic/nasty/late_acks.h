@@ -2,13 +2,13 @@
 // LateAcks: holds acknowledgements back, so that requests complete later than they are acknowledged. Requests are
 // numbered as NastySender numbers them.
 //
-// A member of a NastyChannel, which also owns `connection`. Owned by the baton.
+// A member of a NastyChannel, which also owns `context`. Owned by the baton.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
-#include "simnic/nasty/connection.h"
+#include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/holder.h"
 
 namespace softdat::simnic::nasty {
@@ -16,7 +16,7 @@ namespace softdat::simnic::nasty {
 class LateAcks final : private Holder {
  public:
   // Throws std::bad_alloc.
-  explicit LateAcks(const Connection& connection) : Holder(connection.carrier), connection_(connection) {}
+  explicit LateAcks(const ChannelContext& context) : Holder(context.carrier), context_(context) {}
 
   // The completion of this request is late by so many looks. Without memory it is in time.
   void delay(std::uint64_t number, unsigned looks);
@@ -29,7 +29,7 @@ class LateAcks final : private Holder {
  private:
   void on_hold_over() override { hand_on(); }
 
-  const Connection& connection_;
+  const ChannelContext& context_;
   std::map<std::uint64_t, unsigned> late_;  // by how many looks; of requests that are not handed on
   std::uint64_t acknowledged_ = 0;          // by the peer
   std::uint64_t handed_on_ = 0;             // of these, as the queue pair knows it

@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-#include "simnic/nasty/connection.h"
+#include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/late_acks.h"
 #include "simnic/nasty/nasty_carrier.h"
 #include "simnic/nasty/nasty_receiver.h"
@@ -52,13 +52,13 @@ class NastyChannel final : public transport::Channel, private transport::Channel
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
 
   // Ends the connection. False: it was over before.
-  bool end() { return !std::exchange(connection_.is_over, true); }
+  bool end() { return !std::exchange(context_.is_over, true); }
 
   const std::uint32_t endpoint_;
-  Connection connection_;
-  LateAcks acks_{connection_};
-  NastySender sender_{connection_, acks_};
-  NastyReceiver receiver_{connection_};
+  ChannelContext context_;
+  LateAcks acks_{context_};
+  NastySender sender_{context_, acks_};
+  NastyReceiver receiver_{context_};
   std::unique_ptr<transport::Channel> inner_;  // null: the connection has not come so far
   bool is_connector_ = false;
 };

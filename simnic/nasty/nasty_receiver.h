@@ -3,7 +3,7 @@
 // its own first, unless it is very long. Messages are numbered as in docs/decisions/0002: from the connection's first,
 // each once, however often it is sent again.
 //
-// A member of a NastyChannel, which also owns `connection`. Owned by the baton.
+// A member of a NastyChannel, which also owns `context`. Owned by the baton.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "simnic/nasty/connection.h"
+#include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/kept_messages.h"
 
 namespace softdat::simnic::nasty {
@@ -19,7 +19,7 @@ namespace softdat::simnic::nasty {
 class NastyReceiver {
  public:
   // Throws std::bad_alloc.
-  explicit NastyReceiver(const Connection& connection) : connection_(connection), kept_(connection) {}
+  explicit NastyReceiver(const ChannelContext& context) : context_(context), kept_(context) {}
 
   // The calls of ChannelSink. REQUIRE: the connection is not over.
   transport::Placement place(const transport::Arrival& arrival, transport::SliceList& out);
@@ -34,7 +34,7 @@ class NastyReceiver {
   transport::Placement begin_stream(const transport::Arrival& arrival, transport::SliceList& out);
   Inbound decide(transport::Opcode opcode);
 
-  const Connection& connection_;
+  const ChannelContext& context_;
   KeptMessages kept_;
   std::uint64_t requests_ = 0;  // that have come
   std::uint64_t decided_ = 0;   // the highest that requests_ has been

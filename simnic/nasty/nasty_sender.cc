@@ -20,13 +20,13 @@ transport::SendResult NastySender::send(transport::Channel& inner, const transpo
 }
 
 void NastySender::decide() {
-  const Outbound fate = connection_.carrier.decisions().decide_request(connection_.where, ++decided_);
+  const Outbound fate = context_.carrier.decisions().decide_request(context_.where, ++decided_);
   if (fate.source_late > 0) begin_hold(fate.source_late, kLongestSource);
   if (fate.completion_late > 0) acks_.delay(next_, fate.completion_late);
 }
 
 void NastySender::on_writable() {
-  if (!connection_.is_over && !is_holding()) connection_.sink.on_writable();
+  if (!context_.is_over && !is_holding()) context_.sink.on_writable();
 }
 
 }  // namespace softdat::simnic::nasty

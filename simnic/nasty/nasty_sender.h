@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "simnic/nasty/connection.h"
+#include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/holder.h"
 #include "simnic/nasty/late_acks.h"
 
@@ -17,8 +17,8 @@ namespace softdat::simnic::nasty {
 class NastySender final : private Holder {
  public:
   // Throws std::bad_alloc.
-  NastySender(const Connection& connection, LateAcks& acks)
-      : Holder(connection.carrier), connection_(connection), acks_(acks) {}
+  NastySender(const ChannelContext& context, LateAcks& acks)
+      : Holder(context.carrier), context_(context), acks_(acks) {}
 
   // Sends a request by the real channel. The first try decides what happens to it.
   transport::SendResult send(transport::Channel& inner, const transport::Message& message,
@@ -32,7 +32,7 @@ class NastySender final : private Holder {
   void decide();
   void on_hold_over() override { on_writable(); }
 
-  const Connection& connection_;
+  const ChannelContext& context_;
   LateAcks& acks_;
   std::uint64_t next_ = 0;     // number of the next request
   std::uint64_t decided_ = 0;  // of those before it the fates are known

@@ -32,7 +32,7 @@ void Connection::welcome(Hub& hub, base::UniqueFd fd, const SharedPort& port) {
 
 void Connection::on_end() {
   responder_.note_answered();
-  outbound_.abandon();
+  stream_.abandon();
   receiver_.abandon();
 }
 

@@ -30,10 +30,10 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   Connection(Hub& hub, State first)
       : ConnectionBase(hub, first),
         terms_{.is_initiator = first == State::kDialing},
-        outbound_(hub.pool()),
-        teardown_(*this, terms_, outbound_),
-        sender_(*this, terms_, outbound_, teardown_),
-        receiver_(*this, terms_, outbound_, sender_, teardown_),
+        stream_(hub.pool()),
+        teardown_(*this, terms_, stream_),
+        sender_(*this, terms_, stream_, teardown_),
+        receiver_(*this, terms_, stream_, sender_, teardown_),
         initiator_(*this, terms_, receiver_, sender_, teardown_),
         responder_(*this, terms_, receiver_, teardown_) {}
 
@@ -66,7 +66,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   bool read();
 
   Terms terms_;  // written by the handshakes only
-  Outbound outbound_;
+  OutboundStream stream_;
   Teardown teardown_;
   MessageSender sender_;
   MessageReceiver receiver_;

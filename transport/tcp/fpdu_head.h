@@ -16,13 +16,21 @@
 
 namespace softdat::transport::tcp {
 
+// The most bytes of the front of an FPDU: those of an Atomic Request.
+inline constexpr std::size_t kMaxFpduHead = kLengthSize + kUntaggedHeadSize + 52;
+
+// The ULPDU of the message's FPDU that carries `payload` bytes of it.
+constexpr std::size_t ulpdu_size(const Message& message, std::size_t payload) {
+  return ddp_size_of(message.opcode) + row_of(message.opcode).body_size + payload;
+}
+
 // A consumer's own Write of no bytes to STag 0. Its offset means nothing, so it may change.
 inline bool looks_like_note(const Message& message) {
   return message.length == 0 && message.stag == kNoteStag && decode_note(message.offset);
 }
 
 // Writes the front of the FPDU that carries `payload` bytes of the message from byte `taken` on, and returns its size;
-// `to` has room for 72 bytes. `sequence`: the message's number in its queue, if it is untagged.
+// `to` has room for kMaxFpduHead. `sequence`: the message's number in its queue, if it is untagged.
 // `knows_notes`: the peer does. REQUIRES: an opcode of the wire other than kTerminate.
 inline std::size_t encode_fpdu_head(const Message& message, std::uint32_t taken, std::size_t payload,
                                     std::uint32_t sequence, bool knows_notes, std::byte* to) {

@@ -21,7 +21,7 @@ void MessageReceiver::terminate(const TerminateCode& code) {
 }
 
 void MessageReceiver::send_terminate(const TerminateCode& code) {
-  teardown_.terminate(make_terminate(code, inbound_.segment_length(), inbound_.segment_head()));
+  teardown_.terminate(make_terminate(code, inbound_.quoted_length(), inbound_.quoted_head()));
 }
 
 bool MessageReceiver::read() {
@@ -50,8 +50,8 @@ void MessageReceiver::on_outcome(const ReadOutcome& outcome) {
 // Our own peers say bye first; of others the end of the stream is all there is. It is also what the socket reports
 // after a write has taken the error of a network that failed.
 void MessageReceiver::on_stream_end() {
-  const bool has_failed = teardown_.is_lost() && !outbound_.is_ended_by_peer();
-  const bool is_orderly = !terms_.agreement.is_own && inbound_.is_at_border() && !has_failed;
+  const bool has_failed = teardown_.is_lost() && !stream_.is_ended_by_peer();
+  const bool is_orderly = !terms_.agreement.is_own && inbound_.parser().is_at_border() && !has_failed;
   teardown_.end_with(is_orderly ? CloseReason::kBye : CloseReason::kLost, {});
 }
 

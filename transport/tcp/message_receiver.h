@@ -7,18 +7,18 @@
 #include "transport/tcp/connection_base.h"
 #include "transport/tcp/inbound.h"
 #include "transport/tcp/message_sender.h"
-#include "transport/tcp/outbound.h"
+#include "transport/tcp/outbound_stream.h"
 #include "transport/tcp/teardown.h"
 
 namespace softdat::transport::tcp {
 
 class MessageReceiver final : private InboundSink {
  public:
-  MessageReceiver(ConnectionBase& base, const Terms& terms, const Outbound& outbound, MessageSender& sender,
+  MessageReceiver(ConnectionBase& base, const Terms& terms, const OutboundStream& stream, MessageSender& sender,
                   Teardown& teardown)
       : base_(base),
         terms_(terms),
-        outbound_(outbound),
+        stream_(stream),
         sender_(sender),
         teardown_(teardown),
         inbound_(base.hub().pool(), *this) {}
@@ -31,7 +31,7 @@ class MessageReceiver final : private InboundSink {
   // False: there was nothing. May end the connection, so the caller holds it.
   bool read();
   // Whether the peer has sent an FPDU, or at least its head.
-  bool has_heard() const { return inbound_.has_heard(); }
+  bool has_heard() const { return inbound_.parser().has_heard(); }
   void abandon() { inbound_.abandon(); }
 
  private:
@@ -49,7 +49,7 @@ class MessageReceiver final : private InboundSink {
 
   ConnectionBase& base_;
   const Terms& terms_;
-  const Outbound& outbound_;
+  const OutboundStream& stream_;
   MessageSender& sender_;
   Teardown& teardown_;
   Inbound inbound_;

@@ -24,18 +24,18 @@ void MessageSender::start() {
   const Agreement& agreement = terms_.agreement;
   const std::size_t largest = base_.options().max_payload + kTaggedHeadSize;
   const auto of_path = [&] { return std::min(largest, ulpdu_within(segment_size(base_.socket().fd()))); };
-  outbound_.start({.has_crc = agreement.has_crc,
-                   .is_one_by_one = !agreement.is_own,
-                   .knows_notes = agreement.is_own,
-                   .knows_voids = (agreement.features & kVoids) != 0,
-                   .acks_ride = agreement.acks_ride(),
-                   .max_ulpdu = agreement.is_own ? largest : of_path()});
+  stream_.start({.has_crc = agreement.has_crc,
+                 .is_one_by_one = !agreement.is_own,
+                 .knows_notes = agreement.is_own,
+                 .knows_voids = (agreement.features & kVoids) != 0,
+                 .acks_ride = agreement.acks_ride(),
+                 .max_ulpdu = agreement.is_own ? largest : of_path()});
 }
 
 void MessageSender::release_hold() {
   if (terms_.is_initiator && terms_.agreement.rtr != 0) {
-    outbound_.append_ready_to_receive();
-    if (outbound_.flush(base_.socket().fd()) == WriteStatus::kBlocked) base_.socket().want_write();
+    stream_.append_ready_to_receive();
+    if (stream_.flush(base_.socket().fd()) == WriteStatus::kBlocked) base_.socket().want_write();
   }
   open();
   const bool may_sleep = terms_.is_initiator && !terms_.agreement.is_own;
@@ -60,8 +60,8 @@ void MessageSender::nudge() {
   constexpr int kMostNudges = 4;
   if (nudges_ == kMostNudges) return;
   if (outbound_.is_idle()) {
-    outbound_.append_ready_to_receive();
-    const WriteStatus status = outbound_.flush(base_.socket().fd());
+    stream_.append_ready_to_receive();
+    const WriteStatus status = stream_.flush(base_.socket().fd());
     if (status == WriteStatus::kBlocked) base_.socket().want_write();
     if (status == WriteStatus::kLost) teardown_.lose_later();
   }
@@ -119,9 +119,9 @@ SendResult MessageSender::after_write(WriteStatus status) {
 void MessageSender::flush() {
   WatchedSocket& socket = base_.socket();
   if (base_.state() != State::kOpen || teardown_.has_verdict()) return;
-  if (socket.is_write_wanted() || outbound_.is_flushed()) return;
+  if (socket.is_write_wanted() || stream_.is_flushed()) return;
   base_.hub().note_active(base_);
-  const WriteStatus status = outbound_.flush(socket.fd());
+  const WriteStatus status = stream_.flush(socket.fd());
   if (status == WriteStatus::kBlocked) socket.want_write();
   if (status == WriteStatus::kLost) teardown_.lose_later();
 }
@@ -137,7 +137,7 @@ void MessageSender::answer_empty_read(const Message& message) {
   const Message response{.opcode = Opcode::kReadResponse, .stag = message.stag, .offset = message.offset};
   const int fd = base_.socket().fd();
   const WriteStatus status = outbound_.send(fd, response, nullptr);
-  if (status == WriteStatus::kLost || outbound_.flush(fd) == WriteStatus::kLost) teardown_.lose_later();
+  if (status == WriteStatus::kLost || stream_.flush(fd) == WriteStatus::kLost) teardown_.lose_later();
 }
 
 void MessageSender::on_writable() {

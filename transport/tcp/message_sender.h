@@ -6,14 +6,15 @@
 #include "transport/channel.h"
 #include "transport/tcp/connection_base.h"
 #include "transport/tcp/outbound.h"
+#include "transport/tcp/outbound_stream.h"
 #include "transport/tcp/teardown.h"
 
 namespace softdat::transport::tcp {
 
 class MessageSender {
  public:
-  MessageSender(ConnectionBase& base, const Terms& terms, Outbound& outbound, Teardown& teardown)
-      : base_(base), terms_(terms), outbound_(outbound), teardown_(teardown) {}
+  MessageSender(ConnectionBase& base, const Terms& terms, OutboundStream& stream, Teardown& teardown)
+      : base_(base), terms_(terms), stream_(stream), teardown_(teardown), outbound_(stream) {}
 
   // By the owner, as transport::Channel promises.
   SendResult send(const Message& message, PayloadSource* payload);
@@ -43,10 +44,11 @@ class MessageSender {
 
   ConnectionBase& base_;
   const Terms& terms_;
-  Outbound& outbound_;
+  OutboundStream& stream_;
   Teardown& teardown_;
   bool is_blocked_ = false;  // owes its sink an on_writable()
   int nudges_ = 0;           // empty Writes that were to wake a silent foreign responder
+  Outbound outbound_;
 };
 
 }  // namespace softdat::transport::tcp

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "base/assert.h"
 #include "base/byte_order.h"
@@ -43,11 +42,10 @@ WriteStatus Outbound::send_direct(int fd, const Message& message, PayloadSource*
 
 // One sendmsg: what waits in the buffer, then as many FPDUs as it takes.
 WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* payload, std::size_t& budget) {
-  check_border();
   SOFTDAT_DEBUG_CHECK(payload != nullptr, "a message that goes from where it lies has a source");
   GatherBatch batch;
-  batch.add(pending_.bytes().data(), pending_.size());
-  std::size_t skip = position_;
+  batch.add(stream_.waiting_bytes().data(), stream_.waiting_bytes().size());
+  std::size_t skip = stream_.position();
   const std::uint32_t total = payload_length(message);
   for (std::uint32_t at = taken_; at < total && batch.has_room();) {
     const std::size_t part = part_at(message, at);
@@ -63,14 +61,14 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
   }
   const long sent = send_pieces(fd, batch.pieces());
   if (sent < 0 && errno == EFAULT) return fault_in(message);
-  if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? WriteStatus::kBlocked : note_error(errno);
+  if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? WriteStatus::kBlocked : stream_.note_error(errno);
   account(message, static_cast<std::size_t>(sent));
   budget -= std::min(budget, static_cast<std::size_t>(sent));
   return static_cast<std::size_t>(sent) < batch.bytes() ? WriteStatus::kBlocked : WriteStatus::kDone;
 }
 
 WriteStatus Outbound::fault_in(const Message& message) {
-  if (!is_at_border()) fill_up(message);
+  if (!stream_.is_at_border()) fill_up(message);
   return fault();
 }
 
@@ -80,36 +78,28 @@ WriteStatus Outbound::fault_in(const Message& message) {
 void Outbound::fill_up(const Message& message) {
   const std::size_t part = part_at(message, taken_);
   const bool is_last = taken_ + part == payload_length(message);
-  if ((is_last && !rules_.knows_voids) || !pending_.borrow()) return;
+  if (is_last && !stream_.rules().knows_voids) return;
   const std::size_t size = fpdu_size(ulpdu_size(message, part));
-  SOFTDAT_DEBUG_CHECK(pending_.empty(), "an FPDU that is filled up is the first in the buffer", pending_.size());
-  base::check(position_ > 0 && position_ < size, "the socket has a part of the FPDU, not all of it", position_, size);
-  const std::span<std::byte> fpdu = pending_.room(size);
-  if (fpdu.empty()) return;
-  std::memset(fpdu.data(), 0, size);
-  encode_head(message, taken_, part, fpdu.data());
-  if (is_last) base::store_be(fpdu.data() + size - kCrcSize, kVoidMark);
-  pending_.commit(size);
-  pending_.consume(std::exchange(position_, 0));
+  std::byte* const fpdu = stream_.begin_rest(size);
+  if (fpdu == nullptr) return;
+  std::memset(fpdu, 0, size);
+  encode_head(message, taken_, part, fpdu);
+  if (is_last) base::store_be(fpdu + size - kCrcSize, kVoidMark);
+  stream_.end_rest(size);
   taken_ += static_cast<std::uint32_t>(part);
 }
 
 void Outbound::account(const Message& message, std::size_t sent) {
-  const std::size_t of_pending = std::min(sent, pending_.size());
-  pending_.consume(of_pending);
-  if (pending_.empty()) pending_.release();
-  position_ += sent - of_pending;
-  if (position_ > 0) note_progress(message);
-  while (is_in_message_ && position_ > 0) {
+  stream_.note_sent(sent);
+  if (!stream_.is_at_border()) note_progress(message);
+  while (is_in_message_ && !stream_.is_at_border()) {
     const std::size_t part = part_at(message, taken_);
-    const std::size_t size = fpdu_size(ulpdu_size(message, part));
-    if (position_ < size) return;
-    position_ -= size;
+    if (!stream_.pass_fpdu(fpdu_size(ulpdu_size(message, part)))) return;
     taken_ += static_cast<std::uint32_t>(part);
     if (taken_ == payload_length(message)) finish_message(message);
   }
-  check_border();
-  SOFTDAT_DEBUG_CHECK(is_in_message_ || is_at_border(), "what the socket took belongs to the message", position_);
+  SOFTDAT_DEBUG_CHECK(is_in_message_ || stream_.is_at_border(), "what the socket took belongs to the message",
+                      stream_.position());
 }
 
 }  // namespace softdat::transport::tcp

@@ -20,7 +20,7 @@ void Teardown::close(CloseMode mode) {
   if (!base_.is_receiving()) return base_.end();
   if (has_verdict()) return carry_out_verdict();
   // In mid-FPDU nothing can be said any more: the rest of it is the consumer's, and is not coming.
-  if (terms_.agreement.is_own && outbound_.is_at_border()) outbound_.append_note(NoteKind::kBye, 0);
+  if (terms_.agreement.is_own && stream_.is_at_border()) stream_.append_note(NoteKind::kBye, 0);
   drain();
 }
 
@@ -35,7 +35,7 @@ void Teardown::terminate(const Terminate& terminate) {
   const SharedConnection self = base_.hold();
   is_prompt_ = true;
   ChannelSink* const sink = base_.owner().detach();
-  if (outbound_.is_at_border()) outbound_.append_terminate(terminate);
+  if (stream_.is_at_border()) stream_.append_terminate(terminate);
   drain();
   tell_closed(sink, CloseReason::kProtocolError, terminate.code);
 }
@@ -43,7 +43,7 @@ void Teardown::terminate(const Terminate& terminate) {
 void Teardown::refuse_reply(const Terminate& terminate) {
   const SharedConnection self = base_.hold();
   ChannelSink* const sink = base_.owner().detach();
-  outbound_.append_terminate(terminate);
+  stream_.append_terminate(terminate);
   drain();
   base_.hub().note_done();
   if (sink != nullptr) sink->on_refused(Refusal::kProtocol, {});
@@ -98,7 +98,7 @@ void Teardown::drain() {
 }
 
 void Teardown::continue_draining() {
-  switch (outbound_.flush(base_.socket().fd())) {
+  switch (stream_.flush(base_.socket().fd())) {
     case WriteStatus::kDone:
       if (base_.socket().has_peer_ended()) return base_.end();
       ::shutdown(base_.socket().fd(), SHUT_WR);
@@ -122,7 +122,7 @@ bool Teardown::read_and_drop() {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return i > 0;
     // The peer has nothing more for us and, once we have nothing more for it either, that is all.
     base_.socket().note_peer_ended();
-    if (got < 0 || outbound_.is_flushed()) base_.end();
+    if (got < 0 || stream_.is_flushed()) base_.end();
     return true;
   }
   return true;
@@ -131,7 +131,7 @@ bool Teardown::read_and_drop() {
 // A stream that lacks its end is of no use to the peer. The reset frees what the kernel would keep for it, for as long
 // as a stopped peer takes nothing. A stream that the kernel has whole it delivers without us.
 void Teardown::end_draining() {
-  const bool has_unsent = !outbound_.is_flushed() || !outbound_.is_at_border();
+  const bool has_unsent = !stream_.is_flushed() || !stream_.is_at_border();
   if (base_.state() == State::kDraining && has_unsent) base_.socket().reset_on_close();
   base_.end();
 }
@@ -149,12 +149,12 @@ void Teardown::bring_out(base::Time deadline) {
     read_and_drop();
     if (base_.state() != State::kDraining) return;
     const int fd = base_.socket().fd();
-    if (outbound_.is_flushed() && bytes_unsent(fd) == 0) return;
+    if (stream_.is_flushed() && bytes_unsent(fd) == 0) return;
     // Nobody tells when the kernel has sent: it is asked now and then.
-    const int events = (outbound_.is_flushed() ? 0 : POLLOUT) | (base_.socket().has_peer_ended() ? 0 : POLLIN);
+    const int events = (stream_.is_flushed() ? 0 : POLLOUT) | (base_.socket().has_peer_ended() ? 0 : POLLIN);
     pollfd entry{.fd = fd, .events = static_cast<short>(events), .revents = 0};
     ::poll(&entry, 1, 10);
-    if (!outbound_.is_flushed()) continue_draining();
+    if (!stream_.is_flushed()) continue_draining();
     if (base_.state() != State::kDraining) return;
   }
 }

@@ -11,14 +11,14 @@
 
 #include "transport/channel.h"
 #include "transport/tcp/connection_base.h"
-#include "transport/tcp/outbound.h"
+#include "transport/tcp/outbound_stream.h"
 
 namespace softdat::transport::tcp {
 
 class Teardown {
  public:
-  Teardown(ConnectionBase& base, const Terms& terms, Outbound& outbound)
-      : base_(base), terms_(terms), outbound_(outbound) {}
+  Teardown(ConnectionBase& base, const Terms& terms, OutboundStream& stream)
+      : base_(base), terms_(terms), stream_(stream) {}
 
   // By the owner, as transport::Channel promises.
   void close(CloseMode mode);
@@ -58,7 +58,7 @@ class Teardown {
 
   ConnectionBase& base_;
   const Terms& terms_;
-  Outbound& outbound_;
+  OutboundStream& stream_;
   bool is_prompt_ = false;  // nobody waits for its last bytes
   // The verdict; at most one is set.
   bool is_lost_ = false;

@@ -30,7 +30,7 @@ std::filesystem::path file_of(const SharedCookie& cookie) {
     name += kDigits[static_cast<unsigned char>(byte) >> 4];
     name += kDigits[static_cast<unsigned char>(byte) & 15];
   }
-  return "/dev/shm/softdat-lmr-" + std::to_string(::getuid()) + "/" + name;
+  return "/dev/shm/softdat-lmr-" + std::to_string(::geteuid()) + "/" + name;
 }
 
 // Nothing that would clean up runs there; another process may do it at any time.
@@ -91,6 +91,25 @@ TEST(SharedMemoryClaim, ALockThatNobodyGivesBackHangsNobody) {
   EXPECT_TRUE(SharedMemoryClaim::make(cookie, {}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   std::filesystem::remove(file_of(cookie));
+}
+
+// The kernel makes the directory in the name of the effective user, so it bears the number of that one.
+TEST(SharedMemoryClaim, OfAProgramThatChangesItsUserIsTheEffectiveUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr uid_t kReal = 54324, kEffective = 54325;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setresuid(kReal, kEffective, kEffective) != 0) ::_exit(2);
+    const SharedCookie cookie = cookie_of('g');
+    const auto claim = SharedMemoryClaim::make(cookie, {});
+    ::_exit(claim && std::filesystem::exists(file_of(cookie)) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  for (const uid_t user : {kReal, kEffective}) {
+    std::filesystem::remove_all("/dev/shm/softdat-lmr-" + std::to_string(user));
+  }
 }
 
 }  // namespace

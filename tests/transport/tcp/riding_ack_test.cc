@@ -57,7 +57,7 @@ class RidingAck : public testing::Test {
  protected:
   RidingAck() { start(true, false); }
   void start(bool acks_ride, bool has_crc) {
-    outbound_.start(
+    stream_.start(
         {.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride, .max_ulpdu = 61440 + kTaggedHeadSize});
     inbound_.start({.has_crc = has_crc, .knows_notes = true, .acks_ride = acks_ride});
   }
@@ -71,8 +71,8 @@ class RidingAck : public testing::Test {
   }
   // How many bytes go to the peer, which hears what is in them.
   std::size_t flush() {
-    EXPECT_EQ(outbound_.flush(sockets_.writer.get()), WriteStatus::kDone);
-    EXPECT_TRUE(outbound_.is_flushed());
+    EXPECT_EQ(stream_.flush(sockets_.writer.get()), WriteStatus::kDone);
+    EXPECT_TRUE(stream_.is_flushed());
     const std::size_t bytes = inbound_.read(sockets_.reader.get(), 1 << 20).bytes;
     return bytes;
   }
@@ -81,7 +81,8 @@ class RidingAck : public testing::Test {
   Memory memory_;
   Listener listener_;
   SocketPair sockets_;
-  Outbound outbound_{pool_};
+  OutboundStream stream_{pool_};
+  Outbound outbound_{stream_};
   Inbound inbound_{pool_, listener_};
 };
 
@@ -102,7 +103,7 @@ TEST_F(RidingAck, AnAckBeforeASendTakesNoFpduOfItsOwn) {
 
 TEST_F(RidingAck, AnAckThatNothingFollowsGoesAlone) {
   ack(5);
-  EXPECT_FALSE(outbound_.is_flushed());
+  EXPECT_FALSE(stream_.is_flushed());
   EXPECT_EQ(flush(), kNoteBytes);
   ack(6);
   message(Opcode::kSend, 8);
@@ -129,7 +130,7 @@ TEST_F(RidingAck, BeforeEverythingElseItGoesAlone) {
   ack(4);
   message(Opcode::kSend, kLarge);  // goes from where it lies
   ack(5);
-  outbound_.append_note(NoteKind::kBye, 0);
+  stream_.append_note(NoteKind::kBye, 0);
   flush();
   EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8", "ack 2", "message 8", "ack 3", "note 0", "ack 4",
                                            "message 60000", "ack 5", "note 0"));
@@ -160,7 +161,7 @@ TEST_F(RidingAck, ASendWhoseMemoryCannotBeReadLosesNoAck) {
 TEST_F(RidingAck, WithoutMemoryForAnAckTheConnectionIsLost) {
   ack(1);
   scarce_memory::allocations_left = 0;
-  const WriteStatus status = outbound_.flush(sockets_.writer.get());
+  const WriteStatus status = stream_.flush(sockets_.writer.get());
   scarce_memory::allocations_left = -1;
   EXPECT_EQ(status, WriteStatus::kLost);
 }
@@ -180,7 +181,7 @@ TEST_F(RidingAck, WithoutTheAgreementNoneRidesAndNoneIsHeard) {
   ack(1);
   message(Opcode::kSend, 8);
   EXPECT_EQ(flush(), kNoteBytes + kSendBytes);
-  outbound_.start({.knows_notes = true, .acks_ride = true, .max_ulpdu = 61440 + kTaggedHeadSize});
+  stream_.start({.knows_notes = true, .acks_ride = true, .max_ulpdu = 61440 + kTaggedHeadSize});
   ack(2);
   message(Opcode::kSend, 8);
   EXPECT_EQ(flush(), kSendBytes);

@@ -67,14 +67,14 @@ class VoidTest : public testing::TestWithParam<Opcode> {
     ASSERT_EQ(::setsockopt(sockets_.writer.get(), SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
   }
   void start(bool knows_voids) {
-    outbound_.start({.knows_notes = true, .knows_voids = knows_voids, .max_ulpdu = 61440 + kTaggedHeadSize});
+    stream_.start({.knows_notes = true, .knows_voids = knows_voids, .max_ulpdu = 61440 + kTaggedHeadSize});
     inbound_.start({.knows_notes = true, .knows_voids = knows_voids});
   }
   // Sends a message of one FPDU, and takes its memory away when the socket has a part of it.
   void send_in_part() {
     const Message message{.opcode = GetParam(), .length = kPayload, .stag = 7};
     ASSERT_EQ(outbound_.send(sockets_.writer.get(), message, &memory_), WriteStatus::kBlocked);
-    ASSERT_FALSE(outbound_.is_at_border());
+    ASSERT_FALSE(stream_.is_at_border());
     memory_.take_away();
     WriteStatus status = WriteStatus::kBlocked;
     while (status == WriteStatus::kBlocked) {
@@ -86,7 +86,7 @@ class VoidTest : public testing::TestWithParam<Opcode> {
   void read_all() {
     WriteStatus status = WriteStatus::kBlocked;
     while (status == WriteStatus::kBlocked) {
-      status = outbound_.flush(sockets_.writer.get());
+      status = stream_.flush(sockets_.writer.get());
       inbound_.read(sockets_.reader.get(), kPayload);
     }
     ASSERT_EQ(status, WriteStatus::kDone);
@@ -97,7 +97,8 @@ class VoidTest : public testing::TestWithParam<Opcode> {
   Memory memory_;
   Listener listener_;
   SocketPair sockets_;
-  Outbound outbound_{pool_};
+  OutboundStream stream_{pool_};
+  Outbound outbound_{stream_};
   Inbound inbound_{pool_, listener_};
 };
 
@@ -106,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Opcodes, VoidTest, testing::Values(Opcode::kSend, Opcod
 TEST_P(VoidTest, ALastFpduWhoseMemoryHasGoneIsFollowedByATerminateAndNotDelivered) {
   start(true);
   send_in_part();
-  ASSERT_TRUE(outbound_.is_at_border());
-  outbound_.append_terminate({.code = kReason});
+  ASSERT_TRUE(stream_.is_at_border());
+  stream_.append_terminate({.code = kReason});
   read_all();
   EXPECT_EQ(listener_.payload, kPayload);
   EXPECT_EQ(listener_.messages, 0);
@@ -118,8 +119,8 @@ TEST_P(VoidTest, ALastFpduWhoseMemoryHasGoneIsFollowedByATerminateAndNotDelivere
 TEST_P(VoidTest, APeerThatKnowsNoVoidsGetsNothingMore) {
   start(false);
   send_in_part();
-  EXPECT_FALSE(outbound_.is_at_border());
-  EXPECT_TRUE(outbound_.is_flushed());
+  EXPECT_FALSE(stream_.is_at_border());
+  EXPECT_TRUE(stream_.is_flushed());
 }
 
 // A Send, void if `mark` stands in its CRC field, and a Terminate.

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/shared_memory_directory.h"
 #include "tools/softdat/doctor/checks.h"
 
 namespace softdat::tools::doctor {
@@ -146,8 +147,8 @@ Findings check_shared_memory() {
             "ulimit -f forbids it."};
   }
   struct statvfs space {};
-  Finding directory{Level::kOk, "/dev/shm", "", ""};
-  if (::statvfs("/dev/shm", &space) == 0 && ::access("/dev/shm", W_OK) == 0) {
+  Finding directory{Level::kOk, base::kSharedMemoryDirectory, "", ""};
+  if (::statvfs(base::kSharedMemoryDirectory, &space) == 0 && ::access(base::kSharedMemoryDirectory, W_OK) == 0) {
     directory.fact = fmt::format("{} free", bytes_text(space.f_bavail * space.f_frsize));
   } else {
     directory.level = Level::kNote;

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/shared_memory_directory.h"
 #include "tools/softdat/run/process.h"
 
 namespace softdat::tools::run {
@@ -43,9 +44,9 @@ std::uint64_t to_number(const std::string& text) {
 std::set<std::string> shared_memory() {
   std::set<std::string> names;
   std::error_code ignored;
-  const std::array own = {fmt::format("/dev/shm/softdat-{}", ::geteuid()),
-                          fmt::format("/dev/shm/softdat-lmr-{}", ::geteuid())};
-  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
+  const std::array own = {fmt::format("{}/softdat-{}", base::kSharedMemoryDirectory, ::geteuid()),
+                          fmt::format("{}/softdat-lmr-{}", base::kSharedMemoryDirectory, ::geteuid())};
+  for (const auto& entry : fs::directory_iterator(base::kSharedMemoryDirectory, ignored)) {
     struct stat found = {};
     const std::string path = entry.path().string();
     if (std::ranges::find(own, path) != own.end()) continue;

@@ -7,9 +7,9 @@
 
 namespace softdat::simnic::nasty {
 
-// Connection: shared by the parts of a NastyChannel. The channel owns and writes it; its parts look at is_over again
-// after each call of the sink. Owned by the baton.
-struct Connection {
+// ChannelContext: shared by the parts of a NastyChannel. The channel owns and writes it; its parts look at is_over
+// again after each call of the sink. Owned by the baton.
+struct ChannelContext {
   NastyCarrier& carrier;
   transport::ChannelSink& sink;  // the queue pair's
   Where where{};                 // set when it is established
