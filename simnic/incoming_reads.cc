@@ -40,14 +40,12 @@ std::optional<Fault> IncomingReads::take_in(const transport::Message& request) {
     }
   }
   reads_.push_back({.number = acks_.count_read(),
-                    .is_atomic = is_atomic,
-                    .request_id = request.request_id,
-                    .original = original,
                     .source_offset = request.source_offset,
-                    .sink_offset = request.offset,
+                    .sink_offset = is_atomic ? original : request.offset,
                     .source_stag = request.source_stag,
-                    .sink_stag = request.stag,
-                    .length = request.length});
+                    .sink_stag = is_atomic ? request.request_id : request.stag,
+                    .length = request.length,
+                    .is_atomic = is_atomic});
   ++taken_in_;
   return std::nullopt;
 }
@@ -74,7 +72,7 @@ base::Result<std::uint64_t, Fault> IncomingReads::carry_out(const transport::Mes
 transport::Message IncomingReads::next() const {
   const Read& read = reads_.front();
   if (read.is_atomic) {
-    return {.opcode = Opcode::kAtomicResponse, .request_id = read.request_id, .operand = read.original};
+    return {.opcode = Opcode::kAtomicResponse, .request_id = read.sink_stag, .operand = read.sink_offset};
   }
   return {.opcode = Opcode::kReadResponse, .length = read.length, .stag = read.sink_stag, .offset = read.sink_offset};
 }

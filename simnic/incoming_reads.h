@@ -53,14 +53,12 @@ class IncomingReads final : public transport::PayloadSource {
  private:
   struct Read {
     std::uint64_t number;
-    bool is_atomic;
-    std::uint32_t request_id;  // of an atomic
-    std::uint64_t original;    // of an atomic: what it found
     std::uint64_t source_offset;
-    std::uint64_t sink_offset;
+    std::uint64_t sink_offset;  // of an atomic: what it found
     std::uint32_t source_stag;
-    std::uint32_t sink_stag;
+    std::uint32_t sink_stag;  // of an atomic: its request_id
     std::uint32_t length;
+    bool is_atomic;
   };
 
   // Returns what the atomic found.

@@ -76,7 +76,7 @@ class MessagePath {
   // Nothing is to be done but to send requests, to take the peer's, and to acknowledge. As of the last Entry.
   bool is_plain() const { return is_plain_; }
   // Whether the halves have something to send, or have lost a completion.
-  bool is_waiting() const {
+  bool is_waiting() {
     return requester_.is_waiting() || responder_.is_waiting() || responder_.receives().feed().has_lost();
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/nic.h"
 
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -22,6 +23,7 @@ namespace {
 // One slice a segment, and a few to spare for carriers that split at their own borders.
 constexpr std::uint32_t kMaxSegments = 30;
 static_assert(kMaxSegments <= transport::SliceList::kCapacity);
+static_assert(kMaxSegments <= std::numeric_limits<decltype(SendEntry::segment_count)>::max());
 
 hca::DeviceAttributes own_attributes(const NicConfig& config) {
   return {.name = config.name,

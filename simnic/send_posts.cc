@@ -25,9 +25,9 @@ inline void write_entry(const hca::SendRequest& request, std::uint32_t length, c
                          .compare = request.compare,
                          .message_end = 0,
                          .rkey = request.rkey,
-                         .flags = request.flags,
                          .length = length,
-                         .segment_count = static_cast<std::uint16_t>(request.local.size()),
+                         .flags = static_cast<std::uint16_t>(request.flags),
+                         .segment_count = static_cast<std::uint8_t>(request.local.size()),
                          .opcode = request.opcode,
                          .found = {found.removals, found.place}};
 }
@@ -118,8 +118,8 @@ hca::Result<std::uint32_t> SendPosts::bind(const hca::BindRequest& request, Requ
                         .compare = 0,
                         .message_end = 0,
                         .rkey = key.value(),
-                        .flags = request.flags,
                         .length = 0,
+                        .flags = static_cast<std::uint16_t>(request.flags),
                         .segment_count = 0,
                         .opcode = hca::SendOpcode::kBind};
   if (direct_.is_open()) direct_.note_queued(entry.opcode, queue.posted());
@@ -154,7 +154,7 @@ void SendPosts::place_directly(const hca::SendRequest& request, SendEntry& entry
   const bool is_placed = entry.opcode == hca::SendOpcode::kSend &&
                          state_.load(std::memory_order_seq_cst) == hca::QueuePairState::kConnected &&
                          direct_.place(request, entry.length, queue.completed());
-  if (is_placed) entry.flags |= kPlaced;
+  if (is_placed) entry.flags = static_cast<std::uint16_t>(entry.flags | kPlaced);
   // Key 0 opens nothing: the request fails, and is not carried out twice.
   if (direct_.is_in_doubt()) [[unlikely]]
     entry.rkey = 0;

@@ -27,7 +27,7 @@ void SentRequests::on_taken() {
   is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && !is_write_taken_;
   if (!is_write_taken_) {
     if (hca::awaits_response(entry.opcode)) ++reads_pending_;
-    entry.message_end = messages_;
+    entry.message_end = static_cast<std::uint32_t>(messages_);
     ++current_;
   }
   if (rewind_to_) rewind();
@@ -60,10 +60,10 @@ bool SentRequests::on_resend(std::uint64_t from, bool is_partly_taken) {
 void SentRequests::rewind() {
   const std::uint64_t first = *std::exchange(rewind_to_, std::nullopt);
   is_write_taken_ = is_write_taken_ && first == messages_;
-  while (current_ > queue().completed() && queue().at(current_ - 1).message_end > first) {
+  while (current_ > queue().completed() && messages_until(queue().at(current_ - 1)) > first) {
     const SendEntry& entry = queue().at(--current_);
     if (hca::awaits_response(entry.opcode)) --reads_pending_;
-    is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && entry.message_end == first + 1;
+    is_write_taken_ = entry.opcode == SendOpcode::kWriteWithImmediate && messages_until(entry) == first + 1;
   }
   messages_ = first;
   answered_ = std::min(answered_, current_);
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> SentRequests::find_oldest_read() {
 
 // What fails from now on is then the oldest.
 void SentRequests::on_response_begun(std::uint64_t number) {
-  note_carried_out(queue().at(number).message_end);
+  note_carried_out(messages_until(queue().at(number)));
   complete_done();
 }
 
@@ -96,7 +96,7 @@ void SentRequests::note_carried_out(std::uint64_t messages) {
 
 bool SentRequests::is_done(std::uint64_t number) const {
   const SendEntry& entry = completions_.queue().at(number);
-  return hca::awaits_response(entry.opcode) ? number < answered_ : entry.message_end <= carried_out_;
+  return hca::awaits_response(entry.opcode) ? number < answered_ : messages_until(entry) <= carried_out_;
 }
 
 void SentRequests::complete_done() {

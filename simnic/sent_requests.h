@@ -40,12 +40,12 @@ class SentRequests {
   // The channel has taken the next message of the current request: whole, or as a ShortSend.
   void on_taken();
   void on_short_send_taken() {
-    queue().at(current_).message_end = ++messages_;
+    queue().at(current_).message_end = static_cast<std::uint32_t>(++messages_);
     ++current_;
   }
   // The current request is a bind, and has been carried out.
   void pass_bind() {
-    queue().at(current_).message_end = messages_;
+    queue().at(current_).message_end = static_cast<std::uint32_t>(messages_);
     ++current_;
   }
 
@@ -71,6 +71,10 @@ class SentRequests {
  private:
   WorkQueue<SendEntry>& queue() { return completions_.queue(); }
   bool is_done(std::uint64_t number) const;
+  // Messages taken by the channel when this request was. REQUIRES: it was, and is outstanding.
+  std::uint64_t messages_until(const SendEntry& entry) const {
+    return messages_ - (static_cast<std::uint32_t>(messages_) - entry.message_end);
+  }
   void note_carried_out(std::uint64_t messages);
   void rewind();
 

@@ -23,21 +23,23 @@
 namespace softdat::simnic {
 
 // Beside the flags of hca: the payload is already where it is to go.
-inline constexpr std::uint32_t kPlaced = 1u << 31;
+inline constexpr std::uint16_t kPlaced = 1u << 15;
 
+// A cache line: a deep queue of an idle endpoint is most of what the endpoint takes.
 struct SendEntry {
   std::uint64_t wr_id;
   std::uint64_t remote_address;  // of a bind: the address of its WindowState
   std::uint64_t operand;         // of an atomic; immediate data
   std::uint64_t compare;
-  std::uint64_t message_end;  // messages taken by the channel when this request was, itself included
+  std::uint32_t message_end;  // messages taken by the channel when this request was, itself included; the low half
   std::uint32_t rkey;
-  std::uint32_t flags;
   std::uint32_t length;
-  std::uint16_t segment_count;
+  std::uint16_t flags;
+  std::uint8_t segment_count;
   hca::SendOpcode opcode;
   ResolvedSegment found{};
 };
+static_assert(sizeof(SendEntry) == 64);
 
 // Half a cache line: a deep queue of an idle endpoint is most of what the endpoint takes.
 struct RecvEntry {
