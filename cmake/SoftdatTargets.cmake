@@ -25,6 +25,11 @@ if(SOFTDAT_SANITIZE)
   target_compile_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE}
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE})
+  # Each check of UBSan names its place by a pointer, and a large program has a million: the loader would write them all at each
+  # start of a position-independent one. Small ones stay so: `softdat capture --replay` needs their addresses in the tool.
+  if(SOFTDAT_SANITIZE MATCHES "undefined")
+    set(SOFTDAT_LINK_LARGE_PROGRAM -no-pie)
+  endif()
   # The registry and a provider call each other by types of their own, which are alike but not the same.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SOFTDAT_SANITIZE MATCHES "undefined")
     target_compile_options(softdat_options INTERFACE -fno-sanitize=function)
@@ -139,6 +144,7 @@ endfunction()
 # libraries that end in test programs are compiled as programs are.
 function(softdat_precompile_gtest target)
   target_compile_options(${target} PRIVATE ${SOFTDAT_GTEST_OPTIMISATION})
+  target_link_options(${target} PRIVATE ${SOFTDAT_LINK_LARGE_PROGRAM})
   if(SOFTDAT_PRECOMPILE)
     target_compile_options(${target} PRIVATE -fPIE)
     target_precompile_headers(${target} REUSE_FROM precompiled_gtest)
