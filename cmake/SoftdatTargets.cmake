@@ -4,7 +4,9 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED) # headers only
 
 add_library(softdat_options INTERFACE)
-target_compile_options(softdat_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wundef
+# In a unity build a local variable may have the name of a function of another source.
+target_compile_options(softdat_options INTERFACE -Wall -Wextra -Wpedantic
+  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>,-Wshadow> -Wundef
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
   $<$<BOOL:${SOFTDAT_WERROR}>:-Werror>)
 # Heads of messages are some hundred bytes that begin as zeros, for which GCC would take `rep stos`: that takes longer to
@@ -23,6 +25,11 @@ if(SOFTDAT_SANITIZE)
   target_compile_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE}
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE})
+  # Each check of UBSan names its place by a pointer, and a large program has a million: the loader would write them all at each
+  # start of a position-independent one. Small ones stay so: `softdat capture --replay` needs their addresses in the tool.
+  if(SOFTDAT_SANITIZE MATCHES "undefined")
+    set(SOFTDAT_LINK_LARGE_PROGRAM -no-pie)
+  endif()
   # The registry and a provider call each other by types of their own, which are alike but not the same.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SOFTDAT_SANITIZE MATCHES "undefined")
     target_compile_options(softdat_options INTERFACE -fno-sanitize=function)
@@ -50,10 +57,8 @@ endif()
 option(SOFTDAT_BUILD_ONCE "Build from nothing in half the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
 # The unity build alone, with warnings and tests. tools/test uses it with sanitizers.
 option(SOFTDAT_AS_ONE "Compile the sources of a room as one" ${SOFTDAT_BUILD_ONCE})
-if(SOFTDAT_AS_ONE)
-  # In a unity build a local variable may have the name of a function of another source.
-  target_compile_options(softdat_options INTERFACE -Wno-shadow)
-endif()
+# The tests alone. tools/test uses it without sanitizers, where the rooms are compiled as they are installed.
+option(SOFTDAT_TESTS_BY_THE_DOZEN "Compile the sources of tests by the dozen" ${SOFTDAT_AS_ONE})
 if(SOFTDAT_BUILD_ONCE)
   if(SOFTDAT_TESTS)
     message(FATAL_ERROR "SOFTDAT_BUILD_ONCE=ON makes no objects for test programs; add -DSOFTDAT_TESTS=OFF")
@@ -138,6 +143,8 @@ endfunction()
 # them (tests/CMakeLists.txt). GCC takes a precompiled header only where all is compiled for the same kind of output, so
 # libraries that end in test programs are compiled as programs are.
 function(softdat_precompile_gtest target)
+  target_compile_options(${target} PRIVATE ${SOFTDAT_GTEST_OPTIMISATION})
+  target_link_options(${target} PRIVATE ${SOFTDAT_LINK_LARGE_PROGRAM})
   if(SOFTDAT_PRECOMPILE)
     target_compile_options(${target} PRIVATE -fPIE)
     target_precompile_headers(${target} REUSE_FROM precompiled_gtest)
