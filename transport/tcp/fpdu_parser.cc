@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kControlSize = 2;
 constexpr std::size_t kLargePayload = 16384;
 
-std::uint32_t load_little_endian(const std::byte* from) {
+std::uint32_t load_word(const std::byte* from) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < sizeof value; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
   return value;
@@ -25,7 +25,7 @@ std::uint32_t load_little_endian(const std::byte* from) {
 
 bool is_crc_good(std::span<const std::byte> fpdu) {
   const std::span<const std::byte> covered = fpdu.first(fpdu.size() - kCrcSize);
-  return crc32c(0, covered) == load_little_endian(fpdu.data() + covered.size());
+  return crc32c(0, covered) == load_word(fpdu.data() + covered.size());
 }
 
 // How many bytes were copied, perhaps fewer than `length`. Nothing: the place faults.
@@ -124,7 +124,7 @@ bool FpduParser::pass_trailer() {
 
 bool FpduParser::is_void(std::span<const std::byte> trailer) const {
   if (!rules_.knows_voids || rules_.has_crc) return false;
-  return load_little_endian(trailer.last(kCrcSize).data()) == kVoidMark;
+  return load_word(trailer.last(kCrcSize).data()) == kVoidMark;
 }
 
 bool FpduParser::wants_direct() const {
