@@ -14,13 +14,11 @@ namespace {
 
 using testing::holds_in_child;
 
-// A thread that stays until it is told to go.
+// A thread that stays until it is told to go. The constructor awaits it: a child of fork() would never get what the
+// sanitizer's start of a thread holds.
 class Guest {
  public:
-  Guest() : thread_([this] { has_come_.wait(false), may_go_.wait(false); }) {
-    has_come_.store(true);
-    has_come_.notify_all();
-  }
+  Guest() : thread_([this] { come_and_stay(); }) { has_come_.wait(false); }
   ~Guest() {
     may_go_.store(true);
     may_go_.notify_all();
@@ -28,6 +26,12 @@ class Guest {
   }
 
  private:
+  void come_and_stay() {
+    has_come_.store(true);
+    has_come_.notify_all();
+    may_go_.wait(false);
+  }
+
   std::atomic<bool> has_come_{false};
   std::atomic<bool> may_go_{false};
   std::thread thread_;
