@@ -47,9 +47,13 @@ void EngineThread::run() {
   }
 }
 
+// Not by Engine::Hold, which asks for this thread: while the engine begins or ends, that may be told of none.
 void EngineThread::do_what_was_put_off() {
-  const Engine::Hold hold(engine_);
+  engine_.take();
   engine_.promote_with_baton();
+  engine_.finish_with_baton();
+  engine_.leave();
+  engine_.upcalls_.deliver();
 }
 
 std::uint64_t EngineThread::polls() const {
