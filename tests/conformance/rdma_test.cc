@@ -97,6 +97,8 @@ TEST_F(Rdma, LongerBuffersAreFilledInFront) {
   client_.memory->fill(0, 10, 5);
   ASSERT_THAT(client_.post_write(0, 10, server_.memory->remote(0, 1000)), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).transfered_length, 10u);
+  // Over iWARP a write completes when it has been sent.
+  EXPECT_TRUE(eventually([&] { return server_.memory->holds(0, 10, 5); }));
   server_.memory->fill(0, 20, 6);
   ASSERT_THAT(client_.post_read(0, 1000, server_.memory->remote(0, 20)), succeeds());
   EXPECT_EQ(next_completion(client_.request_evd).transfered_length, 20u);
