@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 
+#include "base/byte_order.h"
 #include "base/ordered_copy.h"
 
 #if defined(__x86_64__)
@@ -72,17 +71,6 @@ std::uint32_t step_byte(std::uint32_t crc, std::byte byte) {
   return (crc >> 8) ^ kSlicing[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xff];
 }
 
-std::uint64_t swap_if_big(std::uint64_t word) {
-  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap64(word);
-  return word;
-}
-
-std::uint64_t load_little_endian(const std::byte* from) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
-  return swap_if_big(word);
-}
-
 std::uint32_t step_word_portable(std::uint32_t crc, std::uint64_t word) {
   word ^= crc;
   crc = 0;
@@ -94,7 +82,8 @@ std::uint32_t step_word_portable(std::uint32_t crc, std::uint64_t word) {
 
 std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> bytes) {
   crc = ~crc;
-  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) crc = step_word_portable(crc, load_little_endian(bytes.data()));
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8))
+    crc = step_word_portable(crc, base::load_le<std::uint64_t>(bytes.data()));
   for (const std::byte byte : bytes) crc = step_byte(crc, byte);
   return ~crc;
 }
@@ -153,9 +142,9 @@ CRC_TARGET void step_blocks(Pass& pass) {
     std::uint64_t second = 0;
     std::uint64_t third = 0;
     for (std::size_t i = 0; i < kBlock; i += 8) {
-      first = step_word(first, load_little_endian(from + i));
-      second = step_word(second, load_little_endian(from + kBlock + i));
-      third = step_word(third, load_little_endian(from + 2 * kBlock + i));
+      first = step_word(first, base::load_le<std::uint64_t>(from + i));
+      second = step_word(second, base::load_le<std::uint64_t>(from + kBlock + i));
+      third = step_word(third, base::load_le<std::uint64_t>(from + 2 * kBlock + i));
     }
     first = append_zeros<kBlock>(static_cast<std::uint32_t>(first)) ^ second;
     pass.crc = append_zeros<kBlock>(static_cast<std::uint32_t>(first)) ^ third;
@@ -167,7 +156,7 @@ CRC_TARGET std::uint32_t run(std::uint32_t start, std::span<const std::byte> fro
   step_blocks<2048>(pass);
   step_blocks<128>(pass);
   for (; pass.from.size() >= 8; pass.from = pass.from.subspan(8)) {
-    pass.crc = step_word(pass.crc, load_little_endian(pass.from.data()));
+    pass.crc = step_word(pass.crc, base::load_le<std::uint64_t>(pass.from.data()));
   }
   auto last = static_cast<std::uint32_t>(pass.crc);
   for (const std::byte byte : pass.from) last = step_octet(last, byte);

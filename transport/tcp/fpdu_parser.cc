@@ -17,15 +17,9 @@ namespace {
 constexpr std::size_t kControlSize = 2;
 constexpr std::size_t kLargePayload = 16384;
 
-std::uint32_t load_word(const std::byte* from) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
-  return value;
-}
-
 bool is_crc_good(std::span<const std::byte> fpdu) {
   const std::span<const std::byte> covered = fpdu.first(fpdu.size() - kCrcSize);
-  return crc32c(0, covered) == load_word(fpdu.data() + covered.size());
+  return crc32c(0, covered) == base::load_le<std::uint32_t>(fpdu.data() + covered.size());
 }
 
 // How many bytes were copied, perhaps fewer than `length`. Nothing: the place faults.
@@ -71,7 +65,7 @@ bool FpduParser::parse_head() {
   if (bytes.size() < kLengthSize + kControlSize) return false;
   ulpdu_length_ = base::load_be<std::uint16_t>(bytes.data());
   if (rules_.has_crc) {
-    // Nothing of it is believed, its control bytes included, before the whole has been checked.
+    // The CRC is checked before any byte of the FPDU is believed, its control bytes included.
     if (bytes.size() < fpdu_size(ulpdu_length_)) return false;
     if (!is_crc_good(bytes.first(fpdu_size(ulpdu_length_)))) return blame(fault::kCrc);
   }
@@ -124,7 +118,7 @@ bool FpduParser::pass_trailer() {
 
 bool FpduParser::is_void(std::span<const std::byte> trailer) const {
   if (!rules_.knows_voids || rules_.has_crc) return false;
-  return load_word(trailer.last(kCrcSize).data()) == kVoidMark;
+  return base::load_le<std::uint32_t>(trailer.last(kCrcSize).data()) == kVoidMark;
 }
 
 bool FpduParser::wants_direct() const {

@@ -22,10 +22,6 @@ namespace {
 constexpr std::size_t kBatchLimit = std::size_t{32} << 10;
 static_assert(kBatchLimit + kMaxFpdu + 256 <= BufferPool::kBufferSize, "control messages always fit");
 
-void store_little_endian(std::byte* to, std::uint32_t value) {
-  for (std::size_t i = 0; i < sizeof value; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
-}
-
 }  // namespace
 
 WriteStatus OutboundStream::note_error(int error) {
@@ -63,7 +59,7 @@ void OutboundStream::end_fpdu(std::byte* fpdu, std::size_t ulpdu_length, std::ui
   // Two stores of a fixed size, which overlap, instead of a call: the padding is shorter than the CRC field.
   std::memset(padding, 0, kCrcSize);
   std::memset(padding + length, 0, kCrcSize);
-  if (rules_.has_crc) store_little_endian(padding + length, crc32c(crc, {padding, length}));
+  if (rules_.has_crc) base::store_le(padding + length, crc32c(crc, {padding, length}));
   pending_.commit(kLengthSize + ulpdu_length + length + kCrcSize);
 }
 
