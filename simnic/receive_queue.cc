@@ -38,28 +38,29 @@ Verdict ReceiveQueue::place(const transport::Arrival& arrival, transport::SliceL
   return refuse(receive_fault());
 }
 
-void ReceiveQueue::note_length(std::uint64_t length, ResponderFailure& failure) const {
-  hca::Failure* const noted = failure.note(CompletionOpcode::kRecv, Rule::kReceiveTooShort);
-  if (noted == nullptr) return;
+hca::Failure* ReceiveQueue::note_oldest(Rule rule, CompletionStatus status, ResponderFailure& failure) const {
+  hca::Failure* const noted = failure.note(CompletionOpcode::kRecv, rule);
+  if (noted == nullptr || queue_.is_empty()) return nullptr;
   const std::uint64_t number = queue_.completed();
   noted->actor = hca::Actor::kOurReceive;
-  noted->status = CompletionStatus::kLocalLength;
+  noted->status = status;
   noted->wr_id = queue_.at(number).wr_id;
   noted->posted = queue_.place(number);
+  return noted;
+}
+
+void ReceiveQueue::note_length(std::uint64_t length, ResponderFailure& failure) const {
+  hca::Failure* const noted = note_oldest(Rule::kReceiveTooShort, CompletionStatus::kLocalLength, failure);
+  if (noted == nullptr) return;
   noted->length = length;
-  noted->room = queue_.at(number).length;
+  noted->room = queue_.at(queue_.completed()).length;
 }
 
 void ReceiveQueue::note_memory(ResponderFailure& failure) const {
-  hca::Failure* const noted = failure.note(CompletionOpcode::kRecv, Rule::kUnknown);
-  if (noted == nullptr || queue_.is_empty()) return;
-  const std::uint64_t number = queue_.completed();
-  noted->actor = hca::Actor::kOurReceive;
-  noted->status = CompletionStatus::kLocalProtection;
-  noted->wr_id = queue_.at(number).wr_id;
-  noted->posted = queue_.place(number);
+  hca::Failure* const noted = note_oldest(Rule::kUnknown, CompletionStatus::kLocalProtection, failure);
+  if (noted == nullptr) return;
   noted->is_local = true;
-  explain_segments(memory_, queue_.segments(number), hca::kLocalWrite, *noted);
+  explain_segments(memory_, queue_.segments(queue_.completed()), hca::kLocalWrite, *noted);
 }
 
 void ReceiveQueue::note_lack(std::uint64_t length, ResponderFailure& failure) const {

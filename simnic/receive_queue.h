@@ -77,6 +77,10 @@ class ReceiveQueue {
   void discard();
 
  private:
+  // Notes that the oldest receive has failed. Returns what to fill in, or null: there is no receive, or as
+  // ResponderFailure::note().
+  [[gnu::cold, gnu::noinline]] hca::Failure* note_oldest(hca::Rule rule, hca::CompletionStatus status,
+                                                         ResponderFailure& failure) const;
   [[gnu::cold, gnu::noinline]] void note_length(std::uint64_t length, ResponderFailure& failure) const;
 
   // Fixed after construction.
