@@ -47,7 +47,7 @@ void EngineThread::run() {
   }
 }
 
-// Not by Engine::Hold, which asks for this thread: while the engine begins or ends, that may be told of none.
+// Engine::Hold would read Engine::thread_, which the thread that makes or destroys the engine writes at that time.
 void EngineThread::do_what_was_put_off() {
   engine_.take();
   engine_.promote_with_baton();

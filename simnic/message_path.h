@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MessagePath: the way of a queue pair's requests that go by messages: the two halves of the protocol, the channel, and
-// the message that the channel is being given. It sends what the halves have. DirectPath is the other way.
+// MessagePath: sends the requests of a queue pair as messages. It owns the two halves of the protocol (Requester,
+// Responder), the channel, and the message that the channel is taking (Outgoing). Requests that need no message go by
+// DirectPath.
 //
-// A poster that finds the lane free sends its short sends without the baton (send_at_once()), as long as nothing else
-// is to be done (is_plain()). The holder of the baton sends everything else (pump()).
+// A poster that finds the lane free sends its short sends without the baton (send_at_once()) while is_plain(). The
+// holder of the baton sends everything else (pump()).
 //
-// Owns all of this. REQUIRES of every call: the baton and an Entry; but of send_at_once() neither, and of the posting
-// side of the halves' queues the posting lock. Nothing here fails for want of memory.
+// Threads: send_at_once() on any thread, without the baton. All other calls REQUIRE the baton and an Entry; the posting
+// sides of the halves' queues require the posting lock instead. Errors: only the constructor allocates.
 #pragma once
 
 #include <atomic>
@@ -73,7 +74,8 @@ class MessagePath {
   bool takes_notes() const { return channel_ && (channel_->features() & transport::kNotes) != 0; }
   // Whether posters may send with the lane alone, if is_plain().
   bool takes_short_sends() const { return takes_short_sends_; }
-  // Nothing is to be done but to send requests, to take the peer's, and to acknowledge. As of the last Entry.
+  // Whether only requests and acks are to be sent and taken: no note, response, objection or receive limit. As of the
+  // end of the last Entry.
   bool is_plain() const { return is_plain_; }
   // Whether the halves have something to send, or have lost a completion.
   bool is_waiting() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// OwedAcks: how many requests of the peer have been carried out, and of which the peer still waits to hear.
+// OwedAcks: counts the requests of the peer that have been carried out, and those that the peer has been told of.
 //
 // Requests are counted from the connection's first. The peer hears of a read or atomic by the response, of all others
 // by an ack, which covers everything before it. Guarded by the queue pair's lane.

@@ -41,7 +41,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   if (!posted) return hca::fail(posted.reason());
   nic_.engine.note_post();
   if (posted.value() == SendPosts::Posted::kDone) {
-    // Nothing is left for the engine to do, but for what adding the completion has brought about.
+    // The request is over. Its completion may have been lost, or may have left an upcall.
     if (requester.completions().feed().has_lost()) nic_.engine.ring(connection_);
     nic_.engine.have_news_told();
     return hca::Done{};
@@ -76,8 +76,8 @@ hca::Outcome QueuePair::disconnect(bool graceful) {
   return outcome;
 }
 
-// With the other's posting lock held no poster is between its look at is_retired() and its push. WorkQueue::inherit()
-// requires our own lock too, though no other thread knows this queue pair yet.
+// With the other's posting lock held no poster is between its look at is_retired() and its push. inherit() requires the
+// posting lock of this queue, too, though no other thread knows this queue pair yet.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   auto& other = static_cast<QueuePair&>(from);
   const Engine::Hold hold(nic_.engine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// QueuePairUpcalls: what the sink of a queue pair is told later, through the NIC's queue of upcalls: two events of a
-// connection at most (it is established, and it has ended or failed), and that there are too many receives.
+// QueuePairUpcalls: the upcalls of a queue pair to its sink: at most two events of a connection (established; ended or
+// failed), and the one about too many receives. They go through the NIC's queue of upcalls.
 //
 // Places are reserved beforehand, so that no post fails. REQUIRES the baton, but of forget() its absence.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nothing here takes a lock that another queue pair's posts take.
+// Posts of two queue pairs share no lock.
 #include "simnic/send_posts.h"
 
 #include <mutex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Connection: shared by the parts of a FaultyChannel. It knows which connection of which endpoint this is, and the two
-// neighbours of the channel: the queue pair's sink above, and the real channel below, which it owns.
+// Connection: the state that the parts of a FaultyChannel share: the numbers of the endpoint and of its connection, the
+// sink of the queue pair, and the real channel, which it owns.
 //
 // A member of its FaultyChannel; carrier and sink must outlive it. Owned by the baton.
 #pragma once

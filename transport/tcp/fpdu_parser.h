@@ -45,7 +45,7 @@ class FpduParser {
   // True between messages, with nothing of the next one here.
   bool is_at_border() const { return !is_in_segment_ && buffer_.empty() && messages_.is_between_messages(); }
 
-  // The segment of which at least the head has come: its length and head. Empty between segments.
+  // The length and the head of the present segment, from the arrival of its head to its last byte; otherwise empty.
   std::uint16_t segment_length() const { return is_in_segment_ ? ulpdu_length_ : std::uint16_t{0}; }
   std::span<const std::byte> segment_head() const;
 

@@ -45,7 +45,7 @@ class MessageAssembler {
 
  private:
   enum class Kind { kPlain, kNote, kReadyToReceive };
-  // A message of which a part has come. Tagged and untagged ones may interleave.
+  // A message that has begun and not ended. A tagged and an untagged one may be under way at the same time.
   struct Progress {
     bool is_active = false;
     Message message{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// OutboundStream: the bytes of one connection on their way to the socket. Whole FPDUs that were copied leave the buffer
-// together. An FPDU that goes from where it lies follows them; the stream knows how much of it the socket has. Makes
-// the carrier's own messages. Baton only.
+// OutboundStream: holds the bytes of one connection that the socket has not taken. Whole FPDUs that were copied leave
+// the buffer together. An FPDU that goes from where it lies follows them; the stream knows how much of it the socket
+// has. Makes the carrier's own messages. Baton only.
 #pragma once
 
 #include <cstddef>
