@@ -38,8 +38,10 @@ base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std
     if (is_own_port && reason == ListenError::kNotPermitted) {
       base::log(base::LogLevel::kNotice, "service %u: not allowed to listen on that TCP port, using another",
                 static_cast<unsigned>(port));
+    } else if (is_own_port && reason == ListenError::kAddressInUse) {
+      base::blame_holder_of_tcp_port(port);
+      return base::Failure{reason};
     } else if (is_own_port || reason == ListenError::kNoResources) {
-      if (reason == ListenError::kAddressInUse) base::blame_holder_of_tcp_port(port);
       base::log(base::LogLevel::kNotice, "cannot listen on TCP port %u: %s", static_cast<unsigned>(port),
                 std::strerror(listener.reason()));
       return base::Failure{reason};
