@@ -16,7 +16,15 @@ bool EndpointBindings::is_datagram() const {
 }
 
 EndpointState EndpointBindings::state() const {
-  const hca::QueuePair* const queue_pair = this->queue_pair();
+  return state_with(queue_pair());
+}
+
+hca::QueuePair* EndpointBindings::queue_pair_for(EndpointEvent event) const {
+  hca::QueuePair* const present = queue_pair();
+  return next_state(state_with(present), event) ? present : nullptr;
+}
+
+EndpointState EndpointBindings::state_with(const hca::QueuePair* queue_pair) const {
   return state_of(queue_pair == nullptr ? hca::QueuePairState::kIdle : queue_pair->state(), reservation_.load());
 }
 

@@ -31,6 +31,9 @@ class EndpointBindings {
 
   EndpointState state() const;
   bool allows(EndpointEvent event) const { return next_state(state(), event).has_value(); }
+  // The present queue pair if the state allows `event`, or null. For calls without a lock: other threads may reset and
+  // modify the EP between allows() and queue_pair().
+  hca::QueuePair* queue_pair_for(EndpointEvent event) const;
   // An EP for datagrams may make any number of exchanges.
   bool may_exchange() const { return is_datagram() && state() == EndpointState::kConnected; }
 
@@ -61,6 +64,8 @@ class EndpointBindings {
   void destroy_queue_pairs();
 
  private:
+  EndpointState state_with(const hca::QueuePair* queue_pair) const;
+
   std::atomic<const EndpointBinding*> now_{nullptr};
   std::atomic<Reservation> reservation_{Reservation::kNone};
   std::vector<std::unique_ptr<EndpointBinding>> all_;  // changed under kModify and kEndpoint, read under either

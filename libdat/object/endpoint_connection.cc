@@ -114,9 +114,7 @@ void EndpointConnection::note_peer(const Peer& peer) {
 
 Status EndpointConnection::disconnect(bool is_graceful) {
   const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
-  if (!bindings_.allows(event)) return words_.refuse_state();
-  // Another thread may end the EP at any moment; the queue pair stays as long as this call.
-  hca::QueuePair* const queue_pair = bindings_.queue_pair();
+  hca::QueuePair* const queue_pair = bindings_.queue_pair_for(event);
   if (queue_pair == nullptr) return words_.refuse_state();
   const hca::Outcome outcome = queue_pair->disconnect(is_graceful);
   if (outcome) {
@@ -133,9 +131,7 @@ Status EndpointConnection::reset() {
   std::lock_guard modify_lock(modify_mutex_);
   if (!bindings_.allows(EndpointEvent::kReset)) return words_.refuse_state();
   if (bindings_.state() == EndpointState::kUnconnected) return kOk;
-  hca::QueuePair* const queue_pair = bindings_.queue_pair();
-  if (queue_pair == nullptr) return words_.refuse_state();
-  const hca::Outcome outcome = queue_pair->reset();
+  const hca::Outcome outcome = bindings_.queue_pair()->reset();
   if (!outcome) return words_.refuse_state();
   counters_.note_change();
   std::vector<hca::Bytes> private_data;
