@@ -24,6 +24,10 @@ Bytes make_pattern(std::size_t length, std::uint64_t seed) {
   return bytes;
 }
 
+bool Received::has(const Bytes& expected) const {
+  return bytes.size() == expected.size() && std::memcmp(bytes.data(), expected.data(), bytes.size()) == 0;
+}
+
 std::string Received::text() const {
   std::string text(bytes.size(), '\0');
   if (!bytes.empty()) std::memcpy(text.data(), bytes.data(), bytes.size());

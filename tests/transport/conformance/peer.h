@@ -27,6 +27,8 @@ struct Received {
   Message message;
   Bytes bytes;
   std::string text() const;
+  // By memcmp, because ThreadSanitizer takes seconds to compare megabytes byte by byte.
+  bool has(const Bytes& expected) const;
 };
 
 class Peer final : public ChannelSink, public PayloadSource {
