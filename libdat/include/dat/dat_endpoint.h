@@ -40,7 +40,7 @@ typedef enum dat_ep_state {
  *  granted larger than asked for, see dat_ep_query; all else is granted as it is or refused. The program owns the
  *  structure; calls read it and keep no pointer. */
 typedef struct dat_ep_attr {
-  DAT_SERVICE_TYPE service_type;              /**< RC, or an extension's. */
+  DAT_SERVICE_TYPE service_type;              /**< RC: DAT 1.2 has no other. */
   DAT_VLEN max_message_size;                  /**< Bytes of a send; SoftDAT does not enforce it. */
   DAT_VLEN max_rdma_size;                     /**< Bytes of an RDMA read or write; SoftDAT does not enforce it. */
   DAT_QOS qos;                                /**< See dat_ep_connect. */

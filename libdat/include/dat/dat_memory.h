@@ -31,7 +31,7 @@ typedef enum dat_mem_priv_flags {
 typedef struct dat_lmr_triplet {
   DAT_LMR_CONTEXT lmr_context; /**< From dat_lmr_create. */
   DAT_UINT32 pad;              /**< Ignored. */
-  DAT_VADDR virtual_address;   /**< Address, or offset in a zero based region. */
+  DAT_VADDR virtual_address;   /**< Address in this process. */
   DAT_VLEN segment_length;     /**< Bytes; 0 is a segment of nothing. */
 } DAT_LMR_TRIPLET;
 
@@ -51,6 +51,7 @@ typedef struct dat_pz_param {
   DAT_IA_HANDLE ia_handle; /**< The adapter it was made from. */
 } DAT_PZ_PARAM;
 
+/** One bit for each member of DAT_PZ_PARAM. */
 typedef enum dat_pz_param_mask { DAT_PZ_FIELD_IA_HANDLE = 0x1, DAT_PZ_FIELD_ALL = 0x1 } DAT_PZ_PARAM_MASK;
 
 /** Makes a protection zone. Endpoints and memory work together if they are of one zone: an endpoint's posts name only

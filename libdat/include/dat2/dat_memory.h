@@ -62,6 +62,7 @@ typedef struct dat_pz_param {
   DAT_IA_HANDLE ia_handle; /**< The adapter it was made from. */
 } DAT_PZ_PARAM;
 
+/** One bit for each member of DAT_PZ_PARAM. */
 typedef enum dat_pz_param_mask { DAT_PZ_FIELD_IA_HANDLE = 0x1, DAT_PZ_FIELD_ALL = 0x1 } DAT_PZ_PARAM_MASK;
 
 /** Makes a protection zone. Endpoints and memory work together if they are of one zone: an endpoint's posts name only

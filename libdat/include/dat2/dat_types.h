@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/** A truth value. A call may refuse other numbers with INVALID_PARAMETER. */
 typedef enum dat_boolean { DAT_FALSE = 0, DAT_TRUE = 1 } DAT_BOOLEAN;
 
 /** Longest name of an IA, adapter, vendor or provider, terminating zero included. */
