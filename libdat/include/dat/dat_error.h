@@ -12,13 +12,15 @@
 extern "C" {
 #endif
 
-/** Class, type and subtype in one word. */
+/** Class, type and subtype in one word. A call that fails has changed nothing and written nothing but what its comment
+ *  says. docs/ERRORS.md lists for each call what it returns, and when. */
 typedef DAT_UINT32 DAT_RETURN;
 
 #define DAT_CLASS_ERROR 0x80000000   /**< The call failed and changed nothing. */
 #define DAT_CLASS_WARNING 0x40000000 /**< The call did its work, and something is worth knowing. */
-#define DAT_CLASS_SUCCESS 0x00000000
+#define DAT_CLASS_SUCCESS 0x00000000 /**< The call did its work. */
 
+/** Where type and subtype stand in the word. */
 #define DAT_TYPE_MASK 0x3fff0000
 #define DAT_SUBTYPE_MASK 0x0000ffff
 
@@ -59,19 +61,23 @@ __extension__ typedef enum dat_return_type {
 /** The older name of DAT_PROVIDER_NOT_FOUND. */
 #define DAT_NAME_NOT_FOUND DAT_PROVIDER_NOT_FOUND
 
-/** Which handle, argument, state, privilege or resource it was. */
+/** Which handle, argument, state, privilege or resource it was. Handles are checked first, in the order of the
+ *  arguments, then the other arguments, then states; the first mistake is told. The numbers differ between DAT 1.2 and
+ *  2.0 from 26 on. */
 typedef enum dat_return_subtype {
-  DAT_NO_SUBTYPE = 0,
-  DAT_SUB_INTERRUPTED = 1,
-  DAT_RESOURCE_MEMORY = 2,
-  DAT_RESOURCE_DEVICE = 3,
-  DAT_RESOURCE_TEP = 4,  /**< Endpoints of the transport. */
-  DAT_RESOURCE_TEVD = 5, /**< Event queues of the transport. */
+  DAT_NO_SUBTYPE = 0,      /**< The type says everything. */
+  DAT_SUB_INTERRUPTED = 1, /**< SoftDAT never gives it. */
+  /* INSUFFICIENT_RESOURCES: what ran out. */
+  DAT_RESOURCE_MEMORY = 2, /**< Memory, handles, or places in a queue. */
+  DAT_RESOURCE_DEVICE = 3, /**< The adapter, for an IA or a service point. */
+  DAT_RESOURCE_TEP = 4,    /**< Endpoints of the transport. */
+  DAT_RESOURCE_TEVD = 5,   /**< Event queues of the transport. */
   DAT_RESOURCE_PROTECTION_DOMAIN = 6,
   DAT_RESOURCE_MEMORY_REGION = 7,
-  DAT_RESOURCE_ERROR_HANDLER = 8,
-  DAT_RESOURCE_CREDITS = 9,
+  DAT_RESOURCE_ERROR_HANDLER = 8, /**< SoftDAT never gives it. */
+  DAT_RESOURCE_CREDITS = 9,       /**< SoftDAT never gives it. */
   DAT_RESOURCE_SRQ = 10,
+  /* INVALID_HANDLE: the kind of handle that is wanted, or the argument. */
   DAT_INVALID_HANDLE_IA = 11,
   DAT_INVALID_HANDLE_EP = 12,
   DAT_INVALID_HANDLE_LMR = 13,
@@ -81,13 +87,13 @@ typedef enum dat_return_subtype {
   DAT_INVALID_HANDLE_RSP = 17,
   DAT_INVALID_HANDLE_CR = 18,
   DAT_INVALID_HANDLE_CNO = 19,
-  DAT_INVALID_HANDLE_EVD_CR = 20,
-  DAT_INVALID_HANDLE_EVD_REQUEST = 21,
-  DAT_INVALID_HANDLE_EVD_RECV = 22,
-  DAT_INVALID_HANDLE_EVD_CONN = 23,
-  DAT_INVALID_HANDLE_EVD_ASYNC = 24,
+  DAT_INVALID_HANDLE_EVD_CR = 20,      /**< EVD of a service point: it must take connection requests. */
+  DAT_INVALID_HANDLE_EVD_REQUEST = 21, /**< Request EVD of an EP. */
+  DAT_INVALID_HANDLE_EVD_RECV = 22,    /**< Receive EVD of an EP. */
+  DAT_INVALID_HANDLE_EVD_CONN = 23,    /**< Connect EVD of an EP. */
+  DAT_INVALID_HANDLE_EVD_ASYNC = 24,   /**< Asynchronous EVD of dat_ia_open. */
   DAT_INVALID_HANDLE_SRQ = 25,
-  DAT_INVALID_HANDLE1 = 26, /**< The handle that is argument 1, and so on. */
+  DAT_INVALID_HANDLE1 = 26, /**< The handle that is argument 1, and so on; the EVD of a call on an EVD. */
   DAT_INVALID_HANDLE2 = 27,
   DAT_INVALID_HANDLE3 = 28,
   DAT_INVALID_HANDLE4 = 29,
@@ -97,7 +103,7 @@ typedef enum dat_return_subtype {
   DAT_INVALID_HANDLE8 = 33,
   DAT_INVALID_HANDLE9 = 34,
   DAT_INVALID_HANDLE10 = 35,
-  DAT_INVALID_ARG1 = 36, /**< Argument 1, and so on. */
+  DAT_INVALID_ARG1 = 36, /**< Argument 1, and so on. Arguments are counted from 1. */
   DAT_INVALID_ARG2 = 37,
   DAT_INVALID_ARG3 = 38,
   DAT_INVALID_ARG4 = 39,
@@ -107,19 +113,21 @@ typedef enum dat_return_subtype {
   DAT_INVALID_ARG8 = 43,
   DAT_INVALID_ARG9 = 44,
   DAT_INVALID_ARG10 = 45,
+  /* INVALID_STATE of an endpoint: its state, or what it lacks. SoftDAT never gives PROVIDERCONTROL, RECV_WATERMARK,
+   * EVD_ and UNCONF. */
   DAT_INVALID_STATE_EP_UNCONNECTED = 46,
-  DAT_INVALID_STATE_EP_ACTCONNPENDING = 47,
-  DAT_INVALID_STATE_EP_PASSCONNPENDING = 48,
-  DAT_INVALID_STATE_EP_TENTCONNPENDING = 49,
+  DAT_INVALID_STATE_EP_ACTCONNPENDING = 47,  /**< Active connection pending. */
+  DAT_INVALID_STATE_EP_PASSCONNPENDING = 48, /**< Passive connection pending. */
+  DAT_INVALID_STATE_EP_TENTCONNPENDING = 49, /**< Tentative connection pending. */
   DAT_INVALID_STATE_EP_CONNECTED = 50,
   DAT_INVALID_STATE_EP_DISCONNECTED = 51,
   DAT_INVALID_STATE_EP_RESERVED = 52,
-  DAT_INVALID_STATE_EP_COMPLPENDING = 53,
-  DAT_INVALID_STATE_EP_DISCPENDING = 54,
-  DAT_INVALID_STATE_EP_PROVIDERCONTROL = 55,
-  DAT_INVALID_STATE_EP_NOTREADY = 56,
+  DAT_INVALID_STATE_EP_COMPLPENDING = 53,    /**< Accepted; the connection is coming up. */
+  DAT_INVALID_STATE_EP_DISCPENDING = 54,     /**< Disconnecting gracefully. */
+  DAT_INVALID_STATE_EP_PROVIDERCONTROL = 55, /**< The provider has it. */
+  DAT_INVALID_STATE_EP_NOTREADY = 56,        /**< dat_ep_dup_connect: the model was connected by its peer's request. */
   DAT_INVALID_STATE_EP_RECV_WATERMARK = 57,
-  DAT_INVALID_STATE_EP_PZ = 58,
+  DAT_INVALID_STATE_EP_PZ = 58, /**< It has no PZ, so nothing can be posted or connected. */
   DAT_INVALID_STATE_EP_EVD_REQUEST = 59,
   DAT_INVALID_STATE_EP_EVD_RECV = 60,
   DAT_INVALID_STATE_EP_EVD_CONNECT = 61,
@@ -127,42 +135,46 @@ typedef enum dat_return_subtype {
   DAT_INVALID_STATE_EP_UNCONFRESERVED = 63,
   DAT_INVALID_STATE_EP_UNCONFPASSIVE = 64,
   DAT_INVALID_STATE_EP_UNCONFTENTATIVE = 65,
-  DAT_INVALID_STATE_CNO_IN_USE = 66,
-  DAT_INVALID_STATE_CNO_DEAD = 67, /**< Its IA is gone. */
-  DAT_INVALID_STATE_EVD_OPEN = 68, /**< A stream still feeds it. */
+  /* INVALID_STATE of other objects. SoftDAT gives those that end in IN_USE, and of an EVD UNWAITABLE, WAITER,
+   * CONFIG_NOTIFY and CONFIG_SOLICITED. */
+  DAT_INVALID_STATE_CNO_IN_USE = 66, /**< An EVD refers to it, or a thread waits on it. */
+  DAT_INVALID_STATE_CNO_DEAD = 67,   /**< Its IA is gone. */
+  DAT_INVALID_STATE_EVD_OPEN = 68,   /**< A stream still feeds it; SoftDAT gives EVD_IN_USE. */
   DAT_INVALID_STATE_EVD_ENABLED = 69,
   DAT_INVALID_STATE_EVD_DISABLED = 70,
   DAT_INVALID_STATE_EVD_WAITABLE = 71,
-  DAT_INVALID_STATE_EVD_UNWAITABLE = 72,
-  DAT_INVALID_STATE_EVD_IN_USE = 73,
-  DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 74,
-  DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 75,
+  DAT_INVALID_STATE_EVD_UNWAITABLE = 72,       /**< dat_evd_set_unwaitable was called. */
+  DAT_INVALID_STATE_EVD_IN_USE = 73,           /**< An EP, a service point or the IA feeds it. */
+  DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 74,    /**< Unsignalled completions feed it: threshold 1 only. */
+  DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 75, /**< Solicited completions feed it: threshold 1 only. */
   DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD = 76,
   DAT_INVALID_STATE_EVD_WAITER = 77, /**< A thread is blocked on it. */
   DAT_INVALID_STATE_EVD_ASYNC = 78,
-  DAT_INVALID_STATE_IA_IN_USE = 79,  /**< Objects of it exist. */
-  DAT_INVALID_STATE_LMR_IN_USE = 80, /**< A remote memory region is bound to it. */
+  DAT_INVALID_STATE_IA_IN_USE = 79,  /**< The program has objects of it: a graceful close is refused. */
+  DAT_INVALID_STATE_LMR_IN_USE = 80, /**< A remote memory region is bound to it, or a bind is posted. */
   DAT_INVALID_STATE_LMR_FREE = 81,
-  DAT_INVALID_STATE_PZ_IN_USE = 82,
+  DAT_INVALID_STATE_PZ_IN_USE = 82, /**< An EP, LMR, RMR or SRQ is in it. */
   DAT_INVALID_STATE_PZ_FREE = 83,
   DAT_INVALID_STATE_SRQ_OPERATIONAL = 84,
   DAT_INVALID_STATE_SRQ_ERROR = 85,
   DAT_INVALID_STATE_SRQ_IN_USE = 86, /**< An endpoint takes from it. */
-  DAT_PRIVILEGES_READ = 87,
-  DAT_PRIVILEGES_WRITE = 88,
-  DAT_PRIVILEGES_RDMA_READ = 89,
-  DAT_PRIVILEGES_RDMA_WRITE = 90,
-  DAT_PROTECTION_READ = 91,
-  DAT_PROTECTION_WRITE = 92,
-  DAT_PROTECTION_RDMA_READ = 93,
-  DAT_PROTECTION_RDMA_WRITE = 94,
-  DAT_INVALID_ADDRESS_UNSUPPORTED = 95,
-  DAT_INVALID_ADDRESS_UNREACHABLE = 96,
-  DAT_INVALID_ADDRESS_MALFORMED = 97,
-  DAT_NAME_NOT_REGISTERED = 98,
-  DAT_MAJOR_NOT_FOUND = 99, /**< The name exists in another major version. */
-  DAT_MINOR_NOT_FOUND = 100,
-  DAT_THREAD_SAFETY_NOT_FOUND = 101,
+  /* PRIVILEGES_VIOLATION, PROTECTION_VIOLATION and INVALID_ADDRESS. */
+  DAT_PRIVILEGES_READ = 87,             /**< The local memory of a send or write cannot be read. */
+  DAT_PRIVILEGES_WRITE = 88,            /**< The local memory of a receive or read cannot be written. */
+  DAT_PRIVILEGES_RDMA_READ = 89,        /**< A bind grants remote read, and the LMR lacks local read. */
+  DAT_PRIVILEGES_RDMA_WRITE = 90,       /**< A bind grants remote write, and the LMR lacks local write. */
+  DAT_PROTECTION_READ = 91,             /**< The local memory of a send or write is in another PZ. */
+  DAT_PROTECTION_WRITE = 92,            /**< The local memory of a receive or read is in another PZ. */
+  DAT_PROTECTION_RDMA_READ = 93,        /**< RMR, LMR and EP of a bind are not of one PZ. */
+  DAT_PROTECTION_RDMA_WRITE = 94,       /**< Likewise, of a bind that grants remote write. */
+  DAT_INVALID_ADDRESS_UNSUPPORTED = 95, /**< Neither IPv4 nor IPv6. */
+  DAT_INVALID_ADDRESS_UNREACHABLE = 96, /**< The address of no single host. */
+  DAT_INVALID_ADDRESS_MALFORMED = 97,   /**< SoftDAT never gives it in DAT 1.2. */
+  /* PROVIDER_NOT_FOUND: why. SoftDAT gives the first only. */
+  DAT_NAME_NOT_REGISTERED = 98,      /**< No such name, version and thread safety. */
+  DAT_MAJOR_NOT_FOUND = 99,          /**< The name exists in another major version. */
+  DAT_MINOR_NOT_FOUND = 100,         /**< Likewise, of the minor version. */
+  DAT_THREAD_SAFETY_NOT_FOUND = 101, /**< Likewise, of the thread safety. */
   DAT_INVALID_RO_COOKIE = 102 /**< Solaris: the IA was opened without RO_AWARE_ on a machine with relaxed ordering. */
 } DAT_RETURN_SUBTYPE;
 

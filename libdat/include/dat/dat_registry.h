@@ -9,25 +9,32 @@
 extern "C" {
 #endif
 
-/** From a provider's init: registers its table under the name, version and thread safety of the info, which is copied.
- *  The table must outlive every handle.
- *  Errors: INVALID_PARAMETER (a missing pointer), PROVIDER_ALREADY_REGISTERED, INSUFFICIENT_RESOURCES.
- *  Threads: safe. Man page: dat_registry_add_provider(3DAT). */
+/** From a provider's init, or from a program: registers the table under the name, version and thread safety of the
+ *  info, which is copied. Together they must be unique; a declared name comes before one of dat.conf. The table stays
+ *  the provider's and must outlive every handle made through it.
+ *  Errors: INVALID_PARAMETER (a NULL pointer; a name without end), PROVIDER_ALREADY_REGISTERED, INSUFFICIENT_RESOURCES.
+ *  Threads: safe, also inside init and a library's constructor. Man page: dat_registry_add_provider(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_add_provider(const DAT_PROVIDER* provider,
                                                         const DAT_PROVIDER_INFO* provider_info);
 
-/** From a provider's fini: takes it out again.
- *  Errors: INVALID_PARAMETER, PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED), PROVIDER_IN_USE (an IA is open).
+/** From a provider's fini: takes the registration out, so that nobody opens the adapter any more.
+ *  Errors: INVALID_PARAMETER (a NULL pointer; a name without end), PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED),
+ *  PROVIDER_IN_USE (an IA is open).
  *  Threads: safe. Man page: dat_registry_remove_provider(3DAT). */
 DAT_EXPORT DAT_RETURN DAT_API dat_registry_remove_provider(const DAT_PROVIDER* provider,
                                                            const DAT_PROVIDER_INFO* provider_info);
 
-/** A provider's library exports two functions of these types and names. The registry calls init after loading it for
- *  an entry of dat.conf, with that entry's name, version and thread safety and its instance data; init registers
- *  by dat_registry_add_provider. It calls fini, which removes the provider, when the last IA of the entry is closed.
- *  Neither can report failure. Man pages: dat_provider_init(3DAT), dat_provider_fini(3DAT). */
+/** A provider's library exports two functions of these types and names. The registry calls init after loading it for an
+ *  entry of dat.conf, with that entry's name, version and thread safety and its instance data (the seventh field),
+ *  which are the registry's and valid during the call. init registers exactly that name by dat_registry_add_provider; a
+ *  provider fails by not registering, and the library is then unloaded. The registry calls fini, which removes the
+ *  provider, with the same information when the last IA of the entry is closed. Neither can report failure.
+ *  Threads: for one name the calls are serialised, for different ones they may run at once; no lock of the registry is
+ *  held.
+ *  Man pages: dat_provider_init(3DAT), dat_provider_fini(3DAT). */
 typedef void(DAT_API* DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO* provider_info, const char* instance_data);
 typedef void(DAT_API* DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO* provider_info);
+/** The names under which the registry looks for the two, as identifiers and as strings for dlsym(3). */
 #define DAT_PROVIDER_INIT_FUNC_NAME dat_provider_init
 #define DAT_PROVIDER_FINI_FUNC_NAME dat_provider_fini
 #define DAT_PROVIDER_INIT_FUNC_STR "dat_provider_init"

@@ -12,13 +12,15 @@
 extern "C" {
 #endif
 
-/** Class, type and subtype in one word. */
+/** Class, type and subtype in one word. A call that fails has changed nothing and written nothing but what its comment
+ *  says. docs/ERRORS.md lists for each call what it returns, and when. */
 typedef DAT_UINT32 DAT_RETURN;
 
 #define DAT_CLASS_ERROR 0x80000000   /**< The call failed and changed nothing. */
 #define DAT_CLASS_WARNING 0x40000000 /**< The call did its work, and something is worth knowing. */
-#define DAT_CLASS_SUCCESS 0x00000000
+#define DAT_CLASS_SUCCESS 0x00000000 /**< The call did its work. */
 
+/** Where type and subtype stand in the word. */
 #define DAT_TYPE_MASK 0x3fff0000
 #define DAT_SUBTYPE_MASK 0x0000ffff
 
@@ -29,52 +31,57 @@ typedef DAT_UINT32 DAT_RETURN;
 /** The DAT_RETURN_SUBTYPE. */
 #define DAT_GET_SUBTYPE(status) (DAT_CAST_(DAT_UINT32, status) & DAT_SUBTYPE_MASK)
 
-/** Why a call failed; the class bits are not part of it. Man pages list the types each call may return. */
+/** Why a call failed; the class bits are not part of it. The comment and the man page of each call list the types that
+ *  it may return. */
 typedef enum dat_return_type {
-  DAT_SUCCESS = 0x00000000,
+  DAT_SUCCESS = 0x00000000,                     /**< The whole word is 0. */
   DAT_ABORT = 0x00010000,                       /**< Woken because the IA or the object was destroyed meanwhile. */
   DAT_CONN_QUAL_IN_USE = 0x00020000,            /**< Another service point listens there. */
-  DAT_INSUFFICIENT_RESOURCES = 0x00030000,      /**< The subtype says of what. */
+  DAT_INSUFFICIENT_RESOURCES = 0x00030000,      /**< The subtype says which resource ran out. */
   DAT_INTERNAL_ERROR = 0x00040000,              /**< A fault of the provider. */
   DAT_INVALID_HANDLE = 0x00050000,              /**< The subtype says which handle: null, freed, or of another kind. */
   DAT_INVALID_PARAMETER = 0x00060000,           /**< The subtype counts the arguments from 1. */
   DAT_INVALID_STATE = 0x00070000,               /**< The subtype names the state that forbids it. */
-  DAT_LENGTH_ERROR = 0x00080000,                /**< The local segments cannot hold the transfer. */
+  DAT_LENGTH_ERROR = 0x00080000,                /**< The target of a transfer is too short, or a region has no bytes. */
   DAT_MODEL_NOT_SUPPORTED = 0x00090000,         /**< Legal, but this provider does not have it. */
-  DAT_PROVIDER_NOT_FOUND = 0x000a0000,          /**< No provider has this name, version and thread safety. */
-  DAT_PRIVILEGES_VIOLATION = 0x000b0000,        /**< The memory lacks the right. */
+  DAT_PROVIDER_NOT_FOUND = 0x000a0000,          /**< No such name, version and thread safety, or no such device. */
+  DAT_PRIVILEGES_VIOLATION = 0x000b0000,        /**< The memory lacks the right, or the key names no memory. */
   DAT_PROTECTION_VIOLATION = 0x000c0000,        /**< The memory belongs to another protection zone. */
-  DAT_QUEUE_EMPTY = 0x000d0000,                 /**< Nothing to dequeue. */
+  DAT_QUEUE_EMPTY = 0x000d0000,                 /**< Nothing to dequeue. It may come without the class bits. */
   DAT_QUEUE_FULL = 0x000e0000,                  /**< A software event did not fit. */
-  DAT_TIMEOUT_EXPIRED = 0x000f0000,             /**< The wait ended without enough events. */
+  DAT_TIMEOUT_EXPIRED = 0x000f0000,             /**< dat_evd_wait: time is over without enough events. */
   DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000, /**< The registry has such an entry. */
   DAT_PROVIDER_IN_USE = 0x00110000,             /**< An IA of it is open. */
   DAT_INVALID_ADDRESS = 0x00120000,             /**< Unsupported, unreachable or malformed. */
-  DAT_INTERRUPTED_CALL = 0x00130000,            /**< A signal ended the wait. */
-  DAT_CONN_QUAL_UNAVAILABLE = 0x00140000,       /**< None is free. */
-  DAT_RESERVED_LMR = 0x00150000,                /**< The reserved LMR cannot be used so. */
+  DAT_INTERRUPTED_CALL = 0x00130000,            /**< A signal handler ran and ended the wait. */
+  DAT_CONN_QUAL_UNAVAILABLE = 0x00140000,       /**< dat_psp_create_any: no qualifier is free. */
+  DAT_RESERVED_LMR = 0x00150000,                /**< The reserved LMR cannot be used so; SoftDAT has none. */
   DAT_PORT_IN_USE = 0x00160000,                 /**< The port of a common service point is taken. */
   DAT_COMM_NOT_SUPPORTED = 0x00170000,          /**< No such address family, type or protocol. */
-  DAT_EXTENSION_BASE = 0x10000000,              /**< First type of an extension's own. */
+  DAT_EXTENSION_BASE = 0x10000000,              /**< First type for extensions; see DAT_IB_RETURN. */
   DAT_NOT_IMPLEMENTED = 0x3fff0000              /**< The provider lacks the call. */
 } DAT_RETURN_TYPE;
 
 /** The older name of DAT_PROVIDER_NOT_FOUND. */
 #define DAT_NAME_NOT_FOUND DAT_PROVIDER_NOT_FOUND
 
-/** Which handle, argument, state, privilege or resource it was. */
+/** Which handle, argument, state, privilege or resource it was. Handles are checked first, in the order of the
+ *  arguments, then the other arguments, then states; the first mistake is told. The numbers differ between DAT 1.2 and
+ *  2.0 from 26 on. */
 typedef enum dat_return_subtype {
-  DAT_NO_SUBTYPE = 0,
-  DAT_SUB_INTERRUPTED = 1,
-  DAT_RESOURCE_MEMORY = 2,
-  DAT_RESOURCE_DEVICE = 3,
-  DAT_RESOURCE_TEP = 4,  /**< Endpoints of the transport. */
-  DAT_RESOURCE_TEVD = 5, /**< Event queues of the transport. */
+  DAT_NO_SUBTYPE = 0,      /**< The type says everything. */
+  DAT_SUB_INTERRUPTED = 1, /**< SoftDAT never gives it. */
+  /* INSUFFICIENT_RESOURCES: what ran out. */
+  DAT_RESOURCE_MEMORY = 2, /**< Memory, handles, or places in a queue. */
+  DAT_RESOURCE_DEVICE = 3, /**< The adapter, for an IA or a service point. */
+  DAT_RESOURCE_TEP = 4,    /**< Endpoints of the transport. */
+  DAT_RESOURCE_TEVD = 5,   /**< Event queues of the transport. */
   DAT_RESOURCE_PROTECTION_DOMAIN = 6,
   DAT_RESOURCE_MEMORY_REGION = 7,
-  DAT_RESOURCE_ERROR_HANDLER = 8,
-  DAT_RESOURCE_CREDITS = 9,
+  DAT_RESOURCE_ERROR_HANDLER = 8, /**< SoftDAT never gives it. */
+  DAT_RESOURCE_CREDITS = 9,       /**< SoftDAT never gives it. */
   DAT_RESOURCE_SRQ = 10,
+  /* INVALID_HANDLE: the kind of handle that is wanted, or the argument. */
   DAT_INVALID_HANDLE_IA = 11,
   DAT_INVALID_HANDLE_EP = 12,
   DAT_INVALID_HANDLE_LMR = 13,
@@ -84,11 +91,11 @@ typedef enum dat_return_subtype {
   DAT_INVALID_HANDLE_RSP = 17,
   DAT_INVALID_HANDLE_CR = 18,
   DAT_INVALID_HANDLE_CNO = 19,
-  DAT_INVALID_HANDLE_EVD_CR = 20,
-  DAT_INVALID_HANDLE_EVD_REQUEST = 21,
-  DAT_INVALID_HANDLE_EVD_RECV = 22,
-  DAT_INVALID_HANDLE_EVD_CONN = 23,
-  DAT_INVALID_HANDLE_EVD_ASYNC = 24,
+  DAT_INVALID_HANDLE_EVD_CR = 20,      /**< EVD of a service point: it must take connection requests. */
+  DAT_INVALID_HANDLE_EVD_REQUEST = 21, /**< Request EVD of an EP; the EVD of a call on an EVD. */
+  DAT_INVALID_HANDLE_EVD_RECV = 22,    /**< Receive EVD of an EP. */
+  DAT_INVALID_HANDLE_EVD_CONN = 23,    /**< Connect EVD of an EP. */
+  DAT_INVALID_HANDLE_EVD_ASYNC = 24,   /**< Asynchronous EVD of dat_ia_open. */
   DAT_INVALID_HANDLE_SRQ = 25,
   DAT_INVALID_HANDLE_CSP = 26,
   DAT_INVALID_HANDLE1 = 27, /**< The handle that is argument 1, and so on. */
@@ -101,7 +108,7 @@ typedef enum dat_return_subtype {
   DAT_INVALID_HANDLE8 = 34,
   DAT_INVALID_HANDLE9 = 35,
   DAT_INVALID_HANDLE10 = 36,
-  DAT_INVALID_ARG1 = 37, /**< Argument 1, and so on. */
+  DAT_INVALID_ARG1 = 37, /**< Argument 1, and so on. Arguments are counted from 1. */
   DAT_INVALID_ARG2 = 38,
   DAT_INVALID_ARG3 = 39,
   DAT_INVALID_ARG4 = 40,
@@ -111,19 +118,21 @@ typedef enum dat_return_subtype {
   DAT_INVALID_ARG8 = 44,
   DAT_INVALID_ARG9 = 45,
   DAT_INVALID_ARG10 = 46,
+  /* INVALID_STATE of an endpoint: its state, or what it lacks. SoftDAT never gives PROVIDERCONTROL, RECV_WATERMARK,
+   * EVD_ and UNCONF. */
   DAT_INVALID_STATE_EP_UNCONNECTED = 47,
-  DAT_INVALID_STATE_EP_ACTCONNPENDING = 48,
-  DAT_INVALID_STATE_EP_PASSCONNPENDING = 49,
-  DAT_INVALID_STATE_EP_TENTCONNPENDING = 50,
+  DAT_INVALID_STATE_EP_ACTCONNPENDING = 48,  /**< Active connection pending. */
+  DAT_INVALID_STATE_EP_PASSCONNPENDING = 49, /**< Passive connection pending. */
+  DAT_INVALID_STATE_EP_TENTCONNPENDING = 50, /**< Tentative connection pending. */
   DAT_INVALID_STATE_EP_CONNECTED = 51,
   DAT_INVALID_STATE_EP_DISCONNECTED = 52,
   DAT_INVALID_STATE_EP_RESERVED = 53,
-  DAT_INVALID_STATE_EP_COMPLPENDING = 54,
-  DAT_INVALID_STATE_EP_DISCPENDING = 55,
-  DAT_INVALID_STATE_EP_PROVIDERCONTROL = 56,
-  DAT_INVALID_STATE_EP_NOTREADY = 57,
+  DAT_INVALID_STATE_EP_COMPLPENDING = 54,    /**< Accepted; the connection is coming up. */
+  DAT_INVALID_STATE_EP_DISCPENDING = 55,     /**< Disconnecting gracefully. */
+  DAT_INVALID_STATE_EP_PROVIDERCONTROL = 56, /**< The provider has it. */
+  DAT_INVALID_STATE_EP_NOTREADY = 57,        /**< dat_ep_dup_connect: the model was connected by its peer's request. */
   DAT_INVALID_STATE_EP_RECV_WATERMARK = 58,
-  DAT_INVALID_STATE_EP_PZ = 59,
+  DAT_INVALID_STATE_EP_PZ = 59, /**< It has no PZ, so nothing can be posted or connected. */
   DAT_INVALID_STATE_EP_EVD_REQUEST = 60,
   DAT_INVALID_STATE_EP_EVD_RECV = 61,
   DAT_INVALID_STATE_EP_EVD_CONNECT = 62,
@@ -131,43 +140,47 @@ typedef enum dat_return_subtype {
   DAT_INVALID_STATE_EP_UNCONFRESERVED = 64,
   DAT_INVALID_STATE_EP_UNCONFPASSIVE = 65,
   DAT_INVALID_STATE_EP_UNCONFTENTATIVE = 66,
-  DAT_INVALID_STATE_CNO_IN_USE = 67,
-  DAT_INVALID_STATE_CNO_DEAD = 68, /**< Its IA is gone. */
-  DAT_INVALID_STATE_EVD_OPEN = 69, /**< A stream still feeds it. */
+  /* INVALID_STATE of other objects. SoftDAT gives those that end in IN_USE, and of an EVD UNWAITABLE, WAITER,
+   * CONFIG_NOTIFY and CONFIG_SOLICITED. */
+  DAT_INVALID_STATE_CNO_IN_USE = 67, /**< An EVD refers to it, or a thread waits on it. */
+  DAT_INVALID_STATE_CNO_DEAD = 68,   /**< Its IA is gone. */
+  DAT_INVALID_STATE_EVD_OPEN = 69,   /**< A stream still feeds it; SoftDAT gives EVD_IN_USE. */
   DAT_INVALID_STATE_EVD_ENABLED = 70,
   DAT_INVALID_STATE_EVD_DISABLED = 71,
   DAT_INVALID_STATE_EVD_WAITABLE = 72,
-  DAT_INVALID_STATE_EVD_UNWAITABLE = 73,
-  DAT_INVALID_STATE_EVD_IN_USE = 74,
-  DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 75,
-  DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 76,
+  DAT_INVALID_STATE_EVD_UNWAITABLE = 73,       /**< dat_evd_set_unwaitable was called. */
+  DAT_INVALID_STATE_EVD_IN_USE = 74,           /**< An EP, a service point or the IA feeds it. */
+  DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 75,    /**< Unsignalled completions feed it: threshold 1 only. */
+  DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 76, /**< Solicited completions feed it: threshold 1 only. */
   DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD = 77,
   DAT_INVALID_STATE_EVD_WAITER = 78, /**< A thread is blocked on it. */
   DAT_INVALID_STATE_EVD_ASYNC = 79,
-  DAT_INVALID_STATE_IA_IN_USE = 80,  /**< Objects of it exist. */
-  DAT_INVALID_STATE_LMR_IN_USE = 81, /**< A remote memory region is bound to it. */
+  DAT_INVALID_STATE_IA_IN_USE = 80,  /**< The program has objects of it: a graceful close is refused. */
+  DAT_INVALID_STATE_LMR_IN_USE = 81, /**< A remote memory region is bound to it, or a bind is posted. */
   DAT_INVALID_STATE_LMR_FREE = 82,
-  DAT_INVALID_STATE_PZ_IN_USE = 83,
+  DAT_INVALID_STATE_PZ_IN_USE = 83, /**< An EP, LMR, RMR or SRQ is in it. */
   DAT_INVALID_STATE_PZ_FREE = 84,
   DAT_INVALID_STATE_SRQ_OPERATIONAL = 85,
   DAT_INVALID_STATE_SRQ_ERROR = 86,
   DAT_INVALID_STATE_SRQ_IN_USE = 87, /**< An endpoint takes from it. */
   DAT_INVALID_STATE_SRQ_SHUTDOWN = 88,
-  DAT_PRIVILEGES_READ = 89,
-  DAT_PRIVILEGES_WRITE = 90,
-  DAT_PRIVILEGES_RDMA_READ = 91,
-  DAT_PRIVILEGES_RDMA_WRITE = 92,
-  DAT_PROTECTION_READ = 93,
-  DAT_PROTECTION_WRITE = 94,
-  DAT_PROTECTION_RDMA_READ = 95,
-  DAT_PROTECTION_RDMA_WRITE = 96,
-  DAT_INVALID_ADDRESS_UNSUPPORTED = 97,
-  DAT_INVALID_ADDRESS_UNREACHABLE = 98,
-  DAT_INVALID_ADDRESS_MALFORMED = 99,
-  DAT_NAME_NOT_REGISTERED = 100,
-  DAT_MAJOR_NOT_FOUND = 101, /**< The name exists in another major version. */
-  DAT_MINOR_NOT_FOUND = 102,
-  DAT_THREAD_SAFETY_NOT_FOUND = 103
+  /* PRIVILEGES_VIOLATION, PROTECTION_VIOLATION and INVALID_ADDRESS. */
+  DAT_PRIVILEGES_READ = 89,             /**< The local memory of a send or write cannot be read. */
+  DAT_PRIVILEGES_WRITE = 90,            /**< The local memory of a receive or read cannot be written. */
+  DAT_PRIVILEGES_RDMA_READ = 91,        /**< A bind grants remote read, and the LMR lacks local read. */
+  DAT_PRIVILEGES_RDMA_WRITE = 92,       /**< A bind grants remote write, and the LMR lacks local write. */
+  DAT_PROTECTION_READ = 93,             /**< The local memory of a send or write is in another PZ. */
+  DAT_PROTECTION_WRITE = 94,            /**< The local memory of a receive or read is in another PZ. */
+  DAT_PROTECTION_RDMA_READ = 95,        /**< RMR, LMR and EP of a bind are not of one PZ. */
+  DAT_PROTECTION_RDMA_WRITE = 96,       /**< Likewise, of a bind that grants remote write. */
+  DAT_INVALID_ADDRESS_UNSUPPORTED = 97, /**< Neither IPv4 nor IPv6. */
+  DAT_INVALID_ADDRESS_UNREACHABLE = 98, /**< The address of no single host. */
+  DAT_INVALID_ADDRESS_MALFORMED = 99,   /**< dat_ep_common_connect: the port is 0. */
+  /* PROVIDER_NOT_FOUND: why. SoftDAT gives the first only. */
+  DAT_NAME_NOT_REGISTERED = 100,    /**< No such name, version and thread safety. */
+  DAT_MAJOR_NOT_FOUND = 101,        /**< The name exists in another major version. */
+  DAT_MINOR_NOT_FOUND = 102,        /**< Likewise, of the minor version. */
+  DAT_THREAD_SAFETY_NOT_FOUND = 103 /**< Likewise, of the thread safety. */
 } DAT_RETURN_SUBTYPE;
 
 #ifdef __cplusplus

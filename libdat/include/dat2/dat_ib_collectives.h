@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* DAT 2.0 extensions: collective operations among the members of a group. Present if the named attributes below
- * are "TRUE". */
+ * are "TRUE". SoftDAT has none and answers each with DAT_NOT_IMPLEMENTED; the comments say what the operation is in
+ * providers that have it. */
 #ifndef SOFTDAT_DAT2_DAT_IB_COLLECTIVES_H
 #define SOFTDAT_DAT2_DAT_IB_COLLECTIVES_H
 
@@ -10,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Names of provider_specific_attr. */
+/* Names of provider_specific_attr, one for each operation below; SoftDAT has none of them. */
 #define DAT_IB_COLL_SET_CLOCK "DAT_COLL_SET_CLOCK"
 #define DAT_IB_COLL_READ_CLOCK "DAT_COLL_READ_CLOCK"
 #define DAT_IB_COLL_BROADCAST "DAT_COLL_BROADCAST"
@@ -30,10 +31,10 @@ extern "C" {
 
 typedef DAT_HANDLE DAT_IB_COLLECTIVE_HANDLE; /**< A group. */
 typedef unsigned int DAT_IB_COLLECTIVE_RANK; /**< A member's number in its group, from 0. */
-typedef unsigned int DAT_IB_COLLECTIVE_ID;   /**< The group's number, chosen by the consumer, alike in all members. */
+typedef unsigned int DAT_IB_COLLECTIVE_ID;   /**< The group's number, chosen by the program, alike in all members. */
 typedef void* DAT_IB_COLLECTIVE_MEMBER;      /**< A member's address, to be told to all others as opaque bytes. */
 
-/** What one element is; pairs are a value and its index, for MAXLOC and MINLOC. */
+/** The type of one element; pairs are a value and its index, for MAXLOC and MINLOC. */
 typedef enum dat_ib_collective_data_type {
   DAT_IB_COLLECTIVE_TYPE_INT8 = 0,
   DAT_IB_COLLECTIVE_TYPE_UINT8 = 1,
@@ -69,7 +70,7 @@ typedef enum dat_ib_collective_reduce_data_op {
   DAT_IB_COLLECTIVE_REDUCE_OP_MINLOC = 11
 } DAT_IB_COLLECTIVE_REDUCE_DATA_OP;
 
-/** How the members of a group lie on nodes. The arrays belong to the consumer until the group exists. */
+/** How the members of a group lie on nodes. The arrays belong to the program until the group exists. */
 typedef struct dat_ib_collective_group {
   int local_size;       /**< Members on this node. */
   int local_rank;       /**< This member among them. */
@@ -140,7 +141,7 @@ typedef struct dat_ib_collective_group {
                    DAT_CAST_(DAT_COUNT, recvsize), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context),        \
                    DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-/** Root receives from rank i the i-th recvsize bytes. */
+/** Gather: root receives from rank i the i-th recvsize bytes. */
 #define dat_ib_collective_gather(coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags)    \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_GATHER_OP), DAT_CAST_(DAT_PVOID, sendbuf),              \
@@ -156,14 +157,14 @@ typedef struct dat_ib_collective_group {
                    DAT_CAST_(DAT_COUNT*, displs), DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context),          \
                    DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-/** Gather to all. */
+/** Like dat_ib_collective_gather, to all ranks. */
 #define dat_ib_collective_allgather(coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags)       \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                              \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLGATHER_OP), DAT_CAST_(DAT_PVOID, sendbuf),           \
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
                    (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-/** Gather in pieces to all. */
+/** Like dat_ib_collective_gatherv, to all ranks. */
 #define dat_ib_collective_allgatherv(coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, user_context, flags) \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                  \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLGATHERV_OP), DAT_CAST_(DAT_PVOID, sendbuf),              \
@@ -177,7 +178,7 @@ typedef struct dat_ib_collective_group {
                    DAT_CAST_(DAT_COUNT, sendsize), DAT_CAST_(DAT_PVOID, recvbuf), DAT_CAST_(DAT_COUNT, recvsize), \
                    (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-/** The same in pieces of own size and place. */
+/** Like dat_ib_collective_alltoall, each piece with a size and displacement of its own. */
 #define dat_ib_collective_alltoallv(coll_handle, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, recvdispls,       \
                                     user_context, flags)                                                               \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                   \
@@ -195,7 +196,7 @@ typedef struct dat_ib_collective_group {
                    DAT_CAST_(DAT_IB_COLLECTIVE_REDUCE_DATA_OP, op), DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type), \
                    DAT_CAST_(DAT_IB_COLLECTIVE_RANK, root), (user_context), DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-/** Reduce to all. */
+/** Like dat_ib_collective_reduce, to all ranks. */
 #define dat_ib_collective_allreduce(coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags) \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                                  \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_ALLREDUCE_OP), DAT_CAST_(DAT_PVOID, sendbuf),               \
@@ -220,7 +221,7 @@ typedef struct dat_ib_collective_group {
                    DAT_CAST_(DAT_IB_COLLECTIVE_DATA_TYPE, type), (user_context),                                      \
                    DAT_CAST_(DAT_COMPLETION_FLAGS, flags))
 
-/** Root's bytes to all. */
+/** Sends root's size bytes to all ranks. */
 #define dat_ib_collective_broadcast(coll_handle, buf, size, root, user_context, flags)                  \
   dat_extension_op(DAT_CAST_(DAT_IB_COLLECTIVE_HANDLE, coll_handle),                                    \
                    DAT_CAST_(DAT_IB_OP, DAT_IB_COLLECTIVE_BROADCAST_OP), DAT_CAST_(DAT_PVOID, buf),     \

@@ -33,7 +33,7 @@
 #define INOUT
 #endif
 
-/** Linkage and calling convention of the API; programs put DAT_API on agent functions. */
+/** Linkage and calling convention of the API. Programs put DAT_API on agent functions, providers on theirs. */
 #define DAT_EXPORT extern
 #define DAT_API
 
@@ -62,31 +62,34 @@ extern "C" {
 typedef uint32_t DAT_UINT32;                            /**< 32 bits, host order. */
 typedef uint64_t DAT_UINT64;                            /**< 64 bits, host order. */
 __extension__ typedef unsigned long long DAT_UVERYLONG; /**< The longest unsigned integer of the compiler. */
-typedef void* DAT_PVOID;
-typedef int DAT_COUNT;        /**< A number of things, or of bytes of private data. */
+typedef void* DAT_PVOID; /**< A pointer to memory of the program; what it points at is said where it is used. */
+typedef int DAT_COUNT;   /**< A number of things, or of bytes of private data. Never negative, except for watermarks. */
 typedef DAT_UINT64 DAT_PADDR; /**< A physical address; unused in user space. */
 
-/** Selects the address family of a common service point, with the numbers of socket(2). */
+/** Selects the transport of a common service point, with the numbers of socket(2), see dat_csp_create(3). The program
+ *  owns it; the call copies it. */
 typedef struct dat_comm {
-  int domain;   /**< AF_INET, AF_INET6. */
+  int domain;   /**< AF_INET or AF_INET6: the family of the adapter's address. */
   int type;     /**< SOCK_STREAM. */
   int protocol; /**< IPPROTO_TCP, or 0 for the usual one. */
 } DAT_COMM;
 
-/** A file descriptor for poll(2) and select(2), see dat_cno_fd_create. Owned by the CNO. */
+/** A file descriptor for poll(2), select(2) and epoll(7), see dat_cno_fd_create(3). Belongs to the CNO, which closes
+ *  it: the program neither reads, writes nor closes it. */
 typedef int DAT_FD;
 
-typedef struct sockaddr DAT_SOCK_ADDR;      /**< The address of an IA; the family says what it really is. */
+typedef struct sockaddr DAT_SOCK_ADDR;      /**< The address of an IA; sa_family says which sockaddr it really is. */
 typedef struct sockaddr_in6 DAT_SOCK_ADDR6; /**< Large enough for either family. */
 
 #ifdef __cplusplus
 }
 #endif
 
+/** Families of a DAT_SOCK_ADDR. Both are taken by dat_ep_connect(3), whatever the family of the adapter. */
 #define DAT_AF_INET AF_INET
 #define DAT_AF_INET6 AF_INET6
 
-/** An IA handle as a number and back, for programs that print or store it. */
+/** Turn an IA handle into a number and back, for programs that print or store it. */
 #define DAT_IA_HANDLE_TO_UL(a) DAT_CAST_(unsigned long, a)
 #define DAT_UL_TO_IA_HANDLE(a) DAT_CAST_(DAT_IA_HANDLE, a)
 

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+/** The table of a provider, defined in udat_redirection.h. */
 typedef struct dat_provider DAT_PROVIDER;
 
 /* ---- Types of the table's slots; each is called as the function of its name in udat.h ---- */
@@ -18,18 +19,23 @@ typedef struct dat_provider DAT_PROVIDER;
 /** Unlike dat_ia_openv it has no version: the registry has chosen by it already. */
 typedef DAT_RETURN(DAT_API* DAT_IA_OPEN_FUNC)(const DAT_NAME_PTR provider, DAT_COUNT asynch_evd_min_qlen,
                                               DAT_EVD_HANDLE* asynch_evd_handle, DAT_IA_HANDLE* ia_handle);
+/** The type of dat_ia_openv itself; no slot has it. */
 typedef DAT_RETURN(DAT_API* DAT_IA_OPENV_FUNC)(const DAT_NAME_PTR provider, DAT_COUNT asynch_evd_min_qlen,
                                                DAT_EVD_HANDLE* asynch_evd_handle, DAT_IA_HANDLE* ia_handle,
                                                DAT_UINT32 dat_major_version_number, DAT_UINT32 dat_minor_version_number,
                                                DAT_BOOLEAN dat_thread_safety);
+/* Adapters (dat_interface.h). A slot of an IA gets the provider's own handle, never the integer that the program has:
+ * the registry has translated it, see dats_get_ia_handle(3). */
 typedef DAT_RETURN(DAT_API* DAT_IA_CLOSE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
 typedef DAT_RETURN(DAT_API* DAT_IA_QUERY_FUNC)(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE* async_evd_handle,
                                                DAT_IA_ATTR_MASK ia_attr_mask, DAT_IA_ATTR* ia_attr,
                                                DAT_PROVIDER_ATTR_MASK provider_attr_mask,
                                                DAT_PROVIDER_ATTR* provider_attr);
+/* Handles of any kind. */
 typedef DAT_RETURN(DAT_API* DAT_SET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 typedef DAT_RETURN(DAT_API* DAT_GET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_CONTEXT* context);
 typedef DAT_RETURN(DAT_API* DAT_GET_HANDLE_TYPE_FUNC)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE* handle_type);
+/* Connection requests (dat_connection.h). Accept, reject and hand-off void the handle when they succeed. */
 typedef DAT_RETURN(DAT_API* DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask,
                                                DAT_CR_PARAM* cr_param);
 typedef DAT_RETURN(DAT_API* DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle,
@@ -37,12 +43,14 @@ typedef DAT_RETURN(DAT_API* DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle, DAT_EP_
 typedef DAT_RETURN(DAT_API* DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle, DAT_COUNT private_data_size,
                                                 const DAT_PVOID private_data);
 typedef DAT_RETURN(DAT_API* DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+/* Event dispatchers (dat_event.h); the calls that wait are in udat_redirection.h. */
 typedef DAT_RETURN(DAT_API* DAT_EVD_RESIZE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 typedef DAT_RETURN(DAT_API* DAT_EVD_POST_SE_FUNC)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event);
 typedef DAT_RETURN(DAT_API* DAT_EVD_DEQUEUE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event);
 typedef DAT_RETURN(DAT_API* DAT_EVD_FREE_FUNC)(DAT_EVD_HANDLE evd_handle);
 typedef DAT_RETURN(DAT_API* DAT_EVD_QUERY_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask,
                                                 DAT_EVD_PARAM* evd_param);
+/* Endpoints and their transfers (dat_endpoint.h). */
 typedef DAT_RETURN(DAT_API* DAT_EP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                                                 DAT_EVD_HANDLE recv_completion_evd_handle,
                                                 DAT_EVD_HANDLE request_completion_evd_handle,
@@ -98,6 +106,7 @@ typedef DAT_RETURN(DAT_API* DAT_EP_RECV_QUERY_FUNC)(DAT_EP_HANDLE ep_handle, DAT
                                                     DAT_COUNT* bufs_alloc_span);
 typedef DAT_RETURN(DAT_API* DAT_EP_SET_WATERMARK_FUNC)(DAT_EP_HANDLE ep_handle, DAT_COUNT ep_soft_high_watermark,
                                                        DAT_COUNT ep_hard_high_watermark);
+/* Memory (dat_memory.h); dat_lmr_create is in udat_redirection.h. */
 typedef DAT_RETURN(DAT_API* DAT_LMR_FREE_FUNC)(DAT_LMR_HANDLE lmr_handle);
 typedef DAT_RETURN(DAT_API* DAT_LMR_SYNC_RDMA_READ_FUNC)(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET* local_segments,
                                                          DAT_VLEN num_segments);
@@ -112,6 +121,7 @@ typedef DAT_RETURN(DAT_API* DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle, DAT_LM
                                                DAT_VA_TYPE va_type, DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE user_cookie,
                                                DAT_COMPLETION_FLAGS completion_flags, DAT_RMR_CONTEXT* context);
 typedef DAT_RETURN(DAT_API* DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
+/* Service points (dat_connection.h). */
 typedef DAT_RETURN(DAT_API* DAT_PSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual,
                                                  DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_flags,
                                                  DAT_PSP_HANDLE* psp_handle);
@@ -133,10 +143,12 @@ typedef DAT_RETURN(DAT_API* DAT_CSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_CO
 typedef DAT_RETURN(DAT_API* DAT_CSP_QUERY_FUNC)(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK csp_param_mask,
                                                 DAT_CSP_PARAM* csp_param);
 typedef DAT_RETURN(DAT_API* DAT_CSP_FREE_FUNC)(DAT_CSP_HANDLE csp_handle);
+/* Protection zones (dat_memory.h). */
 typedef DAT_RETURN(DAT_API* DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE* pz_handle);
 typedef DAT_RETURN(DAT_API* DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask,
                                                DAT_PZ_PARAM* pz_param);
 typedef DAT_RETURN(DAT_API* DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
+/* Shared receive queues (dat_endpoint.h). */
 typedef DAT_RETURN(DAT_API* DAT_SRQ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                                                  DAT_SRQ_ATTR* srq_attributes, DAT_SRQ_HANDLE* srq_handle);
 typedef DAT_RETURN(DAT_API* DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_low_watermark);
@@ -146,8 +158,13 @@ typedef DAT_RETURN(DAT_API* DAT_SRQ_QUERY_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_S
 typedef DAT_RETURN(DAT_API* DAT_SRQ_RESIZE_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_queue_length);
 typedef DAT_RETURN(DAT_API* DAT_SRQ_POST_RECV_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments,
                                                     DAT_LMR_TRIPLET* local_iov, DAT_DTO_COOKIE user_cookie);
+/** A slot without a function of its own: dat_registry_providers_related(3) asks it. *answer is DAT_TRUE if this IA and
+ *  the one of that name are ways to one device; SoftDAT answers DAT_FALSE. Errors: INVALID_HANDLE, INVALID_PARAMETER
+ *  (NULL). */
 typedef DAT_RETURN(DAT_API* DAT_IA_HA_RELATED_FUNC)(DAT_IA_HANDLE ia_handle, const DAT_NAME_PTR provider,
                                                     DAT_BOOLEAN* answer);
+/** The slot of dat_extension_op(3), with the arguments behind the operation. For an operation with
+ *  DAT_OPEN_EXTENSION_BASE handle is the name of the IA, and the name is gone from the arguments. */
 typedef DAT_RETURN(DAT_API* DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE handle, DAT_EXTENDED_OP extended_op,
                                                         va_list argument_list);
 
@@ -155,7 +172,8 @@ typedef DAT_RETURN(DAT_API* DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE handle, DAT_E
 }
 #endif
 
-/** The table behind a handle. A program that hides its tables elsewhere defines this first. */
+/** The table behind a handle: its first word, read without any check, so that a bad handle crashes. A program that
+ *  hides its tables elsewhere defines this first. */
 #ifndef DAT_HANDLE_TO_PROVIDER
 #define DAT_HANDLE_TO_PROVIDER(handle) (*DAT_CAST_(DAT_PROVIDER**, handle))
 #endif

@@ -8,12 +8,14 @@
 #error "One translation unit speaks one DAT version: include either <dat/...> (1.2) or <dat2/...> (2.0)"
 #endif
 
-/** The version that dat_ia_open asks the registry for. A provider must match both numbers exactly. */
+/** The version that dat_ia_open(3) asks the registry for. An entry must have this major version; its minor version may
+ *  be larger. OFED's and illumos' registries want both equal. */
 #define DAT_VERSION_MAJOR 2
 #define DAT_VERSION_MINOR 0
 
-/** DAT_TRUE asks dat_ia_open for a provider that is thread safe throughout. With the default, only the calls
- *  whose comment says "Threads: safe" may be made on one object from several threads at once. */
+/** DAT_TRUE asks dat_ia_open(3) for a provider that is thread safe throughout. With the default a portable program
+ *  makes only the calls that say "Threads: safe" on one object from several threads at once. SoftDAT takes every call
+ *  from every thread in either case. */
 #ifndef DAT_THREADSAFE
 #define DAT_THREADSAFE DAT_FALSE
 #endif

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* Slots that exist in user space only; each is called as the function of its name in udat.h. */
 typedef DAT_RETURN(DAT_API* DAT_LMR_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type,
                                                  DAT_REGION_DESCRIPTION region_description, DAT_VLEN length,
                                                  DAT_PZ_HANDLE pz_handle, DAT_MEM_PRIV_FLAGS privileges,
@@ -39,12 +40,14 @@ typedef DAT_RETURN(DAT_API* DAT_EVD_DISABLE_FUNC)(DAT_EVD_HANDLE evd_handle);
 typedef DAT_RETURN(DAT_API* DAT_EVD_SET_UNWAITABLE_FUNC)(DAT_EVD_HANDLE evd_handle);
 typedef DAT_RETURN(DAT_API* DAT_EVD_CLEAR_UNWAITABLE_FUNC)(DAT_EVD_HANDLE evd_handle);
 
-/** A provider's entry points. The provider owns it and must keep it until the last handle is gone; the registry
- *  copies nothing but what dat_registry_add_provider(3DAT) says. Slots keep their place for ever: the first seventy
- *  are the same in 1.2 and 2.0. */
+/** A provider's entry points. The provider owns it and must keep it until the last handle is gone; the registry copies
+ *  nothing but what dat_registry_add_provider(3DAT) says. Slots keep their place for ever: the first seventy are the
+ *  same in 1.2 and 2.0. A NULL slot is a function that the provider lacks: the registry answers NOT_IMPLEMENTED.
+ *  Threads: the registry calls a slot from whichever thread made the call, several at once, and holds no lock
+ *  meanwhile. */
 typedef struct dat_provider {
-  const char* device_name; /**< Owned by the provider. */
-  DAT_PVOID extension;     /**< The provider's own. */
+  const char* device_name; /**< Zero-terminated; belongs to the provider. */
+  DAT_PVOID extension;     /**< The provider's own; the registry does not look at it. */
   DAT_IA_OPEN_FUNC ia_open_func;
   DAT_IA_QUERY_FUNC ia_query_func;
   DAT_IA_CLOSE_FUNC ia_close_func;
@@ -113,6 +116,7 @@ typedef struct dat_provider {
   DAT_SRQ_QUERY_FUNC srq_query_func;
   DAT_SRQ_RESIZE_FUNC srq_resize_func;
   DAT_SRQ_SET_LW_FUNC srq_set_lw_func;
+  /* New in DAT 2.0; a table of 1.2 ends here. */
   DAT_CSP_CREATE_FUNC csp_create_func;
   DAT_CSP_QUERY_FUNC csp_query_func;
   DAT_CSP_FREE_FUNC csp_free_func;
@@ -130,6 +134,7 @@ typedef struct dat_provider {
 }
 #endif
 
+/* One macro for each slot: the same arguments as the function, no checks; see dat_redirection.h. */
 #define DAT_LMR_CREATE(ia, mem_type, reg_desc, len, pz, priv, va_type, lmr, lmr_context, rmr_context, reg_len,      \
                        reg_addr)                                                                                    \
   (DAT_HANDLE_TO_PROVIDER(ia)->lmr_create_func((ia), (mem_type), (reg_desc), (len), (pz), (priv), (va_type), (lmr), \
