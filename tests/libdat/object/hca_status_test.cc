@@ -19,6 +19,11 @@ TEST(HcaStatus, CreationsAreRefusedInDatsWords) {
   EXPECT_EQ(refusal(hca::Error::kBadAddress).type, StatusType::kInvalidAddress);
 }
 
+// A device without windows, or without wide windows that count from 0.
+TEST(HcaStatus, ABindThatTheDeviceCannotIsAnUnsupportedModel) {
+  EXPECT_EQ(bind_failure(hca::Error::kUnsupported, 0, StatusDetail::kInvalidArg2), model_not_supported());
+}
+
 TEST(HcaStatus, MissingDeviceIsAMissingProvider) {
   EXPECT_EQ(opening_failure(hca::Error::kNoDevice).type, StatusType::kProviderNotFound);
   EXPECT_EQ(opening_failure(hca::Error::kNoMemory).type, StatusType::kInsufficientResources);
