@@ -204,9 +204,9 @@ LinesSeen look_through_map() {
   return seen;
 }
 
-void walk_views(const FileIdentity& arena, const Sink& sink) {
+bool walk_views(const FileIdentity& arena, const MapBuffer& buffer, const Sink& sink) {
   Collector collector(0, ~std::uint64_t{0}, arena, false, sink);
-  walk(collector);
+  return walk_map_lines(buffer, [&](const MapLine& line) { return collector.on_line(line); });
 }
 
 }  // namespace softdat::memory

@@ -53,8 +53,26 @@ struct LinesSeen {
 };
 LinesSeen look_through_map();
 
+// Memory to read the map into, neither malloc's nor on the stack, which may be a small one. One thread at a time.
+class MapBuffer {
+ public:
+  static constexpr std::size_t kSize = 8192;
+
+  MapBuffer();
+  ~MapBuffer();
+  MapBuffer(const MapBuffer&) = delete;
+  MapBuffer& operator=(const MapBuffer&) = delete;
+
+  // Null if there was no memory.
+  char* data() const { return data_; }
+
+ private:
+  char* const data_;
+};
+
 // Calls `sink` for each view of the arena, whole, in ascending order. Does not use malloc, so that fork handlers may
-// call it.
-void walk_views(const FileIdentity& arena, const std::function<void(const Mapping&)>& sink);
+// call it. False if views may be missing, because the kernel does not report all mappings.
+[[nodiscard]] bool walk_views(const FileIdentity& arena, const MapBuffer& buffer,
+                              const std::function<void(const Mapping&)>& sink);
 
 }  // namespace softdat::memory

@@ -57,7 +57,7 @@ std::unique_ptr<Arena> Arena::create(PageMover mover) {
   base::UniqueFd file = create_shared_file(base::kMovedMemory, kArenaBytes);
   if (!file) return nullptr;
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mover)));
-  return arena->mover_.is_able() ? std::move(arena) : nullptr;
+  return arena->mover_.is_able() && arena->map_buffer_.data() != nullptr ? std::move(arena) : nullptr;
 }
 
 // A child needs one of its own: its parent's holds its parent's memory.
@@ -154,17 +154,18 @@ std::byte* Arena::second_view(std::uint64_t offset, std::uint64_t length) {
 
 // Those of the consumer's memory, wherever it has moved them.
 template <typename Act>
-void Arena::for_each_view_locked(const Act& act) const {
+bool Arena::for_each_view_locked(const Act& act) const {
   base::require_lock(locks::kArena);
-  walk_views(identity_, [&](const Mapping& view) {
+  return walk_views(identity_, map_buffer_, [&](const Mapping& view) {
     if (!second_views_.contains(view.begin)) act(view);
   });
 }
 
+// Not at all where a view may be missing: its memory would be lost.
 void Arena::reclaim_locked() {
   base::require_lock(locks::kArena);
   std::vector<FileRange> views;
-  for_each_view_locked([&views](const Mapping& view) { views.push_back(range_of(view)); });
+  if (!for_each_view_locked([&views](const Mapping& view) { views.push_back(range_of(view)); })) return;
   for (const FileRange& unused : moved_.keep_only(std::move(views))) punch(file_.get(), unused);
 }
 
@@ -192,7 +193,7 @@ std::uint64_t Arena::retire(std::span<const Retirement> retirements) {
 void Arena::return_locked(const std::vector<FileRange>& pages) {
   base::require_lock(locks::kArena);
   std::vector<SharedPages> parts;
-  for_each_view_locked([&](const Mapping& view) {
+  const bool are_all_seen = for_each_view_locked([&](const Mapping& view) {
     for (const FileRange& range : pages) {
       const FileRange part = common_part(range, range_of(view));
       if (part.begin >= part.end) continue;
@@ -201,7 +202,7 @@ void Arena::return_locked(const std::vector<FileRange>& pages) {
     }
   });
   const auto is_returned = [&](const SharedPages& part) { return return_pages(part, file_.get()); };
-  if (std::ranges::count_if(parts, is_returned) == std::ssize(parts)) {
+  if (std::ranges::count_if(parts, is_returned) == std::ssize(parts) && are_all_seen) {
     for (const FileRange& range : pages) punch(file_.get(), range);
   } else {
     base::log(base::LogLevel::kError,
@@ -219,10 +220,9 @@ void Arena::before_fork() {
   lent_.lock();
   if (!file_) return;  // this process is a child itself, and its views are private already
   std::size_t views = 0;
-  for_each_view_locked([&views](const Mapping&) { ++views; });
-  if (views == 0) return;
+  if (!for_each_view_locked([&views](const Mapping&) { ++views; }) || views == 0) return;
   fork_copies_.make_room(2 * views);
-  for_each_view_locked([this](const Mapping& view) { fork_copies_.add(range_of(view)); });
+  static_cast<void>(for_each_view_locked([this](const Mapping& view) { fork_copies_.add(range_of(view)); }));
   fork_copies_.read(file_.get());
 }
 
@@ -234,20 +234,30 @@ void Arena::after_fork_in_parent() {
 }
 
 // Here nobody changes the map but this thread, so it is read anew: what was planned for may have been unmapped before
-// the fork, and something else be there. Nothing here may store into memory that is being replaced.
+// the fork, and something else be there. Nothing here may store into memory that is being replaced. Views come in the
+// order of their addresses; each is looked at once, because where memory is short it may stay as it was.
 void Arena::after_fork_in_child() {
   base::require_lock(locks::kArena);
+  mover_ = CheckedMover();  // first, because its descriptor may be the one that the walk needs
   std::array<Mapping, 64> views;
+  std::uint64_t done = 0;  // up to this address
+  bool are_all_seen = true;
   for (std::size_t count = views.size(); file_ && count == views.size();) {
     count = 0;
-    for_each_view_locked([&](const Mapping& view) {
-      if (count < views.size()) views[count++] = view;
+    are_all_seen = for_each_view_locked([&](const Mapping& view) {
+      if (view.begin >= done && count < views.size()) views[count++] = view;
     });
-    for (std::size_t i = 0; i < count; ++i) fork_copies_.replace(views[i], file_.get());
+    for (std::size_t i = 0; i < count; ++i) {
+      fork_copies_.replace(views[i], file_.get());
+      done = views[i].end;
+    }
+  }
+  if (!are_all_seen) {
+    base::log(base::LogLevel::kError,
+              "a child of fork() cannot read its memory map; its registered memory is still its parent's");
   }
   fork_copies_.forget();
   moved_.clear();
-  mover_ = CheckedMover();
   file_.reset();
   lent_.unlock();
   mutex_.unlock();

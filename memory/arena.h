@@ -87,8 +87,9 @@ class Arena {
                                                                       const std::vector<Mapping>& map);
   void reclaim_locked();
   void return_locked(const std::vector<FileRange>& pages);
+  // False if views may be missing.
   template <typename Act>
-  void for_each_view_locked(const Act& act) const;
+  [[nodiscard]] bool for_each_view_locked(const Act& act) const;
 
   // Fixed after construction; a child of fork() gives its parent's file up.
   base::UniqueFd file_;
@@ -97,6 +98,7 @@ class Arena {
   base::Mutex<locks::kArena> mutex_;
   SecondViews second_views_;  // mapped under mutex_
   // Guarded by mutex_.
+  const MapBuffer map_buffer_;  // there also when memory runs out later
   FileWindows windows_;
   CheckedMover mover_;
   MovedRanges moved_;

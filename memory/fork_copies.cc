@@ -57,12 +57,27 @@ void ForkCopies::drop() {
   forget();
 }
 
-// Pages without a copy stay pages of the file until the child stores there; the mapping is private.
+namespace {
+
+// Pages of the file until the child stores there, and never the parent's. A mapping into which nobody can store needs
+// no memory of its own; if there is none for that either, nothing is left there.
+void map_file_privately(const Mapping& view, int file) {
+  const std::uint64_t length = view.end - view.begin;
+  for (const int protection : {PROT_READ | PROT_WRITE, PROT_READ}) {
+    const long got =
+        ::syscall(SYS_mmap, view.begin, length, protection, MAP_PRIVATE | MAP_FIXED, file, view.file_offset);
+    if (got != -1) return;
+  }
+  ::syscall(SYS_munmap, view.begin, length);
+}
+
+}  // namespace
+
 void ForkCopies::replace(const Mapping& view, int file) const {
   base::require_lock(locks::kArena);
   const std::uint64_t length = view.end - view.begin;
   const std::uint64_t end = view.file_offset + length;
-  ::syscall(SYS_mmap, view.begin, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, view.file_offset);
+  map_file_privately(view, file);
   for (std::size_t i = 0; i < count_; ++i) {
     const auto& [range, bytes] = copies_[i];
     const std::uint64_t from = std::max(range.begin, view.file_offset);

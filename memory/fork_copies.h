@@ -6,7 +6,8 @@
 // memory may be what is being replaced.
 //
 // Threads: REQUIRES the arena's lock, in the fork handlers of the thread that forks. Errors: none. Out of memory, a
-// view gets no copy: the child sees the file's pages there until it stores.
+// view gets no copy: the child sees the file's pages there until it stores. If there is not even memory to store into,
+// the child can only read there, and a store is a SIGSEGV of the child.
 #pragma once
 
 #include <cstddef>

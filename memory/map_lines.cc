@@ -66,24 +66,6 @@ base::UniqueFd open_map() {
   return base::UniqueFd(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
 }
 
-// Memory that is neither malloc's nor on the stack, which may be a small one.
-class Scratch {
- public:
-  static constexpr std::size_t kSize = 8192;
-
-  Scratch() : got_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
-  ~Scratch() {
-    if (data() != nullptr) ::munmap(got_, kSize);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  char* data() const { return got_ == MAP_FAILED ? nullptr : static_cast<char*>(got_); }
-
- private:
-  void* const got_;
-};
-
 // What newer headers call procmap_query.
 struct Query {
   std::uint64_t size;
@@ -111,27 +93,40 @@ constexpr std::uint64_t kShared = 8;
 
 }  // namespace
 
-bool walk_map_lines(const std::function<bool(const MapLine&)>& on_line) {
+MapBuffer::MapBuffer()
+    : data_([] {
+        void* const got = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return got == MAP_FAILED ? nullptr : static_cast<char*>(got);
+      }()) {}
+
+MapBuffer::~MapBuffer() {
+  if (data_ != nullptr) ::munmap(data_, kSize);
+}
+
+bool walk_map_lines(const std::function<bool(const MapLine&)>& wants_more) {
+  return walk_map_lines(MapBuffer(), wants_more);
+}
+
+bool walk_map_lines(const MapBuffer& buffer, const std::function<bool(const MapLine&)>& on_line) {
   const base::UniqueFd maps = open_map();
-  const Scratch scratch;
-  char* const buffer = scratch.data();
-  std::size_t held = 0;
-  for (bool wants_more = maps && buffer != nullptr; wants_more;) {
-    const ssize_t got = ::read(maps.get(), buffer + held, Scratch::kSize - held);
+  char* const data = buffer.data();
+  if (!maps || data == nullptr) return false;
+  // A line that fills the buffer leaves no room to read into; no name is that long.
+  for (std::size_t held = 0; held < MapBuffer::kSize;) {
+    const ssize_t got = ::read(maps.get(), data + held, MapBuffer::kSize - held);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
+    if (got <= 0) return got == 0;
     held += static_cast<std::size_t>(got);
-    std::string_view text(buffer, held);
-    for (std::size_t length; wants_more && (length = text.find('\n')) != std::string_view::npos;) {
+    std::string_view text(data, held);
+    for (std::size_t length; (length = text.find('\n')) != std::string_view::npos;) {
       MapLine line;
-      wants_more = !parse(text.substr(0, length), line) || on_line(line);
+      if (parse(text.substr(0, length), line) && !on_line(line)) return true;
       text.remove_prefix(length + 1);
     }
     held = text.size();
-    if (held == Scratch::kSize) break;  // no name is that long
-    std::memmove(buffer, text.data(), held);
+    std::memmove(data, text.data(), held);
   }
-  return maps && buffer != nullptr;
+  return false;
 }
 
 MapQuery::MapQuery() : maps_(open_map()) {}

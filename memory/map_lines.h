@@ -21,8 +21,10 @@ struct MapLine {
 };
 
 // Calls `wants_more` for each line in ascending order until it returns false. The views in a line are valid during the
-// call only. Does not use malloc. False if the file cannot be read.
+// call only. Does not use malloc. False if lines may be missing: the file cannot be opened or read to its end, for want
+// of descriptors or memory.
 bool walk_map_lines(const std::function<bool(const MapLine&)>& wants_more);
+bool walk_map_lines(const MapBuffer& buffer, const std::function<bool(const MapLine&)>& wants_more);
 
 // One thread at a time, for one look at the map.
 class MapQuery {

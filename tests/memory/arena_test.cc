@@ -204,6 +204,36 @@ TEST_F(ArenaTest, MemoryThatIsMovedAwayIsNotGivenBack) {
   EXPECT_FALSE(arena_->share(elsewhere.address(), elsewhere.size()).has_value());
 }
 
+// The arena looks what still stands, and must not take what it does not see for what has gone.
+TEST_F(ArenaTest, MemoryIsKeptWhereTheMapCannotBeRead) {
+  const Pages pages(4);
+  ASSERT_TRUE(arena_->share(pages.address(), pages.size()).has_value());
+  std::memset(pages.data(), 7, pages.size());
+  std::vector<std::unique_ptr<Pages>> others;
+  for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<Pages>(1024));
+  {
+    const Scarce memory(RLIMIT_DATA, kPage);
+    for (const auto& other : others) static_cast<void>(arena_->share(other->address(), other->size()));
+  }
+  EXPECT_EQ(pages.data()[0], std::byte{7});
+  EXPECT_EQ(pages.data()[3 * kPage], std::byte{7});
+}
+
+TEST_F(ArenaTest, PagesThatCannotBeReturnedKeepTheirBytes) {
+  const Pages pages(4);
+  const auto offset = arena_->share(pages.address(), pages.size());
+  ASSERT_TRUE(offset.has_value());
+  std::memset(pages.data(), 8, pages.size());
+  const Retirement retirement{.pages = {*offset, *offset + pages.size()},
+                              .hold = {.peer = this, .place = 1, .word = 1, .is_over = [] { return false; }}};
+  {
+    const Scarce descriptors(RLIMIT_NOFILE, 0);
+    arena_->retire({&retirement, 1});
+  }
+  EXPECT_EQ(pages.data()[0], std::byte{8});
+  EXPECT_EQ(read_arena(*arena_, *offset), std::byte{8});
+}
+
 // Threads store into memory, each into words of its own, while it is being moved: none of what they count is lost.
 TEST_F(ArenaTest, StoresOfOtherThreadsDuringTheMoveAreKept) {
   constexpr int kRounds = 50;

@@ -87,6 +87,40 @@ TEST_F(Fork, WhatIsProtectedOrMovedAwayIsDividedToo) {
   EXPECT_EQ(elsewhere.data()[0], std::byte{2});
 }
 
+// More views than the child's list holds at a time.
+TEST_F(Fork, AChildWithoutMemoryEndsByItselfAndLeavesItsParentsAlone) {
+  constexpr std::size_t kViews = 70;
+  const Pages many(2 * kViews);
+  for (std::size_t i = 0; i < kViews; ++i) ASSERT_TRUE(arena_->share(many.address() + 2 * i * kPage, kPage));
+  many.data()[0] = std::byte{1};
+  {
+    const Scarce memory(RLIMIT_DATA, kPage);
+    fork_child([&] {
+      if (many.data()[0] != std::byte{1}) return 1;
+      many.data()[0] = std::byte{7};
+      return 2;
+    });
+  }
+  tell_child();
+  EXPECT_EQ(child_result(), -1);  // by a signal
+  EXPECT_EQ(many.data()[0], std::byte{1});
+}
+
+TEST_F(Fork, AChildWithoutDescriptorsHasMemoryOfItsOwn) {
+  const int lowest_free = ::dup(to_child_[0]);
+  ::close(lowest_free);
+  {
+    const Scarce descriptors(RLIMIT_NOFILE, static_cast<rlim_t>(lowest_free));
+    fork_child([&] {
+      std::memset(pages_.data(), 3, pages_.size());
+      return 0;
+    });
+  }
+  tell_child();
+  EXPECT_EQ(child_result(), 0);
+  EXPECT_EQ(pages_.data()[0], std::byte{1});
+}
+
 TEST_F(Fork, WhatIsUnmappedIsTheChildsToUse) {
   ASSERT_EQ(::munmap(pages_.data() + 4 * kPage, 4 * kPage), 0);
   fork_child([&] {
