@@ -1,54 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A thread stands still at any instruction of a call, while another thread changes the endpoint.
-#include <pthread.h>
-
+// A thread stands still within a call, while another thread changes the endpoint.
 #include <atomic>
-#include <csignal>
 
 #include "tests/libdat/object/waiter.h"
+#include "tests/stand_still.h"
 
 namespace softdat::object {
 namespace {
-
-// A signal stops a thread wherever it is, until it is told to go on. A thread that has a lock would wait for ever, so
-// it waits for a moment only.
-class StandStill {
- public:
-  StandStill() {
-    struct sigaction action {};
-    action.sa_handler = stand;
-    action.sa_flags = SA_RESTART;
-    EXPECT_EQ(::sigaction(SIGUSR1, &action, &before_), 0);
-  }
-  ~StandStill() { EXPECT_EQ(::sigaction(SIGUSR1, &before_, nullptr), 0); }
-  StandStill(const StandStill&) = delete;
-  StandStill& operator=(const StandStill&) = delete;
-
-  // Calls `act` while `thread` stands.
-  template <typename Act>
-  void during(std::thread& thread, Act act) {
-    const int round = ++rounds_;
-    ASSERT_EQ(::pthread_kill(thread.native_handle(), SIGUSR1), 0);
-    ASSERT_TRUE(eventually([&] { return began_.load() == round; }));
-    act();
-    told_.store(round);
-    ASSERT_TRUE(eventually([&] { return ended_.load() == round; }));
-  }
-
- private:
-  static void stand(int) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    const int round = ++began_;
-    while (told_.load() < round && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    ++ended_;
-  }
-
-  static inline int rounds_ = 0;
-  static inline std::atomic<int> began_{0};
-  static inline std::atomic<int> ended_{0};
-  static inline std::atomic<int> told_{0};
-  struct sigaction before_ {};
-};
 
 TEST(EndpointRaceTest, DisconnectBearsThatTheZoneIsTakenAway) {
   World world;
