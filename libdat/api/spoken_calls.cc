@@ -52,6 +52,8 @@ struct Spoken;
 // What stands in the table instead of the entry point itself.
 template <auto kEntry, Signature kSignature, Post kPost, typename... Arguments>
 struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
+  static_assert(std::ranges::count(kSignature.text, ' ') == sizeof...(Arguments), "a signature names each argument");
+
   static DAT_RETURN call(Arguments... arguments) { return speak(__builtin_return_address(0), arguments...); }
 
   // For what a thread may be cancelled in.
@@ -250,7 +252,7 @@ void speak_of_later_calls(DAT_PROVIDER& table) {
                      kRequest);
   SOFTDAT_SPEAK(cno_fd_create, "dat_cno_fd_create ia_handle file_descriptor cno_handle");
   SOFTDAT_SPEAK(cno_trigger, "dat_cno_trigger cno_handle evd_handle");
-  SOFTDAT_SPEAK(ia_ha_related, "dat_ia_ha_related");
+  SOFTDAT_SPEAK(ia_ha_related, "dat_ia_ha_related ia_handle provider answer");
   table.handle_extendedop_func = spoken_extension;
 }
 #else

@@ -20,12 +20,14 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
 }
 
 // The peer learns only that its request is refused.
-void tell_backlog(std::uint64_t conn_qual, const EventDispatcher& evd) {
+// Out of memory, the words are missing: the request is refused already, and nobody may refuse it again.
+void tell_backlog(std::uint64_t conn_qual, const EventDispatcher& evd) try {
   if (!base::are_words_wanted()) return;
   base::say("a request to connect to connection qualifier " + std::to_string(conn_qual) +
             " is refused: the EVD of the service point is full, " + std::to_string(evd.queue().length()) + " of " +
             std::to_string(evd.queue().length()) +
             ". Create it with a longer queue (evd_min_qlen), or take requests out faster. See dat_evd_create(3).");
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ Status EndpointConnection::reset() {
   if (!bindings_.allows(EndpointEvent::kReset)) return words_.refuse_state();
   if (bindings_.state() == EndpointState::kUnconnected) return kOk;
   const hca::Outcome outcome = bindings_.queue_pair()->reset();
-  if (!outcome) return words_.refuse_state();
+  if (!outcome && outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
+  if (!outcome) return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg1);
   counters_.note_change();
   std::vector<hca::Bytes> private_data;
   std::lock_guard lock(mutex_);

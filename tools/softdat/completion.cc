@@ -17,13 +17,6 @@ std::string lines_of(const std::vector<std::string>& words, const std::string& b
   return lines;
 }
 
-// Bash parts "--transport=tcp" into three words.
-void join_assignments(std::vector<std::string>& words) {
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i] == "=" && words[i - 1].starts_with("--")) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
 std::vector<std::string> commands_of(const CLI::App& softdat) {
   std::vector<std::string> names;
   for (const CLI::App* command :
@@ -53,6 +46,11 @@ std::string complete_value(const CLI::Option& option, const CommandNotes& notes,
   return "";
 }
 
+// Bash parts "--transport=tcp" into three words.
+bool is_sign(const std::vector<std::string>& words, std::size_t i) {
+  return i > 0 && i < words.size() && words[i] == "=" && words[i - 1].starts_with("--");
+}
+
 // The index of the first word of the program that the command runs; that of the last word, which is to be completed, is
 // the highest. 0: none yet.
 std::size_t find_program_word(const CLI::App& command, const std::vector<std::string>& words) {
@@ -60,7 +58,7 @@ std::size_t find_program_word(const CLI::App& command, const std::vector<std::st
     const bool is_last = i + 1 == words.size();
     if (words[i] == "--") return is_last ? 0 : i + 1;
     if (words[i].empty() || words[i].front() != '-') return i;
-    if (takes_value(command.get_option_no_throw(words[i]))) ++i;
+    if (takes_value(command.get_option_no_throw(words[i]))) i += is_sign(words, i + 1) ? 2 : 1;
   }
   return 0;
 }
@@ -73,7 +71,6 @@ std::string complete_operand(const CLI::App& softdat, const std::string& command
 }  // namespace
 
 std::string complete(const CLI::App& softdat, const CommandNotes& notes, std::vector<std::string> words) {
-  join_assignments(words);
   if (words.empty()) words.emplace_back();
   const std::string begin = words.back();
   if (words.size() == 1) {
@@ -90,7 +87,8 @@ std::string complete(const CLI::App& softdat, const CommandNotes& notes, std::ve
     const std::size_t program = find_program_word(command, words);
     if (program != 0) return fmt::format(":program {}\n", program);
   }
-  const CLI::Option* const before = command.get_option_no_throw(words[words.size() - 2]);
+  const std::size_t last = words.size() - 1;
+  const CLI::Option* const before = command.get_option_no_throw(words[is_sign(words, last - 1) ? last - 2 : last - 1]);
   const bool is_value = words.size() > 2 && takes_value(before);
   if (is_value) return complete_value(*before, notes, begin == "=" ? "" : begin);
   if (begin.starts_with('-')) return lines_of(options_of(command), begin);

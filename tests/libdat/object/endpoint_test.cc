@@ -212,6 +212,15 @@ TEST_F(EndpointTest, EveryEndOfAConnectionHasItsEvent) {
 
 // "The private_data is valid until the Active side Consumer destroys the connected Endpoint ... or
 // transitions the Endpoint into Unconnected state"
+// A device makes a new queue pair for it, and may have no memory.
+TEST_F(EndpointTest, ResetThatTheDeviceCannotDoMayBeTriedAgain) {
+  queue_pair().move_to(hca::QueuePairState::kError);
+  queue_pair().next_refusal = hca::Error::kNoMemory;
+  EXPECT_EQ(ep()->connection().reset(), insufficient_resources(StatusDetail::kResourceMemory));
+  EXPECT_EQ(ep()->status().state, EndpointState::kDisconnected);
+  EXPECT_EQ(ep()->connection().reset(), kOk);
+}
+
 TEST_F(EndpointTest, PrivateDataStaysUntilReset) {
   ASSERT_EQ(connect(), kOk);
   queue_pair().establish(bytes_of("first"));

@@ -298,6 +298,7 @@ hca::Outcome FakeQueuePair::disconnect(bool graceful) {
 }
 
 hca::Outcome FakeQueuePair::reset() {
+  if (next_refusal) return hca::fail(*std::exchange(next_refusal, std::nullopt));
   const hca::QueuePairState now = state();
   if (now != hca::QueuePairState::kIdle && now != hca::QueuePairState::kError) {
     return hca::fail(hca::Error::kInvalidState);

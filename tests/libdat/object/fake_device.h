@@ -79,7 +79,7 @@ class FakeQueuePair final : public hca::QueuePair {
   hca::ConnectParameters connected_to;  // its private data: connect_data
   std::vector<std::byte> connect_data;
   bool was_graceful = false;
-  // What the next post answers, once.
+  // The answer of the next post or reset, once.
   std::optional<hca::Error> next_refusal;
   std::uint32_t soft_limit = hca::kNoRecvLimit;
   std::uint32_t hard_limit = hca::kNoRecvLimit;

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -71,7 +72,12 @@ class Sweep {
     for (std::size_t i = 0; i < jobs; ++i) {
       const std::string own = fmt::format("{}/{}", directory, i);
       fs::create_directory(own);
-      threads.emplace_back([this, own] { work(own); });
+      try {
+        threads.emplace_back([this, own] { work(own); });
+      } catch (const std::system_error&) {  // the system makes no more; some are enough
+        if (threads.empty()) throw;
+        break;
+      }
     }
     for (std::thread& thread : threads) thread.join();
     progress_.end();
