@@ -57,6 +57,7 @@ std::unique_ptr<Arena> Arena::create(PageMover mover) {
   base::UniqueFd file = create_shared_file(base::kMovedMemory, kArenaBytes);
   if (!file) return nullptr;
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mover)));
+  // Where userfaultfd is missing or forbidden there is no arena, and all memory is reached by messages.
   return arena->mover_.is_able() ? std::move(arena) : nullptr;
 }
 
@@ -80,6 +81,8 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
   if (length == 0 || address + length + kPageBytes < address || is_surely_heap(address)) return std::nullopt;
   const AddressRange pages{.begin = address / kPageBytes * kPageBytes,
                            .end = (address + length + kPageBytes - 1) / kPageBytes * kPageBytes};
+  // A thread that has just begun or is ending makes one look inconclusive. Wait for it without the lock, and look
+  // again.
   Attempt attempt = try_share(pages, when);
   if (attempt.unsettled != 0) {
     const base::Time deadline = base::Clock::now() + kThreadPatience;
@@ -104,10 +107,11 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   if (!can_share_locked(pages, map)) return {};
   const auto parts = parts_to_move_locked(pages, map);
   if (!parts) return {};
+  // Before the move: a move that fails half way leaves pages in the file, which reclaim_locked() must find.
   for (const auto& [range, place] : *parts) moved_.add({place, place + (range.end - range.begin)});
   const CheckedMover::Outcome outcome = mover_.move(*parts, file_.get(), identity_, when);
   moved_.note_moved(outcome.moved);
-  // What failed may have failed for want of memory that is no longer used.
+  // A failed move may have lacked memory that is no longer used.
   if (moved_.moved_since_last_look() >= (outcome.refusal ? 1 : kReclaimAfter)) reclaim_locked();
   if (outcome.refusal) {
     return {.offset = std::nullopt, .refusal = *outcome.refusal, .unsettled = outcome.unsettled};
@@ -115,6 +119,8 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   return {.offset = offset};
 }
 
+// True if the range is mapped without a gap, and each part is plain memory or a view at its own place in the file.
+// Pages that were taken from a stopped peer are refused until that peer's hold is over (LentPages).
 bool Arena::can_share_locked(const AddressRange& range, const std::vector<Mapping>& map) {
   base::require_lock(locks::kArena);
   const auto offset = windows_.offset_of(range);
@@ -152,7 +158,7 @@ std::byte* Arena::second_view(std::uint64_t offset, std::uint64_t length) {
   return second_views_.map(file_.get(), offset) ? second_views_.find(offset, length) : nullptr;
 }
 
-// Those of the consumer's memory, wherever it has moved them.
+// The views of the consumer's memory, wherever it has moved them.
 template <typename Act>
 void Arena::for_each_view_locked(const Act& act) const {
   base::require_lock(locks::kArena);
@@ -165,6 +171,7 @@ void Arena::reclaim_locked() {
   base::require_lock(locks::kArena);
   std::vector<FileRange> views;
   for_each_view_locked([&views](const Mapping& view) { views.push_back(range_of(view)); });
+  // Pages of the file that no view shows any more were unmapped by the consumer.
   for (const FileRange& unused : moved_.keep_only(std::move(views))) punch(file_.get(), unused);
 }
 
@@ -238,6 +245,8 @@ void Arena::after_fork_in_parent() {
 void Arena::after_fork_in_child() {
   base::require_lock(locks::kArena);
   std::array<Mapping, 64> views;
+  // The array is on the stack because malloc's memory may be among what is replaced. A replaced view is private, so the
+  // next walk no longer reports it: the loop ends when fewer than 64 were left.
   for (std::size_t count = views.size(); file_ && count == views.size();) {
     count = 0;
     for_each_view_locked([&](const Mapping& view) {
@@ -247,6 +256,7 @@ void Arena::after_fork_in_child() {
   }
   fork_copies_.forget();
   moved_.clear();
+  // The userfaultfd and the file belong to the parent's memory. Arena::of_process makes new ones for the child.
   mover_ = CheckedMover();
   file_.reset();
   lent_.unlock();

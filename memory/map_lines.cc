@@ -84,7 +84,7 @@ class Scratch {
   void* const got_;
 };
 
-// What newer headers call procmap_query.
+// The kernel's struct procmap_query, which older headers lack.
 struct Query {
   std::uint64_t size;
   std::uint64_t flags;
@@ -120,10 +120,12 @@ bool walk_map_lines(const std::function<bool(const MapLine&)>& on_line) {
     const ssize_t got = ::read(maps.get(), buffer + held, Scratch::kSize - held);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
+    // A read may end within a line; its beginning stays in the buffer for the next read.
     held += static_cast<std::size_t>(got);
     std::string_view text(buffer, held);
     for (std::size_t length; wants_more && (length = text.find('\n')) != std::string_view::npos;) {
       MapLine line;
+      // A line in an unknown form is skipped.
       wants_more = !parse(text.substr(0, length), line) || on_line(line);
       text.remove_prefix(length + 1);
     }
@@ -151,6 +153,8 @@ MapQuery::Answer MapQuery::find(std::uint64_t address, MapLine& out) {
     if (::ioctl(maps_.get(), kQuery, &query) != 0) return Answer::kUnable;
     query.name_size = 2;
   } else if (query.end == 0) {
+    // A failed call leaves `end` 0; ENOENT says that no mapping lies at or behind the address, other errors that the
+    // kernel (before Linux 6.11) does not know the request.
     return errno == ENOENT ? Answer::kNone : Answer::kUnable;
   }
   rights_[0] = (query.rights & kReadable) != 0 ? 'r' : '-';
