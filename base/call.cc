@@ -6,6 +6,7 @@
 namespace softdat::base {
 namespace {
 
+// initial-exec: reading it never calls the dynamic linker, which could allocate.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Call* t_call = nullptr;
 
 }  // namespace
@@ -19,6 +20,7 @@ Call::~Call() {
 }
 
 void Call::refuse(std::string reason) {
+  // The first reason is the one found nearest to the cause.
   if (reason_.empty()) reason_ = std::move(reason);
 }
 

@@ -78,6 +78,7 @@ bool CounterFile::open() {
   return true;
 }
 
+// Records then go to the half that readers do not use, and are unseen until publish().
 void CounterFile::begin() {
   check(memory_ != nullptr, "a snapshot is written to an open file");
   head_ = {.generation = generation_ + 1,
@@ -94,6 +95,7 @@ void CounterFile::add_bytes(RecordKind kind, std::span<const std::byte> body) {
   SOFTDAT_DEBUG_CHECK(head_.bytes >= sizeof(SnapshotHead) && head_.bytes <= kHalfBytes, "a snapshot lies in its half",
                       head_.bytes);
   const std::uint64_t bytes = sizeof(RecordHead) + body.size();
+  // The process's record comes last and must fit, so others may not use its room. Records that do not fit are counted.
   const std::uint64_t room = kind == RecordKind::kProcess ? kHalfBytes : kHalfBytes - kKeptForProcess;
   if (head_.bytes + bytes > room) {
     ++head_.left_out;
@@ -111,8 +113,11 @@ void CounterFile::publish(std::uint64_t now_ns, std::uint64_t period_ns) {
   check(head_.generation == generation_ + 1, "begin() comes before publish()", head_.generation, generation_);
   head_.published_ns = now_ns;
   head_.period_ns = period_ns;
+  // A snapshot is written to the half that readers do not use now. Storing its generation makes it the current one.
   std::memcpy(half(head_.generation), &head_, sizeof head_);
   generation_ = head_.generation;
+  // Pairs with the reader's loads before and after it copies a half. If they differ, the copy may be torn, and the
+  // reader tries again.
   std::atomic_ref<std::uint64_t>(header().generation).store(generation_, std::memory_order_seq_cst);
 }
 

@@ -14,6 +14,8 @@ std::size_t distance_below(std::size_t limit, std::string_view a, std::string_vi
   // Each letter more or less is one step at least.
   const std::size_t apart = a.size() < b.size() ? b.size() - a.size() : a.size() - b.size();
   if (apart >= limit) return apart;
+  // Levenshtein's distance with one row: row[j] is the distance between the first i letters of `a` and the first j of
+  // `b`.
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0]++;

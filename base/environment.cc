@@ -79,7 +79,7 @@ struct Position {
 };
 constexpr std::array<Position, 2> kSwitch{{{"on", "1", "on 1 yes true"}, {"off", "0", "off 0 no false"}}};
 
-// As find_word(). A variable that takes off or 0 is a switch, and takes all synonyms of on and off.
+// Like find_word(). A variable that takes off or 0 is a switch, and takes all synonyms of on and off.
 std::string_view find_choice(const Row& row, std::string_view value) {
   if (const std::string_view word = find_word(row.choices, value); !word.empty()) return word;
   if (find_word(row.choices, "off").empty() && find_word(row.choices, "0").empty()) return {};
@@ -110,7 +110,7 @@ std::string allowed_by(const Row& row) {
   return "a whole number from " + std::to_string(row.limits.least) + " to " + std::to_string(row.limits.most);
 }
 
-// What to do follows a value or a name, so a long one is cut.
+// A long value or name is cut, so that the advice behind it is seen.
 constexpr std::size_t kMostShown = 80;
 
 // In quotes, so that blanks are seen.
@@ -133,7 +133,7 @@ void check_value(const Row& row) {
       allowed_by(row).c_str());
 }
 
-// Of every variable that is ours.
+// Begins the name of every variable that is ours.
 constexpr std::string_view kPrefix = "SOFTDAT_";
 
 void check_name(std::string_view name) {
@@ -174,12 +174,14 @@ std::optional<unsigned> read_number(Variable variable, std::string_view text) {
 
 std::string_view environment(Variable variable) {
   const Row& row = row_of(variable);
+  // A set-user-ID program must not open or create files that its caller names.
   const char* value = row.names_file ? ::secure_getenv(row.name) : std::getenv(row.name);
   if (value == nullptr) return {};
   return understood(row, value);
 }
 
 void report_environment_mistakes() {
+  // `softdat run` has checked the environment for all programs that it starts.
   if (are_mistakes_told()) return;
   static std::once_flag once;
   std::call_once(once, report_all);

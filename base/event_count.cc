@@ -33,8 +33,8 @@ long futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t expected, const 
   return ::syscall(SYS_futex, word, kWait, expected, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-// As the C library's cancellation points: asynchronous around the system call alone. The thread may be unwound from any
-// instruction between the two calls, so this frame is one of its own and holds nothing that needs unwinding.
+// Like the C library's cancellation points: asynchronous around the system call alone. The thread may be unwound from
+// any instruction between the two calls, so this frame is one of its own and holds nothing that needs unwinding.
 [[gnu::noinline]] long futex_wait_cancellably(std::atomic<std::uint32_t>* word, std::uint32_t expected,
                                               const timespec& deadline) {
   int before = PTHREAD_CANCEL_DEFERRED;
@@ -50,6 +50,7 @@ WakeReason sleep_while(std::atomic<std::uint32_t>& sequence, EventCount::Ticket 
                        long (*futex)(std::atomic<std::uint32_t>*, std::uint32_t, const timespec&)) {
   const timespec until = to_timespec(deadline);
   WakeReason reason = WakeReason::kNotified;
+  // EAGAIN means that the sequence moved on before the thread slept: the loop then ends as notified.
   while (sequence.load(std::memory_order_acquire) == ticket) {
     if (futex(&sequence, ticket, until) == 0) continue;
     if (errno == EINTR) reason = WakeReason::kInterrupted;
@@ -62,6 +63,8 @@ WakeReason sleep_while(std::atomic<std::uint32_t>& sequence, EventCount::Ticket 
 }  // namespace
 
 EventCount::Ticket EventCount::prepare() {
+  // Announce first, then read the ticket: a notifier that misses the waiter stored its predicate before, so the
+  // caller's look finds it (event_count.h).
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   return sequence_.load(std::memory_order_seq_cst);
 }
@@ -78,6 +81,7 @@ WakeReason EventCount::wait(Ticket ticket, Time deadline) {
 }
 
 WakeReason EventCount::wait_cancellably(Ticket ticket, Time deadline) {
+  // A thread that is cancelled here is unwound from the futex; a lock would stay held.
   require_no_lock();
   const WakeReason reason = sleep_while(sequence_, ticket, deadline, futex_wait_cancellably);
   cancel();
@@ -85,6 +89,7 @@ WakeReason EventCount::wait_cancellably(Ticket ticket, Time deadline) {
 }
 
 void EventCount::notify_slow() {
+  // Before the wake: a waiter that is about to sleep finds another sequence, and the kernel refuses to let it sleep.
   sequence_.fetch_add(1, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &sequence_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
 }

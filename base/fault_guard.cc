@@ -20,7 +20,7 @@
 #if defined(__x86_64__)
 namespace {
 
-// As SOFTDAT_GUARDED writes it: each member counts from its own address.
+// An entry that SOFTDAT_GUARDED writes: each member counts from its own address.
 struct GuardedCode {
   std::int32_t begin;
   std::int32_t end;
@@ -49,6 +49,7 @@ std::uintptr_t address_of(const std::int32_t& member) {
 }
 
 // Goes on at the landing of a guarded instruction. False: the fault is not ours.
+// Async-signal-safe: reads a constant table, and takes no lock.
 bool land(ucontext_t& context) {
   greg_t& instruction = context.uc_mcontext.gregs[REG_RIP];
   const auto at = static_cast<std::uintptr_t>(instruction);
@@ -68,6 +69,7 @@ bool is_write(const ucontext_t& context) {
 }
 
 // Whether the watcher knows the page.
+// Only faults of protection are asked about (SEGV_ACCERR): the sanitizer closes pages, it never unmaps them.
 bool is_watched(const siginfo_t& info, const ucontext_t& context) {
   const FaultWatcher watcher = fault_watcher.load(std::memory_order_acquire);
   if (watcher == nullptr || info.si_signo != SIGSEGV || info.si_code != SEGV_ACCERR) return false;
@@ -85,7 +87,7 @@ constexpr int kResetHandler = static_cast<int>(SA_RESETHAND);
 // with another function, whose successor never changes.
 constexpr std::size_t kMostLevels = 32;
 
-// What a level goes on to. Written before the level's function is installed.
+// The handler that a level goes on to. Written before the level's function is installed.
 struct Successor {
   std::atomic<Handler> handler{nullptr};  // null: the default action
   std::atomic<bool> is_ignored{false};
@@ -106,6 +108,7 @@ Chain& chain_of(int signal) {
   return signal == SIGBUS ? bus_chain : segmentation_chain;
 }
 
+// Runs in the signal handler of a thread whose fault will end the process. Leaves errno as it was.
 void tell_of_end(int signal, const siginfo_t& info, const ucontext_t& context) {
   const int error = errno;
   tell_of_fatal_fault({.signal = signal,
@@ -122,6 +125,7 @@ void take_default_action(int signal, siginfo_t* info, const ucontext_t& context)
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   ::sigaction(signal, &action, nullptr);
+  // BUS_MCEERR_AO reports a memory error that no instruction has hit, so executing again would not raise it.
   const bool comes_by_itself = info->si_code > 0 && !(signal == SIGBUS && info->si_code == BUS_MCEERR_AO);
   if (comes_by_itself) return tell_of_end(signal, *info, context);
   ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
@@ -131,7 +135,9 @@ void take_default_action(int signal, siginfo_t* info, const ucontext_t& context)
 void go_on(Successor& next, int signal, siginfo_t* info, void* context) {
   const Handler handler = next.handler.load(std::memory_order_acquire);
   const bool is_fault = info->si_code > 0;
+  // The kernel never lets a fault be ignored; it takes the default action instead.
   if (next.is_ignored.load(std::memory_order_relaxed) && !is_fault) return;
+  // SA_RESETHAND: exchange() lets one of several faulting threads call the handler; the others take the default action.
   if (handler == nullptr || (next.is_once.load(std::memory_order_relaxed) && next.is_spent.exchange(true)))
     return take_default_action(signal, info, *static_cast<const ucontext_t*>(context));
   handler(signal, info, context);
@@ -199,6 +205,7 @@ bool put_on_top(int signal, struct sigaction before) {
   struct sigaction expected = before;
   for (bool has_replaced = false;; has_replaced = true) {
     const std::size_t level = find_level(chain, before);
+    // No level is left. Put the program's handler back, and do without the guard.
     if (level == kMostLevels) {
       if (has_replaced) ::sigaction(signal, &before, nullptr);
       return false;
@@ -245,6 +252,7 @@ KernelCopy move_by_kernel(std::byte* to, const std::byte* from, std::size_t leng
     const iovec remote{const_cast<std::byte*>(from), length};
     const long got = ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0);
     if (got < 0) return errno == EFAULT ? KernelCopy::kFault : KernelCopy::kRefused;
+    // A partial copy stops at the first page that is not there; the next call then copies nothing of it and fails.
     if (got == 0) return KernelCopy::kFault;
     to += got;
     from += got;
@@ -269,6 +277,7 @@ bool does_kernel_copy() {
 
 bool install_fault_guard() {
   if (is_guarded(SIGSEGV) && is_guarded(SIGBUS)) return true;
+  // Before the first fault: the log level is read from the environment once, which a signal handler could not do.
   prepare_fault_notice();
   const std::lock_guard lock(chains_mutex);
   const bool is_for_segmentation = guard(SIGSEGV);
@@ -308,6 +317,7 @@ FaultMode look_up_fault_mode() {
 
 bool copy_by_kernel(std::byte* to, const std::byte* from, std::size_t length) {
   constexpr std::size_t kWord = 8;
+  // Two calls, so that the last word is copied after all others: programs poll on the last bytes of a write.
   const std::size_t before = length > kWord ? (length - 1) / kWord * kWord : 0;
   return move_by_kernel(to, from, before) == KernelCopy::kDone &&
          move_by_kernel(to + before, from + before, length - before) == KernelCopy::kDone;

@@ -89,6 +89,7 @@ std::optional<FaultStage> find_fault_stage(std::string_view name) {
   return find_in<FaultStage>(kStages, name);
 }
 
+// The lists of the tables are blank separated, because a constexpr table cannot hold vectors.
 std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;
   while (!list.empty()) {

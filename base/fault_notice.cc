@@ -31,11 +31,13 @@ void write_place(std::uintptr_t instruction, char* to, std::size_t size) {
 }  // namespace
 
 void prepare_fault_notice() {
+  // Initializes its static, which takes a guard that a signal handler must not wait for.
   static_cast<void>(is_logged(LogLevel::kError));
 }
 
 void tell_of_fatal_fault(const FatalFault& fault) {
   if (!is_logged(LogLevel::kError)) return;
+  // Runs in a signal handler: no allocation, and no lock.
   std::array<char, 200> place;
   write_place(fault.instruction, place.data(), place.size());
   std::array<char, 400> text;

@@ -84,6 +84,7 @@ Problem set_op(FaultRule& rule, std::string_view value) {
   const bool is_allowed = std::find(allowed.begin(), allowed.end(), value) != allowed.end();
   if (!is_allowed) return "op=" + unknown_word(value, "operation of this fault", allowed);
   rule.op = *find_fault_op(value);
+  // A note fires at every stage unless stage= names one, so its operation does not decide.
   if (rule.kind == FaultKind::kNote) return std::nullopt;
   const bool begins = rule.op == FaultOp::kConnect || rule.op == FaultOp::kAccept;
   rule.stage = begins ? FaultStage::kConnection : row_of(rule.kind).stage;
@@ -109,6 +110,7 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kMost32 = std::numeric_limits<std::uint32_t>::max();
 constexpr double kDay = 86'400'000;  // in ms
 
+// REQUIRES: the key is one of kFaultSelectors. Names of processes and adapters are free text.
 Problem set_selector(FaultRule& rule, std::string_view key, std::string_view value) {
   if (key == "process") rule.process = value;
   if (key == "ia") rule.ia = value;
@@ -152,7 +154,7 @@ std::optional<FaultStage> stage_of(const FaultRule& rule) {
   return row_of(rule.kind).stage;
 }
 
-// What selects nothing at the stage, so that the fault would never fire.
+// Keys that select nothing at the stage, so that the fault would never fire.
 std::string_view useless_keys(FaultStage stage) {
   switch (stage) {
     case FaultStage::kCreation:
@@ -209,7 +211,7 @@ Problem check_selectors(const FaultRule& rule, std::span<const std::string_view>
   return "op=" + std::string(name_of(rule.op)) + " does not occur at the stage " + std::string(name_of(*stage));
 }
 
-// What the statement lacks, or says twice over.
+// Returns what the statement lacks, or says twice over.
 Problem check(const FaultRule& rule, std::span<const std::string_view> given) {
   const auto has = [&](std::string_view key) { return std::find(given.begin(), given.end(), key) != given.end(); };
   for (const std::string_view key : words_of(row_of(rule.kind).required)) {
@@ -218,6 +220,7 @@ Problem check(const FaultRule& rule, std::span<const std::string_view> given) {
              "=10";
     }
   }
+  // They answer the same question: which of the matching operations are hit.
   const int ways = (rule.nth != 0 ? 1 : 0) + (rule.every != 0 ? 1 : 0) + (rule.probability ? 1 : 0);
   if (ways > 1) return std::string("one of nth=, every= and probability= is allowed");
   const bool begins = rule.stage == FaultStage::kConnection;
@@ -250,6 +253,7 @@ Problem read_statement(std::span<const std::string_view> words, FaultPlan& plan,
   }
   if (auto problem = check(rule, given)) return problem;
   if (!rule.stage && rule.kind != FaultKind::kNote) rule.stage = row_of(rule.kind).stage;
+  // The first allowed word is the default.
   const auto words_allowed = words_of(row_of(rule.kind).words);
   if (rule.word.empty() && !words_allowed.empty()) rule.word = words_allowed.front();
   plan.rules.push_back(std::move(rule));
@@ -280,7 +284,7 @@ bool is_drop_within(const FaultRule& rule) {
   return rule.kind == FaultKind::kDropConnection && rule.word == "within";
 }
 
-// What stands before the first `mark`; that and the mark are taken from the text. Without a mark, all of it.
+// Takes the text before the first `mark`, and the mark. Without a mark, takes all of it.
 std::string_view take_until(std::string_view& text, char mark) {
   const std::size_t end = text.find(mark);
   const std::string_view part = text.substr(0, end);
@@ -299,6 +303,7 @@ std::string wire_text(const FaultRule& rule, std::string_view transport) {
          " changes bytes on a wire, which transport " + std::string(transport) + " does not have for sure";
 }
 
+// For plans and for options of the tool: both read one key at a time.
 std::optional<std::string> set_fault_key(FaultRule& rule, std::string_view key, std::string_view value) {
   const auto allowed = keys_of(rule.kind);
   if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
@@ -315,6 +320,7 @@ Result<FaultPlan, FaultPlanMistake> read_fault_plan(std::string_view text) {
   bool has_seed = false;
   for (std::size_t line = 1; !text.empty(); ++line) {
     std::string_view rest = take_until(text, '\n');
+    // A line holds statements separated by ";", and ends with a comment after "#".
     std::string_view statements = take_until(rest, '#');
     // A zero byte would end the variable that takes the plan to the programs.
     const auto control = std::find_if(statements.begin(), statements.end(), is_control);

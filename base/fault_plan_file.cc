@@ -17,6 +17,7 @@ Result<std::string, std::string> read_plan_file(const std::string& path) {
   std::string text;
   char chunk[16384];
   while (true) {
+    // The file may be a pipe or under /proc, so its size says nothing: read until the end, and limit the sum.
     const ssize_t got = ::read(file.get(), chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Failure{std::string(std::strerror(errno))};

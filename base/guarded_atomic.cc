@@ -26,6 +26,8 @@ Word word_at(std::byte* target) {
 
 }  // namespace
 
+// On a fault neither memory nor `value` has changed: the fault comes from the locked instruction, before its only
+// store.
 bool fetch_add(std::byte* target, std::uint64_t& value) {
 #if defined(__x86_64__)
   if (has_guarded_instructions()) {
@@ -44,6 +46,8 @@ bool fetch_add(std::byte* target, std::uint64_t& value) {
   return true;
 }
 
+// cmpxchg leaves the old word in rax whether or not it exchanged. So `value` is the word before, which an atomic
+// response carries (RFC 7306).
 bool compare_exchange(std::byte* target, std::uint64_t& value, std::uint64_t desired) {
 #if defined(__x86_64__)
   if (has_guarded_instructions()) {

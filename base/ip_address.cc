@@ -15,6 +15,7 @@ constexpr std::uint32_t kFirstGroup = 0xe000'0000;  // class D and above
 constexpr std::uint8_t kGroupByte = 0xff;
 
 IpAddress from_ipv6(const in6_addr& address, std::uint32_t scope, std::uint16_t port) {
+  // One address has one form here, so that addresses compare equal however a socket reports them.
   if (IN6_IS_ADDR_V4MAPPED(&address)) {
     std::uint32_t ipv4;
     std::memcpy(&ipv4, address.s6_addr + 12, sizeof ipv4);
@@ -22,6 +23,7 @@ IpAddress from_ipv6(const in6_addr& address, std::uint32_t scope, std::uint16_t 
   }
   IpAddress result{.port = port};
   std::copy_n(address.s6_addr, result.ipv6.bytes.size(), result.ipv6.bytes.begin());
+  // Only link-local addresses are ambiguous without the interface; the kernel may report a scope for others too.
   if (IN6_IS_ADDR_LINKLOCAL(&address)) result.ipv6.scope = scope;
   return result;
 }
@@ -34,6 +36,7 @@ std::uint32_t read_scope(const std::string& text) {
   return ::if_nametoindex(text.c_str());
 }
 
+// RFC 4007 section 11: "%" and an interface, by name or number, follow a link-local address.
 std::optional<IpAddress> read_ipv6(const std::string& text) {
   const std::size_t percent = text.find('%');
   in6_addr literal;
@@ -58,6 +61,7 @@ bool is_loopback(const IpAddress& address) {
   return std::equal(address.ipv6.bytes.begin(), address.ipv6.bytes.end(), in6addr_loopback.s6_addr);
 }
 
+// By memcpy, because sockaddr_storage may not be accessed as another type.
 SocketAddress to_socket_address(const IpAddress& address) {
   SocketAddress result;
   if (address.is_ipv6()) {

@@ -4,7 +4,7 @@
 namespace softdat::base {
 namespace {
 
-// Which is nobody's.
+// 127.255.255.255, which is no address of a host.
 constexpr std::uint32_t kLoopbackBroadcast = 0x7fff'ffff;
 
 }  // namespace

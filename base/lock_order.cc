@@ -35,11 +35,14 @@ Entry* find(const LockPlace& place) {
 
 bool may_follow(const LockPlace& wanted, const LockPlace& has) {
   if (wanted.place > has.place || (&wanted == &has && wanted.is_several)) return true;
+  // `guard`: while this other lock is held, no thread that waits for `has` can hold a lock that is wanted here
+  // (docs/THREADS.md).
   return has.guard != nullptr && find(*has.guard) != nullptr;
 }
 
 }  // namespace
 
+// Called before the wait, so that a wrong order aborts even in a run in which the deadlock does not happen.
 void note_lock_wait(const LockPlace& wanted) {
   for (std::uint32_t i = 0; i < held.count; ++i) {
     const LockPlace& has = *held.entries[i].place;

@@ -56,6 +56,7 @@ void print_text(LogLevel level, const char* text) try {
   const bool is_counted = level == LogLevel::kWarning || level == LogLevel::kNotice;
   return is_counted ? say_counted(text) : print_sentence(text);
 } catch (const std::bad_alloc&) {
+  // Without memory a sentence is not counted; it is still written, from the stack.
   write_text(text);
 }
 
@@ -91,6 +92,7 @@ void log(LogLevel level, const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  // Text of peers and files may stand in a message. Its control characters must not reach the terminal.
   for (char* letter = text; *letter != '\0'; ++letter) {
     if (static_cast<unsigned char>(*letter) < 0x20) *letter = ' ';
   }

@@ -147,6 +147,7 @@ bool copy_short(std::byte* to, const std::byte* from, std::size_t length) {
 bool copy_by_instructions(std::byte* to, const std::byte* from, std::size_t length) {
   Copy copy{to, from, length};
   if (reinterpret_cast<std::uintptr_t>(to) % kVector != 0 && !align_target(copy)) return false;
+  // Wide stores take all but the end, at least 32 bytes of it, which vectors and words move.
   if (copy.length >= kWorthWide && has_wide_stores() && !copy_bulk(copy)) return false;
   while (copy.length >= kVector) {
     if (!move_vector(copy)) return false;
@@ -162,6 +163,7 @@ fault:
   return false;
 }
 
+// A locked OR with 0 stores the byte that is there, so it tests for write access without losing another thread's store.
 bool rewrite_byte(std::byte* to) {
   asm goto(SOFTDAT_GUARDED("lock orb $0, (%[to])", fault) : : [to] "r"(to) : "cc", "memory" : fault);
   return true;
@@ -180,6 +182,7 @@ bool copy_ordered_at_length(std::byte* to, const std::byte* from, std::size_t le
 bool copy_in_at_length(std::byte* to, const std::byte* from, std::size_t length) {
   if (!has_guarded_instructions()) [[unlikely]]
     return copy_by_kernel(to, from, length);
+  // The target is the library's own memory, which nobody watches: it needs no alignment.
   return length < kWorthWide ? copy_short(to, from, length) : copy_by_instructions(to, from, length);
 }
 
@@ -213,6 +216,7 @@ bool touch_pages(Byte* at, std::size_t length, const Touch& touch) {
 
 }  // namespace
 
+// One byte of each page is enough, because protection counts by page.
 bool is_readable(const std::byte* from, std::size_t length) {
   return touch_pages(from, length, [](const std::byte* at) {
 #if defined(__x86_64__)

@@ -20,7 +20,7 @@ constexpr std::uint64_t kChange = std::uint64_t{1} << 32;
 // How many threads there were when we last waited in vain for some of them to end.
 std::atomic<std::uint64_t> known_others{0};
 
-// Whose holder counts threads afterwards, while whoever begins a turn has changed their number before he looks here:
+// The holder stores here and then counts threads; a thread that begins a turn changes the count and then looks here. So
 // one of them sees the other.
 std::atomic<std::uint32_t> turns_held{0};
 
@@ -45,6 +45,8 @@ struct Others {
 
 // How many threads are not ours.
 Others count_others() {
+  // The kernel's count lies between two loads of ours. If a thread of ours began or ended meanwhile, the upper half
+  // differs, and the answer is "not settled".
   const std::uint64_t before = own.load(std::memory_order_seq_cst);
   const std::uint64_t all = count_threads();
   const std::uint64_t ours = before % kChange;
@@ -77,17 +79,20 @@ TurnsHeld::~TurnsHeld() {
 }
 
 ConsumersTurn::ConsumersTurn() {
+  // Pairs with TurnsHeld: both sides store, then load. Either is_consumer_alone() counts this thread as the consumer's,
+  // or this loop sees the hold.
   forget_own_thread();
   while (turns_held.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
-// Whoever has been joined may still be on its way out.
+// A thread that has been joined may still be on its way out of the kernel.
 bool is_consumer_alone() {
   constexpr int kRounds = 5;
   for (int round = 0;; ++round) {
     const auto [is_system_telling, others] = count_others();
     if (!is_system_telling) return false;
     if (others == 1) return true;
+    // So a program that really has several threads waits once, and not at each registration.
     if (others != 0 && others == known_others.load(std::memory_order_relaxed)) return false;
     if (round == kRounds) {
       known_others.store(others, std::memory_order_relaxed);

@@ -37,6 +37,7 @@ void put(std::byte*& to, T value) {
 void put_option(std::byte*& to, std::uint16_t code, const void* value, std::size_t length) {
   put(to, code);
   put(to, static_cast<std::uint16_t>(length));
+  // memcpy with a null pointer is undefined, even for no bytes: the end of options has no value.
   if (length > 0) std::memcpy(to, value, length);
   std::memset(to + length, 0, padded(length) - length);
   to += padded(length);
@@ -78,6 +79,7 @@ class BlockBuilder {
     put_option(at, code, value, length);
   }
   void add_option(std::uint16_t code, std::string_view text) {
+    // An option's length has 16 bits.
     const std::string_view most = text.substr(0, 60000);
     if (!most.empty()) add_option(code, most.data(), most.size());
   }
@@ -159,6 +161,7 @@ std::size_t packet_size(const PacketHead& head) {
   return kBlockFrame + kPacketFields + padded(head.captured) + size_of_options(head);
 }
 
+// Leaves room for the packet's bytes and returns where they go, so they are copied once.
 std::byte* write_packet(const PacketHead& head, std::byte* to) {
   const auto length = static_cast<std::uint32_t>(packet_size(head));
   put(to, static_cast<std::uint32_t>(BlockType::kPacket));
@@ -182,11 +185,13 @@ std::optional<Block> take_block(std::span<const std::byte>& rest) {
   if (rest.size() < kBlockFrame) return std::nullopt;
   const auto length = load<std::uint32_t>(rest, 4);
   if (length < kBlockFrame || length % 4 != 0 || length > rest.size()) return std::nullopt;
+  // The length stands at both ends of a block; a file that was cut, or is none of these, differs here.
   if (load<std::uint32_t>(rest, length - 4) != length) return std::nullopt;
   Block block;
   block.type = static_cast<BlockType>(load<std::uint32_t>(rest, 0));
   block.whole = rest.first(length);
   block.body = rest.subspan(8, length - kBlockFrame);
+  // Files of the other byte order are not read: this library writes its own order only.
   if (block.type == BlockType::kSection &&
       (block.body.size() < sizeof kByteOrder || load<std::uint32_t>(block.body, 0) != kByteOrder)) {
     return std::nullopt;
@@ -195,6 +200,7 @@ std::optional<Block> take_block(std::span<const std::byte>& rest) {
   return block;
 }
 
+// Files may be cut or damaged: no length is used before it has been compared with what is there.
 std::optional<Packet> read_packet(const Block& block) {
   if (block.type != BlockType::kPacket || block.body.size() < kPacketFields) return std::nullopt;
   Packet packet;

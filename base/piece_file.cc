@@ -35,6 +35,7 @@ PieceFile::PieceFile(const std::string& directory, const char* ending, const cha
     char name[24];
     std::snprintf(name, sizeof name, "/%06u.", number_);
     path_ = directory + name + ending;
+    // O_EXCL: processes of one run share the directory, and each takes the first number that is free.
     file_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file_) return;
     if (errno != EEXIST) break;
@@ -53,6 +54,7 @@ bool PieceFile::write(std::span<const std::byte> piece) {
       if (const char* const loss = std::exchange(loss_, nullptr)) {
         log(LogLevel::kWarning, "%s: %s: %s", loss, path_.c_str(), std::strerror(error));
       }
+      // Cut off the part of the piece that was written, so that the file ends with a whole piece.
       static_cast<void>(!::ftruncate(file_.get(), static_cast<off_t>(written_)));
       errno = error;
       return false;
@@ -68,6 +70,7 @@ void PieceWriter::start(const char* name) {
   ::pthread_setname_np(thread_.native_handle(), name);
 }
 
+// The writer drains the ring once more before it ends.
 void PieceWriter::stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -79,6 +82,7 @@ void PieceWriter::stop() {
 }
 
 void PieceWriter::leave_to_parent() {
+  // In a child made by fork(): the thread that held the mutex, if any, does not exist here.
   new (&mutex_) Mutex<locks::kPieceWriter>;
   is_of_parent_ = true;
 }
@@ -107,6 +111,7 @@ void PieceWriter::await_work() {
     }
     idle_turns_ = 0;
   }
+  // Things gather for 5 ms or until the ring is half full: one write for many events.
   const auto half = half_.prepare();
   if (is_due(Source::Level::kHalf)) {
     half_.cancel();
@@ -133,6 +138,7 @@ void PieceWriter::run() {
     }
     {
       const std::lock_guard lock(mutex_);
+      // Even if drain() failed: flush() must not wait for memory that may never come.
       flushes_done_ = asked;
     }
     flushed_.notify();

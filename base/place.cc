@@ -69,11 +69,13 @@ std::uintptr_t base_at_hand = 0;
 // the lock of place_text().
 void look_up(const link_map& file, std::uintptr_t pc, Found& found) {
   static auto& states = *new std::map<std::uintptr_t, backtrace_state*>();  // asked while the process ends, too
+  // softdat_iterate_files() shows the library only the file at this base.
   base_at_hand = file.l_addr;
   backtrace_state*& state = states[base_at_hand];
   if (state == nullptr) state = backtrace_create_state(nullptr, 0, ignore_error, nullptr);
   if (state == nullptr) return;
   backtrace_pcinfo(state, pc, take_line, ignore_error, &found);
+  // No debugging information: the symbol table still has functions that are not exported, which dladdr() does not find.
   if (found.line.empty()) backtrace_syminfo(state, pc, take_symbol, ignore_error, &found);
 }
 #else
@@ -86,6 +88,7 @@ std::string hex(std::uintptr_t number) {
   return text;
 }
 
+// The best that is known: function and line, else function and offset, else file and offset.
 std::string find_text(std::uintptr_t pc) {
   Dl_info info{};
   link_map* map = nullptr;

@@ -24,6 +24,7 @@ ssize_t without_signals(Write write) {
   sigaddset(&raised, SIGPIPE);
   sigaddset(&raised, SIGXFSZ);
   pthread_sigmask(SIG_BLOCK, &raised, &mask);
+  // A signal that was pending before belongs to the program and must stay.
   sigpending(&pending);
   const ssize_t written = write();
   const int error = errno;

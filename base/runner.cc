@@ -39,6 +39,7 @@ void tell_runner(std::string_view lines) {
   const Uncancelled guard;
   const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return;
+  // Never blocks: a runner that has stopped reading loses lines, and the program goes on.
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&runner()), sizeof(sockaddr_un)) != 0) return;
   while (!lines.empty()) {
     const ssize_t sent = ::send(socket.get(), lines.data(), lines.size(), MSG_NOSIGNAL);

@@ -62,6 +62,8 @@ std::array<std::string, 4> candidates() {
 }
 
 // 0, or an errno that says why the directory cannot be used.
+// Mode 0700 and the owner keep other users from placing sockets or symbolic links there. Checked on the open
+// descriptor, because the path may change meanwhile.
 int refusal_of(int directory, uid_t owner) {
   struct stat found = {};
   if (::fstat(directory, &found) != 0) return errno;
@@ -166,8 +168,8 @@ SocketResult connect_in(const Directory& directory, const std::string& name, int
   return open_at(directory, name, type, ::connect);
 }
 
-// What stands at a name: nothing, a file whose process has died, or a listener. kUnknown: this process lacks the
-// descriptors or the memory to ask.
+// A name is free, or has a file whose process has died, or a listener. kUnknown: this process lacks the descriptors or
+// the memory to ask.
 enum class Occupant { kNone, kStale, kLive, kUnknown };
 
 // One system call decides, because another process may unlink a stale file at any moment. A socket of another type
@@ -194,6 +196,7 @@ Occupant occupant_of(const Directory& directory, const std::string& name) {
 bool unlink_stale(const Directory& directory, const std::string& name, int tries) {
   const Occupant occupant = occupant_of(directory, name);
   if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
+  // Between the first look and the lock another process may have replaced the file by a live listener: look again.
   const DirectoryLock lock(directory.fd.get(), tries);
   if (!lock.is_held()) return false;
   return occupant_of(directory, name) == Occupant::kStale && ::unlinkat(directory.fd.get(), name.c_str(), 0) == 0;
@@ -211,6 +214,8 @@ SocketResult listen_in(const std::string& path, const std::string& name) {
     result.error = directory.error;
     if (!directory.fd) return result;
     result = open_at(directory, name, SOCK_SEQPACKET, ::bind);
+    // Between bind() and listen() others take the file for stale. If one of them unlinks it before fchmodat(), that
+    // call fails, and the name is taken anew.
     if (result.fd && starts_to_listen(directory, name, result.fd.get())) return result;
     if (result.fd) result.error = errno;
     result.fd.reset();
@@ -255,15 +260,18 @@ SocketFile& SocketFile::operator=(SocketFile&& other) noexcept {
 }
 
 SocketFile::~SocketFile() {
+  // A child made by fork() inherits the object, but the file belongs to the parent.
   if (path_.empty() || owner_ != ::getpid()) return;
   const Uncancelled guard;
   struct stat found = {};
+  // The name may belong to another process's file by now.
   if (::lstat(path_.c_str(), &found) != 0 || found.st_dev != device_ || found.st_ino != inode_) return;
   if (::unlink(path_.c_str()) == 0) static_cast<void>(::rmdir(directory_.c_str()));
 }
 
 namespace socket_directory {
 
+// Tries to make the directories, because one that is missing may be impossible to make.
 std::string problem() {
   const Uncancelled guard;
   std::string reasons;
@@ -283,6 +291,7 @@ Listening listen(const std::string& name) {
   Listening result;
   result.error = ENOENT;
   const auto paths = candidates();
+  // Users of different environments may listen in different directories, so a name is taken if it is live in any.
   const bool is_taken = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
     const Directory directory = open_directory(path);
     return directory.fd && occupant_of(directory, name) == Occupant::kLive;
@@ -314,6 +323,8 @@ SocketResult connect(const std::string& name, const SocketUser& user) {
     const Directory directory = open_directory(path, user.uid);
     if (!directory.fd) continue;
     SocketResult found = connect_in(directory, name);
+    // Only these errors prove that nobody listens in this directory. Another error, such as EAGAIN for a full backlog,
+    // is the answer.
     const bool is_nobody = found.error == ENOENT || found.error == ECONNREFUSED || found.error == ENAMETOOLONG;
     if (!is_nobody) return found;
     if (found.error == ECONNREFUSED && unlink_stale(directory, name, 1)) static_cast<void>(::rmdir(path.c_str()));
@@ -321,6 +332,7 @@ SocketResult connect(const std::string& name, const SocketUser& user) {
   return result;
 }
 
+// REQUIRES: `is_wanted` is cheap. Only wanted names cost a connect().
 std::string find_live(const std::function<bool(const std::string&)>& is_wanted) {
   const Uncancelled guard;
   std::string found;
@@ -335,6 +347,7 @@ std::string find_live(const std::function<bool(const std::string&)>& is_wanted) 
   return found;
 }
 
+// True if the name is in no directory any more. Others may be removing it at the same time.
 bool remove_if_stale(const std::string& name) {
   const Uncancelled guard;
   bool is_gone = true;
@@ -353,6 +366,7 @@ void sweep() {
     const Directory directory = open_directory(path);
     if (!directory.fd) continue;
     for_each_entry(directory, [&](const std::string& entry) {
+      // Names of listeners have three dashes at least; other files in the directory are not ours to remove.
       if (std::count(entry.begin(), entry.end(), '-') >= 3) static_cast<void>(unlink_stale(directory, entry, 1));
       return true;
     });

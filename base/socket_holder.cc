@@ -34,6 +34,7 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
+// A descriptor of a socket is a link to "socket:[inode]" (proc(5)).
 bool holds(const std::string& process, const std::string& socket) {
   const std::string descriptors = "/proc/" + process + "/fd";
   const auto names = names_in(descriptors);
@@ -47,6 +48,8 @@ bool holds(const std::string& process, const std::string& socket) {
 std::string holder_of(const std::string& inode) {
   const std::string socket = "socket:[" + inode + ']';
   const std::string self = std::to_string(::getpid());
+  // /proc shows descriptors of this user's processes only; a socket of another user is found in the table, without a
+  // holder.
   if (holds(self, socket)) return "this process";
   for (const std::string& process : names_in("/proc")) {
     if (process.find_first_not_of("0123456789") != std::string::npos || !holds(process, socket)) continue;
@@ -81,6 +84,8 @@ std::optional<std::string> inode_of_tcp_port(const char* table, std::uint16_t po
 }
 
 template <typename Find>
+// Adds to the words of the refused call which process has the port. Costs a walk through /proc, so it is done only for
+// a failure.
 void blame(const Find& find) try {
   Call* const call = current_call();
   if (call == nullptr) return;

@@ -25,6 +25,7 @@ void nap() {
 
 void SpinLock::lock_contended() {
   for (unsigned round = 0;; ++round) {
+    // The load keeps the cache line shared while the lock is held; only a lock that looks free is exchanged.
     if (!is_held_.load(std::memory_order_relaxed) && try_lock()) return;
     if (round < kPauses) {
       pause_processor();

@@ -34,6 +34,7 @@ constinit bool g_is_settled = false;                   // there is one, or there
   if (Timeline* const known = Timeline::active()) known->file().flush();
 }
 
+// Failure is a warning: the program runs without a timeline.
 Timeline* make_timeline() {
   const std::string directory(environment(Variable::kTimeline));
   if (directory.empty()) return nullptr;
@@ -79,6 +80,7 @@ void forget_timeline_in_child() {
 Timeline* Timeline::of_process() {
   [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_timeline_in_child);
   const std::lock_guard lock(g_creation);
+  // Tried once: a directory that cannot be written is reported once, and not for each adapter.
   if (!std::exchange(g_is_settled, true)) process_.store(make_timeline(), std::memory_order_release);
   return active();
 }
@@ -133,6 +135,7 @@ void Timeline::begin_call() {
 void Timeline::call(Name name, std::uint64_t begun, std::uint64_t value, Argument argument) {
   record(file_, [&] {
     const std::uint64_t ended = now();
+    // Both events are added when the call is over, because only then is its length known.
     if (ended - begun < kShortestCall) return;
     const std::uint32_t track = TimelineThread::own().track(file_);
     file_.add({.time = begun, .track = track, .name = name, .type = Type::kBegin});

@@ -10,6 +10,8 @@ namespace {
 using trace::Argument;
 using trace::Name;
 
+// Both sides compute the same number from what both know, so their events meet in one flow without a word on the wire.
+// Never 0, which means no connection.
 std::uint32_t hash_of(const IpAddress& initiator, const IpAddress& responder, std::uint32_t generation) {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto mix = [&](std::uint64_t value) {
@@ -70,6 +72,7 @@ void TimelineEndpoints::established(const IpAddress& own, const IpAddress& peer,
   tell(own, [&](State& state) {
     const IpAddress& initiator = is_initiator ? own : peer;
     const IpAddress& responder = is_initiator ? peer : own;
+    // Counts the connections of this pair of addresses, which both sides have seen in the same order.
     const std::uint32_t generation = connections_[{own, peer}]++;
     state.messages.connect(hash_of(initiator, responder, generation), is_initiator);
     add_event(file_, state.track, Name::kConnected);
@@ -87,6 +90,7 @@ void TimelineEndpoints::wire(const IpAddress& own, Kind kind) {
   });
 }
 
+// The time is the caller's, because the sink that it calls may take long.
 void TimelineEndpoints::place(const IpAddress& own, Kind kind, std::uint64_t bytes, std::uint64_t time) {
   tell(own, [&](State& state) {
     file_.add({.time = time,
@@ -113,6 +117,7 @@ void TimelineEndpoints::complete(Endpoint endpoint, const TimelineMessages::Comp
     State* const state = find(endpoint);
     if (state == nullptr) return;
     const TimelineMessages::Completed done = state->messages.complete(completion);
+    // Direct access: the poster itself placed the bytes, and the peer's adapter saw no message.
     if (done.was_placed_here) add_event(file_, state->track, Name::kPlace, done.flow);
     add_event(file_, state->track, completion.is_success ? Name::kComplete : Name::kCompleteError, done.flow);
   });

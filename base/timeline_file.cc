@@ -66,6 +66,7 @@ void TimelineFile::add(const trace::Event& event) {
   {
     const std::lock_guard lock(writer_.mutex());
     if (writer_.is_of_parent_locked()) return;
+    // A full ring loses the event; a producer never waits for the disk.
     if (head_ - tail_ == room_) {
       ++lost_;
       return;
@@ -74,6 +75,7 @@ void TimelineFile::add(const trace::Event& event) {
     ring_[head_++ % room_] = event;
     is_half_full = head_ - tail_ >= room_ / 2;
   }
+  // Without the lock, so that the woken thread does not wait for it.
   if (was_empty) writer_.wake();
   if (is_half_full) writer_.hurry();
 }
@@ -99,6 +101,7 @@ void TimelineFile::drain(bool) {
   while (next < end) {
     const std::size_t at = next % room_;
     const std::size_t count = std::min({kBatch, room_ - at, static_cast<std::size_t>(end - next)});
+    // Without the lock, because it writes to the file. Only this thread moves tail_, so the events stay.
     const std::size_t lost = encode({ring_.get() + at, count});
     next += count;
     const std::lock_guard lock(writer_.mutex());
@@ -133,6 +136,7 @@ std::size_t TimelineFile::encode(std::span<const trace::Event> events) {
   return events.size();
 }
 
+// Before the events that name them; a reader needs the descriptor first.
 void TimelineFile::encode_tracks(std::string& to) {
   const std::lock_guard lock(writer_.mutex());
   for (; tracks_written_ < tracks_.size(); ++tracks_written_) {
@@ -146,6 +150,7 @@ void TimelineFile::encode_tracks(std::string& to) {
   }
 }
 
+// The losses since they were told last, as an event of their own.
 void TimelineFile::tell_lost(std::string& to) {
   std::uint64_t lost = 0;
   {

@@ -19,6 +19,7 @@ std::size_t index_of(TimelineMessages::Kind kind) {
 }  // namespace
 
 void TimelineMessages::connect(std::uint32_t connection, bool is_initiator) {
+  // Completions of the last connection may still be dequeued; all else begins anew.
   std::deque<Pending> ready = std::move(ready_);
   *this = {};
   connection_ = connection;
@@ -34,6 +35,7 @@ std::uint64_t TimelineMessages::flow_of(bool is_own, Kind kind, std::uint32_t nu
   return std::uint64_t{connection_} << 32 | direction | kind_bits | (number & ((1u << 29) - 1));
 }
 
+// Numbers posts by kind, as the peer numbers messages by kind: neither side needs to be told.
 std::uint64_t TimelineMessages::post(const Post& post) {
   const std::uint64_t flow = flow_of(true, post.kind, posted_[index_of(post.kind)]++);
   if (post.writes_first) ++posted_[index_of(Kind::kWrite)];
@@ -51,6 +53,7 @@ std::uint64_t TimelineMessages::post(const Post& post) {
 // The message of the post that is added next.
 void TimelineMessages::await_message(Kind kind) {
   auto& unsent = unsent_[index_of(kind)];
+  // Numbers of posts that have completed without a message (direct access) are dropped here, so the queue stays short.
   while (!unsent.empty() && unsent.front() < first_send_) unsent.pop_front();
   unsent.push_back(first_send_ + sends_.size());
 }
@@ -127,6 +130,7 @@ TimelineMessages::Pending TimelineMessages::take_completed(const Completion& com
   return taken;
 }
 
+// A cookie may be used again; the oldest completion with it is meant.
 std::uint64_t TimelineMessages::dequeue(std::uint64_t cookie, std::optional<bool> is_receive) {
   const auto is_it = [&](const Pending& pending) {
     return pending.cookie == cookie && (!is_receive || pending.is_receive == *is_receive);

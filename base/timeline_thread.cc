@@ -73,6 +73,7 @@ void TimelineThread::end_pause(TimelineFile& file) {
 }
 
 void TimelineThread::enter() {
+  // Only the outermost call counts; left_ is 0 before the thread's first call.
   if (depth_++ > 0 || left_ == 0) return;
   const std::uint64_t passed = processor_time() - left_;
   const std::uint64_t computed = passed - std::min(passed, cost_of_reading());
@@ -82,6 +83,7 @@ void TimelineThread::enter() {
 void TimelineThread::leave() {
   SOFTDAT_DEBUG_CHECK(depth_ > 0, "each leave() ends one enter()");
   if (--depth_ > 0) return;
+  // Measure now, outside of what the next enter() would count as the program's work.
   static_cast<void>(cost_of_reading());
   left_ = processor_time();
 }

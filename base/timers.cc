@@ -13,6 +13,7 @@ void Timers::set(Timer& timer, Time deadline) {
 void Timers::set_after(Timer& timer, Duration after) {
   timer.cancel_timer();
   timer.after_ = after;
+  // The greatest key: fresh timers stand behind all that run, and take_due() never reaches them.
   timer.deadline_ = kNever;
   timers_.insert(timer);
   may_have_fresh_ = true;
@@ -33,6 +34,7 @@ Timer* Timers::take_due(Time now) {
   return &timer;
 }
 
+// A timer is unlinked before it is called, so it may set itself anew or end.
 std::size_t Timers::run(Time now) {
   start(now);
   std::size_t count = 0;

@@ -79,6 +79,7 @@ std::string_view text_of(Name name) {
   return number < kNames.size() ? kNames[number] : std::string_view();
 }
 
+// Protocol Buffers: seven bits a byte, the lowest first, and the top bit set in all but the last.
 void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to.push_back(static_cast<char>(value | 0x80));
   to.push_back(static_cast<char>(value));
@@ -161,6 +162,7 @@ void Encoder::add(std::string& to, const Event& event) {
   std::string inner;
   put_number(inner, field::kType, static_cast<std::uint64_t>(event.type));
   put_number(inner, field::kTrack, uuid(event.track));
+  // Perfetto ends the innermost slice of the track, so an end needs no name.
   if (event.type != Type::kEnd) put_number(inner, field::kName, static_cast<std::uint64_t>(event.name));
   if (event.argument != Argument::kNone) {
     std::string annotation;

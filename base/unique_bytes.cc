@@ -45,6 +45,8 @@ std::uint64_t seed() {
 
 void fill_with_unique_bytes(std::span<std::uint8_t> bytes) {
   const Uncancelled guard;
+  // Non-blocking: early in boot the kernel's pool may not be ready, and a sandbox may refuse the call. Unique is enough
+  // here; these bytes protect no secret.
   if (::getrandom(bytes.data(), bytes.size(), GRND_NONBLOCK) == static_cast<ssize_t>(bytes.size())) return;
   std::uint64_t state = seed();
   for (std::size_t i = 0; i < bytes.size(); ++i) {

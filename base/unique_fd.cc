@@ -26,8 +26,8 @@ struct Identity {
   ino_t inode;
 };
 
-// What a UniqueFd keeps at each number: a hash of the file's identity; 0 means nothing. The owner of the descriptor
-// writes the word. A child of fork() reads them all while it has one thread.
+// The file that a UniqueFd holds at each number: a hash of the file's identity; 0 means nothing. The owner of the
+// descriptor writes the word. A child of fork() reads them all while it has one thread.
 constinit std::array<std::atomic<std::uint32_t>, kMostNumbers> g_held{};
 // The number of the witness of each number that a ClosedInChild has; 0 means nothing.
 constinit std::array<std::atomic<int>, kMostNumbers> g_witnesses{};
@@ -50,6 +50,7 @@ Identity identify(int fd) {
 
 void note_end(int fd) {
   int end = g_end.load(std::memory_order_relaxed);
+  // Several threads may raise it at once; it only grows.
   while (end <= fd && !g_end.compare_exchange_weak(end, fd + 1, std::memory_order_relaxed)) continue;
 }
 
@@ -74,6 +75,8 @@ bool is_intact_in_child(int fd) {
 void close_in_child() {
   const int end = g_end.load(std::memory_order_relaxed);
   for (int fd = kFirstNumber; fd < end; ++fd) {
+    // A number that a foreign library owns (Asio's) is closed only if our descriptor beside it is still the same file:
+    // then the program has not closed and reused the numbers.
     const int witness = g_witnesses[static_cast<std::size_t>(fd)].exchange(0, std::memory_order_relaxed);
     if (witness != 0 && is_intact_in_child(witness)) ::close(fd);
   }
@@ -100,6 +103,8 @@ int move_above_standard(int fd) {
 
 }  // namespace
 
+// A program that has closed its standard streams gets their numbers from open(); output to them would then go into our
+// files.
 void UniqueFd::adopt(int fd) {
   fd = move_above_standard(fd);
   if (fd < 0) {
@@ -124,6 +129,7 @@ int UniqueFd::release() {
 }
 
 void UniqueFd::close_held() {
+  // The program may have closed our number and got it for a file of its own, which must stay open.
   const bool is_intact_file = is_intact();
   const Held held = std::exchange(held_, {});
   const bool is_ours = forget(held.fd, hash_of({held.device, held.inode}));

@@ -26,7 +26,7 @@ struct Times {
   std::uint64_t told = 0;  // the last number that was printed
 };
 
-// What one process has said. Never destroyed: threads may speak while it ends.
+// The sentences of one process. Never destroyed: threads may speak while it ends.
 struct Speech {
   const pid_t process = ::getpid();
   const Speech* const parents;  // of the process that forked; its lock may be held for ever here
@@ -45,6 +45,7 @@ Speech& begin_speech() {
   if (Speech* const speech = own_speech()) return *speech;
   Speech* current = g_speech.load(std::memory_order_acquire);
   std::unique_ptr<Speech> fresh(new Speech{.parents = current});
+  // Another thread was first: use its speech. In a child the parent's is left as it is.
   if (!g_speech.compare_exchange_strong(current, fresh.get(), std::memory_order_acq_rel)) return *current;
   return *fresh.release();
 }
@@ -80,6 +81,7 @@ void print_counted(const std::string& sentence, std::uint64_t times) {
 
 bool is_told(std::uint64_t times) {
   if (times <= 2) return true;
+  // The first two times, then the tenth, the hundredth and so on.
   while (times % 10 == 0) times /= 10;
   return times == 1;
 }

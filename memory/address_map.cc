@@ -33,6 +33,7 @@ bool is_thread_heap(std::uint64_t block, bool if_unreadable) {
   std::uint64_t words[2] = {};
   const iovec into{.iov_base = words, .iov_len = sizeof words};
   const iovec from{.iov_base = reinterpret_cast<void*>(block), .iov_len = sizeof words};
+  // An unmapped page makes process_vm_readv return short or fail; a load would raise SIGSEGV.
   const auto got = ::syscall(SYS_process_vm_readv, ::getpid(), &into, 1, &from, 1, 0);
   if (got != static_cast<long>(sizeof words)) return if_unreadable;
   const std::uint64_t place = words[0] % kHeapBlock;
@@ -42,6 +43,8 @@ bool is_thread_heap(std::uint64_t block, bool if_unreadable) {
 // Where the main heap begins, once it has been seen; it never moves. Any thread; all store the same.
 std::atomic<std::uint64_t> main_heap{0};
 
+// The kernel names only the main heap "[heap]". Other threads' heaps have no name, so is_thread_heap() looks at their
+// bytes.
 void note_heap(const MapLine& line) {
   if (line.name != "[heap]" || main_heap.load(std::memory_order_relaxed) != 0) return;
   main_heap.store(line.begin, std::memory_order_relaxed);
@@ -83,6 +86,7 @@ class Collector {
     if (line.begin >= end_) return false;
     // From the block on in which the range begins, because the block's begin says what the rest is.
     if (line.end > block_of(begin_)) add(line);
+    // Only the mapping right behind a guard can be a stack: kind_of() compares this end with the next line's begin.
     if (line.rights == "---p" && line.end - line.begin < kHeapBlock) guard_end_ = line.end;
     return true;
   }
@@ -103,6 +107,7 @@ class Collector {
     for (std::uint64_t at = std::max(line.begin, block_of(begin_)); at < end;) {
       const std::uint64_t block = block_of(at);
       const std::uint64_t until = std::min(line.end, block + kHeapBlock);
+      // An unreadable block counts as a heap: it is not moved, so it is reached by messages, which is always correct.
       if (at == block && is_thread_heap(block, true)) heap_ = block;
       const bool is_heap = heap_ == block && block != 0;
       const MappingKind kind = is_heap ? MappingKind::kForeign : MappingKind::kPlain;
@@ -126,6 +131,8 @@ void walk(Collector& collector) {
 
 // Where the kernel answers for single addresses: what begins the block, what lies before the mapping in which the range
 // begins, and the range.
+// Returns false if the kernel has no PROCMAP_QUERY; the caller then reads the whole text. `known` keeps a mapping that
+// covers two of the addresses from being passed twice.
 bool query(std::uint64_t begin, Collector& collector) {
   MapQuery map;
   std::uint64_t known = 0;
@@ -170,6 +177,7 @@ std::uint64_t end_of_mapping(std::uint64_t address) {
   MapQuery map;
   MapLine line;
   if (map.find(address, line) == MapQuery::Answer::kFound) return line.end;
+  // An address that no line covers gets the greatest end, so stand_in() finds every stack above the range.
   std::uint64_t end = ~std::uint64_t{0};
   static_cast<void>(walk_map_lines([&](const MapLine& other) {
     if (address < other.begin || address >= other.end) return true;
@@ -181,6 +189,7 @@ std::uint64_t end_of_mapping(std::uint64_t address) {
 
 bool is_surely_heap(std::uint64_t address) {
   const std::uint64_t begin = main_heap.load(std::memory_order_relaxed);
+  // Fast path for Arena::share: malloc's main heap is refused without asking the kernel for its mappings.
   if (begin != 0 && address >= begin && address < reinterpret_cast<std::uint64_t>(::sbrk(0))) return true;
   return is_thread_heap(block_of(address), false);
 }
@@ -200,6 +209,7 @@ LinesSeen look_through_map() {
     if (is_of_others_at_work(line.name)) seen.has_others_at_work = true;
     return true;
   });
+  // Without /proc nobody can rule out io_uring or pinned pages, so `auto` moves nothing.
   if (!is_told) seen.has_others_at_work = true;
   return seen;
 }

@@ -24,6 +24,7 @@ bool is_sanitized() {
 
 bool is_allocator_known() {
   const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  // Huge pages are not moved (decision 7), and this tunable has malloc ask for them.
   if (tunables != nullptr && std::strstr(tunables, "glibc.malloc.hugetlb") != nullptr) return false;
   // gnu_get_libc_version is nobody's to replace.
   return home_of("malloc") == home_of("gnu_get_libc_version") || is_sanitized();

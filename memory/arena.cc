@@ -57,6 +57,7 @@ std::unique_ptr<Arena> Arena::create(PageMover mover) {
   base::UniqueFd file = create_shared_file(base::kMovedMemory, kArenaBytes);
   if (!file) return nullptr;
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mover)));
+  // Where userfaultfd is missing or forbidden there is no arena, and all memory is reached by messages.
   return arena->mover_.is_able() && arena->map_buffer_.data() != nullptr ? std::move(arena) : nullptr;
 }
 
@@ -80,6 +81,8 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
   if (length == 0 || address + length + kPageBytes < address || is_surely_heap(address)) return std::nullopt;
   const AddressRange pages{.begin = address / kPageBytes * kPageBytes,
                            .end = (address + length + kPageBytes - 1) / kPageBytes * kPageBytes};
+  // A thread that has just begun or is ending makes one look inconclusive. Wait for it without the lock, and look
+  // again.
   Attempt attempt = try_share(pages, when);
   if (attempt.unsettled != 0) {
     const base::Time deadline = base::Clock::now() + kThreadPatience;
@@ -104,10 +107,11 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   if (!can_share_locked(pages, map)) return {};
   const auto parts = parts_to_move_locked(pages, map);
   if (!parts) return {};
+  // Before the move: a move that fails half way leaves pages in the file, which reclaim_locked() must find.
   for (const auto& [range, place] : *parts) moved_.add({place, place + (range.end - range.begin)});
   const CheckedMover::Outcome outcome = mover_.move(*parts, file_.get(), identity_, when);
   moved_.note_moved(outcome.moved);
-  // What failed may have failed for want of memory that is no longer used.
+  // A failed move may have lacked memory that is no longer used.
   if (moved_.moved_since_last_look() >= (outcome.refusal ? 1 : kReclaimAfter)) reclaim_locked();
   if (outcome.refusal) {
     return {.offset = std::nullopt, .refusal = *outcome.refusal, .unsettled = outcome.unsettled};
@@ -115,6 +119,8 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   return {.offset = offset};
 }
 
+// True if the range is mapped without a gap, and each part is plain memory or a view at its own place in the file.
+// Pages that were taken from a stopped peer are refused until that peer's hold is over (LentPages).
 bool Arena::can_share_locked(const AddressRange& range, const std::vector<Mapping>& map) {
   base::require_lock(locks::kArena);
   const auto offset = windows_.offset_of(range);
@@ -152,7 +158,7 @@ std::byte* Arena::second_view(std::uint64_t offset, std::uint64_t length) {
   return second_views_.map(file_.get(), offset) ? second_views_.find(offset, length) : nullptr;
 }
 
-// Those of the consumer's memory, wherever it has moved them.
+// The views of the consumer's memory, wherever it has moved them.
 template <typename Act>
 bool Arena::for_each_view_locked(const Act& act) const {
   base::require_lock(locks::kArena);
@@ -166,6 +172,7 @@ void Arena::reclaim_locked() {
   base::require_lock(locks::kArena);
   std::vector<FileRange> views;
   if (!for_each_view_locked([&views](const Mapping& view) { views.push_back(range_of(view)); })) return;
+  // Pages of the file that no view shows any more were unmapped by the consumer.
   for (const FileRange& unused : moved_.keep_only(std::move(views))) punch(file_.get(), unused);
 }
 
@@ -238,9 +245,9 @@ void Arena::after_fork_in_parent() {
 // order of their addresses; each is looked at once, because where memory is short it may stay as it was.
 void Arena::after_fork_in_child() {
   base::require_lock(locks::kArena);
-  mover_ = CheckedMover();  // first, because its descriptor may be the one that the walk needs
-  std::array<Mapping, 64> views;
-  std::uint64_t done = 0;  // up to this address
+  mover_ = CheckedMover();        // first, because its descriptor may be the one that the walk needs
+  std::array<Mapping, 64> views;  // on the stack, because malloc's memory may be among what is replaced
+  std::uint64_t done = 0;         // up to this address
   bool are_all_seen = true;
   for (std::size_t count = views.size(); file_ && count == views.size();) {
     count = 0;
@@ -258,6 +265,7 @@ void Arena::after_fork_in_child() {
   }
   fork_copies_.forget();
   moved_.clear();
+  // The file belongs to the parent's memory. Arena::of_process makes a new one for the child.
   file_.reset();
   lent_.unlock();
   mutex_.unlock();

@@ -45,6 +45,7 @@ void put_back(const Part& part, int file, const FileIdentity& identity) {
   for (const Mapping& view : read_address_map(part.range.begin, part.range.end, identity)) {
     const std::uint64_t begin = std::max(view.begin, part.range.begin);
     const std::uint64_t end = std::min(view.end, part.range.end);
+    // The consumer may have unmapped or moved pages since; its new mapping must stay as it is.
     if (begin >= end || !shows(view, part)) continue;
     if (!return_pages({begin, end, view.protection, view.file_offset + (begin - view.begin)}, file)) {
       base::log(base::LogLevel::kError, "no memory to undo a registration under sleeping threads; they may sleep on");
@@ -60,6 +61,7 @@ bool put_back_under_sleepers(std::span<const Part> parts, int file, const FileId
   const auto has_sleepers = [&](const Part& part) { return threads.sleep_in(part.range.begin, part.range.end); };
   if (std::ranges::none_of(parts, has_sleepers)) return false;
   for (const Part& part : parts) put_back(part, file, identity);
+  // Both lists are woken: sleepers of the first look may lie on either page, and more may have come since.
   const OtherThreads now(OtherThreads::Look::kFutexes);
   for (const auto& [range, offset] : parts) {
     wake_sleepers(threads, range.begin, range.end, file, offset);
@@ -77,6 +79,7 @@ CheckedMover::Outcome CheckedMover::move(std::span<const Part> parts, int file, 
   Outcome outcome;
   if (parts.empty()) return outcome;
   survey_.refresh();
+  // Setting `auto` (decision 7): io_uring, asynchronous I/O and pinned pages may be about to store into the old pages.
   if (when == MoveWhen::kHarmless && survey_.has_others_at_work()) {
     outcome.refusal = Refusal::kOthersAtWork;
     return outcome;
@@ -100,6 +103,7 @@ bool CheckedMover::has_unseen_stacks() {
 void CheckedMover::move_parts(std::span<const Part> parts, int file, MoveWhen when, Outcome& outcome) {
   for (const Part& part : parts) {
     outcome.refusal = survey_.has_room() ? move_part(part, file, when) : Refusal::kNotMovable;
+    // Parts that have moved stay in the file, where they work as before; only the registration goes by messages.
     if (outcome.refusal) return;
     outcome.moved += part.range.end - part.range.begin;
   }

@@ -13,8 +13,10 @@ std::optional<std::uint64_t> FileWindows::offset_of(const AddressRange& range) {
   base::check(range.begin < range.end && range.begin % kPageBytes == 0, "a place is asked for whole pages", range.begin,
               range.end);
   const std::uint64_t base = range.begin / kWindowBytes * kWindowBytes;
+  // A range over the end of its 64 GiB block has no place: two windows need not be neighbours in the file.
   if (range.end - base > kWindowBytes) return std::nullopt;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
+    // 0 means free, hence the 1. A window is never given back: its block of addresses keeps it for the arena's life.
     if (runs_[i] == 0) runs_[i] = base + 1;
     if (runs_[i] == base + 1) return i * kWindowBytes + (range.begin - base);
   }

@@ -82,6 +82,7 @@ void ForkCopies::replace(const Mapping& view, int file) const {
     const auto& [range, bytes] = copies_[i];
     const std::uint64_t from = std::max(range.begin, view.file_offset);
     const std::uint64_t until = std::min(range.end, end);
+    // The view may have been cut since the plan was made, so only the part common to copy and view moves.
     if (bytes == nullptr || from >= until) continue;
     ::syscall(SYS_mremap, bytes + (from - range.begin), until - from, until - from, MREMAP_MAYMOVE | MREMAP_FIXED,
               view.begin + (from - view.file_offset));

@@ -27,6 +27,8 @@ Followers& followers() {
 
 std::atomic<unsigned> generation{0};  // stored by the child alone, before it has threads
 
+// Takes kFollowers and both locks of each arena; resume_parent() or resume_child() gives them back. In between no other
+// thread can move pages or list an arena, so the child inherits a consistent plan.
 void prepare() {
   followers().mutex.lock();
   for (Arena* arena : followers().arenas) arena->before_fork();
@@ -43,8 +45,9 @@ void resume_child() {
   followers().mutex.unlock();
 }
 
-// As the library is loaded, before anybody else of ours asks for the same: what is asked for first runs last before a
-// fork and first after it. A handler that stored something in the child before us would store it in the parent.
+// Runs when the library is loaded, before its other parts register handlers: the first handlers to be registered run
+// last before a fork and first after it. A handler that stored something in the child before this one would store it in
+// the parent's memory.
 [[gnu::constructor(101)]] void begin_to_follow() {
   static_cast<void>(::pthread_atfork(prepare, resume_parent, resume_child));
 }

@@ -30,7 +30,7 @@ void LentPages::remove_all(Lender& lender) {
   std::erase_if(lent_, [&lender](const auto& entry) { return entry.first.first == &lender; });
 }
 
-// What has been taken back stays in the list: peers may hold others of its pages.
+// A range that was taken back stays in the list: peers may hold others of its pages.
 std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements) {
   const std::lock_guard lock(mutex_);
   std::vector<Retirement> fresh;
@@ -50,6 +50,7 @@ std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements
   return pages;
 }
 
+// A hold that several revocations find is retired once for the same pages.
 bool LentPages::is_done_locked(const Retirement& retirement) const {
   base::require_lock(locks::kLentPages);
   return std::ranges::any_of(retired_, [&](const Retirement& known) {
@@ -70,6 +71,7 @@ void LentPages::release() {
 
 void LentPages::release_locked() {
   base::require_lock(locks::kLentPages);
+  // A hold is over when the peer has let go or died. Only then may its pages be lent again.
   std::erase_if(retired_, [](const Retirement& retired) { return retired.hold.is_over(); });
 }
 

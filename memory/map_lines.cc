@@ -66,7 +66,7 @@ base::UniqueFd open_map() {
   return base::UniqueFd(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
 }
 
-// What newer headers call procmap_query.
+// The kernel's struct procmap_query, which older headers lack.
 struct Query {
   std::uint64_t size;
   std::uint64_t flags;
@@ -116,10 +116,12 @@ bool walk_map_lines(const MapBuffer& buffer, const std::function<bool(const MapL
     const ssize_t got = ::read(maps.get(), data + held, MapBuffer::kSize - held);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0;
+    // A read may end within a line; its beginning stays in the buffer for the next read.
     held += static_cast<std::size_t>(got);
     std::string_view text(data, held);
     for (std::size_t length; (length = text.find('\n')) != std::string_view::npos;) {
       MapLine line;
+      // A line in an unknown form is skipped.
       if (parse(text.substr(0, length), line) && !on_line(line)) return true;
       text.remove_prefix(length + 1);
     }
@@ -146,6 +148,8 @@ MapQuery::Answer MapQuery::find(std::uint64_t address, MapLine& out) {
     if (::ioctl(maps_.get(), kQuery, &query) != 0) return Answer::kUnable;
     query.name_size = 2;
   } else if (query.end == 0) {
+    // A failed call leaves `end` 0; ENOENT says that no mapping lies at or behind the address, other errors that the
+    // kernel (before Linux 6.11) does not know the request.
     return errno == ENOENT ? Answer::kNone : Answer::kUnable;
   }
   rights_[0] = (query.rights & kReadable) != 0 ? 'r' : '-';

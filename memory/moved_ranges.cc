@@ -11,6 +11,7 @@ namespace softdat::memory {
 
 void MovedRanges::add(const FileRange& range) {
   base::require_lock(locks::kArena);
+  // The entries never touch each other: unite with the one before and with all behind that the range reaches.
   auto at = ranges_.try_emplace(range.begin, range.end).first;
   at->second = std::max(at->second, range.end);
   if (at != ranges_.begin() && std::prev(at)->second >= at->first) {
@@ -26,6 +27,8 @@ void MovedRanges::add(const FileRange& range) {
                       at->second);
 }
 
+// Splits each entry into the parts that a view shows, which are kept, and the rest, which is returned to be freed. One
+// pass over both sorted lists; views may overlap.
 std::vector<FileRange> MovedRanges::keep_only(std::vector<FileRange> views) {
   base::require_lock(locks::kArena);
   moved_since_ = 0;

@@ -38,7 +38,7 @@ constexpr int kLockPi2 = 13;
 
 enum class Text : std::uint8_t { kRead, kGone, kRefused };
 
-// What /proc says of one of our threads, as far as it fits.
+// Reads a file of /proc about one of our threads, as far as it fits.
 Text read_of_thread(int thread, const char* name, std::array<char, 512>& buffer, std::string_view& text) {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/%s", thread, name);
@@ -169,6 +169,7 @@ void OtherThreads::list_threads() {
     for (long at = 0; at < got;) {
       const char* const entry = buffer.data() + at;
       std::uint16_t size = 0;
+      // linux_dirent64: d_reclen at offset 16, d_name at 19.
       std::memcpy(&size, entry + 16, sizeof size);
       const std::string_view name(entry + 19);
       int id = 0;
@@ -183,6 +184,7 @@ void OtherThreads::list_threads() {
 
 void OtherThreads::look_at(int thread) {
   std::uint64_t stack = 0;
+  // A thread that cannot be read and has not ended makes the answer incomplete, and then nothing moves.
   if (!note_sleep(thread, stack)) {
     if (age_of(thread) != Age::kEnded) is_complete_ = false;
     return;
@@ -233,6 +235,7 @@ void OtherThreads::note_call(const std::uint64_t (&call)[7]) {
   constexpr int kWaits[] = {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_LOCK_PI, kLockPi2, FUTEX_WAIT_REQUEUE_PI};
   if (std::ranges::find(kWaits, operation) == std::end(kWaits)) return;
   futexes_.push_back(call[1]);
+  // Its sleeper may have been requeued to the second futex.
   if (operation == FUTEX_WAIT_REQUEUE_PI) futexes_.push_back(call[5]);
 }
 
@@ -241,6 +244,7 @@ void OtherThreads::note_vector(std::uint64_t waiters, std::uint64_t count) {
   for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
     Waiter waiter;
     const auto* const from = reinterpret_cast<const std::byte*>(waiters + i * sizeof waiter);
+    // The list is the other thread's memory, which it may unmap meanwhile.
     if (!base::copy_in(reinterpret_cast<std::byte*>(&waiter), from, sizeof waiter)) return;
     if (!is_private(waiter.flags)) futexes_.push_back(waiter.address);
   }
@@ -255,6 +259,7 @@ bool OtherThreads::stand_in(std::uint64_t begin, std::uint64_t end, std::uint64_
     const std::uint64_t note = thread.control + static_cast<std::uint64_t>(processor_note_distance());
     const std::uint64_t first = std::min(thread.control, note) / kPage * kPage;
     const bool holds_control = begin < thread.control + control_block_bytes() && first < end;
+    // Stacks grow down from the control block, and their lower end is unknown: refuse all below it in the same mapping.
     const bool is_below = !thread.is_main && lies(thread.control, begin, mapping_end);
     return holds_control || is_below || lies(thread.stack, begin, mapping_end);
   });
@@ -288,6 +293,8 @@ void wake_sleepers(const OtherThreads& threads, std::uint64_t begin, std::uint64
     if (futex < begin || futex >= end) continue;
     ::syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
     const std::uint64_t page = offset + (futex - begin) / kPage * kPage;
+    // A shared futex in a file is found by file and page, so a wake at any view of that page reaches sleepers that fell
+    // asleep while the file was mapped at `futex`.
     const long view = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, page);
     if (view == -1) continue;
     const std::uint64_t twin = static_cast<std::uint64_t>(view) + (futex - begin) % kPage;

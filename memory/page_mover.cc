@@ -118,6 +118,8 @@ MoveResult PageMover::move_piece(std::uint64_t begin, std::uint64_t length, int 
   bool is_moved = false;
   {
     const AllSignalsBlocked blocked;
+    // Without privileges a system call that stores into a protected page fails with EFAULT. `auto` moves only if no
+    // other thread can make one: agents are held back, and the count is taken while they are.
     std::optional<base::TurnsHeld> held;
     if (when == MoveWhen::kHarmless && !holds_system_calls_) {
       held.emplace();
@@ -154,6 +156,8 @@ bool PageMover::swap_backing(std::uint64_t begin, std::uint64_t length, int file
   base::check(static_cast<bool>(faults_), "pages move under a userfaultfd");
   const uffdio_range range = {.start = begin, .len = length};
   uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+  // Order matters: writers are stopped, then the bytes are copied, then the file takes the pages' place. Mapping over
+  // the range also ends its registration with the userfaultfd, so only sleeping writers remain to be woken.
   const bool is_moved = ::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &protection) == 0 &&
                         copy_to_file(begin, length, file, offset) && map_over(begin, length, file, offset);
   if (is_moved) {
@@ -170,6 +174,8 @@ bool PageMover::swap_backing(std::uint64_t begin, std::uint64_t length, int file
 // A move is over in some 30 us, if its thread has a processor.
 MoveWatch::MoveWatch() : seen_(moves_ended.load(std::memory_order_seq_cst)) {}
 
+// Pairs with the counts in move_piece(), all sequentially consistent: a move that made a system call fail was counted
+// as begun before the call returned.
 bool MoveWatch::was_disturbed() {
   const std::uint64_t begun = moves_begun.load(std::memory_order_seq_cst);
   if (begun == seen_) return false;

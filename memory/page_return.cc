@@ -27,6 +27,7 @@ bool return_pages(const SharedPages& pages, int file) {
   const std::uint64_t length = pages.end - pages.begin;
   const long got = ::syscall(SYS_mmap, pages.begin, length, kReadWrite, MAP_PRIVATE | MAP_FIXED, file, pages.offset);
   if (got != static_cast<long>(pages.begin)) return false;
+  // False: no memory for the copies. Pages that were not copied still show what the peer stores into the file.
   const bool is_copied = ::syscall(SYS_madvise, pages.begin, length, kPopulateToWrite) == 0;
   // In one piece mremap() could grow the mapping over what lies next in the file.
   ::syscall(SYS_madvise, pages.end - kPage, kPage, MADV_RANDOM);

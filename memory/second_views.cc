@@ -21,7 +21,10 @@ bool SecondViews::map(int file, std::uint64_t offset) try {
   const std::uint64_t length = std::min(kWindowBytes + kMostAtOnce, kArenaBytes - begin);
   auto view = std::make_unique<SparseView>(file, begin, length, SparseView::Rights::kReadWrite);
   if (!*view) return false;
+  // A child must not share stores with its parent (decision 7, "Fork").
   view->keep_from_children();
+  // Pairs with the load in find(), which takes no lock. Each view reaches kMostAtOnce beyond its window, so a range
+  // that crosses the end of the window needs one view only.
   views_[window].store(view.release(), std::memory_order_release);
   return true;
 } catch (const std::bad_alloc&) {

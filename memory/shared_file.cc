@@ -45,6 +45,7 @@ base::UniqueFd create_shared_file(const char* name, std::uint64_t bytes) {
   if (!is_file_size_allowed(bytes)) return {};
   base::UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return {};
+  // Peers check these seals before they map: a file that shrank would raise SIGBUS at their next access.
   if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return {};
   return file;
 }

@@ -42,6 +42,7 @@ bool SparseView::open_piece(std::uint64_t piece) {
   if (::mprotect(view_.data() + begin, length, protection_of(rights_)) != 0) return false;
   opened_.fetch_add(1, std::memory_order_relaxed);
   g_opened.fetch_add(1, std::memory_order_relaxed);
+  // After mprotect: a thread that sees the bit (is_open) may touch the piece at once.
   open_[piece / kWordBits].fetch_or(std::uint64_t{1} << piece % kWordBits, std::memory_order_release);
   return true;
 }

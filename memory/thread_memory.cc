@@ -12,7 +12,7 @@
 namespace softdat::memory {
 namespace {
 
-// Of a stack, both ways from here.
+// Bytes around the present stack frame that count as stack, both ways.
 constexpr std::uint64_t kMargin = std::uint64_t{64} << 10;
 // More than the C library's control block takes, the kernel's part of it included.
 constexpr std::uint64_t kMostControlBytes = 4096;
@@ -45,6 +45,7 @@ std::uint64_t control_block_bytes() {
 
 bool is_in_use_by_threads(std::uint64_t begin, std::uint64_t end) {
   const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  // The moving thread itself stores there: the C library into errno, the kernel into the control block.
   const auto error = reinterpret_cast<std::uint64_t>(&errno);
   if (touches(begin, end, here - kMargin, here + kMargin)) return true;
   if (touches(begin, end, error, error + sizeof errno)) return true;

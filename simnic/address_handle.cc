@@ -15,6 +15,7 @@ AddressHandle::AddressHandle(Engine& engine, std::shared_ptr<DatagramLink> link)
       link_(std::move(link)) {}
 
 AddressHandle::~AddressHandle() {
+  // The last reference to a link closes its channel, which needs the baton.
   const Engine::Hold hold(engine_);
   link_.reset();
 }

@@ -27,6 +27,7 @@ void BatonWork::forget(Task& task) {
   forgo_next_turn(task);
 }
 
+// Acks that waited for a message to ride on: they leave in this section.
 void BatonWork::promote_with_baton() {
   base::require_lock(locks::kBaton);
   while (!due_later_.empty()) {
@@ -43,6 +44,7 @@ std::size_t BatonWork::run_timers(base::Time now) {
   return timers_.run(now);
 }
 
+// Unlinked before it runs: a task may make itself due again.
 void BatonWork::run_due_with_baton() {
   base::require_lock(locks::kBaton);
   while (!due_now_.empty()) {
@@ -55,6 +57,7 @@ void BatonWork::run_due_with_baton() {
 bool BatonWork::finish_with_baton() {
   base::require_lock(locks::kBaton);
   bool has_run = false;
+  // A task may make others due, and posters may ring meanwhile: go on until both lists are empty.
   for (; !due_now_.empty() || !doorbells_.is_empty(); has_run = true) {
     run_due_with_baton();
     if (!doorbells_.is_empty()) doorbells_.drain();
@@ -63,6 +66,7 @@ bool BatonWork::finish_with_baton() {
     baton_.stay();
     empty_graveyard();
   }
+  // Published before the baton is given away; EngineThread::wait_for_work() reads it. Only a change is stored.
   const auto next = timers_.next().time_since_epoch().count();
   if (next != next_deadline_.load(std::memory_order_relaxed)) next_deadline_.store(next, std::memory_order_seq_cst);
   is_calm_.store(timers_.empty() && due_later_.empty(), std::memory_order_relaxed);
@@ -76,6 +80,8 @@ void BatonWork::empty_graveyard() {
 
 bool BatonWork::serve_late_ringers() {
   bool has_run = false;
+  // After the baton was given away. If the try fails, another thread holds the baton or waits for it, and looks at the
+  // list when it leaves (decision 3).
   while (!doorbells_.is_empty() && baton_.try_take()) {
     finish_with_baton();
     baton_.leave();

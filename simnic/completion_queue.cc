@@ -50,11 +50,14 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
 }
 
 void CompletionQueue::arm(bool solicited_only) {
+  // The caller then polls once more. Pairs with push(), which stores a completion and then looks at armed_: either the
+  // poll finds it, or fire() sends the upcall.
   armed_.store(solicited_only ? Armed::kSolicited : Armed::kAny, std::memory_order_seq_cst);
 }
 
 void CompletionQueue::lose_one() {
   lost_.fetch_add(1, std::memory_order_relaxed);
+  // One upcall for each overflow; resize() begins anew.
   if (!has_overflowed_.exchange(true)) engine_.upcalls().post_counted(this, OverflowUpcall{&sink_});
 }
 
@@ -67,6 +70,7 @@ void CompletionQueue::wake_all() {
 
 [[gnu::noinline]] bool CompletionQueue::lose(const hca::Completion& completion) {
   lose_one();
+  // A lost completion will never be polled, so its receive no longer counts against the shared queue.
   accounts_.settle(completion.srq_account);
   return false;
 }
@@ -74,8 +78,10 @@ void CompletionQueue::wake_all() {
 [[gnu::noinline]] void CompletionQueue::fire(const hca::Completion& completion) {
   Armed armed = armed_.load(std::memory_order_seq_cst);
   if (armed == Armed::kOff) return;
+  // An error counts as solicited, as in InfiniBand: a program that sleeps must hear of it.
   const bool is_solicited = completion.solicited || completion.status != hca::CompletionStatus::kSuccess;
   if (armed == Armed::kSolicited && !is_solicited) return;
+  // One notification for each arm(): of several producers the one that disarms posts it.
   if (armed_.compare_exchange_strong(armed, Armed::kOff, std::memory_order_seq_cst)) {
     engine_.upcalls().post_coalesced(this, CompletionUpcall{&sink_});
   }

@@ -53,6 +53,7 @@ CompletionRing::CompletionRing(std::size_t capacity)
 }
 
 void CompletionRing::close() {
+  // No claim succeeds any more: the bit makes every position look too far from the head.
   const std::uint64_t end = Word(header_->tail).fetch_or(kClosedBit, std::memory_order_seq_cst) & ~kClosedBit;
   // The last claims may not have been made good yet.
   for (std::uint64_t position = Word(header_->head).load(std::memory_order_acquire); position != end; ++position) {
@@ -71,12 +72,14 @@ void CompletionRing::refill(std::span<const hca::Completion> completions) {
   Word(header_->tail).store((position + completions.size()) | kClosedBit, std::memory_order_seq_cst);
   for (const hca::Completion& completion : completions) {
     write(cell(position), completion);
+    // Pairs with the consumer's load of the number: the cell's words are whole when it matches.
     Word(cell(position).number).store(position + 1, std::memory_order_release);
     ++position;
   }
   open();
 }
 
+// Only a copy: pop() drops it if another consumer has moved the head.
 inline std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
   std::size_t count = 0;
   for (; count < out.size(); ++count, ++position) {
@@ -97,6 +100,7 @@ std::size_t CompletionRing::pop(std::span<hca::Completion> out) {
       if (now == position || out.empty()) return 0;
       position = now;
     } else if (head.compare_exchange_weak(position, position + count, std::memory_order_acq_rel)) {
+      // The copies count only if no other consumer moved the head meanwhile.
       return count;
     }
   }

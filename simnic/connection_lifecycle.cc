@@ -28,6 +28,8 @@ bool ConnectionLifecycle::advance(QueuePairEvent event) {
   base::require_lock(locks::kBaton);
   const auto next = next_state(state(), event);
   if (!next) return false;
+  // Pairs with the posters' loads: a post that pushes after this store looks at the new state and rings
+  // (QueuePair::post_recv).
   queue_pair_.state.store(*next, std::memory_order_seq_cst);
   return true;
 }
@@ -35,6 +37,7 @@ bool ConnectionLifecycle::advance(QueuePairEvent event) {
 transport::Offer ConnectionLifecycle::make_offer(std::span<const std::byte> private_data) {
   transport::Offer offer;
   offer.address = queue_pair_.nic.address;
+  // The features of this build. The connection has what both offers have; a foreign TCP peer sends none of these bits.
   offer.features = transport::kNotes | transport::kImmediates | transport::kAtomics | transport::kVoids |
                    transport::kWords | transport::kRidingAcks;
   offer.ird = queue_pair_.limits.ird;
@@ -44,6 +47,7 @@ transport::Offer ConnectionLifecycle::make_offer(std::span<const std::byte> priv
   return offer;
 }
 
+// In the consumer's thread. Its sink hears the outcome from the engine.
 hca::Outcome ConnectionLifecycle::connect(const hca::ConnectParameters& parameters) {
   const transport::Address& remote = parameters.remote;
   if (!is_single_host(remote)) return hca::fail(hca::Error::kBadAddress);
@@ -54,6 +58,7 @@ hca::Outcome ConnectionLifecycle::connect(const hca::ConnectParameters& paramete
   const bool may_connect = !queue_pair_.recvs.is_retired() && next_state(state(), QueuePairEvent::kConnect);
   if (!may_connect) return hca::fail(hca::Error::kInvalidState);
   try {
+    // Now, where want of memory can be answered: the upcalls of this connection never allocate later.
     upcalls_.reserve();
     transport::Offer request = make_offer(parameters.private_data);
     request.service_id = parameters.service_id;
@@ -103,6 +108,7 @@ hca::Outcome ConnectionLifecycle::accept_with_baton(transport::InboundRequest& r
   advance(QueuePairEvent::kAccept);
   *remote_.lock() = asked.address;
   failure_.note_peer(asked.address);
+  // The peer has gone between its request and this answer.
   if (path_.channel() == nullptr) end(QueuePairEvent::kClose, {}, ConnectionEventType::kAcceptFailed);
   return hca::Done{};
 }
@@ -123,14 +129,17 @@ void ConnectionLifecycle::on_established(const transport::Offer& peer) {
   // A foreign peer of MPA revision 1 does not say how many reads it takes.
   const bool is_unsaid = peer.features == 0 && peer.ird == 0 && peer.ord == 0;
   const std::uint32_t ord = queue_pair_.limits.ord;
+  // RFC 6581: no more reads outstanding than the peer answers.
   path_.begin(is_unsaid ? ord : std::min(ord, peer.ird), queue_pair_.nic.rnr);
   failure_.begin();
   cancel_timer();
   attempt_.reset();
+  // Before the state becomes kConnected: the first post may go directly.
   queue_pair_.sends.begin_direct(std::static_pointer_cast<direct::Peer>(channel.peer_resources()), peer,
                                  path_.requester().may_read());
   if (!advance(QueuePairEvent::kEstablish)) return;
   upcalls_.post(std::move(news));
+  // Receives may have been posted, and limits set, before there was a connection.
   if (queue_pair_.recvs.limits().is_set()) engine_.run_at_end(*this);
 }
 
@@ -140,6 +149,7 @@ void ConnectionLifecycle::on_refused(transport::Refusal reason, std::span<const 
   const bool is_busy = reason == transport::Refusal::kBusy;
   failure_.note_answer(is_busy);
   const bool may_serve_later = is_busy || reason == transport::Refusal::kNoListener;
+  // Grace: the peer's program may be about to listen (docs/decisions/0012-connect-grace.md).
   if (may_serve_later && asks_again_later()) return;
   switch (attempt_->last_word(reason)) {
     case transport::Refusal::kByConsumer:
@@ -153,6 +163,7 @@ void ConnectionLifecycle::on_refused(transport::Refusal reason, std::span<const 
   }
 }
 
+// False: the grace is over. The refused channel is closed first, because each try makes a new one.
 bool ConnectionLifecycle::asks_again_later() {
   base::require_lock(locks::kBaton);
   const auto next = attempt_->next_try(engine_.now());
@@ -168,6 +179,7 @@ void ConnectionLifecycle::on_timer() {
   base::require_lock(locks::kBaton);
   const MessagePath::Entry entry(path_);
   if (path_.is_open()) return failure_.tell_lack(queue_pair_.recvs.shared() != nullptr);
+  // A channel that is not open yet: the peer has not answered within the consumer's timeout.
   if (path_.channel() != nullptr) return end(QueuePairEvent::kExpire, {}, ConnectionEventType::kTimedOut);
   try {
     if (engine_.now() < attempt_->deadline()) return ask();
@@ -187,6 +199,8 @@ hca::Outcome ConnectionLifecycle::disconnect(bool graceful) {
       break;
     case hca::DisconnectStep::kDrain:
       advance(QueuePairEvent::kDrain);
+      // DAT's graceful disconnect: requests posted so far complete, and the peer's reads that have come are answered.
+      // is_drained() tells when.
       path_.requester().stop_at_posted();
       reads_to_answer_ = path_.responder().reads().taken_in();
       engine_.run_at_end(*this);
@@ -237,14 +251,18 @@ void ConnectionLifecycle::on_closed(CloseReason reason, const transport::Termina
 
 void ConnectionLifecycle::end(QueuePairEvent event, const Fault& blame, ConnectionEventType news,
                               std::span<const std::byte> private_data, std::optional<std::uint64_t> culprit) {
+  // Closing a channel may reach a cancellation point; a thread must not end with the baton held.
   engine_.stay();
   const CloseMode mode = close_mode_of(event);
   if (!advance(event)) return;
   cancel_timer();
   attempt_.reset();
+  // Before the completions are flushed: no poster may still write into the peer's memory when the consumer hears of the
+  // end.
   queue_pair_.sends.end_direct();
   failure_.tell_end({event, blame, news, culprit});
   path_.close(mode);
+  // After the state: posts that come later are refused or flushed by the engine, so none is forgotten.
   path_.flush(blame, culprit);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
   hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};
@@ -260,6 +278,7 @@ CloseMode ConnectionLifecycle::close_mode_of(QueuePairEvent event) {
   return mode == CloseMode::kOrderly && event == QueuePairEvent::kCut ? CloseMode::kPrompt : mode;
 }
 
+// For a queue pair that is destroyed: as a cut, but nobody is told.
 void ConnectionLifecycle::abandon() {
   base::require_lock(locks::kBaton);
   cancel_timer();

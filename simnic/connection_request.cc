@@ -25,15 +25,18 @@ hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::
   if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(engine_);
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);
+  // A peer that offers datagrams can be answered by a datagram queue pair only, and the other way round.
   auto* const datagram_qp = dynamic_cast<DatagramQueuePair*>(&qp);
   if (is_datagram() != (datagram_qp != nullptr)) return hca::fail(hca::Error::kInvalidArgument);
   const hca::Outcome outcome = datagram_qp != nullptr ? datagram_qp->accept_with_baton(*inbound_, private_data)
                                                       : static_cast<QueuePair&>(qp).connection().accept_with_baton(
                                                             *inbound_, service_id_, private_data);
+  // A failed accept leaves the request as it was; the consumer may answer again.
   if (outcome) inbound_.reset();
   return outcome;
 }
 
+// Out of memory the request stays: the consumer may try again.
 hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) {
   if (private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(engine_);
@@ -47,6 +50,8 @@ hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) 
   return hca::Done{};
 }
 
+// Passes the request to the listener of another id in this adapter. The baton keeps that listener from ending
+// meanwhile.
 hca::Outcome ConnectionRequest::hand_off(std::uint64_t service_id) {
   const Engine::Hold hold(engine_);
   if (!inbound_) return hca::fail(hca::Error::kInvalidState);

@@ -36,6 +36,7 @@ void store_identifier(std::byte* to, const transport::Address& address) {
 
 }  // namespace
 
+// docs/WIRE.md, "Datagrams", has the layout.
 std::array<std::byte, kDatagramHeadSize> encode_datagram_head(const DatagramHead& head) {
   std::array<std::byte, kDatagramHeadSize> bytes{};
   store_be(bytes.data(), head.to);
@@ -53,6 +54,7 @@ std::optional<DatagramHead> decode_datagram_head(std::span<const std::byte> mess
                           .from_ipv4 = load_be<std::uint32_t>(&message[8]),
                           .length = length & ~kSolicited,
                           .is_solicited = (length & kSolicited) != 0};
+  // The peer may be any program: believe no length but that of the message itself.
   if (head.length != message.size() - kDatagramHeadSize || head.length > kMaxDatagram) return std::nullopt;
   return head;
 }
@@ -61,6 +63,7 @@ std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramH
                                                                  const transport::Address& sender,
                                                                  const transport::Address& own) {
   std::array<std::byte, hca::kDatagramPrefix> bytes{};
+  // As InfiniBand's global route header: IP version 6, next header 0x1b (the InfiniBand transport).
   bytes[kAtVersion] = std::byte{0x60};
   store_be(bytes.data() + kAtPayloadLength, base::narrow<std::uint16_t>(head.length));
   bytes[kAtNextHeader] = std::byte{0x1b};
@@ -70,6 +73,8 @@ std::array<std::byte, hca::kDatagramPrefix> make_datagram_prefix(const DatagramH
   return bytes;
 }
 
+// Datagrams have no reads, so IRD and ORD, which every MPA frame of revision 2 carries, hold the number (docs/WIRE.md,
+// "Datagrams").
 void set_queue_pair_number(transport::Offer& offer, std::uint32_t number) {
   offer.ird = number & kNumberMask;
   offer.ord = number >> kNumberBits & kNumberMask;

@@ -18,6 +18,7 @@ DatagramLink& DatagramExchanges::make_link(DatagramLinkSink& on_end) {
   std::erase_if(links_, [](const auto& link) { return link->is_over(); });
   auto link = std::make_shared<DatagramLink>(engine_, datagrams_, on_end);
   links_.reserve(links_.size() + 1);
+  // The upcalls are reserved now, one for the outcome and one for the end of the queue pair: telling never allocates.
   if (!has_place_for_end_) {
     engine_.upcalls().reserve(1);
     has_place_for_end_ = true;
@@ -35,6 +36,7 @@ void DatagramExchanges::drop_newest_link() {
   --promised_;
 }
 
+// Throws std::bad_alloc, and then the exchange has not begun.
 void DatagramExchanges::connect(std::unique_ptr<ConnectAttempt> attempt, DatagramLinkSink& on_end) {
   base::require_lock(locks::kBaton);
   DatagramLink& link = make_link(on_end);
@@ -58,6 +60,7 @@ void DatagramExchanges::accept(transport::InboundRequest& request, const transpo
   }
 }
 
+// Out of memory, an exchange that succeeded counts as failed: without its address handle the peer cannot be named.
 hca::DatagramEvent DatagramExchanges::describe_end(DatagramLink& link, ConnectionEventType type,
                                                    std::span<const std::byte> private_data) const {
   hca::DatagramEvent event{.type = type, .is_passive = link.is_passive()};
@@ -82,6 +85,7 @@ void DatagramExchanges::tell(hca::DatagramEvent event) {
 
 void DatagramExchanges::release() {
   base::require_lock(locks::kBaton);
+  // A link may outlive its exchange, because address handles hold it.
   for (const auto& link : links_) link->forget_sink();
   links_.clear();
   engine_.upcalls().release(std::exchange(promised_, 0));

@@ -33,6 +33,7 @@ void DatagramLink::connect(std::unique_ptr<ConnectAttempt> attempt) {
   engine_.timers().set(*this, attempt_->deadline());
 }
 
+// The private data is kept, because the consumer is told of it when the link is established.
 bool DatagramLink::accept(transport::InboundRequest& request, const transport::Offer& reply) {
   base::require_lock(locks::kBaton);
   is_passive_ = true;
@@ -45,6 +46,7 @@ bool DatagramLink::accept(transport::InboundRequest& request, const transport::O
 
 void DatagramLink::send(std::vector<std::byte> datagram) try {
   base::require_lock(locks::kBaton);
+  // Datagrams get lost: a peer that takes nothing must not make us keep more.
   if (is_over() || waiting_.size() >= kMostWaiting) return;
   waiting_.push_back(std::move(datagram));
   engine_.run_at_end(*this);
@@ -61,6 +63,7 @@ void DatagramLink::run_with_baton() {
                                      .length = base::narrow<std::uint32_t>(waiting_.front().size())};
     has_sent = true;
     is_blocked_ = channel_->send(message, this) != transport::SendResult::kDone;
+    // A datagram that the channel has in part comes again as the same message.
     if (!is_blocked_) waiting_.pop_front();
   }
   if (has_sent && channel_) channel_->flush();
@@ -85,6 +88,7 @@ Placement DatagramLink::place(const transport::Arrival& arrival, transport::Slic
 
 void DatagramLink::on_message(const transport::Message& message) {
   base::require_lock(locks::kBaton);
+  // place() has discarded such a message, so arriving_ does not hold it.
   if (message.opcode != Opcode::kSend || message.length > arriving_.size()) return;
   const std::span<const std::byte> bytes = std::span(arriving_).first(message.length);
   if (const auto head = decode_datagram_head(bytes)) datagrams_.route(*head, remote_, bytes.subspan(kDatagramHeadSize));
@@ -98,6 +102,7 @@ void DatagramLink::on_writable() {
 
 void DatagramLink::on_established(const transport::Offer& peer) {
   base::require_lock(locks::kBaton);
+  // The peer accepted with a queue pair of another kind.
   if ((channel_->features() & transport::kDatagrams) == 0) {
     close();
     return conclude(ConnectionEventType::kNonPeerRejected);
@@ -137,6 +142,7 @@ void DatagramLink::on_closed(transport::CloseReason, const transport::TerminateC
   conclude(is_passive_ ? ConnectionEventType::kAcceptFailed : ConnectionEventType::kUnreachable);
 }
 
+// As ConnectionLifecycle::asks_again_later(): within the grace the peer's program may begin to listen.
 bool DatagramLink::asks_again_later() {
   base::require_lock(locks::kBaton);
   const auto next = attempt_->next_try(engine_.now());
@@ -146,6 +152,7 @@ bool DatagramLink::asks_again_later() {
   return true;
 }
 
+// Each try asks the carrier anew, with the deadline of the whole attempt.
 void DatagramLink::ask_again() try {
   base::require_lock(locks::kBaton);
   if (engine_.now() >= attempt_->deadline()) {
@@ -170,6 +177,7 @@ void DatagramLink::conclude(ConnectionEventType type, std::span<const std::byte>
   base::require_lock(locks::kBaton);
   cancel_timer();
   if (std::exchange(is_concluded_, true) || sink_ == nullptr) return;
+  // False: the exchange has failed, or there was no memory for the peer's address handle, so nobody can use the link.
   if (!sink_->on_exchanged(*this, type, private_data)) close();
 }
 
@@ -184,10 +192,11 @@ void DatagramLink::close() {
 void DatagramLink::drop_channel() {
   base::require_lock(locks::kBaton);
   if (!channel_) return;
-  // What is half in the channel cannot be finished without its bytes, which die with us.
+  // A datagram that is half in the channel cannot be finished: its bytes die with this link.
   const bool is_clean = !is_blocked_ && waiting_.empty();
   waiting_.clear();
   channel_->close(is_clean ? transport::CloseMode::kPrompt : transport::CloseMode::kAbrupt);
+  // A call of the channel may be on the stack; it is destroyed at the end of the section.
   engine_.bury(std::move(channel_));
 }
 

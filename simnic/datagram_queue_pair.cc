@@ -55,6 +55,8 @@ DatagramQueuePair::DatagramQueuePair(const DatagramNicView& nic, const hca::Queu
   }
 }
 
+// First out of reach of the switch and the engine, with the baton; then wait for a sink call that is running, without
+// it.
 DatagramQueuePair::~DatagramQueuePair() {
   {
     const Engine::Hold hold(nic_.engine);
@@ -73,6 +75,7 @@ hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
   const hca::Outcome outcome = receives_.post(request);
   if (!outcome) return outcome;
   const bool is_alarming = receives_.is_alarming();
+  // Both looks follow the push: enter_error() changes the state first and flushes then, so either side sees the other.
   if (state() == QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
   return outcome;
 }
@@ -94,6 +97,7 @@ hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& reques
   return outcome;
 }
 
+// Rung by a post or a limit. An unsent datagram never waits here: DatagramLink queues it.
 void DatagramQueuePair::run_with_baton() {
   base::require_lock(locks::kBaton);
   nic_.engine.stay();
@@ -103,6 +107,7 @@ void DatagramQueuePair::run_with_baton() {
     nic_.engine.upcalls().post_counted(this, RecvLimitUpcall{sink_});
   if (receives_.exceeds_hard_limit() && state() == QueuePairState::kConnected)
     enter_error(ConnectionEventType::kBroken);
+  // A completion that found no room breaks the queue pair, as it breaks a connection: the consumer could not know.
   const bool is_send_lost = sends_.take_loss();
   const bool is_receive_lost = receives_.take_loss();
   if (is_send_lost || is_receive_lost) enter_error(ConnectionEventType::kBroken);
@@ -126,6 +131,7 @@ hca::QueuePairCounts DatagramQueuePair::counts() const {
   return result;
 }
 
+// Exchanges addresses with a queue pair of the peer. One queue pair may have many exchanges under way.
 hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters) try {
   if (!is_single_host(parameters.remote)) return hca::fail(hca::Error::kBadAddress);
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
@@ -159,6 +165,7 @@ bool DatagramQueuePair::on_exchanged(DatagramLink& link, ConnectionEventType typ
                                      std::span<const std::byte> private_data) {
   hca::DatagramEvent event = exchanges_.describe_end(link, type, private_data);
   const bool is_established = event.type == ConnectionEventType::kEstablished;
+  // The first peer makes the queue pair connected; more may follow.
   if (is_established && state() == QueuePairState::kIdle) {
     state_.store(QueuePairState::kConnected, std::memory_order_seq_cst);
   }
@@ -189,6 +196,7 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
 
 hca::Outcome DatagramQueuePair::reset() {
   const Engine::Hold hold(nic_.engine);
+  // No poster is between its look at the state and its push.
   const std::scoped_lock lock(sends_.posting_lock(), receives_.posting_lock());
   if (state() == QueuePairState::kConnected) return hca::fail(hca::Error::kInvalidState);
   sends_.flush();

@@ -35,6 +35,7 @@ DatagramReceiveQueue::DatagramReceiveQueue(const hca::QueuePairConfig& config, c
       queue_(limits.recv_wr, limits.recv_sge),
       feed_(recv_feed_of(config)) {}
 
+// Under the posting lock alone. The queue pair then decides whether to ring.
 hca::Outcome DatagramReceiveQueue::post(const hca::RecvRequest& request) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::lock_guard lock(mutex_);
@@ -69,6 +70,8 @@ bool DatagramReceiveQueue::has_receive(Task& queue_pair) {
 bool DatagramReceiveQueue::deliver(const DatagramHead& head, std::span<const std::byte> prefix,
                                    std::span<const std::byte> data, Task& queue_pair) {
   base::require_lock(locks::kBaton);
+  // No receive, or one that is too short: the datagram is dropped without a word, as InfiniBand's unreliable datagrams
+  // are.
   if (!has_receive(queue_pair)) return true;
   const std::uint64_t number = queue_.completed();
   const std::uint32_t length = hca::kDatagramPrefix + head.length;
@@ -78,12 +81,14 @@ bool DatagramReceiveQueue::deliver(const DatagramHead& head, std::span<const std
   const bool is_ours =
       resolve(memory_, segments, hca::kLocalWrite, 0, prefix.size(), front) == AccessError::kNone &&
       resolve(memory_, segments, hca::kLocalWrite, prefix.size(), head.length, rest) == AccessError::kNone;
+  // The prefix of 40 bytes comes first in the receive, then the data (docs/WIRE.md, "Datagrams").
   const bool is_placed = is_ours && scatter(prefix, front) && scatter(data, rest);
   complete_oldest(is_placed ? CompletionStatus::kSuccess : CompletionStatus::kLocalProtection, is_placed ? length : 0,
                   head.is_solicited);
   return !feed_.has_lost();
 }
 
+// A completion that finds no room is lost; the feed notes it, and the queue pair breaks (take_loss).
 void DatagramReceiveQueue::complete_oldest(CompletionStatus status, std::uint32_t length, bool is_solicited) {
   base::require_lock(locks::kBaton);
   const RecvEntry entry = queue_.pop();
@@ -108,6 +113,7 @@ void DatagramReceiveQueue::flush() {
 
 void DatagramReceiveQueue::discard() {
   base::require_lock(locks::kBaton);
+  // A receive of a shared queue is charged to its account until its completion has been polled, so it must complete.
   if (shared_ != nullptr) return flush();
   while (!queue_.is_empty()) queue_.pop();
 }

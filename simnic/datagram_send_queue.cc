@@ -25,6 +25,7 @@ bool resize(std::vector<std::byte>& bytes, std::size_t size) try {
   return false;
 }
 
+// False: the consumer's memory faults, or the list was too short.
 bool gather(const transport::SliceList& slices, std::span<std::byte> bytes) {
   for (const transport::Slice& slice : slices.slices()) {
     const std::size_t part = std::min(slice.length, bytes.size());
@@ -54,6 +55,7 @@ hca::Outcome DatagramSendQueue::post(const hca::DatagramRequest& request) {
                     .flags = request.flags,
                     .length = base::narrow<std::uint32_t>(length),
                     .segment_count = base::narrow<std::uint16_t>(request.local.size())};
+  // Only the push needs the posting lock; the checks above read the key slots, which need none.
   const std::lock_guard lock(mutex_);
   if (queue_.is_full()) return hca::fail(hca::Error::kLimitReached);
   queue_.push(entry, request.local);
@@ -80,6 +82,7 @@ CompletionStatus DatagramSendQueue::transmit(const Entry& entry, std::uint64_t n
   transport::SliceList slices;
   const AccessError fault = resolve(memory_, queue_.segments(number), kLocalRead, 0, entry.length, slices);
   if (fault != AccessError::kNone) return CompletionStatus::kLocalProtection;
+  // By number, because the address handle and its link may have gone since the post.
   DatagramLink* const link = datagrams.find_link(entry.link);
   std::vector<std::byte> datagram;
   if (link == nullptr || !resize(datagram, kDatagramHeadSize + entry.length)) return CompletionStatus::kSuccess;
@@ -93,6 +96,7 @@ CompletionStatus DatagramSendQueue::transmit(const Entry& entry, std::uint64_t n
   return CompletionStatus::kSuccess;
 }
 
+// A failure always completes, an unsignaled success never.
 void DatagramSendQueue::complete_oldest(CompletionStatus status) {
   base::require_lock(locks::kBaton);
   const Entry entry = queue_.pop();

@@ -28,6 +28,7 @@ DatagramLink* DatagramSwitch::find_link(std::uint64_t number) const {
   return found == links_.end() ? nullptr : found->second;
 }
 
+// A datagram for a number that no queue pair has is dropped.
 void DatagramSwitch::route(const DatagramHead& head, const transport::Address& sender,
                            std::span<const std::byte> data) {
   const auto found = queue_pairs_.find(head.to);

@@ -4,6 +4,7 @@
 namespace softdat::simnic {
 
 void DoorbellList::ring(Task& task) {
+  // A task is in the list once. Its link belongs to the ringer that set the flag.
   if (task.is_rung_.exchange(true, std::memory_order_seq_cst)) return;
   Task* head = head_.load(std::memory_order_relaxed);
   do {
@@ -12,6 +13,7 @@ void DoorbellList::ring(Task& task) {
 }
 
 void DoorbellList::drain() {
+  // The list is newest first; turned round, so that queue pairs are served in the order of their rings.
   Task* newest = head_.exchange(nullptr, std::memory_order_seq_cst);
   Task* oldest = nullptr;
   while (newest != nullptr) {
@@ -21,6 +23,7 @@ void DoorbellList::drain() {
     newest = next;
   }
   while (oldest != nullptr) {
+    // Read before the flag is cleared, after which a ringer may overwrite it.
     Task* next = oldest->next_rung_;
     // An exchange, not a store: it synchronizes with a ringer that found the task already rung, so that
     // run_with_baton() sees what that ringer posted.

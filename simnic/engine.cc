@@ -26,6 +26,7 @@ Engine::Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive)
 }
 
 Engine::~Engine() {
+  // The thread first: it uses everything else.
   thread_.reset();
   base::check(!is_held(), "nobody uses a dying engine");
   empty_graveyard();
@@ -52,6 +53,7 @@ bool Engine::progress(const void* queue) {
   const std::size_t done = carrier_->look();
   leader_.note_kernel_look(done == kTakesTurn);
   if (done == kTakesTurn) return turn_in_poll(poll);
+  // Acks wait for a message to ride on until a poll finds nothing (decision 3).
   const bool is_ack_due = has_put_off() && (done == 0 || poll_haste() == Haste::kEager);
   if (is_ack_due) promote_with_baton();
   if (done > 0) clock_.note_done();
@@ -90,9 +92,11 @@ inline void Engine::end_poll(End end) {
   return tell_news() || polled.done > 0;
 }
 
-// The same, and takes a completion of `queue`.
+// As progress_with_baton(), and takes a completion of `queue`.
 bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
+  // Another queue's polls ask the kernel, or another thread has the baton: what has come is taken in for all queues.
   if (leader_.may_pass(&queue) || !try_take()) return tell_news() && queue.take(out);
+  // The first completion for this queue goes straight to `out`, without a way through the ring.
   queue.claim(out);
   const Polled polled = poll_with_baton();
   const bool is_taken = queue.end_claim();
@@ -130,10 +134,12 @@ std::size_t Engine::turn_with_baton(base::Time now, Haste haste) {
   base::require_lock(locks::kBaton);
   clock_.advance(now);
   if (drive_ == Drive::kThread) guard_renewal_.renew(clock_.last_turn());
-  // What was put off has waited long enough, whatever this turn brings.
+  // Acks that were put off have waited long enough, whatever this turn brings.
   if (has_put_off()) promote_with_baton();
   std::size_t done = count_due();
+  // Before the timers, so that an answer that came in time beats its timeout.
   const std::size_t moved = carrier_->turn(clock_.last_turn());
+  // The carrier has failed: the program has closed its descriptors, say. The device's sinks hear of it once.
   if (moved > 0 && carrier_->has_failed()) [[unlikely]]
     failure_watch_.tell();
   done += moved + run_timers(clock_.last_turn());
@@ -146,6 +152,7 @@ void Engine::let_go() {
   finish_with_baton();
   leave();
   if (!thread_) return;
+  // A caller of let_go() may hold locks that the sink wants, so the engine thread delivers (decision 3).
   if (upcalls_.has_news()) thread_->kick();
   thread_->note_deadline();
 }
@@ -160,6 +167,8 @@ void Engine::ring(Task& task) {
     let_go();
     return;
   }
+  // The holder looks at the list after it has given the baton away. A second try closes the gap in which it had looked
+  // already.
   ring_holder(task);
   if (!try_take()) return;
   let_go();
@@ -168,10 +177,12 @@ void Engine::ring(Task& task) {
 base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
   if (!thread_) return count.wait_cancellably(ticket, deadline);
   const base::Time start = base::Clock::now();
+  // A short spin first: waking from the futex costs more than many answers take.
   const base::Time end = std::min(deadline, base::deadline_after(start, spin_.get()));
   while (!count.is_notified(ticket) && base::Clock::now() < end) {
     if (!progress()) base::pause_processor();
   }
+  // From here on nobody polls, so the engine thread must stop standing aside and wait for packets.
   if (!count.is_notified(ticket)) thread_->hand_over();
   const base::WakeReason reason = count.wait_cancellably(ticket, deadline);
   if (reason == base::WakeReason::kNotified) spin_.learn(base::Clock::now() - start);

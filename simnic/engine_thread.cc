@@ -27,6 +27,7 @@ EngineThread::EngineThread(Engine& engine) : engine_(engine) {
 }
 
 EngineThread::~EngineThread() {
+  // Stored before the kick, and read after it.
   is_ending_.store(true, std::memory_order_seq_cst);
   kick();
   thread_.join();
@@ -70,12 +71,15 @@ bool EngineThread::wait_for_work() {
   mode_.store(Mode::kWaiting, std::memory_order_seq_cst);
   const base::Time deadline = engine_.next_deadline();
   waiting_until_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
+  // A kick that came before the mode was stored did not interrupt the carrier; it is seen here.
   const bool was_kicked = take_kick();
   if (!was_kicked) engine_.carrier_->wait(deadline);
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
+  // Consumers polled all the while: they take in what comes, and packets need not wake this thread.
   return !was_kicked && polls() - before >= kBusyPolls;
 }
 
+// While consumers poll. Looks now and then whether they still do, and takes over when they stop (simnic/rest_plan.h).
 void EngineThread::stand_aside() {
   mode_.store(Mode::kStandingAside, std::memory_order_seq_cst);
   RestPlan::Next next = RestPlan::Next::kRest;
@@ -102,10 +106,13 @@ RestPlan::Next EngineThread::sleep() {
   if (take_kick()) return RestPlan::Next::kTakeOver;
   const base::Time now = base::Clock::now();
   const bool is_silent = polls() + engine_.activity_.posts() == calls;
+  // The program computed for most of the sleep without a call of ours: it may watch registered memory for a peer's
+  // write, so a message that comes late must be found soon (decision 31).
   has_watched_ = is_silent && processor_time() - used > (now - begun) / 2;
   return plan_.after_sleep(now, polls(), has_watched_);
 }
 
+// Store, then load the mode; the thread stores the mode and then takes the kick. So either is seen by the other.
 void EngineThread::kick() {
   kicked_.store(true, std::memory_order_seq_cst);
   switch (mode_.load(std::memory_order_seq_cst)) {
@@ -122,9 +129,11 @@ void EngineThread::hand_over() {
   if (mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside) kick();
 }
 
+// Called by pollers: a thread that waits in the carrier would be woken by each of their packets, so it is sent aside.
 void EngineThread::end_wait_of_polled() {
   if (polls() - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
   const std::uint64_t wait = waits_.load(std::memory_order_relaxed);
+  // Once for each wait: an interrupt is a system call.
   if (interrupted_wait_.exchange(wait, std::memory_order_relaxed) == wait) return;
   engine_.carrier_->interrupt();
 }
@@ -132,6 +141,7 @@ void EngineThread::end_wait_of_polled() {
 void EngineThread::note_deadline() {
   if (mode_.load(std::memory_order_seq_cst) != Mode::kWaiting) return;
   const auto next = engine_.next_deadline().time_since_epoch().count();
+  // Pairs with wait_for_work(): both sides store their own word and then load the other's.
   if (next < waiting_until_.load(std::memory_order_seq_cst)) kick();
 }
 

@@ -48,6 +48,7 @@ Rule rule_of(const transport::TerminateCode& code) {
 
 }  // namespace
 
+// A new connection, or a reset: nothing of the last one may be told of this one.
 void FailureReport::begin() {
   peer_words_.clear();
   is_told_ = has_lost_completion_ = is_lack_watched_ = false;
@@ -64,6 +65,7 @@ void FailureReport::note_words(std::uint64_t bytes) try {
 
 void FailureReport::describe_request(std::uint64_t number, Failure& failure) const {
   const auto& queue = path_.requester().queue();
+  // The slot may hold another request by now.
   if (number < queue.completed() || number >= queue.posted()) return;
   const SendEntry& entry = queue.at(number);
   failure.actor = Actor::kOurRequest;
@@ -112,6 +114,7 @@ Failure FailureReport::refused_by_peer(const Fault& blame) {
   return failure;
 }
 
+// The end came from the channel. The responder's note, if there is one, is nearest to the cause.
 Failure FailureReport::closed(const End& end) {
   if (end.news == ConnectionEventType::kDisconnected) return flushed();
   if (const auto noted = path_.responder().failure().take()) return std::move(*noted);
@@ -171,6 +174,8 @@ Failure FailureReport::ended(const End& end) {
 // Returns the text for the peer.
 std::string FailureReport::report(Failure failure) try {
   if (sink_ == nullptr) return {};
+  // With the baton held: the sink only writes down and formats, and must not call the device (docs/THREADS.md,
+  // "Sinks").
   if (const auto* const channel = path_.channel()) failure.carrier = channel->carrier_name();
   failure.remote = peer_;
   failure.service_id = service_id_;
@@ -187,6 +192,7 @@ void FailureReport::send_words(std::string_view words) {
       value |= std::uint64_t{static_cast<unsigned char>(words[at + i])} << (8 * i);
     }
     const transport::Message note{.opcode = transport::Opcode::kNote, .note = NoteKind::kWords, .note_value = value};
+    // A full channel cuts the sentence: words must never hold up the Terminate behind them.
     if (path_.channel()->send(note, nullptr) != transport::SendResult::kDone) return;
   }
 }
@@ -199,6 +205,7 @@ void FailureReport::tell_end(const End& end) {
 
 // Peers on this host are of this user (decision 14); over TCP the peer may be a stranger, so there the words are sent
 // only if they are wanted here too.
+// Before the Terminate, so that the peer has the words when it sees the end.
 void FailureReport::tell_objection() {
   if (std::exchange(is_told_, true)) return;
   const std::string words = report(own(*path_.outgoing().objection(), path_.requester().queue().completed()));
@@ -219,6 +226,7 @@ bool FailureReport::watch_for_receive() {
   return base::are_words_wanted() && !std::exchange(is_lack_watched_, true);
 }
 
+// A message of the peer has waited for a receive for long: say so on both sides, once.
 void FailureReport::tell_lack(bool is_shared) {
   const Responder& responder = path_.responder();
   if (!std::exchange(is_lack_watched_, false) || !responder.is_waiting_for_receive()) return;

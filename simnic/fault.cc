@@ -10,6 +10,8 @@ constexpr std::uint8_t kTagged = 1;                  // DDP's error type
 
 }  // namespace
 
+// A write is refused by DDP (RFC 5041 section 8.2, tagged buffer errors), which has no code for a missing right: that
+// one is RDMAP's.
 transport::TerminateCode write_refusal(AccessError fault) {
   switch (fault) {
     case AccessError::kNone:
@@ -27,6 +29,7 @@ transport::TerminateCode write_refusal(AccessError fault) {
   return kLocalCatastrophe;
 }
 
+// A read is refused by RDMAP (RFC 5040 section 4.8, remote protection error).
 transport::TerminateCode read_refusal(AccessError fault) {
   switch (fault) {
     case AccessError::kNone:
@@ -44,6 +47,8 @@ transport::TerminateCode read_refusal(AccessError fault) {
   return kLocalCatastrophe;
 }
 
+// The status with which a request completes that the peer refused. A local error of the peer is no request's fault: all
+// are flushed.
 hca::CompletionStatus status_of(const transport::TerminateCode& code) {
   if (code.layer == kRdmap && code.type == kLocal) return hca::CompletionStatus::kFlushed;
   if (code.layer == kRdmap && code.type == kProtection) return hca::CompletionStatus::kRemoteAccess;
@@ -58,6 +63,7 @@ bool concerns_read(const transport::TerminateCode& code) {
   return code.layer == kRdmap && code != kCannotInvalidate;
 }
 
+// The answer to a post. A range that wraps counts as out of range there.
 hca::Error error_of(AccessError fault) {
   switch (fault) {
     case AccessError::kNone:

@@ -30,9 +30,12 @@ std::optional<Fault> IncomingReads::take_in(const transport::Message& request) {
   if (is_atomic) {
     const auto found = carry_out(request, operation);
     if (!found) return found.reason();
+    // Carried out when it arrives; the response waits behind earlier reads (docs/WIRE.md, "Immediate data and
+    // atomics").
     original = found.value();
   } else {
     const AccessError fault =
+        // The key is checked now, so that a wrong one is reported at once, and again when the response is sent.
         memory_.check(request.source_stag, request.source_offset, request.length, hca::kRemoteRead);
     if (fault != AccessError::kNone) {
       failure_.note_access(operation, request.source_stag, request.source_offset, request.length, hca::kRemoteRead);
@@ -57,6 +60,7 @@ base::Result<std::uint64_t, Fault> IncomingReads::carry_out(const transport::Mes
   AccessError fault =
       memory_.locate(request.source_stag, request.source_offset, kSizeOfAtomic, hca::kRemoteAtomic, target);
   if (fault == AccessError::kNone) {
+    // An atomic instruction needs an aligned word. The error is that of docs/WIRE.md, "Breaches".
     if (reinterpret_cast<std::uintptr_t>(target) % kSizeOfAtomic != 0) {
       hca::Failure* const noted = failure_.note(operation, hca::Rule::kMisaligned);
       if (noted != nullptr) noted->address = request.source_offset;
@@ -86,6 +90,7 @@ AccessError IncomingReads::check_payload() const {
 bool IncomingReads::gather(std::uint64_t offset, std::size_t length, transport::SliceList& out) {
   const Read& read = reads_.front();
   std::byte* from = nullptr;
+  // Looked up for each piece: the key may be revoked while the response is half sent.
   const AccessError fault = memory_.locate(read.source_stag, read.source_offset, read.length, hca::kRemoteRead, from);
   return fault == AccessError::kNone && out.add(from + offset, length);
 }

@@ -41,6 +41,7 @@ void KeyHistory::note_place_locked(std::uint32_t index) {
   }
 }
 
+// The slot keeps the fields of its last key until it is used again.
 void KeyHistory::describe_locked(std::uint32_t index, hca::RegionFacts& region) const {
   base::require_lock(locks::kMemoryKeys);
   const KeySlot& slot = slots_.used(index);
@@ -53,7 +54,7 @@ void KeyHistory::describe_locked(std::uint32_t index, hca::RegionFacts& region) 
             .registered = place == places_.end() ? nullptr : place->second};
 }
 
-// Of a key that is not open.
+// REQUIRES: the key is not open.
 Rule KeyHistory::history_locked(std::uint32_t key, hca::RegionFacts& region) const {
   base::require_lock(locks::kMemoryKeys);
   const std::uint32_t index = index_of_key(key);
@@ -72,7 +73,7 @@ Rule KeyHistory::history_locked(std::uint32_t key, hca::RegionFacts& region) con
     if (slot.key.load(std::memory_order_relaxed) != 0) describe_locked(index, region);
     return Rule::kKeyNeverIssued;
   }
-  // Of what stood there before the slot was used again nothing is known but that it ended.
+  // The slot has been used again, so of the earlier key only its end is known.
   if (asked != issued) return Rule::kKeyFreed;
   describe_locked(index, region);
   return slot.reserved.load(std::memory_order_relaxed) == key ? Rule::kKeyNotOpen : rule_of(slot.end);
@@ -109,6 +110,7 @@ void KeyHistory::find_successor_locked(hca::Failure& to) const {
   }
 }
 
+// Only after a failure, so a walk over all keys is fast enough.
 void KeyHistory::explain_locked(Rule fault, hca::Failure& to) const {
   base::require_lock(locks::kMemoryKeys);
   if (to.key == 0 && find_rightless_locked(to)) return;

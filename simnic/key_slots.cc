@@ -20,15 +20,19 @@ std::optional<std::uint32_t> KeySlots::take_locked() {
   const auto index = take_index_locked();
   if (!index) return std::nullopt;
   size_.fetch_add(1, std::memory_order_relaxed);
+  // The tag wraps after 256 lives of a slot. Index 0 is not used, so no key is 0.
   return (*index << kKeyTagBits) | ++used(*index).tag;
 }
 
 std::optional<std::uint32_t> KeySlots::take_index_locked() {
   base::require_lock(locks::kMemoryKeys);
   const bool has_fresh = fresh_ < kSlots;
+  // A freed slot rests for long, so a key that is used after its end is refused and not mistaken for a later one
+  // (decision 13).
   if (resting_ > kRestingSlots || (!has_fresh && resting_ > 0)) return take_oldest_locked();
   if (!has_fresh) return std::nullopt;
   auto& chunk = chunks_[fresh_ / kChunkSize];
+  // Pairs with the lookups, which take no lock.
   if (chunk.load(std::memory_order_relaxed) == nullptr) chunk.store(new Chunk, std::memory_order_release);
   used(fresh_).tag = first_tag(fresh_);
   return fresh_++;
@@ -42,6 +46,7 @@ std::uint32_t KeySlots::take_oldest_locked() {
   return index;
 }
 
+// To the end of the queue of resting slots, which is linked through the slots themselves: no allocation.
 void KeySlots::give_back_locked(std::uint32_t index) {
   base::require_lock(locks::kMemoryKeys);
   size_.fetch_sub(1, std::memory_order_relaxed);

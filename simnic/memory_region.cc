@@ -12,6 +12,8 @@ MemoryRegion::~MemoryRegion() {
     const Engine::Hold hold(engine_);
     if (is_revoked_) return;
     table_.remove(key_);
+    // Order: remove the key, wait for posters that hold a lane, withdraw the key from peers' sight, and wait for pins
+    // without the baton (docs/THREADS.md, "The baton").
     engine_.await_posters();
     withdraw_with_baton();
   }
@@ -22,6 +24,7 @@ hca::Outcome MemoryRegion::revoke() {
   {
     const Engine::Hold hold(engine_);
     if (is_revoked_) return hca::Done{};
+    // A window is bound over the region. DAT refuses to free the LMR then (DAT_INVALID_STATE).
     if (!table_.remove_unused(key_)) return hca::fail(hca::Error::kInvalidState);
     is_revoked_ = true;
     engine_.await_posters();

@@ -51,6 +51,7 @@ inline AccessError MemoryTable::check_slot(const KeySlot* slot, std::uint64_t ad
   if (const AccessError fault = check_bounds(*slot, address, length); fault != AccessError::kNone) return fault;
   if ((slot->access.load(std::memory_order_relaxed) & rights) != rights) return AccessError::kMissingRight;
   const std::uint32_t region = slot->region.load(std::memory_order_relaxed);
+  // A window ends with its region, even if its own key was never removed.
   if (region != 0 && slots_.find_live(region) == nullptr) [[unlikely]]
     return AccessError::kBadKey;
   return AccessError::kNone;
@@ -69,6 +70,7 @@ std::optional<std::uint32_t> MemoryTable::insert(const MemoryGrant& grant) {
   slot.domain.store(grant.domain, std::memory_order_relaxed);
   slot.is_window = false;
   history_.note_place_locked(index_of_key(*key));
+  // Last: a reader that matches the key (acquire) sees the whole slot.
   slot.key.store(*key, std::memory_order_release);
   return key;
 }
@@ -79,6 +81,7 @@ void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   slot.end = end;
   // Sequentially consistent: a thread that pinned before it checked the key is waited for (simnic/direct/home.h).
   slot.key.store(0, std::memory_order_seq_cst);
+  // Remembered lookups (RegionCache, ResolvedSegment) count only while this number stands.
   removals_.fetch_add(1, std::memory_order_release);
   slot.reserved.store(0, std::memory_order_relaxed);
   // A region that has gone, windows or not, counts none any more.
@@ -88,6 +91,7 @@ void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   slots_.give_back_locked(index);
 }
 
+// The key is open, or only reserved.
 void MemoryTable::remove(std::uint32_t key, KeyEnd end) {
   const std::uint32_t index = index_of_key(key);
   const std::lock_guard lock(mutex_);
@@ -98,6 +102,7 @@ void MemoryTable::remove(std::uint32_t key, KeyEnd end) {
   free_slot_locked(index, end);
 }
 
+// The count of windows and the removal are one step under the lock, so no bind slips in between.
 bool MemoryTable::remove_unused(std::uint32_t key) {
   const std::lock_guard lock(mutex_);
   const KeySlot* slot = slots_.find_live(key);
@@ -115,7 +120,7 @@ hca::AccessMask MemoryTable::bind_rights(hca::AccessMask access) {
 
 AccessError MemoryTable::check_bind(const KeySlot* region, const WindowGrant& grant) const {
   const hca::AccessMask rights = bind_rights(grant.access);
-  // Nothing is bound to a window.
+  // A window cannot be bound over another window.
   const AccessError fault = check_slot(region, grant.address, grant.length, rights, {grant.domain});
   const bool is_window = region != nullptr && region->region.load(std::memory_order_relaxed) != 0;
   return is_window ? AccessError::kBadKey : fault;
@@ -141,6 +146,7 @@ AccessError MemoryTable::reserve(const WindowGrant& grant, std::uint32_t& key) {
   slot.window = grant.window;
   slot.is_window = true;
   history_.note_place_locked(index_of_key(key));
+  // Reserved and not open: posts may name the key, and peers cannot use it until the bind is carried out.
   slot.reserved.store(key, std::memory_order_release);
   ++region->windows;
   return AccessError::kNone;
@@ -154,6 +160,7 @@ bool MemoryTable::is_reserved(std::uint32_t key) const {
 bool MemoryTable::open(std::uint32_t key) {
   KeySlot* slot = slots_.find(index_of_key(key));
   base::check(is_reserved(key), "only reserved keys are opened", key);
+  // The region was freed between the post of the bind and its turn.
   if (slots_.find_live(slot->region.load(std::memory_order_relaxed)) == nullptr) return false;
   slot->key.store(key, std::memory_order_release);
   slot->reserved.store(0, std::memory_order_release);  // a thread that sees this finds the key open
@@ -165,11 +172,13 @@ AccessError MemoryTable::invalidate(std::uint32_t key, Accessor who) {
   KeySlot* slot = slots_.find_live(key);
   if (slot == nullptr || slot->region.load(std::memory_order_relaxed) == 0) return AccessError::kBadKey;
   if (!is_of_domain(*slot, who)) return AccessError::kWrongDomain;
+  // Sent by the peer: only the window's key ends, the window may be bound again.
   slot->window->set_key(0);
   free_slot_locked(index_of_key(key), KeyEnd::kInvalidated);
   return AccessError::kNone;
 }
 
+// In addresses of the region, whatever the window's own addresses count from.
 hca::WindowBinding MemoryTable::describe(std::uint32_t key) const {
   const std::lock_guard lock(mutex_);
   const KeySlot* slot = slots_.find_live(key);
@@ -205,6 +214,7 @@ AccessError MemoryTable::locate(std::uint32_t key, std::uint64_t address, std::u
   return AccessError::kNone;
 }
 
+// Without the lock: the answer counts while no key is removed (RegionCache).
 bool MemoryTable::find_region(std::uint32_t key, MemoryPlace& to) const {
   const KeySlot* slot = slots_.find_live(key);
   if (slot == nullptr) return false;
@@ -217,6 +227,7 @@ bool MemoryTable::find_region(std::uint32_t key, MemoryPlace& to) const {
 AccessError MemoryTable::check_range(std::uint32_t key, std::uint64_t address, std::uint64_t length) const {
   if (length == 0) return AccessError::kNone;
   const KeySlot* slot = slots_.find_live(key);
+  // A window's key grants no local access.
   if (slot == nullptr || slot->region.load(std::memory_order_relaxed) != 0) return AccessError::kBadKey;
   return check_bounds(*slot, address, length);
 }

@@ -14,6 +14,7 @@ MemoryWindow::~MemoryWindow() {
   const Engine::Hold hold(engine_);
   if (const std::uint32_t key = state_.key()) table_.remove(key);
   state_.set_key(0);
+  // Posted binds may still name the state, which lives until the last of them is finished.
   state_.leave();
   state_.release();
 }

@@ -21,14 +21,17 @@ MessagePath::MessagePath(Engine& engine, const MemoryView& memory, const hca::Qu
                  {.shared = static_cast<SharedReceiveQueue*>(config.srq), .starving = &owner}, counters),
       outgoing_(requester_, responder_) {}
 
+// `ord`: the smaller of what this side wants and the peer answers.
 void MessagePath::begin(std::uint32_t ord, RnrPolicy rnr) {
   base::require_lock(locks::kBaton);
   requester_.begin(channel_->features(), ord);
   responder_.begin(takes_notes(), rnr);
   takes_short_sends_ = channel_->takes_short_sends();
+  // From here on posters may send with the lane alone, so revocations must await them.
   if (takes_short_sends_) engine_.list_lane(lane_);
 }
 
+// REQUIRES: the lane, too. The channel dies at the end of the section, because one of its calls may be on the stack.
 void MessagePath::close(CloseMode mode) {
   base::require_lock(locks::kBaton);
   outgoing_.reset();
@@ -40,6 +43,7 @@ void MessagePath::close(CloseMode mode) {
 
 CloseMode MessagePath::send_last_ack() {
   base::require_lock(locks::kBaton);
+  // A message is half in the channel, so nothing can follow it in order.
   if (!is_open() || !outgoing_.is_nothing()) return CloseMode::kAbrupt;
   const auto count = responder_.acks().unacknowledged();
   if (!count) return CloseMode::kOrderly;
@@ -58,6 +62,7 @@ void MessagePath::end_short_sends() {
 }
 
 bool MessagePath::send_at_once() {
+  // The poster never waits for the lane: its holder, or the ring that follows, sends the request.
   if (!lane_.try_enter()) return false;
   bool is_done = false;
   while (is_plain_ && !is_done && send_short()) is_done = !requester_.has_more();
@@ -71,6 +76,7 @@ bool MessagePath::send_short() {
   transport::ShortSend short_send;
   if (!requester_.next_short_send(short_send)) return false;
   short_send.acked = responder_.acks().unacknowledged();
+  // No room in the ring, or the channel is watched.
   if (!channel_->send_short(short_send)) return false;
   if (short_send.acked) responder_.acks().on_acknowledged(*short_send.acked);
   outgoing_.note_request();
@@ -129,6 +135,7 @@ std::optional<MessagePath::SendFault> MessagePath::check_resumed() {
   return SendFault{{.code = read_refusal(fault)}, true};
 }
 
+// True while only short sends and acks are under way: then a poster needs no other state than the lane guards.
 bool MessagePath::is_plain_now() const {
   if (!takes_short_sends_ || state_.load(std::memory_order_seq_cst) != hca::QueuePairState::kConnected) return false;
   return outgoing_.is_free() && !outgoing_.objection() && !recv_limits_.is_set() && requester_.is_plain() &&

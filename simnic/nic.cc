@@ -92,6 +92,7 @@ void guard_memory() {
   }
 }
 
+// A service id that needs a privilege this user lacks is a bad address.
 hca::Error error_of(transport::ListenError error) {
   switch (error) {
     case transport::ListenError::kAddressInUse:
@@ -119,6 +120,7 @@ Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
       engine_(std::move(carrier), config.drive) {}
 
 Nic::~Nic() {
+  // No live capture may begin any more; the door itself belongs to the carrier, hence the baton.
   live_.reset();
   if (!live_door_) return;
   const Engine::Hold hold(engine_);
@@ -157,6 +159,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
                           .domain = static_cast<ProtectionDomain&>(pd).id(),
                           .shift = address - start};
   guard_memory();
+  // Open from here on. Nobody knows the key yet, and the cleanup below removes it if the region cannot be made.
   const auto key = memory_.insert(grant);
   if (!key) return hca::fail(hca::Error::kLimitReached);
   std::unique_ptr<MemoryRegion> region;
@@ -169,6 +172,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
     return hca::fail(hca::Error::kNoMemory);
   }
   if (home_ != nullptr && (grant.access & kRemoteAccess) != 0) {
+    // A key that is not published (out of pages, or memory that cannot be moved) is reached by messages.
     home_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain}, address);
   }
   return std::unique_ptr<hca::MemoryRegion>(std::move(region));
@@ -195,6 +199,7 @@ hca::Outcome Nic::check_memory(std::uint32_t lkey, std::uint64_t address, std::u
   return hca::Done{};
 }
 
+// A share counts against the limit of the device from here until the object is destroyed, or this fails.
 hca::Result<std::unique_ptr<hca::CompletionQueue>> Nic::create_cq(std::size_t capacity, hca::CompletionSink& sink) {
   if (capacity > attributes_.max_cqe) return hca::fail(hca::Error::kLimitReached);
   auto share = completion_queues_.take();
@@ -220,6 +225,8 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
     const NicView view{.engine = engine_,
                        .memory = memory_,
                        .home = home_.get(),
+                       // A window of narrow scope belongs to this stream, any other key to a protection domain; the bit
+                       // keeps the two apart.
                        .stream = number | kStreamBit,
                        .address = attributes_.address.with_port(to_port(number + port_base_)),
                        .rnr = rnr_,
@@ -235,6 +242,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
 }
 
 std::unique_ptr<QueuePair> Nic::make_queue_pair(const NicView& view, const hca::QueuePairConfig& config) {
+  // Without a profile posts do not pay for its rules.
   if (has_profile_) return std::make_unique<RuledQueuePair>(view, config, post_rules());
   return std::unique_ptr<QueuePair>(new QueuePair(view, config));
 }

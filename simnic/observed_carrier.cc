@@ -47,6 +47,7 @@ class ObservedChannel final : public WrappedChannel {
     return placement;
   }
   void on_message(const Message& message) override {
+    // Before the sink answers it: the sanitizer reports a read of memory that the program is still writing.
     if (message.opcode == Opcode::kReadRequest) observer_.on_peer_read(message.source_stag, false);
     if (message.opcode == Opcode::kAtomicRequest) observer_.on_peer_read(message.source_stag, true);
     if (transport::carries_payload(message.opcode) && message.opcode != Opcode::kWrite && !last_.empty()) {
@@ -72,6 +73,7 @@ class ObservedRequest final : public WrappedRequest {
       : WrappedRequest(std::move(inner)), observer_(observer) {}
 
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
+    // Datagrams are put together in memory of the link, not of the consumer.
     if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
     auto channel = std::make_unique<ObservedChannel>(sink, observer_);
     return channel->accept(*inner_, reply) ? std::move(channel) : nullptr;

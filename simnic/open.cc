@@ -17,6 +17,7 @@
 namespace softdat::simnic {
 namespace {
 
+// Null: direct access is off, or the system cannot do it.
 std::shared_ptr<direct::Home> make_home(hca::DirectAccess access) {
   using direct::Home;
   using memory::MoveWhen;
@@ -37,8 +38,8 @@ std::shared_ptr<fault::Journal> journal() {
   return shared;
 }
 
-// Of the nasty mode. The connection messages of iWARP have a length for private data (RFC 5044 section 7.1), those of
-// InfiniBand have none.
+// How long the nasty mode makes private data. The connection messages of iWARP have a length for private data (RFC 5044
+// section 7.1), those of InfiniBand have none.
 std::size_t padded_private_data(const model::Profile* profile) {
   if (profile == nullptr) return transport::kMaxPrivateData;
   if (profile->family == model::Family::kIwarp) return 0;
@@ -51,9 +52,11 @@ std::size_t padded_private_data(const model::Profile* profile) {
 std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   using transport::CarrierKind;
   const bool has_faults = !options.faults.rules.empty();
+  // The file that the user asked for cannot be written: refuse rather than run without a record.
   if ((has_faults || options.nasty != 0) && !journal()->is_usable()) return nullptr;
   capture::Recorder* const recorder = capture::Recorder::of_process();
   hca::MemoryObserver* const observer = hca::memory_observer.load();
+  // Wrappers between NIC and carrier see only messages; direct access would pass them by.
   const bool sees_messages = has_faults || recorder != nullptr || options.nasty != 0 || observer != nullptr;
   const auto direct = sees_messages ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
@@ -66,6 +69,8 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                                                                          .resources = home});
   transport::Carrier& innermost = *carrier;
   std::uint32_t port_base = 0;
+  // From the carrier outwards: capture, timeline, nasty mode, observer, then the NIC. A capture shows what really goes
+  // over the wire.
   if (recorder != nullptr) {
     auto capturing =
         std::make_unique<capture::CapturingCarrier>(std::move(carrier), *recorder, options.name, options.address);

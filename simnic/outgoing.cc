@@ -12,6 +12,8 @@ transport::PayloadSource* Outgoing::payload() {
   return kind_ == Kind::kResponse ? &responder_.reads() : nullptr;
 }
 
+// Order: notes of a repetition, a response if a request went last, an ack, the next request, and then a response. So
+// neither side's requests starve the other's.
 bool Outgoing::choose() {
   const bool owes = responder_.is_waiting();
   if (owes || requester_.sent().rewound_to()) {
@@ -78,6 +80,7 @@ Outgoing::Given Outgoing::give(transport::Channel& channel) {
   return Given::kWaits;
 }
 
+// The channel has the whole message. Only now its effect is noted, because a blocked message comes again.
 void Outgoing::take() {
   switch (std::exchange(kind_, Kind::kNothing)) {
     case Kind::kNothing:

@@ -46,8 +46,11 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
     nic_.engine.have_news_told();
     return hca::Done{};
   }
+  // Fast path: a short send over shared memory needs the lane alone. Everything else goes through the baton.
   const bool is_sent = request.opcode == hca::SendOpcode::kSend && connection_.path().send_at_once();
   if (!is_sent) nic_.engine.ring(connection_);
+  // The poster has copied for long (256 KiB): take in what has come, or the peer's answers would wake the engine
+  // thread.
   if (posted.value() == SendPosts::Posted::kQueuedLate) nic_.engine.catch_up();
   return hca::Done{};
 }
@@ -72,6 +75,7 @@ hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
 
 hca::Outcome QueuePair::disconnect(bool graceful) {
   const hca::Outcome outcome = connection_.disconnect(graceful);
+  // Wait, without the baton, until no copy of a peer into this queue pair's memory is under way.
   if (state() == QueuePairState::kError) sends_.direct().settle();
   return outcome;
 }
@@ -90,6 +94,7 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   return hca::Done{};
 }
 
+// Any thread, without a lock: each number is right, and they need not be of one moment.
 hca::QueuePairCounts QueuePair::counts() const {
   const MessagePath& path = connection_.path();
   hca::QueuePairCounts result = counters_.read_rare();
@@ -108,6 +113,7 @@ void QueuePair::note_place(bool is_receive, const void* place) {
   }
 }
 
+// After a refused post, to find the words: checks in the order in which post_send() does.
 Failure QueuePair::explain(const hca::SendRequest& request) const {
   Failure failure;
   failure.actor = Actor::kOurRequest;

@@ -31,12 +31,15 @@ bool store_original(const MemoryView& memory, std::span<const hca::Segment> segm
 
 }  // namespace
 
+// RFC 5040 section 5.2: responses come in the order of the requests, so only the oldest outstanding read can be
+// answered. Keys and offsets are those that the request named; the peer may not choose others.
 Verdict place_response(SentRequests& sent, const MemoryView& memory, const transport::Arrival& arrival,
                        transport::SliceList& out) {
   const auto number = sent.find_oldest_read();
   if (!number) return refuse(bad_response(kTaggedInvalidStag));
   const WorkQueue<SendEntry>& queue = sent.completions().queue();
   const SendEntry& entry = queue.at(*number);
+  // An atomic is answered by an Atomic Response, which is untagged.
   if (hca::is_atomic(entry.opcode)) return refuse(bad_response(kTaggedInvalidStag));
   const auto segments = queue.segments(*number);
   const hca::Segment sink = sink_of(segments);
@@ -48,6 +51,7 @@ Verdict place_response(SentRequests& sent, const MemoryView& memory, const trans
     return refuse(bad_response(kTaggedOutOfBounds));
   }
   if (arrival.first) sent.on_response_begun(*number);
+  // The region may have been freed since the post. That is our own consumer's fault, not the peer's.
   const hca::AccessMask rights = local_rights(entry.opcode);
   if (resolve(memory, entry.found, segments, rights, arrival.message_offset, arrival.length, out) !=
       AccessError::kNone) {
@@ -56,6 +60,7 @@ Verdict place_response(SentRequests& sent, const MemoryView& memory, const trans
   return transport::Placement::kPlace;
 }
 
+// The whole response is there. It must be the one that was asked for, and as long.
 std::optional<Fault> take_response(SentRequests& sent, const MemoryView& memory, const transport::Message& message) {
   const auto number = sent.find_oldest_read();
   if (!number) return bad_response(kUnexpectedOpcode);

@@ -13,10 +13,12 @@ hca::Outcome ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvE
   ResolvedSegment found;
   const hca::Outcome outcome = check_receive(memory_, regions_, request, max_segments_, found);
   if (!outcome) return outcome;
+  // Its receives have passed to another queue pair (inherit_recvs).
   if (is_retired_) return hca::fail(hca::Error::kInvalidState);
   if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
   const std::uint64_t length = push_receive(request, found, queue);
   counters_.add(hca::Transfer::kPostRecv, length);
+  // Senders with direct access put large payloads straight into published receives (decision 7, "Sends").
   if (direct_.publishes(length)) [[unlikely]] {
     direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
   }

@@ -38,6 +38,7 @@ Verdict ReceiveQueue::place(const transport::Arrival& arrival, transport::SliceL
   return refuse(receive_fault());
 }
 
+// Null: a failure was noted before, or there is no memory for the words.
 hca::Failure* ReceiveQueue::note_oldest(Rule rule, CompletionStatus status, ResponderFailure& failure) const {
   hca::Failure* const noted = failure.note(CompletionOpcode::kRecv, rule);
   if (noted == nullptr || queue_.is_empty()) return nullptr;
@@ -85,6 +86,7 @@ void ReceiveQueue::complete_oldest(CompletionStatus status, std::uint32_t length
       .srq_account = source_.shared == nullptr ? std::uint16_t{0} : source_.shared->account(),
       .immediate = voids_key ? 0 : extra};
   const bool is_quiet = (oldest.flags & hca::kQuiet) != 0;
+  // The completion was put together before: a poster may fill the slot as soon as it has left the queue.
   queue_.drop_oldest();
   if (status == CompletionStatus::kSuccess) [[likely]]
     counters_.add(transfer_of(opcode), length);
@@ -95,12 +97,14 @@ void ReceiveQueue::complete_oldest(CompletionStatus status, std::uint32_t length
 
 void ReceiveQueue::flush(CompletionStatus blamed) {
   sate();
+  // The oldest receive is the one that was to blame, the others are flushed.
   for (CompletionStatus status = blamed; !queue_.is_empty(); status = CompletionStatus::kFlushed) {
     complete_oldest(status, 0, false);
   }
 }
 
 void ReceiveQueue::discard() {
+  // Receives of a shared queue are charged to its account until they complete.
   if (source_.shared != nullptr) return flush(CompletionStatus::kFlushed);
   while (!queue_.is_empty()) queue_.drop_oldest();
 }

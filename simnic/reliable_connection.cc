@@ -21,6 +21,7 @@ ReliableConnection::ReliableConnection(const QueuePairView& queue_pair, const hc
 }
 
 void ReliableConnection::leave_engine() {
+  // Called by the destructor of the most derived class, and again by the base's.
   if (std::exchange(has_left_, true)) return;
   {
     const Engine::Hold hold(engine_);
@@ -31,6 +32,7 @@ void ReliableConnection::leave_engine() {
     if (auto* const shared = queue_pair_.recvs.shared()) shared->leave(*this);
     engine_.forget(*this);
   }
+  // Without the baton, because it waits for a sink call of this object that is running.
   upcalls_.forget();
 }
 
@@ -39,6 +41,7 @@ void ReliableConnection::run_with_baton() {
   base::require_lock(locks::kBaton);
   const MessagePath::Entry entry(path_);
   if (path_.is_plain() && !path_.is_waiting()) return;
+  // A channel over TCP makes system calls that are cancellation points.
   if (!path_.takes_short_sends()) engine_.stay();
   obeys_recv_limits();
   if (path_.is_open()) {
@@ -49,6 +52,7 @@ void ReliableConnection::run_with_baton() {
   }
 }
 
+// Sends until the channel is full or nothing is left. A fault of one response may leave others to be sent.
 void ReliableConnection::pump() {
   if (path_.responder().is_waiting_for_receive() && failure_.watch_for_receive()) [[unlikely]]
     engine_.timers().set(*this, base::deadline_after(engine_.now(), FailureReport::kLackWorthTelling));
@@ -61,6 +65,8 @@ void ReliableConnection::pump() {
   }
 }
 
+// Called for each piece, before the carrier copies it. The slices are used at once and not kept, so a revocation need
+// only wait for the baton.
 Placement ReliableConnection::place(const transport::Arrival& arrival, transport::SliceList& out) {
   base::require_lock(locks::kBaton);
   const MessagePath::Entry entry(path_);
@@ -77,6 +83,7 @@ Placement ReliableConnection::place(const transport::Arrival& arrival, transport
   return Placement::kDiscard;
 }
 
+// The memory that place() named faults: the program has unmapped or protected it (decision 16).
 void ReliableConnection::on_fault(const transport::Arrival& arrival) {
   base::require_lock(locks::kBaton);
   const MessagePath::Entry entry(path_);
@@ -98,6 +105,7 @@ void ReliableConnection::on_message(const transport::Message& message) {
   }
   if (const auto fault = path_.responder().on_request(message)) return object(*fault);
   if (!path_.responder().reads().is_empty()) engine_.run_at_end(*this);
+  // The ack is owed. It rides on the next message, or leaves in the next turn.
   engine_.run_next_turn(*this);
 }
 
@@ -110,11 +118,13 @@ void ReliableConnection::on_message(const transport::Message& message) {
     if (path_.requester().has_more()) engine_.run_at_end(*this);
   }
   if (!path_.responder().take(short_send)) return false;
+  // Sixteen are owed: the peer's queue must not fill for want of an ack.
   if (path_.responder().acks().are_many()) engine_.run_at_end(*this);
   engine_.run_next_turn(*this);
   return true;
 }
 
+// Called by the channel, with the baton, before it leaves its link.
 void ReliableConnection::end_short_sends() {
   const MessagePath::Entry entry(path_);
   path_.end_short_sends();
@@ -133,6 +143,7 @@ void ReliableConnection::on_note(const transport::Message& message) {
       is_sound = is_sound && path_.requester().sent().on_ack(message.note_value, path_.outgoing().is_request());
       break;
     case NoteKind::kResend:
+      // The request that cannot be finished would have to be sent again, and its memory is gone.
       if (path_.outgoing().is_cut_off()) return terminate(local_fault(), path_.requester().sent().current());
       is_sound = is_sound && path_.requester().on_resend(message.note_value, path_.outgoing().is_request());
       break;
@@ -162,6 +173,7 @@ void ReliableConnection::on_writable() {
 void ReliableConnection::object(const Fault& fault) {
   base::require_lock(locks::kBaton);
   if (path_.outgoing().objection()) return;
+  // A foreign peer knows no acks, so waiting for them would tell it nothing more.
   if (fault.is_protocol_breach || !path_.takes_notes()) return terminate(fault);
   path_.responder().ignore_requests();
   path_.outgoing().object(fault);
@@ -172,6 +184,7 @@ void ReliableConnection::terminate(const Fault& fault, std::optional<std::uint64
   base::require_lock(locks::kBaton);
   if (!path_.is_open()) return;
   const Fault blame = fault;  // may be the objection, which dies in end()
+  // The Terminate goes out before end() flushes: what the peer hears never depends on our completions.
   path_.channel()->terminate(blame.code);
   end(QueuePairEvent::kFail, blame, hca::ConnectionEventType::kBroken, {}, culprit);
 }
@@ -200,6 +213,7 @@ void ReliableConnection::settle() {
 
 void ReliableConnection::lose_completion() {
   failure_.note_lost_completion();
+  // The completion queue overflowed. InfiniBand and DAT break the connection then, because results are missing.
   object({.code = kLocalCatastrophe});
 }
 

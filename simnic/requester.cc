@@ -109,6 +109,7 @@ bool Requester::next_short_send(transport::ShortSend& short_send) const {
   if (sent_.current() >= queue().posted()) return false;
   const SendEntry& entry = queue().at(sent_.current());
   const bool is_short = entry.opcode == SendOpcode::kSend && (entry.flags & (hca::kFence | kPlaced)) == 0;
+  // If a key has been removed since the post, next() looks the segments up anew.
   if (!is_short || !still_holds(memory_, entry.found)) return false;
   short_send.opcode = send_opcode(entry.flags);
   short_send.payload = {entry.found.place, entry.length};
@@ -121,6 +122,8 @@ bool Requester::may_follow(const SendEntry& entry) {
     stalled_ = CompletionStatus::kRemoteOperation;
     return false;
   }
+  // DAT's barrier fence: not before all earlier reads have been answered. The immediate data of a write that has gone
+  // out may not wait.
   if (!sent_.is_write_taken() && (entry.flags & hca::kFence) != 0 && sent_.reads_pending() > 0) return false;
   return !hca::awaits_response(entry.opcode) || sent_.reads_pending() < ord_;
 }
@@ -147,6 +150,7 @@ bool Requester::carry_out_binds(std::uint64_t end) {
 
 bool Requester::is_payload_valid() const {
   const SendEntry& entry = queue().at(sent_.current());
+  // The last lookup still holds, or no payload is left to read: it has been sent, or put into the peer's receive.
   if (still_holds(memory_, entry.found) || sent_.is_write_taken() || (entry.flags & kPlaced) != 0) return true;
   return check_segments(memory_, queue().segments(sent_.current()), local_rights(entry.opcode)) == AccessError::kNone;
 }
@@ -165,6 +169,7 @@ bool Requester::on_resend(std::uint64_t from, bool is_partly_taken) {
 }
 
 std::optional<Fault> Requester::find_fault() const {
+  // Earlier requests complete first, so completions stay in the order of posts.
   if (!is_stalled() || queue().completed() != sent_.current()) return std::nullopt;
   return Fault{.code = kLocalCatastrophe, .blamed_send = stalled_};
 }

@@ -11,6 +11,7 @@ ResizableRing::ResizableRing(std::size_t capacity) : present_(&ring_of(capacity)
 
 CompletionRing& ResizableRing::ring_of(std::size_t capacity) {
   const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(capacity, 2));
+  // Rings are kept: a poller may still look at the old one. Sizes are powers of two, so there are few.
   for (const auto& old : rings_) {
     if (old->capacity() == wanted) return *old;
   }
@@ -74,6 +75,7 @@ bool ResizableRing::resize(std::size_t capacity) {
 }
 
 void ResizableRing::move_to(CompletionRing& to, std::span<hca::Completion> room) {
+  // Odd while a move is under way. Pairs with await_no_move() and the comparison behind it (a seqlock).
   moves_.fetch_add(1, std::memory_order_seq_cst);
   const std::size_t count = present().pop(room);
   high_water_before_.store(high_water(), std::memory_order_relaxed);

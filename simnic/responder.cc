@@ -27,6 +27,7 @@ Fault unexpected_opcode() {
 
 }  // namespace
 
+// Waiting for receives needs a peer that can send again, so a foreign one is terminated (docs/decisions/0002).
 void Responder::begin(bool takes_notes, RnrPolicy policy) {
   receives_.begin();
   acks_.begin(takes_notes);
@@ -48,6 +49,7 @@ Verdict Responder::place(const transport::Arrival& arrival, transport::SliceList
 
 Verdict Responder::place_write(const transport::Arrival& arrival, transport::SliceList& out) {
   std::byte* to = nullptr;
+  // Looked up for each piece that arrives: a key that is revoked in mid-message stops the rest.
   const AccessError fault = memory_.locate(arrival.stag, arrival.offset, arrival.length, hca::kRemoteWrite, to);
   if (fault != AccessError::kNone) {
     failure_.note_access(hca::CompletionOpcode::kWrite, arrival.stag, arrival.offset, arrival.length,
@@ -61,6 +63,7 @@ Verdict Responder::place_write(const transport::Arrival& arrival, transport::Sli
 // A message of this length has found no receive. Nothing: the peer is to send it again.
 std::optional<Fault> Responder::lack_receive(std::uint64_t length) {
   counters_.add_rnr_wait();
+  // While dropping, no message counts until the peer repeats from this one on (notes 2 and 3, docs/decisions/0002).
   is_dropping_ = waits_for_receives_;
   if (is_dropping_) return std::nullopt;
   receives_.note_lack(length, failure_);
@@ -94,6 +97,7 @@ std::optional<Fault> Responder::on_fault(const transport::Arrival& arrival) {
   return receive_fault();
 }
 
+// Completed and counted in the order of arrival. Acks name the count, so every request must pass here once.
 std::optional<Fault> Responder::on_request(const transport::Message& message) {
   if (is_deaf_ || is_dropping_) return std::nullopt;
   switch (message.opcode) {
@@ -160,6 +164,7 @@ void Responder::on_asked_again() {
 }
 
 bool Responder::on_resent(std::uint64_t number) {
+  // The peer may go back only after it was asked to, and exactly to the first request that was dropped.
   if (!is_dropping_ || !has_asked_again_ || number != acks_.carried_out()) return false;
   is_dropping_ = has_asked_again_ = false;
   return true;

@@ -9,7 +9,9 @@ using hca::CompletionOpcode;
 using hca::Rule;
 
 hca::Failure* ResponderFailure::note(CompletionOpcode operation, Rule rule) {
+  // The first failure is the cause; later ones follow from it.
   if (failure_ != nullptr) return nullptr;
+  // Out of memory: the connection ends all the same, only without an explanation.
   failure_.reset(new (std::nothrow) hca::Failure);
   if (failure_ == nullptr) return nullptr;
   failure_->actor = hca::Actor::kPeersRequest;

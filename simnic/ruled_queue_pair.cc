@@ -60,11 +60,13 @@ hca::Failure RuledQueuePair::refusal_of(const hca::SendRequest& request) const {
   failure.rule = Rule::kMessageTooLong;
   failure.length = hca::total_length(request.local);
   failure.room = rules_.max_message_size;
-  // Of segments that leave their regions the queue pair says that.
+  // If segments leave their regions, the queue pair reports that instead.
   const hca::AccessMask rights = local_rights(request.opcode);
   if (failure.length > failure.room && check_segments(view_, request.local, rights) == AccessError::kNone)
     return failure;
   failure.rule = Rule::kUnknown;
+  // iWARP devices place a read response as a tagged message, so its sink needs remote write access (DAT's
+  // rdma_write_for_rdma_read_req).
   if (request.opcode != SendOpcode::kRead || !rules_.needs_remote_write_to_read) return failure;
   if (check_segments(view_, request.local, hca::kRemoteWrite) != AccessError::kMissingRight) return failure;
   explain_segments(view_, request.local, hca::kRemoteWrite, failure);

@@ -16,6 +16,7 @@ AccessError check_segments(const MemoryView& memory, std::span<const hca::Segmen
 AccessError check_segments(const MemoryView& memory, std::span<const hca::Segment> segments, hca::AccessMask rights,
                            ResolvedSegment& found) {
   if (segments.size() != 1) return check_segments(memory, segments, rights);
+  // Read before the lookup: a key that is removed in between makes the result stale at once.
   const std::uint64_t removals = memory.table.removals();
   const hca::Segment& segment = segments.front();
   const AccessError fault = memory.locate(segment.lkey, segment.address, segment.length, rights, found.place);
@@ -47,6 +48,7 @@ AccessError resolve(const MemoryView& memory, std::span<const hca::Segment> segm
     const AccessError fault = memory.locate(segment.lkey, segment.address, segment.length, rights, place);
     if (fault != AccessError::kNone) return fault;
     const std::uint64_t part = std::min(length, segment.length - offset);
+    // The list is full. The caller gathers the rest by another call.
     if (!out.add(place + offset, part)) break;
     length -= part;
     offset = 0;

@@ -28,9 +28,11 @@ void SendCompletions::complete_oldest(CompletionStatus status) {
     const bool is_wanted = !is_success || (flags & hca::kSignaled) != 0;
     if (is_wanted) feed_.push_with_baton(completion, (flags & hca::kQuiet) != 0);
   }
+  // After the push: a poster that sees everything settled may push its own completion behind this one (is_settled).
   settled_.store(number + 1, std::memory_order_release);
 }
 
+// The window's state may die with finish(), so its context is read before.
 void SendCompletions::complete_bind(CompletionStatus status) {
   const std::uint64_t number = queue_.completed();
   const SendEntry bind = queue_.pop();
@@ -40,6 +42,7 @@ void SendCompletions::complete_bind(CompletionStatus status) {
   feed_.push_bind(bind.wr_id, context, status, (bind.flags & hca::kQuiet) != 0);
 }
 
+// In the poster's thread: the ring takes any number of producers.
 void SendCompletions::complete_directly(const hca::SendRequest& request, std::uint32_t length) {
   SOFTDAT_PROBE(place_directly, feed_.context(), request.opcode, length);
   if ((request.flags & hca::kSignaled) == 0) return;
@@ -56,6 +59,7 @@ void SendCompletions::discard() {
   while (!queue_.is_empty()) {
     const std::uint64_t number = queue_.completed();
     const SendEntry entry = queue_.pop();
+    // A bind holds a reserved key and its window's state, which must be given back.
     if (entry.opcode == SendOpcode::kBind) binds_.finish(entry, number, false);
   }
   settled_.store(queue_.completed(), std::memory_order_release);

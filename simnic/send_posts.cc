@@ -94,6 +94,7 @@ hca::Result<SendPosts::Posted> SendPosts::post(const hca::SendRequest& request, 
     if (direct_.is_open()) place_directly(request, entry, queue);
     const bool is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(bytes);
     posted = is_late ? Posted::kQueuedLate : Posted::kQueued;
+    // Release is enough, because the caller always sends or rings afterwards.
     queue.publish(request.local, std::memory_order_release);
   }
   counters_.add(transfer_of(request.opcode), length);
@@ -111,6 +112,7 @@ hca::Result<std::uint32_t> SendPosts::bind(const hca::BindRequest& request, Requ
   if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
   const auto key = reserve_key(memory_, request, window);
   if (!key) return key;
+  // The entry names the window's state by address; WindowBinds::finish() lets go of it.
   window.retain();
   const SendEntry entry{.wr_id = request.wr_id,
                         .remote_address = reinterpret_cast<std::uintptr_t>(&window),
@@ -169,6 +171,7 @@ void SendPosts::begin_direct(std::shared_ptr<direct::Peer> peer, const transport
 
 void SendPosts::end_direct() {
   base::require_lock(locks::kBaton);
+  // Without the lock: a poster that copies sees it between two pieces, and stops. Then the lock waits for that poster.
   direct_.close();
   const std::lock_guard lock(mutex_);
   direct_.drop();

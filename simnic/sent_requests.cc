@@ -11,6 +11,7 @@ namespace softdat::simnic {
 using hca::CompletionStatus;
 using hca::SendOpcode;
 
+// The queue is empty but numbers go on; messages are counted from 0 on each connection.
 void SentRequests::begin(bool takes_notes) {
   takes_notes_ = takes_notes;
   reads_pending_ = 0;
@@ -30,8 +31,10 @@ void SentRequests::on_taken() {
     entry.message_end = static_cast<std::uint32_t>(messages_);
     ++current_;
   }
+  // The peer asked for a repetition while this message was half in the channel.
   if (rewind_to_) rewind();
   if (takes_notes_) return;
+  // A foreign peer acknowledges nothing: a message counts as carried out once the socket has it.
   carried_out_ = messages_;
   complete_done();
 }
@@ -45,7 +48,9 @@ bool SentRequests::on_ack(std::uint64_t count, bool is_partly_taken) {
 }
 
 bool SentRequests::on_resend(std::uint64_t from, bool is_partly_taken) {
+  // The peer may only ask for what was sent and not yet carried out.
   if (from < carried_out_ || from > messages_ || (from == messages_ && !is_partly_taken)) return false;
+  // One repetition at a time: the peer must see its beginning (note 3) before it asks again.
   if (must_announce_ || rewind_to_) return false;
   note_carried_out(from);
   counters_.add_resend();
@@ -55,8 +60,8 @@ bool SentRequests::on_resend(std::uint64_t from, bool is_partly_taken) {
   return true;
 }
 
-// What was sent from there on has been dropped by the peer, reads included. Of a write with
-// immediate data perhaps only the latter.
+// The peer has dropped every message from there on, reads included; of a write with immediate data perhaps only the
+// latter.
 void SentRequests::rewind() {
   const std::uint64_t first = *std::exchange(rewind_to_, std::nullopt);
   is_write_taken_ = is_write_taken_ && first == messages_;
@@ -78,7 +83,7 @@ std::optional<std::uint64_t> SentRequests::find_oldest_read() {
   return std::nullopt;
 }
 
-// What fails from now on is then the oldest.
+// Requests before it are complete, so a failure from now on concerns this one.
 void SentRequests::on_response_begun(std::uint64_t number) {
   note_carried_out(messages_until(queue().at(number)));
   complete_done();
@@ -96,6 +101,7 @@ void SentRequests::note_carried_out(std::uint64_t messages) {
 
 bool SentRequests::is_done(std::uint64_t number) const {
   const SendEntry& entry = completions_.queue().at(number);
+  // A read is done when its data has been placed, which is later than its ack.
   return hca::awaits_response(entry.opcode) ? number < answered_ : messages_until(entry) <= carried_out_;
 }
 
@@ -105,6 +111,7 @@ void SentRequests::complete_done() {
   }
 }
 
+// DAT and InfiniBand: the request to blame has its own status, all others are flushed, in the order of posts.
 void SentRequests::flush(CompletionStatus blamed, std::optional<std::uint64_t> culprit) {
   const std::uint64_t guilty = culprit.value_or(queue().completed());
   while (!queue().is_empty()) {

@@ -52,6 +52,8 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
     ResolvedSegment found;
     const hca::Outcome outcome = check_receive(memory_, regions_, request, max_segments_, found);
     if (!outcome) return outcome;
+    // DAT counts a receive as outstanding until its completion has been dequeued, so room depends on the account and
+    // not on the ring.
     const std::uint32_t owed = accounts_.owed(account_);
     if (owed >= capacity_) return hca::fail(hca::Error::kLimitReached);
     high_water_ = std::max(high_water_, owed + 1);
@@ -59,6 +61,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
     queue_->note_caller();
     push_receive(request, found, *queue_);
   }
+  // Pairs with take(), which stores is_starved_ and then looks at the queue again.
   if (is_starved_.load(std::memory_order_seq_cst)) engine_.ring(*this);
   return hca::Done{};
 }
@@ -107,6 +110,7 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
 void SharedReceiveQueue::look_at_limit_with_baton() {
   base::require_lock(locks::kBaton);
   if (queue_->outstanding() >= limit_) return;
+  // One event for each arm(), as InfiniBand's SRQ limit.
   limit_ = 0;
   engine_.upcalls().post_counted(this, LowReceivesUpcall{sink_});
 }
@@ -124,6 +128,7 @@ std::uint32_t SharedReceiveQueue::high_water() const {
 
 void SharedReceiveQueue::join() {
   base::require_lock(locks::kBaton);
+  // So that take() never allocates.
   starving_.reserve(users_ + 1);
   ++users_;
 }
@@ -134,6 +139,7 @@ void SharedReceiveQueue::leave(Task& queue_pair) {
   --users_;
 }
 
+// Moves the oldest receive to the queue pair. False: there is none, and the queue pair is run when one comes.
 bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
   base::require_lock(locks::kBaton);
   if (queue_->is_empty()) {
@@ -159,6 +165,7 @@ void SharedReceiveQueue::sate(Task& queue_pair) {
   if (starving_.empty()) is_starved_.store(false, std::memory_order_seq_cst);
 }
 
+// All that starve are run; the first takes the receive, and the others go on waiting.
 void SharedReceiveQueue::run_with_baton() {
   base::require_lock(locks::kBaton);
   for (Task* queue_pair : starving_) engine_.run_at_end(*queue_pair);

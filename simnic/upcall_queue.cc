@@ -16,6 +16,8 @@ struct Deliver {
   void operator()(CompletionUpcall& upcall) const { upcall.sink->on_completion(); }
   void operator()(OverflowUpcall& upcall) const { upcall.sink->on_overflow(); }
   void operator()(ConnectionUpcall& upcall) const {
+    // The consumer hears of the end only when no peer copies into its memory any more. Here no lock and no baton is
+    // held.
     if (upcall.path != nullptr && upcall.event.type != hca::ConnectionEventType::kEstablished) upcall.path->settle();
     upcall.sink->on_connection_event(upcall.event);
   }
@@ -54,6 +56,7 @@ void UpcallQueue::post(const void* owner, Upcall upcall) {
   has_news_.store(true, std::memory_order_seq_cst);
 }
 
+// For upcalls without a reserved place. False: no memory, and the upcall is unchanged.
 bool UpcallQueue::try_post(const void* owner, Upcall& upcall) try {
   const std::lock_guard lock(mutex_);
   make_room_locked(1);
@@ -74,6 +77,7 @@ UpcallQueue::Item* UpcallQueue::find_waiting_locked(const void* owner, const Upc
   return found == items_.end() ? nullptr : &*found;
 }
 
+// One item for each kind and owner, however often it is posted: its place was reserved once.
 void UpcallQueue::post_in_standing_place(const void* owner, Upcall upcall, std::uint32_t more) {
   const std::lock_guard lock(mutex_);
   if (Item* const waiting = find_waiting_locked(owner, upcall)) {
@@ -88,6 +92,7 @@ bool UpcallQueue::deliver() {
   if (!has_news()) return false;
   const base::Uncancelled guard;  // a thread that ended in a sink would keep the others from speaking
   std::unique_lock lock(mutex_);
+  // The other thread delivers this upcall too, in order: it looks at the queue until it is empty.
   if (is_delivering_) return false;
   is_delivering_ = true;
   bool has_spoken = false;
@@ -96,6 +101,7 @@ bool UpcallQueue::deliver() {
       Item item = std::move(items_.front());
       items_.pop_front();
       if (!item.has_standing_place) --others_;
+      // forget() waits while an upcall of its owner runs, unless it is called within that very upcall.
       speaking_ = item.owner;
       speaker_ = std::this_thread::get_id();
       lock.unlock();
@@ -113,7 +119,7 @@ bool UpcallQueue::deliver() {
   return has_spoken;
 }
 
-// What is dropped dies after the lock, and one by one: there may be no memory to keep it in meanwhile.
+// Dropped upcalls are destroyed without the lock, and one by one: there may be no memory to keep them in meanwhile.
 void UpcallQueue::forget(const void* owner) {
   std::unique_lock lock(mutex_);
   const auto is_ours = [owner](const Item& item) { return item.owner == owner; };

@@ -36,6 +36,8 @@ class AutoRequest final : public InboundRequest {
     settle();
     if (!shares_memory_ || (offer().features & kNeighbours) == 0) return request_->accept(reply, sink);
     Offer answer = reply;
+    // Both sides then know that they share a host but no memory, and each warns its user once (docs/WIRE.md, feature
+    // 32).
     answer.features |= kNeighbours;
     return request_->accept(answer, sink);
   }
@@ -69,6 +71,7 @@ class AutoPort final : public Port, public PortSink {
   }
 
   void on_request(std::unique_ptr<InboundRequest> request) override {
+    // A request that is dropped here is destroyed, and its half tells the peer.
     if (*unanswered_ >= std::max<std::size_t>(backlog_, 1)) return;
     sink_.on_request(std::make_unique<AutoRequest>(std::move(request), unanswered_, shares_memory_));
   }
@@ -126,6 +129,7 @@ ListenResult AutoCarrier::listen(std::uint64_t service_id, std::uint32_t backlog
 std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   if (!tcp_) return shm_->connect(remote, request, sink);
   if (!may_share_memory_with(remote)) return tcp_->connect(remote, request, sink);
+  // Null: no process of this user serves the id in shared memory. Another user's or container's may, by TCP.
   if (auto channel = shm_->try_connect(remote, request, sink)) return channel;
   Offer by_tcp = request;
   by_tcp.features |= kNeighbours;
@@ -136,10 +140,14 @@ bool AutoCarrier::may_share_memory_with(const Address& remote) const {
   return shm_ && (remote.with_port(0) == own_ || is_local_address(remote));
 }
 
+// With the baton. TCP's timers and direct reads come first, then the kernel is asked if either half wants it, then the
+// rings are read, and settle() publishes to wait() what is left.
 std::size_t AutoCarrier::turn(base::Time now) {
   if (tcp_) tcp_->move(now);
   const bool look = wants_look(now);
   const bool has_waited =
+      // Pairs with the release in wait(), which runs without the baton: marks that a wait() collected must be
+      // dispatched. The load first, because most turns find false.
       has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
   std::size_t count = 0;
   if (look || has_waited) {
@@ -153,7 +161,7 @@ std::size_t AutoCarrier::turn(base::Time now) {
   return count + by_tcp;
 }
 
-// What has only TCP asks the kernel in every turn.
+// A carrier that has only TCP asks the kernel in every turn.
 std::size_t AutoCarrier::look() {
   if (has_waited_.load(std::memory_order_relaxed) || !shm_ || !is_tcp_idle()) return kTakesTurn;
   return shm_->look_at_links();
@@ -172,6 +180,7 @@ bool AutoCarrier::wants_look(base::Time now) {
 void AutoCarrier::wait(base::Time deadline) {
   if (tcp_) deadline = std::min(deadline, tcp_->wait_until());
   if (shm_) deadline = std::min(deadline, shm_->prepare_wait());
+  // Time::min(): a half still has work, so do not sleep at all.
   if (deadline != base::Time::min()) reactor_->wait(deadline);
   if (shm_) shm_->finish_wait();
   has_waited_.store(true, std::memory_order_release);

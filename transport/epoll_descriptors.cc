@@ -49,6 +49,7 @@ std::vector<int> watched_beside(const std::string& information, const Watched& o
     has_own = has_own || is_own;
     if (!is_own) others.push_back(watched.number);
   }
+  // The inode tells our descriptor from a program's that has the same number in another epoll set.
   if (!has_own) others.clear();
   return others;
 }

@@ -7,6 +7,7 @@
 
 namespace softdat::transport {
 
+// The kinds "auto", "shm" and "tcp" are one class with one half or both.
 std::unique_ptr<Carrier> open_carrier(const CarrierOptions& options) {
   const AutoCarrier::Halves halves{.shm = options.kind != CarrierKind::kTcp, .tcp = options.kind != CarrierKind::kShm};
   tcp::TcpOptions tcp_options;

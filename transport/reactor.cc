@@ -52,7 +52,7 @@ class Canary {
   base::UniqueFd fd_;
 };
 
-// What handlers and sinks know of a watch. Outlives it while one of its handlers is queued.
+// The part of a watch that handlers refer to. Outlives the watch while one of its handlers is queued.
 struct Record {
   explicit Record(ReadinessSink& told) : sink(&told) {}
   ReadinessSink* sink;            // owned by the baton; null once the watch has gone
@@ -73,7 +73,8 @@ struct Inbox {
   bool is_waiting = false;  // a thread is inside wait()
 };
 
-// What Asio holds once its descriptor numbers are the program's. It is never destroyed, because Asio closes by number.
+// An object of Asio's whose descriptor numbers now belong to the program. It is never destroyed, because Asio closes by
+// number.
 struct Abandonable {
   virtual ~Abandonable() = default;
   Abandonable* next = nullptr;
@@ -190,6 +191,7 @@ class AsioWatch final : public Reactor::Watch {
   }
 
   void want(std::uint32_t readiness) override {
+    // One wait of each kind at a time: its handler has one room, and its mark one place (make_room_for_marks).
     const std::uint32_t fresh = readiness & ~record_->outstanding;
     record_->outstanding |= fresh;
     if ((fresh & kReadable) != 0) start(Descriptor::wait_read, kReadable, record_->read_room);
@@ -199,6 +201,7 @@ class AsioWatch final : public Reactor::Watch {
  private:
   void start(Descriptor::wait_type what, std::uint32_t readiness, base::HandlerRoom& room) {
     auto leave_mark = [&reactor = reactor_, record = record_, readiness](boost::system::error_code error) mutable {
+      // Never allocates: make_room_for_marks() has reserved the place.
       if (!error) reactor.inbox_.lock()->marks.push_back({std::move(record), readiness});
     };
     watched_->descriptor.async_wait(what, base::InRoom(room, std::move(leave_mark)));
@@ -220,6 +223,7 @@ void AsioReactor::make_room_for_marks(std::size_t watches) {
 std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) {
   if (has_failed()) return nullptr;
   auto watch = std::make_unique<AsioWatch>(*this, sink);
+  // epoll refuses the descriptor for want of kernel memory or watches (fs.epoll.max_user_watches).
   if (!watch->assign(fd)) return nullptr;
   return watch;
 }
@@ -238,12 +242,15 @@ bool AsioReactor::take_marks() {
 
 std::size_t AsioReactor::dispatch(bool look) {
   const base::Uncancelled guard;
+  // A program that closes all descriptors, as daemons do, closes Asio's too, and no event tells of it. So look now and
+  // then.
   if (look && ++looks_ % kLooksPerCheck == 0) static_cast<void>(is_failing());
   if (look) context_.poll();
   // poll() may just have run the handler that was to wake the waiter.
   if (take_marks() && look) wake_waiter();
   std::size_t told = 0;
   for (std::size_t i = 0; i < marks_.size(); ++i) {
+    // By number, because a sink may begin a watch, which can make marks_ grow.
     const Mark mark = std::move(marks_[i]);
     SOFTDAT_DEBUG_CHECK((mark.record->outstanding & mark.readiness) == mark.readiness,
                         "a sink is told what it asked for", mark.record->outstanding, mark.readiness);
@@ -285,6 +292,8 @@ void AsioReactor::wait(base::Time deadline) {
     const base::Time now = base::Clock::now();
     if (now >= deadline) break;
     if (is_failing()) {
+      // First return to the caller, so that it learns of the failure and ends its connections; sleep only at later
+      // calls.
       if (had_failed) rest(deadline);
       break;
     }
@@ -305,6 +314,7 @@ void AsioReactor::wake_waiter() try {
 }
 
 void AsioReactor::interrupt() {
+  // Kept until wait() returns, so an interrupt before the wait is not lost.
   const bool is_new = !std::exchange(inbox_.lock()->is_interrupted, true);
   if (is_new) wake_waiter();
   if (has_failed()) rest_.notify();

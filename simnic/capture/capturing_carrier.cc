@@ -45,6 +45,7 @@ CapturingCarrier::CapturingCarrier(std::unique_ptr<transport::Carrier> inner, Re
     : WrappedCarrier(std::move(inner)), place_(make_place(recorder, adapter, address)) {}
 
 CapturingCarrier::~CapturingCarrier() {
+  // The carrier first: it may still send farewells, which belong into the capture.
   inner_.reset();
   place_.recorder.flush();
 }

@@ -26,6 +26,8 @@ std::uint16_t port_of(const Offer& offer) {
   return static_cast<std::uint16_t>(1 + queue_pair_number(offer));
 }
 
+// A live capture gives each connection a number, because queue pairs may have been made long before and ports come
+// again.
 transport::Address initiator_of(const Offer& request, std::uint16_t number) {
   return request.address.with_port(shown_port(number != 0 ? number : port_of(request)));
 }
@@ -62,6 +64,7 @@ void ConnectionCapture::capture(Body body) {
   try {
     body();
   } catch (const std::bad_alloc&) {
+    // A capture never disturbs what it shows: without memory the packet is counted as dropped.
     place_.recorder.count_drop(place_.interface);
   }
 }
@@ -137,6 +140,8 @@ void ConnectionCapture::on_closed(CloseReason reason, const transport::Terminate
   if (stream_) capture([&] { capture_closed(reason, code); });
 }
 
+// Shown as TCP would show it: an orderly end as FIN both ways, a loss as resets, a Terminate before the FIN of its
+// sender.
 void ConnectionCapture::capture_closed(CloseReason reason, const transport::TerminateCode& code) {
   switch (reason) {
     case CloseReason::kBye:
@@ -168,6 +173,8 @@ void ConnectionCapture::on_arrival(const Arrival& arrival) {
                            .stag = arrival.stag,
                            .offset = arrival.offset - arrival.message_offset};
   capture([&] { take_placed(arrival.message_offset, message); });
+  // The bytes are not there yet. They are copied when the next piece or the end of the message shows that the carrier
+  // has placed them.
   arrived_.placing_at = arrival.message_offset;
   arrived_.placing.clear();
 }
@@ -196,6 +203,7 @@ void ConnectionCapture::append(const std::byte* from, std::size_t length, const 
     if (arrived_.length == kMostPayload) put_arrived(message);
     const std::size_t part = std::min(length, kMostPayload - arrived_.length);
     const bool is_next = arrived_.known == arrived_.length && arrived_.length < most;
+    // Only bytes in one run from the beginning of the part are shown; the snap length bounds them.
     if (from != nullptr && is_next) {
       const std::size_t seen = std::min(part, most - arrived_.length);
       if (arrived_.bytes.size() < most) arrived_.bytes.resize(most);
@@ -229,6 +237,7 @@ void ConnectionCapture::capture_message(const Message& message) {
   arrived_.start();
 }
 
+// The request never had a channel here, so its stream is made of the request alone.
 void capture_reject(const Place& place, const Offer& request, std::span<const std::byte> private_data) {
   try {
     Stream stream(place, responder_of(place.address, request), initiator_of(request, next_number(place)), 0, false);

@@ -42,6 +42,7 @@ LiveProcess& LiveProcess::instance() {
 void LiveProcess::enter(LiveNic& nic) {
   const std::lock_guard lock(mutex_);
   nics_.push_back(&nic);
+  // An adapter that opens while a capture runs is captured from its beginning.
   if (!capture_) return;
   try {
     static_cast<void>(nic.begin(capture_));
@@ -58,6 +59,7 @@ void LiveProcess::leave(LiveNic& nic) {
 std::uint32_t LiveProcess::begin(const std::shared_ptr<LiveCapture>& capture, std::uint32_t owner,
                                  std::uint32_t& connections) {
   const std::lock_guard lock(mutex_);
+  // One live capture at a time in a process; the tool is told who has it.
   if (capture_) return owner_;
   connections = 0;
   try {
@@ -77,6 +79,7 @@ void LiveProcess::end() {
   capture_.reset();
 }
 
+// Without the lock while it waits for the writer, which may take seconds.
 void LiveProcess::flush() {
   std::shared_ptr<LiveCapture> capture;
   {
@@ -94,6 +97,7 @@ LiveNic::LiveNic(Engine& engine, transport::Carrier& carrier, direct::Home* home
 }
 
 LiveNic::~LiveNic() {
+  // First: no session begins a capture on this adapter afterwards.
   LiveProcess::instance().leave(*this);
   end();
 }
@@ -108,6 +112,7 @@ std::uint32_t LiveNic::begin(const std::shared_ptr<LiveCapture>& capture) {
   };
   auto owned = std::make_shared<Owned>(Owned{capture, std::move(place)});
   const Engine::Hold hold(engine_);
+  // Direct access passes the channels by, so it stops while the capture runs.
   if (home_ != nullptr) home_->suspend();
   place_ = SharedPlace(owned, owned->place.get());
   running_ = 0;
@@ -119,6 +124,7 @@ void LiveNic::end() {
   const Engine::Hold hold(engine_);
   if (!place_) return;
   carrier_.tap(nullptr);
+  // Taps of running connections hold the place themselves until they are gone.
   place_.reset();
   if (home_ != nullptr) home_->resume();
 }

@@ -24,6 +24,7 @@ base::Listening listen_at_free_name() {
   if (::stat("/proc/self/ns/pid", &space) != 0) return {};
   const auto start = base::read_process_start("/proc/self/stat");
   if (!start) return {};
+  // PID, its namespace and the start time together name one process on this host for good.
   const base::CaptureTarget self{
       .pid_namespace = space.st_ino, .pid = static_cast<std::uint32_t>(::getpid()), .start = *start};
   for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
@@ -35,6 +36,7 @@ base::Listening listen_at_free_name() {
 
 }  // namespace
 
+// With the baton. Null: no descriptor or no directory; the process then cannot be captured while it runs.
 std::unique_ptr<LiveDoor> LiveDoor::open(transport::Carrier& carrier) {
   const base::Uncancelled guard;
   base::Listening listening = listen_at_free_name();
@@ -53,6 +55,7 @@ void LiveDoor::on_ready(std::uint32_t) {
   for (int i = 0; i < kBacklog; ++i) {
     base::UniqueFd connection(::accept4(listening_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) break;
+    // A thread of its own, because the tool may be slow and this one holds the baton.
     serve_capture(std::move(connection));
   }
   watch_->want(transport::kReadable);

@@ -61,6 +61,7 @@ bool await(int socket, base::Time deadline) {
   }
 }
 
+// Never blocks: a tool that has stopped reading must not keep this thread.
 void answer(int socket, const CaptureAnswer& words) {
   static_cast<void>(!::send(socket, &words, sizeof words, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
@@ -107,6 +108,7 @@ std::optional<CaptureVerdict> objection_to(const std::optional<Asked>& asked) {
   if (!asked || asked->request.magic != base::kCaptureControlMagic) return CaptureVerdict::kBadRequest;
   if (asked->request.version != base::kCaptureControlVersion) return CaptureVerdict::kOtherVersion;
   if (!is_regular(asked->file.get())) return CaptureVerdict::kBadRequest;
+  // SOFTDAT_CAPTURE records everything already.
   if (Recorder::of_process() != nullptr) return CaptureVerdict::kAlwaysOn;
   return std::nullopt;
 }
@@ -133,6 +135,7 @@ void capture_until_told(int socket, Asked asked, std::uint32_t tool) {
     return answer(socket, words);
   }
   answer(socket, words);
+  // The tool closes its end, or dies, to end the capture; its socket becomes readable then.
   static_cast<void>(await(socket, end));
   LiveProcess::instance().end();
   words.connections = capture->connections.load(std::memory_order_relaxed);
@@ -155,6 +158,7 @@ void talk(int socket, std::uint32_t tool) try {
 void serve_capture(base::UniqueFd connection) {
   const auto peer = peer_of(connection.get());
   if (!peer) return;
+  // Bounds the threads that a tool which connects in a loop can make.
   if (g_sessions.fetch_add(1, std::memory_order_relaxed) >= kMostSessions) {
     g_sessions.fetch_sub(1, std::memory_order_relaxed);
     return;

@@ -17,6 +17,7 @@ void LiveTap::begin_in_the_middle(const transport::ConnectionFacts& facts) {
   } else {
     capture_.answer(peer, own);
   }
+  // The handshake has passed: the capture shows one made of what both sides agreed on.
   capture_.on_established(peer, facts.features, std::string(carrier_name_) + ", since before the capture began");
 }
 

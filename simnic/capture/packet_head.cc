@@ -20,6 +20,7 @@ constexpr std::uint8_t kTcp = 6;
 constexpr std::uint8_t kHops = 64;
 constexpr std::uint8_t kScale = 14;  // windows count in units of 16 KiB, so that none is ever full
 
+// RFC 1071. The TCP checksum is left 0: it would cover payload that may not be captured.
 std::uint16_t checksum(const std::byte* from, std::size_t size) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < size; i += 2) sum += base::load_be<std::uint16_t>(from + i);
@@ -40,6 +41,7 @@ void write_ipv4(const TcpHead& head, std::size_t length, std::byte* to) {
   store_be(to + 10, checksum(to, kIpv4Size));
 }
 
+// One address of IPv6 makes the packet one of IPv6; the other is then mapped.
 void write_ipv6_address(const base::IpAddress& address, std::byte* to) {
   if (address.is_ipv6()) {
     std::memcpy(to, address.ipv6.bytes.data(), address.ipv6.bytes.size());
@@ -59,13 +61,15 @@ void write_ipv6(const TcpHead& head, std::size_t length, std::byte* to) {
   write_ipv6_address(head.to, to + 24);
 }
 
-// What Wireshark 4 knows of the upper half of all ports.
+// The ports of the upper half for which Wireshark 4 has a dissector.
 constexpr std::uint16_t kKnownPorts[] = {34980, 44321, 44322, 44818, 48049, 48898, 57000};
 
 }  // namespace
 
 std::uint16_t shown_port(std::uint64_t number) {
   constexpr std::uint64_t kHalf = 32768;
+  // Service ids have 64 bits and ports 16. The upper half has few protocols that a reader would dissect instead of
+  // iWARP.
   auto port = static_cast<std::uint16_t>(kHalf + number % kHalf);
   while (std::find(std::begin(kKnownPorts), std::end(kKnownPorts), port) != std::end(kKnownPorts)) ++port;
   return port;

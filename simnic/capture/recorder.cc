@@ -36,6 +36,7 @@ constinit bool g_is_settled = false;  // there is one, or there is none; guarded
   if (Recorder* const known = g_recorder.load(std::memory_order_acquire)) known->flush();
 }
 
+// Failure is a warning and no error: the program runs without a capture.
 Recorder* make_recorder() {
   const std::string_view directory = base::environment(base::Variable::kCapture);
   if (directory.empty()) return nullptr;
@@ -71,6 +72,7 @@ void forget_in_child() {
 Recorder* Recorder::of_process() {
   [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_in_child);
   const std::lock_guard lock(g_recorder_creation);
+  // Tried once: a directory that cannot be written is reported once.
   if (!std::exchange(g_is_settled, true)) {
     Recorder* const made = make_recorder();
     g_recorder.store(made, std::memory_order_release);
@@ -141,6 +143,7 @@ void Recorder::add(const Record& record) {
     ++counts.received;
     was_empty = head_ == tail_;
     std::byte* const block = reserve(pcapng::packet_size(head));
+    // The ring is full. The data path never waits for the disk.
     if (block == nullptr) {
       ++counts.dropped;
       return;
@@ -150,6 +153,7 @@ void Recorder::add(const Record& record) {
     std::size_t left = kept;
     for (const transport::Slice& slice : record.payload) {
       const std::size_t part = std::min(left, slice.length);
+      // The consumer's memory may go at any moment; zeros stand for bytes that could not be read.
       if (part > 0 && !base::copy_in(to, slice.data, part)) std::memset(to, 0, part);
       to += part;
       left -= part;
@@ -175,6 +179,7 @@ base::PieceWriter::Source::Level Recorder::level_locked() const {
 
 // Producers do not touch what lies between tail_ and head_ as they were.
 void Recorder::drain(bool is_final) {
+  // Twice, because the ring may wrap around.
   for (int part = 0; part < 2; ++part) {
     std::vector<std::byte> interfaces;
     std::span<const std::byte> blocks;
@@ -199,6 +204,8 @@ void Recorder::drain(bool is_final) {
   static_cast<void>(file_.write(blocks));
 }
 
+// The last block of an interface in the file counts, so a new one is added only when something was dropped, and at the
+// end.
 std::vector<std::byte> Recorder::statistics(bool is_final) {
   std::vector<std::byte> blocks;
   const std::lock_guard lock(writer_.mutex());

@@ -116,6 +116,8 @@ void Stream::put(Way way, const Segment& segment, Stamp stamp, std::string_view 
                                             .length = length},
                                            front);
   if (!segment.head.empty()) std::memcpy(front + ip, segment.head.data(), segment.head.size());
+  // Both ends of a connection may be captured: the merge (tools/softdat/run/capture_merge.cc) keeps the packet of its
+  // author and drops the other one.
   const bool is_author = segment.is_handshake ? is_initiator_ : way == Way::kOut;
   const std::uint32_t flags =
       (way == Way::kOut ? pcapng::kOutbound : pcapng::kInbound) | (is_author ? pcapng::kUnicast : pcapng::kPromiscuous);
@@ -125,6 +127,7 @@ void Stream::put(Way way, const Segment& segment, Stamp stamp, std::string_view 
                        .payload_length = segment.payload_length,
                        .back = segment.back,
                        .hidden = segment.hidden});
+  // SYN and FIN take a sequence number each (RFC 9293 section 3.4).
   sender.next += static_cast<std::uint32_t>(length) + ((segment.flags & (kSyn | kFin)) != 0 ? 1 : 0);
   // The sender stamps a message when all of it has been taken, so no part of it may be acknowledged before.
   if (!segment.is_part) sender.whole = sender.next;
@@ -134,6 +137,7 @@ void Stream::put_bare(Way way, std::uint8_t flags, Stamp stamp, bool is_handshak
   put(way, {.flags = flags, .is_handshake = is_handshake}, stamp, comment);
 }
 
+// A handshake frame goes as one packet, whatever its length.
 void Stream::put_frame(Way way, const tcp::MpaFrame& frame, Stamp stamp, bool is_handshake) {
   std::vector<std::byte> bytes = tcp::encode_mpa_frame(frame);
   const Slice slice{bytes.data(), bytes.size()};
@@ -191,6 +195,7 @@ void Stream::reset(Way way) {
   put_bare(way, kReset | kAck, now(), false);
 }
 
+// The quoted segment is left out: the capture has it.
 void Stream::terminate(Way way, const transport::TerminateCode& code) {
   if (side(way).is_finished) return;
   std::byte head[tcp::kLengthSize + tcp::kUntaggedHeadSize + tcp::kMaxTerminateSize];
@@ -234,6 +239,7 @@ void Stream::add(Way way, const Message& message, const Part& part, Stamp stamp)
   const bool is_first = part.offset == 0 && way == Way::kOut;
   if (is_first) describe(message);
   const std::size_t shown = std::min(part.length, place_.recorder.snap_length());
+  // The ULPDU length is that of what is shown, so that a dissector finds the next FPDU; `hidden` keeps the true length.
   const std::size_t ulpdu = size - tcp::kLengthSize + shown;
   base::store_be(head, static_cast<std::uint16_t>(ulpdu));
   put(way,
@@ -247,6 +253,8 @@ void Stream::add(Way way, const Message& message, const Part& part, Stamp stamp)
       stamp, is_first ? std::string_view(comment_) : std::string_view());
 }
 
+// Called after the channel took the message, in the same section: the key still holds, so the payload can be gathered
+// once more.
 void Stream::send(const Message& message, transport::PayloadSource* payload, Stamp stamp) {
   const std::uint32_t total = payload_length(message);
   const std::size_t most = place_.recorder.snap_length();

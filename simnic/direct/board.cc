@@ -11,6 +11,7 @@ using memory::SparseView;
 Board::Board() : file_(memory::create_shared_file("softdat-board", kBoardBytes)) {
   if (!file_) return;
   auto view = std::make_unique<SparseView>(file_.get(), 0, kBoardBytes, SparseView::Rights::kReadWrite);
+  // Only the parts that are used are opened, so a board of a few keys costs a few pages.
   if (!*view || !view->open(0, kBoardHead)) return;
   view_ = std::move(view);
   memory::forbid_new_writers(file_.get());
@@ -33,12 +34,15 @@ void Board::publish(std::uint32_t key, const Grant& grant, std::uint64_t offset)
   entry.address.store(grant.address, std::memory_order_relaxed);
   entry.length.store(grant.length, std::memory_order_relaxed);
   entry.offset.store(offset, std::memory_order_relaxed);
+  // Last: a peer that reads this key sees the fields above.
   entry.key.store(key, std::memory_order_release);
 }
 
 bool Board::withdraw(std::uint32_t key) {
   KeyEntry* const entry = find(key);
   if (entry == nullptr || entry->key.load(std::memory_order_relaxed) != key) return false;
+  // Store, then look at the peers' pins (PinDrain). A peer stores its pin and then loads the key: either it finds no
+  // key, or its pin is seen.
   entry->key.store(0, std::memory_order_seq_cst);
   return true;
 }
@@ -47,6 +51,7 @@ void Board::mark_cut(std::uint32_t key) {
   if (KeyEntry* const entry = find(key)) entry->cut.store(key, std::memory_order_seq_cst);
 }
 
+// Marked first: a peer that finds its copy cut off (Grip::was_cut) repeats it by a message.
 void Board::take_back(std::uint32_t key) {
   mark_cut(key);
   static_cast<void>(withdraw(key));
@@ -57,6 +62,7 @@ std::optional<std::uint32_t> Board::add_owner(std::uint64_t arena) {
   for (std::uint32_t i = 0; i < kOwners; ++i) {
     std::atomic<std::uint64_t>& owner = own().owners[i];
     if (owner.load(std::memory_order_relaxed) != 0) continue;
+    // An owner's number stands in each pin, and names the arena that the pin is about.
     owner.store(arena, std::memory_order_seq_cst);
     return i;
   }
@@ -107,6 +113,7 @@ void Board::give_gate_back(std::uint32_t gate) {
 void Board::open_gate(std::uint32_t gate, std::uint64_t connection) {
   const std::lock_guard lock(mutex_);
   if (!suspended_.empty()) {
+    // A live capture is running: direct access, which it could not see, stays closed until resume().
     suspended_[gate] = connection;
     return;
   }
@@ -116,9 +123,11 @@ void Board::open_gate(std::uint32_t gate, std::uint64_t connection) {
 void Board::close_gate(std::uint32_t gate) {
   const std::lock_guard lock(mutex_);
   if (!suspended_.empty()) suspended_[gate] = 0;
+  // Store, then look at the peers' pins, as in withdraw().
   own().gates[gate].open_for.store(0, std::memory_order_seq_cst);
 }
 
+// Closes every gate and remembers for which connection it was open. Allocates first, so that nothing fails half way.
 void Board::suspend() {
   std::vector<std::uint64_t> suspended(kGates);
   const std::lock_guard lock(mutex_);
@@ -138,6 +147,7 @@ void Board::resume() {
   suspended_.shrink_to_fit();
 }
 
+// With the posting lock of the queue pair that has the gate.
 void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive) {
   ReceiveEntry& entry = own().receives[gate][number % kReceives];
   entry.count.store(receive.count, std::memory_order_relaxed);
@@ -146,6 +156,7 @@ void Board::publish_receive(std::uint32_t gate, std::uint64_t number, const Rece
     entry.segments[i].length.store(receive.segments[i].length, std::memory_order_relaxed);
     entry.segments[i].key.store(receive.segments[i].key, std::memory_order_relaxed);
   }
+  // Last: a sender that reads this number sees the segments. Numbers begin at 1, because a new board is zeros.
   entry.number.store(number + 1, std::memory_order_release);
 }
 
@@ -156,6 +167,8 @@ Pin Board::pin(std::uint64_t word) {
     std::atomic<std::uint64_t>& slot = own().pins[(first + i) % kPinSlots].word;
     std::uint64_t seen = slot.load(std::memory_order_relaxed);
     if (is_claimed(seen)) continue;
+    // Each of 256 claims of a slot has another word, so an owner that waits for a pin can tell it from the next one
+    // there.
     const std::uint64_t claims = claims_of(seen + 1);
     if (slot.compare_exchange_strong(seen, word | claims, std::memory_order_seq_cst)) return Pin(slot, claims);
   }

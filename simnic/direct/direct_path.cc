@@ -34,6 +34,8 @@ class Runs {
     }
     const hca::Segment& segment = segments_.front();
     std::byte* data = nullptr;
+    // Our own pin is held (Grip), so a key that is found stays usable until the piece is done: PinDrain::drain_own()
+    // waits.
     if (memory_.locate(segment.lkey, segment.address, segment.length, rights_, data) != AccessError::kNone) return {};
     const std::uint64_t length = std::min(most, segment.length - skip_);
     data += skip_;
@@ -96,7 +98,9 @@ void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offe
   reads_until_ = writes_until_ = 0;
   is_in_doubt_ = false;
   is_closing_.store(false, std::memory_order_relaxed);
+  // For settle(), which may run after drop() has let the peer go.
   *last_peer_.lock() = peer_;
+  // Ours opens whether or not the peer's is open yet: each side's gate admits the other.
   if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
 }
 
@@ -115,6 +119,8 @@ void DirectPath::settle() {
   home_->await_gate(*gate_, peer);
 }
 
+// With the posting lock. False: declined. A part of a write or read may have been copied; the message that follows
+// repeats it. An atomic is never repeated (is_in_doubt_).
 bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length) {
   const bool is_atomic = hca::is_atomic(request.opcode);
   const bool is_read = request.opcode == hca::SendOpcode::kRead || is_atomic;
@@ -123,12 +129,13 @@ bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length
   if (is_atomic) return carry_out_atomic(request);
   for (std::uint64_t done = 0; move_piece(request, length, done);) {
     if (done == length) return true;
+    // The connection is closing, and its closer waits for the posting lock.
     if (is_closing_.load(std::memory_order_relaxed)) break;
   }
   return false;
 }
 
-// Nothing is done before it is known where the answer goes.
+// The word is changed only once it is known where the answer goes.
 bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
   std::uint64_t original = 0;
   const Target target{
@@ -138,6 +145,7 @@ bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
   std::array<std::span<std::byte>, sizeof original> sinks;
   Runs runs(memory_, local_rights(request.opcode), request.local, 0);
   std::size_t count = 0;
+  // All sinks are checked before the peer's word changes: afterwards nothing may fail.
   for (std::size_t room = 0; room < sizeof original; room += sinks[count++].size()) {
     sinks[count] = runs.next(sizeof original - room);
     if (sinks[count].empty() || !base::is_writable(sinks[count].data(), sinks[count].size())) return false;
@@ -218,6 +226,7 @@ bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t leng
 }
 
 void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number) {
+  // Every send takes the next receive of the peer, by whatever way it goes, so both sides count alike.
   if (takes_receive(opcode)) ++next_receive_;
   if (hca::awaits_response(opcode)) reads_until_ = number + 1;
   if (opcode == hca::SendOpcode::kWrite || opcode == hca::SendOpcode::kWriteWithImmediate) writes_until_ = number + 1;
@@ -226,6 +235,7 @@ void DirectPath::note_queued(hca::SendOpcode opcode, std::uint64_t number) {
 void DirectPath::publish_receive(std::uint64_t number, std::uint64_t completed,
                                  std::span<const hca::Segment> segments) {
   using namespace direct;
+  // A receive that is too far ahead, or has too many segments, is not published; a send for it travels in its message.
   if (!gate_ || number - completed >= kReceives || segments.size() > kReceiveSegments || !home_->is_usable()) return;
   Receive receive;
   for (const hca::Segment& segment : segments) {

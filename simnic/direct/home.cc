@@ -18,6 +18,7 @@ std::shared_ptr<Home> refuse(const char* reason) {
   return nullptr;
 }
 
+// For SOFTDAT_LOG=trace: why a registration is reached by messages, and how to change that.
 const char* text_of(memory::Refusal refusal) {
   switch (refusal) {
     case memory::Refusal::kNotMovable:
@@ -40,6 +41,7 @@ const char* text_of(memory::Refusal refusal) {
 
 }  // namespace
 
+// Null where direct access is impossible: all memory is then reached by messages.
 std::shared_ptr<Home> Home::create(memory::MoveWhen when) {
   const base::Uncancelled guard;
   if (!memory::is_allocator_known())
@@ -50,7 +52,7 @@ std::shared_ptr<Home> Home::create(memory::MoveWhen when) {
   return home->board_.is_open() ? home : refuse("no memfd for the board");
 }
 
-// What regions have forgotten to withdraw goes with the board.
+// Keys that regions have not withdrawn go with the board.
 Home::~Home() {
   arena_.lent().remove_all(board_);
   if (is_usable()) arena_.lent().release();
@@ -59,6 +61,7 @@ Home::~Home() {
 void Home::suspend() {
   if (!is_usable()) return;
   board_.suspend();
+  // No process has this generation, so may_reach() is false for every thread.
   reaching_.store(~generation_, std::memory_order_relaxed);
 }
 
@@ -78,6 +81,7 @@ bool Home::detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bo
   return peers_.detach(std::static_pointer_cast<Peer>(peer), has_hung_up);
 }
 
+// The registering thread moves the pages here, without the baton.
 bool Home::publish(std::uint32_t key, const Grant& grant, std::uint64_t address) {
   if (!is_usable()) return false;
   const base::Uncancelled guard;
@@ -94,6 +98,8 @@ bool Home::share(std::uint32_t key, const Grant& grant, std::uint64_t address, m
   if (!offset) return false;
   const std::uint64_t place = *offset;
   return arena_.lent().add(board_, key, memory::whole_pages(place, grant.length),
+                           // Published under the lock of the lent pages, or a retirement of the same pages could miss
+                           // the key.
                            [&] { board_.publish(key, grant, place); });
 } catch (const std::bad_alloc&) {
   return false;
@@ -108,6 +114,7 @@ std::optional<Withdrawn> Home::withdraw(std::uint32_t key) {
 
 void Home::await(const std::optional<Withdrawn>& withdrawn) {
   if (!is_usable()) return;
+  // Without the baton: peers are waited for up to 1 ms (docs/decisions/0015-revocation-needs-nobodys-help.md).
   if (withdrawn) pins_.drain_key(*withdrawn, peers_);
   pins_.drain_own();
 }

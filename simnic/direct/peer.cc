@@ -15,7 +15,7 @@ std::uint64_t place_of(const KeyEntry& entry, std::uint64_t address) {
   return entry.offset.load(std::memory_order_relaxed) + (address - entry.address.load(std::memory_order_relaxed));
 }
 
-// What cannot be looked at says nothing.
+// Stands for an entry that cannot be mapped: no key.
 constinit const KeyEntry kNoKey{};
 
 }  // namespace
@@ -30,6 +30,7 @@ Peer::Peer(PeerParts parts, std::unique_ptr<SparseView> board)
       own_arena_(parts.own_arena) {}
 
 std::shared_ptr<Peer> Peer::attach(PeerParts parts) {
+  // Sealed and of the right size: a file that could shrink would raise SIGBUS in this process.
   if (!memory::is_shared_file(parts.board.get(), kBoardBytes) ||
       !memory::is_shared_file(parts.arena.get(), memory::kArenaBytes))
     return nullptr;
@@ -48,6 +49,7 @@ std::optional<Door> Peer::find_door(std::uint32_t gate, std::uint64_t connection
 }
 
 const KeyEntry& Peer::entry_of(std::uint32_t key) {
+  // The index wraps around, so no key leads out of the board.
   const KeyEntry& entry = board().keys[(key >> kKeyTagBits) % kKeyEntries];
   return open(entry) ? entry : kNoKey;
 }
@@ -64,11 +66,13 @@ Grip::Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std
 
 bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door) {
   const Gate& through = *door.entry;
+  // Loaded after the pin was stored, both sequentially consistent (Board::withdraw, Board::close_gate).
   if (through.open_for.load(std::memory_order_seq_cst) != door.connection) return false;
   if (target.key == 0 || entry.key.load(std::memory_order_seq_cst) != target.key) return false;
   if (entry.domain.load(std::memory_order_relaxed) != through.domain.load(std::memory_order_relaxed)) return false;
   if ((entry.access.load(std::memory_order_relaxed) & target.rights) != target.rights) return false;
   const std::uint64_t length = entry.length.load(std::memory_order_relaxed);
+  // An address below the region's wraps to a large number, which fails the comparison.
   const std::uint64_t skip = target.address - entry.address.load(std::memory_order_relaxed);
   return target.length <= length && skip <= length - target.length;
 }
@@ -77,6 +81,7 @@ bool Peer::read_receive(const Door& door, std::uint64_t number, Receive& out) {
   const ReceiveEntry& entry = door.receives[number % kReceives];
   if (entry.number.load(std::memory_order_acquire) != number + 1) return false;
   out.count = entry.count.load(std::memory_order_relaxed);
+  // The peer may write anything on its board.
   if (out.count > kReceiveSegments) return false;
   for (std::size_t i = 0; i < out.count; ++i) {
     out.segments[i] = {.address = entry.segments[i].address.load(std::memory_order_relaxed),
@@ -90,6 +95,7 @@ bool Peer::read_receive(const Door& door, std::uint64_t number, Receive& out) {
 // as much as one pin may cover.
 std::byte* Peer::view(std::uint64_t offset, std::uint64_t length) {
   if (length > kMostPinned || offset > memory::kArenaBytes - length) return nullptr;
+  // A connection of the process to itself: the consumer may unmap its own view, so another one is used.
   if (own_arena_ != nullptr) return own_arena_->second_view(offset, length);
   const std::size_t index = offset >> kViewShift;
   SparseView* view = mapped_[index].load(std::memory_order_acquire);
@@ -110,6 +116,7 @@ SparseView* Peer::map_view(std::size_t index) try {
   if (!*view) return nullptr;
   view->keep_from_children();
   views_.push_back(std::move(view));
+  // Pairs with the load in view(), which takes no lock.
   mapped_[index].store(views_.back().get(), std::memory_order_release);
   return views_.back().get();
 } catch (const std::bad_alloc&) {
@@ -130,6 +137,7 @@ bool Peer::has_pins_into(std::uint64_t arena) const {
 }
 
 bool Peer::lives_on() const {
+  // A process that dies closes its sockets shortly before its pidfd tells of the end.
   constexpr int kPatienceMs = 2;
   pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
   return process_ && ::poll(&process, 1, kPatienceMs) == 0;

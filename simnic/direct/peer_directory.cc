@@ -13,6 +13,7 @@ std::shared_ptr<Peer> PeerDirectory::attach(base::UniqueFd board, base::UniqueFd
   const std::lock_guard lock(mutex_);
   forget_gone_locked();
   if (peers_.capacity() == peers_.size()) peers_.reserve(2 * peers_.size() + 8);
+  // The inode of the arena's file names it on every board of this host.
   const std::uint64_t number = memory::identify_file(arena.get()).inode;
   const auto owner = number == 0 ? std::nullopt : board_.add_owner(number);
   if (!owner) return nullptr;
@@ -53,6 +54,7 @@ void PeerDirectory::forget_gone_locked() {
     board_.remove_owner(known.peer->owner());
     return true;
   });
+  // Pages that were taken away from peers that have gone may be lent again.
   arena_.lent().release();
 }
 

@@ -59,10 +59,12 @@ void PinDrain::drain_key(const Withdrawn& withdrawn, PeerDirectory& peers) {
   std::uint64_t number = 0;
   while (const std::shared_ptr<Peer> peer = peers.next(number)) collect(peer, common_pages, standing);
   if (await_all(standing)) return;
+  // Before the pages are cut off: a peer that goes on sees the mark and does not report success.
   board_.mark_cut(withdrawn.key);
   cut_off(standing);
 }
 
+// After the gate was closed: only this peer may have pins under it. Other peers' gates name other connections.
 void PinDrain::drain_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer) {
   const base::Uncancelled guard;
   const auto pages_of_gate = [gate](std::uint64_t word) {
@@ -114,6 +116,7 @@ void PinDrain::cut_off(const std::vector<memory::Retirement>& standing) try {
   warn_of_writer();
 }
 
+// Our own threads copy under pins too, to peers, and read this process's memory meanwhile.
 void PinDrain::drain_own() {
   const base::Uncancelled guard;
   const base::Time deadline = base::Clock::now() + kPatienceWithOurselves;

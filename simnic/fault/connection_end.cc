@@ -8,6 +8,7 @@ namespace softdat::simnic::fault {
 using transport::CloseReason;
 
 bool ConnectionEnd::end_by_owner() {
+  // The owner ended the connection itself and must hear no more of it.
   untold_.reset();
   return end();
 }
@@ -20,6 +21,7 @@ void ConnectionEnd::end_told_later(const std::optional<transport::TerminateCode>
 }
 
 void ConnectionEnd::carry_out_soon() {
+  // By a timer, because the caller may be within a call of the sink or of the channel.
   connection_.carrier().set(alarm_, base::Duration::zero());
 }
 

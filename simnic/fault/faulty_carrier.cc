@@ -68,6 +68,7 @@ std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote
   if (is_of_datagrams(request)) return inner_->connect(remote, request, sink);
   const std::uint32_t number = endpoint_of(request.address);
   EndpointState& state = endpoint(number);
+  // One decision for each dat_ep_connect: while nobody listens, the queue pair asks the carrier again and again.
   if (!state.fate) state.fate = decide_connect(number, base::FaultOp::kConnect, state.connects, request, remote);
   auto channel = std::make_unique<FaultyChannel>(*this, number, remote, sink);
   ConnectFate fate = *state.fate;
@@ -76,6 +77,7 @@ std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote
   return channel;
 }
 
+// All rules that fire apply together; of several with the same effect the last one counts, and delays add up.
 ConnectFate FaultyCarrier::decide_connect(std::uint32_t endpoint_number, base::FaultOp op, std::uint64_t number,
                                           const Offer& offer, const Address& peer) {
   const Point point{.stage = base::FaultStage::kConnection,
@@ -94,6 +96,7 @@ ConnectFate FaultyCarrier::decide_connect(std::uint32_t endpoint_number, base::F
     if (rule->kind == FaultKind::kDropConnection) fate.is_dropped = true;
     if (rule->kind == FaultKind::kPartition) hold(peer, time_of(*rule));
   }
+  // A partition that began earlier holds requests to this peer too.
   if (op != base::FaultOp::kConnect || !is_parted_from(peer)) return fate;
   const base::Time end = held_until(peer);
   if (end == base::kNever) {
@@ -122,18 +125,21 @@ void FaultyCarrier::set(base::Timer& timer, base::Duration after) {
 void FaultyCarrier::fail() {
   if (has_failed_) return;
   is_failing_ = true;
+  // The next turn fails all channels; here a call of one of them is on the stack.
   inner_->interrupt();
 }
 
 void FaultyCarrier::fail_all() {
   is_failing_ = false;
   has_failed_ = true;
+  // A copy, because a sink may destroy its channel, or others.
   const std::vector<FaultyChannel*> all(channels_.begin(), channels_.end());
   for (FaultyChannel* const channel : all) {
     if (channels_.contains(channel)) channel->lose();
   }
 }
 
+// Without a peer: everything this adapter sends is held, as if its host had stopped.
 void FaultyCarrier::hold(const std::optional<Address>& peer, std::optional<base::Duration> time) {
   const base::Time until = time ? base::deadline_after(now(), *time) : base::kNever;
   base::Time& entry = peer ? parted_[peer->with_port(0)] : stopped_until_;

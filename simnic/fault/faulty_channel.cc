@@ -30,6 +30,7 @@ void FaultyChannel::connect(const Offer& request, const ConnectFate& fate) {
   if (fate.private_data) {
     request_.private_data.resize(std::min(request_.private_data.size(), *fate.private_data));
   }
+  // Without an inner channel: the queue pair's timer ends the attempt, as it would for a peer that is silent.
   if (fate.is_ignored && !fate.refusal) return;
   // A refused connect hears so from the timer, because no sink may be called within connect().
   if (fate.refusal || fate.delay > base::Duration::zero()) return connection_.carrier().set(begin_alarm_, fate.delay);
@@ -48,6 +49,7 @@ bool FaultyChannel::accept(transport::InboundRequest& request, const Offer& repl
   return connection_.inner() != nullptr;
 }
 
+// A partition may have begun while the connection was being made.
 void FaultyChannel::on_established(const Offer& peer) {
   if (end_.is_over()) return;
   connection_.establish();
@@ -66,10 +68,12 @@ void FaultyChannel::on_refused(transport::Refusal reason, std::span<const std::b
 }
 
 void FaultyChannel::on_closed(transport::CloseReason reason, const transport::TerminateCode& code) {
+  // An ack that was held back is still older than the end.
   sender_.deliver_late_ack();
   if (end_.end()) connection_.sink().on_closed(reason, code);
 }
 
+// The adapter fails: the sink hears what fits its state, and a peer sees a reset.
 void FaultyChannel::lose() {
   if (!end_.end()) return;
   const bool is_established = connection_.is_established();
@@ -99,6 +103,7 @@ const char* FaultyChannel::carrier_name() const {
 
 SendResult FaultyChannel::send(const Message& message, transport::PayloadSource* payload) {
   if (end_.is_over()) return SendResult::kClosed;
+  // A note of the injector's waits for a border of messages, and goes first.
   if (!outlet_.make_ready()) return outlet_.block();
   if (is_request(message.opcode)) return sender_.send(message, payload);
   if (message.opcode == Opcode::kNote && message.note == NoteKind::kResent) sender_.rewind(message.note_value);
@@ -124,6 +129,7 @@ void FaultyChannel::on_message(const Message& message) {
   if (is_answer(message.opcode)) return sender_.on_answer(message);
   if (is_request(message.opcode)) return receiver_.on_message(message);
   if (message.note == NoteKind::kAck) return sender_.on_ack(message);
+  // The injector asked for this repetition; the queue pair knows nothing of it.
   if (message.note == NoteKind::kResent && receiver_.on_resent(message.note_value)) return;
   connection_.sink().on_message(message);
 }

@@ -15,9 +15,11 @@ FaultyNic::FaultyNic(std::unique_ptr<transport::Carrier> carrier, const NicConfi
       injector_(std::move(injector)) {
   const Engine::Hold hold(engine());
   carrier_ = &static_cast<FaultyCarrier&>(engine().carrier());
+  // The engine thread runs already, hence the baton.
   carrier_->attach(engine());
 }
 
+// Any thread creates objects, and the counts must not skip: hence the lock.
 std::optional<hca::Error> FaultyNic::decide(FaultOp op, std::uint64_t size) {
   const std::lock_guard lock(mutex_);
   const Point point{.stage = base::FaultStage::kCreation, .op = op, .number = ++created_[op], .size = size};

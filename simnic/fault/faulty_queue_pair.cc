@@ -45,6 +45,7 @@ FaultyQueuePair::FaultyQueuePair(const NicView& nic, const hca::QueuePairConfig&
 }
 
 FaultyQueuePair::~FaultyQueuePair() {
+  // First: the engine thread may still call this class.
   leave_engine();
   const Engine::Hold hold(engine_);
   // Numbers come again when very many queue pairs have been made.
@@ -52,6 +53,7 @@ FaultyQueuePair::~FaultyQueuePair() {
   if (entry == this) entry = nullptr;
 }
 
+// Posts of one queue pair are counted one by one. Other queue pairs have counts of their own.
 std::optional<hca::Error> FaultyQueuePair::decide_post(FaultOp op, std::uint64_t size) {
   const std::lock_guard lock(post_mutex_);
   const Point point{
@@ -90,11 +92,13 @@ hca::Outcome FaultyQueuePair::connect(const hca::ConnectParameters& parameters) 
   const hca::Outcome outcome = QueuePair::connect(parameters);
   if (outcome) return outcome;
   const Engine::Hold hold(engine_);
+  // A connect that was refused by its arguments does not count.
   --carrier_.endpoint(endpoint_).connects;
   return outcome;
 }
 
 void FaultyQueuePair::lose_completion() {
+  // Counted as an overflow, and then treated as one.
   recv_cq_.lose_one();
   connection().lose_completion();
 }

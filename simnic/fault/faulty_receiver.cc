@@ -30,6 +30,7 @@ Placement FaultyReceiver::place(const Arrival& arrival, transport::SliceList& ou
     return placement;
   }
   if (refusals_ > 0) return find_no_receive();
+  // A message that is sent again has had its decision.
   if (next_ < decided_) return placement;
   decided_ = next_ + 1;
   return decide(arrival);
@@ -72,6 +73,7 @@ Placement FaultyReceiver::fail_receive(const base::FaultRule& rule, const Arriva
     return Placement::kDiscard;
   }
   Arrival longer = arrival;
+  // Beyond every receive: the queue pair refuses it as too long by its own rules.
   longer.message_offset = std::uint64_t{1} << 62;
   transport::SliceList ignored;
   return connection_.sink().place(longer, ignored);
@@ -100,6 +102,7 @@ void FaultyReceiver::ask_again() {
   outlet_.put_note({.opcode = Opcode::kNote, .note = NoteKind::kResend, .note_value = next_});
 }
 
+// Counts whole messages, as the responder does, so that resend notes name the right one.
 void FaultyReceiver::on_message(const Message& message) {
   if (is_dropping_) return;
   const std::uint64_t number = next_++;
@@ -109,6 +112,7 @@ void FaultyReceiver::on_message(const Message& message) {
   if (std::exchange(wakes_, false) && qp != nullptr) qp->wake_spuriously();
 }
 
+// False: the repetition is the queue pair's own, which must hear of it.
 bool FaultyReceiver::on_resent(std::uint64_t number) {
   const bool is_ours = number == next_;
   next_ = number;

@@ -57,8 +57,10 @@ Message with_bad_key(const Message& message) {
 
 SendResult FaultySender::send(const Message& message, PayloadSource* payload) {
   const std::uint64_t number = numbers_.next();
+  // One decision for each request: a repetition keeps it, and immediate data belongs to its write.
   if (numbers_.is_first_try() && !is_immediate(message.opcode)) decide(message);
   if (outlet_.is_held()) return outlet_.block();
+  // Requests before the planned end complete first, so the consumer can tell which ones were lost.
   if (end_.planned() && number >= end_.planned()->after) {
     return end_.planned()->is_within && is_cut_due() ? give_torn(message, payload) : outlet_.block();
   }
@@ -146,6 +148,7 @@ void FaultySender::delay(const FaultRule& rule, const Point& point) {
   if (rule.kind == FaultKind::kJitter) {
     constexpr std::uint64_t kSteps = 1000;
     const auto step = static_cast<double>(injector.draw(rule, point) % kSteps) / static_cast<double>(kSteps);
+    // The journal gets the delay that was drawn, so that a plan made of it repeats the run exactly.
     drawn.kind = FaultKind::kDelay;
     drawn.ms = *rule.ms * step;
   }
@@ -196,6 +199,7 @@ void FaultySender::deliver_late_ack() {
 
 void FaultySender::acknowledge(std::uint64_t count) {
   numbers_.acknowledge(count);
+  // An acknowledged request is not sent again, so its marks are no longer needed.
   marks_.erase(marks_.begin(), marks_.lower_bound(numbers_.acknowledged()));
   check_cut();
 }

@@ -81,6 +81,7 @@ std::string process_name() {
 Injector::Injector(base::FaultPlan plan, std::string process, std::string ia, std::shared_ptr<Journal> journal)
     : plan_(std::move(plan)), process_(std::move(process)), ia_(std::move(ia)), journal_(std::move(journal)) {}
 
+// A key that the rule does not give matches everything.
 bool Injector::matches(const FaultRule& rule, const Point& point) const {
   if (rule.stage && *rule.stage != point.stage) return false;
   if (rule.op != FaultOp::kAny && rule.op != point.op) return false;
@@ -103,6 +104,7 @@ bool Injector::matches(const FaultRule& rule, const Point& point) const {
   return rule.kind != FaultKind::kDrySrq || point.has_srq;
 }
 
+// A function of the seed and of names and counts that do not depend on timing: two runs draw the same.
 std::uint64_t Injector::draw(const FaultRule& rule, const Point& point) const {
   std::uint64_t state = mix(plan_.seed ^ (static_cast<std::uint64_t>(&rule - plan_.rules.data()) << 32));
   state = mix(mix(state, process_), ia_);
@@ -115,6 +117,7 @@ bool Injector::fires(const FaultRule& rule, const Point& point, std::uint64_t ma
   if (rule.nth != 0) return matched == rule.nth;
   if (rule.every != 0) return matched % rule.every == 0;
   if (!rule.probability) return true;
+  // The upper 53 bits of the draw, as many as a double holds exactly.
   constexpr double kRange = 0x1p53;
   return static_cast<double>(draw(rule, point) >> 11) < *rule.probability * kRange;
 }
@@ -126,6 +129,7 @@ std::vector<const FaultRule*> Injector::decide(const Point& point, Counts& count
     const FaultRule& rule = plan_.rules[i];
     if (!matches(rule, point)) continue;
     Counts::Row& row = counts.rows[i];
+    // Counted even if the rule has used up its times, so `nth` and `every` mean the same all along.
     ++row.matched;
     if ((rule.times != 0 && row.fired == rule.times) || !fires(rule, point, row.matched)) continue;
     ++row.fired;
@@ -134,6 +138,7 @@ std::vector<const FaultRule*> Injector::decide(const Point& point, Counts& count
   return fired;
 }
 
+// Writes a statement that fires at this very place, so a journal is itself a plan.
 void Injector::note(const FaultRule& rule, const Point& point, const std::string& key, const std::string& value) const {
   std::string line(base::row_of(rule.kind).name);
   if (is_word(process_)) add(line, "process", process_);

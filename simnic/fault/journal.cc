@@ -17,6 +17,7 @@ Journal::Journal() : Journal(std::string(base::environment(base::Variable::kFaul
 
 Journal::Journal(const std::string& path) {
   if (path.empty()) return;
+  // O_APPEND: processes of one run share the file, and each line is one write.
   file_ = base::UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (file_) return;
   is_usable_ = false;

@@ -27,6 +27,7 @@ class DamagedPayload final : public PayloadSource {
       if (!is_hit) {
         out.add(slice.data, slice.length);
       } else {
+        // A copy: the consumer's own memory must stay as it is.
         changed_.resize(slice.length);
         if (!base::copy_in(changed_.data(), slice.data, slice.length)) return false;
         changed_[damage_.place - offset] ^= static_cast<std::byte>(1u << damage_.bit);
@@ -45,6 +46,7 @@ class DamagedPayload final : public PayloadSource {
 
 }  // namespace
 
+// The longest hold counts. One without end has no timer.
 void Outlet::hold_until(base::Time time) {
   if (end_.is_over() || (is_held_ && time <= held_until_)) return;
   is_held_ = true;
@@ -77,6 +79,7 @@ SendResult Outlet::give(const Message& message, PayloadSource* payload) {
 }
 
 SendResult Outlet::give_damaged(const Message& message, PayloadSource* payload, const transport::Damage& damage) {
+  // TCP can damage the bytes on the wire, behind the CRC; other carriers get a damaged payload.
   if (!is_midway_) takes_damage_ = connection_.inner()->damage_next(damage);
   if (takes_damage_ || payload == nullptr) return give(message, payload);
   DamagedPayload damaged(*payload, damage);

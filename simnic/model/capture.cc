@@ -18,6 +18,7 @@ Profile capture(const hca::DeviceAttributes& attributes, const std::string& name
                   .family = attributes.transport == hca::Transport::kIwarp ? Family::kIwarp : Family::kInfiniBand};
   const auto set = [&](Field field, std::uint64_t number) {
     const FieldInfo& info = info_of(field);
+    // A device that reports nonsense, such as 0 queue pairs: the field stays unknown.
     if (info.kind == FieldKind::kNumber && number < info.least) return;
     const bool is_beyond = info.most == kUnlimited && number > kMostWritten;
     profile.at(field) = Value{is_beyond ? kUnlimited : std::min(number, info.most), source};

@@ -9,6 +9,7 @@ namespace {
 template <typename Number>
 void lower(const Profile& profile, Field field, Number& attribute) {
   if (!profile.at(field)) return;
+  // A profile only takes away: the simulator cannot do more than it can.
   attribute = static_cast<Number>(std::min<std::uint64_t>(attribute, profile.at(field)->number));
 }
 
@@ -26,6 +27,7 @@ DeviceRules rules_of(const Profile& profile) {
           .needs_remote_write_to_read = says(Field::kReadSinkNeedsRemoteWrite, 0)};
 }
 
+// Fields that the profile does not know stay the simulator's.
 void apply(const Profile& profile, hca::DeviceAttributes& attributes) {
   attributes.vendor = "SoftDAT, as " + profile.title;
   attributes.profile = profile.name;

@@ -122,6 +122,7 @@ Network read_table(const toml::table& file) {
   }
   for (const NetworkFieldInfo& info : kInfos) {
     const toml::node* const node = section->get(info.name);
+    // A forecast needs every value, so none has a default.
     if (node == nullptr) throw Refused{line_of(*section), "[network] has no " + quoted(info.name)};
     network.at(info.field) = read_value(info, *node);
   }
@@ -146,6 +147,7 @@ base::Result<Network, Mistake> read_network(const std::string& path, std::string
   return base::Failure{at(path, refused.line, refused.text)};
 }
 
+// A leading "@" names a file, as in SOFTDAT_PROFILE.
 base::Result<Network, Mistake> find_network(const std::string& name_or_file) {
   if (name_or_file.starts_with('@')) {
     const std::string path = name_or_file.substr(1);

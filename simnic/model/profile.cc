@@ -103,6 +103,7 @@ constexpr std::array<FieldInfo, kFields> kInfos{{
      "what a message does that finds no receive posted, as SOFTDAT_RNR"},
 }};
 
+// info_of() indexes the table by the enumeration.
 constexpr bool are_in_order() {
   for (std::size_t i = 0; i < kFields; ++i) {
     if (static_cast<std::size_t>(kInfos[i].field) != i) return false;

@@ -75,6 +75,7 @@ bool has_control(std::string_view text) {
 }
 
 std::optional<std::uint64_t> number_of(const FieldInfo& info, const toml::node& node) {
+  // TOML has types: "1" and 1.0 are no whole numbers, and are refused.
   if (info.kind == FieldKind::kFlag) {
     const auto* const flag = node.as_boolean();
     return flag == nullptr ? std::nullopt : std::optional<std::uint64_t>(flag->get() ? 1 : 0);
@@ -93,6 +94,7 @@ std::optional<std::uint64_t> number_of(const FieldInfo& info, const toml::node& 
   return value < info.least || value > info.most ? std::nullopt : std::optional(value);
 }
 
+// A value stands alone, or in a table with the source that it is known from.
 Value read_value(const FieldInfo& info, const toml::node& node) {
   const toml::node* value = &node;
   Value result;
@@ -121,6 +123,7 @@ Value read_value(const FieldInfo& info, const toml::node& node) {
   return result;
 }
 
+// An unknown key is refused: a slip in its name would silently leave the field at its default.
 void read_section(const std::string& section, const toml::node& node, Profile& profile) {
   const auto* const table = node.as_table();
   if (table == nullptr) throw Refused{line_of(node), quoted(section) + " is a table: [" + section + "]"};
@@ -172,6 +175,7 @@ void check_whole(const Profile& profile) {
   check(Field::kMaxReadSge, Field::kMaxSge);
 }
 
+// Every mistake is thrown as Refused, with its line; the callers turn it into words.
 Profile read_table(const toml::table& table) {
   for (const auto& [key, node] : table) {
     if (std::ranges::find(kTopKeys, key.str()) != std::end(kTopKeys)) continue;
@@ -193,7 +197,7 @@ std::string at(const std::string& path, std::size_t line, const std::string& tex
   return path + ':' + std::to_string(line) + ": " + text;
 }
 
-// As TOML has it: a text in quotes, with what ends it escaped.
+// A basic string of TOML: in quotes, with quotes and backslashes escaped.
 std::string toml_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -242,6 +246,7 @@ std::string built_in_names() {
   return text;
 }
 
+// read_profile() reads it back.
 std::string write_profile(const Profile& profile) {
   std::string text = "name = " + toml_text(profile.name) + "\ntitle = " + toml_text(profile.title) +
                      "\ntransport = " + toml_text(name_of(profile.family)) + '\n';

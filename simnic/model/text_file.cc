@@ -17,6 +17,7 @@ base::Result<std::string, std::string> read_text_file(const std::string& path, c
   const auto unreadable = [&](const std::string& why) {
     return base::Failure{"the " + std::string(kind) + " \"" + path + "\" cannot be read: " + why};
   };
+  // O_NONBLOCK: opening a FIFO must not wait for a writer; fstat() then refuses it.
   const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return unreadable(std::strerror(errno));
   struct stat status = {};

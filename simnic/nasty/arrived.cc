@@ -49,6 +49,7 @@ void scribble_beyond(const ChannelContext& context, const Arrived& arrived) {
 
 }  // namespace
 
+// Bytes [begin, end) of a message, as a carrier would announce them.
 Arrival part_of(const Message& message, std::uint64_t begin, std::uint64_t end) {
   return {.opcode = message.opcode,
           .first = begin == 0,
@@ -61,6 +62,8 @@ Arrival part_of(const Message& message, std::uint64_t begin, std::uint64_t end) 
 void place_first(const ChannelContext& context, const Arrived& arrived) {
   const std::span<const std::byte> bytes(arrived.bytes);
   if (bytes.empty()) return;
+  // Garbage may stand in a receive or a read's sink, which are the adapter's until the completion. A target of a write
+  // may be in use by the program or by other peers.
   const bool is_ours_alone = arrived.message.opcode != transport::Opcode::kWrite;
   if (is_ours_alone) scribble(context, arrived.message, 0, bytes.size());
   if (context.is_over) return;
@@ -69,11 +72,13 @@ void place_first(const ChannelContext& context, const Arrived& arrived) {
   if (placement == Placement::kDiscard || slices.empty()) return;
   const Pieces pieces(bytes.size(), arrived.fate.order, slices.slices().front().data);
   // A fault is told when all is placed.
+  // Half of the pieces now, all of them later: a program that polls on memory sees a torn message.
   for (std::size_t i = 0; i < (pieces.count() + 1) / 2; ++i) {
     if (!copy_piece(slices.slices(), bytes, pieces.at(i))) return;
   }
 }
 
+// Asks the sink for each part, as a carrier does. False: discarded, faulted, or the connection has ended.
 bool place_all(const ChannelContext& context, const Arrived& arrived) {
   const std::span<const std::byte> bytes(arrived.bytes);
   std::size_t done = 0;

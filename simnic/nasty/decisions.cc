@@ -59,6 +59,7 @@ void Decisions::note(std::string_view what, const Where& where, std::uint64_t nu
   return;
 }
 
+// Depends on the seed, names and numbers only, never on time: a seed that found a mistake finds it again.
 Outbound Decisions::decide_request(const Where& where, std::uint64_t number) const {
   const std::uint64_t drawn = draw("request", where, number);
   const Outbound result{.source_late = looks_of(drawn, rates_.source, kSourceLooks),

@@ -18,6 +18,7 @@ void Holder::begin_hold(unsigned looks, base::Duration longest) {
 }
 
 void Holder::end_hold() {
+  // Before the call, which may begin the next hold.
   hold_.reset();
   on_hold_over();
 }

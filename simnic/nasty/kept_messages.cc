@@ -23,6 +23,7 @@ bool KeptMessages::keep(const transport::Message& message, std::vector<std::byte
     return false;
   }
   size_ += bytes.size();
+  // `bytes` is taken only when the message is kept; otherwise the caller still has it.
   messages_.back() = {.message = message, .bytes = std::exchange(bytes, {}), .fate = fate};
   if (messages_.size() == 1) begin_hold(fate.late, kLongestArrival);
   return true;
@@ -31,12 +32,14 @@ bool KeptMessages::keep(const transport::Message& message, std::vector<std::byte
 void KeptMessages::on_hold_over() {
   if (context_.is_over) return;
   Arrived& oldest = messages_.front();
+  // All of them: the later ones waited behind this one, and their order stays.
   if (oldest.fate.torn == 0 || oldest.is_begun) return hand_on_all();
   oldest.is_begun = true;
   begin_hold(oldest.fate.torn, kLongestArrival);
   place_first(context_, oldest);
 }
 
+// The sink may end the connection in each call; what is left is then dropped.
 void KeptMessages::hand_on_all() {
   cancel_hold();
   while (!messages_.empty() && !context_.is_over) {

@@ -20,6 +20,7 @@ void LateAcks::delay(std::uint64_t number, unsigned looks) try {
 
 void LateAcks::on_ack(std::uint64_t count) {
   acknowledged_ = std::max(acknowledged_, count);
+  // The count is noted; the hold that is running hands on the newest.
   if (is_holding()) return;
   unsigned looks = 0;
   const auto end = late_.lower_bound(count);
@@ -28,6 +29,7 @@ void LateAcks::on_ack(std::uint64_t count) {
   begin_hold(looks, kLongestAck);
 }
 
+// One ack for all that have come meanwhile.
 void LateAcks::hand_on() {
   using transport::NoteKind;
   cancel_hold();

@@ -89,6 +89,7 @@ void NastyCarrier::add_holder() {
 
 void NastyCarrier::remove_holder(Holder& holder) {
   --holders_;
+  // Replaced and not erased, because proceed() may be walking the list.
   std::replace(restless_.begin(), restless_.end(), &holder, static_cast<Holder*>(nullptr));
 }
 
@@ -101,6 +102,7 @@ Hold NastyCarrier::hold(Holder& holder, unsigned looks, base::Duration longest) 
   const base::Time::rep end = hold.deadline.time_since_epoch().count();
   if (end < next_.load(std::memory_order_relaxed)) {
     next_.store(end, std::memory_order_seq_cst);
+    // A thread that waits already would sleep beyond the end of this hold.
     inner_->interrupt();
   }
   return hold;
@@ -108,6 +110,7 @@ Hold NastyCarrier::hold(Holder& holder, unsigned looks, base::Duration longest) 
 
 // Holders may come, go and hold more meanwhile.
 std::size_t NastyCarrier::proceed() {
+  // Fast path: no message and no ack is held.
   if (next_.load(std::memory_order_relaxed) == base::kNever.time_since_epoch().count()) return 0;
   std::size_t done = 0;
   for (std::size_t i = 0; i < restless_.size(); ++i) {

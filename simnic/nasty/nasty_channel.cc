@@ -38,6 +38,7 @@ bool NastyChannel::accept(transport::InboundRequest& request, const Offer& reply
 
 void NastyChannel::on_established(const Offer& peer) {
   if (context_.is_over) return;
+  // Decisions depend on the number of the connection, so a run can be repeated.
   context_.where = context_.carrier.count_connection(endpoint_);
   const std::optional<Offer> padded = is_connector_ ? context_.carrier.pad(peer) : std::nullopt;
   context_.sink.on_established(padded ? *padded : peer);
@@ -47,7 +48,7 @@ void NastyChannel::on_refused(transport::Refusal reason, std::span<const std::by
   if (end()) context_.sink.on_refused(reason, private_data);
 }
 
-// What came before the end is told before it.
+// Messages and acks that came before the end are handed on before it.
 void NastyChannel::on_closed(transport::CloseReason reason, const transport::TerminateCode& code) {
   receiver_.hand_on_all();
   acks_.hand_on();

@@ -53,6 +53,7 @@ Placement NastyReceiver::begin_stream(const Arrival& arrival, SliceList& out) {
   return context_.sink.place(arrival, out);
 }
 
+// Order is kept: a message waits if an earlier one does.
 void NastyReceiver::on_message(const Message& message) {
   arriving_.reset();
   const Inbound fate = decide(message.opcode);
@@ -68,6 +69,7 @@ Inbound NastyReceiver::decide(Opcode opcode) {
   const Decisions& decisions = context_.carrier.decisions();
   const bool is_answer = opcode == Opcode::kReadResponse || opcode == Opcode::kAtomicResponse;
   if (is_answer) return decisions.decide_answer(context_.where, ++answers_);
+  // A repetition for want of a receive has the same fate, and is not noted twice.
   const bool is_again = ++requests_ <= decided_;
   decided_ = std::max(decided_, requests_);
   return decisions.decide_arrival(context_.where, requests_, is_again);

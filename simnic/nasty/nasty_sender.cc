@@ -13,6 +13,7 @@ constexpr base::Duration kLongestSource = std::chrono::milliseconds(10);
 transport::SendResult NastySender::send(transport::Channel& inner, const transport::Message& message,
                                         transport::PayloadSource* payload) {
   if (next_ == decided_) decide();
+  // The adapter reads the payload late: a program that changes a buffer before its completion is found out.
   if (is_holding()) return transport::SendResult::kBlocked;
   const transport::SendResult result = inner.send(message, payload);
   if (result == transport::SendResult::kDone) ++next_;

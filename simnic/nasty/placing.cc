@@ -26,10 +26,12 @@ Pieces::Pieces(std::size_t length, std::uint64_t order, const std::byte* target)
     : length_(length),
       skew_(reinterpret_cast<std::uintptr_t>(target) % kWord),
       count_(count_of(skew_ + length)),
+      // Pieces end at words of the target, so no word is torn.
       size_(words_of(skew_ + length) / count_ * kWord),
       stride_((order % kMostPieces) | 1) {}
 
 Pieces::Piece Pieces::at(std::size_t i) const {
+  // The count is a power of two and the stride odd, so each piece comes once. The last piece comes first.
   const std::size_t number = (count_ - 1 + i * stride_) % count_;
   const std::size_t begin = number == 0 ? 0 : number * size_ - skew_;
   return {begin, number + 1 == count_ ? length_ : (number + 1) * size_ - skew_};

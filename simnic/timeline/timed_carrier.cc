@@ -30,6 +30,7 @@ class TimedRequest final : public WrappedRequest {
 }  // namespace
 
 TimedCarrier::~TimedCarrier() {
+  // The carrier first: its last events belong into the file.
   inner_.reset();
   timeline_.file().flush();
 }

@@ -88,11 +88,13 @@ SendResult TimedChannel::send(const transport::Message& message, transport::Payl
   const auto kind = kind_of(message.opcode);
   if (kind) tell_sent(*kind);
   if (message.opcode == Opcode::kNote && message.note == transport::NoteKind::kResent && message.note_value < sent_) {
+    // So many messages come again; they belong to events that have been told.
     again_ = sent_ - message.note_value;
   }
   const SendResult result = inner_->send(message, payload);
   if (kind && result == SendResult::kBlocked) {
     timeline_.lack_room(own_);
+    // The message comes again when there is room, and is the same event.
     is_told_ = true;
   }
   return result;

@@ -16,6 +16,7 @@ void ActiveEnd::start_connecting(LoopCarrier& carrier, ChannelSink& sink, const 
 void ActiveEnd::deliver_handshake(const Item& item) {
   if (item.kind == ItemKind::kRefusal) return deliver_refusal(item.refusal, item.offer.private_data);
   base::check(item.kind == ItemKind::kReply, "an end that connects gets a reply or a refusal");
+  // The sink may have closed the channel while the reply was under way.
   if (state_ != EndState::kConnecting) return;
   features_ = offered_ & item.offer.features;
   // Ahead of anything that the sink sends from on_established().

@@ -18,6 +18,7 @@ std::optional<Item> ChunkCutter::cut(const Message& message, PayloadSource* payl
     if (!payload->gather(taken_ + before, length - before, slices)) return std::nullopt;
     for (const Slice& slice : slices.slices()) {
       const std::size_t part = std::min(slice.length, length - done);
+      // The sender's memory is copied when the message is taken, so it may change or go afterwards.
       if (!base::copy_in(item->bytes.data() + done, slice.data, part)) return std::nullopt;
       done += part;
     }

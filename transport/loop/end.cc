@@ -17,6 +17,7 @@ End& End::peer() const {
 }
 
 bool End::has_room() const {
+  // The receiver's inbox stands for the socket buffers of both sides.
   return peer().inbox_.cost() < network_.options().capacity;
 }
 
@@ -51,6 +52,7 @@ SendResult End::send(const Message& message, PayloadSource* payload) {
   try {
     return send_in_chunks(message, payload);
   } catch (const std::bad_alloc&) {
+    // Out of memory within a message: the peer has a part of it, so both ends lose the connection.
     inbox_.end_with(CloseReason::kLost);
     note_busy();
     state_ = EndState::kFailing;
@@ -59,6 +61,8 @@ SendResult End::send(const Message& message, PayloadSource* payload) {
   }
 }
 
+// REQUIRES: the lock of the network, as all of this file. A message that blocks half way keeps its place in cutter_ and
+// comes again.
 SendResult End::send_in_chunks(const Message& message, PayloadSource* payload) {
   const std::uint64_t total = payload_length(message);
   std::size_t budget = network_.options().max_per_send;
@@ -91,6 +95,7 @@ void End::terminate(const TerminateCode& code) {
 void End::close(CloseMode mode) {
   base::require_lock(locks::kLoopNetwork);
   if (state_ == EndState::kClosed || state_ == EndState::kIdle) return;
+  // An abrupt end may drop what the peer has not taken; the bye itself still arrives.
   if (mode == CloseMode::kAbrupt) peer().inbox_.drop_chunks();
   peer().post({.kind = ItemKind::kBye});
   become_closed();
@@ -103,6 +108,7 @@ void End::lose() {
   note_busy();
 }
 
+// The process of this end has died: nobody hears anything more of it, and the peer is told by lose().
 void End::silence() {
   become_closed();
   carrier_ = nullptr;
@@ -110,6 +116,7 @@ void End::silence() {
 
 void End::post(Item item) try {
   base::require_lock(locks::kLoopNetwork);
+  // The end was closed, lost or silenced: a real peer would not get this either.
   if (state_ == EndState::kClosed || inbox_.reason() || carrier_ == nullptr) return;
   inbox_.put(std::move(item), network_.pick_due());
   note_busy();

@@ -32,6 +32,7 @@ bool place_chunk(const Item& item, ChannelSink& sink, const EndState& state) {
     if (placement == Placement::kDiscard) return true;
     const std::span<const std::byte> rest = std::span(item.bytes).subspan(done);
     std::size_t placed = 0;
+    // The receiver's memory went since place(). After on_fault() the sink discards the rest of the message.
     if (!copy_to_places(slices, rest, placed)) {
       sink.on_fault(arrival);
       if (state != EndState::kOpen) return false;
@@ -52,6 +53,7 @@ void deliver_chunk(const Item& item, ChannelSink& sink, const EndState& state) {
 
 bool End::deliver_one(base::Time now) {
   base::require_lock(locks::kLoopNetwork);
+  // A loss overtakes everything that was under way, as on a real network.
   if (inbox_.reason()) {
     deliver_closing(*inbox_.reason(), {});
     return true;
@@ -59,6 +61,7 @@ bool End::deliver_one(base::Time now) {
   const std::optional<base::Time> due = inbox_.next_due();
   if (!due || *due > now) return false;
   const Item item = inbox_.take_oldest();
+  // The inbox has room again, and the sender is woken in its own carrier's turn.
   if (peer().can_wake_sender()) peer().note_busy();
   deliver(item);
   return true;
@@ -72,6 +75,7 @@ bool End::wake_sender() {
   return true;
 }
 
+// In a turn of the carrier that has this end, with the lock of the network.
 void End::deliver(const Item& item) {
   switch (item.kind) {
     case ItemKind::kRequest:
@@ -93,6 +97,7 @@ void End::deliver_closing(CloseReason reason, const TerminateCode& code) {
   const EndState before = state_;
   ChannelSink* sink = sink_;
   become_closed();
+  // The sink hears the word that fits its state: a connection that has not begun cannot be closed.
   if (before == EndState::kConnecting) sink->on_refused(Refusal::kUnreachable, {});
   if (before == EndState::kAccepting) sink->on_closed(CloseReason::kLost, {});
   if (before == EndState::kOpen || before == EndState::kFailing) sink->on_closed(reason, code);

@@ -85,6 +85,7 @@ class LoopRequest final : public InboundRequest {
   }
   std::unique_ptr<Channel> accept(const Offer& reply, ChannelSink& sink) override {
     const auto section = network_.enter();
+    // Memory first: accept() posts the reply, which cannot be taken back.
     auto channel = std::make_unique<LoopChannel>(network_);
     if (!is_alive() || !end_->accept(reply, sink)) return nullptr;
     channel->attach(end_);
@@ -122,6 +123,7 @@ ListenResult LoopCarrier::listen(std::uint64_t service_id, std::uint32_t backlog
   return {std::move(port)};
 }
 
+// The request travels as an item, so the peer's sink is called in a turn of its own carrier.
 std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   const auto section = network_.enter();
   const auto conversation = std::make_shared<Conversation>(network_);
@@ -146,6 +148,7 @@ std::unique_ptr<Channel> LoopCarrier::connect(const Address& remote, const Offer
   return channel;
 }
 
+// kSwallow: for tests of timeouts, the request gets no answer.
 void LoopCarrier::serve_request(const std::shared_ptr<PassiveEnd>& end, const Offer& offer) try {
   if (policy_ == ConnectPolicy::kSwallow) return;
   const auto port = ports_.find(offer.service_id);
@@ -178,6 +181,7 @@ std::size_t LoopCarrier::turn(base::Time now) {
   const auto section = network_.enter();
   if (!is_alive_) return 0;
   network_.advance(now);
+  // Before the list is taken. A note that comes afterwards sets it again, and wait() sees it.
   has_work_.store(false, std::memory_order_seq_cst);
   const bool fails_now = std::exchange(must_fail_, false);
   if (fails_now) break_down();
@@ -188,6 +192,7 @@ std::size_t LoopCarrier::turn(base::Time now) {
   // By index: a sink may connect, which may move the list.
   for (std::size_t i = 0; i < in_turn_.size(); ++i) {
     const std::shared_ptr<End> end = in_turn_[i];
+    // Before serve(): an end that becomes busy meanwhile is queued anew.
     end->set_queued(false);
     count += serve(*end);
     if (end->is_busy()) note_busy(end);
@@ -203,6 +208,7 @@ void LoopCarrier::fail() {
   activity_.notify();
 }
 
+// As carriers do whose descriptors are gone: every connection is lost, on both sides.
 void LoopCarrier::break_down() {
   has_failed_ = true;
   leave_network();
@@ -226,6 +232,7 @@ void LoopCarrier::wait(base::Time deadline) {
     return has_work_.load(std::memory_order_seq_cst) || interrupted_.load(std::memory_order_seq_cst);
   };
   while (!is_over()) {
+    // The predicate is asked again after prepare() (base/event_count.h), or a wake-up between the two would be lost.
     const auto ticket = activity_.prepare();
     if (is_over()) {
       activity_.cancel();

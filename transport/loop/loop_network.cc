@@ -29,6 +29,7 @@ void LoopNetwork::cut(std::uint64_t connection) {
   alive->passive().lose();
 }
 
+// For tests: the cable between two hosts.
 void LoopNetwork::cut(const LoopCarrier& one, const LoopCarrier& other) {
   const Section section = enter();
   for (const std::uint64_t number : connections()) {
@@ -44,6 +45,7 @@ std::optional<base::Time> LoopNetwork::next_due() const {
   std::optional<base::Time> soonest;
   const auto consider = [&](const End& end) {
     const std::optional<base::Time> due = end.inbox().next_due();
+    // An item that is due already needs no clock: a turn delivers it.
     if (due && *due > now_ && (!soonest || *due < *soonest)) soonest = due;
   };
   for (const auto& [number, conversation] : conversations_) {
@@ -61,6 +63,7 @@ std::uint64_t LoopNetwork::enlist(const std::shared_ptr<Conversation>& conversat
   return last_connection_;
 }
 
+// Several carriers may have one address; prefer the one that serves the id. Another one refuses in its own words.
 LoopCarrier* LoopNetwork::find(const Address& address, std::uint64_t service_id) const {
   base::require_lock(locks::kLoopNetwork);
   LoopCarrier* there = nullptr;

@@ -20,6 +20,7 @@ void PassiveEnd::start_requested(Unanswered unanswered, const Offer& request) {
 bool PassiveEnd::accept(const Offer& reply, ChannelSink& sink) {
   base::require_lock(locks::kLoopNetwork);
   if (state_ != EndState::kRequested) return false;
+  // The copy may throw, so it comes before any change.
   Item item{.kind = ItemKind::kReply, .offer = reply};
   --*std::exchange(unanswered_, nullptr);
   state_ = EndState::kAccepting;

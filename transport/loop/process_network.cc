@@ -23,6 +23,7 @@ void resume_child() {
   Place* const of_parent = current.load();
   of_parent->network.after_fork_in_child();
   auto* const fresh = new (std::nothrow) Place;
+  // Out of memory: the child goes on in its copy of the parent's network.
   if (fresh == nullptr) return;
   fresh->of_parent = of_parent;
   current.store(fresh);

@@ -35,6 +35,7 @@ bool ConversationTable::begin_theirs(std::uint32_t number) {
   const std::uint32_t index = index_of(number);
   if (index > theirs.size() || index >= kMostPerSide) return false;
   if (index == theirs.size()) theirs.emplace_back();
+  // The peer may use a number again only after both sides have sent their final record.
   if (theirs[index].is_used) return false;
   theirs[index] = {.is_used = true};
   return true;
@@ -43,6 +44,7 @@ bool ConversationTable::begin_theirs(std::uint32_t number) {
 void ConversationTable::end_if_over(std::uint32_t number) {
   Conversation* conversation = find(number);
   if (conversation == nullptr) return;
+  // Until both finals have passed, records of this conversation may still be in a ring.
   if (!conversation->has_sent_final || !conversation->has_got_final) return;
   *conversation = {};
   if (side_of(number) == static_cast<std::uint32_t>(own_)) free_.push_back(number);

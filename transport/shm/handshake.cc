@@ -29,6 +29,7 @@ ReceiveResult receive_words(int socket, Words& words, Packet& packet) {
   std::array<std::byte, 256> data;
   const ReceiveResult result = receive_packet(socket, data, packet);
   if (result != ReceiveResult::kPacket) return result;
+  // A later build may send more: what stands behind these words is not looked at.
   if (packet.length < sizeof words) return ReceiveResult::kEnd;
   std::memcpy(&words, data.data(), sizeof words);
   return words.magic == kSegmentMagic ? ReceiveResult::kPacket : ReceiveResult::kEnd;
@@ -69,6 +70,7 @@ bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory
   return send_packet(socket, as_bytes(words), std::span(fds).first(count));
 }
 
+// A peer of another version is still answered, so that it can say why nobody connects.
 ReceiveResult receive_hello(int socket, Hello& into) {
   Words words;
   Packet packet;
@@ -91,6 +93,7 @@ ReceiveResult receive_welcome(int socket, Welcome& into) {
   into.sender = words.sender;
   into.features = words.features & kOurLinkFeatures;
   const bool is_ours = words.version == kSegmentVersion;
+  // The version counts on both sides, so either build may be the newer one.
   into.answer = is_ours ? static_cast<Answer>(words.answer) : Answer::kNoCommonVersion;
   if (into.answer != Answer::kNewLink) return ReceiveResult::kPacket;
   Descriptors fds(packet);

@@ -16,7 +16,7 @@
 namespace softdat::transport::shm {
 namespace {
 
-// What a poll takes in at most before other links get their turn.
+// Records that a poll takes at most before other links get their turn.
 constexpr std::size_t kRecordsPerPoll = 64;
 // Packets that are still read when the link ends: all the farewells that fit into a socket, and bells.
 constexpr int kMostLastPackets = 4096;
@@ -46,11 +46,13 @@ Link::Link(ShmCarrier& carrier, LinkParts parts)
       conversations_(parts.side) {
   refuse_descriptors(socket_.get());
   watch_ = carrier_.reactor().watch(socket_.get(), *this);
+  // Out of descriptors or memory in the kernel. The carrier ends the link in its next turn.
   if (!watch_) {
     break_down();
     return;
   }
   watch_->want(kReadable);
+  // A pidfd tells of the peer's death even if a child of the peer still holds the socket. Older kernels have none.
   base::UniqueFd process = open_process(socket_.get());
   if (process) {
     death_watch_ = std::make_unique<DeathWatch>(carrier_.reactor(), std::move(process), [this] { lose_peer(); });
@@ -74,6 +76,7 @@ bool Link::is_alive() {
   return !is_ending();
 }
 
+// No number, or a link that ends: the channel hears so in the next turn, because no sink is called within connect().
 void Link::open(ShmChannel& channel) {
   const Bytes offer = encode_offer(channel.question()->offer);
   const std::uint32_t number = is_ending() ? ConversationTable::kNone : conversations_.begin_own();
@@ -86,6 +89,7 @@ void Link::open(ShmChannel& channel) {
   flush();
 }
 
+// REQUIRES: the request is still there (ShmRequest::leave), so the conversation is in the table.
 void Link::accept(std::uint32_t number, ShmChannel& channel, const Bytes& reply) {
   Conversation& conversation = *conversations_.find(number);
   conversation.request = nullptr;
@@ -95,6 +99,7 @@ void Link::accept(std::uint32_t number, ShmChannel& channel, const Bytes& reply)
   flush();
 }
 
+// Each side says one final record for each conversation; the number is free when both have.
 void Link::finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes) {
   Conversation* conversation = conversations_.find(number);
   base::check(conversation != nullptr && !conversation->has_sent_final, "one last word", number);
@@ -108,10 +113,11 @@ void Link::finish(std::uint32_t number, RecordKind kind, std::span<const std::by
 
 void Link::post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) {
   if (is_ending()) return;
+  // Records that found no room keep their order: later ones queue up behind them.
   if (!outbox_.empty() || !write(kind, number, bytes)) put_by(kind, number, bytes);
 }
 
-// What cannot be said at all would leave the peer in another state than ours.
+// A record that cannot even be kept would leave the peer in another state than ours, so the link ends.
 void Link::put_by(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes) try {
   note_writer();
   outbox_.push_back({kind, number, {bytes.begin(), bytes.end()}});
@@ -123,6 +129,7 @@ bool Link::write(RecordKind kind, std::uint32_t number, std::span<const std::byt
   const std::size_t length = kWordBytes + bytes.size();
   const std::lock_guard lock(tail_);
   if (!writer_.has_room(length)) {
+    // Posters must not overtake: put() sends nothing until use_room() has emptied the outbox.
     is_stopped_ = true;
     if (writer_.is_broken()) break_down();
     writer_.want_room();
@@ -136,6 +143,7 @@ bool Link::write(RecordKind kind, std::uint32_t number, std::span<const std::byt
   return true;
 }
 
+// May run with a lane alone. The lock on the tail is all that posters of different queue pairs share.
 bool Link::put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload) {
   constexpr std::size_t kBefore = 2 * kWordBytes;
   const std::size_t length = kBefore + payload.size();
@@ -143,6 +151,7 @@ bool Link::put(std::uint32_t number, const HeadWord& head, std::span<const std::
     const std::lock_guard lock(tail_);
     if (is_stopped_ || !writer_.has_room(length)) return false;
     std::byte* const to = writer_.begin(length);
+    // The record was not published, so the next one takes its place.
     if (!payload.empty() && !base::copy_in(to + kBefore, payload.data(), payload.size())) return false;
     const std::uint64_t word = pack(head);
     std::memcpy(to + kWordBytes, &word, sizeof word);
@@ -207,9 +216,11 @@ std::size_t Link::poll_slow() {
 [[gnu::always_inline]] inline std::size_t Link::take_records(std::size_t most) {
   std::size_t count = 0;
   for (; count < most && !is_broken_; ++count) {
+    // Acquire: pairs with the release of the record's first word in RingWriter::publish().
     const std::uint64_t first = reader_.peek();
     if (first == 0) break;
     const RecordWord word = unpack(first);
+    // The ring is the peer's memory as well: take the word once, and believe no length that leaves the mirrored ring.
     const bool is_sane = word.bytes >= kWordBytes && word.bytes <= kMostRecord;
     const std::span<const std::byte> bytes(reader_.record() + kWordBytes, word.bytes - kWordBytes);
     if (!is_sane || (!take_short_send(word, bytes) && !deliver(word, bytes))) {
@@ -231,6 +242,7 @@ inline bool Link::take_short_send(const RecordWord& word, std::span<const std::b
 }
 
 void Link::give_room_back() {
+  // Room is published in batches; the peer is rung for it only if it has said that it waits.
   if (reader_.publish() && writer_.claim_bell_quietly()) wake_peer();
 }
 
@@ -282,9 +294,10 @@ bool Link::has_room_to_resume() {
 }
 
 void Link::end() {
-  // What the dead have left in the ring still counts, and then what they have said besides; a living peer cannot hold
-  // us here.
+  // Records that a dead peer has left in the ring still count, and then its farewell; a living peer cannot hold us
+  // here, because both are bounded.
   if (is_intact()) hear_socket(kMostLastPackets);
+  // Everything that was published before the peer's end was sent, and may complete requests.
   if (!is_broken_) take_records(segment_.ring_of(Side::kConnector).size / kLine);
   if (!is_broken_) deliver_farewell();
   const bool is_broken = is_broken_;
@@ -299,7 +312,7 @@ void Link::end() {
   });
 }
 
-// What has our number by now may be a socket of the program's.
+// By now our number may belong to a socket of the program's.
 void Link::sever() {
   if (is_intact()) ::shutdown(socket_.get(), SHUT_RDWR);
 }

@@ -38,6 +38,7 @@ LinkConnector::Begin LinkConnector::begin() {
 
 void LinkConnector::retry_if_due(base::Time now) try {
   if (!is_retrying_) return;
+  // Every connect that waited has been given up, so nobody needs the link.
   if (waiting_.empty()) {
     if (attempts_ > 0) carrier_.note_abandoned(key_);
     return give_up(Refusal::kUnreachable);
@@ -59,6 +60,7 @@ void LinkConnector::retry_if_due(base::Time now) try {
 }
 
 void LinkConnector::on_ready(std::uint32_t) try {
+  // A welcome may carry descriptors that only the reaper can close without blocking.
   if (is_reaper_full()) return retry_later(kMostAttempts);
   Welcome welcome;
   switch (receive_welcome(socket_.get(), welcome)) {
@@ -98,6 +100,7 @@ void LinkConnector::retry_later(int most_attempts) {
   is_retrying_ = true;
 }
 
+// All connects that waited for this service go over the link, in their order.
 void LinkConnector::resolve(Link& link) {
   is_done_ = true;
   carrier_.remember(key_, link);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a record does when it arrives. Every record is checked against the state of its conversation
-// before anything is done; a record that its sender had no right to send breaks the link.
+// Carries out records as they arrive. Every record is checked against the state of its conversation before anything is
+// done; a record that its sender had no right to send breaks the link.
 //
 // Conversations may begin and end within any call of a sink, so none is referred to after one.
 #include <new>
@@ -28,6 +28,7 @@ std::optional<RefusalNotice> decode_refusal_if_possible(std::span<const std::byt
 bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
   if (word.kind == RecordKind::kConnect) return deliver_connect(word.channel, bytes);
   Conversation* conversation = conversations_.find(word.channel);
+  // The peer spoke after its own final record, or of a conversation that never began: that breaks the link.
   if (conversation == nullptr || conversation->has_got_final) return false;
   ShmChannel* channel = conversation->channel;
   switch (word.kind) {
@@ -57,6 +58,7 @@ bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> byte
   const auto offer = decode_offer(bytes);
   if (!offer) return false;
   ShmPort* port = carrier_.find_port(offer->service_id);
+  // `is_stale` tells the peer that its memory of this service is out of date: it asks the rendezvous again.
   if (port == nullptr || port->is_full()) {
     const Refusal reason = port == nullptr ? Refusal::kNoListener : Refusal::kBusy;
     finish(number, RecordKind::kRefuse, encode_bare_refusal(reason, port == nullptr));
@@ -122,6 +124,7 @@ bool Link::deliver_final(const RecordWord& word, std::span<const std::byte> byte
   const auto notice = decode_refusal_if_possible(bytes);
   if (!notice) return false;
   ShmChannel* channel = conversations_.find(word.channel)->channel;
+  // Only an initiator that waits can be refused.
   if (channel != nullptr && channel->state() != ChannelState::kConnecting) return false;
   if (channel != nullptr) {
     channel->leave();
@@ -135,6 +138,7 @@ bool Link::deliver_final(const RecordWord& word, std::span<const std::byte> byte
 // The peer's last word: ours follows, if it has not been said, and the number is free.
 bool Link::conclude(std::uint32_t number, CloseReason reason, const TerminateCode& code) {
   Conversation& conversation = *conversations_.find(number);
+  // Before any sink is called: within that call the number may end and begin anew.
   conversation.has_got_final = true;
   ShmChannel* channel = nullptr;
   detach(conversation, channel);

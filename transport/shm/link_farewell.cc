@@ -29,6 +29,7 @@ void Link::say_farewell() {
   for (const Waiting& last : outbox_) {
     const std::size_t length = kWordBytes + last.bytes.size();
     if (packet.size() + length > kMostPacketBytes) {
+      // A full socket, or a peer that has gone. Its conversations then end as lost.
       if (!send_packet(socket_.get(), packet, {})) return;
       packet.clear();
     }
@@ -46,6 +47,7 @@ void Link::hear_socket(int most_packets) {
     const ReceiveResult result = receive_packet(socket_.get(), data, packet);
     if (result == ReceiveResult::kEnd) lose_peer();
     if (result != ReceiveResult::kPacket) return;
+    // Descriptors belong to the handshake alone.
     if (packet.fd_count > 0) return break_down();
     if (packet.length == kBellBytes) {
       carrier_.on_bell();

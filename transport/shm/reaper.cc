@@ -67,6 +67,7 @@ class Reaper {
  private:
   bool starts() try {
     pin_this_library();
+    // Detached: a close() may block for ever (a FUSE server that does not answer), and nobody can wait for it.
     base::start_own_thread([this] { run(); }).detach();
     return true;
   } catch (const std::system_error&) {
@@ -83,6 +84,7 @@ class Reaper {
   int next() {
     const std::lock_guard lock(mutex_);
     if (count_ > 0) return waiting_[--count_];
+    // Under the lock: add() either sees the thread running, which then looks again, or starts a new one.
     is_running_ = false;
     return -1;
   }
@@ -96,8 +98,8 @@ class Reaper {
 
 enum class Head { kNothing, kHarmless, kUnknown };
 
-// What a look at the first packet in the queue tells. Without a buffer for descriptors MSG_CTRUNC says that there are
-// some. At an empty packet and at the end of the queue the length is 0; with SO_PASSCRED only a packet sets MSG_CTRUNC.
+// Looks at the first packet in the queue. Without a buffer for descriptors MSG_CTRUNC says that there are some. At an
+// empty packet and at the end of the queue the length is 0; with SO_PASSCRED only a packet sets MSG_CTRUNC.
 Head look_at_head(int socket) {
   std::byte byte;
   iovec vector = {&byte, sizeof byte};

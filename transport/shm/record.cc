@@ -20,6 +20,7 @@ constexpr std::uint32_t high(std::uint64_t word) {
 }
 
 // Words of the head after the one with opcode and length; nothing for what is no message.
+// kTerminate travels as a record of its own kind, not as a message.
 constexpr std::optional<std::size_t> extra_words(Opcode opcode) {
   switch (opcode) {
     case Opcode::kSend:
@@ -47,10 +48,12 @@ constexpr std::optional<std::size_t> extra_words(Opcode opcode) {
   return {};
 }
 
+// The opcode and the note are the peer's bytes: values outside the enumerations are refused here, once.
 bool is_known_note(const Message& message) {
   return message.opcode != Opcode::kNote || (message.note >= NoteKind::kAck && message.note <= kLastNote);
 }
 
+// Which words an opcode has is counted in extra_words(); encode_extra() is the mirror of this.
 void decode_extra(const std::array<std::uint64_t, MessageHead::kMostWords>& words, Message& into) {
   switch (into.opcode) {
     case Opcode::kSend:
@@ -167,6 +170,7 @@ class Unpacker {
   template <std::unsigned_integral T>
   T get() {
     T value = 0;
+    // A short record yields zeros and is refused as a whole at the end (is_good).
     if (from_.size() < sizeof value) {
       is_short_ = true;
       return value;
@@ -188,6 +192,7 @@ class Unpacker {
 
 }  // namespace
 
+// The first word is enough for a plain send: opcode, acks that ride along, length.
 MessageHead encode_head(const Message& message, std::uint16_t acks) {
   const auto extra = extra_words(message.opcode);
   base::check(extra.has_value(), "this opcode travels as a message", static_cast<std::uint64_t>(message.opcode));
@@ -227,6 +232,7 @@ Bytes encode_offer(const Offer& offer) {
   packer.put(offer.features);
   packer.put(offer.ird);
   packer.put(offer.ord);
+  // The gate is the queue pair's entry on the sender's board; its peer reaches memory by it (decision 7).
   packer.put(offer.direct_gate);
   packer.put(offer.direct_connection);
   packer.put(offer.direct_receives);
@@ -234,6 +240,7 @@ Bytes encode_offer(const Offer& offer) {
   return packer.take();
 }
 
+// Plain numbers in the machine's order: both processes run on one host.
 std::optional<Offer> decode_offer(std::span<const std::byte> from) {
   Unpacker unpacker(from);
   Offer offer;

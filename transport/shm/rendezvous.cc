@@ -18,6 +18,8 @@ namespace directory = base::socket_directory;
 
 constexpr int kNetworkCookie = 71;  // SO_NETNS_COOKIE, Linux 5.14
 
+// Addresses mean something only within a network namespace, so its identity is part of each name. The cookie is never
+// used again; an inode number may be.
 std::string identify_network() {
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   std::uint64_t cookie = 0;
@@ -39,6 +41,7 @@ std::string Rendezvous::suffix(const base::IpAddress& address, std::uint64_t ser
 }
 
 std::string Rendezvous::name(const base::IpAddress& address, std::uint64_t service_id) const {
+  // The version comes first, so builds that could not share a segment do not meet.
   return std::to_string(kSegmentVersion) + suffix(address, service_id);
 }
 
@@ -58,6 +61,7 @@ SocketResult Rendezvous::connect(const base::IpAddress& address, std::uint64_t s
   return directory::connect(name(address, service_id));
 }
 
+// A live listener of the same service under another version; 0: none.
 std::uint32_t Rendezvous::other_version(const base::IpAddress& address, std::uint64_t service_id) const {
   const std::string end = suffix(address, service_id);
   const auto version_of = [](const std::string& entry) {

@@ -6,6 +6,7 @@ namespace softdat::transport::shm {
 // Looks how far the consumer is now.
 bool RingWriter::finds_room(std::size_t needed) {
   const std::uint64_t head = memory_.control->head.load(std::memory_order_acquire);
+  // The head is the peer's word. It may only grow, up to the tail.
   if (head < head_ || head > tail_ || head % kLine != 0) is_broken_ = true;
   if (is_broken_) return false;
   head_ = head;
@@ -13,17 +14,20 @@ bool RingWriter::finds_room(std::size_t needed) {
 }
 
 std::byte* RingWriter::begin(std::size_t bytes) {
+  // The line behind the record says "nothing yet" before the record is published, so the reader stops there.
   first_word(place(tail_ + round_to_line(bytes))).store(0, std::memory_order_relaxed);
   return place(tail_);
 }
 
 bool RingWriter::claim_bell() {
+  // A full barrier between the record's release store and the look at is_asleep; pairs with RingReader::arm().
   memory_.control->pulse.fetch_add(1, std::memory_order_seq_cst);
   return claim_bell_quietly();
 }
 
 bool RingWriter::claim_bell_quietly() {
   std::atomic<std::uint32_t>& is_asleep = memory_.control->is_asleep;
+  // The exchange lets one of several writers ring: one bell wakes the sleeper.
   return is_asleep.load(std::memory_order_seq_cst) != 0 && is_asleep.exchange(0, std::memory_order_seq_cst) != 0;
 }
 

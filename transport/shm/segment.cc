@@ -29,6 +29,7 @@ void* map_at(void* where, std::size_t length, int fd, std::size_t offset) {
   return got == MAP_FAILED ? nullptr : got;
 }
 
+// Front pages first (header and controls), then a ring for each direction.
 SegmentHeader make_header(std::size_t ring_bytes) {
   SegmentHeader header;
   header.magic = kSegmentMagic;
@@ -44,6 +45,7 @@ std::size_t check_header(const SegmentHeader& header, std::uint64_t file_bytes) 
   const std::uint64_t ring_bytes = header.regions[0].length;
   if (ring_bytes < kSmallestRing || ring_bytes > kLargestRing) return 0;
   if (!std::has_single_bit(ring_bytes)) return 0;
+  // All but the ring's size must be as we would write it; nothing else of the header is used afterwards.
   const SegmentHeader expected = make_header(ring_bytes);
   if (header.magic != expected.magic || header.version != expected.version) return 0;
   if (header.total_bytes != file_bytes || file_bytes < expected.total_bytes) return 0;
@@ -99,14 +101,16 @@ std::optional<Segment> Segment::attach(base::UniqueFd memory, SegmentPlaces& pla
   struct stat status = {};
   if (!memory::is_sealed_memory(fd) || ::fstat(fd, &status) != 0) return {};
   SegmentHeader header;
+  // A copy by pread: the peer can change the file between the check and the use.
   if (::pread(fd, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return {};
   const std::size_t ring_bytes = check_header(header, static_cast<std::uint64_t>(status.st_size));
   if (ring_bytes == 0 || !segment.map(ring_bytes)) return {};
   return segment;
 }
 
-// The same bytes twice in a row.
+// Maps the ring's bytes twice in a row.
 std::byte* Segment::map_mirrored(int fd, std::size_t offset, std::size_t length) {
+  // A record that wraps around the end of the ring lies in one piece here, so it is copied without a seam.
   std::byte* const bytes = places_->take(2 * length);
   if (bytes == nullptr) return nullptr;
   if (map_at(bytes, length, fd, offset) && map_at(bytes + length, length, fd, offset)) return bytes;
@@ -114,6 +118,7 @@ std::byte* Segment::map_mirrored(int fd, std::size_t offset, std::size_t length)
   return nullptr;
 }
 
+// False: the system has no room. What has been mapped goes with the segment.
 bool Segment::map(std::size_t ring_bytes) {
   ring_bytes_ = ring_bytes;
   const int fd = memory_.get();

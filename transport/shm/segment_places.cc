@@ -32,6 +32,8 @@ std::byte* SegmentPlaces::take(std::size_t length) {
 
 void SegmentPlaces::give_back(std::byte* at, std::size_t length) {
   --taken_;
+  // Readable zeros stay at the address: a poll without the baton may still look at a word of the link that has ended
+  // (transport/watch_words.h).
   if (map_nothing(at, length, PROT_READ) != nullptr) {
     kept_.push_back({at, length});
   } else {

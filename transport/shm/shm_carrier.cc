@@ -38,6 +38,7 @@ std::string ShmCarrier::problem(const ShmOptions& options) {
 }
 
 ShmCarrier::~ShmCarrier() {
+  // Before the links are destroyed, which closes their sockets.
   for (const auto& link : links_) link->say_farewell();
 }
 
@@ -60,6 +61,7 @@ ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
   return {std::move(port)};
 }
 
+// Without TCP beside it: a service that nobody serves in shared memory is refused here.
 std::unique_ptr<Channel> ShmCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   auto channel = std::make_unique<ShmChannel>(*this, sink);
   channel->ask({.remote = remote, .offer = request});
@@ -82,6 +84,7 @@ void ShmCarrier::tap(Tapper* tapper) {
 std::unique_ptr<Channel> ShmCarrier::try_connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   auto channel = std::make_unique<ShmChannel>(*this, sink);
   channel->ask({.remote = remote, .offer = request});
+  // Null, without a word to the sink: the caller goes on by TCP.
   if (start(*channel) != LinkConnector::Begin::kUnderWay) return nullptr;
   if (tapper_ != nullptr) channel->begin_tap(tapper_->on_connect(remote, request, channel->carrier_name(), sink));
   return channel;
@@ -156,10 +159,12 @@ void ShmCarrier::rest(std::uint64_t service_id) try {
 void ShmCarrier::welcome(PeerSocket socket, Hello hello) {
   const auto say_no = [&](Answer answer) { static_cast<void>(send_welcome(socket.get(), id_, answer, -1, {})); };
   if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
+  // Two carriers have one link, whichever side asked, and however many services they use of each other.
   if (find_link(hello.sender) != nullptr) return say_no(Answer::kExistingLink);
   auto segment = Segment::create(options_.ring_bytes, segment_places_);
   if (!segment) return;
   if (!send_welcome(socket.get(), id_, Answer::kNewLink, segment->memory_fd(), resource_files())) return;
+  // The mapping is enough, and each link costs one descriptor less.
   segment->drop_fd();
   auto resources = attach_peer(socket.get(), std::move(hello.files));
   add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(resources)});
@@ -167,6 +172,7 @@ void ShmCarrier::welcome(PeerSocket socket, Hello hello) {
 
 Link* ShmCarrier::join(PeerSocket socket, Welcome welcome) {
   auto segment = Segment::attach(std::move(welcome.memory), segment_places_);
+  // The connector tries again, as if the peer had hung up.
   if (!segment) return nullptr;
   segment->drop_fd();
   auto resources = attach_peer(socket.get(), std::move(welcome.files));
@@ -208,6 +214,7 @@ Link* ShmCarrier::find_link(const CarrierId& peer) const {
 }
 
 void ShmCarrier::remember(const ServiceKey& key, Link& link) {
+  // A cache only: what is forgotten is asked for at the rendezvous.
   if (known_services_.size() >= kMostKnownServices) known_services_.clear();
   try {
     known_services_[key] = &link;

@@ -34,7 +34,7 @@ constexpr std::size_t kMostAbandoned = 1024;
 
 std::size_t ShmCarrier::turn(base::Time now) {
   const bool look = wants_look(now);
-  // What a wait() found is told at once; without one there is nothing to tell but at a look.
+  // Marks that a wait() left are dispatched at once. Without a wait() there are none until the next look.
   const bool has_waited =
       has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
   std::size_t told = 0;
@@ -47,6 +47,7 @@ std::size_t ShmCarrier::turn(base::Time now) {
 
 // Links that are not hot have to be looked at in turns.
 bool ShmCarrier::can_be_calm() const {
+  // A calm carrier has nothing to do but to look at its hot links, so its turns take the short way (move).
   return news_.empty() && !is_meeting() && resting_ports_.empty() && abandoned_.empty() && !links_.empty() &&
          hot_.size() == links_.size();
 }
@@ -65,6 +66,7 @@ std::size_t ShmCarrier::move(base::Time now) {
   return is_calm() ? poll_hot() : move_slow(now);
 }
 
+// All that a turn may have to do beside the hot links. Whether the next one can be short is decided at its end.
 std::size_t ShmCarrier::move_slow(base::Time now) {
   const base::Uncancelled guard;
   const bool fails_now = reactor_.has_failed() && !std::exchange(has_failed_, true);
@@ -89,6 +91,8 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
 }
 
 void ShmCarrier::publish_words() {
+  // Without words every poll takes the baton. `may_show_words_`: a load of a word may fault where a peer's link ends,
+  // which the fault guard catches.
   if (!is_calm() || !may_show_words_ || hot_.size() > WatchWords::kMost) return watch_words_.clear();
   for (std::size_t i = 0; i < hot_.size(); ++i) {
     if (hot_[i]->has_writers()) return watch_words_.clear();
@@ -283,6 +287,8 @@ void ShmCarrier::wait(base::Time deadline) {
 
 base::Time ShmCarrier::prepare_wait() {
   auto sleepers = sleepers_.lock();
+  // First say on every ring that we sleep, then look once more. A record that comes in between is seen here, or its
+  // writer sees the sleeper and rings.
   for (Link* link : *sleepers) link->arm();
   for (const Link* link : *sleepers) {
     if (link->has_work()) return base::Time::min();

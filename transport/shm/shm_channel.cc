@@ -14,6 +14,7 @@ ShmChannel::ShmChannel(ShmCarrier& carrier, ChannelSink& sink) : carrier_(carrie
 }
 
 ShmChannel::~ShmChannel() {
+  // Destroyed within a call of its own sink: the frames on the stack must not touch the channel again.
   if (survival_ != nullptr) mark_destroyed();
   close(CloseMode::kAbrupt);
 }
@@ -36,6 +37,7 @@ void ShmChannel::join(Link& link, std::uint32_t number, ChannelState state) {
 }
 
 void ShmChannel::leave() {
+  // Waits for posters that send with a lane alone; afterwards no thread uses link_ without the baton.
   if (state_ == ChannelState::kOpen && sink_ != nullptr) sink_->end_short_sends();
   link_ = nullptr;
   unlink();
@@ -110,6 +112,7 @@ void ShmChannel::finish(RecordKind kind, std::span<const std::byte> bytes) {
   state_ = ChannelState::kClosed;
   news_ = News::kNone;
   Link* link = link_;
+  // The peer's requests that were carried out must complete as such, before the final record fails the rest.
   if (link != nullptr && ack_.is_there()) tell_ack();
   leave();
   if (link != nullptr) link->finish(number_, kind, bytes);
@@ -121,6 +124,7 @@ bool ShmChannel::on_accept(const Offer& reply) {
   features_ = question_->offer.features & reply.features;
   remote_ = reply.address.is_set() ? reply.address : remote_;
   question_.reset();
+  // send() answered kBlocked while the connection was being made. The owner is told of room in a later turn.
   if (std::exchange(wants_to_write_, false)) link_->block(*this);
   sink_->on_established(reply);
   return true;
@@ -135,6 +139,7 @@ bool ShmChannel::on_confirm() {
   return true;
 }
 
+// The link is no longer this channel's. The sink hears the word that fits the state.
 void ShmChannel::on_end(CloseReason reason, const TerminateCode& code, Refusal refusal) {
   const ChannelState before = std::exchange(state_, ChannelState::kClosed);
   ChannelSink* sink = std::exchange(sink_, nullptr);

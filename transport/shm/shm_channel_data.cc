@@ -66,8 +66,10 @@ inline SendResult ShmChannel::send_message(const Message& message, PayloadSource
   }
   const bool is_ack = message.opcode == Opcode::kNote && message.note == NoteKind::kAck;
   if (ack_.is_there() && (is_ack || !ack_.may_ride())) tell_ack();
+  // Others wait for room before this channel.
   if (link_->is_congested()) return block();
   if (is_ack) {
+    // An ack waits for the next record to ride on; flush() sends it alone if none comes.
     ack_.hold(message.note_value);
     return SendResult::kDone;
   }
@@ -116,6 +118,7 @@ ShmChannel::Piece ShmChannel::write_piece(const Message& message, PayloadSource*
   RingWriter& writer = link_->writer();
   const std::size_t left = payload_length(message) - taken_;
   const bool is_first = taken_ == 0;
+  // Only the first piece has a head; the others are just bytes of the same message.
   const MessageHead head = is_first ? encode_head(message, ack_.as_acks()) : MessageHead{};
   const std::size_t before = kWordBytes + head.bytes();
   if (!writer.has_room(before + std::min(left, kSmallestPiece))) return Piece::kNoRoom;
@@ -137,6 +140,7 @@ void ShmChannel::tell_ack() {
   ack_.note_told();
 }
 
+// With the lock on the ring's tail. The payload's source looks the key up for each piece.
 bool ShmChannel::fill(PayloadSource* payload, std::byte* to, std::size_t length) const {
   for (std::size_t done = 0; done < length;) {
     SliceList slices;
@@ -165,6 +169,7 @@ SendResult ShmChannel::fault() {
 bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   if (state_ != ChannelState::kOpen) return false;
   const bool is_first = kind == RecordKind::kMessage;
+  // A new message within another one, or a rest without its beginning: the peer breaks the protocol.
   if (is_first == is_mid_message_) return false;
   std::uint16_t acks = 0;
   if (is_first && !begin_message(bytes, acks)) return false;
@@ -179,7 +184,7 @@ bool ShmChannel::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   return true;
 }
 
-// What the message brings with it was said before it. False: the sink has closed the channel.
+// The acks that a message brings were sent before it. False: the sink has closed the channel.
 bool ShmChannel::hear_acks(std::uint16_t acks) {
   const Survival survival(*this);
   heard_ += acks;
@@ -213,6 +218,7 @@ bool ShmChannel::place(std::span<const std::byte> bytes) {
     const Placement placement = sink_->place(arrival, slices);
     if (!survival.is_open()) return false;
     std::size_t done = placement == Placement::kDiscard ? bytes.size() : 0;
+    // The receiver's memory has gone. The sink is told, and asked again where the bytes go; it then discards them.
     if (!copy_to_places(slices, bytes, done)) {
       sink_->on_fault(arrival);
       if (!survival.is_open()) return false;

@@ -24,13 +24,14 @@ ShmPort::ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t ba
 ShmPort::~ShmPort() {
   carrier_.remove_port(service_id_);
   watch_.reset();
+  // The name goes before the socket, or it could be another listener's by then (SocketFile).
   file_ = {};
   close_listener(std::move(listener_));
 }
 
-// Of several peers each gets its answer in a later turn if this one is not enough. Where descriptors are missing, or
-// the reaper is full, they wait: the listener stays readable all that time, so it is not looked at for a while. A peer
-// that could connect has passed the kernel's permission check, so it is let in.
+// Peers beyond the first 64 get their answers in a later turn. Where descriptors are missing, or the reaper is full,
+// they wait: the listener stays readable all that time, so it is not looked at for a while. A peer that could connect
+// has passed the kernel's permission check, so it is let in.
 void ShmPort::on_ready(std::uint32_t) {
   constexpr int kMostAtOnce = 64;
   if (is_reaper_full()) return carrier_.rest(service_id_);
@@ -45,6 +46,7 @@ void ShmPort::on_ready(std::uint32_t) {
 
 PendingAccept::PendingAccept(ShmCarrier& carrier, PeerSocket socket)
     : carrier_(carrier), socket_(std::move(socket)), watch_(carrier.reactor().watch(socket_.get(), *this)) {
+  // The hello may have come already, together with the connection.
   on_ready(kReadable);
 }
 

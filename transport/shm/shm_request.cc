@@ -14,6 +14,7 @@ ShmRequest::ShmRequest(ShmCarrier& carrier, Link& link, std::uint32_t number, co
 }
 
 ShmRequest::~ShmRequest() {
+  // On the stack, because a destructor must not allocate.
   const BareRefusal refusal = encode_bare_refusal(Refusal::kBusy, false);
   if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, refusal);
 }
@@ -25,7 +26,7 @@ Link* ShmRequest::leave() {
 
 std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sink) {
   if (link_ == nullptr) return nullptr;
-  // What may fail for want of memory comes first: a request that has left its link cannot come back.
+  // Steps that may fail for want of memory come first: a request that has left its link cannot come back.
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
   channel->expect(offer_, reply);
   const Bytes answer = encode_offer(reply);

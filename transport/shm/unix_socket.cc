@@ -40,6 +40,7 @@ bool keep_or_close(int fd, Packet& into) {
 
 bool take_fds(msghdr& message, Packet& into) {
   bool are_good = (message.msg_flags & MSG_CTRUNC) == 0;
+  // MSG_CTRUNC: this process had no number left for a descriptor of the packet.
   if (!are_good) base::note_descriptor_shortage(EMFILE);
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -61,6 +62,7 @@ bool is_this_process(int socket) {
 
 }  // namespace
 
+// ECONNABORTED: that peer has gone, and the next one may be there.
 SocketResult accept_from(int listener) {
   const base::Uncancelled guard;
   SocketResult result;
@@ -75,6 +77,7 @@ bool is_short_of_descriptors(const SocketResult& result) {
   return base::is_short_of_descriptors(result.error);
 }
 
+// A carrier may have a link to itself; its own death needs no watch.
 base::UniqueFd open_process(int socket) {
   int process = -1;
   socklen_t length = sizeof process;
@@ -87,6 +90,7 @@ void refuse_descriptors(int socket) {
   static_cast<void>(::setsockopt(socket, SOL_SOCKET, kPassRights, &off, sizeof off));
 }
 
+// Never blocks. False: the peer has gone, or its queue is full.
 bool send_packet(int socket, std::span<const std::byte> data, std::span<const int> fds) {
   const base::Uncancelled guard;
   iovec vector = {const_cast<std::byte*>(data.data()), data.size()};
@@ -113,6 +117,7 @@ bool send_packet(int socket, std::span<const std::byte> data, std::span<const in
   return sent == static_cast<ssize_t>(data.size());
 }
 
+// SOCK_SEQPACKET keeps packets apart. A packet with a descriptor that is no sealed memory ends the link.
 ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into) {
   const base::Uncancelled guard;
   iovec vector = {data.data(), data.size()};
@@ -135,6 +140,7 @@ ReceiveResult receive_packet(int socket, std::span<std::byte> data, Packet& into
 bool ring_bell(int socket) {
   const base::Uncancelled guard;
   const std::byte bell{};
+  // EAGAIN: the socket is full of bells that the peer has not read, and one is enough.
   return ::send(socket, &bell, kBellBytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 || errno == EAGAIN;
 }
 

@@ -14,6 +14,7 @@ constexpr int kMaxMisses = 256;
 
 }  // namespace
 
+// A free place, else that of the connection which has missed most.
 ActiveConnections::Noted ActiveConnections::note(const SharedConnection& connection) {
   Place* stalest = &places_[0];
   for (Place& place : places_) {
@@ -37,9 +38,11 @@ void ActiveConnections::forget(const SharedConnection& connection) {
 
 void ActiveConnections::try_all() {
   for (Place& place : places_) {
+    // A connection that was read empty by the last try is left out once: reading twice in a row mostly finds nothing.
     if (!place.connection || std::exchange(place.is_empty, false)) continue;
     const SharedConnection connection = place.connection;
     if (connection->try_read()) {
+      // The sink that try_read() called may have ended the connection, and its place may be another's by now.
       if (place.connection == connection) place = {connection, 0, true};
     } else if (place.connection == connection && ++place.misses > kMaxMisses) {
       place = {};

@@ -14,6 +14,7 @@ Storage BufferPool::make() {
 }
 
 std::span<std::byte> ByteBuffer::room(std::size_t wanted) {
+  // Out of memory: the caller loses the connection.
   if (!borrow()) return {};
   SOFTDAT_DEBUG_CHECK(begin_ <= end_ && end_ <= BufferPool::kBufferSize, "the bytes lie within the buffer", begin_,
                       end_);

@@ -26,6 +26,7 @@ void Connection::welcome(Hub& hub, base::UniqueFd fd, const SharedPort& port) {
     connection = std::make_shared<Connection>(hub, State::kAwaitingRequest);
     if (connection->responder_.start(std::move(fd), port)) connection->try_read();
   } catch (const std::bad_alloc&) {
+    // Out of memory: the connection is closed, and the peer sees its end.
     if (connection) connection->end();
   }
 }
@@ -55,7 +56,9 @@ void Connection::on_ready(std::uint32_t readiness) {
       socket().note_writable();
       on_writable();
     }
+    // on_writable() may have called a sink that closed this connection.
     if ((readiness & kReadable) == 0 || state() == State::kClosed) return;
+    // A readiness is told once. The hub asks for the next one at the end of the turn, after all reads.
     hub().note_unarmed(*this);
     if (try_read() && is_receiving()) hub().note_active(*this);
   } catch (const std::bad_alloc&) {
@@ -74,6 +77,7 @@ bool Connection::try_read() try { return read(); } catch (const std::bad_alloc&)
   return true;
 }
 
+// The state says which part reads: handshake, messages, or a connection that only drains. True: something has moved.
 bool Connection::read() {
   switch (state()) {
     case State::kAwaitingReply:
@@ -117,6 +121,7 @@ void Connection::on_timer() {
   }
 }
 
+// The meaning of the one timer follows from the state.
 void Connection::on_deadline() {
   // A process that has been stopped itself does not blame its peer: what has come by now counts.
   const State before = state();

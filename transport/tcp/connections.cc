@@ -45,6 +45,7 @@ SharedConnection Connections::remove(HubEntry& entry) {
 }
 
 void Connections::add_half_open(HalfOpen::Entry& connection, const Address& source) {
+  // The oldest gives way, so that a peer that opens connections and says nothing cannot keep others out.
   if (HalfOpen::Entry* const oldest = half_open_.surplus(source)) static_cast<Connection*>(oldest)->end();
   half_open_.add(connection, source);
 }
@@ -58,12 +59,14 @@ void Connections::schedule_look() {
 void Connections::on_timer() {
   for (std::size_t left = std::min(all_.size(), kLooksPerTurn); left > 0 && !all_.empty(); --left) {
     HubEntry& entry = all_.front();
+    // To the end before the look, which may end the connection: the list stays a queue of those that wait longest.
     all_.splice(all_.end(), all_, all_.begin());
     look_at(entry);
   }
   schedule_look();
 }
 
+// Held: on_peer_dead() may end the connection, which then leaves the list.
 void Connections::look_at(HubEntry& entry) {
   SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "the connections of the list are held");
   const SharedConnection connection = entry.held_;

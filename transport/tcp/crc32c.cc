@@ -80,6 +80,8 @@ std::uint32_t step_word_portable(std::uint32_t crc, std::uint64_t word) {
 
 }  // namespace
 
+// Inverted before and after, as CRC32C is defined (RFC 3720 section 12.1). So a sum can go on where an earlier one
+// ended.
 std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> bytes) {
   crc = ~crc;
   for (; bytes.size() >= 8; bytes = bytes.subspan(8))
@@ -193,10 +195,11 @@ std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes) {
 }
 
 std::optional<std::uint32_t> copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
-  // What was copied is still in the first cache when it is summed up. A multiple of what crc32c() takes at a time.
+  // The copied bytes are still in the first cache when they are summed up. A multiple of the block of crc32c().
   constexpr std::size_t kBlock = 3 * std::size_t{2048};
   while (!from.empty()) {
     const std::size_t length = std::min(from.size(), kBlock);
+    // The sum is over the copy: consumer memory that changes meanwhile cannot make bytes and sum differ.
     if (!base::copy_in(to, from.data(), length)) return std::nullopt;
     crc = crc32c(crc, {to, length});
     to += length;

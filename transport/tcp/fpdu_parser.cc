@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kControlSize = 2;
 constexpr std::size_t kLargePayload = 16384;
 
+// RFC 5044 section 4.4: the CRC covers length, ULPDU and padding.
 bool is_crc_good(std::span<const std::byte> fpdu) {
   const std::span<const std::byte> covered = fpdu.first(fpdu.size() - kCrcSize);
   return crc32c(0, covered) == base::load_le<std::uint32_t>(fpdu.data() + covered.size());
@@ -62,6 +63,7 @@ bool FpduParser::step() {
 
 bool FpduParser::parse_head() {
   const std::span<const std::byte> bytes = buffer_.bytes();
+  // False without a fault means that more bytes are needed.
   if (bytes.size() < kLengthSize + kControlSize) return false;
   ulpdu_length_ = base::load_be<std::uint16_t>(bytes.data());
   if (rules_.has_crc) {
@@ -87,12 +89,14 @@ bool FpduParser::begin_segment(const SegmentShape& shape, std::span<const std::b
   // Where large payload comes, more is likely to follow: read its heads, not its bytes, into here.
   if (shape.payload >= kLargePayload) read_ahead_ = kSmallReadAhead;
   is_in_segment_ = true;
+  // The head is kept even if it is wrong: the Terminate quotes it (RFC 5040 section 4.8).
   return wrong ? blame(*wrong) : messages_.announce();
 }
 
 bool FpduParser::place_staged() {
   const std::size_t length = std::min(messages_.payload_left(), buffer_.size());
   if (length == 0) return false;
+  // The sink looks the key up for each piece of payload, because it may be revoked between two pieces.
   SliceList slices;
   Placement placement = Placement::kPlace;
   if (!messages_.ask(length, slices, placement)) return false;
@@ -122,6 +126,7 @@ bool FpduParser::is_void(std::span<const std::byte> trailer) const {
 }
 
 bool FpduParser::wants_direct() const {
+  // With CRC an FPDU must be checked whole before a byte of it is placed, so it always passes through the buffer.
   return messages_.payload_left() >= kDirectLeast && buffer_.empty() && !rules_.has_crc;
 }
 

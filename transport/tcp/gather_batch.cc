@@ -27,12 +27,14 @@ void GatherBatch::add(const std::byte* data, std::size_t length) {
 
 bool GatherBatch::add_payload(PayloadSource& payload, std::uint64_t offset, std::size_t length, bool& is_whole) {
   std::size_t done = 0;
+  // Room for the slices of one gather, and one for the trailer.
   while (done < length && count_ + SliceList::kCapacity + 1 <= pieces_.size()) {
     SliceList slices;
     if (!payload.gather(offset + done, length - done, slices)) return false;
     const std::size_t before = done;
     for (const Slice& slice : slices.slices()) {
       const std::size_t part = std::min(slice.length, length - done);
+      // Found before sendmsg: a page that cannot be read in the middle would make a short write, without a word why.
       if (!base::is_readable(slice.data, part)) return false;
       add(slice.data, part);
       done += part;
@@ -51,8 +53,10 @@ bool GatherBatch::add_fpdu(std::span<const std::byte> head, PayloadSource& paylo
                       skip, head.size() + length + trailer);
   SOFTDAT_DEBUG_CHECK(trailer <= kZeros.size(), "there are zeros for every trailer", trailer);
   const auto before = std::pair(count_, bytes_);
+  // Heads must stay where they are until sendmsg() returns.
   auto& copy = heads_[fpdus_++];
   std::memcpy(copy.data(), head.data(), head.size());
+  // The socket has the first `skip` bytes of this FPDU already, from an earlier partial write.
   const std::size_t of_head = std::min(skip, head.size());
   const std::size_t of_payload = std::min(skip - of_head, length);
   const std::size_t of_trailer = skip - of_head - of_payload;

@@ -19,6 +19,7 @@ Address source_of(const Address& address) {
 
 HalfOpen::Entry* HalfOpen::surplus(const Address& source) {
   const auto found = sources_.find(source_of(source));
+  // A source that has too many loses its own oldest first, so it cannot crowd out others.
   if (found != sources_.end() && found->second.size() >= most_per_source_) return &found->second.front();
   return all_.size() >= most_ ? &all_.front() : nullptr;
 }

@@ -30,6 +30,7 @@ void Hub::defer(HubEntry& entry) {
   SOFTDAT_DEBUG_CHECK(entry.held_ != nullptr, "a connection that is deferred is enlisted");
   if (std::exchange(entry.is_deferred_, true)) return;
   is_still_ = false;
+  // Never allocates: enlist() has made room for every connection.
   due_.push_back(entry.held_);
   note_work();
 }
@@ -53,6 +54,7 @@ void Hub::note_work() {
   if (std::exchange(is_work_noted_, true)) return;
   // Published, so that the turn that does it takes it back.
   published_.has_work = true;
+  // A connection changes outside of a turn (a post, say): the thread in wait() must come back and make one.
   rest_.lock()->has_work = true;
   reactor_.interrupt();
 }
@@ -73,9 +75,11 @@ void Hub::forget(HubEntry& entry) {
 
 // Beside traffic in shared memory there is mostly nothing to do.
 std::size_t Hub::move(base::Time now) {
+  // During a turn nobody needs to be woken: settle() publishes what is left.
   is_work_noted_ = true;
   done_ = 0;
   timers_.start(now);
+  // Fast path beside shared memory: no connection has work, and no timer is due.
   if (is_still_ && now < timers_.next()) return 0;
   const base::Uncancelled guard;
   note_done(timers_.run(now));
@@ -95,6 +99,7 @@ std::size_t Hub::settle(base::Time now) {
 
 void Hub::run_due() {
   SOFTDAT_DEBUG_CHECK(running_.empty(), "a turn does not begin within another", running_.size());
+  // A connection that defers itself again waits for the next turn, so one turn ends.
   running_.swap(due_);
   // By number: a sink may begin a connection, which makes room in this list too.
   for (std::size_t i = 0; i < running_.size(); ++i) {
@@ -132,6 +137,7 @@ void Hub::publish() {
   const Rest now{.has_work = !due_.empty(), .next = timers_.next()};
   is_work_noted_ = now.has_work;
   if (now.has_work == published_.has_work && now.next == published_.next) return;
+  // The waiter read an older Rest, and would sleep beyond the new deadline.
   const bool is_sooner = now.next < published_.next || (now.has_work && !published_.has_work);
   published_ = now;
   *rest_.lock() = now;

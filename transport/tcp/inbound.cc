@@ -40,6 +40,7 @@ long want_of_memory() {
 }  // namespace
 
 void Inbound::abandon() {
+  // Within read() the parser still points into the buffer; read() releases it.
   if (!is_reading_) buffer_.release();
 }
 
@@ -61,12 +62,14 @@ ReadOutcome Inbound::read_until(int fd, std::size_t budget) {
     if (!sink_.is_receiving()) outcome.status = ReadStatus::kStopped;
     if (parser_.fault()) outcome = {ReadStatus::kFault, outcome.bytes, *parser_.fault()};
     if (outcome.status != ReadStatus::kDrained || is_drained_) return outcome;
+    // One connection may not hold the baton: the rest is read in a later turn.
     if (outcome.bytes >= budget) return {ReadStatus::kMore, outcome.bytes};
     const long got = parser_.wants_direct() ? receive_direct(fd) : receive_staged(fd, parser_.wanted_bytes());
     if (got > 0) {
       outcome.bytes += static_cast<std::size_t>(got);
       continue;
     }
+    // A sink ended the connection within the call: parse no further, and report kStopped.
     if (!sink_.is_receiving()) continue;
     if (got == 0) return {ReadStatus::kEnd, outcome.bytes};
     if (errno == EAGAIN || errno == EWOULDBLOCK) return outcome;
@@ -90,6 +93,7 @@ long Inbound::receive_staged(int fd, std::size_t wanted) {
 long Inbound::receive_direct(int fd) {
   SOFTDAT_DEBUG_CHECK(buffer_.empty(), "bytes that were read earlier go to their place first", buffer_.size());
   const std::size_t waiting = bytes_waiting(fd);
+  // Few bytes are cheaper through the buffer, and may bring the next head along.
   if (waiting < kDirectLeast) return receive_staged(fd, kDirectLeast + kSmallReadAhead);
   const std::size_t length = std::min(waiting, messages_.payload_left());
   SliceList slices;
@@ -109,13 +113,17 @@ long Inbound::receive_slices(int fd, const SliceList& slices, std::size_t length
     covered += part;
   }
   base::check(covered > 0, "a placement covers at least one byte");
+  // The segment ends here: take the trailer and the next heads in the same system call.
   if (covered == messages_.payload_left()) {
     const std::span<std::byte> room = buffer_.room(kSmallReadAhead);
     if (!room.empty()) list[count++] = {room.data(), std::min(room.size(), kSmallReadAhead)};
   }
+  // EFAULT may come from our own registration that moves these pages at this moment
+  // (docs/decisions/0007-direct-access.md).
   memory::MoveWatch watch;
   long got = retry([&] { return ::readv(fd, list, count); });
   while (got < 0 && errno == EFAULT && watch.was_disturbed()) got = retry([&] { return ::readv(fd, list, count); });
+  // The receiver's memory is gone. The sink hears of it, and the bytes are read and dropped so that the stream goes on.
   if (got < 0 && errno == EFAULT) return messages_.report_fault(covered) ? receive_discarded(fd, covered) : got;
   if (got <= 0) return got;
   const std::size_t placed = std::min(static_cast<std::size_t>(got), covered);

@@ -23,6 +23,7 @@ void InitiatorHandshake::prepare(const Address& remote, const Offer& offer) {
   terms_.remote = remote;
   terms_.own = offer;
   ports_ = ports_of(offer.service_id);
+  // Taken from the back, so that trying a port never allocates.
   std::reverse(ports_.begin(), ports_.end());
 }
 
@@ -34,6 +35,7 @@ void InitiatorHandshake::dial() {
     auto started = start_connect(base_.options(), terms_.remote);
     if (started.ok()) {
       if (socket.open(std::move(started).value())) {
+        // On the same host connect() is often over at once, and the turn through the reactor is saved.
         return is_connect_over(socket.fd()) ? on_dialed() : socket.want_write();
       }
       socket.close();
@@ -43,6 +45,7 @@ void InitiatorHandshake::dial() {
       ports_.clear();
     }
   }
+  // Later, in a turn: dial() may run inside of connect(), whose caller does not expect its sink yet.
   teardown_.give_up_later(best_refusal_);
 }
 
@@ -51,6 +54,7 @@ void InitiatorHandshake::on_dialed() {
   const int error = finish_connect(fd, terms_.remote);
   if (error == 0) {
     request_ = make_request(base_.options(), terms_.own);
+    // RFC 5044 section 7.1: the initiator speaks first. A new socket takes the whole frame, or the connection is gone.
     if (!write_frame(fd, encode_mpa_frame(request_))) return try_elsewhere(Refusal::kNoListener);
     base_.advance(Event::kConnected);
     base_.hub().note_done();
@@ -60,6 +64,7 @@ void InitiatorHandshake::on_dialed() {
   try_elsewhere(Refusal::kNoListener);
 }
 
+// Another port of a host that does not answer would only cost the timeout again.
 void InitiatorHandshake::on_host_dead() {
   ports_.clear();
   try_elsewhere(Refusal::kUnreachable);
@@ -107,6 +112,8 @@ void InitiatorHandshake::on_reply(const MpaFrame& reply) {
 void InitiatorHandshake::begin() {
   if (!terms_.peer.address.is_set()) terms_.peer.address = terms_.remote.with_port(terms_.peer.address.port);
   receiver_.start();
+  // The first FPDU waits for the responder's first, or for the hold time: some responders install their receiver after
+  // the reply (docs/WIRE.md, "Foreign peers").
   base_.advance(Event::kHold);
   if (terms_.agreement.is_own) return sender_.release_hold();
   base_.set_timer(base_.options().initiator_hold);

@@ -30,6 +30,7 @@ MessageAssembler::Kind MessageAssembler::kind_of_empty_write() const {
 std::optional<TerminateCode> MessageAssembler::begin_tagged() {
   kind_ = kind_of_empty_write();
   if (kind_ != Kind::kPlain) return std::nullopt;
+  // RFC 5041 section 7.1: a tagged offset must not wrap around.
   if (payload_ > 0 && segment_.offset + (payload_ - 1) < segment_.offset) return fault::kTaggedWrap;
   return begin_message(tagged_);
 }
@@ -37,6 +38,7 @@ std::optional<TerminateCode> MessageAssembler::begin_tagged() {
 std::optional<TerminateCode> MessageAssembler::check_queue() const {
   const std::uint32_t expected = row_of(segment_.opcode).queue;
   if (segment_.queue >= kQueueCount) return fault::kInvalidQueue;
+  // RFC 5040 section 4.2 binds each opcode to a queue.
   if (segment_.queue != expected) return fault::kUnexpectedOpcode;
   // A Terminate ends everything, so nobody counts them.
   if (segment_.opcode == Opcode::kTerminate) return std::nullopt;
@@ -47,11 +49,13 @@ std::optional<TerminateCode> MessageAssembler::check_queue() const {
 std::optional<TerminateCode> MessageAssembler::begin_untagged() {
   if (const auto wrong = check_queue()) return wrong;
   if (carries_payload(segment_.opcode)) {
+    // TCP delivers in order, so the next segment must go on where the last one ended (RFC 5041 section 5.3).
     if (segment_.message_offset != (untagged_.is_active ? untagged_.done : 0)) return fault::kMessageOffset;
     return begin_message(untagged_);
   }
   if (segment_.message_offset != 0) return fault::kMessageOffset;
   if (!segment_.is_last) return fault::kMessageTooLong;
+  // Immediate Data within a Send: both belong to queue 0, where a message ends before the next one begins.
   if (segment_.queue == kSendQueue && untagged_.is_active) return fault::kUnexpectedOpcode;
   return std::nullopt;
 }
@@ -64,11 +68,13 @@ std::optional<TerminateCode> MessageAssembler::begin_message(Progress& progress)
     if (is_tagged(segment_.opcode)) progress.message.offset = segment_.offset;
     const bool is_plain_send = segment_.opcode == Opcode::kSend || segment_.opcode == Opcode::kSendSolicited;
     if (is_plain_send) progress.message.stag = 0;
+    // The field that RFC 5040 uses for Send with Invalidate carries the riding ack here (docs/WIRE.md, feature 128).
     owes_ack_ = is_plain_send && rules_.acks_ride && segment_.stag != 0;
   } else if (progress.message.opcode != segment_.opcode) {
     return fault::kUnexpectedOpcode;
   }
   if (progress.done + payload_ > UINT32_MAX) return fault::kMessageTooLong;
+  // An empty message is announced to the sink too, which must take its receive.
   owes_place_ = segment_.is_last && progress.done + payload_ == 0;
   return std::nullopt;
 }
@@ -84,11 +90,13 @@ bool MessageAssembler::announce() {
 // The sink hears the ack before the message.
 bool MessageAssembler::hear_riding_ack() {
   SOFTDAT_DEBUG_CHECK(rules_.acks_ride, "acks ride where both sides agreed on it");
+  // The field counts from the last ack, whichever way that one came.
   heard_ack_ += segment_.stag;
   sink_.on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_ack_});
   return sink_.is_receiving();
 }
 
+// RFC 5041: tagged segments name their place by offset, untagged ones by the offset in the message.
 Arrival MessageAssembler::arrival_of(std::size_t length) {
   SOFTDAT_DEBUG_CHECK(length <= payload_left_ && payload_left_ <= payload_,
                       "a place is asked for bytes of the present segment", length, payload_left_);
@@ -121,6 +129,7 @@ void MessageAssembler::advance(std::size_t length) {
 
 bool MessageAssembler::end(std::span<const std::byte> body, bool is_void) {
   SOFTDAT_DEBUG_CHECK(payload_left_ == 0, "a segment ends behind all of its payload", payload_left_);
+  // A void message is placed and not delivered; its sender ends the connection next (docs/WIRE.md, "Ends").
   if (segment_.is_last && !is_void) {
     if (!is_tagged(segment_.opcode)) ++next_sequence_[segment_.queue];
     deliver(body);
@@ -129,6 +138,7 @@ bool MessageAssembler::end(std::span<const std::byte> body, bool is_void) {
   return sink_.is_receiving();
 }
 
+// progress() is reset before the sink is called, which may end the connection.
 void MessageAssembler::deliver(std::span<const std::byte> body) {
   Message message{.opcode = segment_.opcode};
   if (kind_ == Kind::kNote) {

@@ -13,6 +13,7 @@ using base::store_be;
 
 constexpr std::uint32_t kAtomicCodeMask = 0xf;
 
+// RFC 5040 section 4.4: sink STag and offset, message size, source STag and offset.
 void encode_read_request(const Message& message, std::byte* to) {
   store_be(to, message.stag);
   store_be(to + 4, message.offset);
@@ -29,6 +30,7 @@ void decode_read_request(const std::byte* from, Message& message) {
   message.source_offset = load_be<std::uint64_t>(from + 20);
 }
 
+// The Atomic Request header of RFC 7306: the swap or add data and its mask come before the compare data and its mask.
 void encode_atomic_request(const Message& message, std::byte* to) {
   store_be(to, message.atomic_code & kAtomicCodeMask);
   store_be(to + 4, message.request_id);

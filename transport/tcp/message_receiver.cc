@@ -16,6 +16,7 @@ void MessageReceiver::start() {
 void MessageReceiver::terminate(const TerminateCode& code) {
   if (base_.state() != State::kOpen || teardown_.has_verdict()) return teardown_.close(CloseMode::kAbrupt);
   if (ChannelTap* const tap = base_.owner().tap()) tap->on_terminate(code);
+  // The sink hears no more: it asked for the Terminate itself.
   base_.owner().detach();
   send_terminate(code);
 }
@@ -31,6 +32,7 @@ bool MessageReceiver::read() {
   return outcome.bytes > 0 || outcome.status != ReadStatus::kDrained;
 }
 
+// REQUIRES: the connection still receives. Each case but the first two ends it or defers it.
 void MessageReceiver::on_outcome(const ReadOutcome& outcome) {
   switch (outcome.status) {
     case ReadStatus::kDrained:

@@ -23,6 +23,7 @@ void warn_of_neighbour(const Terms& terms) {
 void MessageSender::start() {
   const Agreement& agreement = terms_.agreement;
   const std::size_t largest = base_.options().max_payload + kTaggedHeadSize;
+  // Foreign peers get FPDUs that fit a TCP segment, as RFC 5044 section 4.5 wants it.
   const auto of_path = [&] { return std::min(largest, ulpdu_within(segment_size(base_.socket().fd()))); };
   stream_.start({.has_crc = agreement.has_crc,
                  .is_one_by_one = !agreement.is_own,
@@ -32,6 +33,7 @@ void MessageSender::start() {
                  .max_ulpdu = agreement.is_own ? largest : of_path()});
 }
 
+// The initiator of peer-to-peer mode must send the agreed first FPDU before the responder may send (RFC 6581).
 void MessageSender::release_hold() {
   if (terms_.is_initiator && terms_.agreement.rtr != 0) {
     stream_.append_ready_to_receive();
@@ -43,6 +45,7 @@ void MessageSender::release_hold() {
 }
 
 void MessageSender::open() {
+  // The sink may end this connection within establish().
   const SharedConnection self = base_.hold();
   base_.advance(Event::kOpen);
   base_.stop_timer();
@@ -81,6 +84,7 @@ SendResult MessageSender::send(const Message& message, PayloadSource* payload) {
 
 inline SendResult MessageSender::send_message(const Message& message, PayloadSource* payload) {
   base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
+  // While the socket is full a further send would only fail again; on_writable() tells the owner when to go on.
   const bool is_waiting = is_blocked_ && base_.socket().is_write_wanted();
   if (base_.state() != State::kOpen || teardown_.has_verdict() || is_waiting) return hold_back();
   return after_write(outbound_.send(base_.socket().fd(), message, payload));
@@ -101,6 +105,7 @@ SendResult MessageSender::after_write(WriteStatus status) {
       is_blocked_ = true;
       base_.socket().want_write();
       return SendResult::kBlocked;
+    // The budget of one call is used up. The connection goes on in the next turn, without waiting for the socket.
     case WriteStatus::kYielded:
       is_blocked_ = true;
       base_.hub().defer(base_);
@@ -116,6 +121,7 @@ SendResult MessageSender::after_write(WriteStatus status) {
   return SendResult::kClosed;
 }
 
+// Noted as active: an answer is likely to come soon, and is then read without the reactor.
 void MessageSender::flush() {
   WatchedSocket& socket = base_.socket();
   if (base_.state() != State::kOpen || teardown_.has_verdict()) return;
@@ -128,6 +134,7 @@ void MessageSender::flush() {
 
 void MessageSender::cut_within(const Message& message, PayloadSource* payload) {
   const bool can_send = base_.state() == State::kOpen && !teardown_.has_verdict();
+  // Fault injection: half of an FPDU goes out, and then a reset.
   if (can_send) outbound_.send_part(base_.socket().fd(), message, payload);
   teardown_.cut();
 }

@@ -38,6 +38,8 @@ std::uint8_t flags_of(const MpaFrame& frame) {
                                    (frame.is_rejected ? kFlagRejected : 0) | (frame.enhanced ? kFlagEnhanced : 0));
 }
 
+// RFC 6581: A, B and IRD in the first half, C, D and ORD in the second. A: peer-to-peer; B, C, D: the first FPDU is an
+// empty Send, Write or Read.
 void encode_enhanced(const MpaEnhanced& enhanced, std::byte* to) {
   const int first = (enhanced.ird & kReadsMask) | (enhanced.is_peer_to_peer ? kPeerToPeer : 0) |
                     ((enhanced.rtr & kRtrSend) != 0 ? kSendRtr : 0);
@@ -47,6 +49,7 @@ void encode_enhanced(const MpaEnhanced& enhanced, std::byte* to) {
   store_be(to + 2, static_cast<std::uint16_t>(second));
 }
 
+// IRD and ORD have 14 bits each. All ones: the peer leaves them open (kUnspecifiedReads).
 MpaEnhanced decode_enhanced(const std::byte* from) {
   const auto first = load_be<std::uint16_t>(from);
   const auto second = load_be<std::uint16_t>(from + 2);
@@ -84,6 +87,7 @@ std::vector<std::byte> encode_mpa_frame(const MpaFrame& frame) {
 
 base::Result<std::size_t, MpaFault> decode_mpa_length(MpaFrameKind expected, std::span<const std::byte> header) {
   if (header.size() < kMpaHeaderSize) return base::Failure{MpaFault::kTruncated};
+  // RFC 5044 section 7.1: a wrong key ends the connection without an answer.
   if (!has_key(expected, header)) return base::Failure{MpaFault::kWrongKey};
   const auto revision = std::to_integer<std::uint8_t>(header[17]);
   if (revision < 1 || revision > 2) return base::Failure{MpaFault::kBadRevision};

@@ -31,6 +31,7 @@ MpaFrameReader::Reading MpaFrameReader::read(int fd, MpaFrameKind kind) {
       if (!frame.ok()) return {.has_moved = true, .fault = Refusal::kProtocol};
       return {.has_moved = true, .frame = std::move(frame).value()};
     }
+    // Never reads beyond the frame: FPDUs may follow, and they belong to the parser.
     bytes_.resize(size.value());
     const ssize_t got = ::recv(fd, bytes_.data() + have, size.value() - have, MSG_DONTWAIT);
     bytes_.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -50,6 +50,7 @@ bool has_block(const MpaFrame& frame) {
 
 }  // namespace
 
+// Markers are never asked for. Peer-to-peer mode offers an empty Write alone as the first FPDU.
 MpaFrame make_request(const TcpOptions& options, const Offer& offer) {
   base::check(options.mpa_revision == 1 || options.mpa_revision == 2, "MPA has revisions 1 and 2",
               options.mpa_revision);
@@ -77,11 +78,15 @@ ReplyReading read_reply(const MpaFrame& reply, const MpaFrame& request, const Of
     reading.refusal = block ? refusal_of(block->verdict) : Refusal::kByConsumer;
     return reading;
   }
+  // Markers cannot be refused once the reply asks for them, so the connection is (RFC 5044 section 7.1). The default
+  // meaning is a refusal.
   if (reply.wants_markers || reply.revision > request.revision) return reading;
   reading.agreement = {.is_own = block.has_value(),
+                       // RFC 5044 section 7.1: CRC is used if either side wants it.
                        .has_crc = reply.wants_crc || request.wants_crc,
                        .features = block ? block->offer.features & offer.features : 0};
   reading.meaning = Meaning::kYes;
+  // Both must have said so; else the connection begins as RFC 5044 has it, and the responder just waits.
   const bool is_peer_to_peer =
       request.enhanced && request.enhanced->is_peer_to_peer && reply.enhanced && reply.enhanced->is_peer_to_peer;
   if (is_peer_to_peer) {
@@ -104,12 +109,14 @@ RequestReading read_request(const MpaFrame& request, std::uint64_t service_id, s
 Agreement agree(const TcpOptions& options, const MpaFrame& request, bool is_own, Features features) {
   Agreement agreement{.is_own = is_own, .has_crc = request.wants_crc || options.crc, .features = features};
   if (request.enhanced && request.enhanced->is_peer_to_peer) {
+    // The responder chooses the first FPDU (RFC 6581): an empty Write, unless the initiator offers only a Read.
     const bool only_read = request.enhanced->rtr == kRtrRead;
     agreement.rtr = only_read ? kRtrRead : kRtrWrite;
   }
   return agreement;
 }
 
+// In the revision of the request: an initiator of revision 1 takes no other.
 MpaFrame make_reply(const Agreement& agreement, const MpaFrame& request, const Offer& offer) {
   base::check(agreement.rtr == 0 || request.enhanced, "peer-to-peer mode was asked for");
   SOFTDAT_DEBUG_CHECK(agreement.has_crc || !request.wants_crc, "a CRC that one side wants is agreed on");

@@ -16,7 +16,7 @@ namespace {
 // Up to here copying costs less than a system call of its own.
 constexpr std::size_t kCopyLimit = 8192;
 constexpr std::size_t kPartUnit = 64;
-// What one call of send() moves at most, so that one channel cannot hold the baton.
+// Bytes that one call of send() moves at most, so that one channel cannot hold the baton.
 constexpr std::size_t kSendBudget = std::size_t{2} << 20;
 
 // Whether `again` is the message that was taken in part.
@@ -85,6 +85,7 @@ WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payloa
   SOFTDAT_DEBUG_CHECK(is_in_message_ || (stream_.is_at_border() && taken_ == 0), "a message taken in part is under way",
                       stream_.position(), taken_);
   if (message.opcode == Opcode::kNote) return send_note(fd, message.note, message.note_value);
+  // This message cannot carry the ack, so it goes first, as a note of its own (docs/WIRE.md, "Notes").
   if (stream_.ack().is_waiting() && !takes_ack(message)) {
     const WriteStatus room = stream_.make_room(fd, kMaxFpduHead);
     if (room != WriteStatus::kDone) return room;
@@ -112,6 +113,7 @@ WriteStatus Outbound::send_copied(int fd, const Message& message, PayloadSource*
     appended += part;
     taken_ += static_cast<std::uint32_t>(part);
     const bool is_whole = taken_ == total;
+    // The owner must offer this message again after kBlocked: no other may come between its segments.
     if (!is_whole) note_progress(message);
     if (stream_.rules().is_one_by_one && stream_.flush(fd) == WriteStatus::kLost) return WriteStatus::kLost;
     if (is_whole) break;
@@ -133,6 +135,7 @@ bool Outbound::append_fpdu(const Message& message, PayloadSource* payload, std::
   stream_.end_fpdu(at, ulpdu, crc);
   if (damage_) [[unlikely]]
     carry_out_damage(at, head, part);
+  // Only now: a fault above must leave the ack waiting.
   if (carries_ack) stream_.ack().take();
   return true;
 }

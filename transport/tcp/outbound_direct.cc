@@ -30,6 +30,7 @@ long send_pieces(int fd, std::span<iovec> pieces) {
 
 }  // namespace
 
+// Until the message is out, the socket is full, or the budget of one call is used up.
 WriteStatus Outbound::send_direct(int fd, const Message& message, PayloadSource* payload) {
   std::size_t budget = kDirectBudget;
   for (;;) {
@@ -52,7 +53,7 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
     const Head head = make_head(message, at, part);
     const std::size_t trailer = trailer_of(head.size - kLengthSize + part);
     if (!batch.add_fpdu(std::span(head.bytes).first(head.size), *payload, at, part, trailer, skip)) {
-      // What stands before it goes out first, so that the connection can still say why it ends.
+      // The FPDUs before it go out first, so that a Terminate can still say why the connection ends.
       if (at == taken_) return fault_in(message);
       break;
     }
@@ -60,6 +61,7 @@ WriteStatus Outbound::send_batch(int fd, const Message& message, PayloadSource* 
     skip = 0;
   }
   const long sent = send_pieces(fd, batch.pieces());
+  // The memory went between is_readable() and sendmsg().
   if (sent < 0 && errno == EFAULT) return fault_in(message);
   if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? WriteStatus::kBlocked : stream_.note_error(errno);
   account(message, static_cast<std::size_t>(sent));
@@ -83,6 +85,7 @@ void Outbound::fill_up(const Message& message) {
   std::byte* const fpdu = stream_.begin_rest(size);
   if (fpdu == nullptr) return;
   std::memset(fpdu, 0, size);
+  // The socket has the beginning of this very head or payload; end_rest() drops as many bytes as it has.
   encode_head(message, taken_, part, fpdu);
   if (is_last) base::store_be(fpdu + size - kCrcSize, kVoidMark);
   stream_.end_rest(size);
@@ -92,6 +95,7 @@ void Outbound::fill_up(const Message& message) {
 void Outbound::account(const Message& message, std::size_t sent) {
   stream_.note_sent(sent);
   if (!stream_.is_at_border()) note_progress(message);
+  // Counts whole FPDUs that the socket took; position() keeps how far it is in the next one.
   while (is_in_message_ && !stream_.is_at_border()) {
     const std::size_t part = part_at(message, taken_);
     if (!stream_.pass_fpdu(fpdu_size(ulpdu_size(message, part)))) return;

@@ -35,11 +35,13 @@ bool OutboundStream::is_ended_by_peer() const {
 
 WriteStatus OutboundStream::make_room(int fd, std::size_t size) {
   const auto has_room = [&] {
+    // Foreign peers: each FPDU leaves by a call of its own (docs/WIRE.md, "Foreign peers").
     if (rules_.is_one_by_one) return pending_.empty();
     return pending_.size() < kBatchLimit && pending_.free_space() >= size;
   };
   if (!has_room()) {
     const WriteStatus status = flush(fd);
+    // A flush that blocked half way may still have made room.
     if (status != WriteStatus::kDone && (status != WriteStatus::kBlocked || !has_room())) return status;
   }
   // Without memory nothing can be said any more.
@@ -63,7 +65,7 @@ void OutboundStream::end_fpdu(std::byte* fpdu, std::size_t ulpdu_length, std::ui
   pending_.commit(kLengthSize + ulpdu_length + length + kCrcSize);
 }
 
-// What waits in the buffer goes out before the socket takes a part of an FPDU from where it lies.
+// Bytes in the buffer go out before the socket takes a part of an FPDU from the consumer's memory.
 std::span<const std::byte> OutboundStream::waiting_bytes() const {
   SOFTDAT_DEBUG_CHECK(is_at_border() || pending_.empty(), "nothing waits before an FPDU that the socket has in part",
                       position_, pending_.size());
@@ -96,6 +98,7 @@ void OutboundStream::end_rest(std::size_t size) {
 
 void OutboundStream::append_raw(const Segment& segment, const std::byte* body, std::size_t size) {
   base::check(is_at_border(), "nothing comes between the parts of an FPDU", position_);
+  // Out of memory. To the peer an end without its Terminate or bye looks like a lost connection.
   if (!pending_.borrow()) return;
   const std::size_t most = kLengthSize + kUntaggedHeadSize + size + kMaxTrailer;
   SOFTDAT_DEBUG_CHECK(most <= pending_.free_space(), "control messages always have room", most, pending_.size());
@@ -109,6 +112,7 @@ void OutboundStream::append_raw(const Segment& segment, const std::byte* body, s
 void OutboundStream::append_note(NoteKind kind, std::uint64_t value) {
   append_waiting_ack();
   SOFTDAT_DEBUG_CHECK((value & ~kNoteValueMask) == 0, "the value of a note has 56 bits", value);
+  // Riding acks count from the last ack of either form.
   if (kind == NoteKind::kAck) ack_.note_told(value);
   append_raw({.opcode = Opcode::kWrite, .stag = kNoteStag, .offset = encode_note(kind, value)}, nullptr, 0);
 }

@@ -11,6 +11,7 @@ void OwnerSink::establish(const Offer& peer) {
 void OwnerSink::join_tap(Tapper& tapper, const Terms& terms) {
   if (sink_ == nullptr || tap_) return;
   constexpr const char* kName = "tcp";
+  // A tap that opens late (a live capture) learns what the handshake has agreed; an earlier one sees the handshake.
   if (is_established_) {
     return tap_.open(tapper.on_running({.is_initiator = terms.is_initiator,
                                         .own = terms.own.address,

@@ -33,6 +33,8 @@ std::uint16_t clamp_reads(std::uint32_t reads) {
   return static_cast<std::uint16_t>(std::min<std::uint32_t>(reads, UINT16_MAX));
 }
 
+// docs/WIRE.md, "The block in the private data", has the layout. The check sum is stored by the caller, over all before
+// it.
 void encode_block(const PrivateBlock& block, std::byte* to) {
   const Offer& offer = block.offer;
   store_be(to, kMagic);
@@ -48,6 +50,7 @@ void encode_block(const PrivateBlock& block, std::byte* to) {
   store_be(to + kAtReserved, std::uint16_t{0});
 }
 
+// The sum covers the consumer's data too. So a foreign consumer's data that ends with "SDAT" by chance is no block.
 bool is_ours(std::span<const std::byte> data, const std::byte* block) {
   return load_be<std::uint32_t>(block) == kMagic && block[kAtVersion] == std::byte{kVersion} &&
          block[kAtVerdict] <= static_cast<std::byte>(Verdict::kNoListener) &&
@@ -68,6 +71,7 @@ std::vector<std::byte> encode_private_data(const PrivateBlock& block) {
   return bytes;
 }
 
+// No block: a foreign peer, whose private data is all its consumer's.
 std::optional<PrivateBlock> decode_private_data(std::span<const std::byte> private_data) {
   if (private_data.size() < kPrivateBlockSize) return std::nullopt;
   const std::size_t own = private_data.size() - kPrivateBlockSize;

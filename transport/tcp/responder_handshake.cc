@@ -14,12 +14,14 @@ bool ResponderHandshake::start(base::UniqueFd fd, const SharedPort& port) {
   port_ = port;
   if (!base_.socket().open(std::move(fd))) return false;
   base_.hub().enlist(base_.hold());
+  // Until the request has come whole: peers that connect and say nothing are bounded in number and time.
   base_.hub().connections().add_half_open(base_, remote_address(base_.socket().fd()));
   base_.set_timer(base_.options().request_timeout);
   base_.hub().note_unarmed(base_);
   return true;
 }
 
+// A fault ends the connection without a word (docs/WIRE.md, "Breaches").
 bool ResponderHandshake::read() {
   const auto reading = reader_.read(base_.socket().fd(), MpaFrameKind::kRequest);
   if (reading.frame) on_request(*reading.frame);
@@ -39,6 +41,7 @@ void ResponderHandshake::on_request(const MpaFrame& request) {
   terms_.peer = reading.peer;
   terms_.agreement.is_own = reading.is_own;
   if (reading.verdict != Verdict::kNone) return refuse(reading.verdict, {});
+  // port_ outlives its TcpPort; the sink is null once the consumer has ended the service point.
   const bool is_full = port_->unanswered >= port_->backlog;
   if (port_->sink == nullptr || is_full) return refuse(Verdict::kNoListener, {});
   Address& address = terms_.peer.address;
@@ -64,6 +67,8 @@ bool ResponderHandshake::look_whether_gone() {
 }
 
 bool ResponderHandshake::accept(const Offer& reply, ChannelSink& sink) {
+  // The initiator may have given up while the consumer made up its mind: then accepting must fail, not succeed and
+  // break.
   if (!is_requested() || look_whether_gone()) return false;
   const SharedConnection self = base_.hold();
   const TcpOptions& options = base_.options();
@@ -82,6 +87,8 @@ bool ResponderHandshake::accept(const Offer& reply, ChannelSink& sink) {
   if (Tapper* const tapper = base_.hub().connections().tapper()) base_.owner().join_tap(*tapper, terms_);
   const bool is_peer_to_peer = agreement.rtr != 0;
   base_.advance(is_peer_to_peer ? Event::kConfirm : Event::kHold);
+  // RFC 5044 section 7.1: the responder sends its first FPDU after the initiator's. In peer-to-peer mode that one is
+  // sure to come; else the hold time ends the wait.
   base_.set_timer(is_peer_to_peer ? options.confirm_timeout : options.responder_hold);
   base_.hub().note_work();
   return true;

@@ -22,6 +22,7 @@ constexpr std::uint8_t kOpcodeMask = 0x0f;
 
 base::Result<Opcode, TerminateCode> decode_control(std::uint8_t ddp, std::uint8_t rdmap) {
   const bool tagged = (ddp & kTagged) != 0;
+  // The order of the checks decides which error a Terminate reports: DDP first, then RDMAP (docs/WIRE.md, "Breaches").
   if ((ddp & kDdpVersionMask) != kDdpVersion) {
     return base::Failure{tagged ? fault::kTaggedVersion : fault::kUntaggedVersion};
   }
@@ -75,6 +76,8 @@ Segment decode_segment(const SegmentShape& shape, std::span<const std::byte> hea
   return segment;
 }
 
+// Tagged: 14 bytes, with STag and tagged offset. Untagged: 18, with queue, sequence number and message offset (RFC 5041
+// section 4).
 std::size_t encode_segment(const Segment& segment, std::byte* to) {
   const bool tagged = is_tagged(segment.opcode);
   to[0] = static_cast<std::byte>((tagged ? kTagged : 0) | (segment.is_last ? kLast : 0) | kDdpVersion);

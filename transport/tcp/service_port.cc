@@ -20,6 +20,8 @@ constexpr std::uint64_t kIncrement = 0x9e3779b97f4a7c15;
 std::vector<std::uint16_t> ports_of(std::uint64_t service_id) {
   std::vector<std::uint16_t> ports;
   if (is_port(service_id)) ports.push_back(static_cast<std::uint16_t>(service_id));
+  // An id that is a port has only that one, so foreign peers find it. A privileged one has a sequence as well, for
+  // listeners without the right to it.
   if (is_port(service_id) && service_id >= 1024) return ports;
   std::uint64_t state = service_id;
   for (std::size_t found = 0; found < kProbeCount;) {

@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kBacklog = 4096;
 constexpr int kClaimType = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
-// What every path carries (RFC 9293 section 3.7.1).
+// The segment size that every IPv4 path carries (RFC 9293 section 3.7.1).
 constexpr int kLeastSegment = 536;
 
 // Linux 6.15 has it; the headers of Debian 12 have no name for it.
@@ -104,6 +104,8 @@ void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
   const bool is_alike = own.is_ipv6() && remote.is_ipv6() && is_loopback(own) == is_loopback(remote) &&
                         is_link_local(own) == is_link_local(remote);
   if (!is_alike) return;
+  // The port is chosen at connect(), for the pair of addresses: bind() would use up one port of the host for each
+  // connection.
   set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
   const base::SocketAddress local = to_socket_address(own);
   [[maybe_unused]] const int result = ::bind(fd, local.generic(), local.length);
@@ -129,13 +131,14 @@ base::Result<base::UniqueFd, int> open_listener(const TcpOptions& options, std::
   const base::SocketAddress local = to_socket_address(options.address.with_port(port));
   base::UniqueFd fd = open_stream(options.address);
   if (!fd) return base::Failure{errno};
-  // What is accepted inherits them.
+  // Accepted sockets inherit them.
   set_stream_options(fd.get(), options);
   if (::bind(fd.get(), local.generic(), local.length) != 0) return base::Failure{errno};
   if (::listen(fd.get(), kBacklog) != 0) return base::Failure{errno};
   return fd;
 }
 
+// Never blocks: finish_connect() tells the outcome when the socket is writable.
 base::Result<base::UniqueFd, int> start_connect(const TcpOptions& options, const Address& remote) {
   base::UniqueFd fd = open_stream(remote);
   if (!fd) return base::Failure{errno};
@@ -156,6 +159,8 @@ int finish_connect(int fd, const Address& remote) {
   socklen_t length = sizeof error;
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   if (error != 0) return error;
+  // A socket that connects to a local port that nobody listens on can meet itself (simultaneous open, RFC 9293 section
+  // 3.5).
   return address_from(::getsockname, fd) == remote ? ECONNREFUSED : 0;
 }
 
@@ -183,12 +188,14 @@ base::Result<base::UniqueFd, int> claim_service(const Address& address, std::uin
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0) {
     return ::listen(fd.get(), kBacklog) == 0 ? base::Result<base::UniqueFd, int>(std::move(fd)) : base::Failure{errno};
   }
+  // The address is in use only if this user serves the id. An abstract name that another user took blocks nothing.
   if (errno != EADDRINUSE || is_claimed_by_this_user(name, size)) return base::Failure{errno};
   base::log(base::LogLevel::kNotice, "another user keeps the name of service %llu; listening all the same",
             static_cast<unsigned long long>(service_id));
   return fd;
 }
 
+// A handshake frame goes into an empty send buffer, which takes it whole; less means that the connection is gone.
 bool write_frame(int fd, std::span<const std::byte> frame) {
   const ssize_t sent = ::send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_EOR);
   return sent >= 0 && static_cast<std::size_t>(sent) == frame.size();

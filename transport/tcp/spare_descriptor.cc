@@ -18,6 +18,8 @@ SpareDescriptor::SpareDescriptor() : spare_(open_spare()) {}
 SpareDescriptor::TurnedAway SpareDescriptor::turn_away(int listener) {
   if (!spare_) spare_ = open_spare();
   if (!spare_) return TurnedAway::kNoSpare;
+  // The freed number lets accept() take the connection only to close it: the peer is refused at once instead of
+  // waiting.
   spare_.reset();
   const bool was_there = static_cast<bool>(base::UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)));
   spare_ = open_spare();

@@ -32,6 +32,7 @@ TcpCarrier::~TcpCarrier() {
   const base::Time now = base::Clock::now();
   const base::Time orderly = base::deadline_after(now, hub_.options().linger);
   const base::Time prompt = base::deadline_after(now, hub_.options().prompt_linger);
+  // One deadline for all: closing the adapter takes `linger` at most, however many connections there are.
   while (const SharedConnection connection = hub_.connections().any()) connection->teardown().finish(orderly, prompt);
 }
 
@@ -68,6 +69,7 @@ std::size_t TcpCarrier::turn(base::Time now) {
 }
 
 std::size_t TcpCarrier::settle(base::Time now) {
+  // The program has closed our descriptors. Every connection is lost, and its sink hears so.
   if (hub_.reactor().has_failed() && !std::exchange(has_failed_, true)) break_down();
   return hub_.settle(now);
 }
@@ -88,6 +90,7 @@ void TcpCarrier::interrupt() {
 }
 
 void TcpCarrier::kill() {
+  // For tests: ends as a process that was killed, without a word to sinks or peers.
   if (!std::exchange(is_alive_, false)) return;
   for (TcpPort* const port : ports_) port->abandon();
   while (const SharedConnection connection = hub_.connections().any()) connection->end();

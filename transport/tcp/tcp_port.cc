@@ -34,6 +34,7 @@ base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std
     auto listener = open_listener(options, port);
     if (listener.ok()) return PortSockets{.listener = std::move(listener).value(), .port = port};
     reason = to_listen_error(listener.reason());
+    // The id's own port is the only one that foreign peers know, so a port that is in use there is the answer.
     const bool is_own_port = port == service_id;
     if (is_own_port && reason == ListenError::kNotPermitted) {
       base::log(base::LogLevel::kNotice, "service %u: not allowed to listen on that TCP port, using another",
@@ -56,6 +57,7 @@ base::Result<PortSockets, ListenError> open_first(const TcpOptions& options, std
 base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std::uint64_t service_id) {
   base::UniqueFd claim;
   if (!is_port(service_id) || service_id < 1024) {
+    // Ports of a sequence may differ between two listeners of one id, so the claim is what keeps an id to one listener.
     auto claimed = claim_service(options.address, service_id);
     if (!claimed.ok()) return base::Failure{to_listen_error(claimed.reason())};
     claim = std::move(claimed).value();

@@ -27,6 +27,7 @@ void Teardown::close(CloseMode mode) {
 void Teardown::cut() {
   const SharedConnection self = base_.hold();
   if (ChannelTap* const tap = base_.owner().tap()) tap->on_cut();
+  // SO_LINGER of 0: close() sends a reset, as if the host had lost the connection.
   base_.socket().reset_on_close();
   base_.end();
 }
@@ -102,7 +103,7 @@ void Teardown::continue_draining() {
     case WriteStatus::kDone:
       if (base_.socket().has_peer_ended()) return base_.end();
       ::shutdown(base_.socket().fd(), SHUT_WR);
-      // What may have been read as a message before is now read to be dropped.
+      // From now on bytes of the peer are read only to be dropped.
       return base_.hub().note_unarmed(base_);
     case WriteStatus::kBlocked:
       return base_.socket().want_write();

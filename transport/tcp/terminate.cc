@@ -87,6 +87,8 @@ Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length
   return {.code = code};
 }
 
+// RFC 5040 section 4.8: error code, which headers follow, the length of the segment, its DDP header, and for a Read
+// Request its RDMAP header.
 std::size_t encode_terminate(const Terminate& terminate, std::byte* to) {
   const TerminateCode& code = terminate.code;
   to[0] = static_cast<std::byte>((code.layer << 4) | (code.type & 0xf));
@@ -107,6 +109,7 @@ std::size_t encode_terminate(const Terminate& terminate, std::byte* to) {
   return static_cast<std::size_t>(at - to);
 }
 
+// A peer may quote less than it says: what is missing stays empty, and the code counts.
 Terminate decode_terminate(std::span<const std::byte> body) {
   SOFTDAT_DEBUG_CHECK(body.size() >= 4, "decode_shape() refuses a Terminate without its control field", body.size());
   const Control control = decode_control(body);
