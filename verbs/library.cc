@@ -15,6 +15,7 @@ std::string last_error() {
 }
 
 // Looks symbols up until one is missing, and then remembers which.
+// The library is never unloaded: its drivers stay in use until the process ends.
 class Finder {
  public:
   explicit Finder(const char* name) : name_(name), handle_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
@@ -106,6 +107,7 @@ Library::Loaded Library::load(const LibraryNames& names) {
   return std::unique_ptr<const Library>(std::move(library));
 }
 
+// Loaded once. A failure is remembered, too, and is the answer of each later open.
 const Library::Loaded& Library::instance() {
   static const auto* const loaded = new Loaded(load({}));
   return *loaded;

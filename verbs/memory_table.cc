@@ -25,6 +25,7 @@ std::optional<MemoryGrant> MemoryTable::find(std::uint32_t lkey) const {
   return found->second;
 }
 
+// Linear: only reads into a window ask for this.
 std::optional<MemoryGrant> MemoryTable::find_remote(std::uint32_t rkey) const {
   const std::shared_lock lock(mutex_);
   for (const auto& [lkey, grant] : grants_) {
@@ -60,6 +61,7 @@ bool MemoryTable::is_bound(std::uint32_t lkey) const {
   return binds_.contains(lkey);
 }
 
+// Also drops windows that have gone, so that the list does not grow.
 void MemoryTable::add_window(const std::shared_ptr<WindowState>& window) {
   const std::unique_lock lock(mutex_);
   std::erase_if(windows_, [](const auto& known) { return known.expired(); });

@@ -15,6 +15,7 @@ hca::WindowBinding WindowState::binding() const {
   return binding_;
 }
 
+// The region of a bind that failed, or whose window has gone, is released; so is that of the bind before.
 void WindowState::on_done(const hca::WindowBinding& next, bool is_bound) {
   const std::lock_guard lock(mutex_);
   if (!is_bound || is_gone_) {
@@ -39,6 +40,7 @@ bool WindowState::was_voided(std::uint32_t rkey) const {
   return rkey != 0 && voided_ == rkey;
 }
 
+// Binds that are still under way release their regions in on_done().
 void WindowState::leave() {
   const std::lock_guard lock(mutex_);
   base::check(!is_gone_, "a window leaves once", binding_.rkey);

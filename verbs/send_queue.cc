@@ -98,6 +98,7 @@ hca::Outcome SendQueue::check(const hca::SendRequest& request, std::uint64_t len
   if (!is_device_able(request.opcode, device_.traits)) return hca::fail(hca::Error::kUnsupported);
   base::check(length <= UINT32_MAX, "a well-formed request has a length of 32 bits", length);
   if (!hca::awaits_response(request.opcode)) return hca::Done{};
+  // Reads and atomics from here on. Without ORD the device would hold the request back for ever.
   if (request.local.size() > device_.traits.max_read_sge) return hca::fail(hca::Error::kInvalidArgument);
   if (limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
   return hca::Done{};
@@ -135,6 +136,7 @@ hca::Outcome SendQueue::read_to_window_locked(const hca::SendRequest& request, W
 hca::Outcome SendQueue::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
   base::require_lock(locks::kVerbsPostSend);
   const hca::AccessMask rights = hca::written_right(request.opcode);
+  // First, so that a refused request has reserved no slot.
   if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_grant_); !fit) return fit;
   if (!entry.is_with_device) {
     commit_unposted(entry);
@@ -147,6 +149,7 @@ hca::Outcome SendQueue::hand_over_locked(const hca::SendRequest& request, WorkEn
 hca::Outcome SendQueue::post_to_device_locked(const hca::SendRequest& request, WorkEntry& entry) {
   base::require_lock(locks::kVerbsPostSend);
   ScatterList list(request.local);
+  // Fields that this opcode does not use keep values of earlier posts.
   ibv_send_wr& work = send_work_;  // fill_remote() sets what the device reads for this opcode
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   work.sg_list = list.data();
@@ -155,6 +158,7 @@ hca::Outcome SendQueue::post_to_device_locked(const hca::SendRequest& request, W
   work.send_flags = IBV_SEND_SIGNALED;
   if ((request.flags & hca::kSolicited) != 0) work.send_flags |= IBV_SEND_SOLICITED;
   if ((request.flags & hca::kFence) != 0) work.send_flags |= IBV_SEND_FENCE;
+  // Inline data is copied during the post. A response has nowhere to be copied from.
   const bool is_inline = !hca::awaits_response(request.opcode) && entry.length != 0 &&
                          entry.length <= device_pair_.max_inline() && work.num_sge == 1;
   if (is_inline) work.send_flags |= IBV_SEND_INLINE;

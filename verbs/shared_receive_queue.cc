@@ -69,6 +69,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   if (!hca::is_well_formed(request, length) || request.local.size() > max_sge_) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
+  // Reads the completion queues first, because receives that have completed make room. Checked again under the lock.
   if (counts().outstanding >= capacity()) return hca::fail(hca::Error::kLimitReached);
   const std::lock_guard lock(mutex_);
   if (const auto fit = memory_.check(request.local, hca::kLocalWrite, domain_, last_); !fit) return fit;
@@ -101,6 +102,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   return hca::Done{};
 }
 
+// The device's queue never shrinks; capacity_ bounds the posts.
 hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
   const base::Uncancelled guard;
   drain_queues();
@@ -141,6 +143,7 @@ void SharedReceiveQueue::arm_device(std::uint32_t limit) {
   adapter_.library().objects.modify_srq(srq_, &wish, IBV_SRQ_LIMIT);
 }
 
+// The device disarms its limit when it fires. Our own count decides whether the sink is told.
 void SharedReceiveQueue::on_async_event(ibv_event_type type) {
   if (type != IBV_EVENT_SRQ_LIMIT_REACHED) return;
   drain_queues();
@@ -178,6 +181,7 @@ void SharedReceiveQueue::detach(CompletionQueue& queue) {
   if (found != queues_.end()) queues_.erase(found);  // memory may have run out before it came to that
 }
 
+// REQUIRES the lock of the completion queue that brings the receive.
 std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
   const std::lock_guard lock(mutex_);
   SOFTDAT_DEBUG_CHECK(entry.shared == this, "a receive returns to the queue that it was posted to", entry.position);

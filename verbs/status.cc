@@ -29,6 +29,7 @@ hca::Error error_of(int number) {
   }
 }
 
+// Some drivers return errno negated.
 bool is_refused(int number) {
   return number == EINVAL || number == -EINVAL;
 }
