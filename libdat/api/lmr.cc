@@ -54,6 +54,7 @@ void write_outputs(const MemoryRegionParameters& lmr, const RegistrationOutputs&
 
 bool is_known_type(std::uint32_t mem_type) {
 #if SOFTDAT_ABI == 12
+  // Solaris asks so for memory with strong ordering, which all memory here has.
   if (mem_type == DAT_MEM_TYPE_SO_VIRTUAL) return true;
 #endif
   return mem_type <= DAT_MEM_TYPE_SHARED_VIRTUAL;

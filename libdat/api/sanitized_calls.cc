@@ -119,6 +119,7 @@ template <bool kIsThreadSafe>
 DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_evd, DAT_IA_HANDLE* ia) {
   const WatchedCall call("dat_ia_open", __builtin_return_address(0));
   const bool is_made = async_evd != nullptr && *async_evd == nullptr;
+  // Before the call, because the adapter looks for an observer when it opens.
   if (sanitize::mode() != sanitize::Mode::kCompletions) {
     note([](Ledger& ledger) { hca::memory_observer.store(&ledger.stores()); });
   }
@@ -135,7 +136,9 @@ DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_e
 DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   const WatchedCall call("dat_ia_close", __builtin_return_address(0));
   const bool is_graceful = number_of_argument(flags) == DAT_CLOSE_GRACEFUL_FLAG;
+  // Two questions, because the program may pass a value that is neither.
   const bool is_abrupt = number_of_argument(flags) == DAT_CLOSE_ABRUPT_FLAG;
+  // Before the call, while the objects can still be asked.
   note([&](Ledger& ledger) {
     ledger.closes().before_close(ia, call.site());
     if (is_abrupt) ledger.closes().before_abrupt_close(ia, call.site());
@@ -202,6 +205,7 @@ void watch_connections(DAT_PROVIDER& table) {
 }  // namespace
 
 void watch(DAT_PROVIDER& table, bool is_thread_safe) {
+  // `once` has one flag for the common entries, and one for each kind of dat_ia_open().
   // The tables of all adapters have the same entries, but for the first.
   static std::once_flag once[3];
   std::call_once(once[0], [&] { next_entries = table; });

@@ -68,6 +68,7 @@ template <typename Go>
 DAT_RETURN make_post(DAT_HANDLE ep, const Timeline::Post& post, const Go& go) {
   Timeline* const timeline = Timeline::active();
   if (timeline == nullptr) return go();
+  // Before the call, because another thread may dequeue the completion before the post returns.
   timeline->post(endpoint_of(ep), post);
   const DAT_RETURN answer = go();
   if (answer != DAT_SUCCESS) [[unlikely]]
@@ -258,6 +259,7 @@ DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list argume
   const auto go = [&] { return next.handle_extendedop_func(handle, operation, arguments); };
   const bool is_atomic = number == DAT_IB_FETCH_AND_ADD_OP || number == DAT_IB_CMP_AND_SWAP_OP;
   if (!is_atomic && number != DAT_IB_RDMA_WRITE_IMMED_OP) return go();
+  // A list can be read once, and the entry point reads its own.
   va_list copy;
   va_copy(copy, arguments);
   const Timeline::Post post = is_atomic ? atomic_post(number == DAT_IB_CMP_AND_SWAP_OP, copy) : immediate_post(copy);

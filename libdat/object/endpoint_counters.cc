@@ -110,6 +110,7 @@ std::uint64_t id_of(Handle handle) {
 std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
   if (which < ep_counter::kFirstTransfer) return counters_.since_reset(which, counters_.total(which), reset);
   std::uint64_t total = 0;
+  // dat_ep_modify() may have replaced the queue pair, so all count.
   {
     const std::lock_guard lock(mutex_);
     bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
@@ -134,6 +135,7 @@ base::EndpointSums EndpointCounters::sums() const {
   return result;
 }
 
+// The publisher's thread alone calls this: shown_requests_ has no lock.
 base::EpRecord EndpointCounters::record(const EndpointParameters& now) {
   base::EpRecord record{};
   record.id = id_of(ep_.handle());

@@ -81,6 +81,7 @@ std::string gone_text(const Failure& failure, const char* how) {
   return print("%s 0x%x %s", key_name(failure), failure.key, how) + was + now + "; " + asked_text(failure);
 }
 
+// Guesses at the mistake: a key in the wrong byte order, or one that differs a little from an issued key.
 std::string never_text(const Failure& failure) {
   std::string text = print("%s 0x%x was never issued", key_name(failure), failure.key);
   if (failure.region.key != 0 && failure.region.key == __builtin_bswap32(failure.key)) {
@@ -103,6 +104,7 @@ std::string spoilt_address_text(std::uint64_t address, const RegionFacts& region
   return "";
 }
 
+// A range that touches the region is too long; one that does not has a wrong address.
 std::string excess_text(const Failure& failure) {
   const RegionFacts& region = failure.region;
   const std::uint64_t end = failure.address + failure.length;

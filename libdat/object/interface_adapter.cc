@@ -55,6 +55,7 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
                       "an IA has an asynchronous EVD unless it is elsewhere");
   try {
     self->device_->watch(*self);
+    // No Adoption undoes this: an IA is adopted by nobody.
   } catch (const std::bad_alloc&) {
     table.abandon(*self);
     self->detach();
@@ -74,6 +75,7 @@ Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
   if (opening.async_is_elsewhere) return kOk;
   EventDispatcher* given = opening.async_evd;
   if (given == nullptr) return EventDispatcher::create_async(*this, opening.async_qlen, async_evd_);
+  // dat_ia_open(3DAT): the asynchronous EVD of one IA may serve another IA of the same adapter.
   if (!given->streams().takes(kAsyncStream) || &given->ia().device() != device_.get() || !given->streams().add()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdAsync);
   }
@@ -82,6 +84,7 @@ Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
   return kOk;
 }
 
+// A graceful close is refused while an object of the consumer's lives. From an abrupt one on none can be made.
 Status InterfaceAdapter::close(Pin<InterfaceAdapter> ia, bool is_graceful) {
   if (!is_graceful) {
     ia->consumer_objects_.close();
@@ -102,9 +105,11 @@ void InterfaceAdapter::on_device_failed() {
 
 void InterfaceAdapter::detach() {
   SOFTDAT_DEBUG_CHECK(is_async_evd_shared_ <= (async_evd_ != nullptr), "an EVD that is shared is there");
+  // Waits for a call of on_device_failed().
   device_->forget(*this);
   for (const Kind kind : kClosingOrder) close_all(kind);
   std::shared_ptr<EventDispatcher> async_evd;
+  // Destroyed after the lock is gone: its end waits for an agent that runs, which may call this IA.
   std::unique_ptr<UpcallThread> upcalls;
   {
     std::lock_guard lock(mutex_);
@@ -126,6 +131,7 @@ void InterfaceAdapter::close_all(Kind kind) {
       handle = objects.begin()->first->handle();
     }
     Pin<Object> pin = HandleTable::instance().pin_any(handle);
+    // Another thread is closing this object, and will have the IA forget it.
     if (!pin || !HandleTable::instance().close(std::move(pin))) std::this_thread::yield();
   }
 }
@@ -136,6 +142,7 @@ Status InterfaceAdapter::adopt(const std::shared_ptr<Object>& object, Maker make
   }
   SOFTDAT_DEBUG_CHECK(object->ia_ == this, "an object is adopted by the IA that it was made for");
   SOFTDAT_DEBUG_CHECK(object->ia_owner_ == nullptr, "an object is adopted once");
+  // The IA's memory stays until its last object is gone.
   object->ia_owner_ = std::static_pointer_cast<InterfaceAdapter>(shared_from_this());
   const bool has_handle = HandleTable::instance().add(object, provider_table_);
   if (has_handle && remember(*object, maker)) return kOk;
@@ -213,6 +220,7 @@ void InterfaceAdapter::report(const AsyncError& error) {
     std::lock_guard lock(mutex_);
     evd = async_evd_;
   }
+  // The overflow of the asynchronous EVD cannot be told by that EVD.
   if (evd != nullptr && evd->handle() != error.object && evd->post({nullptr, error})) return;
   std::uint64_t lost = 0;
   {
@@ -257,6 +265,7 @@ void InterfaceAdapter::release_agent_call() {
   if (upcalls_ != nullptr) upcalls_->release();
 }
 
+// Called under the CNO's lock. The agent itself runs later, in the upcall thread.
 void InterfaceAdapter::call_agent(WaitAgent agent, Handle evd) {
   std::lock_guard lock(mutex_);
   if (upcalls_ != nullptr) upcalls_->post(agent, evd);

@@ -111,6 +111,7 @@ void SharedReceiveQueue::detach() {
   pz_->remove_user();
 }
 
+// The deleter ends the use, so an EP just drops its pointer.
 std::shared_ptr<SharedReceiveQueue> SharedReceiveQueue::use() {
   if (!users_.try_acquire()) return nullptr;
   const auto self = std::static_pointer_cast<SharedReceiveQueue>(shared_from_this());
@@ -145,6 +146,7 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
              std::to_string(low_watermark_) + "; lower that first (dat_srq_set_lw)";
     });
   }
+  // The device's queue has the count of receives, so it decides whether they fit.
   const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
   check_watermark_locked();
   if (outcome) return kOk;

@@ -43,6 +43,7 @@ OrMistake<Token> read_quoted(std::string_view line, std::size_t& at) {
       ++at;
       return token;
     }
+    // A backslash takes the next character as it is.
     if (line[at] == '\\' && at + 1 < line.size()) ++at;
     token.text += line[at];
   }
@@ -65,6 +66,7 @@ OrMistake<Tokens> split(std::string_view line) {
   std::size_t at = 0;
   for (;;) {
     while (at < line.size() && is_blank(line[at])) ++at;
+    // A comment may follow a field, but "#" within a field belongs to that.
     if (at == line.size() || line[at] == '#') return tokens;
     const std::size_t start = at;
     OrMistake<Token> token = read_token(line, at);

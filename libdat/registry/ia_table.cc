@@ -40,6 +40,7 @@ std::optional<std::size_t> IaTable::find_object_locked(const void* object) const
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (!rows_[row].is_open || rows_[row].ia.object != object) continue;
     // A provider may give a new IA the address of the one that is just being closed.
+    // A row that is closing is only the second choice.
     if (!rows_[row].is_closing) return row;
     closing = row;
   }
@@ -99,6 +100,7 @@ std::optional<IaTable::Closing> IaTable::begin_close(const void* handle) {
   const std::lock_guard lock(mutex_);
   const std::optional<std::size_t> row = find_row_locked(handle);
   if (!row || rows_[*row].is_closing) return std::nullopt;
+  // Calls find the IA until end_close(): the provider decides what they answer.
   rows_[*row].is_closing = true;
   return Closing{*row, rows_[*row].ia.object, rows_[*row].ia.table};
 }

@@ -24,6 +24,7 @@ ProviderInfo info_of(const ProviderKey& key) {
 
 }  // namespace
 
+// dat.conf is read at the first call that needs it.
 StaticRegistry& Registry::static_locked() {
   base::require_lock(locks::kRegistry);
   if (!static_) static_.emplace(make_static_());
@@ -230,6 +231,7 @@ void Registry::close(Lease lease) {
   if (Declared* declared = find_exact_locked(lease.key)) --declared->users;
   base::check(lease.slot == nullptr || lease.slot->users > 0, "a slot counts each lease until it ends");
   if (lease.slot == nullptr || --lease.slot->users != 0) return;
+  // The slot has the last reference now, and unload() lets go of it without the lock.
   lease.library.reset();
   unload(*lease.slot, lock);
 }

@@ -108,6 +108,7 @@ void LedgerBuffers::check_freed_locked(const RegionRecord& region, const Site& s
   }
 }
 
+// Judges the buffers on the calling thread's own stack alone: has_returned() knows no other.
 void LedgerBuffers::check_stacks_locked(const Site& site) {
   base::require_lock(locks::kLedger);
   state_.stacks_checked = state_.number;

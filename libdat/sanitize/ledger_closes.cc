@@ -56,10 +56,12 @@ void LedgerCloses::before_close(Handle ia, const Site& site) {
 
 void LedgerCloses::before_abrupt_close(Handle ia, const Site& site) {
   {
+    // The steps below take the lock themselves.
     const std::lock_guard lock(state_.mutex);
     report_leaks_locked(ia, kAbruptly, site);
   }
   for (const Handle ep : queues_.of(ia)) endpoints_.before_free(ep, site);
+  // Before the EVDs end: their completions tell which requests have succeeded.
   for (const Handle evd : evds_of(ia)) completions_.take_left(evd);
 }
 

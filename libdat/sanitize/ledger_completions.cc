@@ -32,6 +32,7 @@ bool is_receive(DtoOperation operation) {
 
 OperationList LedgerCompletions::take_locked(const DtoCompletion& completion, const Site& site) {
   base::require_lock(locks::kLedger);
+  // One list is lent from call to call, so that a completion takes no memory.
   OperationList done;
   done.swap(state_.done_list);
   SOFTDAT_DEBUG_CHECK(done.empty(), "operations that are done are out of the list", done.size());
@@ -43,6 +44,7 @@ OperationList LedgerCompletions::take_locked(const DtoCompletion& completion, co
   return done;
 }
 
+// Without the ledger's lock: checksums of large buffers take long.
 void LedgerCompletions::finish(OperationList& done, const DtoCompletion& completion, const Site& site) {
   for (const auto& operation : done) LedgerBuffers::check_completed(*operation, completion, site);
   const std::lock_guard lock(state_.mutex);

@@ -17,6 +17,7 @@ using object::ConnectionResult;
 
 }  // namespace
 
+// The EP may have other EVDs now; it is asked at its next call.
 void LedgerEndpoints::on_reconfigured(Handle ep) {
   const std::lock_guard lock(state_.mutex);
   if (const auto queue = state_.queues.find(ep); queue != state_.queues.end()) queue->second->is_known = false;
@@ -35,6 +36,7 @@ void LedgerEndpoints::on_status_seen(Handle ep, const Site& site) {
   const auto pinned = object::pin_handle<object::Endpoint>(ep);
   if (found == state_.queues.end() || !pinned) return;
   QueueRecord& queue = *found->second;
+  // The program has seen the end: a post from now on is a mistake.
   if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
   if (!pinned->status().is_request_idle) return;
   for (const auto& operation : queue.requests) {

@@ -39,6 +39,7 @@ void LedgerEvents::on_event(const object::Event& event, const Site& site) {
 
 OperationList LedgerEvents::take_locked(const object::Event& event, const Site& site) {
   base::require_lock(locks::kLedger);
+  // Every event orders the peers' earlier writes, so the guards on their data end.
   guards_.end_unordered_locked(0, UINT64_MAX);
   const auto evd = state_.evds.find(event.evd);
   if (evd != state_.evds.end()) {

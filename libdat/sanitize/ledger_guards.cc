@@ -57,6 +57,7 @@ void LedgerGuards::unguard_all_locked(QueueRecord& queue) {
 
 void LedgerGuards::guard_unordered_locked(const Range& range) {
   base::require_lock(locks::kLedger);
+  // Each guard costs system calls, so a flood of writes is left unguarded.
   if (state_.unordered.size() >= kMostUnordered) return;
   const auto holds = [&](const auto& each) {
     const RegionRecord& region = each.second;

@@ -78,6 +78,7 @@ void LedgerQueues::drop(Handle handle) {
     if (found == state_.queues.end()) return;
     queue = found->second;
   }
+  // First `order`: a post that is under way ends before its operation is dropped.
   const std::lock_guard order(queue->order);
   const std::lock_guard lock(state_.mutex);
   forget_all_locked(*queue);

@@ -48,6 +48,7 @@ void LedgerRegions::on_registered(const object::MemoryRegionParameters& paramete
   const std::lock_guard lock(state_.mutex);
   state_.objects[lmr] = {.kind = Kind::kLmr, .ia = parameters.ia, .made = site, .ended = {}};
   state_.lkeys[lmr] = parameters.lmr_context;
+  // The key was given out again.
   state_.ended_regions.erase(parameters.lmr_context);
   RegionRecord& region = state_.regions[parameters.lmr_context];
   region = {.lmr = lmr,
@@ -110,6 +111,7 @@ std::optional<object::Segment> LedgerRegions::find_sink(std::uint64_t address, s
   sink.address = address;
   sink.length = length;
   sink.lkey = rmr_context;
+  // An LMR's own rmr_context is a sink as well as a window's.
   if (state_.regions.contains(rmr_context)) return sink;
   for (const auto& [rmr, window] : state_.windows) {
     if (window.rmr_context != rmr_context) continue;
