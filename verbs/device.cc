@@ -46,6 +46,7 @@ Device::~Device() {
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Device::create_pd() {
   ibv_pd* const pd = adapter_->library().objects.alloc_pd(adapter_->context);
   if (pd == nullptr) return hca::fail(error_of(errno));
+  // A number of our own, by which posts and binds see whether a key is of their domain.
   return std::unique_ptr<hca::ProtectionDomain>(new ProtectionDomain(*adapter_, pd, last_domain_.fetch_add(1) + 1));
 }
 

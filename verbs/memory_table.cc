@@ -15,6 +15,7 @@ void MemoryTable::insert(const MemoryGrant& grant) {
 void MemoryTable::remove(std::uint32_t lkey) {
   const std::unique_lock lock(mutex_);
   grants_.erase(lkey);
+  // Queues remember the grant of their last post; from now on they look it up anew.
   generation_.fetch_add(1, std::memory_order_seq_cst);
 }
 
@@ -50,6 +51,7 @@ void MemoryTable::release(std::uint32_t lkey) {
 
 bool MemoryTable::revoke(std::uint32_t lkey) {
   const std::unique_lock lock(mutex_);
+  // A window is bound to it: dat_lmr_free(3DAT) answers INVALID_STATE.
   if (binds_.contains(lkey)) return false;
   grants_.erase(lkey);
   generation_.fetch_add(1, std::memory_order_seq_cst);

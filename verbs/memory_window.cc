@@ -54,6 +54,7 @@ hca::Result<std::unique_ptr<hca::MemoryWindow>> MemoryWindow::create(MemoryTable
                                                                      std::uint64_t context) {
   auto state = std::make_shared<WindowState>(table, context);
   std::unique_ptr<MemoryWindow> self(new MemoryWindow(domain, state));
+  // Type 1 is for every queue pair of its domain, type 2 for the one that binds it (ibv_alloc_mw(3)).
   self->mw_ = ibv_alloc_mw(pd, scope == hca::WindowScope::kDomain ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
   if (self->mw_ == nullptr) return hca::fail(error_of(errno));
   table.add_window(std::move(state));

@@ -47,6 +47,7 @@ std::optional<Place> probe(const Library& library, const LocalAddress& local) {
   std::optional<Place> place;
   if (library.cm.create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
     base::SocketAddress address = to_socket_address(local.address);
+    // An address of no RDMA device can be bound as well; id->verbs is null then.
     if (library.cm.bind_addr(id, address.generic()) == 0 && id->verbs != nullptr) {
       place = Place{.device = id->verbs->device->name,
                     .interface = local.interface,

@@ -64,6 +64,7 @@ void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
     case SendOpcode::kFetchAdd:
     case SendOpcode::kCompareSwap: {
       const bool is_swap = request.opcode == SendOpcode::kCompareSwap;
+      // One field is the value to add or to compare with, by the opcode (ibv_post_send(3)).
       work.wr.atomic = {.remote_addr = request.remote_address,
                         .compare_add = is_swap ? request.compare : request.operand,
                         .swap = is_swap ? request.operand : 0,
@@ -114,6 +115,7 @@ hca::Outcome SendQueue::check(const hca::SendRequest& request, std::uint64_t len
   if (ring_.is_full()) return hca::fail(hca::Error::kLimitReached);
   WorkEntry& entry = next_entry_locked(request, static_cast<std::uint32_t>(length));
   entry.opcode = hca::completion_opcode(request.opcode);
+  // After an error the request goes to no device: it is flushed here (commit_unposted()).
   entry.is_with_device = now == QueuePairState::kConnected;
   if (request.opcode == SendOpcode::kReadToWindow) return read_to_window_locked(request, entry);
   return hand_over_locked(request, entry);

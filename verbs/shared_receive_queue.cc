@@ -45,6 +45,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
   if (self->account_ == 0) return hca::fail(hca::Error::kLimitReached);
   ibv_srq_init_attr wish{};
   wish.attr.max_wr = config.capacity;
+  // One at least, for give_empty_segment().
   wish.attr.max_sge = std::max(config.max_sge, 1u);
   self->srq_ = adapter.library().objects.create_srq(pd, &wish);
   if (self->srq_ == nullptr) return hca::fail(error_of(errno));
@@ -54,6 +55,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
 
 SharedReceiveQueue::~SharedReceiveQueue() {
   const base::Uncancelled guard;
+  // First: no call of the event thread runs from here on.
   events_.forget(*this);
   if (srq_ != nullptr) adapter_.library().objects.destroy_srq(srq_);
   if (account_ != 0) accounts().close(account_);
@@ -154,6 +156,7 @@ void SharedReceiveQueue::on_wake() {
   {
     const std::lock_guard lock(mutex_);
     if (available_ >= limit_) return;
+    // Told once, until the consumer arms it again.
     limit_ = 0;
   }
   sink_.on_low();
@@ -188,6 +191,7 @@ std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
   free_.push_back(const_cast<WorkEntry*>(&entry));
   --available_;
   check_entries_locked();
+  // The event thread tells the sink, because the lock of a completion queue is held here.
   if (available_ < limit_) events_.post(*this);
   return account_;
 }

@@ -38,6 +38,7 @@ First first_of(First first, Rest...) {
 
 void note_made(Ledger& ledger, Handle handle, Kind kind, const Site& site) {
   const auto object = object::HandleTable::instance().pin_any(handle);
+  // Another thread may have freed it already.
   if (object) ledger.objects().on_made(handle, kind, object->ia_handle(), site);
 }
 
@@ -60,10 +61,12 @@ struct Ends : NoHooks {
 };
 
 struct EndsEp : Ends {
+  // Before the call, while the EP can still be asked for its state.
   static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) { ledger.endpoints().before_free(ep, site); }
 };
 
 struct EndsEvd : Ends {
+  // Before the call, because the events that are left in the EVD are looked at.
   static void before(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd) { ledger.events().before_evd_free(evd); }
 };
 
@@ -110,6 +113,7 @@ struct QueriesRequest : NoHooks {
   template <typename Mask>
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, Mask, DAT_CR_PARAM* parameters) {
     const auto length = static_cast<std::size_t>(parameters->private_data_size);
+    // In mode full the program gets a copy, which is guarded when the request ends.
     parameters->private_data =
         const_cast<void*>(ledger.private_data().watch(request, parameters->private_data, length, site));
   }

@@ -221,6 +221,7 @@ const char* signature_of(DAT_EXTENDED_OP operation) {
 // Stands in the table as Spoken::call does.
 DAT_RETURN spoken_extension(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   base::Call call(signature_of(operation), api::calling_place(__builtin_return_address(0)));
+  // Not every operation is a post; a handle that is no EP's is passed over.
   note_post(handle, false);
   const bool is_traced = base::is_logged(base::LogLevel::kTrace);
   const base::Time began = is_traced ? base::Clock::now() : base::Time{};

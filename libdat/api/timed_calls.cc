@@ -46,6 +46,7 @@ Timeline::Endpoint endpoint_of(DAT_HANDLE handle) {
 }
 
 bool is_full(DAT_RETURN answer) {
+  // As DAT_GET_TYPE does.
   const auto type = static_cast<object::StatusType>(static_cast<std::uint32_t>(answer) >> 16 & 0x3fff);
   return type == object::StatusType::kInsufficientResources;
 }
@@ -129,6 +130,7 @@ struct Long<kSlot, kName, DAT_RETURN (*)(Arguments...)> {
 
 bool is_completion(DAT_EVENT_NUMBER number) {
 #if SOFTDAT_ABI == 20
+  // A completion of the extension has the fields of a DAT completion as well.
   if (number == static_cast<DAT_EVENT_NUMBER>(DAT_IB_DTO_EVENT)) return true;
 #endif
   return number == DAT_DTO_COMPLETION_EVENT;
@@ -169,6 +171,7 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd, DAT_EVENT* event) {
 // How often the calling thread has gone to sleep.
 std::uint64_t sleeps() {
   rusage usage = {};
+  // Voluntary context switches are sleeps.
   return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nvcsw) : 0;
 }
 

@@ -45,6 +45,7 @@ constexpr Shown kShown[ep_counter::kCount - ep_counter::kFirstTransfer] = {
 
 std::uint64_t count_of(const hca::QueuePair* queue_pair, const Shown& shown) {
   const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
+  // A queue pair that counts nothing, or none, shows zeros.
   if (counting == nullptr) return 0;
   const hca::TransferCount count = counting->transfer_counts()[static_cast<std::size_t>(shown.transfer)];
   return shown.bytes ? count.bytes : count.number;

@@ -34,6 +34,7 @@ constexpr std::array kRights{
     Right{kRemoteRead, "remote read (DAT_MEM_PRIV_REMOTE_READ_FLAG)"},
     Right{kRemoteWrite, "remote write (DAT_MEM_PRIV_REMOTE_WRITE_FLAG)"},
     Right{kRemoteAtomic, "remote atomic (DAT_IB_MEM_PRIV_REMOTE_ATOMIC)"},
+    // A window for remote reads may be bound to memory that is open to local reads.
     Right{kBindRemoteRead, "local read (DAT_MEM_PRIV_LOCAL_READ_FLAG)"},
 };
 
@@ -129,6 +130,7 @@ std::string domain_text(const Failure& failure) {
 }
 
 std::string right_text(const Failure& failure) {
+  // Without the region's facts, all rights that the operation needs are named.
   const AccessMask missing = failure.region.key == 0 ? failure.needed : failure.needed & ~failure.region.access;
   std::string text = print("%s 0x%x lacks the right of ", key_name(failure), failure.key) + rights_text(missing, false);
   if (failure.region.key != 0) text += "; it is that of " + region_text(failure.region);

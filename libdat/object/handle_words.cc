@@ -100,6 +100,7 @@ std::string handle_text(const void* handle, const InterfaceAdapter* ia) {
 std::string objects_text(const InterfaceAdapter& ia, const void* handle) {
   constexpr int kMost = 4;
   return list_live(kMost, [&](const Object& object, const void* maker, std::string&) {
+    // Objects without a maker are the provider's own.
     return &object.ia() == &ia && object.handle() != handle && maker != nullptr;
   });
 }

@@ -54,6 +54,7 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
   SOFTDAT_DEBUG_CHECK(opening.async_is_elsewhere == (self->async_evd() == nullptr),
                       "an IA has an asynchronous EVD unless it is elsewhere");
   try {
+    // From here on the device may tell this IA of an error.
     self->device_->watch(*self);
     // No Adoption undoes this: an IA is adopted by nobody.
   } catch (const std::bad_alloc&) {
@@ -137,6 +138,7 @@ void InterfaceAdapter::close_all(Kind kind) {
 }
 
 Status InterfaceAdapter::adopt(const std::shared_ptr<Object>& object, Maker maker) {
+  // Fails once the IA is being closed: the consumer makes no further objects.
   if (maker == Maker::kConsumer && !consumer_objects_.try_acquire()) {
     return invalid_handle(StatusDetail::kInvalidHandleIa);
   }
@@ -215,6 +217,7 @@ void InterfaceAdapter::report(const AsyncError& error) {
   counters_.add(ia_counter::kAsyncError);
   if (error.type == AsyncErrorType::kEpBroken) counters_.add(ia_counter::kAsyncQpError);
   if (error.type == AsyncErrorType::kEvdOverflow) counters_.add(ia_counter::kAsyncCqError);
+  // Kept alive by this pointer, and posted to without the lock.
   std::shared_ptr<EventDispatcher> evd;
   {
     std::lock_guard lock(mutex_);

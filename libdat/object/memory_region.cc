@@ -150,6 +150,7 @@ Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
 
 void MemoryRegion::detach() {
   SOFTDAT_DEBUG_CHECK(region_ != nullptr, "an LMR that was published has the device's region until it ends");
+  // It refers to the PZ's domain, so it ends first.
   region_.reset();
   claim_.reset();
   pz_->remove_user();

@@ -84,6 +84,7 @@ Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
     return failed_creation(queue.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg3, device,
                            {"shared receive queues", device.max_srq, "max_srqs"});
   }
+  // The PZ may have been freed meanwhile. Then the device's queue goes with this scope.
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   queue_ = std::move(*queue);
   return kOk;
@@ -107,6 +108,7 @@ void SharedReceiveQueue::check_watermark_locked() const {
 void SharedReceiveQueue::detach() {
   SOFTDAT_DEBUG_CHECK(users_.is_closed(), "no endpoint can begin to use a queue that ends");
   SOFTDAT_DEBUG_CHECK(queue_ != nullptr, "a queue that was published has the device's until it ends");
+  // It refers to the PZ's domain, so it ends first.
   queue_.reset();
   pz_->remove_user();
 }

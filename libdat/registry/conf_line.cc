@@ -136,6 +136,7 @@ std::optional<ConfMistake> read_library(const Token& token, ConfEntry& entry) {
 std::optional<ConfMistake> read_provider_version(const Token& token, ConfEntry& entry) {
   const std::string_view text = token.text;
   const ConfMistake mistake{token.column, "the provider version must read id.major.minor, such as softdat.1.0"};
+  // From the right, because the id may have dots.
   const std::size_t second = text.rfind('.');
   if (second == std::string_view::npos || second == 0) return mistake;
   const std::size_t first = text.rfind('.', second - 1);

@@ -58,6 +58,7 @@ std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
 
 std::optional<std::size_t> IaTable::take_row_locked() {
   check_locked();
+  // The row that has been free for the longest time, once enough of them rest.
   if (free_ > kResting || (free_ > 0 && rows_.size() == kMostRows)) {
     --free_;
     return std::exchange(oldest_free_, rows_[oldest_free_].next_free);

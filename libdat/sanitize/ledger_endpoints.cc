@@ -39,6 +39,7 @@ void LedgerEndpoints::on_status_seen(Handle ep, const Site& site) {
   // The program has seen the end: a post from now on is a mistake.
   if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
   if (!pinned->status().is_request_idle) return;
+  // No request is outstanding, so suppressed ones, which bring no completion, are done.
   for (const auto& operation : queue.requests) {
     operation->is_completed = operation->is_suppressed;
     operation->after.reset();  // the program may know that the data is there
@@ -104,6 +105,7 @@ void LedgerEndpoints::before_free(Handle ep, const Site& site) {
   mark_completed_locked(queue, false);
   for (const auto& operation : queue.requests) {
     const auto evd = state_.evds.find(operation->evd);
+    // After a break the program need not dequeue what was flushed.
     const bool is_given_up = queue.is_broken && !operation->is_completed;
     if (operation->is_suppressed || is_given_up || evd == state_.evds.end()) continue;
     evd->second.leftovers.push_back(

@@ -23,6 +23,7 @@ void LedgerGuards::guard_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   if (mode() != Mode::kFull || !stores(operation.kind) || operation.is_suppressed || operation.is_guarded) return;
   const auto queue = state_.queues.find(operation.queue);
+  // After a disconnect nothing is stored any more.
   if (queue == state_.queues.end() || queue->second->disconnected.call != nullptr) return;
   const Range main = main_range(operation);
   const auto breach = std::make_shared<const Finding>(

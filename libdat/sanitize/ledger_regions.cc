@@ -62,6 +62,7 @@ void LedgerRegions::on_registered(const object::MemoryRegionParameters& paramete
             .used = 0,
             .owner = owner};
   const std::uint32_t times = ++state_.registrations[{site.place, parameters.address, parameters.length}];
+  // A loop may register other memory each time: LMRs of one place that each served few operations count as well.
   const auto used = state_.used_registrations.find({site.place, parameters.ia});
   const bool is_used_loop = used != state_.used_registrations.end() && used->second >= kLoop - 1;
   if ((times != kLoop && !is_used_loop) || is_repeated(Rule::kRegistrationLoop, site, site)) return;
