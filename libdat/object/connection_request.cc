@@ -71,6 +71,7 @@ std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
   try {
     return std::shared_ptr<ConnectionRequest>(new ConnectionRequest(ia, std::move(request), ep, communicator));
   } catch (const std::bad_alloc&) {
+    // No CR is there whose end would give the EP back.
     if (ep != nullptr) ep->connection().give_back(ep->connection().reservation());
     return nullptr;
   }
@@ -91,6 +92,7 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
   // A CR is the provider's: it does not keep the consumer from closing the IA gracefully.
   Adoption adoption(ia, self, Maker::kProvider);
   if (!adoption.status().ok()) {
+    // It has no handle that could be closed.
     self->detach();
     return false;
   }

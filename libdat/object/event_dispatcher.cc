@@ -92,6 +92,7 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
   if (!adoption.status().ok()) return adoption.status();
   const std::int32_t qlen = std::max(min_qlen, kLeastAsyncLength);
   if (const Status status = self->queue_.set_up(kAsyncStream, qlen, *self); !status.ok()) return status;
+  // The IA counts as a feeder, so dat_evd_free(3DAT) answers INVALID_STATE.
   if (!self->streams_.add()) return invalid_handle(StatusDetail::kInvalidHandleIa);
   adoption.publish();
   evd = self;

@@ -40,6 +40,7 @@ Status check_range(const Registration& asked, const hca::DeviceAttributes& devic
              std::to_string(device.max_mr_size) + " at most (max_lmr_block_size of dat_ia_query)";
     });
   }
+  // The last byte would lie behind the end of the address space.
   if (asked.address + (asked.length - 1) < asked.address) {
     return invalid_parameter(StatusDetail::kInvalidArg4);
   }

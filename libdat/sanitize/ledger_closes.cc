@@ -106,6 +106,7 @@ void LedgerCloses::report_leaks_locked(Handle ia, const char* how, const Site& s
   std::uint32_t kinds = 0;
   for (const auto& [handle, object] : state_.objects) {
     const bool is_child = object.ia == ia && handle != ia && object.ended.call == nullptr;
+    // The asynchronous EVD that dat_ia_open() made ends with the adapter.
     if (!is_child || call_name(object.made) == "dat_ia_open") continue;
     auto& [first, times] = left[{object.kind, object.made.place}];
     first = &object;

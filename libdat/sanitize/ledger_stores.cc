@@ -58,6 +58,7 @@ void LedgerStores::before_store(hca::StoreOrigin origin, std::span<std::byte> me
 }
 
 void LedgerStores::after_store(std::span<std::byte> memory) noexcept {
+  // Outside of mode full only the data of reads is noted, and most programs post none.
   if (mode() != Mode::kFull && !state_.has_read.load(std::memory_order_relaxed)) return;
   try {
     const std::lock_guard lock(state_.mutex);
