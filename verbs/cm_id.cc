@@ -28,10 +28,12 @@ constexpr int kPortsTried = 16;
 // Set by the kernel for Ethernet, and not for us to modify.
 constexpr int kEthernetBits = 0xe0'0000;
 
+// rdma_conn_param and ibv_qp_attr count outstanding reads in 8 bits.
 std::uint8_t to_count(std::uint32_t reads) {
   return static_cast<std::uint8_t>(std::min<std::uint32_t>(reads, 255));
 }
 
+// errno of rdma_resolve_addr() when no device of ours leads to the address. All else ends as kTimedOut.
 bool is_unreachable(int number) {
   return number == ENETUNREACH || number == EHOSTUNREACH || number == ENODEV || number == EADDRNOTAVAIL ||
          number == EINVAL;
@@ -47,6 +49,7 @@ CmId::CmId(const DeviceView& device, const hca::QueuePairConfig& config, DeviceQ
       device_pair_(device_pair),
       target_(target) {}
 
+// Runs before the state changes: a failure here is the answer of connect(). Later steps fail by an event.
 hca::Outcome CmId::open(const hca::ConnectParameters& parameters) try {
   const base::Time deadline = base::deadline_after(base::Clock::now(), parameters.timeout);
   private_data_.assign(parameters.private_data.begin(), parameters.private_data.end());
@@ -83,6 +86,7 @@ int CmId::milliseconds_left() const {
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(bounded).count());
 }
 
+// The loopback interface leads to no other device, so only a device with a loopback address reaches one.
 CmId::Failed CmId::resolve_address() {
   const hca::Address& own = device_.traits.place.address;
   sockaddr_storage source = socket_address(own, 0);
@@ -104,6 +108,8 @@ CmId::Failed CmId::send_request() {
   rdma_conn_param wish = conn_param(data, limits_.ird, limits_.ord);
   wish.retry_count = kRetries;
   note_port();
+  // rdma_cm does not own the ibv_qp (the id has none), so we change its states. iWARP moves it on from INIT itself;
+  // InfiniBand goes on in confirm().
   if (move_to(IBV_QPS_INIT, 0, 0) && device_.library().cm.connect(id_, &wish) == 0) return std::nullopt;
   const int error = errno;  // of TCP, where the device connects before it returns
   if (error == EADDRINUSE && take_another_port()) return resolve_address();
@@ -120,6 +126,7 @@ bool CmId::take_another_port() {
   const auto id = make_id();
   if (!id) return false;
   --ports_left_;
+  // Events of the old id reach nobody from here on; the new id begins with its address.
   device_.events.bury(std::exchange(id_, id.value()));
   return true;
 }
@@ -155,6 +162,7 @@ bool CmId::move_to(ibv_qp_state state, std::uint32_t ird, std::uint32_t ord) {
 }
 
 void CmId::adopt(CmEvent& request) {
+  // First, because only this may throw: request keeps its id then.
   device_.events.add(key_of(request.id), target_);
   id_ = std::exchange(request.id, nullptr);
   remote_ = address_of(*rdma_get_peer_addr(id_));
@@ -170,6 +178,7 @@ bool CmId::answer(const CmEvent& request, std::span<const std::byte> private_dat
   const OutgoingPrivateData data(private_data, device_.traits.is_iwarp);
   rdma_conn_param answer = conn_param(data, ird, ord);
   if (!move_to(IBV_QPS_INIT, 0, 0)) return false;
+  // InfiniBand: the peer may send as soon as it has the reply, so the ibv_qp is ready before that goes out.
   const bool is_ready = device_.traits.is_iwarp || (move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord));
   return is_ready && device_.library().cm.accept(id_, &answer) == 0;
 }
@@ -177,6 +186,8 @@ bool CmId::answer(const CmEvent& request, std::span<const std::byte> private_dat
 bool CmId::confirm(const CmEvent& response) {
   const std::uint32_t ird = std::min(limits_.ird, response.ord);
   const std::uint32_t ord = std::min(limits_.ord, response.ird);
+  // rdma_establish() sends the RTU, the third message of InfiniBand's handshake. The peer's numbers cross: its ORD
+  // bounds our IRD.
   return move_to(IBV_QPS_RTR, ird, 0) && move_to(IBV_QPS_RTS, 0, ord) && device_.library().cm.establish(id_) == 0;
 }
 

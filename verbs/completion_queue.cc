@@ -96,6 +96,7 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
   const std::lock_guard lock(mutex_);
   drain_locked();
   if (staged_.size() > capacity) return hca::fail(hca::Error::kInvalidState);
+  // Made first: once the device's queue has grown, nothing may fail.
   StagedCompletions room(capacity);
   if (const hca::Outcome resized = device_.resize(capacity); !resized) return resized;
   staged_.swap_room(room);
@@ -115,6 +116,7 @@ void CompletionQueue::release_sends(std::uint32_t count) {
   device_.release_sends(count);
 }
 
+// Posters call this. A drain frees the slots of requests that have completed.
 bool CompletionQueue::count_unwanted() {
   if (device_.count_unwanted()) [[likely]]
     return true;
@@ -150,6 +152,8 @@ void CompletionQueue::drain_locked(const QueuePair* dying) {
   }
 }
 
+// Without room the completion is lost. Its connection breaks, and the sink hears of the overflow once
+// (DAT_ASYNC_ERROR_EVD_OVERFLOW).
 void CompletionQueue::stage_locked(const CompletionReader::Result& taken) {
   base::require_lock(locks::kCompletionQueue);
   if (staged_.push(taken.completion)) return notifications_.on_completion(taken.completion, taken.is_quiet);
@@ -161,6 +165,7 @@ void CompletionQueue::stage_locked(const CompletionReader::Result& taken) {
 void CompletionQueue::push(const hca::Completion& completion, bool is_quiet) {
   {
     const std::lock_guard lock(mutex_);
+    // Completions that the device has made already stand before this one.
     drain_locked();
     stage_locked({.completion = completion, .queue_pair = nullptr, .is_quiet = is_quiet});
     if (is_quiet && notifications_.sink_armed() == Armed::kOff) return;
@@ -198,6 +203,7 @@ void CompletionQueue::hear(bool has_fired) {
   if (must_tell) sink_.on_completion();
 }
 
+// Reads the queue again after arming: ibv_req_notify_cq(3) tells nothing of completions that are there already.
 void CompletionQueue::rearm_locked(bool has_fired) {
   base::require_lock(locks::kCompletionQueue);
   const Armed how = notifications_.preferred();
@@ -212,6 +218,7 @@ void CompletionQueue::rearm_locked(bool has_fired) {
   if (notifications_.is_due()) events_.post(*this);
 }
 
+// IBV_EVENT_CQ_ERR: the device's queue has overrun, and completions of any of its queue pairs may be lost.
 void CompletionQueue::on_async_event(ibv_event_type type) {
   if (type != IBV_EVENT_CQ_ERR) return;
   {

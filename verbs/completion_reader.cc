@@ -48,11 +48,13 @@ bool CompletionReader::read(const ibv_wc& wc, const QueuePair* dying, Result& ou
   hca::Completion& completion = out.completion;
   completion = completion_of(wc, entry, queue_pair == nullptr ? 0 : queue_pair->context());
   if (entry.window != nullptr) completion.qp_context = entry.window->context();
-  // siw has another word for what was just on its way.
+  // siw completes with this status what a disconnect of ours has cut off: it was flushed.
   const bool is_cut = wc.status == IBV_WC_LOC_QP_OP_ERR && queue_pair != nullptr && queue_pair->failures().was_cut();
   if (is_cut) completion.status = hca::CompletionStatus::kFlushed;
+  // Copied, because on_complete() below gives the entry back to the posters, who overwrite it.
   const std::uint32_t flags = entry.flags;
   const bool is_receive = entry.is_receive;
+  // Nobody gets completions of a queue pair that is being destroyed or reset; their entries are settled all the same.
   const auto is_dead = [&] { return queue_pair == nullptr || queue_pair == dying || queue_pair->is_discarding(); };
   if (has_failed(completion.status) && !is_dead()) queue_pair->report_failed_work(entry, wc, completion.status);
   if (entry.shared != nullptr) {
@@ -71,6 +73,7 @@ bool CompletionReader::read(const ibv_wc& wc, const QueuePair* dying, Result& ou
   }
   out.is_quiet = (flags & hca::kQuiet) != 0;
   out.queue_pair = queue_pair;
+  // Without kSignaled a request tells of its failure alone.
   return is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
 }
 

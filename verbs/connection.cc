@@ -16,8 +16,10 @@ using hca::QueuePairState;
 
 namespace {
 
+// Reason 28 of a REJ message of InfiniBand's CM: consumer reject.
 constexpr int kInfiniBandConsumerReject = 28;
 
+// Never 0, which would mean no port.
 std::uint16_t to_port(std::uint32_t number) {
   return static_cast<std::uint16_t>(1 + number % 0xffff);
 }
@@ -64,9 +66,11 @@ hca::Outcome Connection::connect(const hca::ConnectParameters& parameters) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
   const std::lock_guard lock(mutex_);
+  // A queue pair whose receives were inherited by another is retired for good.
   const bool is_ready = !work_.recvs().is_retired() && next_state(state(), QueuePairEvent::kConnect);
   if (!is_ready) return hca::fail(hca::Error::kInvalidState);
   if (const hca::Outcome opened = id_.open(parameters); !opened) return opened;
+  // The state is still kIdle, but the event thread needs mutex_ to look at it, and finds kConnecting.
   if (id_.deadline() != base::kNever) device_.events.wake_at(*this, id_.deadline());
   advance_locked(QueuePairEvent::kConnect);
   // A host that cannot be reached is reported as one that does not answer: by an event.
@@ -110,6 +114,7 @@ void Connection::refuse_locked(ConnectionEventType type) {
   end_locked(QueuePairEvent::kRefuse, is_accepting ? ConnectionEventType::kAcceptFailed : type);
 }
 
+// Runs on the event thread. Each branch drops events of an id that was released or replaced (CmId::is).
 void Connection::on_cm_event(const CmEvent& event) {
   switch (event.type) {
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
@@ -153,6 +158,7 @@ void Connection::on_established(const CmEvent& event) {
     const std::lock_guard lock(mutex_);
     const bool is_connector = state() == QueuePairState::kConnecting;
     if (!id_.is(event.id) || !next_state(state(), QueuePairEvent::kEstablish)) return;
+    // The connector's event must bring the peer's private data. Without memory for them no connection comes about.
     const bool is_up = (!is_connector || keep(event, device_.traits.is_iwarp, established.private_data)) &&
                        (event.type != RDMA_CM_EVENT_CONNECT_RESPONSE || id_.confirm(event));
     if (!is_up) return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kNonPeerRejected);

@@ -34,6 +34,7 @@ hca::Outcome Connection::disconnect(bool graceful) {
       break;
     case hca::DisconnectStep::kDrain: {
       const std::lock_guard posters(work_.sends().mutex());  // what is being posted now still goes out
+      // The event thread looks from now on whether the sends have drained: end_if_due_locked().
       advance_locked(QueuePairEvent::kDrain);
       drain_pause_ = kFlushPoll;
       wake();
@@ -51,6 +52,7 @@ void Connection::end_locked(QueuePairEvent event, ConnectionEventType type, hca:
   base::require_lock(locks::kVerbsConnection);
   const QueuePairState before = state();
   {
+    // A post that has begun reaches the device before the state changes; a later one sees kError.
     const auto posters = work_.lock();
     if (!advance_locked(event)) return;
     if (event == QueuePairEvent::kCut) failures_.set_cut();
@@ -58,10 +60,12 @@ void Connection::end_locked(QueuePairEvent event, ConnectionEventType type, hca:
   base::check(state() == QueuePairState::kError, "a connection ends in kError", static_cast<std::uint64_t>(state()),
               static_cast<std::uint64_t>(event));
   failures_.report_end(type, id_.remote(), id_.service_id());
+  // Only the end of a connection waits for the ESTABLISHED of others. A refusal may overtake them.
   const bool must_disconnect = is_up(before) || before == QueuePairState::kAccepting;
   final_ = FinalEvent{.event = {type, std::move(private_data), std::nullopt, is_peers_fault},
                       .flush_deadline = base::Clock::now() + kFlushTime,
                       .last_established = must_disconnect ? device_.withheld.last() : 0};
+  // The id must live for this; release() gives it to the event thread, and its events reach nobody.
   if (must_disconnect) id_.disconnect();
   work_.device_pair().move_to_error();
   id_.release();
@@ -88,6 +92,7 @@ void Connection::on_disconnected(const CmEvent& event) {
 
 void Connection::on_async_event(ibv_event_type type) {
   switch (type) {
+    // The device has refused a request of the peer's: malformed, or without the right.
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
       failures_.set_peers_fault();
@@ -135,6 +140,7 @@ void Connection::end_if_due_locked() {
   if (state() == QueuePairState::kConnecting && base::Clock::now() >= id_.deadline()) {
     return end_locked(QueuePairEvent::kRefuse, ConnectionEventType::kTimedOut);
   }
+  // dat_ep_set_watermark(3DAT): exceeding the hard high watermark breaks the connection.
   if (state() == QueuePairState::kConnected && work_.recvs().is_over_hard_limit()) {
     return end_locked(QueuePairEvent::kEnd, ConnectionEventType::kBroken);
   }
@@ -153,6 +159,7 @@ std::optional<hca::ConnectionEvent> Connection::take_final_locked() {
   base::require_lock(locks::kVerbsConnection);
   if (!final_ || withheld_.is_held()) return std::nullopt;
   if (!final_->is_flushed) {
+    // Polled, because no event tells that the device has flushed. A device that is late loses its ibv_qp in flush().
     if (!work_.is_device_done() && base::Clock::now() < final_->flush_deadline) {
       device_.events.wake_at(*this, base::Clock::now() + kFlushPoll);
       return std::nullopt;
@@ -182,6 +189,7 @@ hca::Outcome Connection::reset() {
   const auto posters = work_.lock();
   base::check(state() == QueuePairState::kError && !id_.is_open(), "only an ended connection makes room for the next",
               static_cast<std::uint64_t>(state()));
+  // Without memory the state stays kError, and the consumer may call reset() again.
   if (const hca::Outcome made = work_.renew_locked(*this); !made) return made;
   advance_locked(QueuePairEvent::kReset);
   failures_.clear();

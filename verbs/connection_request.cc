@@ -9,6 +9,8 @@
 
 namespace softdat::verbs {
 
+// rdma_reject() says "consumer reject" on InfiniBand, rdma_reject_ece() another reason. iWARP has one reason, so the
+// mark tells.
 void refuse(const Library& library, const Traits& traits, rdma_cm_id* id) {
   const auto mark = refusal_mark();
   if (traits.is_iwarp) {
@@ -35,6 +37,7 @@ ConnectionRequest::~ConnectionRequest() {
   events_.bury(event_.id);
 }
 
+// On success, and on a failure by an event, the queue pair has the id, and event_.id is null.
 hca::Outcome ConnectionRequest::accept(hca::QueuePair& qp, std::span<const std::byte> private_data) {
   if (private_data.size() > traits_.max_private_data) return hca::fail(hca::Error::kInvalidArgument);
   if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
@@ -52,6 +55,7 @@ hca::Outcome ConnectionRequest::reject(std::span<const std::byte> private_data) 
 
 hca::Outcome ConnectionRequest::hand_off(std::uint64_t service_id) {
   if (event_.id == nullptr) return hca::fail(hca::Error::kInvalidState);
+  // The other listener has copied the event, with the id.
   if (!listeners_.hand_on(service_id, event_)) return hca::fail(hca::Error::kBadAddress);
   event_.id = nullptr;
   return hca::Done{};

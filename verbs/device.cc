@@ -24,6 +24,7 @@ bool is_within(const hca::QueuePairLimits& asked, const hca::DeviceAttributes& m
 
 }  // namespace
 
+// One target for each sink, so that forget() waits for a call of this sink alone.
 class Device::Watcher final : public EventTarget {
  public:
   explicit Watcher(hca::DeviceSink& sink) : sink_(sink) {}
@@ -45,6 +46,7 @@ Device::~Device() {
 hca::Result<std::unique_ptr<hca::ProtectionDomain>> Device::create_pd() {
   ibv_pd* const pd = adapter_->library().objects.alloc_pd(adapter_->context);
   if (pd == nullptr) return hca::fail(error_of(errno));
+  // A number of our own, by which posts and binds see whether a key is of their domain.
   return std::unique_ptr<hca::ProtectionDomain>(new ProtectionDomain(*adapter_, pd, last_domain_.fetch_add(1) + 1));
 }
 
@@ -64,6 +66,7 @@ int Device::device_access(hca::AccessMask access) const {
 hca::Result<std::unique_ptr<hca::MemoryRegion>> Device::register_memory(hca::ProtectionDomain& pd,
                                                                         std::uint64_t address, std::uint64_t length,
                                                                         hca::AccessMask access) {
+  // A region may end with the last byte of the address space.
   const bool wraps = length > 0 && address + (length - 1) < address;
   if (wraps || length > attributes_.max_mr_size || (access & ~hca::kRegionAccess) != 0) {
     return hca::fail(hca::Error::kInvalidArgument);
@@ -155,6 +158,7 @@ void Device::forget(hca::DeviceSink& sink) {
     watcher = std::move(found->second);
     watchers_.erase(found);
   }
+  // Without the lock: waits for a call of the sink that is running.
   events_.forget(*watcher);
 }
 
@@ -164,6 +168,7 @@ void Device::on_async_event(ibv_event_type type) {
   }
   if (type != IBV_EVENT_DEVICE_FATAL) return;
   base::log(base::LogLevel::kError, "%s: the device has failed", attributes_.name.c_str());
+  // Kept in has_failed_ for sinks that come later.
   const std::lock_guard lock(mutex_);
   has_failed_ = true;
   for (const auto& [sink, watcher] : watchers_) events_.post(*watcher);

@@ -23,6 +23,8 @@ DeviceCompletionQueue::~DeviceCompletionQueue() {
   if (cq_ != nullptr) adapter_.library().objects.destroy_cq(cq_);
 }
 
+// The smaller number is for the longest queue that is offered: attributes_of() keeps kLeastSpare slots below the
+// device's limit.
 hca::Outcome DeviceCompletionQueue::make(std::size_t capacity) {
   for (const std::size_t spare : {kSpare, kLeastSpare}) {
     if (cq_ != nullptr) break;
@@ -49,6 +51,7 @@ hca::Outcome DeviceCompletionQueue::resize(std::size_t capacity) {
   return hca::Done{};
 }
 
+// A queue is never made shorter: slots that the consumer gives up count as spare.
 int DeviceCompletionQueue::grow(std::size_t wanted) {
   base::require_lock(locks::kCompletionQueue);
   const int size = static_cast<int>(wanted);

@@ -41,6 +41,7 @@ hca::Outcome DeviceQueuePair::make(EventTarget& target) {
               .max_inline_data = kWishedInline};
   const ibv_qp_cap asked = wish.cap;
   ibv_qp* made = device_.library().objects.create_qp(domain_.pd(), &wish);
+  // Some drivers refuse inline data instead of granting less.
   if (made == nullptr && errno == EINVAL) {
     wish.cap = asked;
     wish.cap.max_inline_data = 0;
@@ -73,6 +74,7 @@ bool DeviceQueuePair::move_to_init() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.traits.place.port;
+  // The peer gets its rights with the connection: CmId::move_to().
   attributes.qp_access_flags = 0;
   return modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
@@ -89,6 +91,8 @@ void DeviceQueuePair::discard() {
 void DeviceQueuePair::remove(const QueuePair* dying) {
   if (qp_ == nullptr) return;
   const std::uint32_t number = qp_->qp_num;
+  // Events of this number reach nobody from here on. The event thread acknowledges an event before it tells the target,
+  // so ibv_destroy_qp() does not wait for it for long.
   device_.events.remove(key_of_qp(number));
   send_queue_.drain();
   recv_queue_.drain();

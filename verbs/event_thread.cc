@@ -47,6 +47,7 @@ CmEvent copy_of(const rdma_cm_event& event) {
                  .status = event.status,
                  .id = event.id,
                  .ird = said.initiator_depth,
+                 // rdma_cm counts from the receiver's side: our initiator depth is the peer's IRD.
                  .ord = said.responder_resources};
   result.has_lost_data = !copy(said, result.private_data);
   return result;
@@ -62,6 +63,7 @@ bool is_told(EventTarget& target, const CmEvent& event) try {
 
 }  // namespace
 
+// In the reverse order of open_adapter(); ibv_close_device() needs all objects gone.
 Adapter::~Adapter() {
   if (plug != nullptr) library_.objects.destroy_cq(plug);
   if (connections != nullptr) library_.cm.destroy_event_channel(connections);
@@ -127,6 +129,7 @@ struct EventThread::Core {
 };
 
 template <typename What>
+// No lock is held while a target runs. `speaking` tells forget() which target to wait for.
 void EventThread::Core::call(Lock& lock, EventTarget* target, What what) {
   speaking = target;
   lock.unlock();
@@ -155,6 +158,7 @@ EventTarget* EventThread::Core::take_due_locked() {
   return &target;
 }
 
+// rdma_destroy_id() waits until the events of the id are acknowledged. Only this thread acknowledges, so it destroys.
 void EventThread::Core::destroy_buried(Lock& lock) {
   while (!graves.empty()) {
     rdma_cm_id* const id = graves.front();
@@ -178,10 +182,12 @@ void EventThread::Core::hear_connections() {
   rdma_cm_event* event = nullptr;
   while (library.cm.get_cm_event(adapter->connections, &event) == 0) {
     CmEvent copy = copy_of(*event);
+    // A request belongs to its listener. Its own new id has no target yet.
     const rdma_cm_id* const whose = copy.type == RDMA_CM_EVENT_CONNECT_REQUEST ? event->listen_id : event->id;
     if (base::is_logged(base::LogLevel::kTrace)) {
       base::log(base::LogLevel::kTrace, "verbs: %s, status %d", library.cm.event_str(copy.type), copy.status);
     }
+    // Before the target runs, because it may have the id destroyed. The copy is ours.
     library.cm.ack_cm_event(event);
     bool is_heard = false;
     tell(key_of(whose), [&](EventTarget& target) { is_heard = is_told(target, copy); });
@@ -218,6 +224,7 @@ void EventThread::Core::hear_device() {
         break;
     }
     const ibv_event_type type = event.event_type;
+    // Before the target runs: ibv_destroy_qp() and its like wait for this.
     library.devices.ack_async_event(&event);
     tell(key, [&](EventTarget& target) { target.on_async_event(type); });
   }
@@ -245,6 +252,7 @@ EventThread::Core::Core(std::shared_ptr<Adapter> open)
               Source(context, adapter->context->async_fd, &Core::hear_device),
               Source(context, adapter->connections->fd, &Core::hear_connections)} {}
 
+// Asio waits for one event, so each handler asks again. A handler reads the sources before its own first.
 void EventThread::Core::listen(std::size_t which) {
   Source& source = sources[which];
   const auto hear_all = [this, which](const boost::system::error_code& error) {
@@ -255,6 +263,7 @@ void EventThread::Core::listen(std::size_t which) {
   source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source.room, hear_all));
 }
 
+// The posted handler wakes run_one(). It uses nudge_room, and is_nudged keeps it to one at a time.
 void EventThread::Core::nudge(Lock lock) {
   if (is_nudged || thread == std::this_thread::get_id()) return;
   is_nudged = true;
@@ -273,6 +282,7 @@ void EventThread::Core::run() {
   for (;;) {
     while (EventTarget* const due = take_due_locked()) call(lock, due, [](EventTarget& self) { self.on_wake(); });
     destroy_buried(lock);
+    // The ids that were buried last are destroyed before the thread ends.
     if (is_ending && tasks.empty() && graves.empty()) return;
     const base::Time next = wakes.next();
     lock.unlock();
@@ -297,6 +307,7 @@ EventThread::~EventThread() {
   std::unique_lock lock(core_->mutex);
   core_->is_ending = true;
   core_->nudge(std::move(lock));
+  // A sink may destroy the device: then the thread outlives this object, and keeps the core.
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -324,6 +335,7 @@ void EventThread::post(EventTarget& target) {
   core_->nudge(std::move(lock));
 }
 
+// The thread sleeps until wakes.next(), so only an earlier time must wake it.
 void EventThread::wake_at(EventTarget& target, base::Time time) {
   std::unique_lock lock(core_->mutex);
   const bool is_sooner = time < core_->wakes.next();
@@ -341,6 +353,7 @@ void EventThread::forget(EventTarget& target) {
   target.cancel();
 }
 
+// Never waits: the event thread destroys the id soon. add() has reserved room in graves.
 void EventThread::bury(rdma_cm_id* id) {
   if (id == nullptr) return;
   std::unique_lock lock(core_->mutex);

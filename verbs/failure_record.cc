@@ -14,6 +14,7 @@ using hca::Failure;
 using hca::Rule;
 
 // FLUSH_ERR is never the first error: it follows another, or an end that the connection manager reports.
+// Runs under the lock of a completion queue, so the event thread ends the connection.
 void FailureRecord::on_work_failed(hca::CompletionStatus status, bool is_receive) {
   if (status == hca::CompletionStatus::kFlushed) return;
   if (is_receive) set_peers_fault();
@@ -33,6 +34,7 @@ void FailureRecord::clear() {
   was_cut_.store(false, std::memory_order_seq_cst);
 }
 
+// An explanation is for people: without memory it is left out.
 void FailureRecord::report_work(const WorkEntry& entry, const WorkNote* note, const ibv_wc& wc,
                                 hca::CompletionStatus status) try {
   if (!takes_report()) return;

@@ -15,6 +15,7 @@ std::string last_error() {
 }
 
 // Looks symbols up until one is missing, and then remembers which.
+// The library is never unloaded: its drivers stay in use until the process ends.
 class Finder {
  public:
   explicit Finder(const char* name) : name_(name), handle_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
@@ -48,6 +49,8 @@ void find_all(Finder& finder, DeviceCalls& to) {
   finder.find("ibv_query_port", to.query_port);
 }
 
+// Posts, polls and memory windows are inline functions of verbs.h: they go through the device's own table, and need no
+// symbol.
 void find_all(Finder& finder, ObjectCalls& to) {
   finder.find("ibv_alloc_pd", to.alloc_pd);
   finder.find("ibv_dealloc_pd", to.dealloc_pd);
@@ -106,6 +109,7 @@ Library::Loaded Library::load(const LibraryNames& names) {
   return std::unique_ptr<const Library>(std::move(library));
 }
 
+// Loaded once. A failure is remembered, too, and is the answer of each later open.
 const Library::Loaded& Library::instance() {
   static const auto* const loaded = new Loaded(load({}));
   return *loaded;

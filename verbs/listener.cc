@@ -30,6 +30,7 @@ void ListenerTable::remove(Listener& listener) {
   if (found != listeners_.end() && found->second == &listener) listeners_.erase(found);
 }
 
+// take() runs under the table's lock, so remove() in the listener's destructor waits for it.
 bool ListenerTable::hand_on(std::uint64_t service_id, const CmEvent& request) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(service_id);
@@ -53,9 +54,11 @@ hca::Result<std::unique_ptr<hca::Listener>> Listener::open(EventThread& events, 
 hca::Outcome Listener::listen(std::uint32_t backlog) {
   const Library& library = adapter_.library();
   if (library.cm.create_id(adapter_.connections, &id_, nullptr, RDMA_PS_TCP) != 0) return hca::fail(error_of(errno));
+  // Before rdma_listen(), whose first request may come before it returns. The destructor undoes both.
   events_.add(key_of(id_), *this);
   table_.add(*this);
   sockaddr_storage address = socket_address(traits_.place.address, port_of_service(service_id_));
+  // A backlog of 0 stands for the system's limit.
   const int length = backlog > kLongestBacklog ? 0 : static_cast<int>(backlog);
   const bool is_open =
       library.cm.bind_addr(id_, reinterpret_cast<sockaddr*>(&address)) == 0 && library.cm.listen(id_, length) == 0;
@@ -68,6 +71,7 @@ Listener::~Listener() {
   table_.remove(*this);
   events_.forget(*this);
   if (id_ != nullptr) events_.bury_and_wait(id_);
+  // No sink will hear of these requests.
   for (const CmEvent& event : handed_on_) {
     refuse(adapter_.library(), traits_, event.id);
     events_.bury(event.id);

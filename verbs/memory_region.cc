@@ -49,6 +49,7 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> MemoryRegion::create(Adapter& ad
 MemoryRegion::~MemoryRegion() {
   if (mr_ == nullptr) return;
   const base::Uncancelled guard;
+  // Before the device forgets the key, because it may give the key to a new region at once.
   table_.remove(mr_->lkey);
   adapter_.library().objects.dereg_mr(mr_);
 }

@@ -15,6 +15,7 @@ void MemoryTable::insert(const MemoryGrant& grant) {
 void MemoryTable::remove(std::uint32_t lkey) {
   const std::unique_lock lock(mutex_);
   grants_.erase(lkey);
+  // Queues remember the grant of their last post; from now on they look it up anew.
   generation_.fetch_add(1, std::memory_order_seq_cst);
 }
 
@@ -25,6 +26,7 @@ std::optional<MemoryGrant> MemoryTable::find(std::uint32_t lkey) const {
   return found->second;
 }
 
+// Linear: only reads into a window ask for this.
 std::optional<MemoryGrant> MemoryTable::find_remote(std::uint32_t rkey) const {
   const std::shared_lock lock(mutex_);
   for (const auto& [lkey, grant] : grants_) {
@@ -49,6 +51,7 @@ void MemoryTable::release(std::uint32_t lkey) {
 
 bool MemoryTable::revoke(std::uint32_t lkey) {
   const std::unique_lock lock(mutex_);
+  // A window is bound to it: dat_lmr_free(3DAT) answers INVALID_STATE.
   if (binds_.contains(lkey)) return false;
   grants_.erase(lkey);
   generation_.fetch_add(1, std::memory_order_seq_cst);
@@ -60,6 +63,7 @@ bool MemoryTable::is_bound(std::uint32_t lkey) const {
   return binds_.contains(lkey);
 }
 
+// Also drops windows that have gone, so that the list does not grow.
 void MemoryTable::add_window(const std::shared_ptr<WindowState>& window) {
   const std::unique_lock lock(mutex_);
   std::erase_if(windows_, [](const auto& known) { return known.expired(); });

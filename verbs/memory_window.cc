@@ -15,6 +15,7 @@ hca::WindowBinding WindowState::binding() const {
   return binding_;
 }
 
+// The region of a bind that failed, or whose window has gone, is released; so is that of the bind before.
 void WindowState::on_done(const hca::WindowBinding& next, bool is_bound) {
   const std::lock_guard lock(mutex_);
   if (!is_bound || is_gone_) {
@@ -39,6 +40,7 @@ bool WindowState::was_voided(std::uint32_t rkey) const {
   return rkey != 0 && voided_ == rkey;
 }
 
+// Binds that are still under way release their regions in on_done().
 void WindowState::leave() {
   const std::lock_guard lock(mutex_);
   base::check(!is_gone_, "a window leaves once", binding_.rkey);
@@ -52,6 +54,7 @@ hca::Result<std::unique_ptr<hca::MemoryWindow>> MemoryWindow::create(MemoryTable
                                                                      std::uint64_t context) {
   auto state = std::make_shared<WindowState>(table, context);
   std::unique_ptr<MemoryWindow> self(new MemoryWindow(domain, state));
+  // Type 1 is for every queue pair of its domain, type 2 for the one that binds it (ibv_alloc_mw(3)).
   self->mw_ = ibv_alloc_mw(pd, scope == hca::WindowScope::kDomain ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
   if (self->mw_ == nullptr) return hca::fail(error_of(errno));
   table.add_window(std::move(state));

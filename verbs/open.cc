@@ -38,6 +38,7 @@ ibv_context* open_context(const Library& library, const std::string& name) {
 }
 
 base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& library, const Place& place) {
+  // The device's descriptors must not become the standard input or output of the program.
   const base::StandardNumbersTaken taken;
   auto adapter = std::make_shared<Adapter>(library);
   adapter->context = open_context(library, place.device);
@@ -57,6 +58,7 @@ base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& libr
 std::uint32_t max_message_size(const Library& library, ibv_context* context, std::uint8_t port) {
   ibv_port_attr attributes{};
   auto* const shorter = reinterpret_cast<_compat_ibv_port_attr*>(&attributes);
+  // A port that does not answer is trusted with 1 MiB. InfiniBand's own limit is 2^31 bytes.
   if (library.devices.query_port(context, port, shorter) != 0) return 1u << 20;
   return std::min(attributes.max_msg_sz, 1u << 31);
 }
@@ -70,8 +72,10 @@ Traits traits_of(const Place& place, const ibv_context& context, const ibv_devic
   traits.has_atomics = able.atomic_cap != IBV_ATOMIC_NONE;
   traits.has_immediate = !traits.is_iwarp;
   traits.has_invalidate = (able.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
+  // Windows of type 2. Those of type 1 alone are not offered.
   constexpr unsigned kNarrow = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   traits.has_windows = traits.has_invalidate && (able.device_cap_flags & kNarrow) != 0 && able.max_mw > 0;
+  // 0: the device has no limit of its own for reads.
   const auto read_sge = static_cast<std::uint32_t>(able.max_sge_rd > 0 ? able.max_sge_rd : able.max_sge);
   traits.max_read_sge = std::min(read_sge, kMostSegments);
   traits.max_private_data = base::narrow<std::uint32_t>(traits.is_iwarp ? kMostOnIwarp : kMostOnInfiniBand);
@@ -105,6 +109,7 @@ hca::DeviceAttributes attributes_of(const Traits& traits, const ibv_device_attr&
           .max_wr = std::min(count_of(able.max_qp_wr), 1u << 16),
           .max_sge = std::min(count_of(able.max_sge), kMostSegments),
           .max_cq = count_of(able.max_cq),
+          // 32 slots remain for completions that nobody wants (kLeastSpare of DeviceCompletionQueue).
           .max_cqe = std::min(count_of(able.max_cqe) - 32, 1u << 22),
           .max_mr = count_of(able.max_mr),
           .max_pd = count_of(able.max_pd),

@@ -39,6 +39,7 @@ std::vector<LocalAddress> local_addresses() {
 }
 
 // The device that the connection manager gives to an address, if any.
+// rdma_bind_addr() is the call that finds the device of an address. The id is made for that alone.
 std::optional<Place> probe(const Library& library, const LocalAddress& local) {
   rdma_cm_id* id = nullptr;
   rdma_event_channel* const channel = library.cm.create_event_channel();
@@ -46,6 +47,7 @@ std::optional<Place> probe(const Library& library, const LocalAddress& local) {
   std::optional<Place> place;
   if (library.cm.create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
     base::SocketAddress address = to_socket_address(local.address);
+    // An address of no RDMA device can be bound as well; id->verbs is null then.
     if (library.cm.bind_addr(id, address.generic()) == 0 && id->verbs != nullptr) {
       place = Place{.device = id->verbs->device->name,
                     .interface = local.interface,
@@ -98,6 +100,7 @@ base::Result<Place, std::string> find_place(const Library& library, const std::s
   const bool is_device = std::find(devices.begin(), devices.end(), target) != devices.end();
   const auto wanted = base::read_ip_address(target);
   bool is_known = false;
+  // In the order of rank_of(), so that the best address of a device is taken.
   for (const LocalAddress& local : local_addresses()) {
     if (!is_candidate(target, wanted, local, is_device)) continue;
     is_known = true;

@@ -16,6 +16,7 @@ constexpr std::array<std::byte, kMarkSize> kRefusalMark{kFirst, kSecond, kRefusa
 
 }  // namespace
 
+// InfiniBand: the data, zeros up to byte 52, then "SDL" and the length. iWARP: the data.
 OutgoingPrivateData::OutgoingPrivateData(std::span<const std::byte> data, bool is_iwarp) {
   std::copy(data.begin(), data.end(), bytes_.begin());
   size_ = static_cast<std::uint8_t>(data.size());
@@ -25,6 +26,7 @@ OutgoingPrivateData::OutgoingPrivateData(std::span<const std::byte> data, bool i
   size_ = kMostOnInfiniBand + kMarkSize;
 }
 
+// A foreign peer's data lack the mark, and are passed on with their zeros.
 hca::Bytes incoming_private_data(const hca::Bytes& carried, bool is_iwarp) {
   if (is_iwarp || carried.size() < kMostOnInfiniBand + kMarkSize) return carried;
   const auto mark = carried.begin() + kMostOnInfiniBand;

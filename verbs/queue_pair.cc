@@ -28,6 +28,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> QueuePair::create(const DeviceView&
 
 [[gnu::flatten]] hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
   const hca::Outcome posted = work_.recvs().post(request);
+  // The event thread counts again, and reports: this call has no sink to tell.
   if (posted && work_.recvs().is_over_a_limit()) connection_.wake();
   return posted;
 }
@@ -45,6 +46,7 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& other) {
   const bool are_idle = state() == hca::QueuePairState::kIdle && from.state() == hca::QueuePairState::kIdle;
   if (!are_idle) return hca::fail(hca::Error::kInvalidState);
   if (const hca::Outcome taken = work_.recvs().inherit_locked(from.work_.recvs()); !taken) return taken;
+  // Its receives have moved. No receive can be posted to it, and no connection made, from now on.
   from.work_.device_pair().discard();
   return hca::Done{};
 }

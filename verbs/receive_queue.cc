@@ -9,6 +9,7 @@ ReceiveQueue::ReceiveQueue(const WorkQueueParts& parts)
       segments_(ring_.places() * limits_.recv_sge),
       segment_counts_(ring_.places()) {}
 
+// The old ibv_qp keeps its copies of the receives; the caller discards it (QueuePair::inherit_recvs).
 hca::Outcome ReceiveQueue::inherit_locked(ReceiveQueue& from) {
   base::require_lock(locks::kVerbsPostReceive);
   if (is_retired() || from.is_retired() || has_srq_ || from.has_srq_) return hca::fail(hca::Error::kInvalidState);
@@ -37,6 +38,7 @@ bool ReceiveQueue::is_over_hard_limit() const {
   return outstanding() > hard;
 }
 
+// Taken by the event thread. It disarms, so one excess is told once.
 bool ReceiveQueue::take_soft_limit() {
   const std::uint32_t soft = soft_limit_.load(std::memory_order_seq_cst);
   if (soft == hca::kNoRecvLimit || outstanding() <= soft) return false;

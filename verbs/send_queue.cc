@@ -64,6 +64,7 @@ void fill_remote(const hca::SendRequest& request, ibv_send_wr& work) {
     case SendOpcode::kFetchAdd:
     case SendOpcode::kCompareSwap: {
       const bool is_swap = request.opcode == SendOpcode::kCompareSwap;
+      // One field is the value to add or to compare with, by the opcode (ibv_post_send(3)).
       work.wr.atomic = {.remote_addr = request.remote_address,
                         .compare_add = is_swap ? request.compare : request.operand,
                         .swap = is_swap ? request.operand : 0,
@@ -98,6 +99,7 @@ hca::Outcome SendQueue::check(const hca::SendRequest& request, std::uint64_t len
   if (!is_device_able(request.opcode, device_.traits)) return hca::fail(hca::Error::kUnsupported);
   base::check(length <= UINT32_MAX, "a well-formed request has a length of 32 bits", length);
   if (!hca::awaits_response(request.opcode)) return hca::Done{};
+  // Reads and atomics from here on. Without ORD the device would hold the request back for ever.
   if (request.local.size() > device_.traits.max_read_sge) return hca::fail(hca::Error::kInvalidArgument);
   if (limits_.ord == 0) return hca::fail(hca::Error::kLimitReached);
   return hca::Done{};
@@ -113,6 +115,7 @@ hca::Outcome SendQueue::check(const hca::SendRequest& request, std::uint64_t len
   if (ring_.is_full()) return hca::fail(hca::Error::kLimitReached);
   WorkEntry& entry = next_entry_locked(request, static_cast<std::uint32_t>(length));
   entry.opcode = hca::completion_opcode(request.opcode);
+  // After an error the request goes to no device: it is flushed here (commit_unposted()).
   entry.is_with_device = now == QueuePairState::kConnected;
   if (request.opcode == SendOpcode::kReadToWindow) return read_to_window_locked(request, entry);
   return hand_over_locked(request, entry);
@@ -135,6 +138,7 @@ hca::Outcome SendQueue::read_to_window_locked(const hca::SendRequest& request, W
 hca::Outcome SendQueue::hand_over_locked(const hca::SendRequest& request, WorkEntry& entry) {
   base::require_lock(locks::kVerbsPostSend);
   const hca::AccessMask rights = hca::written_right(request.opcode);
+  // First, so that a refused request has reserved no slot.
   if (const hca::Outcome fit = device_.memory.check(request.local, rights, domain_id_, last_grant_); !fit) return fit;
   if (!entry.is_with_device) {
     commit_unposted(entry);
@@ -147,6 +151,7 @@ hca::Outcome SendQueue::hand_over_locked(const hca::SendRequest& request, WorkEn
 hca::Outcome SendQueue::post_to_device_locked(const hca::SendRequest& request, WorkEntry& entry) {
   base::require_lock(locks::kVerbsPostSend);
   ScatterList list(request.local);
+  // Fields that this opcode does not use keep values of earlier posts.
   ibv_send_wr& work = send_work_;  // fill_remote() sets what the device reads for this opcode
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);
   work.sg_list = list.data();
@@ -155,6 +160,7 @@ hca::Outcome SendQueue::post_to_device_locked(const hca::SendRequest& request, W
   work.send_flags = IBV_SEND_SIGNALED;
   if ((request.flags & hca::kSolicited) != 0) work.send_flags |= IBV_SEND_SOLICITED;
   if ((request.flags & hca::kFence) != 0) work.send_flags |= IBV_SEND_FENCE;
+  // Inline data is copied during the post. A response has nowhere to be copied from.
   const bool is_inline = !hca::awaits_response(request.opcode) && entry.length != 0 &&
                          entry.length <= device_pair_.max_inline() && work.num_sge == 1;
   if (is_inline) work.send_flags |= IBV_SEND_INLINE;

@@ -21,6 +21,7 @@ unsigned device_rights(hca::AccessMask access) {
   return result;
 }
 
+// A window that peers may write wants local write of its region, as ibv_bind_mw(3) does.
 hca::Outcome check_region(const MemoryGrant& grant, const hca::BindRequest& request, std::uint32_t domain) {
   if (grant.domain != domain) return hca::fail(hca::Error::kWrongDomain);
   const bool is_change = (request.access & (hca::kRemoteWrite | hca::kRemoteAtomic)) != 0;
@@ -30,6 +31,7 @@ hca::Outcome check_region(const MemoryGrant& grant, const hca::BindRequest& requ
   return hca::Done{};
 }
 
+// Length 0 is an unbind: the window has no key then.
 hca::WindowBinding binding_of(const hca::BindRequest& request, std::uint32_t key) {
   if (request.length == 0) return {.note = request.note};
   return {.rkey = key,
@@ -54,6 +56,7 @@ hca::Result<std::uint32_t> SendQueue::bind(const hca::BindRequest& request) {
   auto& window = static_cast<MemoryWindow&>(*request.window);
   if (window.domain() != domain_id_) return hca::fail(hca::Error::kWrongDomain);
   if (request.length == 0) return bind_locked(request, window, nullptr);
+  // From here on MemoryRegion::revoke() is refused, until the bind has completed (WindowState::on_done) or failed.
   const auto grant = device_.memory.retain(request.lkey);
   if (!grant) return hca::fail(hca::Error::kBadKey);
   const hca::Outcome fit = check_region(*grant, request, domain_id_);
@@ -73,6 +76,7 @@ hca::Result<std::uint32_t> SendQueue::bind_locked(const hca::BindRequest& reques
   if (window.state()->was_voided(window.posted_key)) window.posted_key = 0;
   // A window of type 2 must be invalidated before it is bound again.
   const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
+  // A type 2 window is invalidated on the queue pair that it was bound on.
   if (must_void && window.posted_on != device_pair_.number()) return hca::fail(hca::Error::kPermission);
   if (ring_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);
   const bool is_counted = is_with_device && (request.flags & hca::kSignaled) == 0;
@@ -82,6 +86,7 @@ hca::Result<std::uint32_t> SendQueue::bind_locked(const hca::BindRequest& reques
       if (is_counted) completions_.discount_unwanted();
       return hca::fail(voided.reason());
     }
+    // The invalidation is on its way, whatever becomes of the bind.
     window.posted_key = 0;
   }
   WorkEntry& entry = ring_.next();
@@ -93,6 +98,7 @@ hca::Result<std::uint32_t> SendQueue::bind_locked(const hca::BindRequest& reques
   entry.is_counted = is_counted;
   entry.window = window.state();
   std::uint32_t key = ibv_inc_rkey(window.mw()->rkey);
+  // The device may complete the bind before the call returns. on_done() waits for this lock, so it finds entry.binding.
   auto hold = window.state()->hold();
   if (is_with_device) {
     ring_.commit(entry);
@@ -137,6 +143,7 @@ int SendQueue::bind_on_device_locked(const hca::BindRequest& request, MemoryWind
   return error;
 }
 
+// A request of our own: unsignaled, so its success is not told.
 hca::Outcome SendQueue::invalidate_locked(std::uint32_t rkey) {
   base::require_lock(locks::kVerbsPostSend);
   WorkEntry& entry = ring_.next();

@@ -45,6 +45,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
   if (self->account_ == 0) return hca::fail(hca::Error::kLimitReached);
   ibv_srq_init_attr wish{};
   wish.attr.max_wr = config.capacity;
+  // One at least, for give_empty_segment().
   wish.attr.max_sge = std::max(config.max_sge, 1u);
   self->srq_ = adapter.library().objects.create_srq(pd, &wish);
   if (self->srq_ == nullptr) return hca::fail(error_of(errno));
@@ -54,6 +55,7 @@ hca::Result<std::unique_ptr<hca::SharedReceiveQueue>> SharedReceiveQueue::create
 
 SharedReceiveQueue::~SharedReceiveQueue() {
   const base::Uncancelled guard;
+  // First: no call of the event thread runs from here on.
   events_.forget(*this);
   if (srq_ != nullptr) adapter_.library().objects.destroy_srq(srq_);
   if (account_ != 0) accounts().close(account_);
@@ -69,6 +71,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   if (!hca::is_well_formed(request, length) || request.local.size() > max_sge_) {
     return hca::fail(hca::Error::kInvalidArgument);
   }
+  // Reads the completion queues first, because receives that have completed make room. Checked again under the lock.
   if (counts().outstanding >= capacity()) return hca::fail(hca::Error::kLimitReached);
   const std::lock_guard lock(mutex_);
   if (const auto fit = memory_.check(request.local, hca::kLocalWrite, domain_, last_); !fit) return fit;
@@ -101,6 +104,7 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
   return hca::Done{};
 }
 
+// The device's queue never shrinks; capacity_ bounds the posts.
 hca::Outcome SharedReceiveQueue::resize(std::uint32_t capacity) try {
   const base::Uncancelled guard;
   drain_queues();
@@ -141,6 +145,7 @@ void SharedReceiveQueue::arm_device(std::uint32_t limit) {
   adapter_.library().objects.modify_srq(srq_, &wish, IBV_SRQ_LIMIT);
 }
 
+// The device disarms its limit when it fires. Our own count decides whether the sink is told.
 void SharedReceiveQueue::on_async_event(ibv_event_type type) {
   if (type != IBV_EVENT_SRQ_LIMIT_REACHED) return;
   drain_queues();
@@ -151,6 +156,7 @@ void SharedReceiveQueue::on_wake() {
   {
     const std::lock_guard lock(mutex_);
     if (available_ >= limit_) return;
+    // Told once, until the consumer arms it again.
     limit_ = 0;
   }
   sink_.on_low();
@@ -178,12 +184,14 @@ void SharedReceiveQueue::detach(CompletionQueue& queue) {
   if (found != queues_.end()) queues_.erase(found);  // memory may have run out before it came to that
 }
 
+// REQUIRES the lock of the completion queue that brings the receive.
 std::uint16_t SharedReceiveQueue::on_taken(const WorkEntry& entry) {
   const std::lock_guard lock(mutex_);
   SOFTDAT_DEBUG_CHECK(entry.shared == this, "a receive returns to the queue that it was posted to", entry.position);
   free_.push_back(const_cast<WorkEntry*>(&entry));
   --available_;
   check_entries_locked();
+  // The event thread tells the sink, because the lock of a completion queue is held here.
   if (available_ < limit_) events_.post(*this);
   return account_;
 }

@@ -11,6 +11,7 @@ namespace softdat::verbs {
 
 StagedCompletions::StagedCompletions(std::size_t capacity) : ring_(std::bit_ceil(std::max<std::size_t>(capacity, 2))) {}
 
+// Nobody polls these any more, so the receives of shared queues among them are settled here.
 StagedCompletions::~StagedCompletions() {
   SharedReceiveQueue::settle({ring_.array_one().first, ring_.array_one().second});
   SharedReceiveQueue::settle({ring_.array_two().first, ring_.array_two().second});

@@ -8,6 +8,7 @@ namespace softdat::verbs {
 hca::Error error_of(int number) {
   switch (number) {
     case ENOMEM:
+    // Descriptors run out like memory does, and DAT has one answer for both.
     case EMFILE:
     case ENFILE:
     case EAGAIN:
@@ -29,6 +30,7 @@ hca::Error error_of(int number) {
   }
 }
 
+// Some drivers return errno negated.
 bool is_refused(int number) {
   return number == EINVAL || number == -EINVAL;
 }
@@ -61,9 +63,11 @@ hca::CompletionStatus status_of(ibv_wc_status status) {
     case IBV_WC_REM_OP_ERR:
     case IBV_WC_REM_ABORT_ERR:
       return kRemoteOperation;
+    // No acknowledgment came within all tries: the peer has died, or cannot be reached any more.
     case IBV_WC_RETRY_EXC_ERR:
     case IBV_WC_RESP_TIMEOUT_ERR:
       return kRetryExceeded;
+    // The peer has posted no receive in time.
     case IBV_WC_RNR_RETRY_EXC_ERR:
       return kRnrRetryExceeded;
     case IBV_WC_BAD_RESP_ERR:

@@ -19,6 +19,7 @@ WorkQueue::WorkQueue(const WorkQueueParts& parts, bool is_receive)
       ring_(std::max(is_receive ? limits_.recv_wr : limits_.send_wr, 1u), &parts.owner, is_receive),
       context_(parts.config.context) {}
 
+// Requests that are left still hold slots of the completion queue, which outlives this queue pair.
 WorkQueue::~WorkQueue() {
   for (std::uint32_t i = 0; i < ring_.outstanding(); ++i) {
     if (ring_.at(i).is_counted) completions_.discount_unwanted();
@@ -30,6 +31,7 @@ void WorkQueue::commit_unposted(WorkEntry& entry) {
   if (is_flushed_) flush();
 }
 
+// The oldest request decides: those that the device does not have were posted after those it has.
 bool WorkQueue::is_device_done() {
   drain();
   return ring_.is_empty() || !ring_.front().is_with_device;
@@ -37,6 +39,7 @@ bool WorkQueue::is_device_done() {
 
 void WorkQueue::flush() {
   while (!ring_.is_empty()) {
+    // Copied, because complete() gives the entry back.
     WorkEntry& oldest = ring_.front();
     const WorkEntry entry = oldest;
     complete(oldest, hca::CompletionStatus::kFlushed);

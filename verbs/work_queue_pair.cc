@@ -13,6 +13,7 @@ bool WorkQueuePair::is_device_done() {
 }
 
 void WorkQueuePair::flush() {
+  // Takes lock() itself. A post that comes in between is not handed to the device, because the state is kError.
   const bool is_done = is_device_done();
   const auto posters = lock();
   if (!is_done) device_pair_.destroy();

@@ -72,6 +72,7 @@ void CallLine::print(std::uint32_t answer, base::Duration took, const void* call
   base::print_sentence(line);
 }
 
+// A program that polls would fill the log, so empty dequeues are only counted, and told with the next line.
 bool is_traced(std::string_view signature, std::uint32_t answer) {
   const bool is_empty = static_cast<object::StatusType>(answer >> 16 & 0x3fff) == object::StatusType::kQueueEmpty;
   if (!is_empty || !signature.starts_with("dat_evd_dequeue")) return true;

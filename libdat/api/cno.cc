@@ -73,6 +73,7 @@ DAT_RETURN cno_free(DAT_CNO_HANDLE cno_handle) {
 
 [[gnu::noinline]] static DAT_RETURN wait_for_dispatcher(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
                                                         DAT_EVD_HANDLE* evd_handle) {
+  // A value that no wait writes tells whether the output must be written.
   DAT_EVD_HANDLE evd = cno_handle;  // the wait writes no CNO
   Status status;
   {

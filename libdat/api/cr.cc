@@ -33,6 +33,7 @@ DAT_RETURN cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle, DAT_COUNT
   auto cr = pin_handle<ConnectionRequest>(cr_handle);
   if (!cr) return refuse_handle(StatusDetail::kInvalidHandleCr);
   const auto ep = pin_handle<Endpoint>(ep_handle);
+  // Null is right for a CR that has an EP of its own (RSP, or PSP with DAT_PSP_PROVIDER_FLAG).
   if (ep_handle != nullptr && !ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   const Status data = check_private_data(cr->ia(), private_data_size, private_data, 3);
   if (!data.ok()) return return_code(data);

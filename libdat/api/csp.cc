@@ -36,7 +36,7 @@ DAT_RETURN csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM* communicator, DAT_IA_AD
   if (address == nullptr) return refuse_argument(3);
   if (csp_handle == nullptr) return refuse_argument(5);
   const Communicator wish{communicator->domain, communicator->type, communicator->protocol};
-  // Of a family that is not the communicator's, and will be refused, there may be fewer bytes than it says.
+  // An address whose family is not the communicator's is refused, and may have fewer bytes than it says: not read.
   object::SocketAddress where;
   where.inet.sin_family = address->sa_family;
   const bool is_wished = wish.domain == address->sa_family;

@@ -59,6 +59,7 @@ DAT_RETURN ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_EVD_H
   if (!pinned.ok()) return return_code(pinned);
   EndpointAttributes wanted;
   if (attributes != nullptr) {
+    // The adapter knows no named attributes, so none may be asked for.
     if (has_named_attributes(*attributes, DAT_EP_FIELD_EP_ATTR_ALL)) return refuse_argument(6);
     read_attributes(*attributes, DAT_EP_FIELD_EP_ATTR_ALL, wanted);
   }
@@ -79,6 +80,7 @@ DAT_RETURN ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, 
   if (!pinned.ok()) return return_code(pinned);
   const auto srq = pin_handle<SharedReceiveQueue>(srq_handle);
   if (!srq) return refuse_handle(StatusDetail::kInvalidHandleSrq);
+  // Other than dat_ep_create(3DAT), this call has no defaults.
   if (attributes == nullptr) return refuse_argument(7);
   if (has_named_attributes(*attributes, DAT_EP_FIELD_EP_ATTR_ALL)) return refuse_argument(7);
   EndpointAttributes wanted;

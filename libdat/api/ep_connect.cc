@@ -120,6 +120,7 @@ DAT_RETURN ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_
   const Status wish = check_wish(*ep, {timeout, private_data_size, private_data}, 3);
   if (!wish.ok()) return return_code(wish);
   ConnectRequest request{.remote = {},
+                         // dat_ep_common_connect(3DAT): the port of the address stands for the connection qualifier.
                          .conn_qual = port_of(*remote_ia_address),
                          .timeout_us = timeout,
                          .private_data = private_data_of(private_data_size, private_data),

@@ -66,6 +66,7 @@ void write_attributes(const EndpointAttributes& from, DAT_EP_ATTR& to) {
   to = {};
   to.service_type = static_cast<DAT_SERVICE_TYPE>(from.service_type);
 #if SOFTDAT_ABI == 20
+  // DAT 2.0 has lengths of 32 bits: a larger limit is told as the largest of these.
   to.max_message_size = api::length32(from.max_message_size);
   to.max_rdma_size = api::length32(from.max_rdma_size);
 #else
@@ -108,6 +109,7 @@ void write_parameters(const EndpointParameters& from, DAT_EP_PARAM& to) {
   write_attributes(from.attributes, to.ep_attr);
 }
 
+// A count that the mask does not name may be undefined.
 bool has_named_attributes(const DAT_EP_ATTR& attributes, DAT_EP_PARAM_MASK mask) {
   const bool asks_transport = (mask & DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR) != 0;
   const bool asks_provider = (mask & DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR) != 0;

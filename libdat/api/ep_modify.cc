@@ -119,6 +119,7 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, const DAT_
   }
   return answer_of([&] {
     if ((mask & DAT_EP_FIELD_EP_ATTR_ALL) != 0) {
+      // Reads only what the mask names; the program may have left the other fields undefined.
       change.attributes = [parameters, mask](EndpointAttributes& attributes) {
         read_attributes(parameters->ep_attr, mask, attributes);
       };

@@ -82,6 +82,7 @@ void write_extension(const DAT_IB_EXTENSION_EVENT_DATA& data, DAT_EVENT& to) {
   std::memcpy(to.event_extension_data, &data, sizeof(data));
 }
 
+// Operations of the extension have an event number of their own, beside the fields of a DAT completion.
 [[gnu::noinline]] void write_extension(const DtoCompletion& from, DAT_IB_EXT_TYPE type, DAT_EVENT& to) {
   DAT_IB_EXTENSION_EVENT_DATA data{};
   data.type = type;
@@ -119,6 +120,7 @@ void write_body(const RequestArrival& from, DAT_EVENT& to) {
   auto& data = to.event_data.cr_arrival_event_data;
   to.event_number = DAT_CONNECTION_REQUEST_EVENT;
   SOFTDAT_DEBUG_CHECK(from.service_point != nullptr && from.request != nullptr, "an arrival names both handles");
+  // The union has handles of all service points; each is one pointer.
   data.sp_handle.psp_handle = from.service_point;
   data.local_ia_address_ptr = api::dat_address(from.local_address);
   data.conn_qual = from.conn_qual;
@@ -201,6 +203,7 @@ DAT_IB_EVENT_NUMBER number_of(DAT_IB_EXT_TYPE type) {
 
 // DAT 1.2 has no endpoints for datagrams.
 void write_body(const DatagramNotice& from, DAT_EVENT& to) {
+  // The fields of a connection event stay valid beside those of the extension.
   write_body(ConnectionNotice{from.ep, from.private_data, from.private_data_size, from.result}, to);
 #if SOFTDAT_ABI == 20
   const DAT_IB_EXTENSION_EVENT_DATA data = extension_of(from);
@@ -228,6 +231,7 @@ DAT_EVENT_NUMBER number_of_error(AsyncErrorType type) {
 void write_body(const AsyncError& from, DAT_EVENT& to) {
   auto& data = to.event_data.asynch_error_event_data;
   to.event_number = number_of_error(from.type);
+  // The registry's handle of an IA differs from ours (an integer in DAT 2.0).
   data.dat_handle = from.type == AsyncErrorType::kIaCatastrophic ? consumer_ia_handle(from.object) : from.object;
   data.reason = from.reason;
 }
@@ -246,6 +250,7 @@ void write_body(const RmrBindCompletion& from, DAT_EVENT& to) {
   data.status = status_of(from.status);
 }
 
+// Not inline: binds are rare, and a dequeue is to stay small.
 [[gnu::noinline]] void write_bind(const hca::Completion& from, object::Handle evd, DAT_EVENT& to) {
   object::Event event{.evd = evd, .body = {}};
   object::write_completion(from, event);

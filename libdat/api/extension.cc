@@ -52,6 +52,7 @@ ExtendedOperation* find_operation(int operation) {
 
 DAT_RETURN handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   ExtendedOperation* const function = find_operation(static_cast<int>(operation));
+  // The only operation whose first argument is no handle, but the name of an IA.
   if (function == open_query) return open_query(handle, arguments);
   if (!object::HandleTable::instance().pin_any(handle)) return refuse_handle(StatusDetail::kInvalidHandle1);
   return function == nullptr ? refuse_function() : function(handle, arguments);

@@ -201,6 +201,7 @@ DAT_RETURN print_counters(DAT_HANDLE handle, va_list arguments) {
   const auto range = range_of(*counters, counter);
   if (!range) return refuse_argument(3);
   for (std::size_t i = range->first; i < range->first + range->count; ++i) {
+    // Not atomic: a counter that is reset starts again at the moment it was read.
     std::printf("%s %p %s %" PRIu64 "\n", counters->kind, handle, counters->names[i], counters->read(*any, i, reset));
   }
   return DAT_SUCCESS;

@@ -22,6 +22,7 @@ DAT_RETURN post_send_datagram(DAT_HANDLE handle, va_list arguments) {
   const auto flags = va_arg(arguments, std::uint32_t);
   const auto ep = pin_handle<Endpoint>(handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
+  // Checked here, because Iov::read() would name the arguments of a plain post.
   if (count < 0 || count > api::kLargestIov) return refuse_argument(3);
   if (count > 0 && triplets == nullptr) return refuse_argument(4);
   if (to == nullptr) return refuse_argument(5);

@@ -29,6 +29,7 @@ Status open_for_query(const RegisteredIa& registered, Handle& ia) {
                                 ia, no_evd);
 }
 
+// The operation names an adapter, and says nothing of thread safety.
 const RegisteredIa* find_under_either_safety(const char* name) {
   const RegisteredIa* const found = find_registered_ia(name, false);
   return found != nullptr ? found : find_registered_ia(name, true);

@@ -24,6 +24,7 @@ Status open(const RegisteredIa& registered, DAT_COUNT qlen, DAT_EVD_HANDLE async
             Handle& async_handle) {
   const bool is_elsewhere = async_evd == kAsyncExists;
   const bool is_given = async_evd != nullptr && !is_elsewhere;
+  // Null for the two reserved values as well; is_given tells them apart.
   const auto given = pin_handle<EventDispatcher>(async_evd);
   if (is_given && !given) return object::invalid_handle(StatusDetail::kInvalidHandleEvdAsync);
   const auto device = api::open_device(registered.name, registered.instance_data);

@@ -34,6 +34,7 @@ char none_value[] = "off";
 char harmless_value[] = "auto";
 char able_value[] = "on";
 
+// The number of a table of named attributes: a bit for each feature, then transport and direct access.
 constexpr std::size_t kWithImmediate = 1;
 constexpr std::size_t kWithAtomics = 2;
 constexpr std::size_t kWithDatagrams = 4;

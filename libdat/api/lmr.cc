@@ -54,6 +54,7 @@ void write_outputs(const MemoryRegionParameters& lmr, const RegistrationOutputs&
 
 bool is_known_type(std::uint32_t mem_type) {
 #if SOFTDAT_ABI == 12
+  // Solaris asks so for memory with strong ordering, which all memory here has.
   if (mem_type == DAT_MEM_TYPE_SO_VIRTUAL) return true;
 #endif
   return mem_type <= DAT_MEM_TYPE_SHARED_VIRTUAL;
@@ -174,6 +175,7 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type, DAT_REGION
 #endif
   const auto ia = pin_handle<InterfaceAdapter>(ia_handle);
   if (!ia) return refuse_handle(StatusDetail::kInvalidHandleIa);
+  // Pinned for the whole call: the new LMR takes its memory from it.
   Pin<MemoryRegion> source;
   if (number_of(mem_type) == DAT_MEM_TYPE_LMR) {
     source = pin_handle<MemoryRegion>(region.for_lmr_handle);
@@ -192,6 +194,7 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type, DAT_REGION
   if (lmr_handle == nullptr) return refuse_argument(kLmrHandleArgument);
   registration.length = length;
   registration.source = source.get();
+  // Bits that mean nothing to the objects are left out.
   registration.privileges = number_of(privileges) & object::kAllPrivileges;
   return create_lmr(*ia, *pz, registration,
                     {lmr_handle, lmr_context, rmr_context, registered_size, registered_address});

@@ -55,6 +55,7 @@ void fini(const ProviderInfo& info, const CallingRegistry& registry) {
 #define SOFTDAT_EXPORT [[gnu::visibility("default")]]
 
 SOFTDAT_EXPORT void dat_provider_init(const softdat::api::ProviderInfo* info, const char* instance_data) {
+  // The return address lies in the registry that loads us. A process may have two, and the IA belongs to that one.
   const auto registry = softdat::api::find_calling_registry(__builtin_return_address(0));
   if (!softdat::is_usable(info)) return;
   try {

@@ -54,6 +54,7 @@ DAT_PROVIDER provider_table(const char* device_name, void* extension, bool is_th
   table.device_name = device_name;
   table.extension = extension;
   if (is_thread_safe) table.ia_open_func = ia_open_thread_safe;
+  // Each of these puts its entry points before those that are there, so the last one is called first.
   if (base::are_words_wanted()) speak(table);
   if (sanitize::mode() != sanitize::Mode::kOff) watch(table, is_thread_safe);
   if (!base::environment(base::Variable::kTimeline).empty()) time_calls(table);

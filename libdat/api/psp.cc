@@ -14,6 +14,7 @@ using object::InterfaceAdapter;
 using object::ServicePoint;
 using object::ServicePointParameters;
 
+// DAT_PSP_PROVIDER_FLAG: each request comes with an EP that the provider has made.
 bool is_provider_making(const DAT_PSP_FLAGS& flags) {
   return number_of(flags) == DAT_PSP_PROVIDER_FLAG;
 }

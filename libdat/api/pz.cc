@@ -22,6 +22,7 @@ DAT_RETURN pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARA
   if (!pz) return refuse_handle(StatusDetail::kInvalidHandlePz);
   if (has_unknown_bits(mask, DAT_PZ_FIELD_ALL)) return refuse_argument(2);
   if (parameters == nullptr) return refuse_argument(3);
+  // A PZ has no other parameter.
   *parameters = {.ia_handle = consumer_ia_handle(pz->query().ia)};
   return DAT_SUCCESS;
 }

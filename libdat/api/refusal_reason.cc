@@ -50,6 +50,7 @@ const void* handle_of(const CallArgument& argument) {
 }
 
 std::string sentence_of(const RefusedCall& call) {
+  // docs/ERRORS.md has the names without this prefix.
   std::string_view subtype = call.subtype;
   if (subtype.starts_with("DAT_")) subtype.remove_prefix(4);
   return refusal_sentence(word(call.signature, 0), after(call.type, "DAT_"), subtype, call.is_abi20);

@@ -111,12 +111,14 @@ void add(std::string& text, std::string_view sentence, bool is_abi20) {
   text += (text.empty() ? "" : "; or ") + std::string(sentence);
 }
 
+// A row may say "as dat_ep_create": then the rows of that function are read, too, but no further ones.
 void collect(const Question& question, int depth, std::string& text) {
   std::string_view rows = kRows, functions;
   while (!rows.empty()) {
     const std::string_view line = take(rows, "\n");
     if (!line.starts_with('|')) continue;
     const Row row = row_of(line);
+    // A row without functions continues the one above.
     if (!row.functions.empty()) functions = row.functions;
     if (!names(functions, question.function)) continue;
     const std::string_view model = model_of(row);

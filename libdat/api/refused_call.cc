@@ -34,6 +34,7 @@ Names names_of(std::uint32_t answer) {
   return {text, ""};
 }
 
+// These answer a poll or a wait, and tell of no mistake.
 bool tells_no_mistake(std::uint32_t answer) {
   const auto type = static_cast<StatusType>(answer >> 16 & 0x3fff);
   return type == StatusType::kQueueEmpty || type == StatusType::kTimeoutExpired ||

@@ -76,6 +76,7 @@ RegisteredIa* find_or_create(const ProviderInfo& info, const char* instance_data
 
 }  // namespace
 
+// DAT 2.0 registries give consumers an integer. Without the function the consumer has our handle.
 DAT_IA_HANDLE RegisteredIa::consumer_handle(DAT_IA_HANDLE ia) const {
   DAT_IA_HANDLE known = nullptr;
   const auto get_ia_handle = reinterpret_cast<GetIaHandle>(registry.get_ia_handle);
@@ -100,6 +101,7 @@ void unregister_ia(const ProviderInfo& info, const CallingRegistry& registry) {
     ia = find_newest(
         *ias, [&](const RegisteredIa& each) { return is_same_key(each.info, info) && each.registry == registry; });
   }
+  // The entry stays in the list, because a handle of the IA may still lead to its table.
   if (ia == nullptr || registry.remove_provider == nullptr) return;
   const auto remove = reinterpret_cast<AddOrRemove>(registry.remove_provider);
   const DAT_RETURN answer = remove(&ia->table, as_dat(ia->info));

@@ -84,6 +84,7 @@ DAT_RETURN bind(const MemoryWindow& rmr, Endpoint& ep, const WindowBind& wish, D
                 std::uint32_t flags, DAT_RMR_CONTEXT& context) {
   std::uint32_t key = 0;
   const Status status = ep.posts().post_bind(rmr, wish, cookie.as_64, flags, kTripletArgument, kFlagsArgument, key);
+  // Programs keep the context of the last bind in the same variable.
   if (status.ok()) context = key;
   return return_code(status);
 }
@@ -116,6 +117,7 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr_handle, DAT_LMR_HANDLE lmr_handle, const 
   // Contexts are numbers of one adapter.
   if (&lmr->device() != &rmr->device()) return refuse_handle(StatusDetail::kInvalidHandleLmr);
   if (triplet == nullptr) return refuse_argument(3);
+  // A length of 0 unbinds, whatever the context is (dat_rmr_bind(3DAT)).
   const bool is_of_lmr = triplet->segment_length == 0 || triplet->lmr_context == lmr->query().lmr_context;
   if (!is_of_lmr) return refuse_other_region(*triplet, *lmr);
   if (has_unknown_bits(privileges, object::kAllPrivileges)) return refuse_argument(4);

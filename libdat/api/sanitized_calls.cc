@@ -38,6 +38,7 @@ First first_of(First first, Rest...) {
 
 void note_made(Ledger& ledger, Handle handle, Kind kind, const Site& site) {
   const auto object = object::HandleTable::instance().pin_any(handle);
+  // Another thread may have freed it already.
   if (object) ledger.objects().on_made(handle, kind, object->ia_handle(), site);
 }
 
@@ -60,10 +61,12 @@ struct Ends : NoHooks {
 };
 
 struct EndsEp : Ends {
+  // Before the call, while the EP can still be asked for its state.
   static void before(Ledger& ledger, const Site& site, DAT_EP_HANDLE ep) { ledger.endpoints().before_free(ep, site); }
 };
 
 struct EndsEvd : Ends {
+  // Before the call, because the events that are left in the EVD are looked at.
   static void before(Ledger& ledger, const Site&, DAT_EVD_HANDLE evd) { ledger.events().before_evd_free(evd); }
 };
 
@@ -110,6 +113,7 @@ struct QueriesRequest : NoHooks {
   template <typename Mask>
   static void after(Ledger& ledger, const Site& site, DAT_CR_HANDLE request, Mask, DAT_CR_PARAM* parameters) {
     const auto length = static_cast<std::size_t>(parameters->private_data_size);
+    // In mode full the program gets a copy, which is guarded when the request ends.
     parameters->private_data =
         const_cast<void*>(ledger.private_data().watch(request, parameters->private_data, length, site));
   }
@@ -119,6 +123,7 @@ template <bool kIsThreadSafe>
 DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_evd, DAT_IA_HANDLE* ia) {
   const WatchedCall call("dat_ia_open", __builtin_return_address(0));
   const bool is_made = async_evd != nullptr && *async_evd == nullptr;
+  // Before the call, because the adapter looks for an observer when it opens.
   if (sanitize::mode() != sanitize::Mode::kCompletions) {
     note([](Ledger& ledger) { hca::memory_observer.store(&ledger.stores()); });
   }
@@ -135,7 +140,9 @@ DAT_RETURN open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE* async_e
 DAT_RETURN close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags) {
   const WatchedCall call("dat_ia_close", __builtin_return_address(0));
   const bool is_graceful = number_of_argument(flags) == DAT_CLOSE_GRACEFUL_FLAG;
+  // Two questions, because the program may pass a value that is neither.
   const bool is_abrupt = number_of_argument(flags) == DAT_CLOSE_ABRUPT_FLAG;
+  // Before the call, while the objects can still be asked.
   note([&](Ledger& ledger) {
     ledger.closes().before_close(ia, call.site());
     if (is_abrupt) ledger.closes().before_abrupt_close(ia, call.site());
@@ -202,6 +209,7 @@ void watch_connections(DAT_PROVIDER& table) {
 }  // namespace
 
 void watch(DAT_PROVIDER& table, bool is_thread_safe) {
+  // `once` has one flag for the common entries, and one for each kind of dat_ia_open().
   // The tables of all adapters have the same entries, but for the first.
   static std::once_flag once[3];
   std::call_once(once[0], [&] { next_entries = table; });

@@ -110,10 +110,12 @@ class SpokenCall {
 DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   const WatchedCall call("dat_evd_dequeue", __builtin_return_address(0));
   const auto evd = pin_handle<EventDispatcher>(evd_handle);
+  // Arguments that will be refused go to the entry point, which says so.
   if (!evd || event == nullptr) return call.finish(next_entries.evd_dequeue_func(evd_handle, event), {evd_handle});
   const SpokenCall spoken("dat_evd_dequeue evd_handle event", call.site());
   make_void(*event);
   object::Event taken;
+  // Two threads that dequeue must note the events in the order in which they took them.
   const std::lock_guard order(LedgerEvents::dequeuing(evd_handle));
   const Status status = evd->dequeue(taken);
   if (status.ok()) write_watched(taken, *event);

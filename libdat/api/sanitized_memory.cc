@@ -57,6 +57,7 @@ struct Queries : NoHooks {
 
 struct QueriesWindow : NoHooks {
   static void after(Ledger&, const Site&, DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK, DAT_RMR_PARAM* parameters) {
+    // 0: the window is not bound.
     if (parameters->lmr_triplet.lmr_context != 0) parameters->lmr_triplet.lmr_context ^= kLocalMark;
   }
 };

@@ -55,9 +55,11 @@ std::uint32_t context_of(const DAT_RMR_TRIPLET* remote) {
 
 // Keeps the post in the ledger unless next(arguments...) refuses it.
 template <typename Next, typename... Arguments>
+// Noted before the post, because another thread may dequeue the completion before the post returns.
 DAT_RETURN make_post(const WatchedCall& call, const Post& post, const Next& next, Arguments... arguments) {
   std::optional<LedgerPosts::Posting> posting;
   note([&](Ledger& ledger) { posting.emplace(ledger.posts(), post); });
+  // Without memory. From now on a completion without an operation proves nothing.
   if (!posting) Ledger::instance().posts().miss_post();
   const DAT_RETURN answer = next(arguments...);
   if (answer == DAT_SUCCESS && posting) posting->accept();

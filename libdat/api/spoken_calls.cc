@@ -42,6 +42,7 @@ DAT_HANDLE first_of(First first, Rest...) {
   return reinterpret_cast<DAT_HANDLE>(first);
 }
 
+// Only while failures are explained. The queue pair keeps the place for the words of a later failure.
 void note_post(DAT_HANDLE ep_handle, bool is_receive) {
   if (const auto ep = pin_handle<object::Endpoint>(ep_handle)) ep->posts().note_place(is_receive);
 }
@@ -71,6 +72,7 @@ struct Spoken<kEntry, kSignature, kPost, DAT_RETURN (*)(Arguments...)> {
     const bool is_traced = base::is_logged(base::LogLevel::kTrace);
     const base::Time began = is_traced ? base::Clock::now() : base::Time{};
     const DAT_RETURN answer = kEntry(arguments...);
+    // The sentence is made after the call, from its answer and its arguments.
     if (answer != DAT_SUCCESS && tells_refusal<kSignature>(answer)) [[unlikely]] {
       api::tell_refusal(call, answer, std::array{api::argument_of(arguments)...}, kIsAbi20);
     }
@@ -221,6 +223,7 @@ const char* signature_of(DAT_EXTENDED_OP operation) {
 // Stands in the table as Spoken::call does.
 DAT_RETURN spoken_extension(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   base::Call call(signature_of(operation), api::calling_place(__builtin_return_address(0)));
+  // Not every operation is a post; a handle that is no EP's is passed over.
   note_post(handle, false);
   const bool is_traced = base::is_logged(base::LogLevel::kTrace);
   const base::Time began = is_traced ? base::Clock::now() : base::Time{};

@@ -25,6 +25,7 @@ void write_parameters(const SharedReceiveQueueParameters& from, DAT_SRQ_PARAM& t
   SOFTDAT_DEBUG_CHECK(from.ia != nullptr && from.pz != nullptr, "an SRQ belongs to an IA and a PZ");
   to = {};
   to.ia_handle = consumer_ia_handle(from.ia);
+  // No queue of ours comes into another state.
   to.srq_state = DAT_SRQ_STATE_OPERATIONAL;
   to.pz_handle = from.pz;
   to.max_recv_dtos = from.attributes.max_recv_dtos;

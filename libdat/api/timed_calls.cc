@@ -46,6 +46,7 @@ Timeline::Endpoint endpoint_of(DAT_HANDLE handle) {
 }
 
 bool is_full(DAT_RETURN answer) {
+  // As DAT_GET_TYPE does.
   const auto type = static_cast<object::StatusType>(static_cast<std::uint32_t>(answer) >> 16 & 0x3fff);
   return type == object::StatusType::kInsufficientResources;
 }
@@ -68,6 +69,7 @@ template <typename Go>
 DAT_RETURN make_post(DAT_HANDLE ep, const Timeline::Post& post, const Go& go) {
   Timeline* const timeline = Timeline::active();
   if (timeline == nullptr) return go();
+  // Before the call, because another thread may dequeue the completion before the post returns.
   timeline->post(endpoint_of(ep), post);
   const DAT_RETURN answer = go();
   if (answer != DAT_SUCCESS) [[unlikely]]
@@ -128,6 +130,7 @@ struct Long<kSlot, kName, DAT_RETURN (*)(Arguments...)> {
 
 bool is_completion(DAT_EVENT_NUMBER number) {
 #if SOFTDAT_ABI == 20
+  // A completion of the extension has the fields of a DAT completion as well.
   if (number == static_cast<DAT_EVENT_NUMBER>(DAT_IB_DTO_EVENT)) return true;
 #endif
   return number == DAT_DTO_COMPLETION_EVENT;
@@ -168,6 +171,7 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd, DAT_EVENT* event) {
 // How often the calling thread has gone to sleep.
 std::uint64_t sleeps() {
   rusage usage = {};
+  // Voluntary context switches are sleeps.
   return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nvcsw) : 0;
 }
 
@@ -258,6 +262,7 @@ DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list argume
   const auto go = [&] { return next.handle_extendedop_func(handle, operation, arguments); };
   const bool is_atomic = number == DAT_IB_FETCH_AND_ADD_OP || number == DAT_IB_CMP_AND_SWAP_OP;
   if (!is_atomic && number != DAT_IB_RDMA_WRITE_IMMED_OP) return go();
+  // A list can be read once, and the entry point reads its own.
   va_list copy;
   va_copy(copy, arguments);
   const Timeline::Post post = is_atomic ? atomic_post(number == DAT_IB_CMP_AND_SWAP_OP, copy) : immediate_post(copy);

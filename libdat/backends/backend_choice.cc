@@ -40,6 +40,7 @@ std::optional<BackendChoice> read_ofed_line(const std::vector<std::string>& word
 }
 
 std::optional<BackendChoice> read_instance(const std::string& instance) {
+  // A word of ours wins over OFED's form, wherever it stands in the line.
   const std::vector<std::string> words = words_of(instance);
   for (const std::string& word : words) {
     if (auto choice = read_word(word)) return choice;
@@ -67,6 +68,7 @@ std::optional<BackendChoice> choose_backend(const DeviceChoice& choice) {
               std::string(forced).c_str());
     return std::nullopt;
   }
+  // Plain "verbs" takes the device from the name or the instance data (docs/BACKENDS.md, what selects the backend).
   if (read->backend == Backend::kVerbs && read->target.empty()) return BackendChoice{Backend::kVerbs, unforced.target};
   return read;
 }

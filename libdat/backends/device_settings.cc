@@ -104,6 +104,7 @@ bool apply_instance(simnic::NicOptions& options, const DeviceChoice& choice) {
   std::istringstream words(choice.instance);
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
+    // Words without "=" choose the backend (backend_choice.h), and say nothing here.
     if (equals == std::string::npos) continue;
     if (apply(options, word.substr(0, equals), word.substr(equals + 1))) continue;
     base::log(
@@ -173,6 +174,7 @@ void apply_nasty(simnic::NicOptions& options) {
 
 // What the device does, unless the program's user says otherwise.
 void apply_profile_quirks(simnic::NicOptions& options) {
+  // An explicit SOFTDAT_RNR wins over the profile.
   const simnic::model::Profile& profile = *options.profile;
   const auto& no_receive = profile.at(simnic::model::Field::kNoReceive);
   if (!no_receive || !base::environment(Variable::kRnr).empty()) return;
@@ -233,7 +235,9 @@ std::optional<simnic::NicOptions> settle_options(const DeviceChoice& choice) {
   base::report_environment_mistakes();
   simnic::NicOptions options;
   options.name = choice.name;
+  // sim0 is 127.0.0.1, sim1 127.0.0.2, and so on, unless a setting names another address.
   options.address.ipv4 = kLoopback + index_of(choice.name);
+  // In this order, so that the environment wins over dat.conf.
   if (!apply_instance(options, choice) || !apply_environment(options)) return std::nullopt;
   if (!has_own_address(options) || !apply_faults(options) || !apply_profile(options)) return std::nullopt;
   apply_nasty(options);

@@ -79,6 +79,7 @@ OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend)
 }  // namespace
 
 hca::Result<std::shared_ptr<hca::Device>> open_device(const DeviceChoice& choice) try {
+  // Held while the device opens: a second opener of the same name waits, and shares it.
   const auto devices = open_devices().lock();
   std::weak_ptr<hca::Device>& known = (*devices)[{::getpid(), choice.name, choice.instance}];
   if (auto device = known.lock()) return device;

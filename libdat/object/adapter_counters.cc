@@ -39,6 +39,7 @@ void AdapterCounters::add_created(Kind kind) {
 
 void AdapterCounters::add_freed(Kind kind) {
   const auto creations = creations_of(kind);
+  // A PSP's ends do not follow its creations, because DAT counts dat_psp_create_any in between.
   if (creations) add(kind == Kind::kPsp ? std::size_t{ia_counter::kPspFree} : *creations + 1);
 }
 

@@ -12,6 +12,7 @@ Handle AddressHandle::create(InterfaceAdapter& ia, std::shared_ptr<hca::AddressH
   SOFTDAT_DEBUG_CHECK(peer != nullptr, "an address handle is made of the device's");
   try {
     const std::shared_ptr<AddressHandle> self(new AddressHandle(ia, std::move(peer)));
+    // The consumer frees it, but it does not keep the IA from closing gracefully.
     Adoption adoption(ia, self, Maker::kProvider);
     return adoption.status().ok() ? adoption.publish() : nullptr;
   } catch (const std::bad_alloc&) {

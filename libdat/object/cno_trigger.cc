@@ -29,6 +29,7 @@ Status CnoTrigger::disable() {
   return kOk;
 }
 
+// Joins the new CNO before it leaves the old one, so a failure changes nothing.
 Status CnoTrigger::modify_cno(ConsumerNotification* cno) {
   std::shared_ptr<ConsumerNotification> next;
   if (cno != nullptr) {
@@ -41,11 +42,13 @@ Status CnoTrigger::modify_cno(ConsumerNotification* cno) {
     std::lock_guard lock(mutex_);
     cno_.swap(next);
   }
+  // Without the lock, and `false`: the EVD lives on, so nobody is woken.
   if (next != nullptr) next->remove_evd(evd_.handle(), false);
   if (cno != nullptr) streams_.arm();
   return kOk;
 }
 
+// The EVD is being freed. If it was the CNO's last one, threads that wait there get a null EVD.
 void CnoTrigger::end() {
   std::shared_ptr<ConsumerNotification> cno;
   {
@@ -60,6 +63,7 @@ bool CnoTrigger::is_heard() const {
   return cno_ != nullptr && is_enabled_;
 }
 
+// The lock is held over the CNO's own, so after modify_cno() nobody triggers the old CNO.
 void CnoTrigger::trigger() {
   std::lock_guard lock(mutex_);
   if (cno_ != nullptr && is_enabled_) cno_->trigger(evd_.handle());

@@ -21,6 +21,7 @@ int family_of(const SocketAddress& address) {
 Status check_communicator(const InterfaceAdapter& ia, const Communicator& communicator) {
   const Communicator tcp = tcp_communicator(family_of(ia.address()));
   Communicator exact = communicator;
+  // 0 stands for the only protocol of the domain.
   if (exact.protocol == 0) exact.protocol = tcp.protocol;
   return exact == tcp ? kOk : comm_not_supported();
 }
@@ -85,6 +86,7 @@ Status CommonServicePoint::listen_at(std::uint16_t port) {
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg3);
   }
   SOFTDAT_DEBUG_CHECK(listener_ == nullptr, "a service point listens once");
+  // A CSP is asked for with port 0, and told which one it got (dat_csp_query(3DAT)).
   address_.inet.sin_port = htons(port);
   listener_ = std::move(*listener);
   return kOk;
@@ -95,6 +97,7 @@ Status CommonServicePoint::free(Pin<CommonServicePoint> csp) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleCsp);
 }
 
+// The listener's destructor waits for on_request(), so no request comes afterwards.
 void CommonServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
@@ -105,6 +108,7 @@ CommonServicePointParameters CommonServicePoint::query() const {
   return {ia_handle(), &communicator_, &address_, evd_->handle()};
 }
 
+// The device calls this with no lock held, one sink at a time.
 void CommonServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
   const std::uint64_t port = request->service_id();
   ConnectionRequest::announce(*this, port, *evd_, std::move(request), nullptr, tcp_communicator(family_of(address_)));

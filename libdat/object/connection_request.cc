@@ -59,6 +59,7 @@ ConnectionRequest::ConnectionRequest(InterfaceAdapter& ia, std::unique_ptr<hca::
     : Object(kKind, &ia),
       request_(std::move(request)),
       ep_(std::move(ep)),
+      // How the EP was held when the request came. accept() refuses if that has changed.
       held_(ep_ == nullptr ? Reservation::kNone : ep_->connection().reservation()),
       communicator_(communicator),
       private_data_(copy_of(request_->private_data())),
@@ -72,6 +73,7 @@ std::shared_ptr<ConnectionRequest> ConnectionRequest::make(InterfaceAdapter& ia,
   try {
     return std::shared_ptr<ConnectionRequest>(new ConnectionRequest(ia, std::move(request), ep, communicator));
   } catch (const std::bad_alloc&) {
+    // No CR is there whose end would give the EP back.
     if (ep != nullptr) ep->connection().give_back(ep->connection().reservation());
     return nullptr;
   }
@@ -89,14 +91,17 @@ bool ConnectionRequest::announce(Object& service_point, std::uint64_t conn_qual,
   ia.counters().add(ia_counter::kRequestReceived);
   const std::shared_ptr<ConnectionRequest> self = make(ia, std::move(request), ep, communicator);
   if (self == nullptr) return false;
+  // A CR is the provider's: it does not keep the consumer from closing the IA gracefully.
   Adoption adoption(ia, self, Maker::kProvider);
   if (!adoption.status().ok()) {
+    // It has no handle that could be closed.
     self->detach();
     return false;
   }
   const Handle cr = adoption.publish();
   if (evd.post({nullptr, RequestArrival{service_point.handle(), &ia.address(), conn_qual, cr, is_datagram}}))
     return true;
+  // No consumer will hear of the CR. Its end refuses the peer: detach().
   HandleTable::instance().close(HandleTable::instance().pin_any(cr));
   tell_backlog(conn_qual, evd);
   return false;
@@ -109,6 +114,7 @@ Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::s
   claim.keep();
   cr->is_accepted_.store(true);
   cr->ia().counters().add(ia_counter::kCrAccepted);
+  // dat_cr_accept(3DAT): the CR ends with its answer.
   HandleTable::instance().close(as_object(std::move(cr)));
   return kOk;
 }
@@ -116,6 +122,7 @@ Status ConnectionRequest::accept(Pin<ConnectionRequest> cr, Endpoint* ep, std::s
 Status ConnectionRequest::accept_with(Endpoint* ep, std::span<const std::byte> private_data) {
   SOFTDAT_DEBUG_CHECK(is_being_answered_.load(), "a request is answered under a claim");
   SOFTDAT_DEBUG_CHECK(!is_accepted_.load(), "a request is accepted once");
+  // An EP that came with the request (RSP, or PSP with DAT_PSP_PROVIDER_FLAG) is the only one that may accept it.
   Endpoint* const own = ep_.get();
   if (own != nullptr && ep != nullptr && ep != own) {
     return invalid_handle(StatusDetail::kInvalidHandleEp);
@@ -170,6 +177,7 @@ ConnectionRequestParameters ConnectionRequest::query() const {
 
 void ConnectionRequest::detach() {
   SOFTDAT_DEBUG_CHECK(request_ != nullptr, "a request keeps the peer's until it ends");
+  // A request without an answer refuses its peer here.
   request_.reset();
   if (!is_accepted_.load() && ep_ != nullptr) ep_->connection().give_back(held_);
 }

@@ -15,10 +15,12 @@
 namespace softdat::object {
 namespace {
 
+// How long a wait polls before it sleeps.
 constexpr auto kSpin = std::chrono::microseconds(20);
 
 }  // namespace
 
+// Counted until the wait ends, also by cancellation: meanwhile free() answers INVALID_STATE (dat_cno_free(3DAT)).
 class ConsumerNotification::Waiter {
  public:
   explicit Waiter(ConsumerNotification& cno) : cno_(cno) {
@@ -95,6 +97,7 @@ void ConsumerNotification::check_locked() const {
   SOFTDAT_DEBUG_CHECK(epoch_ > 0 || !is_closed_ || evds_ == 0, "a CNO in use is closed with all waiters unblocked");
 }
 
+// Runs before close() waits for pins, which the waiters hold.
 void ConsumerNotification::on_closing() {
   std::lock_guard lock(mutex_);
   is_closed_ = true;
@@ -105,7 +108,7 @@ void ConsumerNotification::on_closing() {
 void ConsumerNotification::unblock_all_locked() {
   base::require_lock(locks::kConsumerNotification);
   ++epoch_;
-  // Who looks at a descriptor does not block here, so the news must wait for him.
+  // A program that polls the descriptor does not block here, so the trigger is kept for it.
   is_triggered_ = descriptor_.is_open();
   descriptor_.raise();
   hint_ = nullptr;
@@ -122,6 +125,7 @@ void ConsumerNotification::call_agent_locked(Handle evd) {
 
 Status ConsumerNotification::modify_agent(WaitAgent agent) {
   if (agent.function != nullptr) {
+    // Reserved first, because trigger() must not fail.
     if (const Status status = ia().reserve_agent_call(); !status.ok()) return status;
   }
   std::lock_guard lock(mutex_);
@@ -168,6 +172,7 @@ void ConsumerNotification::remove_evd(Handle evd, bool is_freed) {
   std::lock_guard lock(mutex_);
   if (nasty_ != nullptr) nasty_->remove(evd);
   SOFTDAT_DEBUG_CHECK(evds_ > 0, "an EVD leaves a CNO that it joined");
+  // The handle of a freed EVD must not be told.
   if (hint_ == evd && is_freed) hint_ = nasty_ != nullptr ? nasty_->any() : nullptr;
   if (--evds_ == 0 && is_freed) unblock_all_locked();
   check_locked();
@@ -178,6 +183,7 @@ Status ConsumerNotification::wait(std::uint32_t timeout_us, Handle& evd) {
   const Waiter waiter(*this);
   base::WakeReason reason = base::WakeReason::kNotified;
   for (;;) {
+    // A CNO has no queue. A waiter moves the device, whose sinks trigger the CNO.
     ia().device().progress();
     if (take_trigger(waiter.epoch(), evd)) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
@@ -205,6 +211,7 @@ Status ConsumerNotification::nothing_came() const {
 // A trigger wakes everybody, and is taken by the first.
 bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
   std::lock_guard lock(mutex_);
+  // All EVDs or the IA have gone: DAT_SUCCESS with a null EVD (dat_cno_wait(3DAT)).
   if (epoch_ != epoch || is_closed_) {
     evd = nullptr;
     return true;
@@ -244,6 +251,7 @@ bool ConsumerNotification::is_worth_waking(std::uint64_t epoch) const {
 
 base::WakeReason ConsumerNotification::await_news(base::Time deadline, std::uint64_t epoch) {
   const base::Time end = std::min(deadline, base::Clock::now() + kSpin);
+  // Polls, and then sleeps. Sleeper announces the sleep, so a trigger after the last look wakes.
   do {
     ia().device().progress();
     if (is_worth_waking(epoch)) return base::WakeReason::kNotified;

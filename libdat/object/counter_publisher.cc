@@ -114,15 +114,18 @@ Publisher::Publisher() {
 
 void Publisher::keep(const base::EndpointSums& sums) {
   const std::lock_guard lock(mutex_);
+  // Endpoints that end add here what they have counted, so that the sums of the process never fall.
   freed_ = combine(freed_, sums, std::plus<>());
 }
 
 void Publisher::run() {
   for (;;) {
+    // First, so a notify() after the looks below ends the wait.
     const auto ticket = news_.prepare();
     const bool is_open = adapters_.load(std::memory_order_seq_cst) != 0;
     const bool is_shown = publish();
     const base::Time next = base::deadline_after(base::Clock::now(), kPublishPeriod);
+    // Without an IA, or without a file, the thread sleeps until an IA opens or closes.
     news_.wait(ticket, is_open && is_shown ? next : base::kNever);
   }
 }
@@ -130,6 +133,7 @@ void Publisher::run() {
 // False: there is no file, until another IA is opened.
 bool Publisher::publish() try {
   base::require_no_lock();  // objects take theirs while they tell their counters
+  // A program may have closed the descriptor, or given its number to another file.
   if (!file_.is_intact() && !file_.open()) {
     if (!is_failure_told_) warn(std::strerror(errno));
     is_failure_told_ = true;
@@ -196,6 +200,7 @@ bool are_counters_shown() {
   return is_on;
 }
 
+// Called when an endpoint ends. A publisher that does not exist has shown nothing of it.
 void keep_sums(const base::EndpointSums& sums) {
   if (Publisher* const known = g_publisher.load(std::memory_order_acquire)) known->keep(sums);
 }
@@ -209,6 +214,7 @@ ShownAdapter::ShownAdapter() try {
   warn("there is no memory");
 }
 
+// In a child made by fork() there is no publisher: the adapter was the parent's.
 ShownAdapter::~ShownAdapter() {
   Publisher* const known = g_publisher.load(std::memory_order_acquire);
   if (is_entered_ && known != nullptr) known->leave();

@@ -45,6 +45,7 @@ Status Endpoint::create(InterfaceAdapter& ia, const EndpointConfig& config, Hand
   return kOk;
 }
 
+// Has neither PZ nor EVDs: the consumer gives it some by dat_ep_modify(3DAT) before it accepts.
 std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const hca::ConnectionRequest& request) try {
   const EndpointAttributes attributes = matching_attributes(request, ia.device().attributes());
   EndpointConfig config;
@@ -59,6 +60,7 @@ std::shared_ptr<Endpoint> Endpoint::create_tentative(InterfaceAdapter& ia, const
   return nullptr;
 }
 
+// A service point or CR that holds the EP must end first (docs/STATES.md, event free).
 Status Endpoint::free(Pin<Endpoint> ep) {
   if (!ep->bindings_.allows(EndpointEvent::kFree)) return ep->words_.refuse_state();
   const bool was_open = HandleTable::instance().close(as_object(std::move(ep)));
@@ -68,6 +70,7 @@ Status Endpoint::free(Pin<Endpoint> ep) {
 // Whoever still holds this object (a CR, an RSP) finds a queue pair no more.
 void Endpoint::detach() {
   bindings_.end();
+  // While the queue pairs still have their counts.
   counters_.report_transfers();
   if (are_counters_shown()) keep_sums(counters_.sums());
   bindings_.destroy_queue_pairs();
@@ -90,6 +93,7 @@ ReceiveUse Endpoint::receive_use() const {
 }
 
 std::optional<Endpoint::Feeds> Endpoint::feeds() const {
+  // The sanitizer asks with the lock of its ledger held, so this must not wait.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return std::nullopt;
   const BindingConfig& config = bindings_.now().config();
@@ -130,6 +134,7 @@ void Endpoint::report_end(const hca::ConnectionEvent& event) {
 }
 
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
+  // State and counters first: a consumer that has the event must find them changed.
   connection_.note(event);
   if (const auto evd = settings_.connect_evd()) evd->post({nullptr, connection_.notice_of(event)});
   report_end(event);

@@ -49,6 +49,7 @@ Status refuse_field(const Status& status, const char* name, const std::string& v
   return because(status, [&] { return std::string(name) + " of the attributes is " + value + "; " + rule; });
 }
 
+// dat_ep_create(3DAT): the flags choose one notification model for each direction.
 Status check_flags(const EndpointAttributes& a, StatusDetail argument) {
   const Status status = invalid_parameter(argument);
   if ((a.recv_completion_flags & ~kRecvFlags) != 0 || has_several(a.recv_completion_flags)) {
@@ -72,6 +73,7 @@ std::string service_text(std::uint32_t service_type) {
   return service_type == ~std::uint32_t{0} ? "not DAT_SERVICE_TYPE_RC" : std::to_string(service_type);
 }
 
+// 0 leaves the choice to the provider.
 template <typename T>
 void fill_in(T& value, T choice) {
   if (value == 0) value = choice;
@@ -120,6 +122,7 @@ Status check_attributes(const EndpointAttributes& attributes, const hca::DeviceA
   return check_flags(attributes, argument);
 }
 
+// Not the numbers of RDMA reads, where 0 means none.
 EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca::DeviceAttributes& device) {
   const EndpointAttributes choice = default_attributes(device);
   fill_in(attributes.max_message_size, choice.max_message_size);
@@ -135,6 +138,7 @@ EndpointAttributes complete_attributes(EndpointAttributes attributes, const hca:
 }
 
 hca::QueuePairLimits limits_of(const EndpointAttributes& complete) {
+  // A queue pair has one limit for the segments of all requests.
   const std::int32_t request_iov =
       std::max({complete.max_request_iov, complete.max_rdma_read_iov, complete.max_rdma_write_iov});
   return {.send_wr = limit_of(complete.max_request_dtos),

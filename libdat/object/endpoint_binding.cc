@@ -19,6 +19,7 @@ EndpointBinding::EndpointBinding(std::shared_ptr<hca::Device> device, const Bind
       may_post_unsignalled_request_(request_mode_of(config.attributes) == NotifyMode::kUnsignalled),
       ep_(ep) {}
 
+// The queue pair refers to the PZ and to the EVDs' completion queues, so it ends first.
 EndpointBinding::~EndpointBinding() {
   queue_pair_.reset();
   leave();
@@ -35,6 +36,7 @@ Status EndpointBinding::create(const std::shared_ptr<hca::Device>& device, const
   return kOk;
 }
 
+// Counts this EP as a user of each part, so that none can be freed. A failure leaves those that were joined.
 Status EndpointBinding::join() {
   if (config_.pz != nullptr) {
     is_in_pz_ = &config_.pz->device() == device_.get() && config_.pz->add_user();
@@ -70,6 +72,7 @@ void EndpointBinding::leave() {
 // Both directions may be swallowed; together they hold all that can be outstanding. The receives of
 // a shared queue, of which there may be any number, come without a post of this EP.
 Status EndpointBinding::make_swallowed() {
+  // An EP with both EVDs swallows nothing.
   if (config_.recv_evd != nullptr && config_.request_evd != nullptr) return kOk;
   const hca::QueuePairLimits limits = limits_of(config_.attributes);
   const bool takes_shared = config_.srq != nullptr && config_.recv_evd == nullptr;
@@ -93,6 +96,7 @@ Status EndpointBinding::make_queue_pair(const EndpointSinks& sinks) {
                                     .send_cq = queue_of(config_.request_evd),
                                     .recv_cq = queue_of(config_.recv_evd),
                                     .limits = limits_of(config_.attributes),
+                                    // Comes back in each completion, as ep_handle of the event.
                                     .context = reinterpret_cast<std::uint64_t>(ep_),
                                     .sink = &sinks.connected,
                                     .srq = config_.srq == nullptr ? nullptr : &config_.srq->queue(),

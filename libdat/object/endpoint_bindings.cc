@@ -52,12 +52,14 @@ EndpointBinding& EndpointBindings::newest_locked() {
   return *all_.back();
 }
 
+// Sinks may still ask until destroy_queue_pairs() returns; they find no queue pair.
 void EndpointBindings::end() {
   static const EndpointBinding* const kNone = nullptr;
   now_.store(kNone, std::memory_order_release);
 }
 
 void EndpointBindings::destroy_queue_pairs() {
+  // All queue pairs first: an EVD that was left may be freed at once.
   for (const auto& binding : all_) binding->destroy_queue_pair();
   for (const auto& binding : all_) binding->leave();
 }

@@ -50,6 +50,7 @@ EndpointConnection::Peer peer_at(const hca::Address& address, std::uint64_t port
 Status EndpointConnection::connect(const ConnectRequest& request) {
   const Status status = check_connect(request, ep_.ia().device().attributes());
   if (!status.ok()) return status;
+  // Keeps dat_ep_modify() from replacing the queue pair meanwhile.
   std::lock_guard lock(modify_mutex_);
   return try_connect(request);
 }
@@ -58,12 +59,14 @@ Status EndpointConnection::try_connect(const ConnectRequest& request) {
   if (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kConnect)) return words_.refuse_state();
   hca::QueuePair* queue_pair = bindings_.queue_pair();
   if (queue_pair == nullptr) return invalid_state(StatusDetail::kInvalidStateEpPz);
+  // Before the call, because its event may come before it returns.
   is_active_.store(true);
   const hca::Outcome outcome = queue_pair->connect({.remote = request.remote.with_port(0),
                                                     .service_id = request.conn_qual,
                                                     .private_data = request.private_data,
                                                     .timeout = duration_of(request.timeout_us)});
   if (!outcome) {
+    // Another thread has changed the state since the look above.
     if (outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
     const Status status = creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg5);
     if (outcome.reason() != hca::Error::kBadAddress) return status;
@@ -76,6 +79,7 @@ Status EndpointConnection::try_connect(const ConnectRequest& request) {
   counters_.note_change();
   counters_.add(ep_counter::kConnect);
   ep_.ia().counters().add(ia_counter::kRequestSent);
+  // For dat_ep_dup_connect(), which goes where this call went.
   std::lock_guard lock(mutex_);
   origin_ = Origin{request.remote, request.conn_qual, request.flags, request.communicator};
   return kOk;
@@ -100,6 +104,7 @@ Status EndpointConnection::connect_like(const EndpointConnection& model, Connect
       });
     }
     request.remote = model.origin_->remote;
+    // A request that was handed off (dat_cr_handoff) goes at once where it was accepted.
     request.conn_qual = model.redirect_.value_or(model.origin_->conn_qual);
     request.flags = model.origin_->flags;
     request.communicator = model.origin_->communicator;
@@ -114,6 +119,7 @@ void EndpointConnection::note_peer(const Peer& peer) {
 
 Status EndpointConnection::disconnect(bool is_graceful) {
   const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
+  // Without a lock: a queue pair that dat_ep_modify() replaces lives until the EP ends.
   hca::QueuePair* const queue_pair = bindings_.queue_pair_for(event);
   if (queue_pair == nullptr) return words_.refuse_state();
   const hca::Outcome outcome = queue_pair->disconnect(is_graceful);
@@ -135,6 +141,7 @@ Status EndpointConnection::reset() {
   if (!outcome && outcome.reason() == hca::Error::kInvalidState) return words_.refuse_state();
   if (!outcome) return creation_failure(outcome.reason(), StatusDetail::kResourceTep, StatusDetail::kInvalidArg1);
   counters_.note_change();
+  // Declared before the lock, so the data is freed without it.
   std::vector<hca::Bytes> private_data;
   std::lock_guard lock(mutex_);
   private_data_.swap(private_data);
@@ -160,6 +167,8 @@ void EndpointConnection::give_back(Reservation held) {
     note_peer({});
     release_reservation();
   }
+  // The provider has made the EP for the request, so both end together. An abrupt close may have ended the EP already:
+  // then its handle may be another object's.
   if (held != Reservation::kTentative) return;
   HandleTable& table = HandleTable::instance();
   if (auto pin = table.pin_any(ep_.handle()); pin.get() == &ep_) table.close(std::move(pin));
@@ -175,6 +184,7 @@ bool EndpointConnection::on_request_arrived(const hca::ConnectionRequest& reques
 Status EndpointConnection::accept(hca::ConnectionRequest& request, Reservation held,
                                   std::span<const std::byte> private_data, const Communicator& communicator) {
   std::lock_guard lock(modify_mutex_);
+  // The reservation says whether the EP still waits for this request.
   if (bindings_.reservation() != held || (!bindings_.may_exchange() && !bindings_.allows(EndpointEvent::kAccept)))
     return words_.refuse_state();
   hca::QueuePair* queue_pair = bindings_.queue_pair();
@@ -183,6 +193,7 @@ Status EndpointConnection::accept(hca::ConnectionRequest& request, Reservation h
     return invalid_handle(StatusDetail::kInvalidHandleEp);
   }
   const hca::Address remote = request.remote_address();
+  // Before the answer goes out, because the event may come at once.
   is_active_.store(false);
   const hca::Outcome outcome = request.accept(*queue_pair, private_data);
   if (outcome) {
@@ -241,6 +252,7 @@ void EndpointConnection::begin_tentative(const hca::ConnectionRequest& request) 
   note_peer(peer_at(request.remote_address(), request.remote_address().port));
 }
 
+// The device's sink thread calls this before it posts the event.
 void EndpointConnection::note(const hca::ConnectionEvent& event) {
   counters_.note_change();
   count_ending(connection_result(event.type));

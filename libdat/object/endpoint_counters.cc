@@ -45,6 +45,7 @@ constexpr Shown kShown[ep_counter::kCount - ep_counter::kFirstTransfer] = {
 
 std::uint64_t count_of(const hca::QueuePair* queue_pair, const Shown& shown) {
   const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
+  // A queue pair that counts nothing, or none, shows zeros.
   if (counting == nullptr) return 0;
   const hca::TransferCount count = counting->transfer_counts()[static_cast<std::size_t>(shown.transfer)];
   return shown.bytes ? count.bytes : count.number;
@@ -110,6 +111,7 @@ std::uint64_t id_of(Handle handle) {
 std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
   if (which < ep_counter::kFirstTransfer) return counters_.since_reset(which, counters_.total(which), reset);
   std::uint64_t total = 0;
+  // dat_ep_modify() may have replaced the queue pair, so all count.
   {
     const std::lock_guard lock(mutex_);
     bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
@@ -134,6 +136,7 @@ base::EndpointSums EndpointCounters::sums() const {
   return result;
 }
 
+// The publisher's thread alone calls this: shown_requests_ has no lock.
 base::EpRecord EndpointCounters::record(const EndpointParameters& now) {
   base::EpRecord record{};
   record.id = id_of(ep_.handle());

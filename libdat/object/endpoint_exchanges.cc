@@ -33,6 +33,7 @@ DatagramNotice EndpointExchanges::make_notice(const hca::DatagramEvent& event) {
   if (event.peer != nullptr) {
     notice.qp_number = event.peer->qp_number();
     notice.peer = socket_address(event.peer->address());
+    // The consumer owns the handle, and frees it with DAT_IB_UD_AH_FREE_OP.
     notice.address_handle = AddressHandle::create(ep_.ia(), event.peer);
     // Without a handle there is nobody to send to.
     if (notice.address_handle == nullptr) notice.result = ConnectionResult::kUnreachable;
@@ -71,6 +72,7 @@ void EndpointExchanges::begin(const hca::DatagramEvent& event, EventDispatcher& 
   const DatagramNotice notice = make_notice(event);
   tell_failure(event);
   if (notice.address_handle != nullptr) ep_.ia().counters().add(ia_counter::kAddressResolved);
+  // A full EVD loses the event, and with it the only mention of the handle.
   if (evd.post({nullptr, notice}) || notice.address_handle == nullptr) return;
   // Nobody will ever hear of the handle.
   if (auto unheard = pin_handle<AddressHandle>(notice.address_handle)) {

@@ -54,6 +54,7 @@ Status EndpointPosts::post_rdma_write_immediate(std::span<const Segment> local, 
 
 Status EndpointPosts::post_atomic(hca::SendRequest& request, const Segment& local, const RemoteBuffer& remote,
                                   std::uint32_t flags, StatusDetail local_argument) const {
+  // A longer local segment is cut to the 8 bytes that the operation returns.
   if (local.length < kAtomicSize || remote.length < kAtomicSize) {
     return because(length_error(), [&] {
       return "an atomic takes 8 bytes on both sides; the local segment holds " + std::to_string(local.length) +

@@ -67,6 +67,7 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
     return words_.refuse_flags(flags, known, flags_argument, "request_completion_flags");
   const hca::QueuePair* queue_pair = binding.queue_pair();
   if (queue_pair == nullptr) return words_.refuse_state();
+  // On a DISCONNECTED endpoint a post succeeds, and is flushed (docs/STATES.md, event post request).
   const hca::QueuePairState now = queue_pair->state();
   const bool is_possible = now == hca::QueuePairState::kConnected || now == hca::QueuePairState::kError;
   return is_possible ? kOk : words_.refuse_state();
@@ -81,6 +82,7 @@ inline std::uint32_t send_flags(std::uint32_t flags, const EndpointBinding& bind
   if (!check.ok()) [[unlikely]]
     return check;
   request.flags = send_flags(flags, binding);
+  // Completions that nobody wants must not fill their queue.
   binding.swallow();
   SOFTDAT_PROBE(post, binding.ep(), request.wr_id, request.opcode, request.local.data(), request.local.size());
   const hca::Outcome outcome = binding.queue_pair()->post_send(request);
@@ -115,6 +117,7 @@ Status EndpointPosts::post_rdma_write(std::span<const Segment> local, std::uint6
   return post_inline(bindings_.now(), request, flags, kRdmaFlags, StatusDetail::kInvalidArg6);
 }
 
+// The local segments may be longer than the remote range; the device wants equal lengths.
 Status EndpointPosts::post_rdma_read(std::span<const Segment> local, std::uint64_t cookie, const RemoteBuffer& remote,
                                      std::uint32_t flags) const {
   const std::uint64_t room = hca::total_length(local);
@@ -169,6 +172,7 @@ Status EndpointPosts::post_bind(const MemoryWindow& rmr, const WindowBind& bind,
   const auto key = now.queue_pair()->post_bind(request);
   if (key) {
     rmr_context = key.value();
+    // The key is valid for peers once the bind has completed.
     return kOk;
   }
   if (key.reason() == hca::Error::kInvalidState) return words_.refuse_state();

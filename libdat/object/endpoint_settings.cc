@@ -84,6 +84,7 @@ Status EndpointSettings::set_up(const EndpointConfig& config) {
   return kOk;
 }
 
+// The SRQ and the EVD can be freed from here on.
 void EndpointSettings::end() {
   srq_.reset();
   std::shared_ptr<EventDispatcher> connect_evd;
@@ -165,6 +166,7 @@ Status EndpointSettings::check_modify(const EndpointChange& change, const Endpoi
   });
 }
 
+// Changes everything or nothing: each failure puts the connect EVD back.
 Status EndpointSettings::change_locked(const EndpointChange& change, const EndpointAttributes& wanted) {
   base::require_lock(locks::kModify);
   BindingConfig config = bindings_.now().config();
@@ -178,6 +180,7 @@ Status EndpointSettings::change_locked(const EndpointChange& change, const Endpo
   }
   bindings_.make_room_locked();  // while nothing has changed
   EventDispatcher* const old_connect_evd = connect_evd_.get();
+  // Keeps the old EVD alive until it is certain that it is not wanted back.
   const std::shared_ptr<EventDispatcher> kept = connect_evd_;
   if (change.connect_evd.has_value()) {
     const Status status = set_connect_evd(*change.connect_evd);
@@ -213,6 +216,7 @@ bool EndpointSettings::needs_new_binding_locked(const BindingConfig& config) con
     return true;
   }
   if (config.attributes.service_type != now.attributes.service_type) return true;
+  // All other attributes change without a new queue pair.
   return !fits(limits_of(config.attributes), limits_of(now.attributes));
 }
 
@@ -228,6 +232,7 @@ Status EndpointSettings::rebind_locked(BindingConfig config) {
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
   std::unique_ptr<EndpointBinding> made;
   if (const Status status = succeed_binding(heritage, config, made); !status.ok()) return status;
+  // The old queue pair lives until the EP ends, because posts may still use it. Its PZ and EVDs can be freed.
   old.leave();
   std::lock_guard lock(mutex_);
   bindings_.add_locked(std::move(made));
@@ -254,6 +259,7 @@ Status EndpointSettings::succeed_binding(hca::QueuePair* heritage, const Binding
   return insufficient_resources(StatusDetail::kResourceMemory);
 }
 
+// Joins the new EVD before it leaves the old one.
 Status EndpointSettings::set_connect_evd(EventDispatcher* evd) {
   if (evd != nullptr) {
     const bool is_good = evd->streams().takes(kConnectionStream) && &evd->ia().device() == device_.get();

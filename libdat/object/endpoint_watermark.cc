@@ -36,6 +36,7 @@ void EndpointSettings::apply_watermarks(const EndpointBinding& binding) {
   binding.queue_pair()->set_recv_limits(limit_of(soft), limit_of(hard_watermark_));
 }
 
+// Disarmed until the next dat_ep_set_watermark(3DAT).
 void EndpointSettings::tell_soft_watermark() {
   is_soft_watermark_armed_.store(false);
   ep_.ia().report({ep_.handle(), kSoftWatermarkReason, AsyncErrorType::kEpBroken});

@@ -183,6 +183,7 @@ std::string EndpointWords::tell(const Failure& failure) {
   line += std::string(" See ") + (has_operation ? page_of(failure.operation) : page_of(failure.rule)) + '.';
   base::say(line);
   keep(std::move(line));
+  // These words go to the peer.
   return base::process_text() + ", says: " + rule_text(failure);
 }
 

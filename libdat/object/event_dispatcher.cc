@@ -82,6 +82,7 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
                                      std::shared_ptr<EventDispatcher>& evd) {
   const hca::DeviceAttributes& attributes = ia.device().attributes();
   const std::uint32_t most = std::max(attributes.max_cqe, kMostAsyncLength);
+  // Not max_evd_qlen: a program cannot ask for that before the adapter is open.
   if (min_qlen < 1 || static_cast<std::uint32_t>(min_qlen) > most) {
     return beyond_limit(invalid_parameter(StatusDetail::kInvalidArg2), attributes,
                         {"async_evd_min_qlen", min_qlen, most, nullptr, 1});
@@ -91,6 +92,7 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
   if (!adoption.status().ok()) return adoption.status();
   const std::int32_t qlen = std::max(min_qlen, kLeastAsyncLength);
   if (const Status status = self->queue_.set_up(kAsyncStream, qlen, *self); !status.ok()) return status;
+  // The IA counts as a feeder, so dat_evd_free(3DAT) answers INVALID_STATE.
   if (!self->streams_.add()) return invalid_handle(StatusDetail::kInvalidHandleIa);
   adoption.publish();
   evd = self;
@@ -98,6 +100,7 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
 }
 
 Status EventDispatcher::free(Pin<EventDispatcher> evd) {
+  // dat_evd_free(3DAT): INVALID_STATE while an endpoint, a service point or an IA feeds the EVD.
   if (!evd->streams_.try_close()) {
     return because(invalid_state(StatusDetail::kInvalidStateEvdInUse), [&] { return in_use_text(*evd); });
   }
@@ -105,6 +108,7 @@ Status EventDispatcher::free(Pin<EventDispatcher> evd) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEvdRequest);
 }
 
+// Wakes the waiter, which holds a pin that close() waits for.
 void EventDispatcher::on_closing() {
   streams_.close();
   waiting_.close();
@@ -113,10 +117,12 @@ void EventDispatcher::on_closing() {
 void EventDispatcher::detach() {
   SOFTDAT_DEBUG_CHECK(!waiting_.has_waiter(), "a thread that waits holds a pin, so none waits once detach() is called");
   cno_trigger_.end();
+  // CRs that nobody has dequeued end, and their peers are refused.
   queue_.discard();
 }
 
 Status EventDispatcher::dequeue(Event& event) {
+  // The caller has a pin, so it takes the lock of exclusive calls here.
   const std::lock_guard lock(static_cast<Cell*>(handle())->call_lock());
   hca::Completion completion;
   switch (dequeue_completion(completion)) {
@@ -132,6 +138,7 @@ Status EventDispatcher::dequeue(Event& event) {
   return dequeue_other(event);
 }
 
+// REQUIRES: the lock of exclusive calls. Fast path: an EVD that has completions alone, and no waiter.
 EventDispatcher::Dequeued EventDispatcher::dequeue_completion(hca::Completion& out) {
   hca::CompletionQueue* const cq = queue_.completion_queue();
   const bool is_plain =
@@ -140,6 +147,7 @@ EventDispatcher::Dequeued EventDispatcher::dequeue_completion(hca::Completion& o
     return Dequeued::kOther;
   using enum hca::Device::Found;
   const hca::Device::Found found = queue_.device().poll(*cq, out);
+  // An event may have come into the ring since the look above.
   if (found == kNothing) {
     if (!queue_.holds_only_completions()) [[unlikely]]
       return Dequeued::kOther;
@@ -152,6 +160,7 @@ EventDispatcher::Dequeued EventDispatcher::dequeue_completion(hca::Completion& o
 }
 
 Status EventDispatcher::dequeue_other(Event& event) {
+  // dat_evd_dequeue(3DAT): INVALID_STATE while a thread waits.
   if (waiting_.has_waiter(std::memory_order_relaxed)) return invalid_state(StatusDetail::kInvalidStateEvdWaiter);
   if (queue_.take(event)) {
     counters_.add_alone(evd_counter::kDequeueFound);
@@ -173,6 +182,7 @@ base::EvdRecord EventDispatcher::counters_now() {
   for (std::size_t i = 0; i < record.calls.size(); ++i) record.calls[i] = counters_.counter(i, false);
   record.lost = queue_.lost();
   record.streams = streams_.kinds();
+  // Numbers of one moment each: the depth may exceed what the counts say.
   record.capacity = base::narrow<std::uint32_t>(queue_.length());
   record.depth = base::narrow<std::uint32_t>(queue_.size());
   record.high_water = static_cast<std::uint32_t>(queue_.high_water());
@@ -184,6 +194,7 @@ bool EventDispatcher::post(Event event) {
                       streams_.kinds(), stream_of(event));
   const auto number = queue_.put(event);
   if (!number) {
+    // A request without room is refused, and that is no overflow.
     if (!std::holds_alternative<RequestArrival>(event.body)) on_overflow();
     return false;
   }
@@ -214,6 +225,7 @@ void EventDispatcher::on_completion() {
 
 void EventDispatcher::on_overflow() {
   constexpr std::int32_t kOverflowReason = 0;  // DAT_EVD_OVERFLOW_ERROR
+  // Told once, until dat_evd_resize() makes room.
   if (!queue_.note_overflow()) return;
   tell_overflow(handle(), queue_);
   ia().report({handle(), kOverflowReason, AsyncErrorType::kEvdOverflow});

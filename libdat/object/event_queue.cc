@@ -46,6 +46,7 @@ Status check_queue_length(std::int32_t length, const hca::DeviceAttributes& attr
 EventQueue::EventQueue(const Object& evd, std::shared_ptr<hca::Device> device)
     : evd_(evd), device_(std::move(device)) {}
 
+// Completions stay in the device's queue; all other events go into the ring. An EVD may have both.
 Status EventQueue::set_up(std::uint32_t streams, std::int32_t length, hca::CompletionSink& sink) {
   SOFTDAT_DEBUG_CHECK(length >= 1, "an EVD is made with room for an event", static_cast<std::uint64_t>(length));
   SOFTDAT_DEBUG_CHECK(cq_ == nullptr && this->length() == 0, "an EVD is set up once");
@@ -76,6 +77,7 @@ void EventQueue::discard() {
   HandleTable& table = HandleTable::instance();
   Event event;
   while (ring_.pop(event)) {
+    // The CR ends with its arrival; its peer is refused.
     const auto* arrival = std::get_if<RequestArrival>(&event.body);
     if (arrival == nullptr) continue;
     if (auto request = table.pin<ConnectionRequest>(arrival->request)) {
@@ -96,6 +98,7 @@ std::size_t EventQueue::high_water() const {
 
 std::optional<std::uint64_t> EventQueue::put(Event event) {
   event.evd = evd_.handle();
+  // The completions that wait now are older than the event.
   return ring_.push(event, cq_ == nullptr ? 0 : cq_->size());
 }
 
@@ -143,6 +146,7 @@ Status EventQueue::resize_locked(std::int32_t length) {
   if (has_ring_ && !ring_.resize(room)) return refuse_resize(hca::Error::kInvalidState, *this, length);
   const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(room);
   if (!outcome) {
+    // A ring that has grown stays long, because events may have filled it. One that was shortened gets its length back.
     const auto old_room = static_cast<std::size_t>(this->length());
     if (has_ring_) static_cast<void>(ring_.resize(std::max(room, old_room)));
     return refuse_resize(outcome.reason(), *this, length);
@@ -152,6 +156,7 @@ Status EventQueue::resize_locked(std::int32_t length) {
   return kOk;
 }
 
+// Under the lock of resize(), so the queue stays as long as the thread's threshold.
 bool EventQueue::begin_awaiting(std::int32_t count) {
   const std::lock_guard lock(resize_mutex_);
   SOFTDAT_DEBUG_CHECK(awaited_ == 0, "events are awaited by one thread at a time");

@@ -31,9 +31,11 @@ std::optional<std::uint64_t> EventRing::push(const Event& event, std::size_t com
   entries_[(head_ + size) % entries_.size()] = {event, completions_ahead};
   size_.store(size + 1, std::memory_order_seq_cst);
   if (size >= high_water_.load(std::memory_order_relaxed)) high_water_.store(size + 1, std::memory_order_relaxed);
+  // The event's number: how many were added before it.
   return popped_.load(std::memory_order_relaxed) + size;
 }
 
+// Each call that answers true counts one completion as taken.
 bool EventRing::must_yield_to_completion() {
   std::lock_guard lock(mutex_);
   if (size_.load(std::memory_order_relaxed) == 0) return true;

@@ -61,6 +61,7 @@ EventWait::EventWait(EventQueue& queue, const FeedingStreams& streams, CnoTrigge
       counters_(counters),
       is_nasty_(queue.device().attributes().nasty != 0) {}
 
+// A thread that waits is woken, and answers INVALID_STATE (dat_evd_set_unwaitable(3DAT)).
 Status EventWait::set_unwaitable() {
   is_unwaitable_.store(true);
   queue_.event_count().notify();
@@ -72,6 +73,7 @@ Status EventWait::clear_unwaitable() {
   return kOk;
 }
 
+// The EVD or its IA is being freed: a thread that waits answers DAT_ABORT.
 void EventWait::close() {
   SOFTDAT_DEBUG_CHECK(!is_closed_.load(), "an EVD is closed once");
   is_closed_.store(true);
@@ -104,6 +106,7 @@ void EventWait::trigger_cno_unless_empty() {
 Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& event, std::int32_t& nmore) {
   if (const Status status = check_wait(threshold); !status.ok()) return status;
   counters_.add(evd_counter::kWait);
+  // Without blocking, while an event is there: this claims nothing, so threads may do so at the same time.
   if (threshold == 1 && (queue_.take(event) || (timeout_us == 0 && queue_.device().progress() && queue_.take(event)))) {
     nmore = count_left(threshold);
     return kOk;
@@ -153,7 +156,9 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
   if (!claim.has_room()) return invalid_parameter(StatusDetail::kInvalidArg3);
   base::WakeReason reason = base::WakeReason::kNotified;
   for (;;) {
+    // Cleared before the queue is looked at, so no later completion is missed.
     was_notified_.store(false);
+    // With such streams only some completions notify; the device must be asked for those.
     if (streams_.mode() != NotifyMode::kThreshold) streams_.arm();
     // A waiter that was woken takes what woke it, so that acks may ride on the program's answer.
     if (queue_.size() < threshold) queue_.device().progress();
@@ -176,6 +181,7 @@ bool EventWait::is_worth_waking(std::int32_t threshold) const {
   return was_notified_.load();
 }
 
+// Polls for a while, and then sleeps. A Sleeper counts as a waiter before the last look, so no wake-up is lost.
 base::WakeReason EventWait::await_news(base::Time deadline, std::int32_t threshold) {
   if (spin(deadline, threshold)) return base::WakeReason::kNotified;
   for (;;) {
@@ -189,6 +195,7 @@ base::WakeReason EventWait::await_news(base::Time deadline, std::int32_t thresho
   }
 }
 
+// The time doubles when something came, and halves when nothing did.
 bool EventWait::spin(base::Time deadline, std::int32_t threshold) {
   const std::uint32_t patience = spin_ns_.load(std::memory_order_relaxed);
   const base::Time now = base::Clock::now();

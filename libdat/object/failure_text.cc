@@ -34,6 +34,7 @@ constexpr std::array kRights{
     Right{kRemoteRead, "remote read (DAT_MEM_PRIV_REMOTE_READ_FLAG)"},
     Right{kRemoteWrite, "remote write (DAT_MEM_PRIV_REMOTE_WRITE_FLAG)"},
     Right{kRemoteAtomic, "remote atomic (DAT_IB_MEM_PRIV_REMOTE_ATOMIC)"},
+    // A window for remote reads may be bound to memory that is open to local reads.
     Right{kBindRemoteRead, "local read (DAT_MEM_PRIV_LOCAL_READ_FLAG)"},
 };
 
@@ -81,6 +82,7 @@ std::string gone_text(const Failure& failure, const char* how) {
   return print("%s 0x%x %s", key_name(failure), failure.key, how) + was + now + "; " + asked_text(failure);
 }
 
+// Guesses at the mistake: a key in the wrong byte order, or one that differs a little from an issued key.
 std::string never_text(const Failure& failure) {
   std::string text = print("%s 0x%x was never issued", key_name(failure), failure.key);
   if (failure.region.key != 0 && failure.region.key == __builtin_bswap32(failure.key)) {
@@ -103,6 +105,7 @@ std::string spoilt_address_text(std::uint64_t address, const RegionFacts& region
   return "";
 }
 
+// A range that touches the region is too long; one that does not has a wrong address.
 std::string excess_text(const Failure& failure) {
   const RegionFacts& region = failure.region;
   const std::uint64_t end = failure.address + failure.length;
@@ -127,6 +130,7 @@ std::string domain_text(const Failure& failure) {
 }
 
 std::string right_text(const Failure& failure) {
+  // Without the region's facts, all rights that the operation needs are named.
   const AccessMask missing = failure.region.key == 0 ? failure.needed : failure.needed & ~failure.region.access;
   std::string text = print("%s 0x%x lacks the right of ", key_name(failure), failure.key) + rights_text(missing, false);
   if (failure.region.key != 0) text += "; it is that of " + region_text(failure.region);

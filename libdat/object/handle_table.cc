@@ -30,6 +30,7 @@ constinit base::EventCount g_unpinned;
 constinit HandleTable HandleTable::table_;
 
 bool Cell::try_pin_any() {
+  // A stale handle is refused without a write to the cell.
   if ((word_.load(std::memory_order_relaxed) & kLive) == 0) return false;
   if ((word_.fetch_add(1, std::memory_order_acquire) & kLive) != 0) return true;
   unpin();
@@ -56,6 +57,7 @@ void Cell::wait_for_last_pin() {
   }
 }
 
+// One of several closers wins. No pin is granted from here on.
 bool Cell::begin_closing() {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
   while ((word & kLive) != 0) {
@@ -113,17 +115,20 @@ bool HandleTable::close(Pin<Object> pin) {
   SOFTDAT_DEBUG_CHECK(cell.object_.get() == pin.get(), "a pin is of the cell that its object names");
   if (!cell.begin_closing()) return false;
   const std::shared_ptr<Object> object = cell.object_;
+  // Wakes threads that block in a call: they hold pins.
   object->on_closing();
   cell.wait_for_last_pin();
   if (has_exclusive_calls(object->kind())) {  // waits for the one that is under way
     const std::lock_guard no_call(cell.lock_);
   }
+  // No call uses the object any more. Sinks may, until detach() returns.
   object->detach();
   object->ia().forget(*object);
   object->ia().counters().add_freed(object->kind());
   cell.last_kind_.store(static_cast<std::uint8_t>(object->kind()), std::memory_order_relaxed);
   cell.freer_.store(base::calling_place(), std::memory_order_relaxed);
   pin.reset();
+  // The handle may be given out again, after its rest.
   give_back(cell);
   return true;
 }
@@ -234,8 +239,10 @@ bool HandleTable::commit_chunk_locked() {
   if (committed + kChunkBytes > reserved_) return false;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the range's own bytes.
   auto* chunk = reinterpret_cast<std::byte*>(range_.begin.load(std::memory_order_relaxed)) + committed;
+  // Only now does the chunk take memory.
   if (::mprotect(chunk, kChunkBytes, PROT_READ | PROT_WRITE) != 0) return false;
   for (std::size_t at = 0; at < kChunkBytes; at += sizeof(Cell)) new (chunk + at) Cell;
+  // A reader that sees the new size sees the cells.
   range_.size.store(committed + kChunkBytes, std::memory_order_release);
   return true;
 }

@@ -48,6 +48,7 @@ std::string streams_text(const EventDispatcher& evd) {
 
 std::string live_text(const void* handle, const HandleHistory& history, const InterfaceAdapter* ia) {
   std::string text = "that of " + with_article(history.kind);
+  // The object may have ended since. Then the text lacks what only the object knows.
   const auto object = HandleTable::instance().pin_any(handle);
   if (object && object->kind() == Kind::kEvd) text += streams_text(static_cast<const EventDispatcher&>(*object));
   text += base::by_text("made", history.maker);
@@ -67,6 +68,7 @@ std::string freed_text(const HandleHistory& history) {
 }
 
 std::string unknown_text(const void* handle) {
+  // Handles of IAs are small integers of the registry (libdat2); all others are addresses.
   constexpr std::uintptr_t kLargestInteger = 65535;
   if (reinterpret_cast<std::uintptr_t>(handle) > kLargestInteger) {
     return pointer_text(handle) + ", which was never a handle of this process";
@@ -98,6 +100,7 @@ std::string handle_text(const void* handle, const InterfaceAdapter* ia) {
 std::string objects_text(const InterfaceAdapter& ia, const void* handle) {
   constexpr int kMost = 4;
   return list_live(kMost, [&](const Object& object, const void* maker, std::string&) {
+    // Objects without a maker are the provider's own.
     return &object.ia() == &ia && object.handle() != handle && maker != nullptr;
   });
 }

@@ -8,6 +8,7 @@
 
 namespace softdat::object {
 
+// `resource` and `argument` are the subtypes of the calling function in docs/ERRORS.md.
 Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail argument) {
   using enum hca::Error;
   switch (error) {
@@ -28,6 +29,7 @@ Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail ar
       });
     case kBadAddress:
       return invalid_address(StatusDetail::kInvalidAddressUnreachable);
+    // Errors of keys and ranges come from posts and binds, whose tables stand below.
     case kPermission:
     case kBadKey:
     case kOutOfRange:
@@ -38,6 +40,7 @@ Status creation_failure(hca::Error error, StatusDetail resource, StatusDetail ar
   return internal_error();
 }
 
+// dat_ia_open(3DAT) answers PROVIDER_NOT_FOUND for an adapter that is not there.
 Status opening_failure(hca::Error error) {
   using enum hca::Error;
   if (error == kNoDevice || error == kUnsupported) {
@@ -59,6 +62,7 @@ Status post_failure(hca::Error error, bool is_write) {
       return privileges;
     case kWrongDomain:
       return protection;
+    // DAT has no code for a range that leaves its region: the list of segments is the wrong argument.
     case kOutOfRange:
       return invalid_parameter(StatusDetail::kInvalidArg3);
     case kNoMemory:

@@ -54,7 +54,9 @@ Status InterfaceAdapter::open(const AdapterOpening& opening, Handle& ia, Handle&
   SOFTDAT_DEBUG_CHECK(opening.async_is_elsewhere == (self->async_evd() == nullptr),
                       "an IA has an asynchronous EVD unless it is elsewhere");
   try {
+    // From here on the device may tell this IA of an error.
     self->device_->watch(*self);
+    // No Adoption undoes this: an IA is adopted by nobody.
   } catch (const std::bad_alloc&) {
     table.abandon(*self);
     self->detach();
@@ -74,6 +76,7 @@ Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
   if (opening.async_is_elsewhere) return kOk;
   EventDispatcher* given = opening.async_evd;
   if (given == nullptr) return EventDispatcher::create_async(*this, opening.async_qlen, async_evd_);
+  // dat_ia_open(3DAT): the asynchronous EVD of one IA may serve another IA of the same adapter.
   if (!given->streams().takes(kAsyncStream) || &given->ia().device() != device_.get() || !given->streams().add()) {
     return invalid_handle(StatusDetail::kInvalidHandleEvdAsync);
   }
@@ -82,6 +85,7 @@ Status InterfaceAdapter::set_up_async_evd(const AdapterOpening& opening) {
   return kOk;
 }
 
+// A graceful close is refused while an object of the consumer's lives. From an abrupt one on none can be made.
 Status InterfaceAdapter::close(Pin<InterfaceAdapter> ia, bool is_graceful) {
   if (!is_graceful) {
     ia->consumer_objects_.close();
@@ -102,9 +106,11 @@ void InterfaceAdapter::on_device_failed() {
 
 void InterfaceAdapter::detach() {
   SOFTDAT_DEBUG_CHECK(is_async_evd_shared_ <= (async_evd_ != nullptr), "an EVD that is shared is there");
+  // Waits for a call of on_device_failed().
   device_->forget(*this);
   for (const Kind kind : kClosingOrder) close_all(kind);
   std::shared_ptr<EventDispatcher> async_evd;
+  // Destroyed after the lock is gone: its end waits for an agent that runs, which may call this IA.
   std::unique_ptr<UpcallThread> upcalls;
   {
     std::lock_guard lock(mutex_);
@@ -126,16 +132,19 @@ void InterfaceAdapter::close_all(Kind kind) {
       handle = objects.begin()->first->handle();
     }
     Pin<Object> pin = HandleTable::instance().pin_any(handle);
+    // Another thread is closing this object, and will have the IA forget it.
     if (!pin || !HandleTable::instance().close(std::move(pin))) std::this_thread::yield();
   }
 }
 
 Status InterfaceAdapter::adopt(const std::shared_ptr<Object>& object, Maker maker) {
+  // Fails once the IA is being closed: the consumer makes no further objects.
   if (maker == Maker::kConsumer && !consumer_objects_.try_acquire()) {
     return invalid_handle(StatusDetail::kInvalidHandleIa);
   }
   SOFTDAT_DEBUG_CHECK(object->ia_ == this, "an object is adopted by the IA that it was made for");
   SOFTDAT_DEBUG_CHECK(object->ia_owner_ == nullptr, "an object is adopted once");
+  // The IA's memory stays until its last object is gone.
   object->ia_owner_ = std::static_pointer_cast<InterfaceAdapter>(shared_from_this());
   const bool has_handle = HandleTable::instance().add(object, provider_table_);
   if (has_handle && remember(*object, maker)) return kOk;
@@ -208,11 +217,13 @@ void InterfaceAdapter::report(const AsyncError& error) {
   counters_.add(ia_counter::kAsyncError);
   if (error.type == AsyncErrorType::kEpBroken) counters_.add(ia_counter::kAsyncQpError);
   if (error.type == AsyncErrorType::kEvdOverflow) counters_.add(ia_counter::kAsyncCqError);
+  // Kept alive by this pointer, and posted to without the lock.
   std::shared_ptr<EventDispatcher> evd;
   {
     std::lock_guard lock(mutex_);
     evd = async_evd_;
   }
+  // The overflow of the asynchronous EVD cannot be told by that EVD.
   if (evd != nullptr && evd->handle() != error.object && evd->post({nullptr, error})) return;
   std::uint64_t lost = 0;
   {
@@ -257,6 +268,7 @@ void InterfaceAdapter::release_agent_call() {
   if (upcalls_ != nullptr) upcalls_->release();
 }
 
+// Called under the CNO's lock. The agent itself runs later, in the upcall thread.
 void InterfaceAdapter::call_agent(WaitAgent agent, Handle evd) {
   std::lock_guard lock(mutex_);
   if (upcalls_ != nullptr) upcalls_->post(agent, evd);

@@ -29,6 +29,7 @@ Status beyond_limit(Status status, const hca::DeviceAttributes& device, const Co
   });
 }
 
+// A limit is told with its number. Other errors have the words of creation_failure().
 Status failed_creation(hca::Error error, StatusDetail resource, StatusDetail argument,
                        const hca::DeviceAttributes& device, const Creation& creation) {
   if (error == hca::Error::kUnsupported) return not_offered(device, creation.objects);

@@ -147,6 +147,7 @@ class RangeFollower {
   bool is_done_ = false;
 };
 
+// A read ends at a line's end only by chance: the rest of a line is kept for the next read.
 void follow_lines(int fd, RangeFollower& follower) {
   // Not on the stack, which may be a small one.
   constexpr std::size_t kRoom = 8192;

@@ -40,6 +40,7 @@ Status check_range(const Registration& asked, const hca::DeviceAttributes& devic
              std::to_string(device.max_mr_size) + " at most (max_lmr_block_size of dat_ia_query)";
     });
   }
+  // The last byte would lie behind the end of the address space.
   if (asked.address + (asked.length - 1) < asked.address) {
     return invalid_parameter(StatusDetail::kInvalidArg4);
   }
@@ -102,6 +103,7 @@ Status MemoryRegion::claim_memory(const Registration& registration) {
              (is_written ? ", or cannot be written, as the privileges ask" : ", or cannot be read");
     });
   }
+  // dat_lmr_create(3DAT): registrations with one cookie must be of the same shared memory.
   if (registration.type != MemoryType::kSharedVirtual) return kOk;
   if (nature.is_shared) claim_ = SharedMemoryClaim::make(registration.cookie, nature.identity);
   return claim_ != nullptr ? kOk : invalid_state(StatusDetail::kNoSubtype);
@@ -118,6 +120,7 @@ Status MemoryRegion::register_memory(const Registration& registration) {
   }
   SOFTDAT_DEBUG_CHECK((claim_ != nullptr) == (registration.type == MemoryType::kSharedVirtual),
                       "shared memory is claimed before it is registered, and no other");
+  // The PZ may have been freed meanwhile. Then the device's region goes with this scope.
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   region_ = std::move(*region);
   const bool is_remote = (registration.privileges & kRemotePrivileges) != 0;
@@ -137,6 +140,7 @@ Status MemoryRegion::register_memory(const Registration& registration) {
   return kOk;
 }
 
+// INVALID_STATE while a window is bound. After revoke() posts refuse the key; detach() waits for the rest.
 Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
   if (!lmr->region_->revoke()) {
     return because(invalid_state(StatusDetail::kInvalidStateLmrInUse), [&] { return in_use_text(*lmr); });
@@ -147,6 +151,7 @@ Status MemoryRegion::free(Pin<MemoryRegion> lmr) {
 
 void MemoryRegion::detach() {
   SOFTDAT_DEBUG_CHECK(region_ != nullptr, "an LMR that was published has the device's region until it ends");
+  // It refers to the PZ's domain, so it ends first.
   region_.reset();
   claim_.reset();
   pz_->remove_user();

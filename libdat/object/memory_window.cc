@@ -19,6 +19,7 @@ Status MemoryWindow::create(ProtectionZone& pz, WindowScope scope, Handle& rmr) 
   if (!adoption.status().ok()) return adoption.status();
   auto window = pz.device().create_window(
       pz.domain(), scope == WindowScope::kZone ? hca::WindowScope::kDomain : hca::WindowScope::kQueuePair,
+      // Comes back as the context of bind completions, and becomes rmr_handle of the event.
       reinterpret_cast<std::uint64_t>(self->handle()));
   if (!window) {
     const hca::DeviceAttributes& device = pz.device().attributes();

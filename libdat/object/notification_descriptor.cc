@@ -26,6 +26,7 @@ Status NotificationDescriptor::open() {
   SOFTDAT_DEBUG_CHECK(!is_open(), "a descriptor is opened once");
   base::UniqueFd own(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!own) return insufficient_resources(StatusDetail::kResourceMemory);
+  // From 3 on: a program that has closed its standard output must not get this as standard output.
   shown_ = ::fcntl(own.get(), F_DUPFD_CLOEXEC, 3);
   if (shown_ < 0 && base::is_short_of_descriptors(errno)) base::note_descriptor_shortage(errno);
   if (shown_ < 0) return insufficient_resources(StatusDetail::kResourceMemory);

@@ -50,6 +50,7 @@ Status ReservedServicePoint::start_listening() {
     evd_->streams().remove();
     status = creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
   }
+  // The EP is UNCONNECTED again, as if the call had not been made.
   if (ep_ != nullptr) ep_->connection().release_reservation();
   return status;
 }
@@ -63,6 +64,7 @@ void ReservedServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();
   evd_->streams().remove();
+  // After a request the CR holds the EP, and gives it back.
   if (ep_ != nullptr && !is_spent_.load()) ep_->connection().release_reservation();
 }
 
@@ -72,6 +74,7 @@ ReservedServicePointParameters ReservedServicePoint::query() const {
 
 // Letting go of the request refuses the peer.
 void ReservedServicePoint::on_request(std::unique_ptr<hca::ConnectionRequest> request) {
+  // An RSP takes one request (dat_rsp_create(3DAT)). The exchange lets one through.
   if (hca::asks_for_datagrams(*request) || is_spent_.exchange(true)) return;
   std::shared_ptr<Endpoint> ep = ep_ == nullptr ? Endpoint::create_tentative(ia(), *request) : ep_;
   const bool is_ready = ep != nullptr && (ep_ == nullptr || ep_->connection().on_request_arrived(*request));

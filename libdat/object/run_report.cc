@@ -67,6 +67,7 @@ void report(Report make) {
   }
 }
 
+// Runs at the end of the process. Endpoints add their transfers before the sum is told.
 void report_left_open() {
   std::map<std::pair<Kind, const void*>, unsigned> left;
   HandleTable::instance().for_each_live([&](Object& object, const void* maker) {
@@ -102,6 +103,7 @@ void report_listening(const InterfaceAdapter& ia, std::uint64_t conn_qual) {
   report([&] { tell("listen", base::runner_word(ia.name()) + '\t' + std::to_string(conn_qual)); });
 }
 
+// Under `softdat run` every object needs its maker, for the report of what was left open.
 void note_maker(const Object& object) {
   const void* const place = base::has_runner() ? find_consumer_frame() : base::calling_place();
   if (place != nullptr) HandleTable::instance().note_maker(object, place);

@@ -38,6 +38,7 @@ Status ServicePoint::create(InterfaceAdapter& ia, std::uint64_t conn_qual, Event
   auto listener = ia.device().listen(conn_qual, kNoBacklog, *self);
   if (!listener) {
     evd.streams().remove();
+    // The Adoption takes the handle back; the EVD has let go above.
     return creation_failure(listener.reason(), StatusDetail::kResourceDevice, StatusDetail::kInvalidArg2);
   }
   self->listener_ = std::move(*listener);
@@ -57,6 +58,7 @@ Status ServicePoint::create_any(InterfaceAdapter& ia, std::uint64_t& conn_qual, 
     return status;
   };
   const Status status = try_free_qualifiers(attempt, StatusType::kConnQualInUse);
+  // All candidates were taken.
   return status.type == StatusType::kConnQualInUse ? conn_qual_unavailable() : status;
 }
 
@@ -65,6 +67,7 @@ Status ServicePoint::free(Pin<ServicePoint> psp) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandlePsp);
 }
 
+// The listener's destructor waits for on_request(), so no request comes afterwards.
 void ServicePoint::detach() {
   SOFTDAT_DEBUG_CHECK(listener_ != nullptr, "a service point listens until it is freed");
   listener_.reset();

@@ -84,6 +84,7 @@ Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
     return failed_creation(queue.reason(), StatusDetail::kResourceSrq, StatusDetail::kInvalidArg3, device,
                            {"shared receive queues", device.max_srq, "max_srqs"});
   }
+  // The PZ may have been freed meanwhile. Then the device's queue goes with this scope.
   if (!pz_->add_user()) return invalid_handle(StatusDetail::kInvalidHandlePz);
   queue_ = std::move(*queue);
   return kOk;
@@ -107,10 +108,12 @@ void SharedReceiveQueue::check_watermark_locked() const {
 void SharedReceiveQueue::detach() {
   SOFTDAT_DEBUG_CHECK(users_.is_closed(), "no endpoint can begin to use a queue that ends");
   SOFTDAT_DEBUG_CHECK(queue_ != nullptr, "a queue that was published has the device's until it ends");
+  // It refers to the PZ's domain, so it ends first.
   queue_.reset();
   pz_->remove_user();
 }
 
+// The deleter ends the use, so an EP just drops its pointer.
 std::shared_ptr<SharedReceiveQueue> SharedReceiveQueue::use() {
   if (!users_.try_acquire()) return nullptr;
   const auto self = std::static_pointer_cast<SharedReceiveQueue>(shared_from_this());
@@ -145,6 +148,7 @@ Status SharedReceiveQueue::resize(std::int32_t max_recv_dtos) {
              std::to_string(low_watermark_) + "; lower that first (dat_srq_set_lw)";
     });
   }
+  // The device's queue has the count of receives, so it decides whether they fit.
   const hca::Outcome outcome = queue_->resize(base::narrow<std::uint32_t>(max_recv_dtos));
   check_watermark_locked();
   if (outcome) return kOk;

@@ -27,6 +27,7 @@ void SwallowedCompletions::on_completion() {
 
 void SwallowedCompletions::swallow() const {
   std::array<hca::Completion, 16> ignored;
+  // A poll that fills the array may have left some.
   while (queue_->poll(ignored) == ignored.size()) {
   }
 }

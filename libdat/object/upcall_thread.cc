@@ -42,6 +42,7 @@ UpcallThread::~UpcallThread() {
   }
 }
 
+// The IA's lock is held here, in release() and in post(): the queue takes one pusher at a time.
 void UpcallThread::reserve() {
   SOFTDAT_DEBUG_CHECK(queue_->promised.load(std::memory_order_relaxed) <= room_, "each reserved call has room",
                       queue_->promised.load(std::memory_order_relaxed), room_);
@@ -74,11 +75,13 @@ void UpcallThread::run(Queue& queue) {
     }
     queue.news.cancel();
     Queue::Call call;
+    // Empty only once the IA ends: calls that were posted are made before.
     if (!queue.calls.pop(call)) return;
     [[maybe_unused]] const std::size_t posted = queue.posted.fetch_sub(1, std::memory_order_relaxed);
     SOFTDAT_DEBUG_CHECK(posted > 0, "a call is taken after it was posted");
     [[maybe_unused]] const std::size_t promised = queue.promised.fetch_sub(1, std::memory_order_release);
     SOFTDAT_DEBUG_CHECK(promised > 0, "a call that is taken was reserved");
+    // Marks that the consumer's code runs: an agent may call every function of the API.
     const base::ConsumersTurn turn;
     base::require_no_lock();
     call.agent.function(call.agent.instance_data, call.evd);

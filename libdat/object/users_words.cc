@@ -19,6 +19,7 @@
 namespace softdat::object {
 namespace {
 
+// Objects may come and go meanwhile: a list is for people, and nothing is decided by it.
 // Lists the users: use_of(object, use) tells whether the object is one, and may say in `use` how.
 template <typename UseOf>
 std::string list_users(UseOf use_of) {

@@ -81,6 +81,7 @@ ConfFile parse_conf_text(std::string_view text, const std::string& name, const C
 }
 
 ConfRead read_conf_file(const std::string& path, ConfFile& file, const ConfComplaint& complain) {
+  // The path may name a FIFO or a terminal: it must neither block the program nor become its terminal.
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd && (errno == ENOENT || errno == ENOTDIR)) return ConfRead::kAbsent;
   std::string text;
@@ -101,6 +102,7 @@ ConfFile find_conf_file(const ConfSearch& search, const ConfComplaint& complain)
     }
     return file;
   }
+  // The first file that can be read counts. One that is there and cannot be read is told, and passed over.
   for (const std::string& path : search.paths) {
     if (read_conf_file(path, file, complain) == ConfRead::kRead) break;
   }

@@ -43,6 +43,7 @@ OrMistake<Token> read_quoted(std::string_view line, std::size_t& at) {
       ++at;
       return token;
     }
+    // A backslash takes the next character as it is.
     if (line[at] == '\\' && at + 1 < line.size()) ++at;
     token.text += line[at];
   }
@@ -65,6 +66,7 @@ OrMistake<Tokens> split(std::string_view line) {
   std::size_t at = 0;
   for (;;) {
     while (at < line.size() && is_blank(line[at])) ++at;
+    // A comment may follow a field, but "#" within a field belongs to that.
     if (at == line.size() || line[at] == '#') return tokens;
     const std::size_t start = at;
     OrMistake<Token> token = read_token(line, at);
@@ -134,6 +136,7 @@ std::optional<ConfMistake> read_library(const Token& token, ConfEntry& entry) {
 std::optional<ConfMistake> read_provider_version(const Token& token, ConfEntry& entry) {
   const std::string_view text = token.text;
   const ConfMistake mistake{token.column, "the provider version must read id.major.minor, such as softdat.1.0"};
+  // From the right, because the id may have dots.
   const std::size_t second = text.rfind('.');
   if (second == std::string_view::npos || second == 0) return mistake;
   const std::size_t first = text.rfind('.', second - 1);

@@ -40,6 +40,7 @@ std::optional<std::size_t> IaTable::find_object_locked(const void* object) const
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (!rows_[row].is_open || rows_[row].ia.object != object) continue;
     // A provider may give a new IA the address of the one that is just being closed.
+    // A row that is closing is only the second choice.
     if (!rows_[row].is_closing) return row;
     closing = row;
   }
@@ -57,6 +58,7 @@ std::optional<std::size_t> IaTable::find_row_locked(const void* handle) const {
 
 std::optional<std::size_t> IaTable::take_row_locked() {
   check_locked();
+  // The row that has been free for the longest time, once enough of them rest.
   if (free_ > kResting || (free_ > 0 && rows_.size() == kMostRows)) {
     --free_;
     return std::exchange(oldest_free_, rows_[oldest_free_].next_free);
@@ -99,6 +101,7 @@ std::optional<IaTable::Closing> IaTable::begin_close(const void* handle) {
   const std::lock_guard lock(mutex_);
   const std::optional<std::size_t> row = find_row_locked(handle);
   if (!row || rows_[*row].is_closing) return std::nullopt;
+  // Calls find the IA until end_close(): the provider decides what they answer.
   rows_[*row].is_closing = true;
   return Closing{*row, rows_[*row].ia.object, rows_[*row].ia.table};
 }

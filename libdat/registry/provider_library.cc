@@ -74,6 +74,7 @@ ProviderLibrary::ProviderLibrary(void* library)
 
 ProviderLibrary::~ProviderLibrary() {
   base::require_no_lock();  // the library's destructors may call the registry
+  // SoftDAT's own library stays loaded: its handles stay readable, and threads of it may still run.
   if (handle_range_ == nullptr) ::dlclose(library_);
 }
 
@@ -82,6 +83,7 @@ bool ProviderLibrary::call_init(const ProviderInfo& info, const std::string& ins
   return true;
 } catch (const std::bad_alloc&) {
   throw;
+  // pthread_exit() and cancellation unwind by this exception; swallowing it ends the process.
 } catch (const abi::__forced_unwind&) {
   throw;
 } catch (...) {

@@ -30,11 +30,13 @@ void ProviderTables::acquire(const void* table, const base::HandleRange* range) 
     ++known->users;
     return;
   }
+  // Readers walk the list without a lock, so no node is freed: an unused one serves again.
   Node* node = find_node_locked(nullptr);
   const bool is_new = node == nullptr;
   if (is_new) node = new Node;
   SOFTDAT_DEBUG_CHECK(node->users == 0, "an unused node has no users", node->users);
   node->users = 1;
+  // The range first: a reader that sees the table must see its range.
   node->range.store(range, std::memory_order_release);
   node->table.store(table, std::memory_order_release);
   if (range == nullptr) foreign_count_.fetch_add(1, std::memory_order_release);
@@ -56,6 +58,7 @@ void ProviderTables::release(const void* table) {
   if (is_foreign) foreign_count_.fetch_sub(1, std::memory_order_release);
 }
 
+// Runs without a lock, on the data path of foreign providers.
 const void* ProviderTables::find_table(const void* word) const {
   const Node* node = head_.load(std::memory_order_acquire);
   while (node != nullptr && node->table.load(std::memory_order_acquire) != word) node = node->next;

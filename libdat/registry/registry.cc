@@ -24,6 +24,7 @@ ProviderInfo info_of(const ProviderKey& key) {
 
 }  // namespace
 
+// dat.conf is read at the first call that needs it.
 StaticRegistry& Registry::static_locked() {
   base::require_lock(locks::kRegistry);
   if (!static_) static_.emplace(make_static_());
@@ -42,6 +43,7 @@ Registry::Declared* Registry::find_usable_locked(const ProviderKey& wanted) {
   Declared* best = nullptr;
   for (const auto& declared : declared_) {
     if (!can_serve(declared->key, wanted) || !is_ready_locked(*declared)) continue;
+    // A higher minor version may serve a lower one; the nearest is taken.
     if (best == nullptr || declared->key.minor < best->key.minor) best = declared.get();
   }
   return best;
@@ -170,6 +172,7 @@ bool Registry::load(Slot& slot, Lock& lock) {
       is_loaded = try_alternative(slot, index, lock);
     }
   } catch (const std::bad_alloc&) {
+    // try_alternative() may throw without the lock.
     if (!lock.owns_lock()) lock.lock();
     forget_owned_locked(slot);
     settle_locked(slot, false);
@@ -212,6 +215,7 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
     }
     forget_owned_locked(slot);
   }
+  // The destructors of a library that was refused may call the registry.
   lock.unlock();
   library.reset();
   lock.lock();
@@ -230,6 +234,7 @@ void Registry::close(Lease lease) {
   if (Declared* declared = find_exact_locked(lease.key)) --declared->users;
   base::check(lease.slot == nullptr || lease.slot->users > 0, "a slot counts each lease until it ends");
   if (lease.slot == nullptr || --lease.slot->users != 0) return;
+  // The slot has the last reference now, and unload() lets go of it without the lock.
   lease.library.reset();
   unload(*lease.slot, lock);
 }

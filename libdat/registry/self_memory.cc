@@ -44,6 +44,7 @@ bool read_self(const void* address, void* destination, std::size_t size) {
   const iovec remote{const_cast<void*>(address), size};
   const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);
   bool is_read = got == static_cast<ssize_t>(size);
+  // The call may be forbidden (seccomp, a hidden /proc). Then probe.
   if (got < 0 && errno != EFAULT) is_read = read_self_by_probing(address, destination, size);
   errno = saved;
   return is_read;
@@ -54,6 +55,7 @@ std::optional<std::string> read_text(const char* text, std::size_t longest) {
   auto at = reinterpret_cast<std::uintptr_t>(text);
   while (result.size() <= longest) {
     std::array<char, 256> block;
+    // The text may end right before a page that is not mapped.
     const std::size_t to_page_end = kPageSize - at % kPageSize;
     const std::size_t size = std::min(block.size(), to_page_end);
     if (!read_self(reinterpret_cast<const void*>(at), block.data(), size)) return std::nullopt;

@@ -48,6 +48,8 @@ StaticRegistry::StaticRegistry(const Options& options, const ConfFile& file) : o
 
 bool StaticRegistry::is_served(const ConfEntry& entry) const {
   if (entry.is_kernel || !entry.is_default) return false;
+  // SOFTDAT_ANY_IA=1 takes all names of a system-wide dat.conf away from other providers; a file that DAT_OVERRIDE
+  // names is obeyed.
   return options_.is_file_chosen || !options_.is_any_name_ours || is_simulator(entry.library_path);
 }
 
@@ -57,6 +59,7 @@ void StaticRegistry::add(const ConfEntry& entry) {
   const auto same = [&](const Slot& slot) { return slot.key == key; };
   const auto known = std::find_if(slots_.begin(), slots_.end(), same);
   if (known != slots_.end()) {
+    // Lines with one key are alternatives, and are tried in the order of the file.
     known->alternatives.push_back(alternative);
     return;
   }
@@ -69,6 +72,7 @@ void StaticRegistry::make_listing(const ConfFile& file) {
   if (!options_.is_file_chosen && !has_name("sim0")) {
     listing_.push_back({"sim0", options_.api_major, options_.api_minor, false});
   }
+  // Entries of this library's API come first.
   for (const bool is_own_turn : {true, false}) {
     for (const ConfEntry& entry : file.entries) {
       const bool is_own = entry.major == options_.api_major;
@@ -81,6 +85,7 @@ bool StaticRegistry::has_name(const std::string& ia_name) const {
   return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.key.ia_name == ia_name; });
 }
 
+// These names need no dat.conf.
 bool StaticRegistry::is_built_in(const ProviderKey& wanted) const {
   if (wanted.major != options_.api_major || wanted.minor > options_.api_minor) return false;
   return options_.is_any_name_ours || is_simulator_name(wanted.ia_name) || is_verbs_name(wanted.ia_name);

@@ -43,6 +43,7 @@ std::optional<std::uint64_t> checksum_of_word(const std::byte* from, std::size_t
 
 }  // namespace
 
+// Works on copies: base::copy_in() answers false for memory that is gone, where a load would raise SIGSEGV.
 std::optional<std::uint64_t> checksum(std::uint64_t address, std::uint64_t length, std::uint64_t before) {
   std::array<std::byte, 4096> copy;
   const auto* from = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)

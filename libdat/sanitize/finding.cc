@@ -37,6 +37,7 @@ class Book {
     return *book;
   }
 
+  // Cheap: a finding that was told already is counted without its texts being made.
   bool count_again(const Key& key) {
     const std::lock_guard lock(mutex_);
     const auto found = told_.find(key);
@@ -51,6 +52,7 @@ class Book {
       ++found->second->times;
       return;
     }
+    // Beyond the limit findings are neither told nor counted.
     if (told_.size() >= kMostTold) return;
     std::vector<std::string> places;
     for (const Step& step : finding.steps) places.push_back(text_of(step.site));
@@ -66,6 +68,7 @@ class Book {
     tell(finding, places, told.number);
   }
 
+  // At the end of the process; findings that were suppressed do not count.
   void tell_counts() {
     const std::lock_guard lock(mutex_);
     if (findings_ == 0) return;

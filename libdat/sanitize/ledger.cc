@@ -31,6 +31,7 @@ Ledger& Ledger::instance() {
   return *ledger;
 }
 
+// The locks are held over fork(), so that the child gets a state that no thread is changing.
 void Ledger::prepare_for_fork() {
   instance().state_.mutex.lock();
   if (mode() == Mode::kFull) PageGuard::instance().prepare_for_fork();

@@ -108,6 +108,7 @@ void LedgerBuffers::check_freed_locked(const RegionRecord& region, const Site& s
   }
 }
 
+// Judges the buffers on the calling thread's own stack alone: has_returned() knows no other.
 void LedgerBuffers::check_stacks_locked(const Site& site) {
   base::require_lock(locks::kLedger);
   state_.stacks_checked = state_.number;
@@ -129,6 +130,7 @@ void LedgerBuffers::check_completed(const Operation& operation, const DtoComplet
                 " for an rmr_context, which is the lmr_context of the peer.",
             {{"posted", operation.posted}, {"completed", site}}});
   }
+  // After a failure the bytes are not judged.
   if (completion.status != DtoStatus::kSuccess) return;
   if (has_returned(operation.owner)) {
     return report_memory(Rule::kStackBuffer, operation, "was on the stack of a function that returned", site);

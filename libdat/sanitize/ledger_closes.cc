@@ -56,10 +56,12 @@ void LedgerCloses::before_close(Handle ia, const Site& site) {
 
 void LedgerCloses::before_abrupt_close(Handle ia, const Site& site) {
   {
+    // The steps below take the lock themselves.
     const std::lock_guard lock(state_.mutex);
     report_leaks_locked(ia, kAbruptly, site);
   }
   for (const Handle ep : queues_.of(ia)) endpoints_.before_free(ep, site);
+  // Before the EVDs end: their completions tell which requests have succeeded.
   for (const Handle evd : evds_of(ia)) completions_.take_left(evd);
 }
 
@@ -104,6 +106,7 @@ void LedgerCloses::report_leaks_locked(Handle ia, const char* how, const Site& s
   std::uint32_t kinds = 0;
   for (const auto& [handle, object] : state_.objects) {
     const bool is_child = object.ia == ia && handle != ia && object.ended.call == nullptr;
+    // The asynchronous EVD that dat_ia_open() made ends with the adapter.
     if (!is_child || call_name(object.made) == "dat_ia_open") continue;
     auto& [first, times] = left[{object.kind, object.made.place}];
     first = &object;

@@ -32,6 +32,7 @@ bool is_receive(DtoOperation operation) {
 
 OperationList LedgerCompletions::take_locked(const DtoCompletion& completion, const Site& site) {
   base::require_lock(locks::kLedger);
+  // One list is lent from call to call, so that a completion takes no memory.
   OperationList done;
   done.swap(state_.done_list);
   SOFTDAT_DEBUG_CHECK(done.empty(), "operations that are done are out of the list", done.size());
@@ -43,6 +44,7 @@ OperationList LedgerCompletions::take_locked(const DtoCompletion& completion, co
   return done;
 }
 
+// Without the ledger's lock: checksums of large buffers take long.
 void LedgerCompletions::finish(OperationList& done, const DtoCompletion& completion, const Site& site) {
   for (const auto& operation : done) LedgerBuffers::check_completed(*operation, completion, site);
   const std::lock_guard lock(state_.mutex);
@@ -57,6 +59,7 @@ void LedgerCompletions::take_completed_locked(const DtoCompletion& completion, c
   QueueRecord* const ep = queues_.find_locked(completion.ep);
   QueueRecord* queue = ep;
   if (ep == nullptr) {
+    // The EP was freed: its requests stand among the leftovers, and a receive of an SRQ is found by its cookie.
     take_leftover_locked(completion);
     queue = is_message ? queues_.find_shared_locked(completion.cookie) : nullptr;
   } else if (is_message) {
@@ -65,6 +68,7 @@ void LedgerCompletions::take_completed_locked(const DtoCompletion& completion, c
   }
   if (queue == nullptr) return;
   auto& operations = is_message ? queue->receives : queue->requests;
+  // A suppressed request completes when it fails.
   const bool may_be_suppressed = completion.status != DtoStatus::kSuccess;
   const auto is_it = [&](const auto& operation) {
     return operation->cookie == completion.cookie && (may_be_suppressed || is_message || !operation->is_suppressed);
@@ -79,6 +83,7 @@ void LedgerCompletions::take_completed_locked(const DtoCompletion& completion, c
     const auto each = operations.begin() + left;
     Operation& operation = **each;
     is_last = &operation == last;
+    // Suppressed requests before it are over as well: requests of a queue complete in order.
     if (!is_last && (is_message || !operation.is_suppressed)) {
       ++left;
       continue;

@@ -17,6 +17,7 @@ using object::ConnectionResult;
 
 }  // namespace
 
+// The EP may have other EVDs now; it is asked at its next call.
 void LedgerEndpoints::on_reconfigured(Handle ep) {
   const std::lock_guard lock(state_.mutex);
   if (const auto queue = state_.queues.find(ep); queue != state_.queues.end()) queue->second->is_known = false;
@@ -35,8 +36,10 @@ void LedgerEndpoints::on_status_seen(Handle ep, const Site& site) {
   const auto pinned = object::pin_handle<object::Endpoint>(ep);
   if (found == state_.queues.end() || !pinned) return;
   QueueRecord& queue = *found->second;
+  // The program has seen the end: a post from now on is a mistake.
   if (queue.was_connected && pinned->state() == object::EndpointState::kDisconnected) queue.disconnected = site;
   if (!pinned->status().is_request_idle) return;
+  // No request is outstanding, so suppressed ones, which bring no completion, are done.
   for (const auto& operation : queue.requests) {
     operation->is_completed = operation->is_suppressed;
     operation->after.reset();  // the program may know that the data is there
@@ -102,6 +105,7 @@ void LedgerEndpoints::before_free(Handle ep, const Site& site) {
   mark_completed_locked(queue, false);
   for (const auto& operation : queue.requests) {
     const auto evd = state_.evds.find(operation->evd);
+    // After a break the program need not dequeue what was flushed.
     const bool is_given_up = queue.is_broken && !operation->is_completed;
     if (operation->is_suppressed || is_given_up || evd == state_.evds.end()) continue;
     evd->second.leftovers.push_back(

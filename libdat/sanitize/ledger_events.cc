@@ -39,6 +39,7 @@ void LedgerEvents::on_event(const object::Event& event, const Site& site) {
 
 OperationList LedgerEvents::take_locked(const object::Event& event, const Site& site) {
   base::require_lock(locks::kLedger);
+  // Every event orders the peers' earlier writes, so the guards on their data end.
   guards_.end_unordered_locked(0, UINT64_MAX);
   const auto evd = state_.evds.find(event.evd);
   if (evd != state_.evds.end()) {
@@ -56,6 +57,7 @@ OperationList LedgerEvents::take_locked(const object::Event& event, const Site& 
   } else if (std::holds_alternative<object::RmrBindCompletion>(event.body)) {
     if (evd != state_.evds.end() && evd->second.binds > 0) --evd->second.binds;
   } else if (const auto* const arrival = std::get_if<object::RequestArrival>(&event.body)) {
+    // No call makes a CR, so its arrival enters it.
     const auto service = state_.objects.find(arrival->service_point);
     const Handle ia = service == state_.objects.end() ? nullptr : service->second.ia;
     state_.objects[arrival->request] = {.kind = Kind::kCr, .ia = ia, .made = site, .ended = {}};
@@ -85,6 +87,7 @@ void LedgerEvents::check_receives_locked(Handle evd, EvdRecord& record, const Si
   if (!has_waited_long && now < *record.look_due) return;
   record.look_due = now + kTimeBetweenLooks;
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
+  // An EVD with other streams may be waited on for those.
   if (!dispatcher || (dispatcher->streams().kinds() & ~(object::kDtoStream | object::kRmrBindStream)) != 0) return;
   bool is_fed = false;
   for (const auto& [handle, queue] : state_.queues) {

@@ -23,6 +23,7 @@ void LedgerGuards::guard_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   if (mode() != Mode::kFull || !stores(operation.kind) || operation.is_suppressed || operation.is_guarded) return;
   const auto queue = state_.queues.find(operation.queue);
+  // After a disconnect nothing is stored any more.
   if (queue == state_.queues.end() || queue->second->disconnected.call != nullptr) return;
   const Range main = main_range(operation);
   const auto breach = std::make_shared<const Finding>(
@@ -57,6 +58,7 @@ void LedgerGuards::unguard_all_locked(QueueRecord& queue) {
 
 void LedgerGuards::guard_unordered_locked(const Range& range) {
   base::require_lock(locks::kLedger);
+  // Each guard costs system calls, so a flood of writes is left unguarded.
   if (state_.unordered.size() >= kMostUnordered) return;
   const auto holds = [&](const auto& each) {
     const RegionRecord& region = each.second;

@@ -25,6 +25,7 @@ LedgerPosts::Posting::Posting(LedgerPosts& posts, const Post& post) : posts_(pos
     if (queue == nullptr) return;
     queue_ = queue->shared_from_this();
   }
+  // Held until the post has returned, so that operations stand in the order in which the adapter got them.
   order_ = std::unique_lock(queue_->order);
   SOFTDAT_DEBUG_CHECK(queue_->handle == post.queue, "a record is found by the handle of its object");
   if (queue_->is_gone) return;
@@ -37,6 +38,7 @@ LedgerPosts::Posting::Posting(LedgerPosts& posts, const Post& post) : posts_(pos
   }
   const auto before = sum_of_buffer(*operation_);
   const std::lock_guard lock(posts_.state_.mutex);
+  // The data has come while the sum was made.
   if (operation_->is_stored) return;
   operation_->before = before;
   posts_.guards_.guard_locked(*operation_);
@@ -60,6 +62,7 @@ Operation* LedgerPosts::add(const Post& post, QueueRecord& queue) {
     check_room_locked(operation);
     if (operation.owner.frame != 0) state_.stacked.push_back(&operation);
     check_clash_locked(operation);
+    // Takes out what was entered: the post is made without being noted.
   } catch (const std::bad_alloc&) {
     queues_.forget_locked(operation);
     operations.pop_back();
@@ -71,6 +74,7 @@ Operation* LedgerPosts::add(const Post& post, QueueRecord& queue) {
 
 std::unique_ptr<Operation> LedgerPosts::make_operation_locked(const Post& post, const QueueRecord& queue) {
   base::require_lock(locks::kLedger);
+  // Operations are used again, so that a post seldom takes memory.
   auto operation = state_.spares.empty() ? std::make_unique<Operation>() : std::move(state_.spares.back());
   if (!state_.spares.empty()) state_.spares.pop_back();
   operation->kind = post.kind;
@@ -204,6 +208,7 @@ void LedgerPosts::check_room_locked(const Operation& operation) {
 void LedgerPosts::check_clash_locked(Operation& operation) {
   base::require_lock(locks::kLedger);
   RangeIndex::Clash clash = state_.index.find_clash(operation);
+  // Operations whose data is known to be there leave the index only when they clash.
   while (clash.operation != nullptr && queues_.is_brought_locked(*clash.operation)) {
     state_.index.remove(*clash.operation);
     clash = state_.index.find_clash(operation);

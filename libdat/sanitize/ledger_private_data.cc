@@ -26,6 +26,7 @@ const void* LedgerPrivateData::watch(Handle owner, const void* data, std::size_t
   if (mode() != Mode::kFull || data == nullptr || length == 0 || length > kGuardedPage) return data;
   const std::lock_guard lock(state_.mutex);
   if (state_.private_pages >= kMostPrivatePages) return data;
+  // A page of its own, which can be guarded when the data ends.
   void* const page = ::mmap(nullptr, kGuardedPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return data;
   ++state_.private_pages;

@@ -78,6 +78,7 @@ void LedgerQueues::drop(Handle handle) {
     if (found == state_.queues.end()) return;
     queue = found->second;
   }
+  // First `order`: a post that is under way ends before its operation is dropped.
   const std::lock_guard order(queue->order);
   const std::lock_guard lock(state_.mutex);
   forget_all_locked(*queue);
@@ -110,6 +111,7 @@ bool LedgerQueues::is_settled_locked(const Operation& operation) {
   if (operation.is_completed) return true;
   if (!operation.is_suppressed) return false;
   const auto queue = state_.queues.find(operation.queue);
+  // A message that came since may have told the program that the request is done.
   if (queue != state_.queues.end() && queue->second->received > operation.received) return true;
   const auto ep = object::pin_handle<object::Endpoint>(operation.queue);
   return !ep || ep->status().is_request_idle;
@@ -127,6 +129,7 @@ bool LedgerQueues::is_over_locked(const QueueRecord& queue) const {
   const auto object = state_.objects.find(queue.handle);
   const bool is_shared = object != state_.objects.end() && object->second.kind == Kind::kSrq;
   if (!is_shared) return queue.disconnected.call != nullptr;
+  // A shared queue is over when no endpoint that takes from it is connected.
   return std::none_of(state_.queues.begin(), state_.queues.end(), [&](const auto& each) {
     const QueueRecord& user = *each.second;
     return user.srq == queue.handle && user.was_connected && user.disconnected.call == nullptr;

@@ -48,6 +48,7 @@ void LedgerRegions::on_registered(const object::MemoryRegionParameters& paramete
   const std::lock_guard lock(state_.mutex);
   state_.objects[lmr] = {.kind = Kind::kLmr, .ia = parameters.ia, .made = site, .ended = {}};
   state_.lkeys[lmr] = parameters.lmr_context;
+  // The key was given out again.
   state_.ended_regions.erase(parameters.lmr_context);
   RegionRecord& region = state_.regions[parameters.lmr_context];
   region = {.lmr = lmr,
@@ -61,6 +62,7 @@ void LedgerRegions::on_registered(const object::MemoryRegionParameters& paramete
             .used = 0,
             .owner = owner};
   const std::uint32_t times = ++state_.registrations[{site.place, parameters.address, parameters.length}];
+  // A loop may register other memory each time: LMRs of one place that each served few operations count as well.
   const auto used = state_.used_registrations.find({site.place, parameters.ia});
   const bool is_used_loop = used != state_.used_registrations.end() && used->second >= kLoop - 1;
   if ((times != kLoop && !is_used_loop) || is_repeated(Rule::kRegistrationLoop, site, site)) return;
@@ -110,6 +112,7 @@ std::optional<object::Segment> LedgerRegions::find_sink(std::uint64_t address, s
   sink.address = address;
   sink.length = length;
   sink.lkey = rmr_context;
+  // An LMR's own rmr_context is a sink as well as a window's.
   if (state_.regions.contains(rmr_context)) return sink;
   for (const auto& [rmr, window] : state_.windows) {
     if (window.rmr_context != rmr_context) continue;

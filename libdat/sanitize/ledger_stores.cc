@@ -33,6 +33,7 @@ void check_untouched(const Operation& operation) {
 
 }  // namespace
 
+// The adapter calls this with its own locks held, so nothing here may wait for the adapter.
 void LedgerStores::before_store(hca::StoreOrigin origin, std::span<std::byte> memory) noexcept {
   try {
     const std::lock_guard lock(state_.mutex);
@@ -46,6 +47,7 @@ void LedgerStores::before_store(hca::StoreOrigin origin, std::span<std::byte> me
     if (origin == hca::StoreOrigin::kPeerWrite) {
       check_peer_write_locked(operation, clash);
     } else if (!operation.is_stored) {
+      // The first store of the data: the buffer must still be as it was when it was posted.
       check_untouched(operation);
     }
     operation.is_stored = true;
@@ -56,6 +58,7 @@ void LedgerStores::before_store(hca::StoreOrigin origin, std::span<std::byte> me
 }
 
 void LedgerStores::after_store(std::span<std::byte> memory) noexcept {
+  // Outside of mode full only the data of reads is noted, and most programs post none.
   if (mode() != Mode::kFull && !state_.has_read.load(std::memory_order_relaxed)) return;
   try {
     const std::lock_guard lock(state_.mutex);

@@ -19,6 +19,7 @@ std::optional<std::uint64_t> sum_of_buffer(const Operation& operation) {
   constexpr std::uint64_t kEnd = 64;
   std::uint64_t sum = 0;
   for (const Range& range : operation.ranges) {
+    // Only in mode full is a large buffer summed up throughout; else its two ends stand for it.
     const bool is_whole = mode() == Mode::kFull || range.length <= 2 * kEnd;
     const auto head = checksum(range.address, is_whole ? range.length : kEnd, sum);
     if (!head) return std::nullopt;

@@ -58,6 +58,7 @@ PageGuard& PageGuard::instance() {
   return *guard;
 }
 
+// Rounds inwards, because pages at the ends hold other data, too.
 void PageGuard::close(std::uint64_t address, std::uint64_t length, const Breach& breach) {
   const std::uint64_t from = (address + page_size - 1) / page_size * page_size;
   const std::uint64_t to = (address + length) / page_size * page_size;
@@ -65,6 +66,7 @@ void PageGuard::close(std::uint64_t address, std::uint64_t length, const Breach&
   SOFTDAT_DEBUG_CHECK(breach != nullptr, "an access to closed pages has words");
   const Lock lock(*this);
   const auto after = pages_.lower_bound(to);
+  // A page has one breach: a range that overlaps another one is left alone.
   if (after != pages_.begin() && std::prev(after)->second.end > from) return;
   pages_[from] = {.end = to, .breach = breach};
   set_usable(from, to, false);
@@ -105,6 +107,7 @@ bool PageGuard::on_fault(std::uint64_t address, std::uint64_t instruction, bool 
 }
 
 bool PageGuard::take_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library) {
+  // This thread holds the lock already, so the fault is none of the program's.
   if (t_is_inside) return false;
   const Lock lock(*this);
   auto found = pages_.upper_bound(address);

@@ -24,6 +24,7 @@ void RangeIndex::add(Operation& operation) {
   for (const Range& range : operation.ranges) {
     if (range.length == 0) continue;
     const Use use{range.address + range.length, &operation};
+    // Nodes of the map are used again, so that a post seldom takes memory.
     if (spares_.empty()) {
       uses.by_begin.emplace(range.address, use);
     } else {
@@ -58,6 +59,7 @@ void RangeIndex::clear() {
 RangeIndex::Clash RangeIndex::find(const Uses& uses, const Range& range) {
   if (uses.by_begin.empty()) return {};
   const std::uint64_t end = range.address + range.length;
+  // A use that begins before the range may reach into it, if it is as long as the longest.
   auto use = uses.by_begin.lower_bound(range.address - std::min(range.address, uses.longest));
   for (int looks = 0; use != uses.by_begin.end() && use->first < end && looks < kMostLooks; ++use, ++looks) {
     const std::uint64_t from = std::max(use->first, range.address);

@@ -91,6 +91,7 @@ FrameOwner find_owner(std::uint64_t address) {
   return {.thread = search.function != 0 ? nullptr : static_cast<const void*>(&t_bounds)};
 }
 
+// Only the thread that owns the stack can tell.
 bool has_returned(const FrameOwner& owner) {
   if (owner.thread != &t_bounds) return false;
   if (owner.frame == 0) return true;

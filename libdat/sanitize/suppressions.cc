@@ -39,6 +39,7 @@ void check_rule(const std::string& rule, const std::string& file, std::size_t nu
 
 }  // namespace
 
+// A line has a rule and, if it likes, a place, both with the wildcards of fnmatch(3). "#" begins a comment.
 Suppressions::Suppressions(const std::string& text, const std::string& file) {
   std::istringstream lines(text);
   std::size_t number = 0;

@@ -29,6 +29,7 @@ CapturedOutput::CapturedOutput() {
   std::fflush(nullptr);
   memory_ = ::memfd_create("softdat", MFD_CLOEXEC);
   if (memory_ < 0) return;
+  // From 3 on: where a standard descriptor is closed, its number must not be taken for the copy.
   output_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   error_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output_ >= 0) ::dup2(memory_, STDOUT_FILENO);

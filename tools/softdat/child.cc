@@ -30,6 +30,7 @@ std::vector<char*> to_pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// Added ones stand first, since getenv(3) of glibc takes the first of several with one name.
 std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
   for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
@@ -78,9 +79,11 @@ int Child::spawn(const std::vector<std::string>& arguments,
   std::vector<std::string> variables = merged_environment(environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  // dup2() clears close-on-exec, which all four descriptors have, so that the child keeps these two alone.
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawnattr_t attributes;
+  // Ignored signals stay ignored through exec(), so SIGPIPE gets its default back for the child.
   sigset_t pipe;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
@@ -112,6 +115,7 @@ Child::~Child() {
 void Child::write_line(const std::string& line) {
   const std::string text = line + '\n';
   for (std::size_t done = 0; done < text.size();) {
+    // A child that has ended is told by read_line() and wait(), so a line that it cannot take is no failure here.
     const ssize_t put = ::send(input_, text.data() + done, text.size() - done, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return;

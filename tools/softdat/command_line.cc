@@ -238,6 +238,7 @@ bool Subcommand::has(const std::string& option) const {
 CommandLine::CommandLine() : app_(std::make_unique<CLI::App>("SoftDAT: uDAPL without the HCA", "softdat")) {
   app_->footer(kFooter);
   app_->require_subcommand(0, 1);
+  // Words that CLI11 does not know are left over (allow_extras), and refuse_extras() words the refusal.
   app_->allow_extras();
   app_->add_flag("--version", wants_version_, "Print the version, and the DAT registry in use");
 }
@@ -257,6 +258,7 @@ Subcommand CommandLine::add_hidden(const std::string& name) {
 }
 
 std::optional<int> CommandLine::parse(int argc, const char* const* argv) {
+  // These come last, behind the commands of main(), and stand last in the help.
   add("help", "Explain softdat, or the command that follows").add_operand("command", topic_, "A command");
   add("version", "Print the version, and the DAT registry in use");
   add_hidden("complete-words").add_program(to_complete_);
@@ -281,12 +283,14 @@ void CommandLine::take_program(std::vector<std::string>& words) const {
   const auto chosen = std::find_if(notes_.programs.begin(), notes_.programs.end(), is_chosen);
   if (chosen == notes_.programs.end()) return;
   auto word = std::next(words.begin());
+  // Such a command may have operands of its own; its program begins only behind "--".
   if (notes_.marked.contains(chosen->first)) word = std::find(word, words.end(), "--");
   while (word != words.end() && word->size() > 1 && word->front() == '-' && *word != "--") {
     word += takes_next_word(*chosen->first, *word) && std::next(word) != words.end() ? 2 : 1;
   }
   const bool is_marked = word != words.end() && *word == "--";
   chosen->second->assign(is_marked ? std::next(word) : word, words.end());
+  // CLI11 then sees neither the program nor its options.
   words.erase(word, words.end());
 }
 
@@ -305,6 +309,7 @@ std::optional<int> CommandLine::parse_words(std::vector<std::string> words) {
     print_out(complete(*app_, notes_, to_complete_));
     return 0;
   }
+  // A command was chosen: its caller runs it.
   if (!app_->get_subcommands().empty()) return std::nullopt;
   std::fputs(app_->help().c_str(), stderr);
   return kExitUsage;

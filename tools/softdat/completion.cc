@@ -78,9 +78,11 @@ std::string complete(const CLI::App& softdat, const CommandNotes& notes, std::ve
     for (const std::string& option : options_of(softdat)) first.push_back(option);
     return lines_of(first, begin);
   }
+  // Commands for our own use (add_hidden) are in no list, and get no completion.
   const std::vector<std::string> names = commands_of(softdat);
   if (std::find(names.begin(), names.end(), words.front()) == names.end()) return "";
   const CLI::App& command = *softdat.get_subcommand(words.front());
+  // Before its mark, a marked program's command takes options and operands; behind it, words of the program.
   const auto mark = std::find(words.begin(), std::prev(words.end()), "--");
   const bool is_marked = notes.marked.contains(&command) && mark == std::prev(words.end());
   if (notes.programs.contains(&command) && !is_marked) {

@@ -67,6 +67,7 @@ std::string explain_completion(std::uint32_t number) {
 std::string explain_number(std::uint32_t number) {
   // A failure or a warning has its class in the upper bits.
   const bool is_answer = number == DAT_SUCCESS || (number & (DAT_CLASS_ERROR | DAT_CLASS_WARNING)) != 0;
+  // One number may be a return value, an event and a status; all that it can be is told.
   return (is_answer ? explain_return(number) : "") + explain_event(number) + explain_completion(number);
 }
 
@@ -87,6 +88,7 @@ std::vector<Named> all_names() {
     const DAT_RETURN code = number << 16 | DAT_CLASS_ERROR;
     if (dat_strerror(code, &type, &subtype) == DAT_SUCCESS) all.push_back({type, explain_return(code)});
   }
+  // Its type lies far above the others (dat_error.h), out of the loop's reach.
   all.push_back({"DAT_NOT_IMPLEMENTED", explain_return(DAT_CLASS_ERROR | DAT_NOT_IMPLEMENTED)});
   for (DAT_RETURN number = 1; number < kSubtypes; ++number) {
     if (dat_strerror(number, &type, &subtype) != DAT_SUCCESS) continue;

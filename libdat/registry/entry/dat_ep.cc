@@ -2,6 +2,8 @@
 // Endpoints and their data transfer operations.
 #include "libdat/registry/entry/dispatch.h"
 
+// dispatch_ia() takes the registry's handle of an IA, and gives the provider its own. dispatch_ending() is for calls
+// after which the handle may be none any more.
 using softdat::registry::dispatch;
 using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;

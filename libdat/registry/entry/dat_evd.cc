@@ -5,6 +5,7 @@
 using softdat::registry::dispatch;
 using softdat::registry::dispatch_ending;
 using softdat::registry::dispatch_ia;
+// DAT 2.0 calls a wrong EVD INVALID_HANDLE_EVD_REQUEST, DAT 1.2 INVALID_HANDLE1.
 using softdat::registry::kEvdSubtype;
 
 extern "C" {

@@ -60,11 +60,13 @@ DAT_RETURN run_handler(const void* table, DAT_HANDLE handle, DAT_EXTENDED_OP ope
 DAT_RETURN open_query(DAT_EXTENDED_OP operation, va_list arguments) {
   auto name = read_text(va_arg(arguments, const char*), kLongestIaName);
   if (!name) return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+  // The provider reads the list from here on, so a copy looks ahead for the place of the answer.
   va_list rest;
   va_copy(rest, arguments);
   DAT_HANDLE* const out = va_arg(rest, DAT_HANDLE*);
   va_end(rest);
   DAT_HANDLE object = nullptr;
+  // The place of the answer must be readable before the provider writes to it.
   if (!read_self(out, &object, sizeof object)) {
     return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
   }

@@ -49,6 +49,7 @@ void* add(OpenIa& ia) {
   void* handle = nullptr;
   bool is_table_known = false;
   try {
+    // First: once the handle can be found, calls need the table.
     process_tables().acquire(ia.table, ia.lease.handle_range());
     is_table_known = true;
     handle = process_ias().add(std::move(ia));
@@ -65,6 +66,7 @@ DAT_RETURN publish(const DAT_PROVIDER& provider, DAT_IA_HANDLE object, Lease lea
   OpenIa ia{object, table, std::move(lease)};
   void* const handle = add(ia);
   if (handle == nullptr) {
+    // The consumer will never have a handle to close the IA with.
     call_slot(table, &DAT_PROVIDER::ia_close_func, object, DAT_CLOSE_ABRUPT_FLAG);
     process_registry().close(std::move(ia.lease));
     return refuse(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -186,11 +188,13 @@ DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE* async_evd_handl
 }
 
 DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags) {
+  // One of several closers gets the row. The others answer INVALID_HANDLE.
   const auto closing = process_ias().begin_close(ia_handle);
   if (!closing) return refuse_in_words(ia_handle, DAT_INVALID_HANDLE_IA, &DAT_PROVIDER::ia_close_func, close_flags);
   const DAT_IA_HANDLE object = closing->object;
   process_tables().forget_readable();
   const DAT_RETURN status = call_slot(closing->table, &DAT_PROVIDER::ia_close_func, object, close_flags);
+  // Again: other threads may have remembered handles of this IA during the close.
   process_tables().forget_readable();
   if (status == DAT_SUCCESS) {
     forget(closing->token, closing->table);

@@ -91,6 +91,7 @@ DAT_RETURN list_providers(DAT_COUNT most, DAT_COUNT* count, DAT_PROVIDER_INFO* l
     return refuse(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
   }
   for (DAT_COUNT i = 0; i < shown; ++i) write_info(keys[static_cast<std::size_t>(i)], *list[i]);
+  // dat_registry_list_providers(3DAT): how many entries were written.
   *count = shown;
   return DAT_SUCCESS;
 }

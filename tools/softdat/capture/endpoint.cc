@@ -37,11 +37,14 @@ Bytes data_of(const void* data, DAT_COUNT size) {
 
 }  // namespace
 
+// Puts the region where the recorded run had it, because the program computes with the addresses it was told.
+// MAP_FIXED_NOREPLACE moves nothing of ours away.
 RegionAt::RegionAt(const perf::Adapter& adapter, const RecordedRegion& region) : begin_(region.begin) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t first = begin_ / page * page;
   mapped_ = (region.end - first + page - 1) / page * page;
   void* const wanted = reinterpret_cast<void*>(first);
+  // A recorded address below the least mappable one is an offset into a zero-based region (DAT_VA_TYPE_ZB).
   const bool counts_from_zero = first == 0;
   const int fixed = counts_from_zero ? 0 : MAP_FIXED_NOREPLACE;
   map_ = ::mmap(counts_from_zero ? nullptr : wanted, mapped_, PROT_READ | PROT_WRITE,
@@ -104,6 +107,7 @@ void Endpoint::post_receive(std::size_t slot) {
   require(dat_ep_post_recv(ep_, 1, &segment, kNoCookie, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_recv");
 }
 
+// Waits in slices, because the program may end meanwhile: watch_() notices, and throws.
 Endpoint::Waited Endpoint::wait(perf::EventQueue& queue, double seconds) {
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   Waited waited;
@@ -154,6 +158,7 @@ void Endpoint::answer(const Bytes& private_data, bool is_rejected) {
   throw Difference(fmt::format("instead of the connection came {}", event_text(event.event_number)));
 }
 
+// The program may not listen yet, so a refusal is tried again until the patience ends.
 std::optional<Bytes> Endpoint::connect(const std::string& address, std::uint64_t service, const Bytes& private_data) {
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(address.c_str(), nullptr, nullptr, &found); error != 0) {
@@ -185,6 +190,7 @@ std::optional<Bytes> Endpoint::connect(const std::string& address, std::uint64_t
   }
 }
 
+// One buffer for all requests: each is awaited before the next is posted.
 DAT_LMR_TRIPLET Endpoint::staged(std::size_t length) {
   if (!staged_ || staged_->size() < length) {
     staged_.reset();
@@ -264,6 +270,7 @@ Bytes Endpoint::receive(const std::string& what) {
   return bytes;
 }
 
+// Receives that were flushed by the end of the connection do not count.
 bool Endpoint::has_more() {
   for (;;) {
     DAT_EVENT event;
@@ -277,6 +284,7 @@ bool Endpoint::await_disconnect() {
   return event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED;
 }
 
+// Refused when the program has disconnected first, which is right as well.
 void Endpoint::disconnect() {
   if (dat_ep_disconnect(ep_, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS) return;
   for (;;) {

@@ -8,6 +8,7 @@
 #include "tools/softdat/capture/load_number.h"
 
 namespace softdat::tools::capture {
+// Programs send keys in either byte order and at any offset, so every place is tried.
 Bytes Keys::with_own(const Bytes& recorded) const {
   Bytes result = recorded;
   for (std::size_t at = 0; at + sizeof(std::uint32_t) <= result.size(); ++at) {
@@ -23,6 +24,7 @@ Bytes Keys::with_own(const Bytes& recorded) const {
   return result;
 }
 
+// The script says where in a message the program tells a key; here the live value is read from there.
 void Keys::learn(const Message* message, std::span<const std::byte> live) {
   for (const auto& [recorded, told] : script_.told) {
     if (told.key.message != message) continue;
@@ -34,6 +36,7 @@ void Keys::learn(const Message* message, std::span<const std::byte> live) {
   }
 }
 
+// Bytes that hold keys or addresses differ from run to run, and are not compared.
 std::vector<bool> Keys::changing(const Message* message, std::span<const std::byte> recorded) const {
   std::vector<bool> result(recorded.size());
   const auto mark = [&](std::size_t at, std::size_t length) {

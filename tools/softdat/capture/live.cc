@@ -92,6 +92,7 @@ class PartFile {
   bool is_kept_ = false;
 };
 
+// The process writes to the descriptor that comes along (SCM_RIGHTS), so it needs no rights to the path.
 void send_request(int socket, const LivePlan& plan, int file) {
   base::CaptureRequest request{.snap_length = plan.snap_length < LivePlan::kWhole ? plan.snap_length : UINT32_MAX,
                                .buffer_kib = plan.buffer_kib};
@@ -122,6 +123,7 @@ std::optional<CaptureAnswer> read_answer(int socket) {
 }
 
 // False: a signal came first, or the time passed. A signal that has come stays to be read.
+// Polls both, so a signal ends the wait. The signal is read by await_end() or give_back_signals().
 bool await(int socket, int signals, int milliseconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
@@ -175,6 +177,7 @@ std::string await_end(const Target& target, const LivePlan& plan, int socket, in
   const bool is_told =
       !await(socket, signals, plan.seconds > 0 ? static_cast<int>(std::min(plan.seconds, most) * 1000) : -1);
   if (is_told) {
+    // Half-closing the socket asks the process to finish; its last answer comes when all is written.
     ::shutdown(socket, SHUT_WR);
     signalfd_siginfo ignored;
     pollfd entry{.fd = signals, .events = POLLIN, .revents = 0};
@@ -207,6 +210,7 @@ int finish(const LivePlan& plan, PartFile& part, const std::string& reason) {
   ::signal(SIGPIPE, SIG_IGN);
   run::MergedCapture merged;
   try {
+    // The process writes raw parts; merge_captures() makes one pcapng file of them.
     merged = run::merge_captures({part.path()}, plan.file);
   } catch (const Failure& failure) {
     part.keep();
@@ -222,6 +226,7 @@ int finish(const LivePlan& plan, PartFile& part, const std::string& reason) {
 
 int capture_live(const LivePlan& plan) {
   const Target target = find_target(plan.pid);
+  // First, so that a Ctrl-C from here on ends the capture in order, and the file is made.
   const base::UniqueFd signals = take_signals();
   base::UniqueFd socket = connect_to(target);
   PartFile part(plan.file);

@@ -30,6 +30,7 @@ using run::Flow;
 using View = std::span<const std::byte>;
 
 constexpr std::uint8_t kFin = 0x01, kReset = 0x04;
+// Lengths of RFC 5044 (MPA), RFC 6581 (enhanced set-up), RFC 5041 (DDP) and RFC 5040 (RDMAP), and of docs/WIRE.md.
 constexpr std::size_t kMpaHead = 20, kEnhanced = 4, kBlock = 36;
 constexpr std::size_t kTagged = 14, kUntagged = 18;
 constexpr std::size_t kReadBody = 28, kAtomicBody = 52, kAnswerBody = 12;
@@ -110,6 +111,7 @@ std::vector<std::byte> read_whole(const std::string& name) {
   return bytes;
 }
 
+// Reads the whole file: a capture is replayed only when all of it is there.
 Reader::Reader(const std::string& file) : name_(file), file_(read_whole(file)) {}
 
 void Reader::refuse(const std::string& why) const {
@@ -127,9 +129,11 @@ void Reader::begin(const run::TcpHeader& tcp, std::string_view comment) {
   connections_.push_back(std::move(open));
 }
 
+// The captures of SoftDAT have one FPDU a packet, so no TCP stream is put together.
 void Reader::take_packet(const pcapng::Packet& packet) {
   const auto tcp = run::find_tcp(packet.data);
   if (!tcp) refuse("it is not TCP over IP");
+  // A SYN begins a connection; its comment names the service.
   if ((tcp->flags & (run::kSyn | run::kAck)) == run::kSyn) return begin(*tcp, packet.head.comment);
   auto found = flows_.find(tcp->flow);
   const bool is_forth = found != flows_.end();
@@ -173,6 +177,7 @@ void Reader::take_frame(Open& open, bool is_forth, View frame) {
   if (!is_forth) connection.is_rejected = (flags & 0x20) != 0;
 }
 
+// A message ends with the segment that has the L bit (0x40) of DDP. T (0x80) marks tagged segments.
 void Reader::take_segment(Open& open, bool is_forth, View ulpdu, bool is_cut) {
   if (ulpdu.size() < 2) refuse("its DDP header is cut");
   const auto control = std::to_integer<unsigned>(ulpdu[0]);
@@ -234,6 +239,8 @@ void Reader::answer(Open& open, bool is_forth, Message& response) {
 }
 
 void Reader::take_message(Open& open, bool is_forth, Message message) {
+  // A tagged write without bytes to STag 0 is a note of SoftDAT's own; the offset has its kind and value
+  // (docs/WIRE.md).
   const bool is_note = message.opcode == Opcode::kWrite && message.stag == 0 && message.bytes.empty();
   if (is_note) return take_note(open, is_forth, message.address);
   if (message.opcode == Opcode::kReadResponse || message.opcode == Opcode::kAtomicResponse) {
@@ -278,6 +285,7 @@ std::vector<Connection> Reader::read() {
   }
   if (!is_pcapng) refuse("the file is no pcapng capture");
   std::vector<Connection> result;
+  // Numbers the messages as a reader counts them, once the dropped ones are out.
   for (Open& open : connections_) {
     std::uint64_t number = 0;
     for (Message& message : open.connection.messages) message.number = ++number;

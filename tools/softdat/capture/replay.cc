@@ -51,6 +51,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
+  // Reaps the program once; later calls answer from memory.
   bool has_ended() {
     int status = 0;
     if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = run::to_exit_status(status);
@@ -103,6 +104,7 @@ class Player {
   std::vector<const Step*> writes_;            // of the program's, not compared yet
 };
 
+// Regions first: the program may reach them as soon as it is connected.
 Player::Player(const ReplayPlan& plan, const Connection& connection, const Script& script)
     : plan_(plan),
       connection_(connection),
@@ -147,6 +149,7 @@ void Player::take_private_data(const Bytes& live) {
   expect_same(nullptr, script_.private_data, live, "the private data of the program");
 }
 
+// A responder must listen before the program runs; an initiator tries again until the program listens.
 void Player::begin() {
   const Bytes own = keys_.with_own(script_.own_private_data);
   put(script_.first_fills);
@@ -229,6 +232,7 @@ void Player::check_writes() {
   writes_.clear();
 }
 
+// Ends the connection if softdat's side ended it in the recording, and otherwise waits for the program to do so.
 void Player::finish() {
   using End = Connection::End;
   const bool is_ours = connection_.end == End::kNone || (connection_.end == End::kByInitiator) == script_.is_initiator;

@@ -24,6 +24,7 @@ class Memory {
   explicit Memory(const RecordedRegion& region)
       : begin_(region.begin), values_(region.end - region.begin), states_(values_.size()) {}
 
+  // Bytes that the program writes are known from then on.
   void write(const Message& message) {
     for (std::size_t i = 0; i < message.bytes.size(); ++i) set(message.address + i, message.bytes[i]);
   }
@@ -41,6 +42,7 @@ class Memory {
     }
     return fills;
   }
+  // Carries out the atomic as the adapter would; the recording has the value before it.
   void change(const Message& message) {
     std::uint64_t before = 0;
     if (message.bytes.size() != sizeof before) return;
@@ -101,6 +103,7 @@ void Maker::check(const Message& message) const {
   }
 }
 
+// The memory that the program reaches by each key, as far as the recording shows: its least and greatest address.
 void Maker::find_regions() {
   for (const Message& message : connection_.messages) {
     check(message);
@@ -198,6 +201,7 @@ std::optional<Place> Maker::find_key(std::uint32_t key, const Message& use) cons
   return std::nullopt;
 }
 
+// Takes the largest address at or below the one that is used: programs tell the beginning of a buffer.
 void Maker::find_address(ToldKey& told, std::uint64_t least) const {
   if (least < kLeastAddress) return;
   const Bytes& bytes = bytes_of(told.key);
@@ -213,6 +217,7 @@ void Maker::find_address(ToldKey& told, std::uint64_t least) const {
   }
 }
 
+// softdat's own reads and writes need keys of this run. Each must have been told before its first use.
 void Maker::find_told() {
   std::map<std::uint32_t, std::uint64_t> least;
   for (const Message& message : connection_.messages) {

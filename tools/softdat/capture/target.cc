@@ -22,6 +22,7 @@
 namespace softdat::tools::capture {
 namespace {
 
+// The last number of NSpid is the process's number in its own PID namespace, by which it names its sockets.
 std::uint32_t read_own_pid(const ProcessDirectory& process, pid_t pid) {
   std::ifstream file(process.path("status"));
   std::uint32_t own = 0;
@@ -82,6 +83,7 @@ Target find_target(pid_t pid) {
   Target target;
   target.pid = pid;
   target.own.pid = read_own_pid(process, pid);
+  // The start time tells the process from a later one with the same number.
   target.own.start = base::read_process_start(process.path("stat").c_str()).value_or(0);
   target.user = {.uid = status.st_uid, .runtime_directory = runtime_directory_of(process)};
   struct stat space = {};
@@ -98,6 +100,7 @@ Target find_target(pid_t pid) {
 }
 
 base::UniqueFd connect_to(const Target& target) {
+  // A process has several sockets; another tool may hold the first ones.
   for (unsigned number = 0; number < base::kCaptureSockets; ++number) {
     const std::string name = base::capture_socket_name(target.own, number);
     base::SocketResult found = base::socket_directory::connect(name, target.user);

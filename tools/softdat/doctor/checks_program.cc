@@ -29,6 +29,7 @@ Libraries ask_loader(const run::ProgramFile& program, const std::string& directo
     const std::string whole = directory + (path == nullptr ? "" : std::string(":") + path);
     variables = "LD_LIBRARY_PATH=" + run::shell_quoted(whole) + " ";
   }
+  // This is how ldd asks (ld.so(8)): the loader prints what it would load, and ends before the program begins.
   const std::string command = fmt::format("{}LD_TRACE_LOADED_OBJECTS=1 {} {} 2>/dev/null", variables,
                                           run::shell_quoted(program.loader), run::shell_quoted(program.path));
   Libraries libraries;

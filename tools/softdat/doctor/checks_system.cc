@@ -61,6 +61,7 @@ int try_descriptor(long descriptor) {
 int try_sealed_file() {
   const int file = ::memfd_create("softdat-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return errno;
+  // Grown as well, because "ulimit -f" forbids this alone.
   const bool is_grown = ::ftruncate(file, static_cast<off_t>(kMiB)) == 0;
   const int error = errno;
   ::close(file);

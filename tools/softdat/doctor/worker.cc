@@ -23,9 +23,11 @@ namespace {
 constexpr DAT_TIMEOUT kPatience = 20'000'000;  // microseconds
 constexpr DAT_COUNT kQueue = 16;
 
+// Both ends of a connection in one thread and on one EVD: the least that shows that an adapter works.
 class Trial {
  public:
   ~Trial() {
+    // Abruptly, which frees all that was made on the adapter, in whatever state an error has left it.
     if (ia_ != DAT_HANDLE_NULL) dat_ia_close(ia_, DAT_CLOSE_ABRUPT_FLAG);
   }
 
@@ -51,6 +53,7 @@ class Trial {
   void connect() {
     DAT_IA_ATTR attributes{};
     require(dat_ia_query(ia_, nullptr, DAT_IA_ALL, &attributes, 0, nullptr), "dat_ia_query");
+    // No other doctor of this machine has it.
     const DAT_CONN_QUAL qual = DAT_CONN_QUAL{1} << 41 | static_cast<DAT_CONN_QUAL>(::getpid());
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
     require(dat_psp_create(ia_, qual, evd_, DAT_PSP_CONSUMER_FLAG, &psp), "dat_psp_create");
@@ -59,6 +62,7 @@ class Trial {
             "dat_ep_connect");
     const DAT_EVENT request = await(DAT_CONNECTION_REQUEST_EVENT);
     require(dat_cr_accept(request.event_data.cr_arrival_event_data.cr_handle, passive_, 0, nullptr), "dat_cr_accept");
+    // Each of the two endpoints has its own, in any order.
     await(DAT_CONNECTION_EVENT_ESTABLISHED);
     await(DAT_CONNECTION_EVENT_ESTABLISHED);
   }
@@ -106,10 +110,12 @@ class Trial {
 }  // namespace
 
 int run_worker() {
+  // Dies with the doctor; else a worker that hangs would stay.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::string outcome = kWorks;
   std::vector<std::string> remarks;
   {
+    // The provider's words go to the parent as remarks, behind the trial and before its outcome.
     const CapturedOutput captured;
     try {
       Trial trial;

@@ -23,6 +23,7 @@ void await_word(const std::atomic<std::uint32_t>& word, std::uint32_t expected) 
   }
 }
 
+// Spins, so that this processor stays awake, and only the other side's wake-up is in the figure.
 void pause_for(unsigned pause_us) {
   const perf::Ticks& ticks = perf::Ticks::instance();
   const auto length = static_cast<std::uint64_t>(pause_us / ticks.unit_us());
@@ -43,6 +44,7 @@ void wake_with(std::atomic<std::uint32_t>& word, std::uint32_t value) {
 std::uint32_t sleep_until_changed(std::atomic<std::uint32_t>& word, std::uint32_t old) {
   for (;;) {
     const std::uint32_t now = word.load(std::memory_order_acquire);
+    // FUTEX_WAIT sleeps only while the word is still `old`, so a change between the load and the call is not missed.
     if (now != old) return now;
     futex(word, FUTEX_WAIT, old);
   }
@@ -118,6 +120,7 @@ double futex_us(const Processors& processors, unsigned pause_us, double seconds)
       const auto start = Clock::now();
       wake_with(turns.here, ++turn);
       sleep_until_changed(turns.there, turn - 1);
+      // The other side's pause lies within the time, so it is taken off.
       waited += seconds_since(start) * 1e6 - pause_us;
     } while (seconds_since(begin) < seconds);
     one_way = waited / turn / 2;

@@ -97,6 +97,7 @@ bool get(const Socket& socket, std::vector<char>& bytes, int flags) {
 // thousands.
 double tcp_ping_pong_us(const Processors& processors, std::size_t size, bool polling, double seconds) {
   const Listener listener;
+  // The polling one asks again and again without sleeping (get() goes on at EAGAIN).
   const int flags = polling ? MSG_DONTWAIT : 0;
   double one_way = 0;
   const auto here = [&] {
@@ -139,6 +140,7 @@ double tcp_stream_mb_s(const Processors& processors, std::size_t size, double se
       put(socket, bytes);
       ++pieces;
     } while (seconds_since(start) < seconds);
+    // The end of the stream stands behind all pieces; the reader closes there, which tells that it has read them.
     ::shutdown(socket.fd(), SHUT_WR);
     std::vector<char> end(1);
     get(socket, end, 0);
@@ -176,6 +178,7 @@ double tcp_connects_per_s(const Processors& processors, double seconds) {
     std::vector<char> byte(1);
     for (bool is_last = false; !is_last;) {
       const Socket socket(listener.accept());
+      // This side ends first, so the socket in TIME_WAIT is its own, and keeps none of the connecting side's ports.
       ::shutdown(socket.fd(), SHUT_WR);
       is_last = get(socket, byte, 0);
     }

@@ -24,6 +24,8 @@ void pin(int processor) {
   if (processor >= 0) perf::pin_to(processor);
 }
 
+// The child of a fork() without exec(): it leaves by _exit(), so that nothing of the parent's is flushed or destroyed
+// twice.
 [[noreturn]] void be_other(int processor, const std::function<void()>& there) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
@@ -88,6 +90,7 @@ SharedMemory::~SharedMemory() {
 }
 
 void run_together(const Processors& processors, const std::function<void()>& here, const std::function<void()>& there) {
+  // Else the child would have a copy of what is buffered.
   std::fflush(stdout);
   const pid_t pid = ::fork();
   if (pid < 0) throw Failure(fmt::format("fork: {}", std::strerror(errno)));

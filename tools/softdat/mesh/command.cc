@@ -41,6 +41,7 @@ void say_go(const std::vector<std::unique_ptr<Child>>& children) {
 }
 
 // No other mesh of this machine has it.
+// The low 16 bits are for the ranks of its processes.
 std::uint64_t own_qual() {
   return std::uint64_t{1} << 40 | static_cast<std::uint64_t>(::getpid()) << 16;
 }
@@ -76,6 +77,7 @@ Command::Children Command::start() const {
 
 Figures Command::measure(const Children& children) const {
   await_step(children, "listening");
+  // From here to the last "connected"; registering and listening are not in this time.
   auto start = Clock::now();
   say_go(children);
   await_step(children, "connected");
@@ -90,6 +92,7 @@ Figures Command::measure(const Children& children) const {
   std::this_thread::sleep_for(std::chrono::duration<double>(idle_s_));
   const double idle = seconds_since(start);
   say_go(children);
+  // Means of the processes, but for processor time, which is added up.
   NodeReport sum;
   for (const auto& child : children) {
     const NodeReport report = decode_report(next_line(*child));

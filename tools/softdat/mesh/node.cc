@@ -41,6 +41,7 @@ Node::Node(const NodePlan& plan)
       adapter_(plan.ia),
       outgoing_(adapter_, plan.processes * kWord),
       incoming_(adapter_, plan.processes * kWord),
+      // Requests and the ends of connecting come by one EVD, so that one thread can wait for both.
       connections_(adapter_, static_cast<DAT_COUNT>(4 * plan.processes), DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG),
       requests_(adapter_, static_cast<DAT_COUNT>(2 * plan.processes), DAT_EVD_DTO_FLAG),
       receives_(adapter_, static_cast<DAT_COUNT>(plan.processes), DAT_EVD_DTO_FLAG),
@@ -75,6 +76,7 @@ void Node::create_endpoints() {
   for (std::uint32_t peer = 0; peer < plan_.processes; ++peer) {
     if (peer == plan_.rank) continue;
     endpoints_[peer] = perf::create_endpoint(adapter_, kDepth, receives_, requests_, connections_);
+    // The receive is there before the connection is, so that no message of the peer has to wait for one.
     DAT_LMR_TRIPLET segment = incoming_.local(peer * kWord, kWord);
     DAT_DTO_COOKIE cookie{};
     cookie.as_64 = peer;
@@ -82,6 +84,8 @@ void Node::create_endpoints() {
   }
 }
 
+// Lower ranks connect to higher ones, so that a pair has one connection. Private data carries each side's card: which
+// region the peer may write into.
 void Node::connect() {
   create_endpoints();
   for (std::uint32_t peer = plan_.rank + 1; peer < plan_.processes; ++peer) {
@@ -130,6 +134,7 @@ std::uint32_t Node::rank_of(DAT_EP_HANDLE ep) const {
 
 void Node::note_established(const DAT_CONNECTION_EVENT_DATA& event) {
   const std::uint32_t peer = rank_of(event.ep_handle);
+  // Its card came with the request (accept()).
   if (peer < plan_.rank) return;
   Card card{};
   if (static_cast<std::size_t>(event.private_data_size) < sizeof card) throw Failure("an answer bears no card");
@@ -169,6 +174,7 @@ void Node::exchange() {
     receives_.take(perf::Waiting::kBlock, check, event);
     look_at(static_cast<std::uint32_t>(perf::completion_of(event).user_cookie.as_64));
   }
+  // A write and a send for each of the others.
   for (std::uint32_t i = 1; i < 2 * plan_.processes - 1; ++i) {
     requests_.take(perf::Waiting::kBlock, check, event);
     perf::completion_of(event);

@@ -57,6 +57,7 @@ NodeReport decode_report(const std::string& line) {
 }
 
 int run_worker() {
+  // Dies with the parent, whatever it is waiting for.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const NodePlan plan = decode_plan(hear());
   perf::raise_file_limit();

@@ -18,8 +18,11 @@ class Builder {
   explicit Builder(const Trace& trace) : trace_(trace) {}
 
   Program build() {
+    // In the order of time. Threads are lanes that post and dequeue; a message's flow number ties its post to its way,
+    // its completion and the event of the receive that it takes.
     for (const Event& event : trace_.events) take(event);
     for (Lane& lane : lanes_) {
+      // Refused posts, and those whose number another post took over, have no message and no event.
       std::erase_if(lane.thread.steps, [&](const Step& step) { return is_dropped_[step.operation]; });
       if (!lane.thread.steps.empty()) {
         lane.thread.steps.front().computed = 0;  // what came before the first operation belongs to no communication
@@ -83,6 +86,7 @@ class Builder {
   void post(const Event& event, Operation::Kind kind) {
     const std::size_t index = program_.operations.size();
     if (event.flow != 0) {
+      // The number is known already: the earlier post was refused, unless its message has arrived.
       const auto [found, is_new] = known_.try_emplace(event.flow, index);
       if (!is_new) {
         if (!program_.operations[found->second].is_sent) is_dropped_[found->second] = true;
@@ -99,6 +103,7 @@ class Builder {
   void take_back(const Event& event) {
     Lane& lane = lane_of(event.lane);
     auto& steps = lane.thread.steps;
+    // A refusal follows its post in the same thread; the processor time before it counts for what comes next.
     if (steps.empty() || steps.back().kind != Step::Kind::kPost) return;
     lane.computed += steps.back().computed;
     is_dropped_[steps.back().operation] = true;
@@ -112,6 +117,8 @@ class Builder {
       return;
     }
     State& state = states_[found->second];
+    // The poster's own completion comes once. A second event of that message in its process is that of a receive, of an
+    // endpoint connected with one of the same process.
     const bool is_own = state.process == trace_.lanes[event.lane].process && state.is_completed && !state.is_taken;
     if (is_own) state.is_taken = true;
     add_step(lane_of(event.lane), is_own ? Step::Kind::kTakeRequest : Step::Kind::kTakeReceive, found->second);

@@ -17,6 +17,8 @@ bool asks_for_answer(const Operation& operation) {
   return operation.kind == Operation::Kind::kRead || operation.kind == Operation::Kind::kAtomic;
 }
 
+// Events in the order of virtual time. Costs are those of LogGP: overheads of sender and receiver, latency, gap between
+// messages, gap per byte (docs/TIMING.md).
 class Simulation {
  public:
   Simulation(const Program& program, const Costs& costs)
@@ -27,11 +29,13 @@ class Simulation {
   }
 
   Prediction run() {
+    // All threads begin at 0, since the trace's own times are not those of this network.
     for (std::size_t i = 0; i < threads_.size(); ++i) go_on(i);
     while (!agenda_.empty() || release_oldest()) {
       if (agenda_.empty()) continue;
       const Entry entry = agenda_.top();
       agenda_.pop();
+      // Never backwards: a thread that release_oldest() lets go on may have a clock that is behind.
       now_ = std::max(now_, entry.time);
       switch (entry.kind) {
         case Entry::Kind::kStep:
@@ -83,6 +87,7 @@ class Simulation {
     const double computing = static_cast<double>(step_of(thread).computed) * costs_.compute;
     host_of(thread).computing += computing;
     state.clock += computing;
+    // The message leaves when the call ends, which is when the entry below comes up.
     const bool is_post = step_of(thread).kind == Step::Kind::kPost;
     if (is_post) {
       prediction_.operations[step_of(thread).operation].posted = state.clock;
@@ -104,6 +109,7 @@ class Simulation {
     const Times& times = prediction_.operations[step.operation];
     const double ready = is_request ? times.completed : times.arrived;
     if (ready >= 0) return take_event(thread, ready);
+    // Not there yet: complete() or take_message() wakes the thread, or release_oldest() when nothing is left to happen.
     Waiting& waiting = waiting_[step.operation];
     (is_request ? waiting.for_request : waiting.for_receive) = thread + 1;
     state.is_waiting = true;
@@ -128,13 +134,17 @@ class Simulation {
   double leave(std::uint32_t host, std::uint32_t endpoint, double bytes, double time) {
     Port& port = ports_[host];
     const double begin = std::max(time, port.sends_until);
+    // A port sends one message after the other, each for its bytes, but for the gap at least.
     port.sends_until = begin + std::max(costs_.gap, bytes * costs_.per_byte);
+    // The head is its first packet, which is stored whole before it goes on.
     double head = begin + costs_.latency + std::min(bytes, costs_.packet_bytes) * costs_.first_per_byte;
+    // A longer payload is not in the work request, so the adapter fetches it from memory.
     if (bytes > costs_.inline_bytes) head += costs_.fetch;
     double& last = last_heads_[endpoint];  // messages of an endpoint stay in order
     return last = std::max(last, head);
   }
 
+  // The receiving port takes one message after the other as well, so that several senders share its rate.
   double arrive(std::uint32_t host, double bytes, double head) {
     Port& port = ports_[host];
     const double begin = std::max(head, port.receives_until);
@@ -159,6 +169,7 @@ class Simulation {
     }
     prediction_.operations[index].arrived = time;
     wake(waiting_[index].for_receive, time);
+    // The acknowledgment takes the way back.
     complete(index, time + costs_.latency);
   }
 
@@ -218,6 +229,7 @@ Costs costs_of(const Network& network, Bound bound, double compute) {
     return bound == Bound::kLow ? known.low : bound == Bound::kHigh ? known.high : known.typical;
   };
   const auto& rate = network.at(NetworkField::kRate);
+  // Rates turn round: the highest makes the shortest time. Bits over Gbit/s are ns, so 8 / gbit is the time of a byte.
   const double gbit = bound == Bound::kLow ? rate.high : bound == Bound::kHigh ? rate.low : rate.typical;
   return {.send = value(NetworkField::kSend),
           .receive = value(NetworkField::kReceive),

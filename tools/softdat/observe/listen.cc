@@ -78,6 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // The deadline is for the whole session, the answer too: a client that neither sends nor reads is closed.
   void start() {
     deadline_.expires_after(kPatience);
     deadline_.async_wait([self = shared_from_this()](const Error& error) {
@@ -122,6 +123,7 @@ class Server {
 
   std::uint16_t listen_at(const ListenAddress& where) {
     const asio::ip::tcp::endpoint wanted(asio::ip::make_address(where.address), where.port);
+    // Bound by a TCP acceptor, which sets SO_REUSEADDR, and then taken as a socket of any kind.
     asio::ip::tcp::acceptor acceptor(context_, wanted);
     const std::uint16_t port = acceptor.local_endpoint().port();
     const int family = wanted.protocol().family();
@@ -149,6 +151,7 @@ class Server {
     acceptor.async_accept([this, &acceptor](const Error& error, Socket socket) {
       if (!error && sessions_ < kMostSessions)
         std::make_shared<Session>(std::move(socket), make_text_, sessions_)->start();
+      // Accepting at once would fail again without end, since the connection stays in the queue.
       if (error == asio::error::no_descriptors) return accept_later(acceptor);
       if (error != asio::error::operation_aborted) accept(acceptor);
     });
@@ -194,6 +197,7 @@ ListenAddress read_listen_address(const std::string& text) {
     address = address.substr(1, address.size() - 2);
   }
   if (address == "localhost") address = "127.0.0.1";
+  // Counters are their user's own, and this server asks nobody who it is.
   if (!is_loopback(address)) {
     throw UsageError(
         fmt::format("--listen \"{}\" is not at a loopback address; allowed: localhost, 127.0.0.1 and [::1]", text));
@@ -203,6 +207,7 @@ ListenAddress read_listen_address(const std::string& text) {
 }
 
 std::vector<int> passed_sockets() {
+  // By sd_listen_fds(3) the variables are for that process alone, though a child may inherit them.
   if (number_of("LISTEN_PID") != static_cast<unsigned long>(::getpid())) return {};
   std::vector<int> result;
   for (unsigned long i = 0; i < std::min(number_of("LISTEN_FDS"), 16ul); ++i) {

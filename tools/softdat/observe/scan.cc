@@ -73,6 +73,7 @@ std::optional<Status> read_status(const ProcessDirectory& process) {
     std::string name;
     words >> name;
     if (name == "NSpid:") {
+      // The last is the number in the process's own namespace, which its header has.
       for (std::uint32_t number = 0; words >> number;) status.owner.pid = number;
     } else if (name == "VmPin:" || name == "VmLck:") {
       std::uint64_t kib = 0;
@@ -100,6 +101,7 @@ std::optional<std::uint64_t> read_generation(int file, const Owner& owner) {
   base::CounterFileHeader header;
   if (!read_at(file, 0, &header, sizeof header)) return std::nullopt;
   if (header.magic != base::kCounterFileMagic || header.version != base::kCounterFileVersion) return std::nullopt;
+  // A copy of another process's file, inherited by fork() or passed on, tells nothing of this process.
   if (header.pid != owner.pid || header.start != owner.start) return std::nullopt;
   if (header.half_bytes != base::kHalfBytes || header.generation == 0) return std::nullopt;
   return header.generation;
@@ -120,10 +122,12 @@ std::optional<Snapshot> read_counters(int file, const Owner& owner) {
     if (!generation) return std::nullopt;
     const std::uint64_t at = base::kHalvesAt + *generation % 2 * base::kHalfBytes;
     base::SnapshotHead head;
+    // How much to copy. The owner may go on meanwhile; then the generation has changed below.
     if (!read_at(file, at, &head, sizeof head)) return std::nullopt;
     std::vector<std::byte> bytes(std::clamp<std::uint64_t>(head.bytes, sizeof head, base::kHalfBytes));
     if (!read_at(file, at, bytes.data(), bytes.size())) return std::nullopt;
     if (read_generation(file, owner) != generation) continue;
+    // Another process's numbers: decode() checks every length before it is believed.
     auto snapshot = decode(bytes);
     return snapshot && snapshot->head.generation == *generation ? std::move(snapshot) : std::nullopt;
   }

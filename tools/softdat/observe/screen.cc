@@ -93,6 +93,7 @@ class Screen {
       }
       draw();
       const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(next_scan_ - Clock::now()).count() + 1;
+      // How long getch() waits for a key; then it returns ERR, which obey() takes for none.
       ::timeout(is_paused_ ? -1 : static_cast<int>(std::clamp<std::int64_t>(rest, 1, 3'600'000)));
       const int key = ::getch();
       if (key == ERR && has_terminal_gone()) return;
@@ -128,6 +129,7 @@ class Screen {
   bool make_table() {
     if (view_ == View::kEndpoint) return false;
     const Process* const process = chosen();
+    // The process has ended, or its number is another's now: an empty table, and the title says so.
     if (view_ == View::kEndpoints && process == nullptr) {
       table_ = {};
       return true;

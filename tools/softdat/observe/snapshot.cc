@@ -46,6 +46,7 @@ bool take(RecordKind kind, std::span<const std::byte> body, Snapshot& snapshot) 
     case RecordKind::kFailure:
       return append(body, snapshot.failures);
   }
+  // A kind that is not known here is passed over; its length is in its head.
   return true;
 }
 

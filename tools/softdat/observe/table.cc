@@ -48,7 +48,9 @@ Rates rates(const base::EndpointSums& now, const base::EndpointSums& before, dou
   const auto bytes = [](const base::EndpointSums& sums) {
     return static_cast<double>(request_bytes(sums.transfers) + received_bytes(sums.transfers));
   };
+  // Between two publications of the owner, not between two looks: several looks may find the same snapshot.
   if (seconds <= 0) return {};
+  // Not below 0: the numbers are the owner's, and may be anything.
   return {std::max(0.0, all(now) - all(before)) / seconds, std::max(0.0, bytes(now) - bytes(before)) / seconds / 1e6};
 }
 

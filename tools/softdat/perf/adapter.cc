@@ -45,10 +45,12 @@ Adapter::Adapter(const std::string& name) {
   learn_extensions();
 }
 
+// An abrupt close frees what is left, so the objects of a failed measurement need no order.
 Adapter::~Adapter() {
   if (ia_ != DAT_HANDLE_NULL) dat_ia_close(ia_, DAT_CLOSE_ABRUPT_FLAG);
 }
 
+// A value other than TRUE means that the adapter lacks the operation, though it has the extension.
 void Adapter::learn_extensions() {
   if (attributes_.extension_supported != DAT_EXTENSION_IB) return;
   DAT_PROVIDER_ATTR provider{};

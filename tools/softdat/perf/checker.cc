@@ -12,6 +12,7 @@
 
 namespace softdat::tools::perf {
 
+// Kept out of the timed loops, which run without --verify.
 [[gnu::noinline]] void Checker::write(std::uint64_t number, std::uint64_t size) {
   fill_pattern(lanes_.places().outgoing(number), size - 1, number);
 }
@@ -42,6 +43,7 @@ void Checker::write_all_outgoing(std::uint64_t size) {
 void Checker::look_at_fetched(Operation operation, std::uint64_t number, std::uint64_t size) {
   if (!verify_) return;
   if (!is_atomic(operation)) return look(number, lanes_.places().slot_of(number), size);
+  // Atomics count a word up by one, so the n-th must find n.
   const std::uint64_t found = foreign_word(lanes_.places().incoming(number));
   if (found == lanes_.places().turn_of(number)) return;
   throw Failure(fmt::format("{} number {} on endpoint {} found {}", to_text(operation), lanes_.places().turn_of(number),

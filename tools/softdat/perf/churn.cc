@@ -36,6 +36,7 @@ void Churn::begin(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual) {
           "dat_ep_connect");
 }
 
+// Keeps `window` connections on their way: each that has ended makes room for the next.
 void Churn::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, std::uint64_t count, std::uint32_t window) {
   std::uint64_t begun = 0;
   for (; begun < std::min<std::uint64_t>(window, count); ++begun) begin(address, qual);
@@ -55,6 +56,7 @@ void Churn::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, std::uint64_
   }
 }
 
+// Both kinds of events come to one queue, in any order: up to the client's window are under way.
 void Churn::accept(std::uint64_t count) {
   for (std::uint64_t ended = 0; ended < count;) {
     DAT_EVENT event;

@@ -86,6 +86,7 @@ void Client::resolve(const std::string& host) {
   ::freeaddrinfo(found);
 }
 
+// Both sides make their endpoints, the client tells the setup first. The hello that comes back has the server's memory.
 void Client::connect_lanes() {
   const double bytes = memory_bytes();
   const double files = open_files();
@@ -95,6 +96,7 @@ void Client::connect_lanes() {
   lanes_->connect(reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address_), job_.qual, control_.checker());
   control_.send(encode(Report{}));
   lanes_->set_remote(decode_hello(control_.receive()).memory);
+  // Leaves the cost of the endpoints, without the memory of the messages.
   const double buffers = static_cast<double>(lanes_->places().memory().size());
   bytes_per_endpoint_ = (memory_bytes() - bytes - buffers) / job_.setup.endpoints;
   files_per_endpoint_ = (open_files() - files) / job_.setup.endpoints;
@@ -133,6 +135,7 @@ Result Client::measure_long_enough(const Case& what) {
   return result;
 }
 
+// The server is told the case and answers when it is ready; after the rounds it is told the end.
 Result Client::measure_once(const Case& what) {
   Result result;
   result.what = what;
@@ -179,6 +182,7 @@ void Client::measure_latency(const Case& what, Result& result) {
   }
   result.seconds = seconds_since(start);
   (void)end();
+  // A ping-pong is timed by the round trip, and a latency is half of it.
   const double unit_us = Ticks::instance().unit_us() / (is_ping_pong ? 2 : 1);
   if (!job_.samples.empty()) write_file(job_.samples, text_of(samples, unit_us));
   summarize(samples, unit_us, result);
@@ -193,6 +197,7 @@ void Client::measure_stream(const Case& what, Result& result) {
   stream.run();
   result.seconds = seconds_since(start);
   const Report report = end();
+  // Both directions add up; one way the report has 0.
   result.messages_per_s = static_cast<double>(what.iterations) / result.seconds + report.messages_per_s;
   result.megabytes_per_s = result.messages_per_s * static_cast<double>(what.size) * 1e-6;
 }
@@ -211,6 +216,7 @@ void Client::measure_connect(const Case& what, Result& result) {
 void Client::measure_idle(const Case& what, Result& result) {
   begin(what);
   const ProcessorUse before = processor_use();
+  // Sleeps outside the library: an idle program polls nothing.
   const auto start = Clock::now();
   const double whole = std::floor(what.duration_s);
   const timespec rest{static_cast<time_t>(whole), static_cast<long>((what.duration_s - whole) * 1e9)};

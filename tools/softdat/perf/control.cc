@@ -19,6 +19,7 @@ constexpr DAT_COUNT kQueue = 4;
 
 }  // namespace
 
+// A connection of its own, so that control texts wait behind no message.
 Control::Control(const Adapter& adapter)
     : memory_(adapter, 2 * kLongestText),
       requests_(adapter, kQueue, DAT_EVD_DTO_FLAG),
@@ -28,6 +29,7 @@ Control::Control(const Adapter& adapter)
   post_receive();
 }
 
+// The first byte is cleared, so sleep_until_text() sees a text arrive without calling the library.
 void Control::post_receive() {
   memory_.data()[kIncoming] = 0;
   DAT_LMR_TRIPLET segment = memory_.local(kIncoming, kLongestText);
@@ -57,6 +59,7 @@ void Control::await_established() {
   throw Failure(fmt::format("the connection failed: {}", event_text(event.event_number)));
 }
 
+// One text at a time: each is answered before the next, so one receive is enough.
 void Control::send(const std::string& text) {
   if (text.size() > kLongestText) throw Failure("a control text is too long");
   set_foreign_text(memory_.data() + kOutgoing, text);
@@ -87,6 +90,7 @@ void Control::sleep_until_text() {
   }
 }
 
+// The end of the connection comes to a queue that nobody reads during a measurement, so this asks now and then.
 void Control::check() const {
   DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
   require(dat_ep_get_status(ep_, &state, nullptr, nullptr), "dat_ep_get_status");

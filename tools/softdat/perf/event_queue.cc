@@ -34,6 +34,7 @@ EventQueue::EventQueue(const Adapter& adapter, DAT_COUNT length, int flags) {
           "dat_evd_create");
 }
 
+// Checks whether the peer lives only now and then, because the poll is what is measured.
 void EventQueue::take(Waiting waiting, const LivenessCheck& check, DAT_EVENT& event) {
   if (waiting == Waiting::kBlock) return take_blocking(check, event);
   constexpr std::uint64_t kPollsBetweenChecks = 1u << 20;
@@ -42,6 +43,7 @@ void EventQueue::take(Waiting waiting, const LivenessCheck& check, DAT_EVENT& ev
   }
 }
 
+// Returns regularly from the wait, to check whether the peer lives.
 [[gnu::noinline]] void EventQueue::take_blocking(const LivenessCheck& check, DAT_EVENT& event) {
   DAT_COUNT more = 0;
   for (;;) {

@@ -25,6 +25,7 @@ DAT_COUNT completions(const Setup& setup) {
 
 }  // namespace
 
+// With one segment for each request: softdat perf posts no lists.
 DAT_EP_HANDLE create_endpoint(const Adapter& adapter, DAT_COUNT depth, EventQueue& receives, EventQueue& requests,
                               EventQueue& connections) {
   constexpr DAT_COUNT kReads = 16;
@@ -64,6 +65,7 @@ void Lanes::create_endpoints(const Adapter& adapter) {
   }
 }
 
+// One after the other, so that endpoint i of one side meets endpoint i of the other.
 void Lanes::connect(DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, const LivenessCheck& check) {
   for (DAT_EP_HANDLE ep : endpoints_) {
     require(
@@ -90,6 +92,7 @@ void Lanes::await_established(const LivenessCheck& check) {
   }
 }
 
+// With --verify, no place may be written again before it was looked at.
 std::uint32_t Lanes::largest_window() const {
   const std::uint64_t most = setup_.verify ? places_.count_of_lane() / 2 : setup_.depth;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, setup_.depth));
@@ -106,6 +109,7 @@ void Lanes::post_receive(std::uint64_t number, std::uint64_t size) {
   const std::uint32_t lane = places_.lane_of(number);
   DAT_LMR_TRIPLET segment = places_.memory().local(places_.incoming_offset(number), size);
   DAT_DTO_COOKIE cookie;
+  // The cookie has the endpoint in its upper half, and below how many requests this completion stands for.
   cookie.as_64 = std::uint64_t{lane} << 32 | 1;
   require(dat_ep_post_recv(endpoints_[lane], 1, &segment, cookie, DAT_COMPLETION_DEFAULT_FLAG), "dat_ep_post_recv");
 }

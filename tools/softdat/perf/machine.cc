@@ -62,6 +62,7 @@ OtherPrograms::OtherPrograms()
       all_seconds_(machine_seconds()),
       own_seconds_(seconds_with_children()) {}
 
+// Fewer processors than busy threads, or other programs' processor time, make latencies worthless.
 std::string OtherPrograms::disturbance(std::uint32_t busy) const {
   constexpr double kTolerated = 0.25;  // processors
   const auto processors = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
@@ -109,6 +110,7 @@ ProcessorUse processor_use() {
 }
 
 // Not what programs and libraries are read from: the kernel drops and reads such pages as it likes.
+// Proportional shares (Pss), so memory that both processes map counts half in each.
 double memory_bytes() {
   double sum = 0;
   for (const char* kind : {"Pss_Anon", "Pss_Shmem", "SwapPss"}) {

@@ -13,6 +13,7 @@ std::size_t slot_size(const Setup& setup) {
   return (setup.max_size + kLine - 1) / kLine * kLine;
 }
 
+// With --verify each message under way has a place of its own; else all share one, which stays in the cache.
 std::uint64_t slot_count(const Setup& setup) {
   if (!setup.verify) return 1;
   const std::uint64_t affordable = kMostMemory / (2 * slot_size(setup) * setup.active);

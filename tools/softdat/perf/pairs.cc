@@ -12,6 +12,7 @@
 namespace softdat::tools::perf {
 namespace {
 
+// A worker is this program again, with the job as its first line of input (worker.cc).
 std::unique_ptr<Child> start(const RunPlan& plan, const Job& job) {
   std::vector<std::pair<std::string, std::string>> environment;
   if (!plan.transport.empty()) environment.emplace_back("SOFTDAT_TRANSPORT", plan.transport);
@@ -50,6 +51,7 @@ std::uint64_t own_qual() {
   return kFirst + static_cast<std::uint64_t>(::getpid()) * kRoom;
 }
 
+// Servers first: start_servers() waits until each one listens.
 Pairs::Pairs(const RunPlan& plan) : plan_(plan) {
   if (plan_.sides != RunPlan::Sides::kClients) start_servers();
   if (plan_.sides != RunPlan::Sides::kServers) start_clients();
@@ -83,6 +85,7 @@ void Pairs::start_clients() {
   }
 }
 
+// All pairs are ready before any goes, so that they measure at the same time.
 void Pairs::measure(const std::function<void(const Result&)>& on_result) {
   for (std::size_t i = 0; i < plan_.cases.size(); ++i) {
     for (const auto& client : clients_) expect_line(*client, kReady);

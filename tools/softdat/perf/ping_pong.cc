@@ -33,6 +33,7 @@ PingPong::PingPong(Lanes& lanes, const Case& what, LivenessCheck check)
       receives_(consumes_receive(what.operation)),
       ahead_(std::min<std::uint64_t>(kReceivesAhead, lanes.largest_receives()) * lanes.setup().active) {}
 
+// Marks in memory are cleared on both sides before either is told to go.
 void PingPong::prepare() {
   next_ = lanes_.prepare(what_.operation, 0, what_.size, 1);
   refill_receives();
@@ -73,6 +74,7 @@ void PingPong::follow() {
 // message's arrival and its answer, the other side waits for.
 [[gnu::flatten]] void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
+  // The last byte is the mark that the other side watches for: a write has no completion there.
   if (!receives_) set_foreign_byte(lanes_.places().outgoing(number) + what_.size - 1, mark_of(number));
   lanes_.post(next_);
   ++outstanding_;
@@ -96,6 +98,7 @@ void PingPong::follow() {
   if (posted_receives_ == arrived_) refill_receives();
 }
 
+// Polls between its looks, as programs do; --memory-only leaves the work to the library's own thread.
 void PingPong::watch_memory(std::uint64_t number) {
   constexpr std::uint64_t kLooksBetweenPolls = 64;
   constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
@@ -136,6 +139,7 @@ void PingPong::reap() {
     completion_of(event);
     --outstanding_;
   }
+  // A full queue must be emptied, else the next post would be refused.
   while (outstanding_ >= lanes_.setup().depth) {
     lanes_.requests().take(Waiting::kPoll, check_, event);
     completion_of(event);

@@ -35,6 +35,7 @@ void summarize(std::vector<std::uint32_t>& samples, double unit_us, Result& resu
   }
 }
 
+// Quantiles of equally many samples each, so that they can be put side by side.
 Result merge(const std::vector<Result>& parts) {
   Result whole = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {

@@ -31,6 +31,7 @@ Server::Server(const Job& job)
   require(listening, "dat_psp_create");
 }
 
+// Control texts alternate: each side answers before it is told more (Client::connect_lanes, begin and end).
 void Server::serve(const std::function<void(const std::string& address)>& on_listening) {
   on_listening(address_text(adapter_.address()));
   accept();
@@ -114,6 +115,7 @@ void Server::serve_latency(const Case& what) {
   be_target();
 }
 
+// The bytes are looked at when the client has told the end: then its writes have completed.
 void Server::serve_stream(const Case& what, Report& report) {
   using Clock = std::chrono::steady_clock;
   const bool both = what.measure == Measure::kBidirectional;

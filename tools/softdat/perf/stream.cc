@@ -12,6 +12,7 @@ Stream::Stream(Lanes& lanes, const Case& what, bool sends, bool receives, Livene
       what_(what),
       check_(std::move(check)),
       window_(std::min(what.window, lanes.largest_window())),
+      // Half a window at most completes at once, so that the pipe does not run empty.
       signal_every_(std::min(what.signal_every, std::max(window_ / 2, 1u))),
       to_send_(sends ? what.iterations : 0),
       to_receive_(receives && consumes_receive(what.operation) ? what.iterations : 0),
@@ -44,6 +45,7 @@ void Stream::post_receive() {
   ++receives_posted_;
 }
 
+// Posts, reaps and receives in turns; a turn that moved nothing waits.
 void Stream::run() {
   while (!is_done()) {
     bool moved = post_some();
@@ -78,6 +80,7 @@ std::uint32_t Stream::credits_of(std::uint64_t number) const {
   return since == signal_every_ || is_last ? since : 0;
 }
 
+// Stops as soon as there is room to post, because posting keeps the wire busy.
 bool Stream::reap_some() {
   DAT_EVENT event;
   bool any = false;

@@ -41,6 +41,7 @@ const Ticks& Ticks::instance() {
   return ticks;
 }
 
+// Measures the stamp's unit against the clock for 20 ms, once a process.
 Ticks::Ticks() : uses_stamp_(has_even_stamp()) {
   if (!uses_stamp_) return;
   using Clock = std::chrono::steady_clock;

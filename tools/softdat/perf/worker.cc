@@ -31,6 +31,7 @@ std::string hear() {
 
 }  // namespace
 
+// Runs in the process that Pairs starts; speaks to it by lines on standard input and output.
 int run_worker() {
   // Nobody else would end us if the tool were killed.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -241,6 +241,7 @@ Trial LintCommand::try_profile(const std::string& profile, const Run& baseline, 
   std::set<std::string> usual;
   for (const std::string& sentence : baseline.sentences) usual.insert(without_changes(sentence));
   Run run = run_once(profile, place);
+  // Sentences that come without a profile, too, say nothing of the device.
   std::erase_if(run.sentences, [&](const std::string& s) { return usual.contains(without_changes(s)); });
   Trial trial{.profile = profile, .status = run.status, .sentences = std::move(run.sentences)};
   const bool was_refused = !trial.sentences.empty();

@@ -21,6 +21,7 @@ void CaptureOptions::check(const Subcommand& options, const Environment& environ
   for (const char* const option : {"--snaplen", "--capture-buffer"}) {
     if (file.empty() && options.has(option)) throw UsageError(fmt::format("{} goes with --capture", option));
   }
+  // The simulator itself writes the capture; a program on a device would leave an empty one.
   if (!file.empty() && environment.value_of("SOFTDAT_BACKEND").starts_with("verbs")) {
     throw UsageError(
         "--capture needs the simulated adapter; what an RDMA device does is captured by its own tools. "
@@ -43,6 +44,7 @@ void Capture::put_into(Environment& environment) const {
 
 std::string Capture::finish() {
   MergedCapture merged;
+  // Each process wrote a part of its own; the merge leaves out a packet's second record.
   const std::size_t processes =
       parts_->merge([&](const auto& parts) { merged = merge_captures(parts, options_.file); });
   if (processes == 0) return "nothing was captured: no adapter was opened";

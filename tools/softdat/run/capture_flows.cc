@@ -37,6 +37,7 @@ std::optional<TcpHeader> find_tcp(std::span<const std::byte> packet) {
   std::memcpy(header.flow.first.data() + kAddressSize, packet.data() + ip, 2);
   std::memcpy(header.flow.second.data() + kAddressSize, packet.data() + ip + 2, 2);
   header.sequence = base::load_be<std::uint32_t>(packet.data() + ip + 4);
+  // The length by the IP header: the capture may hold less of the packet (--snaplen).
   const std::uint32_t total = base::load_be<std::uint16_t>(packet.data() + (is_ipv6 ? 4 : 2)) + (is_ipv6 ? 40u : 0u);
   const auto head = static_cast<std::uint32_t>(ip + (std::to_integer<std::size_t>(packet[ip + 12]) >> 4) * 4);
   header.next =
@@ -51,6 +52,7 @@ void CaptureFlows::take_ports(const TcpHeader& tcp) {
 
 // 0: all are taken.
 std::uint16_t CaptureFlows::free_port(const FlowEnd& initiator) {
+  // An end that no packet of the capture has, and that no earlier connection got.
   FlowEnd end = initiator;
   constexpr std::uint32_t kCount = kLastFreePort - kFirstFreePort + 1u;
   for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -76,6 +78,7 @@ CaptureFlows::Connection& CaptureFlows::find(std::vector<Connection>& connection
 
 bool CaptureFlows::is_new(const TcpHeader& tcp) const {
   auto found = connections_.find(tcp.flow);
+  // Connections are kept by the way from their initiator, so the other way is looked for reversed.
   const bool is_forth = found != connections_.end();
   if (!is_forth) found = connections_.find(reversed(tcp.flow));
   if (found == connections_.end()) return true;
@@ -86,6 +89,7 @@ bool CaptureFlows::is_new(const TcpHeader& tcp) const {
 }
 
 void CaptureFlows::rewrite(const TcpHeader& tcp, std::span<std::byte> packet) {
+  // A SYN without ACK begins a connection. One between the same ends as an earlier one gets a port of its own.
   if ((tcp.flags & (kSyn | kAck)) == kSyn) {
     auto& connections = connections_[tcp.flow];
     std::uint16_t port = port_of(tcp.flow.first);

@@ -146,6 +146,7 @@ void Merger::write(std::span<const std::byte> bytes) {
 
 void Merger::flush() {
   for (std::span<const std::byte> rest = buffer_; !rest.empty();) {
+    // Fails when the disk is full; then the parts stay (PartsDirectory).
     const ssize_t done = ::write(out_.get(), rest.data(), rest.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail();
@@ -154,12 +155,15 @@ void Merger::flush() {
   buffer_.clear();
 }
 
+// First pass, over each part: packets are only noted by their place, so that memory holds none of them.
+// A part that ends in half a block, as of a process that was killed, counts up to there.
 void Merger::read(std::uint32_t number) {
   Part& part = parts_[number];
   std::uint64_t at = 0;
   while (at < part.file.size()) {
     const auto block = part.file.block_at(at);
     if (!block) return;
+    // Interfaces get numbers of the whole, and stand before all packets; pcapng wants them before their own.
     if (const auto interface = pcapng::read_interface(*block)) {
       part.interfaces.push_back(static_cast<std::uint32_t>(statistics_.size()));
       statistics_[part.interfaces.back()] = {.interface = part.interfaces.back()};
@@ -182,6 +186,7 @@ void Merger::read(std::uint32_t number) {
 void Merger::note(const pcapng::Packet& packet) {
   const auto tcp = find_tcp(packet.data);
   if (tcp) flows_.take_ports(*tcp);
+  // From here on it is the author's own record of a packet.
   if (!tcp || (packet.head.flags & pcapng::kPromiscuous) == pcapng::kPromiscuous) return;
   std::uint64_t& last = ((packet.head.flags & pcapng::kOutbound) != 0 ? sent_ : begun_)[tcp->flow];
   last = std::max(last, packet.head.time_ns);
@@ -197,6 +202,7 @@ bool Merger::is_known_otherwise(const pcapng::Packet& packet, const TcpHeader& t
   return packet.head.time_ns <= known->second || !flows_.is_new(tcp);
 }
 
+// Second pass, in the order of time.
 void Merger::write_packet(const Entry& entry) {
   Part& part = parts_[entry.part];
   const auto block = part.file.block_at(entry.at);
@@ -206,6 +212,7 @@ void Merger::write_packet(const Entry& entry) {
   if (!tcp || packet->head.interface >= part.interfaces.size() || is_known_otherwise(*packet, *tcp)) return;
   pcapng::PacketHead head = packet->head;
   head.interface = part.interfaces[head.interface];
+  // These bits told who had captured it, and mean nothing in the whole.
   head.flags &= ~pcapng::kPromiscuous & ~pcapng::kUnicast;
   block_.resize(pcapng::packet_size(head));
   std::byte* const data = pcapng::write_packet(head, block_.data());
@@ -229,6 +236,7 @@ MergedCapture Merger::merge() {
   pcapng::append_section(section, "softdat run --capture");
   write(section);
   for (std::uint32_t i = 0; i < parts_.size(); ++i) read(i);
+  // Packets of one time stay in the order in which their process wrote them.
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.time_ns < b.time_ns; });
   for (const Entry& entry : entries_) write_packet(entry);

@@ -196,11 +196,13 @@ CopyPlan Command::plan_copy(const Environment& environment, const std::vector<Ho
   // Alone it stays in our group: a terminal, mpirun and srun then reach it as they would without us.
   copy.has_own_group = is_gathered() || (timeout_s_ > 0 && ::isatty(STDIN_FILENO) == 0);
   Environment own = environment;
+  // The first copy tells of mistakes in the environment; the others would tell of the same.
   if (index > 0) own.put("SOFTDAT_RUN_TOLD", "1");
   if (is_gathered()) {
     own.put("SOFTDAT_RUN_COPY", is_server ? "server" : fmt::format("{}", number));
     own.put("SOFTDAT_RUN_COPIES", fmt::format("{}", clients()));
   }
+  // Copies take the hosts in turns.
   if (!hosts.empty()) {
     const Host& host = hosts[index % hosts.size()];
     copy.network = host.network;
@@ -251,16 +253,19 @@ int Command::run() {
   // Before anything is made that a signal's default action would leave behind.
   const int signals = block_signals(is_gathered());
   Faults faults(faults_, known_environment());
+  // Its path goes to the programs, so it listens before any begins.
   ReportSocket reports;
   Environment whole = environment(reports.path());
   if (!faults.is_empty()) faults.put_into(whole);
   Capture capture(capture_);
   capture.put_into(whole);
   TimelineOptions timeline_options = timeline_;
+  // Before the timeline: without --timeline it has that written into a file of its own, which is named here.
   const Model model(model_, timeline_options);
   model.put_into(whole);
   Timeline timeline(timeline_options);
   timeline.put_into(whole);
+  // This process moves into namespaces of its own here; each copy then enters that of its host.
   const std::vector<Host> hosts = hosts_ > 0 ? make_hosts(hosts_) : std::vector<Host>{};
   const JobPlan job_plan = plan(whole, hosts);
   Summary summary(is_quiet_);
@@ -270,6 +275,7 @@ int Command::run() {
   try {
     const int status = job.run();
     summary.print();
+    // After the programs' end, when all of their parts are there.
     if (!faults.is_empty()) tell_of(faults, summary);
     if (!capture.is_empty()) summary.note(capture.finish());
     tell_of(timeline, model, summary);

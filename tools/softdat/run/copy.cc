@@ -19,6 +19,7 @@ struct Pipe {
   Pipe() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    // Our end alone: the program's end blocks, as it would on a terminal.
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     reader = ends[0];
     writer = ends[1];
@@ -65,6 +66,7 @@ void Copy::start() {
   plan.output = output.writer;
   plan.error = error.writer;
   const bool has_no_input = !plan_.takes_input || ::isatty(STDIN_FILENO) == 1;
+  // Read from another process group, a terminal would stop the program (SIGTTIN).
   if (has_no_input) plan.input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   try {
     pid_ = run::start(plan);
@@ -73,6 +75,7 @@ void Copy::start() {
     throw;
   }
   if (plan.input >= 0) ::close(plan.input);
+  // The program has its own copies of the writing ends; ours are closed here, so that reading comes to an end.
   output_.pipe = std::exchange(output.reader, -1);
   error_.pipe = std::exchange(error.reader, -1);
 }
@@ -90,6 +93,7 @@ void Copy::stop(int number) {
 }
 
 bool Copy::has_leftovers() const {
+  // Also when the leader has been reaped: no other process gets its number as long as the group has members.
   return plan_.has_own_group && pid_ > 0 && ::kill(-pid_, 0) == 0;
 }
 
@@ -101,6 +105,7 @@ void Copy::send_to_leftovers(int number) const {
 
 bool Copy::take_end(pid_t pid, int wait_status) {
   if (pid != pid_) return false;
+  // Not running from now on, so no signal goes to a number that another process may get.
   status_ = to_exit_status(wait_status);
   return true;
 }
@@ -120,6 +125,7 @@ void Copy::read(Stream& stream) {
     } else if (got < 0 && errno == EAGAIN) {
       return;
     } else if (got == 0 || errno != EINTR) {
+      // Its end, when the program and all that it started have closed it; or an error.
       ::close(std::exchange(stream.pipe, -1));
     }
   }

@@ -14,11 +14,13 @@
 namespace softdat::tools::run {
 
 EndSignals::EndSignals() {
+  // Blocks them for this process. Its own descriptor, which reads more signals, is not needed.
   const base::UniqueFd others(block_signals(false));
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction found = {};
+    // A blocked signal is queued even where it is ignored, as SIGHUP by nohup, so these are left out.
     const bool is_ignored = ::sigaction(number, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
     if (!is_ignored) sigaddset(&signals, number);
   }

@@ -76,6 +76,7 @@ void Environment::put(const std::string& name, const std::string& value) {
   set.emplace_back(name, value);
 }
 
+// As the program will see it: options first, then our own environment.
 std::string Environment::value_of(const std::string& name) const {
   for (const auto& [known, value] : set) {
     if (known == name) return value;
@@ -116,12 +117,14 @@ Environment make_environment(const EnvironmentOptions& options) {
   check_backend(options.backend);
   check_address(options.address);
   Environment result;
+  // That of the user's shell names another dat.conf, whose adapters this run does not want.
   result.unset.emplace_back("DAT_OVERRIDE");
   result.put("SOFTDAT_ANY_IA", "1");
   if (own_value("SOFTDAT_LOG").empty()) result.put("SOFTDAT_LOG", "notice");
   if (!options.backend.empty()) result.put("SOFTDAT_BACKEND", options.backend);
   if (!options.transport.empty()) result.put("SOFTDAT_TRANSPORT", options.transport);
   if (!options.address.empty()) result.put("SOFTDAT_ADDRESS", options.address);
+  // These come last, so that --env overrides an option; but ours stays the first of the library directories.
   for (const auto& [name, value] : options.variables()) result.put(name, value);
   result.put("LD_LIBRARY_PATH", put_first(library_directory(), result.value_of("LD_LIBRARY_PATH"), ':'));
   return result;

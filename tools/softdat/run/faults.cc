@@ -71,6 +71,7 @@ std::string_view place_of(const std::string& line) {
 
 }  // namespace
 
+// Processes and threads write in any order; sorted, the logs of two runs with the same faults are the same.
 void sort_fault_log(std::vector<std::string>& lines) {
   std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
     const std::string_view place_a = place_of(a), place_b = place_of(b);
@@ -83,6 +84,7 @@ std::vector<std::string> read_statements(const std::string& path, const std::str
   options.file = path;
   Environment environment;
   if (!transport.empty()) environment.put("SOFTDAT_TRANSPORT", transport);
+  // Throws if the plan has a mistake.
   const Faults checked(options, environment);
   std::vector<std::string> statements;
   std::istringstream lines(checked.text());
@@ -171,6 +173,7 @@ void Faults::check_transport(const Environment& environment) const {
 
 void Faults::put_into(Environment& environment) {
   directory_.emplace("softdat-faults");
+  // All processes append to it.
   environment.put("SOFTDAT_FAULTS_LOG", directory_->path() + "/log");
   if (has_no_plan()) return;
   if (text_.size() <= kMostText) return environment.put("SOFTDAT_FAULTS", text_);
@@ -187,6 +190,7 @@ std::size_t Faults::finish() const {
   std::vector<std::string> lines;
   for (std::string line; std::getline(fired, line);) lines.push_back(line);
   sort_fault_log(lines);
+  // Lines of "#" are nasty mode's decisions, which are no faults.
   const auto is_fault = [](const std::string& line) { return !line.starts_with('#'); };
   const auto fired_count = static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_fault));
   if (log_.empty()) return fired_count;

@@ -60,6 +60,7 @@ void enter_namespaces() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) throw refusal("the system refuses user namespaces", errno);
+  // Without privileges a group map is taken only after this (user_namespaces(7)).
   write_map("/proc/self/setgroups", "deny");
   write_map("/proc/self/uid_map", fmt::format("{} {} 1", user, user));
   write_map("/proc/self/gid_map", fmt::format("{} {} 1", group, group));
@@ -76,6 +77,8 @@ void enter_network(int network) {
 }
 
 // Returns in the switch's namespace.
+// A namespace lives as long as a descriptor names it or a process is in it; a netlink socket belongs to the one in
+// which it was made. So one thread can set up both ends of a cable.
 Host make_host(std::uint32_t index, Netlink& at_switch, int switch_network) {
   Host host;
   host.address = host_address(index);
@@ -110,6 +113,7 @@ std::vector<Host> make_hosts(std::uint32_t count) {
     return hosts;
   } catch (const Failure& failure) {
     const std::string text = failure.what();
+    // Refusals of namespaces have named the remedy already; what netlink refuses has not.
     if (text.starts_with("--hosts")) throw;
     throw Failure(
         fmt::format("--hosts: {}; the kernel needs the modules veth and bridge, and the user the right to "

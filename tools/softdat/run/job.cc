@@ -35,6 +35,7 @@ int Job::run() {
   try {
     return run_all();
   } catch (const StartFailure&) {
+    // The copies that have begun are stopped as after a failure of one, and their last output is still shown.
     stop_all(SIGTERM);
     end_leftovers();
     for (const auto& copy : copies_) copy->finish_output();
@@ -53,9 +54,11 @@ int Job::run_all() {
   if (plan_.timeout.count() > 0) timeout_at_ = Clock::now() + to_ticks(plan_.timeout);
   if (is_awaiting_server_) listen_by_ = Clock::now() + to_ticks(plan_.listen_within);
   start_all(is_awaiting_server_);
+  // Clients that have not begun do not run, so the server's end or its listening decides about them.
   while (is_any_running() || is_awaiting_server_) wait_and_handle();
   end_leftovers();
   for (const auto& copy : copies_) copy->finish_output();
+  // A process reports at its end as well, which may come after the last turn.
   handle_reports();
   for (const auto& copy : copies_) summary_.add(*copy);
   if (failure_) return *failure_;
@@ -85,6 +88,7 @@ void Job::wait_and_handle() {
   ::poll(polled.data(), polled.size(), wait_milliseconds());
   handle_signals();
   for (const auto& copy : copies_) copy->read_output();
+  // Before the ends: a server that listened and ended in one turn has listened, so the clients begin.
   handle_reports();
   take_ends();
   handle_deadlines();
@@ -114,6 +118,7 @@ void Job::handle_signals() {
 void Job::pass_on(int number) {
   if (number == SIGTSTP) return handle_terminal_stop();
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  // The signal is passed on and nothing decided: a single copy ends by it or not, as it would without us.
   if (is_alone() || !ends) {
     for (const auto& copy : copies_) copy->send_signal(number);
     return;
@@ -125,12 +130,14 @@ void Job::pass_on(int number) {
 
 void Job::handle_terminal_stop() {
   for (const auto& copy : copies_) copy->send_signal(SIGTSTP);
+  // SIGTSTP itself is blocked here, to be read; this process stops by SIGSTOP until the shell continues it.
   ::raise(SIGSTOP);
   for (const auto& copy : copies_) copy->send_signal(SIGCONT);
 }
 
 void Job::take_ends() {
   int status = 0;
+  // Any child: processes that a copy has left are ours as well (PR_SET_CHILD_SUBREAPER), and are only reaped.
   for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
     for (const auto& copy : copies_) {
       if (copy->take_end(pid, status)) handle_end(*copy);
@@ -140,6 +147,7 @@ void Job::take_ends() {
 
 void Job::handle_end(const Copy& copy) {
   if (is_alone()) return;
+  // Nobody but the server runs then.
   if (is_awaiting_server_) {
     is_awaiting_server_ = false;
     listen_by_.reset();
@@ -159,6 +167,7 @@ void Job::handle_end(const Copy& copy) {
 }
 
 void Job::handle_clients_end() {
+  // Whatever runs now is the server: it has the time of --grace to end by itself.
   if (is_any_running()) server_ends_by_ = Clock::now() + to_ticks(plan_.grace);
 }
 
@@ -168,6 +177,7 @@ void Job::handle_reports() {
     findings_.add(report);
     said_.add(report);
     const bool listens = report.kind == "listen" || report.kind == "socket";
+    // Only the server runs then, so the report is its own.
     if (!listens || !is_awaiting_server_) continue;
     is_awaiting_server_ = false;
     listen_by_.reset();
@@ -210,6 +220,7 @@ void Job::stop_all(int number) {
   listen_by_.reset();
   server_ends_by_.reset();
   kill_at_.reset();
+  // Once, for all: whoever still runs then gets SIGKILL.
   if (number != SIGKILL) kill_at_ = Clock::now() + to_ticks(plan_.grace);
 }
 

@@ -21,6 +21,7 @@ KeptOutput::KeptOutput(std::size_t most) : most_(most) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   read_end_ = base::UniqueFd(ends[0]);
+  // Our own writing end is closed by close(), when the program has been started and has copies of it.
   write_end_ = base::UniqueFd(ends[1]).release();
   ended_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC));
   if (!ended_ || ::fcntl(read_end_.get(), F_SETFL, O_NONBLOCK) != 0) {
@@ -61,6 +62,7 @@ void KeptOutput::run() {
     pollfd entries[] = {{.fd = read_end_.get(), .events = POLLIN, .revents = 0},
                         {.fd = ended_.get(), .events = POLLIN, .revents = 0}};
     ::poll(entries, std::size(entries), -1);
+    // One more turn: what was printed before the end may still be in the pipe.
     has_ended = entries[1].revents != 0;
   }
 }

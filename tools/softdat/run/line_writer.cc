@@ -43,6 +43,7 @@ void LineWriter::add(std::string_view text) {
   pending_ += text;
   std::string lines;
   std::size_t begin = 0;
+  // Whole lines by one write(), so that lines of several copies do not mix.
   for (std::size_t end = 0; (end = pending_.find('\n', begin)) != pending_.npos; begin = end + 1) {
     lines += prefix_ + pending_.substr(begin, end + 1 - begin);
   }

@@ -89,6 +89,8 @@ Netlink::~Netlink() {
   ::close(socket_);
 }
 
+// NLM_F_ACK: the kernel answers every request with an NLMSG_ERROR, whose error is 0 when it was done (netlink(7)). It
+// does so before send() returns, so recv() waits for nobody.
 void Netlink::request(Message& message, const std::string& what) {
   const std::vector<char>& bytes = message.finish();
   struct {
@@ -125,6 +127,7 @@ void Netlink::add_cable(const std::string& name, const std::string& bridge, cons
   message.add(IFLA_INFO_KIND, "veth");
   const std::size_t data = message.begin(IFLA_INFO_DATA);
   const std::size_t peer = message.begin(VETH_INFO_PEER);
+  // The peer's attribute begins with a header of its own, as a request does (veth.h).
   const ifinfomsg other{};
   message.append(&other, sizeof other);
   message.add(IFLA_IFNAME, other_name);

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   const fs::file_status status = fs::status(a, ignored);
+  // Devices such as /dev/null may be named as often as one likes.
   if (fs::exists(status) && !fs::is_regular_file(status)) return false;
   // Hard links have nothing but this in common.
   if (fs::equivalent(a, b, ignored)) return true;

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 PartsDirectory::PartsDirectory(const char* what, const std::string& file) : what_(what) {
   require_regular(file);
+  // Made before the run, so that a name that cannot be written costs no run.
   const base::UniqueFd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!made) throw Failure(fmt::format("cannot write the {} \"{}\": {}", what, file, std::strerror(errno)));
   const fs::path path = fs::absolute(file);
@@ -29,6 +30,7 @@ std::size_t PartsDirectory::merge(const std::function<void(const std::vector<std
   std::vector<std::string> parts;
   for (const auto& entry : fs::directory_iterator(path())) parts.push_back(entry.path().string());
   std::sort(parts.begin(), parts.end());
+  // From here on the parts stay, unless the whole is written: they are all that is left of the run.
   directory_->keep(!parts.empty());
   try {
     make(parts);

@@ -40,14 +40,17 @@ bool put_at(int descriptor, int place) {
 }
 
 // In the child: what follows fork(). Returns only when the program cannot begin, with errno set.
+// Between fork() and exec() only what is async-signal-safe: another thread may have held a lock, such as malloc's.
 void become(const StartPlan& plan, char* const* words, char* const* environment, pid_t parent) {
   if (plan.has_own_group) ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have ended before PR_SET_PDEATHSIG was in force, which then never fires.
   if (::getppid() != parent) ::_exit(kExitNotFound);
   if (plan.network >= 0 && ::setns(plan.network, CLONE_NEWNET) != 0) return;
   if (!put_at(plan.input, STDIN_FILENO) || !put_at(plan.output, STDOUT_FILENO) || !put_at(plan.error, STDERR_FILENO)) {
     return;
   }
+  // As this process began, not as it has set itself up: blocked and ignored signals stay so through exec().
   ::sigaction(SIGCHLD, &g_inherited.child, nullptr);
   ::sigaction(SIGPIPE, &g_inherited.pipe, nullptr);
   ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
@@ -95,9 +98,11 @@ ProgramDescriptor::~ProgramDescriptor() {
 }
 
 pid_t start(const StartPlan& plan) {
+  // Made before fork(), since the child may not allocate.
   const std::vector<char*> words = to_pointers(plan.words);
   const std::vector<char*> environment = to_pointers(plan.environment);
   int failures[2];
+  // Closed by exec() (O_CLOEXEC): its end without a byte says that the program has begun.
   if (::pipe2(failures, O_CLOEXEC) != 0) throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();

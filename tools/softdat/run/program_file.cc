@@ -89,12 +89,14 @@ void read_dynamic(ElfReader& reader, const std::vector<Segment>& segments, const
   };
   const auto table = find(DT_STRTAB);
   if (table == entries.end()) return;
+  // DT_STRTAB is an address as linked, and strings are read by their place in the file.
   const std::uint64_t texts = to_offset(segments, table->d_un.d_ptr);
   if (texts == 0) return;
   for (const Dynamic& entry : entries) {
     if (entry.d_tag == DT_NEEDED) program.needed.push_back(reader.read_text(texts + entry.d_un.d_val));
   }
   const auto rpath = find(DT_RPATH);
+  // The loader ignores DT_RPATH beside DT_RUNPATH, which comes after LD_LIBRARY_PATH (ld.so(8)).
   if (rpath != entries.end() && find(DT_RUNPATH) == entries.end()) {
     program.rpath = reader.read_text(texts + rpath->d_un.d_val);
   }
@@ -110,12 +112,14 @@ void read_elf(ElfReader& reader, ProgramFile& program) {
     if (segment.p_type == PT_INTERP) program.loader = reader.read_text(segment.p_offset);
     if (segment.p_type == PT_DYNAMIC) read_dynamic(reader, segments, segment, program);
   }
+  // Without an interpreter (PT_INTERP) no loader runs, and no shared library comes in.
   program.is_static = program.loader.empty();
 }
 
 bool is_privileged(const std::string& path) {
   struct stat found = {};
   if (::stat(path.c_str(), &found) != 0) return false;
+  // In these cases the kernel sets AT_SECURE, and the loader ignores LD_LIBRARY_PATH and LD_PRELOAD.
   const bool changes_user = (found.st_mode & S_ISUID) != 0 && found.st_uid != ::geteuid();
   const bool changes_group = (found.st_mode & S_ISGID) != 0 && found.st_gid != ::getegid();
   const bool has_capabilities = ::geteuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;

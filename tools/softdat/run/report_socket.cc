@@ -60,6 +60,7 @@ void remove_left(const std::string& parent) {
   }
 }
 
+// A report is a line: its kind, and then words, with tabs between (base/runner.h).
 Report to_report(const std::string& line) {
   Report report;
   std::istringstream words(line);
@@ -101,6 +102,7 @@ void ReportSocket::accept_all() {
   }
 }
 
+// Never blocks. A process connects for each report or a few, and closes; what is left of a line waits for the rest.
 std::vector<Report> ReportSocket::take() {
   accept_all();
   std::vector<Report> reports;
@@ -116,6 +118,7 @@ std::vector<Report> ReportSocket::take() {
       reports.push_back(to_report(text.substr(begin, end - begin)));
     }
     text.erase(0, begin);
+    // A sender that says too much is left with bytes unread, and closed like one that has ended.
     const bool is_open = got < 0 && (errno == EAGAIN || errno == EINTR);
     if (!is_open) ::close(descriptor);
     sender = is_open ? std::next(sender) : senders_.erase(sender);

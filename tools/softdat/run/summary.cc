@@ -57,6 +57,7 @@ std::set<std::string> shared_memory() {
   for (int index = 0; index <= highest; ++index) {
     shmid_ds segment;
     const int id = ::shmctl(index, SHM_STAT, &segment);
+    // One that a process still has attached is in use, and not left behind.
     if (id < 0 || segment.shm_perm.cuid != ::geteuid() || segment.shm_nattch != 0) continue;
     names.insert(fmt::format("System V segment {} of {} bytes (ipcrm -m {})", id, segment.shm_segsz, id));
   }
@@ -95,6 +96,7 @@ void Summary::add(const Report& report) {
 
 void Summary::add(const Copy& copy) {
   states_.emplace_back(copy.plan().name, state_text(copy));
+  // A copy that was stopped may have been about to open its adapter.
   has_all_ended_ = has_all_ended_ && copy.has_begun() && !copy.was_stopped();
 }
 

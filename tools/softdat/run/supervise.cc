@@ -32,6 +32,7 @@ constexpr auto kLookAgain = std::chrono::milliseconds(100);
 }  // namespace
 
 End await_end(pid_t process, Clock::duration time, int stop) {
+  // A descriptor can be waited for together with `stop`, and leaves the process to be reaped.
   const base::UniqueFd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!descriptor) throw Failure(fmt::format("cannot watch a process: {}", std::strerror(errno)));
   const Clock::time_point deadline = Clock::now() + time;
@@ -51,6 +52,7 @@ std::vector<pid_t> descendants_of(pid_t process) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     std::error_code ignored;
     for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", found[i]), ignored)) {
+      // Needs CONFIG_PROC_CHILDREN; without it no descendant is found, and the group alone is killed (reap()).
       std::ifstream children(task.path() / "children");
       for (pid_t child = 0; children >> child;) found.push_back(child);
     }

@@ -52,6 +52,7 @@ PlanStatement read_fault(const std::string& path, const toml::table& fault) {
     }
     statement.text += fmt::format(" {}={}", key.str(), value);
   }
+  // The statement as a whole: keys that do not go together.
   const auto read = base::read_fault_plan(statement.text);
   if (!read.ok()) fail(path, known ? line_of(fault) : line_of(*kind), read.reason().text);
   return statement;

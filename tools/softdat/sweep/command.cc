@@ -79,6 +79,7 @@ class Sweep {
         break;
       }
     }
+    // A program that hangs is stopped by its run's time limit, so each thread comes to its end.
     for (std::thread& thread : threads) thread.join();
     progress_.end();
     if (failure_) std::rethrow_exception(failure_);
@@ -90,6 +91,8 @@ class Sweep {
     try {
       for (std::size_t i = take(); i < faults_.size(); i = take()) add(try_fault(plan_, faults_[i], directory));
     } catch (...) {
+      // The first failure or interruption ends the others after the runs that they are at. The signal stays unread
+      // until exit_status(), so its descriptor stops the runs of all threads.
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
       next_ = faults_.size();
@@ -137,6 +140,7 @@ void shrink_bad(const TrialPlan& plan, std::vector<Trial>& trials, std::size_t m
   for (Trial& trial : trials) {
     if (!is_bad(trial.outcome) || !trial.least.empty() || is_nasty(trial.fault)) continue;
     if (most-- == 0) return;
+    // The outcome is to be the same, not its place: a smaller fault may fail elsewhere.
     const auto is_same = [&](const Statements& tried) {
       return try_fault(plan, joined(tried), directory).outcome == trial.outcome;
     };
@@ -202,6 +206,7 @@ std::vector<std::string> Command::find_faults(TrialPlan& plan, const std::string
                     baseline.is_hanging ? "does not end" : fmt::format("ends with status {}", baseline.status),
                     baseline.output.empty() ? "" : ":\n", baseline.output));
   }
+  // Left open without a fault, too: no leak that a fault has caused.
   plan.left_before = baseline.left;
   if (timeout_s_ == 0) {
     const double least = nasty_ != 0 ? kLeastNastyTimeout : kLeastTimeout;
@@ -240,6 +245,7 @@ std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std
   std::set<std::string> known;
   std::vector<Trial> trials;
   for (const Trial& trial : file.trials()) {
+    // Results of faults that are not asked for now are left out; of two results of a fault, the first counts.
     if (places.contains(trial.fault) && known.insert(trial.fault).second) trials.push_back(trial);
   }
   std::vector<std::string> left = faults;
@@ -253,6 +259,7 @@ std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std
 
 int Command::run() const {
   constexpr std::uint64_t kMostSeed = 4294967295;
+  // Seeds go on from the first, and the last must still be a seed.
   const std::uint64_t most_first = kMostSeed - nasty_ + 1;
   if (nasty_ != 0 && (seed_ < 1 || seed_ > most_first)) {
     throw UsageError(

@@ -17,6 +17,7 @@ struct Note {
   std::uint64_t size = 0;
 };
 
+// As the fault plan "note" logs a point: note, stage=, selectors; then "#", the operation, a word, its size.
 Note read_note(const std::string& line) {
   Note note;
   std::istringstream words(line.substr(0, line.find('#')));
@@ -56,6 +57,7 @@ std::vector<std::string> kinds_at(const Note& note) {
 
 std::vector<std::string> faults_at(const std::vector<std::string>& notes) {
   std::vector<std::string> faults;
+  // Several processes may reach the same point; a fault is tried once.
   std::set<std::string> known;
   for (const std::string& line : notes) {
     const Note note = read_note(line);

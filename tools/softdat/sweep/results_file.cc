@@ -19,6 +19,7 @@
 namespace softdat::tools::sweep {
 
 ResultsFile::ResultsFile(const std::string& path, const std::string& command, bool resumes)
+    // Not O_TRUNC: another sweep may be writing it, which lock() finds out first.
     : path_(path), file_(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
   if (!file_) throw Failure(fmt::format("cannot write \"{}\": {}", path_, std::strerror(errno)));
   lock();
@@ -55,6 +56,7 @@ void ResultsFile::read(const std::string& command) {
   }
   bool is_whole = true;
   while (std::getline(lines, line)) {
+    // eof() after a line that was read: the line has no end.
     is_whole = !lines.eof();
     if (auto trial = decode(line)) trials_.push_back(std::move(*trial));
   }

@@ -21,6 +21,7 @@ Statements fewer_statements(Statements statements, const Test& still_fails) {
       const std::size_t end = std::min(at + part, statements.size());
       Statements rest(statements.begin(), statements.begin() + static_cast<std::ptrdiff_t>(at));
       rest.insert(rest.end(), statements.begin() + static_cast<std::ptrdiff_t>(end), statements.end());
+      // A run of the program each: as few as possible.
       if (!rest.empty() && still_fails(rest)) {
         statements = std::move(rest);
         has_shrunk = true;
@@ -61,6 +62,7 @@ bool has_number(std::string_view word) {
 // Takes keys away, one after the other.
 void drop_keys(Statements& statements, std::size_t index, const Test& still_fails) {
   std::vector<std::string> words = words_of(statements[index]);
+  // From the last on, so that the places of those before stay; the first word is the fault's name.
   for (std::size_t i = words.size() - 1; i > 0; --i) {
     Statements tried = statements;
     std::vector<std::string> fewer = words;

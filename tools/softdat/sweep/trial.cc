@@ -63,6 +63,7 @@ Clock::duration waited_for_processor(pid_t process) {
   std::vector<pid_t> all = run::descendants_of(process);
   all.push_back(process);
   std::uint64_t sum = 0;
+  // From /proc/PID/task/TID/schedstat: ns on a processor, ns in its queue.
   for (const pid_t each : all) {
     std::error_code ignored;
     for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", each), ignored)) {
@@ -141,6 +142,7 @@ std::vector<std::string> options_of(const std::string& fault) {
 std::vector<std::string> words_of(const TrialPlan& plan, const std::string& fault, const std::string& log) {
   std::vector<std::string> words = plan.words;
   std::vector<std::string> added = options_of(fault);
+  // A grace of two seconds, so that a program that hangs at its end does not cost its run much.
   added.insert(added.end(), {"--grace", "2", "--faults-log", log});
   words.insert(words.begin() + static_cast<std::ptrdiff_t>(plan.options_end), added.begin(), added.end());
   return words;
@@ -163,6 +165,7 @@ Run run(const TrialPlan& plan, const std::string& fault, const std::string& dire
   const run::End end = await_run(process, plan);
   Run result;
   result.is_hanging = end == run::End::kTimeout;
+  // While it still hangs; it is stopped afterwards.
   if (result.is_hanging) result.stacks = all_stacks(process);
   if (end != run::End::kEnded) run::stop(process);
   result.status = run::reap(process);
@@ -222,6 +225,7 @@ std::optional<Outcome> wrong_completions(const Run& run, const std::string& faul
 }
 
 // In nasty mode nothing fails, so a program that ends with an error has relied on what DAT does not promise.
+// From the worst on: a run may show several, and the first counts.
 Outcome classify(const TrialPlan& plan, const Run& run, const std::string& fault) {
   if (run.is_hanging) return Outcome::kHang;
   const bool was_found = has(run.output, "ERROR: AddressSanitizer") || has(run.output, "WARNING: ThreadSanitizer");
@@ -230,6 +234,7 @@ Outcome classify(const TrialPlan& plan, const Run& run, const std::string& fault
   if (plan.wrong_data && run.status == *plan.wrong_data) return Outcome::kWrongData;
   if (has(run.output, "ERROR: LeakSanitizer")) return Outcome::kLeak;
   if (is_nasty(fault) && run.status != 0) return Outcome::kWrongData;
+  // Crashes and the like count although no fault fired; that the program passed does not.
   if (run.fired.empty()) return Outcome::kNotReached;
   if (run.status != 0) return Outcome::kCleanError;
   for (const std::string& line : left_in(run.output)) {
@@ -279,6 +284,7 @@ std::string crash_stacks(const TrialPlan& plan, const std::string& fault, const 
   TrialPlan traced = plan;
   const std::initializer_list<std::string> words = {
       "gdb", "-q", "-batch", "-ex", "run", "-ex", "thread apply all backtrace 16", "--args"};
+  // gdb runs as the program of softdat run, behind its "--".
   traced.words.insert(traced.words.begin() + static_cast<std::ptrdiff_t>(plan.options_end) + 1, words);
   std::string text;
   for (const std::string& line : lines_of(run(traced, fault, directory).output)) {

@@ -155,6 +155,7 @@ std::string counted(std::uint64_t count) {
 
 }  // namespace
 
+// The spans of a cause count only where no earlier cause has them, so the losses add up to no more than the whole.
 std::vector<Cause> find_causes(const Trace&, const Activity& activity) {
   Found found;
   for (const Operation& operation : activity.operations) look_at(activity, operation, found);

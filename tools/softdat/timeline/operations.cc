@@ -13,6 +13,7 @@ bool is_post(Name name) {
   return name >= Name::kPostSend && name <= Name::kPostAtomic && name != Name::kPostReceive;
 }
 
+// Events come in order of time. Those of one operation have one flow number, on both sides.
 class Builder {
  public:
   explicit Builder(const Trace& trace) : trace_(trace), threads_(trace.lanes.size()) {
@@ -43,6 +44,7 @@ class Builder {
     if (event.name == Name::kPostRefused && threads_[event.lane].refused == 0) {
       threads_[event.lane].refused = event.time;
     }
+    // A dequeue that belongs to no known operation still ends "alone": the thread has done something else.
     const auto found = event.flow == 0 ? known_.end() : known_.find(event.flow);
     if (found != known_.end()) {
       follow(event, found->second);
@@ -53,6 +55,7 @@ class Builder {
 
   void open(const Event& event) {
     auto& stack = threads_[event.lane].open;
+    // Slices nest a little in practice; a damaged file must not take all memory.
     if (stack.size() < 16) stack.push_back(event);
   }
 
@@ -156,6 +159,7 @@ Activity read_activity(const Trace& trace) {
   return Builder(trace).build();
 }
 
+// REQUIRES: the calls of a thread do not overlap, which holds because a thread makes one call at a time.
 const Call* call_at(const Activity& activity, std::uint32_t thread, std::uint64_t time) {
   const auto& calls = activity.calls[thread];
   const auto after = std::ranges::upper_bound(calls, time, {}, [](const Call& call) { return call.span.begin; });
@@ -181,6 +185,7 @@ std::uint64_t next_look(const Activity& activity, std::uint32_t thread, std::uin
   return found == looks.end() ? 0 : *found;
 }
 
+// Weighs each stage of the operation's way; the longest one is what the page names.
 Delay longest_delay(const Activity& activity, const Operation& operation) {
   Delay longest;
   const auto weigh = [&](Reason reason, std::uint64_t from, std::uint64_t to) {

@@ -29,6 +29,7 @@ constexpr int kFast = 3;
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 // Empty if the bytes are no zlib stream, or become more than any of ours.
+// Bounded, because a small damaged stream may inflate to any size.
 std::string inflate_all(std::string_view bytes) {
   z_stream stream = {};
   if (::inflateInit(&stream) != Z_OK) return {};
@@ -148,6 +149,7 @@ bool Fields::take_fixed(std::size_t size) {
   return true;
 }
 
+// The encoding of protocol buffers: a key has the field's number above three bits of wire type.
 bool Fields::next() {
   if (rest_.empty() || is_broken_) return false;
   std::uint64_t key = 0;
@@ -172,6 +174,7 @@ bool Fields::next() {
   }
 }
 
+// A file that was cut off is read as far as it goes, and told of.
 ReadResult read_packets(const std::string& path, const std::function<void(std::string_view)>& take) {
   Source source(path);
   ReadResult result;
@@ -203,6 +206,7 @@ void PacketFile::check(bool is_written) const {
   }
 }
 
+// Gathers packets and writes them compressed, as Perfetto's own files are.
 void PacketFile::add(std::string_view packet) {
   base::trace::put_bytes(gathered_, field::kPacket, packet);
   if (gathered_.size() >= kGathered) compress();

@@ -109,6 +109,7 @@ class Reader {
     return found->second;
   }
 
+  // A descriptor may name a parent that comes later, so lane_of() makes room for it.
   void add_lane(std::string_view track) {
     const std::uint64_t uuid = number_in(track, field::kUuid);
     if (uuid == 0 || trace_.lanes.size() >= kMostLanes) return note_broken();
@@ -162,6 +163,7 @@ class Reader {
     trace_.events.push_back(event);
   }
 
+  // Times are absolute, or count on from the last packet of their sequence (Perfetto's incremental clock).
   std::optional<std::uint64_t> time_of(const Packet& packet) {
     if (packet.clock == base::trace::kMonotonic) return packet.time;
     Sequence& sequence = sequences_[packet.sequence];

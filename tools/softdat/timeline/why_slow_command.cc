@@ -80,6 +80,7 @@ int run_self(std::vector<std::string> words) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const Signals signals;
+  // The child gets default handlers for the signals that are taken here, but keeps those ignored that were.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigdefault(&attributes, &signals.taken());
@@ -104,6 +105,7 @@ std::optional<std::filesystem::file_time_type> age_of(const std::string& file) {
 }
 
 // Whether softdat run could not make the timeline, as on a full disk: then it leaves the parts beside it.
+// Then softdat run has told of it, and there is nothing to add.
 bool has_parts(const std::string& file) {
   namespace fs = std::filesystem;
   const fs::path path = fs::absolute(file);
