@@ -151,6 +151,7 @@ hca::Outcome SendQueue::invalidate_locked(std::uint32_t rkey) {
   entry.length = 0;
   entry.opcode = hca::CompletionOpcode::kBind;
   entry.is_with_device = true;
+  entry.is_own = true;
   if (!count(entry)) return hca::fail(hca::Error::kLimitReached);
   ibv_send_wr work{};
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);

@@ -12,6 +12,7 @@
 #include "tests/verbs/fake_device.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory_region.h"
+#include "verbs/memory_window.h"
 #include "verbs/queue_pair.h"
 
 namespace softdat::verbs {
@@ -72,6 +73,11 @@ class Stand {
     config.sink = sink;
     auto made = QueuePair::create({*events_, *adapter_, memory_, withheld_, traits_}, config);
     return std::unique_ptr<QueuePair>(static_cast<QueuePair*>(std::move(made).value().release()));
+  }
+
+  // For one queue pair.
+  std::unique_ptr<hca::MemoryWindow> make_window() {
+    return MemoryWindow::create(memory_, domain_->pd(), domain_->id(), hca::WindowScope::kQueuePair, 1).value();
   }
 
   MemoryTable& memory() { return memory_; }
