@@ -89,6 +89,7 @@ TEST_F(Fork, WhatIsProtectedOrMovedAwayIsDividedToo) {
 
 // More views than the child's list holds at a time.
 TEST_F(Fork, AChildWithoutMemoryEndsByItselfAndLeavesItsParentsAlone) {
+  if (!kMayLackMemory) GTEST_SKIP() << "a sanitizer needs memory of its own";
   constexpr std::size_t kViews = 70;
   const Pages many(2 * kViews);
   for (std::size_t i = 0; i < kViews; ++i) ASSERT_TRUE(arena_->share(many.address() + 2 * i * kPage, kPage));

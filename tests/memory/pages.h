@@ -38,6 +38,13 @@ class Pages {
   void* data_;
 };
 
+// Sanitizers end the process when they get no memory.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kMayLackMemory = false;
+#else
+inline constexpr bool kMayLackMemory = true;
+#endif
+
 // Limits a resource of this process, RLIMIT_DATA or RLIMIT_NOFILE, as long as it lives.
 class Scarce {
  public:
