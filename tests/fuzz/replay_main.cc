@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -32,16 +34,17 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 constexpr unsigned kSecondsToHang = 60;
 
-// The input that runs, for the signals.
-std::uint64_t current = 0;
+// The input that runs, for the signals, which any thread of the target may get.
+std::atomic<std::uint64_t> current{0};
 ByteSpan current_bytes;
 std::uint64_t seed = 1;
 std::string artifact;  // a file; empty: none is written
 
 void report_death() {
   char text[96];
-  const int length = std::snprintf(text, sizeof text, "\nthe input was number %llu of seed %llu\n",
-                                   static_cast<unsigned long long>(current), static_cast<unsigned long long>(seed));
+  const int length =
+      std::snprintf(text, sizeof text, "\nthe input was number %llu of seed %llu\n",
+                    static_cast<unsigned long long>(current.load()), static_cast<unsigned long long>(seed));
   static_cast<void>(!::write(STDOUT_FILENO, text, static_cast<std::size_t>(length)));
   if (artifact.empty() || current == 0) return;
   const int file = ::open(artifact.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -61,13 +64,16 @@ void on_signal(int signal) {
 
 // An input that is still the same after so long hangs.
 void on_alarm(int) {
-  static std::uint64_t last = 0;
-  if (std::exchange(last, current) == current) {
+  static std::atomic<std::uint64_t> last{0};
+  const int error = errno;
+  const std::uint64_t now = current.load();
+  if (last.exchange(now) == now) {
     constexpr char kText[] = "no end within a minute\n";
     static_cast<void>(!::write(STDERR_FILENO, kText, sizeof kText - 1));
     std::abort();
   }
   ::alarm(kSecondsToHang);
+  errno = error;
 }
 
 void run(InputRooms& rooms, ByteSpan bytes) {
