@@ -54,7 +54,7 @@ bool CompletionReader::read(const ibv_wc& wc, const QueuePair* dying, Result& ou
   // Copied, because on_complete() below gives the entry back to the posters, who overwrite it.
   const std::uint32_t flags = entry.flags;
   const bool is_receive = entry.is_receive;
-  const bool is_own = entry.is_own;
+  const bool is_invalidation = entry.is_invalidation();
   // Nobody gets completions of a queue pair that is being destroyed or reset; their entries are settled all the same.
   const auto is_dead = [&] { return queue_pair == nullptr || queue_pair == dying || queue_pair->is_discarding(); };
   if (has_failed(completion.status) && !is_dead()) queue_pair->report_failed_work(entry, wc, completion.status);
@@ -74,7 +74,7 @@ bool CompletionReader::read(const ibv_wc& wc, const QueuePair* dying, Result& ou
   }
   out.is_quiet = (flags & hca::kQuiet) != 0;
   out.queue_pair = queue_pair;
-  if (is_own) return false;
+  if (is_invalidation) return false;
   // Without kSignaled a request tells of its failure alone.
   return is_receive || (flags & hca::kSignaled) != 0 || completion.status != hca::CompletionStatus::kSuccess;
 }

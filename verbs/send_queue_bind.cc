@@ -143,7 +143,7 @@ int SendQueue::bind_on_device_locked(const hca::BindRequest& request, MemoryWind
   return error;
 }
 
-// A request of our own: unsignaled, so its success is not told.
+// Posts an entry without a window, so that nobody is told of its end (WorkEntry::is_invalidation).
 hca::Outcome SendQueue::invalidate_locked(std::uint32_t rkey) {
   base::require_lock(locks::kVerbsPostSend);
   WorkEntry& entry = ring_.next();
@@ -151,7 +151,6 @@ hca::Outcome SendQueue::invalidate_locked(std::uint32_t rkey) {
   entry.length = 0;
   entry.opcode = hca::CompletionOpcode::kBind;
   entry.is_with_device = true;
-  entry.is_own = true;
   if (!count(entry)) return hca::fail(hca::Error::kLimitReached);
   ibv_send_wr work{};
   work.wr_id = reinterpret_cast<std::uintptr_t>(&entry);

@@ -43,7 +43,7 @@ void WorkQueue::flush() {
     WorkEntry& oldest = ring_.front();
     const WorkEntry entry = oldest;
     complete(oldest, hca::CompletionStatus::kFlushed);
-    if (entry.is_own) continue;
+    if (entry.is_invalidation()) continue;
     completions_.push({.wr_id = entry.cookie,
                        .qp_context = entry.window == nullptr ? context_ : entry.window->context(),
                        .length = 0,

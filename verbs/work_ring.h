@@ -34,10 +34,12 @@ struct WorkEntry {
   bool is_receive = false;
   bool is_counted = false;                // CompletionQueue::count_unwanted() has counted it (false in a free entry)
   bool is_usual = false;                  // see QueuePair::take_usual()
-  bool is_own = false;                    // not the consumer's, who is not told of its end
   std::shared_ptr<WindowState> window{};  // kBind: of this window ... (null in an entry that is free)
   hca::WindowBinding binding{};           // ... to this
   bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
+
+  // An invalidation before a bind is no request of the consumer's, who is not told of its end. Until the entry is free.
+  bool is_invalidation() const { return opcode == hca::CompletionOpcode::kBind && window == nullptr; }
 };
 
 // For people: what else is known of a request. Written and read as its entry is.
@@ -74,7 +76,6 @@ class WorkRing {
     WorkEntry& entry = entries_[position & mask_];
     entry.position = position;
     entry.is_usual = false;
-    entry.is_own = false;
     return entry;
   }
   // The entry that next() gave last. Nobody else writes tail_, so neither needs a locked instruction, unless the poster
