@@ -10,6 +10,8 @@
 
 namespace softdat::memory {
 
+class MapBuffer;
+
 enum class MappingKind : std::uint8_t {
   kPlain,    // private anonymous memory, readable and writable, that belongs to the consumer alone
   kArena,    // a view of the arena's file
@@ -52,23 +54,6 @@ struct LinesSeen {
   bool has_others_at_work = false;
 };
 LinesSeen look_through_map();
-
-// Memory to read the map into, neither malloc's nor on the stack, which may be a small one. One thread at a time.
-class MapBuffer {
- public:
-  static constexpr std::size_t kSize = 8192;
-
-  MapBuffer();
-  ~MapBuffer();
-  MapBuffer(const MapBuffer&) = delete;
-  MapBuffer& operator=(const MapBuffer&) = delete;
-
-  // Null if there was no memory.
-  char* data() const { return data_; }
-
- private:
-  char* const data_;
-};
 
 // Calls `sink` for each view of the arena, whole, in ascending order. Does not use malloc, so that fork handlers may
 // call it. False if views may be missing, because the kernel does not report all mappings.

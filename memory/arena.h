@@ -24,6 +24,7 @@
 #include "memory/fork_copies.h"
 #include "memory/lent_pages.h"
 #include "memory/lock_places.h"
+#include "memory/map_lines.h"
 #include "memory/moved_ranges.h"
 #include "memory/second_views.h"
 

@@ -21,6 +21,18 @@ T* map_private(std::size_t count) {
   return got == MAP_FAILED ? nullptr : static_cast<T*>(got);
 }
 
+// Pages of the file until the child stores there, and never the parent's. A mapping into which nobody can store needs
+// no memory of its own; if there is none for that either, nothing is left there.
+void map_file_privately(const Mapping& view, int file) {
+  const std::uint64_t length = view.end - view.begin;
+  for (const int protection : {PROT_READ | PROT_WRITE, PROT_READ}) {
+    const long got =
+        ::syscall(SYS_mmap, view.begin, length, protection, MAP_PRIVATE | MAP_FIXED, file, view.file_offset);
+    if (got != -1) return;
+  }
+  ::syscall(SYS_munmap, view.begin, length);
+}
+
 }  // namespace
 
 void ForkCopies::make_room(std::size_t copies) {
@@ -56,22 +68,6 @@ void ForkCopies::drop() {
   }
   forget();
 }
-
-namespace {
-
-// Pages of the file until the child stores there, and never the parent's. A mapping into which nobody can store needs
-// no memory of its own; if there is none for that either, nothing is left there.
-void map_file_privately(const Mapping& view, int file) {
-  const std::uint64_t length = view.end - view.begin;
-  for (const int protection : {PROT_READ | PROT_WRITE, PROT_READ}) {
-    const long got =
-        ::syscall(SYS_mmap, view.begin, length, protection, MAP_PRIVATE | MAP_FIXED, file, view.file_offset);
-    if (got != -1) return;
-  }
-  ::syscall(SYS_munmap, view.begin, length);
-}
-
-}  // namespace
 
 void ForkCopies::replace(const Mapping& view, int file) const {
   base::require_lock(locks::kArena);

@@ -2,6 +2,7 @@
 // Reads /proc/self/maps line by line, or asks the kernel for one mapping (PROCMAP_QUERY, Linux 6.11).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -18,6 +19,23 @@ struct MapLine {
   std::uint64_t offset = 0;
   FileIdentity file;
   std::string_view name;
+};
+
+// Memory to read the map into, neither malloc's nor on the stack, which may be a small one. One thread at a time.
+class MapBuffer {
+ public:
+  static constexpr std::size_t kSize = 8192;
+
+  MapBuffer();
+  ~MapBuffer();
+  MapBuffer(const MapBuffer&) = delete;
+  MapBuffer& operator=(const MapBuffer&) = delete;
+
+  // Null if there was no memory.
+  char* data() const { return data_; }
+
+ private:
+  char* const data_;
 };
 
 // Calls `wants_more` for each line in ascending order until it returns false. The views in a line are valid during the
