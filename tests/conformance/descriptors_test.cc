@@ -3,11 +3,11 @@
 // some again.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/conformance/lacks.h"
 #include "tests/conformance/peer.h"
+#include "tests/scarce_limit.h"
 
 namespace softdat::conformance {
 namespace {
@@ -17,22 +17,18 @@ constexpr DAT_TIMEOUT kShortPatience = 100'000;  // us; nobody answers who has n
 // Leaves the process this many descriptors to open while it lives.
 class FewDescriptors {
  public:
-  explicit FewDescriptors(rlim_t count) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    // Numbers that are taken lie among the free ones.
-    rlim_t limit = 0;
-    for (rlim_t free = 0; free < count || (count == 0 && is_taken(limit)); ++limit) free += is_taken(limit) ? 0 : 1;
-    const rlimit few = {limit, before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &few);
-  }
-  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  FewDescriptors(const FewDescriptors&) = delete;
-  FewDescriptors& operator=(const FewDescriptors&) = delete;
+  explicit FewDescriptors(rlim_t count) : limit_(RLIMIT_NOFILE, limit_for(count)) {}
 
  private:
   static bool is_taken(rlim_t number) { return ::fcntl(static_cast<int>(number), F_GETFD) >= 0; }
+  // Numbers that are taken lie among the free ones.
+  static rlim_t limit_for(rlim_t count) {
+    rlim_t limit = 0;
+    for (rlim_t free = 0; free < count || (count == 0 && is_taken(limit)); ++limit) free += is_taken(limit) ? 0 : 1;
+    return limit;
+  }
 
-  rlimit before_{};
+  ScarceLimit limit_;
 };
 
 class Descriptors : public testing::Test {

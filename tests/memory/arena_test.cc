@@ -213,7 +213,7 @@ TEST_F(ArenaTest, MemoryIsKeptWhereTheMapCannotBeRead) {
   std::vector<std::unique_ptr<Pages>> others;
   for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<Pages>(1024));
   {
-    const Scarce memory(RLIMIT_DATA, kPage);
+    const ScarceLimit memory(RLIMIT_DATA, kPage);
     for (const auto& other : others) static_cast<void>(arena_->share(other->address(), other->size()));
   }
   EXPECT_EQ(pages.data()[0], std::byte{7});
@@ -228,7 +228,7 @@ TEST_F(ArenaTest, PagesThatCannotBeReturnedKeepTheirBytes) {
   const Retirement retirement{.pages = {*offset, *offset + pages.size()},
                               .hold = {.peer = this, .place = 1, .word = 1, .is_over = [] { return false; }}};
   {
-    const Scarce descriptors(RLIMIT_NOFILE, 0);
+    const ScarceLimit descriptors(RLIMIT_NOFILE, 0);
     arena_->retire({&retirement, 1});
   }
   EXPECT_EQ(pages.data()[0], std::byte{8});

@@ -95,7 +95,7 @@ TEST_F(Fork, AChildWithoutMemoryEndsByItselfAndLeavesItsParentsAlone) {
   for (std::size_t i = 0; i < kViews; ++i) ASSERT_TRUE(arena_->share(many.address() + 2 * i * kPage, kPage));
   many.data()[0] = std::byte{1};
   {
-    const Scarce memory(RLIMIT_DATA, kPage);
+    const ScarceLimit memory(RLIMIT_DATA, kPage);
     fork_child([&] {
       if (many.data()[0] != std::byte{1}) return 1;
       many.data()[0] = std::byte{7};
@@ -111,7 +111,7 @@ TEST_F(Fork, AChildWithoutDescriptorsHasMemoryOfItsOwn) {
   const int lowest_free = ::dup(to_child_[0]);
   ::close(lowest_free);
   {
-    const Scarce descriptors(RLIMIT_NOFILE, static_cast<rlim_t>(lowest_free));
+    const ScarceLimit descriptors(RLIMIT_NOFILE, static_cast<rlim_t>(lowest_free));
     fork_child([&] {
       std::memset(pages_.data(), 3, pages_.size());
       return 0;

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -13,6 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "memory/arena.h"
+#include "tests/scarce_limit.h"
 
 namespace softdat::memory::testing {
 
@@ -44,23 +44,6 @@ inline constexpr bool kMayLackMemory = false;
 #else
 inline constexpr bool kMayLackMemory = true;
 #endif
-
-// Limits a resource of this process, RLIMIT_DATA or RLIMIT_NOFILE, as long as it lives.
-class Scarce {
- public:
-  Scarce(__rlimit_resource resource, rlim_t limit) : resource_(resource) {
-    EXPECT_EQ(::getrlimit(resource_, &before_), 0);
-    const struct rlimit scarce = {.rlim_cur = limit, .rlim_max = before_.rlim_max};
-    EXPECT_EQ(::setrlimit(resource_, &scarce), 0);
-  }
-  ~Scarce() { EXPECT_EQ(::setrlimit(resource_, &before_), 0); }
-  Scarce(const Scarce&) = delete;
-  Scarce& operator=(const Scarce&) = delete;
-
- private:
-  const __rlimit_resource resource_;
-  struct rlimit before_ {};
-};
 
 // What a peer that maps the arena reads there.
 inline std::byte read_arena(const Arena& arena, std::uint64_t offset) {

@@ -17,13 +17,12 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
-#include "base/moved_memory.h"
 #include "simnic/direct/layout.h"
 #include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/remote_peer.h"
+#include "tests/moved_memory.h"
 
 namespace softdat::conformance {
 namespace {
@@ -90,18 +89,6 @@ bool can_move_memory() {
   return fd >= 0;
 }
 
-// Whether peers reach memory directly. On a busy machine it may not be moved while a thread begins, and goes by
-// messages.
-bool is_moved(const void* memory) {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory);
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const std::uint64_t end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
-    if (address < end) return address >= std::stoull(line, nullptr, 16) && line.ends_with(base::kMovedMemoryPath);
-  }
-  return false;
-}
-
 std::size_t open_descriptors() {
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator{}));
@@ -134,9 +121,10 @@ class StoppedPeer : public testing::Test {
     pins_ = std::make_unique<PeersPins>();
     if (!pins_->is_there() && !can_move_memory()) GTEST_SKIP() << "no direct access here";
     ASSERT_TRUE(pins_->is_there()) << "the peer's board is not found";
+    // A thread that begins may keep memory from being moved; peers do not reach it directly then.
     ASSERT_TRUE(eventually([&] {
       target_ = std::make_unique<Memory>(survivor_->adapter.handle(), survivor_->pz, kLength);
-      return is_moved(target_->data());
+      return is_moved(reinterpret_cast<std::uintptr_t>(target_->data()));
     }));
     unsigned char* const last = target_->data() + kLength - sizeof(std::uint64_t);
     set_foreign_word(last, 0);

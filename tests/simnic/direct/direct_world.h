@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 
-#include "base/moved_memory.h"
 #include "simnic/direct/home.h"
+#include "tests/moved_memory.h"
 #include "tests/own_address.h"
 #include "tests/simnic/live.h"
 #include "transport/open_carrier.h"
@@ -96,20 +94,6 @@ class Block {
   std::byte* const data_;
   std::unique_ptr<hca::MemoryRegion> region_;
 };
-
-// Whether the file that peers map stands behind it.
-inline bool is_moved(const Block& block) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    std::istringstream words(line);
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    char dash = 0;
-    words >> std::hex >> begin >> dash >> end;
-    if (block.address() >= begin && block.address() < end) return line.ends_with(base::kMovedMemoryPath);
-  }
-  return false;
-}
 
 class DirectTest : public ::testing::Test {
  protected:

@@ -85,7 +85,7 @@ TEST_F(DirectRevocation, WhoStandsInAnothersMemoryIsNotLookedAt) {
   const Pin pin = stand_in(to, Arena::of_process()->number() + 1);
   passive_.reset();
   to.deregister();
-  EXPECT_TRUE(is_moved(to));
+  EXPECT_TRUE(is_moved(to.address()));
 }
 
 // The rest of the memory on these pages stays registered, and what is written there arrives.

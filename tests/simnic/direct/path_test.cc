@@ -125,8 +125,8 @@ TEST_F(DirectTest, MemoryThatCannotBeSharedIsReachedByMessages) {
 
 TEST_F(DirectTest, MemoryThatGrantsPeersNothingStaysPrivate) {
   Block secret(there_, 4096, hca::kLocalWrite), shared(there_, 4096, hca::kLocalWrite | hca::kRemoteRead);
-  EXPECT_FALSE(is_moved(secret));
-  EXPECT_TRUE(is_moved(shared));
+  EXPECT_FALSE(is_moved(secret.address()));
+  EXPECT_TRUE(is_moved(shared.address()));
 }
 
 TEST_F(DirectTest, ALargeSendReachesMemoryThatGrantsPeersNothing) {

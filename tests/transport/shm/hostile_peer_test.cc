@@ -2,7 +2,6 @@
 // A peer that breaks the protocol costs its own channels, and nothing else.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/scarce_limit.h"
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/shm/lingering_socket.h"
 #include "tests/transport/shm/raw_peer.h"
@@ -257,19 +257,17 @@ TEST_F(HostilePeerTest, WantOfDescriptorsCostsNoProcessorAndPasses) {
 #endif
   const base::UniqueFd early = reach_socket();
   ASSERT_TRUE(send_packet(early.get(), Bytes(5), {}));
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{0, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  int woken = 0;
-  for (int i = 0; i < 40; ++i) {
-    carrier_.turn(base::Clock::now());
-    const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
-    carrier_.wait(deadline);
-    woken += base::Clock::now() < deadline;
+  {
+    const ScarceLimit descriptors(RLIMIT_NOFILE, 0);
+    int woken = 0;
+    for (int i = 0; i < 40; ++i) {
+      carrier_.turn(base::Clock::now());
+      const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
+      carrier_.wait(deadline);
+      woken += base::Clock::now() < deadline;
+    }
+    EXPECT_LT(woken, 20);
   }
-  EXPECT_LT(woken, 20);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   std::byte data[64];
   Packet packet;
   EXPECT_TRUE(reach([&] { return receive_packet(early.get(), data, packet) == ReceiveResult::kEnd; }));

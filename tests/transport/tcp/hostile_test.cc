@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Garbage, silence, floods: whatever comes costs the connection it came on, and no other.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <random>
 #include <thread>
 
+#include "tests/scarce_limit.h"
 #include "tests/transport/conformance/tcp_world.h"
 #include "tests/transport/tcp/raw_peer.h"
 
@@ -198,15 +197,12 @@ TEST_F(HostileTest, ASourceThatFloodsPushesOutItsOwnOldestOnly) {
 TEST_F(HostileTest, WantOfDescriptorsTurnsPeersAwayAndPasses) {
   connect_good();
   expect_good();  // once before: a sanitizer's first look at an object needs a descriptor too
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   RawPeer first(address_, kPort), second(address_, kPort);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  settle();
-  expect_good();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  {
+    const ScarceLimit descriptors(RLIMIT_NOFILE, 0);
+    settle();
+    expect_good();
+  }
   pass(std::chrono::seconds(1));
   RawPeer later(address_, kPort);
   later.send(mpa_request("10 02", hex("0004 0004")));
