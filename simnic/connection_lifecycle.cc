@@ -58,7 +58,7 @@ hca::Outcome ConnectionLifecycle::connect(const hca::ConnectParameters& paramete
   const bool may_connect = !queue_pair_.recvs.is_retired() && next_state(state(), QueuePairEvent::kConnect);
   if (!may_connect) return hca::fail(hca::Error::kInvalidState);
   try {
-    // Now, where want of memory can be answered: the upcalls of this connection never allocate later.
+    // The upcalls get their memory here, where the caller can be told that there is none. They never allocate later.
     upcalls_.reserve();
     transport::Offer request = make_offer(parameters.private_data);
     request.service_id = parameters.service_id;

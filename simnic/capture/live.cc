@@ -59,7 +59,7 @@ void LiveProcess::leave(LiveNic& nic) {
 std::uint32_t LiveProcess::begin(const std::shared_ptr<LiveCapture>& capture, std::uint32_t owner,
                                  std::uint32_t& connections) {
   const std::lock_guard lock(mutex_);
-  // One live capture at a time in a process; the tool is told who has it.
+  // A process has one live capture at a time. The tool is told who owns it.
   if (capture_) return owner_;
   connections = 0;
   try {

@@ -26,7 +26,7 @@ Link* ShmRequest::leave() {
 
 std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sink) {
   if (link_ == nullptr) return nullptr;
-  // Steps that may fail for want of memory come first: a request that has left its link cannot come back.
+  // The steps that allocate come first, because a request that has left its link cannot come back.
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
   channel->expect(offer_, reply);
   const Bytes answer = encode_offer(reply);

@@ -117,7 +117,7 @@ Environment make_environment(const EnvironmentOptions& options) {
   check_backend(options.backend);
   check_address(options.address);
   Environment result;
-  // That of the user's shell names another dat.conf, whose adapters this run does not want.
+  // DAT_OVERRIDE of the user's shell names another dat.conf, whose adapters this run does not want.
   result.unset.emplace_back("DAT_OVERRIDE");
   result.put("SOFTDAT_ANY_IA", "1");
   if (own_value("SOFTDAT_LOG").empty()) result.put("SOFTDAT_LOG", "notice");

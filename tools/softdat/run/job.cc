@@ -220,7 +220,7 @@ void Job::stop_all(int number) {
   listen_by_.reset();
   server_ends_by_.reset();
   kill_at_.reset();
-  // Once, for all: whoever still runs then gets SIGKILL.
+  // Every process that still runs at that time gets SIGKILL.
   if (number != SIGKILL) kill_at_ = Clock::now() + to_ticks(plan_.grace);
 }
 
