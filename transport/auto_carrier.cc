@@ -103,8 +103,8 @@ bool can_share_memory(const shm::ShmOptions& options, bool has_tcp) {
 }  // namespace
 
 AutoCarrier::AutoCarrier(const Address& own, Halves halves, const shm::ShmOptions& shm_options,
-                         const tcp::TcpOptions& tcp_options)
-    : own_(own), reactor_(Reactor::create()) {
+                         const tcp::TcpOptions& tcp_options, std::unique_ptr<Reactor> reactor)
+    : own_(own), reactor_(std::move(reactor)) {
   base::check(halves.shm || halves.tcp, "a carrier has at least one half");
   if (halves.shm && can_share_memory(shm_options, halves.tcp)) {
     shm_ = std::make_unique<shm::ShmCarrier>(*reactor_, shm_options);
@@ -178,10 +178,11 @@ bool AutoCarrier::wants_look(base::Time now) {
 }
 
 void AutoCarrier::wait(base::Time deadline) {
+  reactor_->prepare_wait();
+  // Time::min(): a half still has work, so this thread does not sleep.
   if (tcp_) deadline = std::min(deadline, tcp_->wait_until());
   if (shm_) deadline = std::min(deadline, shm_->prepare_wait());
-  // Time::min(): a half still has work, so do not sleep at all.
-  if (deadline != base::Time::min()) reactor_->wait(deadline);
+  reactor_->wait(deadline);
   if (shm_) shm_->finish_wait();
   has_waited_.store(true, std::memory_order_release);
 }

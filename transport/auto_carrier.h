@@ -22,8 +22,8 @@ class AutoCarrier final : public Carrier {
     bool shm = true;
     bool tcp = true;
   };
-  AutoCarrier(const Address& own, Halves halves, const shm::ShmOptions& shm_options,
-              const tcp::TcpOptions& tcp_options);
+  AutoCarrier(const Address& own, Halves halves, const shm::ShmOptions& shm_options, const tcp::TcpOptions& tcp_options,
+              std::unique_ptr<Reactor> reactor = Reactor::create());
   ~AutoCarrier() override;
 
   // Listens on both halves or on none; on TCP alone if no socket file can be made.

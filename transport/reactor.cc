@@ -70,7 +70,7 @@ struct Mark {
 struct Inbox {
   std::vector<Mark> marks;  // has room for all that can come
   bool is_interrupted = false;
-  bool is_waiting = false;  // a thread is inside wait()
+  bool is_waiting = false;  // a thread is inside wait(), or has announced it
 };
 
 // An object of Asio's whose descriptor numbers now belong to the program. It is never destroyed, because Asio closes by
@@ -102,6 +102,7 @@ class AsioReactor final : public Reactor {
   }
   std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
   std::size_t dispatch(bool look) override;
+  void prepare_wait() override { inbox_.lock()->is_waiting = true; }
   void wait(base::Time deadline) override;
   void interrupt() override;
   bool has_failed() const override { return has_failed_.load(std::memory_order_acquire); }
@@ -229,7 +230,8 @@ std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) 
 }
 
 // True if a waiter has been interrupted and has not returned yet. A thread that takes the waiter's marks interrupts it:
-// the marks were its reason to wake, and it must arm again what it armed before (a peer rings once for a sleeper).
+// the marks were its reason to wake. It must arm again what it armed before, because a peer rings once for a sleeper,
+// and links that have come since (tests/models/taken_bell.pml).
 bool AsioReactor::take_marks() {
   marks_.clear();
   auto inbox = inbox_.lock();
@@ -286,7 +288,7 @@ void AsioReactor::rest(base::Time deadline) {
 
 // Asio spins on a descriptor that is not its own any more, so it is not called then.
 void AsioReactor::wait(base::Time deadline) {
-  inbox_.lock()->is_waiting = true;
+  prepare_wait();
   const bool had_failed = has_failed();
   while (!is_told()) {
     const base::Time now = base::Clock::now();

@@ -45,8 +45,12 @@ class Reactor {
   // Returns how many were called. With the baton.
   virtual std::size_t dispatch(bool look) = 0;
 
-  // Blocks until a descriptor is ready, interrupt() is called, or the deadline passes. Without the baton, one thread at
-  // a time.
+  // Announces a wait(), which must follow. The caller then says on its rings that it sleeps, and looks at them. A
+  // thread that takes a ready descriptor from here on ends the wait: the sleeper must say so again, on new links too.
+  // Without the baton, one thread at a time.
+  virtual void prepare_wait() = 0;
+  // Blocks until a descriptor is ready, interrupt() is called, or the deadline passes. Both count from prepare_wait()
+  // on, if it was called. REQUIRES: as prepare_wait().
   virtual void wait(base::Time deadline) = 0;
   virtual void interrupt() = 0;
 

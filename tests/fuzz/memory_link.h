@@ -38,6 +38,7 @@ class MemoryReactor final : public transport::Reactor {
  public:
   std::unique_ptr<Watch> watch(int fd, transport::ReadinessSink& sink) override;
   std::size_t dispatch(bool look) override;
+  void prepare_wait() override {}
   void wait(base::Time) override {}
   void interrupt() override {}
   bool has_failed() const override { return false; }

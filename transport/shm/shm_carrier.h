@@ -73,7 +73,7 @@ class ShmCarrier final : public Carrier {
   // Whether there are peers, whose rings a turn should not keep waiting for the kernel.
   bool has_links() const { return !links_.empty(); }
   // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or
-  // Time::min() when there is work. finish_wait() must follow.
+  // Time::min() when there is work. REQUIRES Reactor::prepare_wait(). finish_wait() must follow.
   base::Time prepare_wait();
   void finish_wait();
 

@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <thread>
 
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/conformance/tcp_world.h"
+#include "transport/auto_carrier.h"
 #include "transport/shm/rendezvous.h"
 
 namespace softdat::transport {
@@ -164,6 +166,47 @@ TEST_F(OpenCarrierTest, OneThreadMayWaitWhileAnotherTurns) {
     here->interrupt();
     waiter.join();
   }
+}
+
+// A reactor in which others do something just as a thread begins to wait.
+class LateReactor final : public Reactor {
+ public:
+  std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override { return reactor_->watch(fd, sink); }
+  std::size_t dispatch(bool look) override { return reactor_->dispatch(look); }
+  void prepare_wait() override { reactor_->prepare_wait(); }
+  void wait(base::Time deadline) override {
+    if (before_wait) before_wait();
+    reactor_->wait(deadline);
+  }
+  void interrupt() override { reactor_->interrupt(); }
+  bool has_failed() const override { return reactor_->has_failed(); }
+
+  std::function<void()> before_wait;
+
+ private:
+  const std::unique_ptr<Reactor> reactor_ = Reactor::create();
+};
+
+// A thread that polls may meet a peer when another thread has looked at the rings and is going to sleep. That one does
+// not know the new ring, so the peer would not wake it.
+TEST_F(OpenCarrierTest, AWaitEndsWhenAnotherThreadMeetsAPeerAsItBegins) {
+  const Address address{.ipv4 = own_loopback_address(1)};
+  auto owned = std::make_unique<LateReactor>();
+  LateReactor& reactor = *owned;
+  AutoCarrier here(address, {.shm = true, .tcp = false}, {.address = address}, {}, std::move(owned));
+  const auto there = open(CarrierKind::kShm, 2);
+  Peer active, passive;
+  PeerPort port(*there, kService, 4);
+  port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+  active.connect(here, {.ipv4 = own_loopback_address(2)}, kService);
+  reactor.before_wait = [&] {
+    while (!active.is_established) {
+      here.turn(base::Clock::now());
+      there->turn(base::Clock::now());
+    }
+  };
+  here.wait(base::kNever);
+  EXPECT_TRUE(active.is_established);
 }
 
 }  // namespace

@@ -107,6 +107,19 @@ TEST_F(ReactorTest, InterruptsAreRemembered) {
   EXPECT_GE(base::Clock::now(), deadline) << "two interrupts before a wait are one";
 }
 
+// A peer rings once for a sleeper: who takes the ring between the sleeper's last look and its sleep must keep it awake.
+TEST_F(ReactorTest, AWaitThatWasAnnouncedEndsWhenAnotherThreadTakesWhatIsReady) {
+  const auto watch = reactor_->watch(here_.get(), listener_);
+  watch->want(kReadable);
+  reactor_->prepare_wait();
+  write();
+  std::thread([&] { EXPECT_EQ(reactor_->dispatch(true), 1u); }).join();
+  reactor_->wait(base::kNever);
+  const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
+  reactor_->wait(deadline);
+  EXPECT_GE(base::Clock::now(), deadline) << "it ends one wait";
+}
+
 // One thread holds the baton and arms, another only waits.
 TEST_F(ReactorTest, AWaitHearsOfWantsThatCameAfterItBegan) {
   const auto watch = reactor_->watch(here_.get(), listener_);
