@@ -9,17 +9,6 @@
 
 namespace softdat::verbs {
 
-// rdma_reject() says "consumer reject" on InfiniBand, rdma_reject_ece() another reason. iWARP has one reason, so the
-// mark tells.
-void refuse(const Library& library, const Traits& traits, rdma_cm_id* id) {
-  const auto mark = refusal_mark();
-  if (traits.is_iwarp) {
-    library.cm.reject(id, mark.data(), static_cast<std::uint8_t>(mark.size()));
-  } else {
-    library.cm.reject_ece(id, nullptr, 0);
-  }
-}
-
 ConnectionRequest::ConnectionRequest(EventThread& events, Adapter& adapter, const Traits& traits,
                                      ListenerTable& listeners, std::uint64_t service_id, CmEvent event)
     : events_(events),
@@ -33,7 +22,7 @@ ConnectionRequest::ConnectionRequest(EventThread& events, Adapter& adapter, cons
 
 ConnectionRequest::~ConnectionRequest() {
   if (event_.id == nullptr) return;
-  refuse(adapter_.library(), traits_, event_.id);
+  adapter_.refuse(event_.id);
   events_.bury(event_.id);
 }
 

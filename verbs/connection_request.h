@@ -45,7 +45,4 @@ class ConnectionRequest final : public hca::ConnectionRequest {
   const hca::Address remote_;
 };
 
-// Refuses the peer for the backend, not for a consumer: the peer reports that nobody listens. Does not destroy the id.
-void refuse(const Library& library, const Traits& traits, rdma_cm_id* id);
-
 }  // namespace softdat::verbs

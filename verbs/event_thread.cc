@@ -21,6 +21,7 @@
 #include "base/standard_numbers.h"
 #include "base/uncancelled.h"
 #include "verbs/lock_places.h"
+#include "verbs/private_data.h"
 
 namespace softdat::verbs {
 namespace {
@@ -69,6 +70,17 @@ Adapter::~Adapter() {
   if (connections != nullptr) library_.cm.destroy_event_channel(connections);
   if (completions != nullptr) library_.objects.destroy_comp_channel(completions);
   if (context != nullptr) library_.devices.close_device(context);
+}
+
+// rdma_reject() says "consumer reject" on InfiniBand, rdma_reject_ece() another reason. iWARP has one reason, so the
+// mark tells.
+void Adapter::refuse(rdma_cm_id* id) const {
+  const auto mark = refusal_mark();
+  if (is_iwarp) {
+    library_.cm.reject(id, mark.data(), static_cast<std::uint8_t>(mark.size()));
+  } else {
+    library_.cm.reject_ece(id, nullptr, 0);
+  }
 }
 
 struct EventThread::Core {
@@ -173,7 +185,7 @@ void EventThread::Core::destroy_buried(Lock& lock) {
 
 // Its listener has gone.
 void EventThread::Core::refuse(rdma_cm_id* stray) {
-  adapter->library().cm.reject_ece(stray, nullptr, 0);
+  adapter->refuse(stray);
   adapter->library().cm.destroy_id(stray);
 }
 

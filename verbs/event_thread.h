@@ -84,8 +84,12 @@ class Adapter {
   Adapter& operator=(const Adapter&) = delete;
 
   const Library& library() const { return library_; }
+  // Refuses the peer for the backend, not for a consumer: the peer reports that nobody listens. Does not destroy the
+  // id. Any thread.
+  void refuse(rdma_cm_id* id) const;
 
   ibv_context* context = nullptr;
+  bool is_iwarp = false;
   ibv_comp_channel* completions = nullptr;
   rdma_event_channel* connections = nullptr;
   ibv_cq* plug = nullptr;  // see open_device()

@@ -73,7 +73,7 @@ Listener::~Listener() {
   if (id_ != nullptr) events_.bury_and_wait(id_);
   // No sink will hear of these requests.
   for (const CmEvent& event : handed_on_) {
-    refuse(adapter_.library(), traits_, event.id);
+    adapter_.refuse(event.id);
     events_.bury(event.id);
   }
 }
@@ -106,7 +106,7 @@ void Listener::on_wake() try {
     try {
       request = request_of(event);
     } catch (const std::bad_alloc&) {
-      refuse(adapter_.library(), traits_, event.id);
+      adapter_.refuse(event.id);
       events_.bury(event.id);
       return;
     }

@@ -43,6 +43,7 @@ base::Result<std::shared_ptr<Adapter>, Problem> open_adapter(const Library& libr
   auto adapter = std::make_shared<Adapter>(library);
   adapter->context = open_context(library, place.device);
   if (adapter->context == nullptr) return base::Failure{"RDMA device " + place.device + " cannot be opened" + cause()};
+  adapter->is_iwarp = adapter->context->device->transport_type == IBV_TRANSPORT_IWARP;
   adapter->completions = library.objects.create_comp_channel(adapter->context);
   if (adapter->completions == nullptr) {
     return base::Failure{"RDMA device " + place.device + " gives no completion channel" + cause()};
@@ -65,10 +66,10 @@ std::uint32_t max_message_size(const Library& library, ibv_context* context, std
 
 constexpr std::uint32_t kSoftIwarp = 0x626d74;  // Linux's siw
 
-Traits traits_of(const Place& place, const ibv_context& context, const ibv_device_attr& able) {
+Traits traits_of(const Place& place, const Adapter& adapter, const ibv_device_attr& able) {
   Traits traits;
   traits.place = place;
-  traits.is_iwarp = context.device->transport_type == IBV_TRANSPORT_IWARP;
+  traits.is_iwarp = adapter.is_iwarp;
   traits.has_atomics = able.atomic_cap != IBV_ATOMIC_NONE;
   traits.has_immediate = !traits.is_iwarp;
   traits.has_invalidate = (able.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0;
@@ -148,7 +149,7 @@ base::Result<std::unique_ptr<hca::Device>, std::string> open_device(const std::s
   }
   if (able.vendor_id == kSoftIwarp)
     adapter.value()->plug = library.objects.create_cq(context, kOverTheHole, nullptr, nullptr, 0);
-  const Traits traits = traits_of(place.value(), *context, able);
+  const Traits traits = traits_of(place.value(), *adapter.value(), able);
   const std::uint32_t max_message = max_message_size(library, context, place.value().port);
   return std::unique_ptr<hca::Device>(
       new Device(std::move(adapter).value(), traits, attributes_of(traits, able, max_message)));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/verbs/stand.h"
+#include "verbs/private_data.h"
 
 namespace softdat::verbs {
 namespace {
@@ -140,6 +141,22 @@ TEST(EventThreadTest, HearsEveryEventInOrder) {
   stand.events().forget(target);
   stand.events().bury_and_wait(id);
   EXPECT_EQ(fake::ids_alive(), 0);
+}
+
+// A request that comes when its listener has just gone. On iWARP a refusal without the mark would be a consumer's.
+TEST(EventThreadTest, ARequestThatNobodyHearsIsNotRefusedAsByAConsumer) {
+  for (const bool is_iwarp : {false, true}) {
+    Traits traits;
+    traits.is_iwarp = is_iwarp;
+    Stand stand(traits);
+    rdma_cm_id* const request = fake::make_id();
+    fake::say(request, RDMA_CM_EVENT_CONNECT_REQUEST);
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+    while (fake::ids_alive() > 0 && base::Clock::now() < deadline) std::this_thread::yield();
+    ASSERT_EQ(fake::ids_alive(), 0);
+    const int expected = is_iwarp ? static_cast<int>(refusal_mark().size()) : fake::kNotByConsumer;
+    EXPECT_EQ(fake::last_refusal(), expected);
+  }
 }
 
 }  // namespace

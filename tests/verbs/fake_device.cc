@@ -40,6 +40,7 @@ struct State {
   std::uint32_t last_number = 0;
   ibv_qp* last_pair = nullptr;
   rdma_conn_param last_answer{};
+  int last_refusal = 0;
   Given last_send{};
   std::deque<rdma_cm_event*> said;
   rdma_event_channel* channel = nullptr;
@@ -234,6 +235,11 @@ rdma_cm_id* make_id() {
   id->route.addr.src_addr.sa_family = AF_INET;
   id->route.addr.dst_addr.sa_family = AF_INET;
   return id;
+}
+
+int last_refusal() {
+  const std::lock_guard lock(state().mutex);
+  return state().last_refusal;
 }
 
 rdma_conn_param last_answer() {
@@ -439,10 +445,14 @@ int rdma_accept(rdma_cm_id* id, rdma_conn_param* answer) {
   say(id, RDMA_CM_EVENT_ESTABLISHED);
   return 0;
 }
-int rdma_reject(rdma_cm_id*, const void*, std::uint8_t) {
+int rdma_reject(rdma_cm_id*, const void*, std::uint8_t length) {
+  const std::lock_guard lock(state().mutex);
+  state().last_refusal = length;
   return 0;
 }
 int rdma_reject_ece(rdma_cm_id*, const void*, std::uint8_t) {
+  const std::lock_guard lock(state().mutex);
+  state().last_refusal = kNotByConsumer;
   return 0;
 }
 int rdma_disconnect(rdma_cm_id*) {

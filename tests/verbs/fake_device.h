@@ -51,5 +51,8 @@ FAKE_API int ports_taken();
 FAKE_API int ids_alive();
 // What the last rdma_accept() granted.
 FAKE_API rdma_conn_param last_answer();
+// How the last request was refused: the bytes that rdma_reject() was given, or kNotByConsumer of rdma_reject_ece().
+inline constexpr int kNotByConsumer = -1;
+FAKE_API int last_refusal();
 
 }  // namespace softdat::fake

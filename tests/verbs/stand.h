@@ -49,6 +49,7 @@ class Stand {
     fake::allow_entries(0);
     fake::allow_resizing(true);
     adapter_->context = library().devices.open_device(nullptr);
+    adapter_->is_iwarp = traits_.is_iwarp;
     adapter_->completions = library().objects.create_comp_channel(adapter_->context);
     adapter_->connections = library().cm.create_event_channel();
     events_ = std::make_unique<EventThread>(adapter_);
