@@ -113,6 +113,7 @@ class AsioReactor final : public Reactor {
   bool is_failing();
   void rest(base::Time deadline);
   bool take_marks();
+  void interrupt_waiter();
   bool is_told();
   void wake_waiter();
 
@@ -229,17 +230,19 @@ std::unique_ptr<Reactor::Watch> AsioReactor::watch(int fd, ReadinessSink& sink) 
   return watch;
 }
 
-// True if a waiter has been interrupted and has not returned yet. A thread that takes the waiter's marks interrupts it:
-// the marks were its reason to wake. It must arm again what it armed before, because a peer rings once for a sleeper,
-// and links that have come since (tests/models/taken_bell.pml).
+// True if a waiter has been interrupted and has not returned yet.
 bool AsioReactor::take_marks() {
   marks_.clear();
   auto inbox = inbox_.lock();
-  if (!inbox->marks.empty()) {
-    marks_.swap(inbox->marks);
-    if (inbox->is_waiting) inbox->is_interrupted = true;
-  }
+  marks_.swap(inbox->marks);
   return inbox->is_waiting && inbox->is_interrupted;
+}
+
+// After sinks have been told: what they were told was the waiter's reason to wake. It must arm again what it armed
+// before, because a peer rings once for a sleeper, and the links that a sink has made (tests/models/taken_bell.pml).
+void AsioReactor::interrupt_waiter() {
+  const bool is_there = inbox_.lock()->is_waiting;
+  if (is_there) interrupt();
 }
 
 std::size_t AsioReactor::dispatch(bool look) {
@@ -262,6 +265,7 @@ std::size_t AsioReactor::dispatch(bool look) {
     mark.record->sink->on_ready(mark.readiness);
     ++told;
   }
+  if (told > 0) interrupt_waiter();
   return told;
 }
 

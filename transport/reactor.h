@@ -46,8 +46,8 @@ class Reactor {
   virtual std::size_t dispatch(bool look) = 0;
 
   // Announces a wait(), which must follow. The caller then says on its rings that it sleeps, and looks at them. A
-  // thread that takes a ready descriptor from here on ends the wait: the sleeper must say so again, on new links too.
-  // Without the baton, one thread at a time.
+  // dispatch() that has called a sink, and ends from here on, ends the wait: the sleeper must say so again, on new
+  // links too. Without the baton, one thread at a time.
   virtual void prepare_wait() = 0;
   // Blocks until a descriptor is ready, interrupt() is called, or the deadline passes. Both count from prepare_wait()
   // on, if it was called. REQUIRES: as prepare_wait().

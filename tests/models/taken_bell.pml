@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A poller that takes the bell of another thread's sleep. The engine thread says on the ring that it sleeps, looks at
- * the ring, and waits in the reactor. A poller may ask the kernel at any moment, take the bell and the message, and
- * then poll no more. The sender rings once for a sleeper, so the engine thread has to wake and say again that it sleeps;
- * else the next message stays where it is.
+/* A thread that polls meets a peer, or takes its bell, while the engine thread falls asleep. The engine thread says on
+ * the rings that it knows that it sleeps, looks at them, and waits in the reactor. A poller may ask the kernel at any
+ * moment, do what the engine thread would have waked for, and then poll no more. A sender rings once for a sleeper, so
+ * the engine thread has to wake and say again that it sleeps; else the next message stays where it is.
  * Words: RING by the sender; ASLEEP stored by the sleeper, exchanged to 0 by the sender. is_waiting, is_interrupted: the
- * reactor's, under the lock of its inbox. taken: with the baton.
+ * reactor's, under the lock of its inbox. is_known (the link is there), taken: with the baton.
  *
  * refused: LATE_ANNOUNCEMENT  the sleeper announces its wait after it has looked at the ring
  * refused: NO_INTERRUPT       the poller lets the sleeper wait
- * refused: EARLY_END          the end of a wait forgets an interrupt before the ring is looked at once more */
+ * refused: EARLY_INTERRUPT    the poller ends the wait before it acts on what it has taken
+ * refused: EARLY_END          a wait forgets an interrupt after it has been announced */
 #define THREADS 2
 #define WORDS 2
 #include "memory.pml"
@@ -19,16 +20,29 @@
 #define SLEEPER 1
 #define MESSAGES 2
 
-chan bell = [2] of { bit };
+chan bell = [3] of { bit };
 bool is_waiting = false;
 bool is_interrupted = false;
+bool is_known = false;
 byte taken = 0;
 
+inline interrupt_waiter() {
+  d_step {
+    if
+    :: is_waiting -> is_interrupted = true
+    :: else
+    fi
+  }
+}
+
+/* Its first bell is the one by which the two meet. */
 active proctype sender() {
   byte number = 0;
   byte asleep;
   run drain(SENDER);
   run drain(SLEEPER);
+  bell ! 1;
+  is_known;
   do
   :: number == MESSAGES -> break
   :: number < MESSAGES ->
@@ -48,7 +62,7 @@ active proctype sender() {
   od
 }
 
-/* One dispatch of the reactor, and a look at the ring. */
+/* A dispatch of the reactor, and a look at the ring. */
 active proctype poller() {
   byte polls = 0;
   do
@@ -56,32 +70,50 @@ active proctype poller() {
   :: polls < MESSAGES ->
        polls++;
        if
-       :: atomic { nempty(bell) -> bell ? _;
-#ifndef NO_INTERRUPT
-            if
-            :: is_waiting -> is_interrupted = true
-            :: else
-            fi
+       :: nempty(bell) ->
+            atomic {
+              if
+              :: nempty(bell) -> bell ? _
+              :: else -> goto looked
+              fi
+            };
+#ifdef EARLY_INTERRUPT
+            interrupt_waiter();
 #endif
-          }
+            is_known = true;
+#if !defined(EARLY_INTERRUPT) && !defined(NO_INTERRUPT)
+            interrupt_waiter();
+#endif
+looked:     skip
        :: skip
        fi;
-       d_step { taken = memory[RING] }
+       d_step {
+         if
+         :: is_known -> taken = memory[RING]
+         :: else
+         fi
+       }
   od
 }
 
 active proctype sleeper() {
   byte now;
-  byte seen = 0;
+  bool knows;
   do
-  :: seen == MESSAGES -> break
-  :: seen < MESSAGES ->
+  :: taken == MESSAGES -> break
+  :: taken < MESSAGES ->
+       now = taken;
 #ifndef LATE_ANNOUNCEMENT
        is_waiting = true;
 #endif
-       put(SLEEPER, ASLEEP, 1);
-       fence(SLEEPER);
-       get(SLEEPER, RING, now);
+       knows = is_known;
+       if
+       :: knows ->
+            put(SLEEPER, ASLEEP, 1);
+            fence(SLEEPER);
+            get(SLEEPER, RING, now)
+       :: else
+       fi;
 #ifdef LATE_ANNOUNCEMENT
        is_waiting = true;
 #endif
@@ -89,16 +121,24 @@ active proctype sleeper() {
        is_interrupted = false;
 #endif
        if
-       :: now == taken ->
+       :: !knows || now == taken ->
             if
-            :: atomic { nempty(bell) -> bell ? _ }
+            :: atomic { nempty(bell) -> bell ? _; is_known = true }
             :: is_interrupted -> skip
             :: taken == MESSAGES -> skip
             fi
        :: else
        fi;
        d_step { is_waiting = false; is_interrupted = false };
-       put(SLEEPER, ASLEEP, 0);
-       d_step { taken = memory[RING]; seen = taken }
+       if
+       :: knows -> put(SLEEPER, ASLEEP, 0)
+       :: else
+       fi;
+       d_step {
+         if
+         :: is_known -> taken = memory[RING]
+         :: else
+         fi
+       }
   od
 }

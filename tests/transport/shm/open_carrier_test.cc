@@ -168,45 +168,83 @@ TEST_F(OpenCarrierTest, OneThreadMayWaitWhileAnotherTurns) {
   }
 }
 
-// A reactor in which others do something just as a thread begins to wait.
-class LateReactor final : public Reactor {
+// A reactor that lets a test act just before a thread waits, and just before a sink is called.
+class SlowReactor final : public Reactor {
  public:
-  std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override { return reactor_->watch(fd, sink); }
+  std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override {
+    auto watch = std::make_unique<SlowWatch>(*this, sink);
+    watch->watch = reactor_->watch(fd, *watch);
+    return watch;
+  }
   std::size_t dispatch(bool look) override { return reactor_->dispatch(look); }
   void prepare_wait() override { reactor_->prepare_wait(); }
   void wait(base::Time deadline) override {
-    if (before_wait) before_wait();
+    before_wait();
     reactor_->wait(deadline);
   }
   void interrupt() override { reactor_->interrupt(); }
   bool has_failed() const override { return reactor_->has_failed(); }
 
-  std::function<void()> before_wait;
+  std::function<void()> before_wait = [] {};
+  std::function<void()> before_sink = [] {};
 
  private:
+  struct SlowWatch final : Watch, ReadinessSink {
+    SlowWatch(SlowReactor& reactor, ReadinessSink& told) : owner(reactor), sink(told) {}
+    void want(std::uint32_t readiness) override { watch->want(readiness); }
+    void on_ready(std::uint32_t readiness) override {
+      owner.before_sink();
+      sink.on_ready(readiness);
+    }
+    SlowReactor& owner;
+    ReadinessSink& sink;
+    std::unique_ptr<Watch> watch;
+  };
   const std::unique_ptr<Reactor> reactor_ = Reactor::create();
 };
 
-// A thread that polls may meet a peer when another thread has looked at the rings and is going to sleep. That one does
-// not know the new ring, so the peer would not wake it.
-TEST_F(OpenCarrierTest, AWaitEndsWhenAnotherThreadMeetsAPeerAsItBegins) {
-  const Address address{.ipv4 = own_loopback_address(1)};
-  auto owned = std::make_unique<LateReactor>();
-  LateReactor& reactor = *owned;
-  AutoCarrier here(address, {.shm = true, .tcp = false}, {.address = address}, {}, std::move(owned));
-  const auto there = open(CarrierKind::kShm, 2);
-  Peer active, passive;
-  PeerPort port(*there, kService, 4);
-  port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
-  active.connect(here, {.ipv4 = own_loopback_address(2)}, kService);
-  reactor.before_wait = [&] {
-    while (!active.is_established) {
-      here.turn(base::Clock::now());
-      there->turn(base::Clock::now());
+// A thread that polls may meet a peer while another thread falls asleep, which has looked at the rings and does not
+// know the new one. The peer would not wake it.
+class WaitTest : public OpenCarrierTest {
+ protected:
+  void SetUp() override {
+    port_.handler = [&](auto request) { EXPECT_TRUE(passive_.accept(*request)); };
+    active_.connect(here_, {.ipv4 = own_loopback_address(2)}, kService);
+  }
+  void meet() {
+    while (!active_.is_established) {
+      here_.turn(base::Clock::now());
+      there_->turn(base::Clock::now());
     }
+  }
+
+  const Address address_{.ipv4 = own_loopback_address(1)};
+  std::unique_ptr<SlowReactor> owned_ = std::make_unique<SlowReactor>();
+  SlowReactor& reactor_ = *owned_;
+  AutoCarrier here_{address_, {.shm = true, .tcp = false}, {.address = address_}, {}, std::move(owned_)};
+  const std::unique_ptr<Carrier> there_ = open(CarrierKind::kShm, 2);
+  Peer active_, passive_;
+  PeerPort port_{*there_, kService, 4};
+};
+
+TEST_F(WaitTest, EndsWhenAnotherThreadMeetsAPeerAsItBegins) {
+  reactor_.before_wait = [&] { meet(); };
+  here_.wait(base::kNever);
+  EXPECT_TRUE(active_.is_established);
+}
+
+TEST_F(WaitTest, EndsWhenItBeginsWhileAnotherThreadMeetsAPeer) {
+  std::atomic<bool> has_looked{false};
+  reactor_.before_wait = [&] { has_looked.store(true); };
+  std::thread sleeper;
+  reactor_.before_sink = [&] {
+    if (sleeper.joinable()) return;
+    sleeper = std::thread([&] { here_.wait(base::kNever); });
+    while (!has_looked.load()) std::this_thread::yield();
   };
-  here.wait(base::kNever);
-  EXPECT_TRUE(active.is_established);
+  meet();
+  sleeper.join();
+  EXPECT_TRUE(active_.is_established);
 }
 
 }  // namespace

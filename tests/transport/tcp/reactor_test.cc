@@ -120,6 +120,17 @@ TEST_F(ReactorTest, AWaitThatWasAnnouncedEndsWhenAnotherThreadTakesWhatIsReady) 
   EXPECT_GE(base::Clock::now(), deadline) << "it ends one wait";
 }
 
+// A sink may make a link whose ring the sleeper does not know.
+TEST_F(ReactorTest, AWaitThatWasAnnouncedWhileASinkRanEnds) {
+  const auto watch = reactor_->watch(here_.get(), listener_);
+  listener_.then = [&] { reactor_->prepare_wait(); };
+  watch->want(kReadable);
+  write();
+  EXPECT_EQ(reactor_->dispatch(true), 1u);
+  reactor_->wait(base::kNever);
+  EXPECT_EQ(listener_.heard.size(), 1u);
+}
+
 // One thread holds the baton and arms, another only waits.
 TEST_F(ReactorTest, AWaitHearsOfWantsThatCameAfterItBegan) {
   const auto watch = reactor_->watch(here_.get(), listener_);
