@@ -134,10 +134,10 @@ void Endpoint::report_end(const hca::ConnectionEvent& event) {
 }
 
 void Endpoint::on_connection_event(const hca::ConnectionEvent& event) {
-  // State and counters first: a consumer that has the event must find them changed.
+  // State, counters and cause first: a consumer that has the event must find them there, and may close its IA next.
   connection_.note(event);
-  if (const auto evd = settings_.connect_evd()) evd->post({nullptr, connection_.notice_of(event)});
   report_end(event);
+  if (const auto evd = settings_.connect_evd()) evd->post({nullptr, connection_.notice_of(event)});
 }
 
 void Endpoint::on_datagram_event(const hca::DatagramEvent& event) {

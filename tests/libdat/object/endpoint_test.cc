@@ -40,6 +40,25 @@ class EndpointTest : public testing::Test {
   Handle ep_ = world_.make_ep(pz_, recv_, request_, connect_);
 };
 
+// A consumer that has heard of the end may close its IA, and should have heard why. Of two triggers of a CNO the later
+// one is the hint.
+TEST_F(EndpointTest, TheCauseOfABrokenConnectionIsToldBeforeItsEnd) {
+  const Handle cno = world_.make_cno();
+  for (const Handle evd : {world_.async_evd, connect_})
+    ASSERT_EQ(evd_of(evd)->cno_trigger().modify_cno(&*cno_of(cno)), kOk);
+  ASSERT_EQ(connect(), kOk);
+  queue_pair().establish();
+  queue_pair().sink().on_connection_event(
+      {.type = hca::ConnectionEventType::kBroken, .private_data = {}, .is_peers_fault = true});
+  Event cause;
+  ASSERT_EQ(evd_of(world_.async_evd)->dequeue(cause), kOk);
+  EXPECT_EQ(std::get<AsyncError>(cause.body).type, AsyncErrorType::kEpBroken);
+  Handle hint = nullptr;
+  EXPECT_EQ(cno_of(cno)->wait(0, hint), kOk);
+  EXPECT_EQ(hint, connect_);
+  for (const Handle evd : {world_.async_evd, connect_}) ASSERT_EQ(evd_of(evd)->cno_trigger().modify_cno(nullptr), kOk);
+}
+
 TEST_F(EndpointTest, QueryTellsWhatItWasMadeWith) {
   const EndpointParameters now = ep()->query();
   EXPECT_EQ(now.ia, world_.ia);
