@@ -159,7 +159,8 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
     // Cleared before the queue is looked at, so no later completion is missed.
     was_notified_.store(false);
     // With such streams only some completions notify; the device must be asked for those.
-    if (streams_.mode() != NotifyMode::kThreshold) streams_.arm();
+    const NotifyMode mode = streams_.mode();
+    if (mode != NotifyMode::kThreshold) streams_.arm();
     // A waiter that was woken takes what woke it, so that acks may ride on the program's answer.
     if (queue_.size() < threshold) queue_.device().progress();
     if (is_closed_.load()) return aborted();
@@ -171,38 +172,38 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) return timeout_expired();
-    reason = await_news(deadline, threshold);
+    reason = await_news(deadline, threshold, mode);
   }
 }
 
-bool EventWait::is_worth_waking(std::int32_t threshold) const {
-  if (is_closed_.load() || is_unwaitable_.load()) return true;
-  if (streams_.mode() == NotifyMode::kThreshold) return queue_.size() >= threshold;
-  return was_notified_.load();
+// Under another mode than the thread has prepared for, the device may not have been asked to tell of what came.
+bool EventWait::is_worth_waking(std::int32_t threshold, NotifyMode mode) const {
+  if (is_closed_.load() || is_unwaitable_.load() || streams_.mode() != mode) return true;
+  return mode == NotifyMode::kThreshold ? queue_.size() >= threshold : was_notified_.load();
 }
 
 // Polls for a while, and then sleeps. A Sleeper counts as a waiter before the last look, so no wake-up is lost.
-base::WakeReason EventWait::await_news(base::Time deadline, std::int32_t threshold) {
-  if (spin(deadline, threshold)) return base::WakeReason::kNotified;
+base::WakeReason EventWait::await_news(base::Time deadline, std::int32_t threshold, NotifyMode mode) {
+  if (spin(deadline, threshold, mode)) return base::WakeReason::kNotified;
   for (;;) {
     Sleeper sleeper(queue_.event_count());
-    if (is_worth_waking(threshold)) return base::WakeReason::kNotified;
+    if (is_worth_waking(threshold, mode)) return base::WakeReason::kNotified;
     counters_.add(evd_counter::kWaitBlocked);
     const base::WakeReason reason = sleeper.sleep(queue_.device(), deadline);
     if (reason == base::WakeReason::kNotified) counters_.add(evd_counter::kWaitNotify);
     if (reason != base::WakeReason::kNotified) return reason;
-    if (is_worth_waking(threshold)) return reason;
+    if (is_worth_waking(threshold, mode)) return reason;
   }
 }
 
 // The time doubles when something came, and halves when nothing did.
-bool EventWait::spin(base::Time deadline, std::int32_t threshold) {
+bool EventWait::spin(base::Time deadline, std::int32_t threshold, NotifyMode mode) {
   const std::uint32_t patience = spin_ns_.load(std::memory_order_relaxed);
   const base::Time now = base::Clock::now();
   const base::Time end = std::min(deadline, now + std::chrono::nanoseconds(patience));
   do {
     queue_.device().progress();
-    if (is_worth_waking(threshold)) {
+    if (is_worth_waking(threshold, mode)) {
       spin_ns_.store(std::min(patience * 2, kLongestSpinNs), std::memory_order_relaxed);
       return true;
     }

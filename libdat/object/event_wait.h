@@ -17,6 +17,7 @@
 #include "base/event_count.h"
 #include "libdat/object/event.h"
 #include "libdat/object/event_counters.h"
+#include "libdat/object/event_stream.h"
 #include "libdat/object/status.h"
 
 namespace softdat::object {
@@ -54,9 +55,10 @@ class EventWait {
   Status check_wait(std::int32_t threshold) const;
   Status wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event, std::int32_t& nmore);
   std::int32_t count_left(std::int32_t threshold) const;
-  bool is_worth_waking(std::int32_t threshold) const;
-  base::WakeReason await_news(base::Time deadline, std::int32_t threshold);
-  bool spin(base::Time deadline, std::int32_t threshold);
+  // `mode`: the streams' mode when the queue was looked at last.
+  bool is_worth_waking(std::int32_t threshold, NotifyMode mode) const;
+  base::WakeReason await_news(base::Time deadline, std::int32_t threshold, NotifyMode mode);
+  bool spin(base::Time deadline, std::int32_t threshold, NotifyMode mode);
   void unblock_waiter();
   void trigger_cno_unless_empty();
 

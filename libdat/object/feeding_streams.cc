@@ -40,8 +40,13 @@ bool FeedingStreams::note_modes_locked() {
   return mode_.exchange(mode) != mode || is_other_scope;
 }
 
+// Another thread may change the scope, and arm the queue, before this one does: who arms last must know the scope.
 void FeedingStreams::arm() const {
-  queue_.arm(is_solicited_only_.load());
+  bool armed = false;
+  do {
+    armed = is_solicited_only_.load();
+    queue_.arm(armed);
+  } while (is_solicited_only_.load() != armed);
 }
 
 }  // namespace softdat::object

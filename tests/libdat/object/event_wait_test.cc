@@ -337,5 +337,26 @@ TEST_F(EventWaitTest, TimeoutsDoNotWrap) {
   EXPECT_EQ(waiter.join(), kOk);
 }
 
+// An endpoint that notifies seldom joins while a thread waits for completions that all notified until then. One comes
+// when the EVD has the new mode, and the device has not been asked yet to tell of completions.
+TEST_F(EventWaitTest, ACompletionWhileTheModeChangesIsNotMissed) {
+  add_stream(NotifyMode::kThreshold);
+  EvdWaiter waiter(dto_, kTimeoutInfinite);
+  waiter.await_blocked();
+  queue().before_arming([this] { queue().add(completion(1)); });
+  add_stream(NotifyMode::kSolicited);
+  EXPECT_EQ(waiter.join(), kOk);
+}
+
+// An endpoint whose completions all notify joins just as a thread asks to be told of solicited ones.
+TEST_F(EventWaitTest, AStreamThatJoinsWhileAThreadArmsIsHeard) {
+  add_stream(NotifyMode::kSolicited);
+  queue().before_arming([this] { add_stream(NotifyMode::kThreshold); });
+  EvdWaiter waiter(dto_, kTimeoutInfinite);
+  waiter.await_blocked();
+  queue().add(completion(1));
+  EXPECT_EQ(waiter.join(), kOk);
+}
+
 }  // namespace
 }  // namespace softdat::object

@@ -185,6 +185,7 @@ hca::Outcome FakeCompletionQueue::resize(std::size_t capacity) {
 }
 
 void FakeCompletionQueue::arm(bool solicited_only) {
+  if (const auto hook = std::exchange(arming_, {})) hook();
   std::lock_guard lock(mutex_);
   armed_ = solicited_only ? Armed::kSolicited : Armed::kAll;
 }
