@@ -125,8 +125,10 @@ void EngineThread::kick() {
   }
 }
 
+// After so many polls it may still be on its way aside, where it would rest before its next turn.
 void EngineThread::hand_over() {
-  if (mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside) kick();
+  const bool is_aside = mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside;
+  if (is_aside || polls() - polls_at_wait_.load(std::memory_order_relaxed) >= kBusyPolls) kick();
 }
 
 // Called by pollers: a thread that waits in the carrier would be woken by each of their packets, so it is sent aside.

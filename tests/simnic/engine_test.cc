@@ -36,9 +36,9 @@ class StillCarrier final : public transport::Carrier {
   void wait(base::Time deadline) override {
     last_deadline.store(deadline.time_since_epoch().count());
     waits.fetch_add(1);
-    while (!interrupted.exchange(false)) {
+    while (is_deaf.load() || !interrupted.exchange(false)) {
       const auto ticket = count.prepare();
-      if (interrupted.load()) {
+      if (interrupted.load() && !is_deaf.load()) {
         count.cancel();
       } else if (count.wait(ticket, deadline) == base::WakeReason::kTimedOut) {
         break;
@@ -55,6 +55,7 @@ class StillCarrier final : public transport::Carrier {
   std::atomic<int> turns{0}, waits{0}, returns{0}, interrupts{0};
   std::atomic<base::Time::rep> last_deadline{0};
   std::atomic<bool> interrupted{false};
+  std::atomic<bool> is_deaf{false};  // a wait does not hear of interrupts, as if its thread had no processor
   bool says_quiet = false;
   std::function<void()> in_next_turn, in_next_look;  // with the baton
   base::EventCount count;
@@ -124,6 +125,20 @@ TEST_F(EngineTest, AFewPollsDoNotDisturbTheEngineThread) {
   for (std::uint64_t i = 0; i + 1 < EngineThread::kBusyPolls; ++i) engine_.progress();
   EXPECT_EQ(carrier_->interrupts.load(), 0);
   EXPECT_EQ(carrier_->returns.load(), 0);
+}
+
+// It would stand aside next, and rest although nobody polls any more.
+TEST_F(EngineTest, ASleepAfterManyPollsIsHeardByAnEngineThreadThatHasNotGoneAsideYet) {
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
+  carrier_->is_deaf.store(true);
+  for (std::uint64_t i = 0; i < EngineThread::kBusyPolls; ++i) engine_.progress();
+  EXPECT_EQ(carrier_->interrupts.load(), 1);
+  base::EventCount nothing;
+  EXPECT_EQ(engine_.sleep(nothing, nothing.prepare(), base::Clock::now()), base::WakeReason::kTimedOut);
+  EXPECT_EQ(carrier_->interrupts.load(), 2);
+  carrier_->is_deaf.store(false);
+  carrier_->count.notify();
+  ASSERT_TRUE(await([&] { return carrier_->waits.load() == 2; }));
 }
 
 // A carrier that has to ask the kernel is asked once in a round of eight queues.
