@@ -185,7 +185,12 @@ hca::Outcome FakeCompletionQueue::resize(std::size_t capacity) {
 }
 
 void FakeCompletionQueue::arm(bool solicited_only) {
-  if (const auto hook = std::exchange(arming_, {})) hook();
+  std::function<void()> hook;
+  {
+    std::lock_guard lock(mutex_);
+    hook = std::exchange(arming_, {});
+  }
+  if (hook) hook();
   std::lock_guard lock(mutex_);
   armed_ = solicited_only ? Armed::kSolicited : Armed::kAll;
 }

@@ -26,8 +26,11 @@ class FakeCompletionQueue final : public hca::CompletionQueue {
     hook_ = std::move(hook);
   }
 
-  // Called by the next arm(), before it has any effect. Set before other threads use the queue.
-  void before_arming(std::function<void()> hook) { arming_ = std::move(hook); }
+  // Called by the next arm(), before it has any effect.
+  void before_arming(std::function<void()> hook) {
+    std::lock_guard lock(mutex_);
+    arming_ = std::move(hook);
+  }
 
   // A completion arrives; a quiet one tells nobody. Overflows when there is no room.
   void add(const hca::Completion& completion, bool is_quiet = false);
@@ -50,7 +53,7 @@ class FakeCompletionQueue final : public hca::CompletionQueue {
   base::EventCount wake_;
   std::thread::id counter_;
   std::function<void()> hook_;
-  std::function<void()> arming_;
+  std::function<void()> arming_;  // guarded by mutex_
 };
 
 // Follows the contract of hca/queue_pair.h for everything a consumer does to it; the peer's part is
