@@ -125,7 +125,7 @@ void EngineThread::kick() {
   }
 }
 
-// After so many polls it may still be on its way aside, where it would rest before its next turn.
+// The engine thread may still be on its way aside after kBusyPolls polls. It would rest there before its next turn.
 void EngineThread::hand_over() {
   const bool is_aside = mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside;
   if (is_aside || polls() - polls_at_wait_.load(std::memory_order_relaxed) >= kBusyPolls) kick();

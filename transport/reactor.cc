@@ -238,8 +238,8 @@ bool AsioReactor::take_marks() {
   return inbox->is_waiting && inbox->is_interrupted;
 }
 
-// After sinks have been told: what they were told was the waiter's reason to wake. It must arm again what it armed
-// before, because a peer rings once for a sleeper, and the links that a sink has made (tests/models/taken_bell.pml).
+// REQUIRES: all sinks have been told. The waiter would have woken for what they were told, and must arm its links
+// again: a peer rings once for a sleeper, and a sink may have made a link (tests/models/taken_bell.pml).
 void AsioReactor::interrupt_waiter() {
   const bool is_there = inbox_.lock()->is_waiting;
   if (is_there) interrupt();

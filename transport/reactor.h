@@ -45,12 +45,12 @@ class Reactor {
   // Returns how many were called. With the baton.
   virtual std::size_t dispatch(bool look) = 0;
 
-  // Announces a wait(), which must follow. The caller then says on its rings that it sleeps, and looks at them. A
-  // dispatch() that has called a sink, and ends from here on, ends the wait: the sleeper must say so again, on new
-  // links too. Without the baton, one thread at a time.
+  // Announces a wait(), which must follow. From then on a dispatch() that has called a sink ends that wait when it
+  // returns. Call this before you tell peers that you sleep, and look whether they have sent something: what a sink
+  // does meanwhile may have to be told to them again. Without the baton, one thread at a time.
   virtual void prepare_wait() = 0;
-  // Blocks until a descriptor is ready, interrupt() is called, or the deadline passes. Both count from prepare_wait()
-  // on, if it was called. REQUIRES: as prepare_wait().
+  // Blocks until a descriptor is ready, interrupt() is called, a dispatch() ends the wait, or the deadline passes.
+  // Announces itself where prepare_wait() was not called. Without the baton, one thread at a time.
   virtual void wait(base::Time deadline) = 0;
   virtual void interrupt() = 0;
 

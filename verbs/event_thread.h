@@ -89,7 +89,7 @@ class Adapter {
   void refuse(rdma_cm_id* id) const;
 
   ibv_context* context = nullptr;
-  bool is_iwarp = false;
+  bool is_iwarp = false;  // as is the device of the context
   ibv_comp_channel* completions = nullptr;
   rdma_event_channel* connections = nullptr;
   ibv_cq* plug = nullptr;  // see open_device()

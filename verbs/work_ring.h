@@ -38,7 +38,8 @@ struct WorkEntry {
   hca::WindowBinding binding{};           // ... to this
   bool is_with_device = false;            // false: posted to a broken connection, only to be flushed
 
-  // An invalidation before a bind is no request of the consumer's, who is not told of its end. Until the entry is free.
+  // REQUIRES an entry that is in use. An invalidation is the backend's own request, sent before a bind; the consumer is
+  // not told of its end.
   bool is_invalidation() const { return opcode == hca::CompletionOpcode::kBind && window == nullptr; }
 };
 

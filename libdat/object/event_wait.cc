@@ -176,7 +176,7 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
   }
 }
 
-// Under another mode than the thread has prepared for, the device may not have been asked to tell of what came.
+// A change of the mode is worth a look: under the new mode the device has to be asked to tell of completions.
 bool EventWait::is_worth_waking(std::int32_t threshold, NotifyMode mode) const {
   if (is_closed_.load() || is_unwaitable_.load() || streams_.mode() != mode) return true;
   return mode == NotifyMode::kThreshold ? queue_.size() >= threshold : was_notified_.load();

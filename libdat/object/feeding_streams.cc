@@ -40,13 +40,14 @@ bool FeedingStreams::note_modes_locked() {
   return mode_.exchange(mode) != mode || is_other_scope;
 }
 
-// Another thread may change the scope, and arm the queue, before this one does: who arms last must know the scope.
+// The thread that arms last must know the newest scope: another one may change the scope, and arm, between the load and
+// the arming here.
 void FeedingStreams::arm() const {
-  bool armed = false;
+  bool is_solicited_only = false;
   do {
-    armed = is_solicited_only_.load();
-    queue_.arm(armed);
-  } while (is_solicited_only_.load() != armed);
+    is_solicited_only = is_solicited_only_.load();
+    queue_.arm(is_solicited_only);
+  } while (is_solicited_only_.load() != is_solicited_only);
 }
 
 }  // namespace softdat::object

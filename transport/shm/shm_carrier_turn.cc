@@ -279,7 +279,7 @@ void ShmCarrier::sever_links() {
   for (const auto& link : links_) link->sever();
 }
 
-// For a carrier alone, whose owner turns and waits in one thread; others announce the wait (AutoCarrier::wait).
+// REQUIRES an owner that turns and waits in one thread, because the wait is not announced (see AutoCarrier::wait).
 void ShmCarrier::wait(base::Time deadline) {
   const base::Time latest = prepare_wait();
   if (latest != base::Time::min()) reactor_.wait(std::min(deadline, latest));

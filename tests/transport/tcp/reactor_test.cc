@@ -37,6 +37,13 @@ class ReactorTest : public testing::Test {
     char byte = 0;
     ASSERT_EQ(::read(here_.get(), &byte, 1), 1);
   }
+  // What came before ends the next wait, and not the one after it.
+  void expect_to_end_one_wait() {
+    reactor_->wait(base::kNever);
+    const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
+    reactor_->wait(deadline);
+    EXPECT_GE(base::Clock::now(), deadline);
+  }
 
   const std::unique_ptr<Reactor> reactor_ = Reactor::create();
   base::UniqueFd here_, there_;
@@ -101,23 +108,18 @@ TEST_F(ReactorTest, AWatchMayEndItself) {
 TEST_F(ReactorTest, InterruptsAreRemembered) {
   reactor_->interrupt();
   reactor_->interrupt();
-  reactor_->wait(base::kNever);
-  const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
-  reactor_->wait(deadline);
-  EXPECT_GE(base::Clock::now(), deadline) << "two interrupts before a wait are one";
+  expect_to_end_one_wait();
 }
 
-// A peer rings once for a sleeper: who takes the ring between the sleeper's last look and its sleep must keep it awake.
+// A peer rings once for a sleeper. The thread that takes the ring between the sleeper's last look and its sleep must
+// keep the sleeper awake.
 TEST_F(ReactorTest, AWaitThatWasAnnouncedEndsWhenAnotherThreadTakesWhatIsReady) {
   const auto watch = reactor_->watch(here_.get(), listener_);
   watch->want(kReadable);
   reactor_->prepare_wait();
   write();
   std::thread([&] { EXPECT_EQ(reactor_->dispatch(true), 1u); }).join();
-  reactor_->wait(base::kNever);
-  const base::Time deadline = base::Clock::now() + std::chrono::milliseconds(5);
-  reactor_->wait(deadline);
-  EXPECT_GE(base::Clock::now(), deadline) << "it ends one wait";
+  expect_to_end_one_wait();
 }
 
 // A sink may make a link whose ring the sleeper does not know.
