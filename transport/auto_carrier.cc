@@ -152,12 +152,12 @@ std::size_t AutoCarrier::turn(base::Time now) {
   std::size_t count = 0;
   if (look || has_waited) {
     count = reactor_->dispatch(look);
-    if (shm_) shm_->stir();
+    if (shm_) shm_->parts().attention.stir();
   }
   if (shm_) count += shm_->move(now);
   const std::size_t by_tcp = tcp_ ? tcp_->settle(now) : 0;
   tcp_busy_turns_ = by_tcp > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
-  if (shm_ && !is_tcp_idle()) shm_->watch_more();
+  if (shm_ && !is_tcp_idle()) shm_->parts().attention.watch_more();
   return count + by_tcp;
 }
 
@@ -173,7 +173,7 @@ bool AutoCarrier::wants_look(base::Time now) {
   const bool by_shm = shm_ && shm_->wants_look(now);
   if (!tcp_) return by_shm;
   const bool by_tcp = tcp_->wants_look();
-  const bool is_tcp_heard = !shm_ || !shm_->has_links() || tcp_busy_turns_ > 0;
+  const bool is_tcp_heard = !shm_ || shm_->parts().links.is_empty() || tcp_busy_turns_ > 0;
   return by_shm || (by_tcp && is_tcp_heard);
 }
 

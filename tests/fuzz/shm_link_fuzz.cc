@@ -180,10 +180,10 @@ class Script {
     Hello hello;
     hello.sender = kPeer;
     hello.is_our_version = true;
-    house->carrier.welcome(PeerSocket(base::UniqueFd(peer_.socket())), std::move(hello));
-    Link* const link = house->carrier.find_link(kPeer);
+    house->carrier.parts().introductions.welcome(PeerSocket(base::UniqueFd(peer_.socket())), std::move(hello));
+    Link* const link = house->carrier.parts().links.find(kPeer);
     expect(link != nullptr, "a peer that says Hello gets a link");
-    house->carrier.remember({Address{.ipv4 = 0x7f000001}, house->service + 1}, *link);
+    house->carrier.parts().introductions.remember({Address{.ipv4 = 0x7f000001}, house->service + 1}, *link);
     writer_.emplace(peer_.ring_of(Side::kConnector));
     reader_.emplace(peer_.ring_of(Side::kAcceptor));
   }
@@ -333,7 +333,7 @@ class Script {
     }
   }
   void connect(OurEnd& end) {
-    if (!end.is_free() || house->carrier.find_link(kPeer) == nullptr) return;
+    if (!end.is_free() || house->carrier.parts().links.find(kPeer) == nullptr) return;
     end.begin();
     end.channel = house->carrier.try_connect({.ipv4 = 0x7f000001}, {.service_id = house->service + 1}, end);
   }
@@ -376,7 +376,8 @@ class Script {
     for (int i = 0; i < 3; ++i) turn();
     house->desk.requests.clear();
     turn();
-    expect(house->carrier.find_link(kPeer) == nullptr && !house->carrier.has_links(), "the link ends with its peer");
+    expect(house->carrier.parts().links.find(kPeer) == nullptr && house->carrier.parts().links.is_empty(),
+           "the link ends with its peer");
     for (OurEnd& end : ends_) expect(end.is_over() || end.is_free(), "each channel hears of it");
   }
 

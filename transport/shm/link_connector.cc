@@ -2,16 +2,13 @@
 #include "transport/shm/link_connector.h"
 
 #include <cerrno>
-#include <chrono>
 #include <new>
 
-#include "transport/shm/link.h"
-#include "transport/shm/shm_carrier.h"
+#include "transport/shm/carrier_parts.h"
 
 namespace softdat::transport::shm {
 namespace {
 
-constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 // A peer that says "we have a link" of which we know nothing (yet), or hangs up.
 constexpr int kMostAttempts = 100;
 
@@ -19,18 +16,18 @@ constexpr int kMostAttempts = 100;
 
 LinkConnector::Begin LinkConnector::begin() {
   if (is_reaper_full()) return Begin::kNoResources;
-  SocketResult peer = carrier_.rendezvous().connect(key_.first, key_.second);
+  SocketResult peer = carrier_.rendezvous.connect(key_.first, key_.second);
   if (peer.error == EAGAIN) {
     // Its accept queue is full: the peer is alive and busy. The waiting connects have deadlines of their own.
     is_retrying_ = true;
-    carrier_.note_work();
+    carrier_.attention.note_work();
     return Begin::kUnderWay;
   }
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
-  if (!send_hello(peer.fd.get(), carrier_.id(), carrier_.resource_files())) return Begin::kNobody;
+  if (!send_hello(peer.fd.get(), carrier_.id, carrier_.introductions.resource_files())) return Begin::kNobody;
   socket_ = PeerSocket(std::move(peer.fd));
-  watch_ = carrier_.reactor().watch(socket_.get(), *this);
+  watch_ = carrier_.reactor.watch(socket_.get(), *this);
   if (!watch_) return Begin::kNoResources;
   watch_->want(kReadable);
   return Begin::kUnderWay;
@@ -40,7 +37,7 @@ void LinkConnector::retry_if_due(base::Time now) try {
   if (!is_retrying_) return;
   // Every connect that waited has been given up, so nobody needs the link.
   if (waiting_.empty()) {
-    if (attempts_ > 0) carrier_.note_abandoned(key_);
+    if (attempts_ > 0) carrier_.abandoned.add(key_);
     return give_up(Refusal::kUnreachable);
   }
   if (!retry_at_) retry_at_ = base::deadline_after(now, kRetryPause);
@@ -81,10 +78,10 @@ void LinkConnector::take(Welcome welcome) {
   Link* link = nullptr;
   switch (welcome.answer) {
     case Answer::kNewLink:
-      link = carrier_.join(std::move(socket_), std::move(welcome));
+      link = carrier_.introductions.join(std::move(socket_), std::move(welcome));
       break;
     case Answer::kExistingLink:
-      link = carrier_.find_link(welcome.sender);
+      link = carrier_.links.find(welcome.sender);
       break;
     case Answer::kNoCommonVersion:
       return give_up(Refusal::kProtocol);
@@ -103,14 +100,14 @@ void LinkConnector::retry_later(int most_attempts) {
 // All connects that waited for this service go over the link, in their order.
 void LinkConnector::resolve(Link& link) {
   is_done_ = true;
-  carrier_.remember(key_, link);
+  carrier_.introductions.remember(key_, link);
   while (!waiting_.empty()) {
     ShmChannel& channel = waiting_.front();
     waiting_.pop_front();
     try {
-      link.open(channel);
+      link.conversations().open(channel);
     } catch (const std::bad_alloc&) {
-      channel.tell_later(News::kRefused, Refusal::kUnreachable);
+      carrier_.refusals.add(channel, Refusal::kUnreachable);
     }
   }
 }
@@ -118,7 +115,7 @@ void LinkConnector::resolve(Link& link) {
 void LinkConnector::give_up(Refusal reason) {
   is_done_ = true;
   is_retrying_ = false;
-  while (!waiting_.empty()) waiting_.front().tell_later(News::kRefused, reason);
+  while (!waiting_.empty()) carrier_.refusals.add(waiting_.front(), reason);
 }
 
 }  // namespace softdat::transport::shm

@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LinkConnector: on the way from a service's rendezvous to a link with the process that serves it.
-// Channels wait here until there is one. Owned by the carrier; called with the baton.
+// Channels wait here until there is one. Owned by the Introductions; called with the baton.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "base/clock.h"
 #include "transport/reactor.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/reaper.h"
+#include "transport/shm/rendezvous.h"
 #include "transport/shm/shm_channel.h"
 
 namespace softdat::transport::shm {
 
 class Link;
-class ShmCarrier;
-
-// Address and service id.
-using ServiceKey = std::pair<Address, std::uint64_t>;
+struct CarrierParts;
 
 class LinkConnector final : public ReadinessSink {
  public:
   enum class Begin { kUnderWay, kNobody, kNoResources };
+  static constexpr base::Duration kRetryPause = std::chrono::milliseconds(1);
 
-  LinkConnector(ShmCarrier& carrier, const ServiceKey& key) : carrier_(carrier), key_(key) {}
+  LinkConnector(CarrierParts& carrier, const ServiceKey& key) : carrier_(carrier), key_(key) {}
 
   // Looks for the rendezvous. Only kUnderWay leaves something to wait for.
   Begin begin();
@@ -45,7 +43,7 @@ class LinkConnector final : public ReadinessSink {
   void retry_later(int most_attempts);
   void resolve(Link& link);
 
-  ShmCarrier& carrier_;
+  CarrierParts& carrier_;
   const ServiceKey key_;
   PeerSocket socket_;
   std::unique_ptr<Reactor::Watch> watch_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/ip_address.h"
 #include "base/socket_directory.h"
@@ -14,6 +15,9 @@ namespace softdat::transport::shm {
 using base::Listening;
 using base::SocketFile;
 using base::SocketResult;
+
+// Address and service id: the name under which a service is found.
+using ServiceKey = std::pair<base::IpAddress, std::uint64_t>;
 
 class Rendezvous {
  public:

@@ -10,7 +10,7 @@
 // not told of is too little to wait for, and a message alone costs neither side the other's control
 // words. The store is sequentially consistent and comes before the loads of wants_room and of the
 // producer's is_asleep (the other ring's), which the producer stores before it looks at head a last
-// time: either we see the sleeper, or it sees the room.
+// time: either we see the wish and the sleeper, or it sees the room.
 #pragma once
 
 #include <atomic>

@@ -31,9 +31,12 @@ bool RingWriter::claim_bell_quietly() {
   return is_asleep.load(std::memory_order_seq_cst) != 0 && is_asleep.exchange(0, std::memory_order_seq_cst) != 0;
 }
 
-void RingWriter::want_room() {
+Wish RingWriter::want_room() {
   stopped_at_.store(head_, std::memory_order_seq_cst);
   memory_.control->wants_room.store(1, std::memory_order_seq_cst);
+  if (is_broken_) return Wish::kBroken;
+  // Store, then load; pairs with RingReader::publish(), which stores head and then loads the wish.
+  return memory_.control->head.load(std::memory_order_seq_cst) == head_ ? Wish::kNoted : Wish::kMissed;
 }
 
 void RingWriter::stop_wanting_room() {

@@ -21,8 +21,9 @@
 //   load of pulse reads the producer's store and with it the records.
 // - control.is_asleep: the consumer stores 1 before sleeping, 0 after; the producer exchanges it
 //   to 0 when it rings the consumer's bell, so that each sleep costs one ring at most.
-// - control.wants_room: the producer, before it goes to sleep because the ring is full. The consumer
-//   loads it after its (sequentially consistent) store of head; see RingReader::publish().
+// - control.wants_room: the producer, when it cannot go on because the ring is full; then it loads head once more
+//   (want_room()). The consumer loads wants_room after its store of head (RingReader::publish()); all four are
+//   sequentially consistent. Either the consumer sees the wish and rings, or the producer sees the room.
 //
 // Neither side waits for the other: if a peer dies between two of these stores, the last record is either there as a
 // whole or not there.
@@ -35,6 +36,13 @@
 #include "transport/shm/segment.h"
 
 namespace softdat::transport::shm {
+
+// What became of a wish for room.
+enum class Wish {
+  kNoted,   // the consumer will know of it when it makes room
+  kMissed,  // there is room that the consumer may have made before it knew: nobody will ring for it
+  kBroken,  // the consumer's word makes no sense: there will never be room
+};
 
 // REQUIRES of every call: the link's tail lock; of claim_bell() and claim_bell_quietly() nothing; is_room_news(): any
 // thread.
@@ -66,8 +74,9 @@ class RingWriter {
   // Whether the consumer sleeps; for what is not a record (room, say).
   bool claim_bell_quietly();
 
-  // The producer cannot go on for want of room / can go on again.
-  void want_room();
+  // The producer cannot go on for want of room. REQUIRES: has_room() has answered false.
+  [[nodiscard]] Wish want_room();
+  // It can go on again.
   void stop_wanting_room();
   // Any thread: the consumer made room since want_room().
   bool is_room_news() const;

@@ -4,12 +4,11 @@
 #include <new>
 #include <utility>
 
-#include "transport/shm/link.h"
-#include "transport/shm/shm_carrier.h"
+#include "transport/shm/carrier_parts.h"
 
 namespace softdat::transport::shm {
 
-ShmPort::ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink,
+ShmPort::ShmPort(CarrierParts& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink,
                  Listening listening)
     : carrier_(carrier),
       service_id_(service_id),
@@ -17,12 +16,12 @@ ShmPort::ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t ba
       sink_(sink),
       file_(std::move(listening.file)),
       listener_(std::move(listening.socket)),
-      watch_(carrier.reactor().watch(listener_.get(), *this)) {
+      watch_(carrier.reactor.watch(listener_.get(), *this)) {
   if (watch_) watch_->want(kReadable);
 }
 
 ShmPort::~ShmPort() {
-  carrier_.remove_port(service_id_);
+  carrier_.ports.remove(service_id_);
   watch_.reset();
   // The name goes before the socket, or it could be another listener's by then (SocketFile).
   file_ = {};
@@ -34,18 +33,18 @@ ShmPort::~ShmPort() {
 // has passed the kernel's permission check, so it is let in.
 void ShmPort::on_ready(std::uint32_t) {
   constexpr int kMostAtOnce = 64;
-  if (is_reaper_full()) return carrier_.rest(service_id_);
+  if (is_reaper_full()) return carrier_.ports.rest(service_id_);
   for (int i = 0; i < kMostAtOnce; ++i) {
     SocketResult peer = accept_from(listener_.get());
-    if (is_short_of_descriptors(peer)) return carrier_.rest(service_id_);
+    if (is_short_of_descriptors(peer)) return carrier_.ports.rest(service_id_);
     if (!peer.fd) break;
-    carrier_.greet(PeerSocket(std::move(peer.fd)));
+    carrier_.introductions.greet(PeerSocket(std::move(peer.fd)));
   }
   look_again();
 }
 
-PendingAccept::PendingAccept(ShmCarrier& carrier, PeerSocket socket)
-    : carrier_(carrier), socket_(std::move(socket)), watch_(carrier.reactor().watch(socket_.get(), *this)) {
+PendingAccept::PendingAccept(CarrierParts& carrier, PeerSocket socket)
+    : carrier_(carrier), socket_(std::move(socket)), watch_(carrier.reactor.watch(socket_.get(), *this)) {
   // The hello may have come already, together with the connection.
   on_ready(kReadable);
 }
@@ -63,7 +62,7 @@ void PendingAccept::on_ready(std::uint32_t) try {
       break;
     case ReceiveResult::kPacket:
       watch_.reset();
-      carrier_.welcome(std::move(socket_), std::move(hello));
+      carrier_.introductions.welcome(std::move(socket_), std::move(hello));
       break;
     case ReceiveResult::kEnd:
       break;

@@ -2,10 +2,10 @@
 // ShmPort: listens for one service id: a rendezvous socket, through which peers without a link get one, and the entry
 // under which requests on every link are delivered.
 //
-// Ownership: the caller of Carrier::listen() owns the port, the carrier its PendingAccepts. The carrier must outlive
-// both. Threads: every call and the destructors REQUIRE the baton. The reactor calls on_ready() in a turn of the
-// carrier. Errors: want of descriptors or of memory refuses nobody. The port rests and is looked at again, or the peer
-// is hung up on and tries again.
+// Ownership: the caller of Carrier::listen() owns the port, the Introductions own the PendingAccepts. The carrier must
+// outlive both. Threads: every call and the destructors REQUIRE the baton. The reactor calls on_ready() in a turn of
+// the carrier. Errors: want of descriptors or of memory refuses nobody. The port rests and is looked at again, or the
+// peer is hung up on and tries again.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@
 
 namespace softdat::transport::shm {
 
-class ShmCarrier;
+struct CarrierParts;
 
 class ShmPort final : public Port, public ReadinessSink {
  public:
-  ShmPort(ShmCarrier& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink, Listening listening);
+  ShmPort(CarrierParts& carrier, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink, Listening listening);
   ~ShmPort() override;
 
   // False when the system does not let us watch our socket.
@@ -40,7 +40,7 @@ class ShmPort final : public Port, public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  ShmCarrier& carrier_;
+  CarrierParts& carrier_;
   const std::uint64_t service_id_;
   const std::uint32_t backlog_;
   PortSink& sink_;
@@ -53,13 +53,13 @@ class ShmPort final : public Port, public ReadinessSink {
 // A peer that has reached a rendezvous and has yet to say Hello.
 class PendingAccept final : public ReadinessSink {
  public:
-  PendingAccept(ShmCarrier& carrier, PeerSocket socket);
+  PendingAccept(CarrierParts& carrier, PeerSocket socket);
 
   bool is_done() const { return is_done_; }
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  ShmCarrier& carrier_;
+  CarrierParts& carrier_;
   PeerSocket socket_;
   std::unique_ptr<Reactor::Watch> watch_;
   bool is_done_ = false;

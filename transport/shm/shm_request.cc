@@ -3,12 +3,13 @@
 
 #include <utility>
 
+#include "transport/shm/carrier_parts.h"
 #include "transport/shm/link.h"
-#include "transport/shm/shm_carrier.h"
 
 namespace softdat::transport::shm {
 
-ShmRequest::ShmRequest(ShmCarrier& carrier, Link& link, std::uint32_t number, const Offer& offer, Unanswered unanswered)
+ShmRequest::ShmRequest(CarrierParts& carrier, Link& link, std::uint32_t number, const Offer& offer,
+                       Unanswered unanswered)
     : carrier_(carrier), link_(&link), number_(number), offer_(offer), unanswered_(std::move(unanswered)) {
   ++*unanswered_;
 }
@@ -16,7 +17,7 @@ ShmRequest::ShmRequest(ShmCarrier& carrier, Link& link, std::uint32_t number, co
 ShmRequest::~ShmRequest() {
   // On the stack, because a destructor must not allocate.
   const BareRefusal refusal = encode_bare_refusal(Refusal::kBusy, false);
-  if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, refusal);
+  if (Link* link = leave()) link->conversations().finish(number_, RecordKind::kRefuse, refusal);
 }
 
 Link* ShmRequest::leave() {
@@ -28,21 +29,20 @@ std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sin
   if (link_ == nullptr) return nullptr;
   // The steps that allocate come first, because a request that has left its link cannot come back.
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
-  channel->expect(offer_, reply);
+  channel->opening().answer(offer_, reply);
   const Bytes answer = encode_offer(reply);
-  Tapper* const tapper = carrier_.tapper();
-  if (tapper != nullptr) channel->begin_tap(tapper->on_accept(offer_, reply, channel->carrier_name(), sink));
-  leave()->accept(number_, *channel, answer);
+  leave()->conversations().accept(number_, *channel, answer);
+  if (carrier_.tapper != nullptr) channel->tap(carrier_.tapper);
   return channel;
 }
 
 void ShmRequest::reject(std::span<const std::byte> private_data) {
-  Tapper* const tapper = carrier_.tapper();
+  Tapper* const tapper = carrier_.tapper;
   if (tapper != nullptr && link_ != nullptr) tapper->on_reject(offer_, private_data);
   const RefusalNotice notice{.reason = Refusal::kByConsumer,
                              .private_data = {private_data.begin(), private_data.end()}};
   const Bytes refusal = encode_refusal(notice);  // first, as above
-  if (Link* link = leave()) link->finish(number_, RecordKind::kRefuse, refusal);
+  if (Link* link = leave()) link->conversations().finish(number_, RecordKind::kRefuse, refusal);
 }
 
 }  // namespace softdat::transport::shm

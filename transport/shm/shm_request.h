@@ -10,14 +10,14 @@
 namespace softdat::transport::shm {
 
 class Link;
-class ShmCarrier;
+struct CarrierParts;
 
 // The number of requests of one port that stand unanswered.
 using Unanswered = std::shared_ptr<std::size_t>;
 
 class ShmRequest final : public InboundRequest {
  public:
-  ShmRequest(ShmCarrier& carrier, Link& link, std::uint32_t number, const Offer& offer, Unanswered unanswered);
+  ShmRequest(CarrierParts& carrier, Link& link, std::uint32_t number, const Offer& offer, Unanswered unanswered);
   ~ShmRequest() override;
 
   const Offer& offer() const override { return offer_; }
@@ -31,7 +31,7 @@ class ShmRequest final : public InboundRequest {
  private:
   Link* leave();
 
-  ShmCarrier& carrier_;
+  CarrierParts& carrier_;
   Link* link_;  // null once answered, or when the peer has gone
   const std::uint32_t number_;
   const Offer offer_;

@@ -22,7 +22,7 @@ class ShmWorld final : public World {
   Address there_address() override { return {.ipv4 = own_loopback_address(there_ ? 2 : 1)}; }
   Address nowhere_address() override { return {.ipv4 = own_loopback_address(3)}; }
   void kill_there() override {
-    there_->sever_links();
+    there_->parts().links.sever_all();
     is_there_dead_ = true;
   }
 

@@ -93,7 +93,7 @@ TEST_F(ManyLinksTest, APeerThatWasSilentForLongEndsASleep) {
 
 TEST_F(ManyLinksTest, TheDeathOfASilentPeerIsHeard) {
   idle(5000);
-  clients_[7]->carrier.sever_links();
+  clients_[7]->carrier.parts().links.sever_all();
   const auto is_over = [&] {
     return std::count_if(served_.begin(), served_.end(), [](const auto& peer) { return !peer->closings.empty(); }) == 1;
   };

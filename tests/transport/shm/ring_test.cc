@@ -105,7 +105,7 @@ TEST_F(RingTest, TheBellIsRungOncePerSleep) {
 
 TEST_F(RingTest, AWaitingWriterHearsOfRoom) {
   while (write(1, kLine)) continue;
-  writer_.want_room();
+  EXPECT_EQ(writer_.want_room(), Wish::kNoted);
   EXPECT_FALSE(writer_.is_room_news());
   EXPECT_EQ(read(), 1u);
   EXPECT_FALSE(writer_.is_room_news());
@@ -114,6 +114,22 @@ TEST_F(RingTest, AWaitingWriterHearsOfRoom) {
   writer_.stop_wanting_room();
   EXPECT_FALSE(writer_.is_room_news());
   EXPECT_FALSE(reader_.publish());
+}
+
+TEST_F(RingTest, AWriterHearsOfRoomThatWasMadeBeforeItsWish) {
+  while (write(1, kLine)) continue;
+  EXPECT_EQ(read(), 1u);
+  EXPECT_FALSE(reader_.publish()) << "the reader knows of no wish, and so rings nobody";
+  EXPECT_EQ(writer_.want_room(), Wish::kMissed);
+  EXPECT_TRUE(writer_.is_room_news());
+  EXPECT_TRUE(write(1, kLine));
+}
+
+TEST_F(RingTest, AWishOfABrokenWriterIsNotWaitedFor) {
+  while (write(1, kLine)) continue;
+  memory_.control->head.store(1);
+  EXPECT_FALSE(writer_.has_room(kSmallestRing));
+  EXPECT_EQ(writer_.want_room(), Wish::kBroken);
 }
 
 TEST_F(RingTest, TwoThreadsLoseNothing) {

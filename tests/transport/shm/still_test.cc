@@ -118,7 +118,7 @@ TEST_F(StillCarrierTest, UntilAWriterFindsNoRoom) {
 }
 
 TEST_F(StillCarrierTest, UntilThePeerIsGone) {
-  client_.carrier.sever_links();
+  client_.carrier.parts().links.sever_all();
   ASSERT_TRUE(reach([&] { return !passive_.closings.empty() && !active_.closings.empty(); }));
   EXPECT_FALSE(is_still(server_));  // it has no links
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Carries out records as they arrive. Every record is checked against the state of its conversation before anything is
-// done; a record that its sender had no right to send breaks the link.
-//
 // Conversations may begin and end within any call of a sink, so none is referred to after one.
+#include "transport/shm/conversations.h"
+
 #include <new>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "base/assert.h"
+#include "transport/shm/carrier_parts.h"
 #include "transport/shm/link.h"
-#include "transport/shm/shm_carrier.h"
 #include "transport/shm/shm_port.h"
 #include "transport/shm/shm_request.h"
 
@@ -25,9 +25,41 @@ std::optional<RefusalNotice> decode_refusal_if_possible(std::span<const std::byt
 
 }  // namespace
 
-bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
+// No number, or a link that ends: the channel hears so in the next turn, because no sink is called within connect().
+void Conversations::open(ShmChannel& channel) {
+  const Bytes offer = encode_offer(channel.opening().question()->offer);
+  const std::uint32_t number = link_.ending().is_due() ? ConversationTable::kNone : table_.begin_own();
+  if (number == ConversationTable::kNone) return carrier_.refusals.add(channel, Refusal::kUnreachable);
+  table_.find(number)->channel = &channel;
+  channel.join(link_, number, ChannelState::kConnecting);
+  link_.writer().post(RecordKind::kConnect, number, offer);
+  link_.writer().flush();
+}
+
+void Conversations::accept(std::uint32_t number, ShmChannel& channel, const Bytes& reply) {
+  Conversation& conversation = *table_.find(number);
+  conversation.request = nullptr;
+  conversation.channel = &channel;
+  channel.join(link_, number, ChannelState::kAccepting);
+  link_.writer().post(RecordKind::kAccept, number, reply);
+  link_.writer().flush();
+}
+
+// Each side says one final record for each conversation; the number is free when both have.
+void Conversations::finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes) {
+  Conversation* conversation = table_.find(number);
+  base::check(conversation != nullptr && !conversation->has_sent_final, "one last word", number);
+  conversation->channel = nullptr;
+  conversation->request = nullptr;
+  conversation->has_sent_final = true;
+  link_.writer().post(kind, number, bytes);
+  table_.end_if_over(number);
+  link_.writer().flush();
+}
+
+bool Conversations::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
   if (word.kind == RecordKind::kConnect) return deliver_connect(word.channel, bytes);
-  Conversation* conversation = conversations_.find(word.channel);
+  Conversation* conversation = table_.find(word.channel);
   // The peer spoke after its own final record, or of a conversation that never began: that breaks the link.
   if (conversation == nullptr || conversation->has_got_final) return false;
   ShmChannel* channel = conversation->channel;
@@ -36,7 +68,7 @@ bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
     case RecordKind::kMore:
       // A conversation that we have ended still gets what the peer sent before it knew.
       if (channel == nullptr) return conversation->has_sent_final;
-      return channel->on_payload(word.kind, bytes);
+      return channel->inbound().on_payload(word.kind, bytes);
     case RecordKind::kAccept:
       return deliver_accept(word.channel, bytes);
     case RecordKind::kConfirm:
@@ -53,19 +85,19 @@ bool Link::deliver(const RecordWord& word, std::span<const std::byte> bytes) {
   return false;
 }
 
-bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> bytes) try {
-  if (!conversations_.begin_theirs(number)) return false;
+bool Conversations::deliver_connect(std::uint32_t number, std::span<const std::byte> bytes) try {
+  if (!table_.begin_theirs(number)) return false;
   const auto offer = decode_offer(bytes);
   if (!offer) return false;
-  ShmPort* port = carrier_.find_port(offer->service_id);
+  ShmPort* port = carrier_.ports.find(offer->service_id);
   // `is_stale` tells the peer that its memory of this service is out of date: it asks the rendezvous again.
   if (port == nullptr || port->is_full()) {
     const Refusal reason = port == nullptr ? Refusal::kNoListener : Refusal::kBusy;
     finish(number, RecordKind::kRefuse, encode_bare_refusal(reason, port == nullptr));
     return true;
   }
-  auto request = std::make_unique<ShmRequest>(carrier_, *this, number, *offer, port->unanswered());
-  conversations_.find(number)->request = request.get();
+  auto request = std::make_unique<ShmRequest>(carrier_, link_, number, *offer, port->unanswered());
+  table_.find(number)->request = request.get();
   port->sink().on_request(std::move(request));
   return true;
 } catch (const std::bad_alloc&) {
@@ -74,24 +106,23 @@ bool Link::deliver_connect(std::uint32_t number, std::span<const std::byte> byte
 
 // Without memory for a request it is refused, if it has not been with its death. One that could not even be noted
 // cannot be answered.
-bool Link::refuse_unheard(std::uint32_t number) {
-  const Conversation* conversation = conversations_.find(number);
+bool Conversations::refuse_unheard(std::uint32_t number) {
+  const Conversation* conversation = table_.find(number);
   if (conversation == nullptr) return false;
   if (!conversation->has_sent_final) finish(number, RecordKind::kRefuse, encode_bare_refusal(Refusal::kBusy, false));
   return true;
 }
 
 // Without memory for the answer the connection ends before it has begun.
-bool Link::abandon_unheard(std::uint32_t number) {
-  Conversation& conversation = *conversations_.find(number);
-  ShmChannel* channel = nullptr;
-  detach(conversation, channel);
+bool Conversations::abandon_unheard(std::uint32_t number) {
+  Conversation& conversation = *table_.find(number);
+  ShmChannel* const channel = detach(conversation);
   if (!conversation.has_sent_final) finish(number, RecordKind::kBye, {});
   if (channel != nullptr) channel->on_end(CloseReason::kLost, {}, Refusal::kUnreachable);
   return true;
 }
 
-bool Link::deliver_accept(std::uint32_t number, std::span<const std::byte> bytes) {
+bool Conversations::deliver_accept(std::uint32_t number, std::span<const std::byte> bytes) {
   std::optional<Offer> reply;
   try {
     reply = decode_offer(bytes);
@@ -99,16 +130,16 @@ bool Link::deliver_accept(std::uint32_t number, std::span<const std::byte> bytes
     return abandon_unheard(number);
   }
   if (!reply) return false;
-  const Conversation& conversation = *conversations_.find(number);
+  const Conversation& conversation = *table_.find(number);
   ShmChannel* channel = conversation.channel;
   if (channel == nullptr) return conversation.has_sent_final;
   if (channel->state() != ChannelState::kConnecting) return false;
   // Ahead of anything that the sink sends from on_established().
-  post(RecordKind::kConfirm, channel->number(), {});
+  link_.writer().post(RecordKind::kConfirm, number, {});
   return channel->on_accept(*reply);
 }
 
-bool Link::deliver_final(const RecordWord& word, std::span<const std::byte> bytes) {
+bool Conversations::deliver_final(const RecordWord& word, std::span<const std::byte> bytes) {
   switch (word.kind) {
     case RecordKind::kBye:
       return conclude(word.channel, CloseReason::kBye, {});
@@ -123,32 +154,46 @@ bool Link::deliver_final(const RecordWord& word, std::span<const std::byte> byte
   }
   const auto notice = decode_refusal_if_possible(bytes);
   if (!notice) return false;
-  ShmChannel* channel = conversations_.find(word.channel)->channel;
+  ShmChannel* channel = table_.find(word.channel)->channel;
   // Only an initiator that waits can be refused.
   if (channel != nullptr && channel->state() != ChannelState::kConnecting) return false;
   if (channel != nullptr) {
     channel->leave();
-    conversations_.find(word.channel)->channel = nullptr;
+    table_.find(word.channel)->channel = nullptr;
   }
   if (!conclude(word.channel, CloseReason::kLost, {})) return false;
-  if (channel != nullptr) carrier_.on_refused(*channel, *this, *notice);
+  if (channel != nullptr) carrier_.introductions.on_refused(*channel, link_, *notice);
   return true;
 }
 
 // The peer's last word: ours follows, if it has not been said, and the number is free.
-bool Link::conclude(std::uint32_t number, CloseReason reason, const TerminateCode& code) {
-  Conversation& conversation = *conversations_.find(number);
+bool Conversations::conclude(std::uint32_t number, CloseReason reason, const TerminateCode& code) {
+  Conversation& conversation = *table_.find(number);
   // Before any sink is called: within that call the number may end and begin anew.
   conversation.has_got_final = true;
-  ShmChannel* channel = nullptr;
-  detach(conversation, channel);
+  ShmChannel* const channel = detach(conversation);
   if (conversation.has_sent_final) {
-    conversations_.end_if_over(number);
+    table_.end_if_over(number);
   } else {
     finish(number, RecordKind::kBye, {});
   }
   if (channel != nullptr) channel->on_end(reason, code, Refusal::kUnreachable);
   return true;
+}
+
+void Conversations::end_all(CloseReason reason, const TerminateCode& code, Refusal refusal) {
+  table_.for_each([&](std::uint32_t number) {
+    ShmChannel* const channel = detach(*table_.find(number));
+    if (channel != nullptr) channel->on_end(reason, code, refusal);
+  });
+}
+
+// The link has nothing more to do with the channel or request. Returns the channel.
+ShmChannel* Conversations::detach(Conversation& conversation) {
+  ShmChannel* const channel = std::exchange(conversation.channel, nullptr);
+  if (channel != nullptr) channel->leave();
+  if (conversation.request != nullptr) std::exchange(conversation.request, nullptr)->on_peer_gone();
+  return channel;
 }
 
 }  // namespace softdat::transport::shm

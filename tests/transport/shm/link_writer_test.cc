@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A LinkWriter alone, with the peer's end of the ring in the test's hands.
+#include "transport/shm/link_writer.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "base/pause.h"
+#include "transport/shm/ring_reader.h"
+
+namespace softdat::transport::shm {
+namespace {
+
+// Watches nothing, and counts what would end a wait.
+class CountingReactor final : public Reactor {
+ public:
+  std::unique_ptr<Watch> watch(int, ReadinessSink&) override { return nullptr; }
+  std::size_t dispatch(bool) override { return 0; }
+  void prepare_wait() override {}
+  void wait(base::Time) override {}
+  void interrupt() override { interrupts.fetch_add(1); }
+  bool has_failed() const override { return false; }
+
+  std::atomic<int> interrupts{0};
+};
+
+std::pair<PeerSocket, PeerSocket> make_sockets() {
+  std::array<int, 2> ends{-1, -1};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
+  return {PeerSocket(base::UniqueFd(ends[0])), PeerSocket(base::UniqueFd(ends[1]))};
+}
+
+class LinkWriterTest : public testing::Test {
+ protected:
+  void post() { writer_.post(RecordKind::kBye, 1, {}); }
+  // Until a record has to wait.
+  void fill() {
+    while (!writer_.has_writers()) post();
+  }
+  // To the last line, while no record waits.
+  void fill_exactly() {
+    for (const std::size_t bytes : {kMostRecord, kLine}) {
+      const auto length = static_cast<std::uint32_t>(bytes);
+      while (writer_.ring().has_room(bytes)) {
+        static_cast<void>(writer_.ring().begin(bytes));
+        writer_.ring().publish(pack({.bytes = length, .kind = RecordKind::kMore, .channel = 1}), bytes);
+      }
+    }
+  }
+  void consume_all() {
+    while (const std::uint64_t word = reader_.peek()) reader_.consume(unpack(word).bytes);
+  }
+  // Takes all that is in the ring, and gives the room back. Whether the peer is to be rung for that.
+  bool read_all() {
+    consume_all();
+    return reader_.publish();
+  }
+
+  SegmentPlaces places_;
+  std::optional<Segment> segment_ = Segment::create(kSmallestRing, places_);
+  std::pair<PeerSocket, PeerSocket> sockets_ = make_sockets();
+  CountingReactor reactor_;
+  Attention attention_{reactor_};
+  LinkEnd end_{attention_};
+  LinkWriter writer_{attention_, end_, sockets_.first, segment_->ring_of(Side::kConnector)};
+  RingReader reader_{segment_->ring_of(Side::kConnector)};
+};
+
+TEST_F(LinkWriterTest, ARecordWithoutRoomWaitsAndThenGoes) {
+  fill();
+  EXPECT_TRUE(writer_.is_congested());
+  EXPECT_FALSE(writer_.is_room_news());
+  EXPECT_TRUE(read_all()) << "the writer waits for room";
+  EXPECT_TRUE(writer_.is_room_news());
+  EXPECT_EQ(writer_.write_on(), 1u);
+  EXPECT_FALSE(writer_.is_congested());
+  EXPECT_NE(reader_.peek(), 0u);
+  EXPECT_FALSE(end_.is_due());
+}
+
+TEST_F(LinkWriterTest, AShortMessageDoesNotOvertakeARecordThatWaits) {
+  const HeadWord head{.opcode = Opcode::kSend, .acks = 0, .length = 0};
+  EXPECT_TRUE(writer_.put(1, head, {}));
+  fill();
+  read_all();
+  EXPECT_FALSE(writer_.put(1, head, {}));
+  writer_.write_on();
+  EXPECT_TRUE(writer_.put(1, head, {}));
+}
+
+// The peer makes room while the writer says that it wants some. If the peer does not ring for it, this carrier has to
+// look by itself, though its engine thread may sleep.
+TEST_F(LinkWriterTest, RoomIsMadeKnownToOneOfTheTwo) {
+  constexpr int kRounds = 2000;
+  std::atomic<int> round{0};
+  std::atomic<int> published{0};
+  std::atomic<bool> rings{false};
+  const auto pause = [](std::uint32_t times) {
+    for (; times > 0; --times) base::pause_processor();
+  };
+  std::thread peer([&] {
+    std::minstd_rand random(1);
+    for (int i = 1; i <= kRounds; ++i) {
+      while (round.load() != i) base::pause_processor();
+      pause(random() % 4);
+      rings.store(reader_.publish());
+      published.store(i);
+    }
+  });
+  int missed = 0;
+  for (int i = 1; i <= kRounds; ++i) {
+    fill_exactly();
+    consume_all();
+    const int before = reactor_.interrupts.load();
+    round.store(i);
+    pause(static_cast<std::uint32_t>(i) % 4);
+    post();
+    while (published.load() != i) std::this_thread::yield();
+    if (writer_.has_writers() && !rings.load() && reactor_.interrupts.load() == before) ++missed;
+    writer_.write_on();
+    read_all();
+  }
+  peer.join();
+  EXPECT_EQ(missed, 0) << "rounds in which nobody would have looked for the room";
+}
+
+}  // namespace
+}  // namespace softdat::transport::shm

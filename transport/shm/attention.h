@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attention: tells a ShmCarrier whether its next turn has more to look at than its busy links. While it has not, the
+// carrier is calm: a turn polls those links and nothing else, and a poll without the baton looks at their words.
+//
+// Threads: REQUIRES the baton, but for what says otherwise. Errors: none.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "base/clock.h"
+#include "transport/reactor.h"
+#include "transport/watch_words.h"
+
+namespace softdat::transport::shm {
+
+class Attention {
+ public:
+  // The reactor outlives it.
+  explicit Attention(Reactor& reactor) : reactor_(reactor) {}
+
+  bool is_calm() const { return is_calm_ && !must_poll_all_.load(std::memory_order_relaxed); }
+  void set_calm(bool is_calm) { is_calm_ = is_calm; }
+  // The next turn takes the long way: the reactor may have found out that it has failed, or a part of the carrier has
+  // something to do.
+  void stir() {
+    is_calm_ = false;
+    watch_words_.clear();
+  }
+  // A poll has more to look at than the links.
+  void watch_more() { watch_words_.clear(); }
+  // A peer has rung: the next turn looks at every link.
+  void on_bell() {
+    must_poll_all_.store(true, std::memory_order_relaxed);
+    watch_more();
+  }
+  // A turn would find work that no peer announces. Ends a wait.
+  void note_work() {
+    on_bell();
+    reactor_.interrupt();
+  }
+  // Any thread. As note_work(), but a thread that polls without a turn hears of it at the carrier's next check.
+  void note_work_from_any_thread() {
+    must_poll_all_.store(true, std::memory_order_release);
+    reactor_.interrupt();
+  }
+  // Whether every link is to be looked at. Answers so once.
+  bool take_poll_of_all() {
+    return must_poll_all_.load(std::memory_order_relaxed) && must_poll_all_.exchange(false, std::memory_order_acquire);
+  }
+
+  // Any thread: it has waited in the reactor, which may have marks to dispatch.
+  void note_wait() {
+    must_poll_all_.store(true, std::memory_order_release);
+    has_waited_.store(true, std::memory_order_release);
+  }
+  bool has_waited() const { return has_waited_.load(std::memory_order_relaxed); }
+  bool take_wait() { return has_waited() && has_waited_.exchange(false, std::memory_order_acquire); }
+
+  // Where a poll without the baton looks.
+  WatchWords& watch_words() { return watch_words_; }
+  const WatchWords& watch_words() const { return watch_words_; }
+
+ private:
+  Reactor& reactor_;
+  // Owned by the baton.
+  bool is_calm_ = false;
+  WatchWords watch_words_;
+  // Set with or without the baton, cleared with it.
+  std::atomic<bool> must_poll_all_{false};
+  std::atomic<bool> has_waited_{false};
+};
+
+// Duty: something that turns look at again and again until it is done, though nobody announces it. Waits end in time
+// for that. REQUIRES the baton, but for shorten().
+class Duty {
+ public:
+  // `pause`: between two looks.
+  Duty(Reactor& reactor, base::Duration pause) : reactor_(reactor), pause_(pause) {}
+
+  // A thread that sleeps already knows nothing of a duty that another's turn has begun, and would sleep through it.
+  void note(bool is_there) {
+    if (is_there_.load(std::memory_order_relaxed) == is_there) return;
+    is_there_.store(is_there, std::memory_order_relaxed);
+    if (is_there) reactor_.interrupt();
+  }
+  // Whether it is time to look, of a duty that is there. The first pause begins with the first call.
+  bool is_due(base::Time now) {
+    if (!look_at_) look_at_ = base::deadline_after(now, pause_);
+    if (now < *look_at_) return false;
+    look_at_.reset();
+    return true;
+  }
+  // Any thread: a wait may last no longer than the pause.
+  void shorten(base::Duration& wait) const {
+    if (is_there_.load(std::memory_order_relaxed)) wait = std::min(wait, pause_);
+  }
+
+ private:
+  Reactor& reactor_;
+  const base::Duration pause_;
+  std::optional<base::Time> look_at_;
+  std::atomic<bool> is_there_{false};
+};
+
+}  // namespace softdat::transport::shm
