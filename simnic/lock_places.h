@@ -20,7 +20,7 @@ inline constexpr base::LockPlace kPostShared{110, "SharedReceiveQueue::post_mute
                                              "a receive is posted to an SRQ of the adapter"};
 inline constexpr base::LockPlace kPeers{140, "PeerDirectory::mutex_",
                                         "the list of peers that may reach us directly is used"};
-inline constexpr base::LockPlace kBoard{160, "Board::mutex_", "a key is published to peers or withdrawn"};
+inline constexpr base::LockPlace kKeyDirectory{160, "KeyDirectory::mutex_", "a key is published to peers or withdrawn"};
 inline constexpr base::LockPlace kRecorderCreation{865, "g_recorder_creation", "the recorder of captures is made"};
 inline constexpr base::LockPlace kDirectPeer{base::kLeafPlace, "Peer::mutex_", "a place of a peer's memory is mapped"};
 inline constexpr base::LockPlace kLastPeer{base::kLeafPlace, "DirectPath::last_peer_",
@@ -36,8 +36,8 @@ inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair:
                                              "a fault plan counts a post"};
 
 inline constexpr std::array kOfSimnic = {
-    &kLiveProcess, &kBaton,  &kLane,      &kPostSend,         &kPostDatagram, &kPostReceive, &kPostDatagramReceive,
-    &kPostShared,  &kPeers,  &kBoard,     &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
-    &kUpcallQueue, &kRemote, &kFaultyNic, &kFaultyPost};
+    &kLiveProcess, &kBaton,  &kLane,         &kPostSend,         &kPostDatagram, &kPostReceive, &kPostDatagramReceive,
+    &kPostShared,  &kPeers,  &kKeyDirectory, &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
+    &kUpcallQueue, &kRemote, &kFaultyNic,    &kFaultyPost};
 
 }  // namespace softdat::locks

@@ -37,12 +37,12 @@ hca::Outcome MemoryRegion::revoke() {
 // Before the baton is given away: no other region has been given this key's place by then.
 void MemoryRegion::withdraw_with_baton() {
   base::require_lock(locks::kBaton);
-  if (home_ != nullptr) withdrawn_ = home_->withdraw(key_);
+  if (direct_context_ != nullptr) withdrawn_ = direct_context_->withdraw(key_);
 }
 
 // Without the baton, because a peer may take his time.
 void MemoryRegion::await_peers() {
-  if (home_ != nullptr) home_->await(withdrawn_);
+  if (direct_context_ != nullptr) direct_context_->await(withdrawn_);
 }
 
 }  // namespace softdat::simnic

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hca/device.h"
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "simnic/quota.h"
 
 namespace softdat::simnic {
@@ -30,9 +30,9 @@ class ProtectionDomain final : public hca::ProtectionDomain {
 // that. Then it waits, without the baton, for peers and own threads that access the memory directly.
 class MemoryRegion final : public hca::MemoryRegion {
  public:
-  // `home` may be null.
-  MemoryRegion(Engine& engine, MemoryTable& table, direct::Home* home, std::uint32_t key)
-      : engine_(engine), table_(table), home_(home), key_(key) {}
+  // `direct_context` may be null.
+  MemoryRegion(Engine& engine, MemoryTable& table, direct::DirectContext* direct_context, std::uint32_t key)
+      : engine_(engine), table_(table), direct_context_(direct_context), key_(key) {}
   ~MemoryRegion() override;
 
   std::uint32_t lkey() const override { return key_; }
@@ -46,7 +46,7 @@ class MemoryRegion final : public hca::MemoryRegion {
 
   Engine& engine_;
   MemoryTable& table_;
-  direct::Home* const home_;
+  direct::DirectContext* const direct_context_;
   const std::uint32_t key_;
   bool is_revoked_ = false;  // owned by the baton
   // Written with the baton, read by the thread that wrote it.

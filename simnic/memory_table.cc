@@ -79,7 +79,7 @@ void MemoryTable::free_slot_locked(std::uint32_t index, KeyEnd end) {
   base::require_lock(locks::kMemoryKeys);
   KeySlot& slot = slots_.used(index);
   slot.end = end;
-  // Sequentially consistent: a thread that pinned before it checked the key is waited for (simnic/direct/home.h).
+  // Sequentially consistent: a thread that pinned before it checked the key is waited for (DirectContext::await()).
   slot.key.store(0, std::memory_order_seq_cst);
   // Remembered lookups (RegionCache, ResolvedSegment) count only while this number stands.
   removals_.fetch_add(1, std::memory_order_release);

@@ -50,7 +50,7 @@ hca::DeviceAttributes own_attributes(const NicConfig& config) {
           .has_immediate = true,
           .has_zero_based = true,
           .has_datagrams = true,
-          .direct = config.home == nullptr ? hca::DirectAccess::kNone : config.direct,
+          .direct = config.direct_context == nullptr ? hca::DirectAccess::kNone : config.direct,
           .nasty = config.nasty};
 }
 
@@ -114,7 +114,7 @@ Nic::Nic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config)
       rnr_(config.rnr),
       connect_grace_(config.connect_grace),
       port_base_(config.port_base),
-      home_(config.home),
+      direct_context_(config.direct_context),
       memory_(pick_salt()),
       datagrams_(config.port_base),
       engine_(std::move(carrier), config.drive) {}
@@ -128,7 +128,8 @@ Nic::~Nic() {
 }
 
 void Nic::allow_captures(transport::Carrier& carrier) try {
-  live_ = std::make_unique<capture::LiveNic>(engine_, carrier, home_.get(), attributes_.name, attributes_.address);
+  live_ = std::make_unique<capture::LiveNic>(engine_, carrier, direct_context_.get(), attributes_.name,
+                                             attributes_.address);
   const Engine::Hold hold(engine_);
   live_door_ = capture::LiveDoor::open(carrier);
 } catch (const std::bad_alloc&) {
@@ -164,16 +165,17 @@ hca::Result<std::unique_ptr<hca::MemoryRegion>> Nic::register_memory(hca::Protec
   if (!key) return hca::fail(hca::Error::kLimitReached);
   std::unique_ptr<MemoryRegion> region;
   try {
-    region.reset(new MemoryRegion(engine_, memory_, home_.get(), *key));
+    region.reset(new MemoryRegion(engine_, memory_, direct_context_.get(), *key));
     region->set_share(std::move(*share));
   } catch (const std::bad_alloc&) {
     const Engine::Hold hold(engine_);
     memory_.remove(*key);
     return hca::fail(hca::Error::kNoMemory);
   }
-  if (home_ != nullptr && (grant.access & kRemoteAccess) != 0) {
+  if (direct_context_ != nullptr && (grant.access & kRemoteAccess) != 0) {
     // A key that is not published (out of pages, or memory that cannot be moved) is reached by messages.
-    home_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain}, address);
+    direct_context_->publish(*key, {.address = start, .length = length, .access = grant.access, .domain = grant.domain},
+                             address);
   }
   return std::unique_ptr<hca::MemoryRegion>(std::move(region));
 }
@@ -224,7 +226,7 @@ hca::Result<std::unique_ptr<hca::QueuePair>> Nic::create_qp(const hca::QueuePair
     const std::uint32_t number = last_qp_.fetch_add(1) + 1;
     const NicView view{.engine = engine_,
                        .memory = memory_,
-                       .home = home_.get(),
+                       .direct_context = direct_context_.get(),
                        // A window of narrow scope belongs to this stream, any other key to a protection domain; the bit
                        // keeps the two apart.
                        .stream = number | kStreamBit,

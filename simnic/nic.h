@@ -12,7 +12,7 @@
 #include "simnic/capture/live_door.h"
 #include "simnic/completion_queue.h"
 #include "simnic/datagram_switch.h"
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "simnic/engine.h"
 #include "simnic/listener_table.h"
 #include "simnic/memory_table.h"
@@ -33,10 +33,10 @@ struct NicConfig {
   base::IpAddress address{.ipv4 = 0x7f000001};  // what peers know us by
   RnrPolicy rnr = RnrPolicy::kWait;
   Drive drive = Drive::kThread;
-  base::Duration connect_grace = base::Duration::zero();  // as NicOptions
-  std::shared_ptr<direct::Home> home = nullptr;           // as the carrier's; null: no direct access
-  hca::DirectAccess direct = hca::DirectAccess::kNone;    // what home does, as the consumer is told
-  std::uint64_t nasty = 0;                                // as NicOptions, for the attributes
+  base::Duration connect_grace = base::Duration::zero();            // as NicOptions
+  std::shared_ptr<direct::DirectContext> direct_context = nullptr;  // as the carrier's; null: no direct access
+  hca::DirectAccess direct = hca::DirectAccess::kNone;              // what direct_context does, as the consumer is told
+  std::uint64_t nasty = 0;                                          // as NicOptions, for the attributes
   std::uint32_t port_base =
       0;  // added to the ports of queue pairs, which begin at 2, and to the numbers of those for datagrams
   std::shared_ptr<const model::Profile> profile = nullptr;  // the device that is simulated; null: none in particular
@@ -104,7 +104,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
   const RnrPolicy rnr_;
   const base::Duration connect_grace_;
   const std::uint32_t port_base_;
-  const std::shared_ptr<direct::Home> home_;
+  const std::shared_ptr<direct::DirectContext> direct_context_;
   std::atomic<std::uint32_t> last_pd_{0};
   std::atomic<std::uint32_t> last_qp_{0};
   // Each counts the live objects of its kind.

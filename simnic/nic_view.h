@@ -13,15 +13,15 @@ namespace softdat::simnic {
 class Engine;
 class MemoryTable;
 namespace direct {
-class Home;
+class DirectContext;
 }
 
 struct NicView {
   Engine& engine;
   MemoryTable& memory;
-  direct::Home* home;    // null: no direct access
-  std::uint32_t stream;  // the queue pair's own number
-  hca::Address address;  // the port is this queue pair's
+  direct::DirectContext* direct_context;  // null: no direct access
+  std::uint32_t stream;                   // the queue pair's own number
+  hca::Address address;                   // the port is this queue pair's
   RnrPolicy rnr;
   base::Duration connect_grace;  // for how long a connect that finds no listener tries again
 };

@@ -18,16 +18,16 @@ namespace softdat::simnic {
 namespace {
 
 // Null: direct access is off, or the system cannot do it.
-std::shared_ptr<direct::Home> make_home(hca::DirectAccess access) {
-  using direct::Home;
+std::shared_ptr<direct::DirectContext> make_direct_context(hca::DirectAccess access) {
+  using direct::DirectContext;
   using memory::MoveWhen;
   switch (access) {
     case hca::DirectAccess::kNone:
       break;
     case hca::DirectAccess::kWhereHarmless:
-      return Home::create(MoveWhen::kHarmless);
+      return DirectContext::create(MoveWhen::kHarmless);
     case hca::DirectAccess::kWhereAble:
-      return Home::create(MoveWhen::kAlways);
+      return DirectContext::create(MoveWhen::kAlways);
   }
   return nullptr;
 }
@@ -60,13 +60,13 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
   const bool sees_messages = has_faults || recorder != nullptr || options.nasty != 0 || observer != nullptr;
   const auto direct = sees_messages ? hca::DirectAccess::kNone : options.direct;
   const bool has_shm = options.carrier == CarrierKind::kAuto || options.carrier == CarrierKind::kShm;
-  const auto home = has_shm ? make_home(direct) : nullptr;
+  const auto direct_context = has_shm ? make_direct_context(direct) : nullptr;
   std::unique_ptr<transport::Carrier> carrier = transport::open_carrier({.kind = options.carrier,
                                                                          .address = options.address,
                                                                          .crc = options.crc,
                                                                          .mpa = options.mpa,
                                                                          .tcp_timeout = options.tcp_timeout,
-                                                                         .resources = home});
+                                                                         .resources = direct_context});
   transport::Carrier& innermost = *carrier;
   std::uint32_t port_base = 0;
   // From the carrier outwards: capture, timeline, nasty mode, observer, then the NIC. A capture shows what really goes
@@ -93,7 +93,7 @@ std::unique_ptr<hca::Device> open_nic(const NicOptions& options) {
                          .address = options.address,
                          .rnr = options.rnr,
                          .connect_grace = options.connect_grace,
-                         .home = home,
+                         .direct_context = direct_context,
                          .direct = direct,
                          .nasty = options.nasty,
                          .port_base = port_base,

@@ -31,7 +31,7 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
     : nic_(nic),
       limits_(grant(config)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
-      sends_(nic.home, memory_, limits_, state_, counters_),
+      sends_(nic.direct_context, memory_, limits_, state_, counters_),
       recvs_(memory_, limits_.recv_sge, static_cast<SharedReceiveQueue*>(config.srq), sends_.direct(), counters_),
       connection_({nic_, limits_, memory_, state_, counters_, sends_, recvs_}, config) {}
 

@@ -126,7 +126,7 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
 }
 
 // place() has seen every byte of it, so the receive is there and long enough. Not so if the sender placed it: it knew
-// the receive from the board, and is not believed.
+// the receive from the key directory, and is not believed.
 std::optional<Fault> Responder::on_send(const transport::Message& message) {
   if (queue().is_empty() || message.length > queue().at(queue().completed()).length) return unexpected_opcode();
   if (!invalidates(message.opcode)) {

@@ -32,15 +32,15 @@ class SendPosts {
     kDone,        // carried out, and completed
   };
 
-  // `home` may be null. `state` is the queue pair's. `counters`: this writes those of posts. All outlive it.
-  SendPosts(direct::Home* home, const MemoryView& memory, const hca::QueuePairLimits& limits,
+  // `direct_context` may be null. `state` is the queue pair's. `counters`: this writes those of posts. All outlive it.
+  SendPosts(direct::DirectContext* direct_context, const MemoryView& memory, const hca::QueuePairLimits& limits,
             const std::atomic<hca::QueuePairState>& state, hca::TransferCounters& counters)
       : memory_(memory),
         max_segments_(limits.send_sge),
         ord_(limits.ord),
         state_(state),
         counters_(counters),
-        direct_(home, memory) {}
+        direct_(direct_context, memory) {}
 
   // A thread that holds it changes the state with no post under way.
   Mutex& mutex() { return mutex_; }

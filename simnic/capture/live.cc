@@ -9,7 +9,7 @@
 
 #include "simnic/capture/connection_capture.h"
 #include "simnic/capture/live_tap.h"
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "simnic/engine.h"
 
 namespace softdat::simnic::capture {
@@ -90,9 +90,9 @@ void LiveProcess::flush() {
   capture->recorder.flush();
 }
 
-LiveNic::LiveNic(Engine& engine, transport::Carrier& carrier, direct::Home* home, std::string name,
+LiveNic::LiveNic(Engine& engine, transport::Carrier& carrier, direct::DirectContext* direct_context, std::string name,
                  const transport::Address& address)
-    : engine_(engine), carrier_(carrier), home_(home), name_(std::move(name)), address_(address) {
+    : engine_(engine), carrier_(carrier), direct_context_(direct_context), name_(std::move(name)), address_(address) {
   LiveProcess::instance().enter(*this);
 }
 
@@ -113,7 +113,7 @@ std::uint32_t LiveNic::begin(const std::shared_ptr<LiveCapture>& capture) {
   auto owned = std::make_shared<Owned>(Owned{capture, std::move(place)});
   const Engine::Hold hold(engine_);
   // Direct access passes the channels by, so it stops while the capture runs.
-  if (home_ != nullptr) home_->suspend();
+  if (direct_context_ != nullptr) direct_context_->suspend();
   place_ = SharedPlace(owned, owned->place.get());
   running_ = 0;
   carrier_.tap(this);
@@ -126,7 +126,7 @@ void LiveNic::end() {
   carrier_.tap(nullptr);
   // Taps of running connections hold the place themselves until they are gone.
   place_.reset();
-  if (home_ != nullptr) home_->resume();
+  if (direct_context_ != nullptr) direct_context_->resume();
 }
 
 std::unique_ptr<transport::ChannelTap> LiveNic::on_connect(const transport::Address& remote,

@@ -22,7 +22,7 @@
 namespace softdat::simnic {
 class Engine;
 namespace direct {
-class Home;
+class DirectContext;
 }
 }  // namespace softdat::simnic
 
@@ -39,9 +39,9 @@ using SharedPlace = std::shared_ptr<const Place>;  // keeps its capture
 // Taps the connections of one adapter while a capture is under way.
 class LiveNic final : private transport::Tapper {
  public:
-  // `carrier` is the one that moves the bytes, whatever stands before it; `home` may be null. Both outlive this. Throws
-  // std::bad_alloc.
-  LiveNic(Engine& engine, transport::Carrier& carrier, direct::Home* home, std::string name,
+  // `carrier` is the one that moves the bytes, whatever stands before it; `direct_context` may be null. Both outlive
+  // this. Throws std::bad_alloc.
+  LiveNic(Engine& engine, transport::Carrier& carrier, direct::DirectContext* direct_context, std::string name,
           const transport::Address& address);
   // REQUIRES: not the baton.
   ~LiveNic();
@@ -67,7 +67,7 @@ class LiveNic final : private transport::Tapper {
   // Fixed after construction.
   Engine& engine_;
   transport::Carrier& carrier_;
-  direct::Home* const home_;
+  direct::DirectContext* const direct_context_;
   const std::string name_;
   const transport::Address address_;
   // Owned by the baton.

@@ -69,21 +69,22 @@ inline bool copy_runs(Runs& runs, Way way, std::byte* remote, std::uint64_t end,
 
 }  // namespace
 
-DirectPath::DirectPath(direct::Home* home, const MemoryView& memory) : home_(home), memory_(memory) {
-  if (home_ != nullptr && home_->is_usable()) gate_ = home_->board().take_gate(memory_.who.domain);
+DirectPath::DirectPath(direct::DirectContext* context, const MemoryView& memory) : context_(context), memory_(memory) {
+  if (context_ != nullptr && context_->is_usable())
+    qp_entry_ = context_->key_directory().take_qp_entry(memory_.who.domain);
 }
 
 DirectPath::~DirectPath() {
-  if (!gate_) return;
+  if (!qp_entry_) return;
   close();
   settle();
-  home_->board().give_gate_back(*gate_);
+  context_->key_directory().give_qp_entry_back(*qp_entry_);
 }
 
 void DirectPath::describe(transport::Offer& offer, std::uint64_t first_receive) {
-  if (!gate_ || !home_->is_usable()) return;
-  connection_ = home_->next_connection();
-  offer.direct_gate = *gate_;
+  if (!qp_entry_ || !context_->is_usable()) return;
+  connection_ = context_->next_connection();
+  offer.direct_gate = *qp_entry_;
   offer.direct_connection = connection_;
   offer.direct_receives = first_receive;
 }
@@ -100,13 +101,13 @@ void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offe
   is_closing_.store(false, std::memory_order_relaxed);
   // For settle(), which may run after drop() has let the peer go.
   *last_peer_.lock() = peer_;
-  // Ours opens whether or not the peer's is open yet: each side's gate admits the other.
-  if (gate_ && peer_) home_->board().open_gate(*gate_, connection_);
+  // Ours opens whether or not the peer's is open yet: each side's QP entry admits the other.
+  if (qp_entry_ && peer_) context_->key_directory().open_qp_entry(*qp_entry_, connection_);
 }
 
 void DirectPath::close() {
   is_closing_.store(true, std::memory_order_relaxed);
-  if (gate_ && home_->is_usable()) home_->board().close_gate(*gate_);
+  if (qp_entry_ && context_->is_usable()) context_->key_directory().close_qp_entry(*qp_entry_);
 }
 
 void DirectPath::drop() {
@@ -114,9 +115,9 @@ void DirectPath::drop() {
 }
 
 void DirectPath::settle() {
-  if (!gate_) return;
+  if (!qp_entry_) return;
   const std::shared_ptr<direct::Peer> peer = last_peer_.lock()->lock();
-  home_->await_gate(*gate_, peer);
+  context_->await_qp_entry(*qp_entry_, peer);
 }
 
 // With the posting lock. False: declined. A part of a write or read may have been copied; the message that follows
@@ -125,7 +126,7 @@ bool DirectPath::carry_out(const hca::SendRequest& request, std::uint32_t length
   const bool is_atomic = hca::is_atomic(request.opcode);
   const bool is_read = request.opcode == hca::SendOpcode::kRead || is_atomic;
   if (!is_read && request.opcode != hca::SendOpcode::kWrite) return false;
-  if (length == 0 || (is_read && !may_read_) || !home_->may_reach()) return false;
+  if (length == 0 || (is_read && !may_read_) || !context_->may_reach()) return false;
   if (is_atomic) return carry_out_atomic(request);
   for (std::uint64_t done = 0; move_piece(request, length, done);) {
     if (done == length) return true;
@@ -140,7 +141,7 @@ bool DirectPath::carry_out_atomic(const hca::SendRequest& request) {
   std::uint64_t original = 0;
   const Target target{
       .key = request.rkey, .address = request.remote_address, .length = sizeof original, .rights = hca::kRemoteAtomic};
-  const Grip grip(*peer_, home_->board(), target, 0, sizeof original, door_);
+  const Grip grip(*peer_, context_->key_directory(), target, 0, sizeof original, door_);
   if (!grip || reinterpret_cast<std::uintptr_t>(grip.data()) % sizeof original != 0) return false;
   std::array<std::span<std::byte>, sizeof original> sinks;
   Runs runs(memory_, local_rights(request.opcode), request.local, 0);
@@ -180,7 +181,7 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
                       .length = length,
                       .rights = is_read ? hca::kRemoteRead : hca::kRemoteWrite};
   const std::uint64_t end = std::min<std::uint64_t>(length, done + kMostPinned);
-  const Grip grip(*peer_, home_->board(), target, done, end - done, door_);
+  const Grip grip(*peer_, context_->key_directory(), target, done, end - done, door_);
   if (!grip) return false;
   Runs runs(memory_, local_rights(request.opcode), request.local, done);
   return copy_runs(runs, is_read ? Way::kHere : Way::kThere, grip.data(), end, done) && !grip.was_cut();
@@ -190,7 +191,7 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
 // this one's receive was posted behind theirs, so that they find one then. A write may be meant for the very bytes of
 // the receive, and comes first; of what it reads, a fenced send must wait for reads.
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
-  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !home_->may_reach()) return false;
+  if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !context_->may_reach()) return false;
   if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;
   for (std::uint64_t done = 0; place_piece(request, length, done);) {
     if (done == length) return true;
@@ -200,7 +201,7 @@ bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, st
 }
 
 // A piece ends with the peer's segment, and is bounded as in move_piece(). What the receive says holds as long as the
-// gate is open for this connection, which is seen under the pin.
+// QP entry is open for this connection, which is seen under the pin.
 bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done) {
   direct::Receive receive;
   if (!direct::Peer::read_receive(door_, next_receive_, receive)) return false;
@@ -219,7 +220,7 @@ bool DirectPath::place_piece(const hca::SendRequest& request, std::uint32_t leng
   const std::uint64_t skip = done - before;
   const std::uint64_t piece = std::min({into.length - skip, length - done, kMostPinned});
   const Target target{.key = into.key, .address = into.address + skip, .length = piece, .rights = hca::kLocalWrite};
-  const Grip grip(*peer_, home_->board(), target, 0, piece, door_);
+  const Grip grip(*peer_, context_->key_directory(), target, 0, piece, door_);
   if (!grip) return false;
   Runs runs(memory_, local_rights(request.opcode), request.local, done);
   return copy_runs(runs, Way::kThere, grip.data(), done + piece, done) && !grip.was_cut();
@@ -236,12 +237,13 @@ void DirectPath::publish_receive(std::uint64_t number, std::uint64_t completed,
                                  std::span<const hca::Segment> segments) {
   using namespace direct;
   // A receive that is too far ahead, or has too many segments, is not published; a send for it travels in its message.
-  if (!gate_ || number - completed >= kReceives || segments.size() > kReceiveSegments || !home_->is_usable()) return;
+  if (!qp_entry_ || number - completed >= kReceives || segments.size() > kReceiveSegments || !context_->is_usable())
+    return;
   Receive receive;
   for (const hca::Segment& segment : segments) {
     receive.segments[receive.count++] = {.address = segment.address, .length = segment.length, .key = segment.lkey};
   }
-  home_->board().publish_receive(*gate_, number, receive);
+  context_->key_directory().publish_receive(*qp_entry_, number, receive);
 }
 
 }  // namespace softdat::simnic

@@ -15,7 +15,7 @@
 
 #include "base/guarded.h"
 #include "hca/types.h"
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "simnic/lock_places.h"
 #include "simnic/scatter_gather.h"
 #include "transport/offer.h"
@@ -24,8 +24,8 @@ namespace softdat::simnic {
 
 class DirectPath {
  public:
-  // `home` may be null; it outlives the path.
-  DirectPath(direct::Home* home, const MemoryView& memory);
+  // `context` may be null; it outlives the path.
+  DirectPath(direct::DirectContext* context, const MemoryView& memory);
   ~DirectPath();
   DirectPath(const DirectPath&) = delete;
   DirectPath& operator=(const DirectPath&) = delete;
@@ -42,8 +42,8 @@ class DirectPath {
   void close();
   // When it returns, this side holds nothing of the peer's.
   void drop();
-  // When it returns, after a fraction of a second at most (simnic/direct/home.h), no store of the peer through a closed
-  // connection is seen here.
+  // When it returns, after a fraction of a second at most (simnic/direct/direct_context.h), no store of the peer
+  // through a closed connection is seen here.
   void settle();
 
   // Whether carry_out() may succeed.
@@ -62,7 +62,7 @@ class DirectPath {
   void note_queued(hca::SendOpcode opcode, std::uint64_t number);
 
   // Whether the peer may place messages into a receive of so many bytes itself, so that publish_receive() is needed.
-  bool publishes(std::uint64_t length) const { return gate_.has_value() && length >= kLeastPlaced; }
+  bool publishes(std::uint64_t length) const { return qp_entry_.has_value() && length >= kLeastPlaced; }
   // Receive `number` has been posted, while all before `completed` are used up.
   void publish_receive(std::uint64_t number, std::uint64_t completed, std::span<const hca::Segment> segments);
 
@@ -75,14 +75,14 @@ class DirectPath {
   bool place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
 
   // Fixed after construction.
-  direct::Home* const home_;
+  direct::DirectContext* const context_;
   const MemoryView memory_;
-  std::optional<std::uint32_t> gate_;
+  std::optional<std::uint32_t> qp_entry_;
   std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
   // The peer of the last connection, for as long as it lives.
   base::Guarded<std::weak_ptr<direct::Peer>, locks::kLastPeer> last_peer_;
   // Owned by the baton.
-  std::uint64_t connection_ = 0;  // the gate's, once there is one
+  std::uint64_t connection_ = 0;  // the QP entry's, once there is one
   // Guarded by the posting lock.
   std::shared_ptr<direct::Peer> peer_;
   direct::Door door_;  // the peer's

@@ -22,8 +22,8 @@ constinit const KeyEntry kNoKey{};
 
 using memory::SparseView;
 
-Peer::Peer(PeerParts parts, std::unique_ptr<SparseView> board)
-    : board_(std::move(board)),
+Peer::Peer(PeerParts parts, std::unique_ptr<SparseView> key_directory)
+    : key_directory_(std::move(key_directory)),
       arena_(std::move(parts.arena)),
       process_(std::move(parts.process)),
       owner_(parts.owner),
@@ -31,42 +31,43 @@ Peer::Peer(PeerParts parts, std::unique_ptr<SparseView> board)
 
 std::shared_ptr<Peer> Peer::attach(PeerParts parts) {
   // Sealed and of the right size: a file that could shrink would raise SIGBUS in this process.
-  if (!memory::is_shared_file(parts.board.get(), kBoardBytes) ||
+  if (!memory::is_shared_file(parts.key_directory.get(), kKeyDirectoryBytes) ||
       !memory::is_shared_file(parts.arena.get(), memory::kArenaBytes))
     return nullptr;
-  auto view = std::make_unique<SparseView>(parts.board.get(), 0, kBoardBytes, SparseView::Rights::kRead);
-  if (!*view || !view->open(0, kBoardHead)) return nullptr;
-  const auto& header = reinterpret_cast<const BoardLayout*>(view->data())->header;
-  if (header.magic != kBoardMagic || header.version != kBoardVersion) return nullptr;
+  auto view = std::make_unique<SparseView>(parts.key_directory.get(), 0, kKeyDirectoryBytes, SparseView::Rights::kRead);
+  if (!*view || !view->open(0, kKeyDirectoryHead)) return nullptr;
+  const auto& header = reinterpret_cast<const KeyDirectoryLayout*>(view->data())->header;
+  if (header.magic != kKeyDirectoryMagic || header.version != kKeyDirectoryVersion) return nullptr;
   return std::shared_ptr<Peer>(new Peer(std::move(parts), std::move(view)));
 }
 
-std::optional<Door> Peer::find_door(std::uint32_t gate, std::uint64_t connection) {
-  const Gate& entry = board().gates[gate % kGates];
-  const auto& receives = board().receives[gate % kGates];
+std::optional<Door> Peer::find_door(std::uint32_t qp_entry, std::uint64_t connection) {
+  const QpEntry& entry = key_directory().qp_entries[qp_entry % kQpEntries];
+  const auto& receives = key_directory().receives[qp_entry % kQpEntries];
   if (!open(entry) || !open(receives)) return std::nullopt;
-  return Door{.gate = gate, .connection = connection, .entry = &entry, .receives = receives};
+  return Door{.index = qp_entry, .connection = connection, .entry = &entry, .receives = receives};
 }
 
 const KeyEntry& Peer::entry_of(std::uint32_t key) {
-  // The index wraps around, so no key leads out of the board.
-  const KeyEntry& entry = board().keys[(key >> kKeyTagBits) % kKeyEntries];
+  // The index wraps around, so no key leads out of the key directory.
+  const KeyEntry& entry = key_directory().keys[(key >> kKeyTagBits) % kKeyEntries];
   return open(entry) ? entry : kNoKey;
 }
 
 // The place is read before the pin that has to name it, and again under the pin, when it is binding.
-Grip::Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door)
+Grip::Grip(Peer& peer, KeyDirectory& own, const Target& target, std::uint64_t skip, std::uint64_t length,
+           const Door& door)
     : entry_(peer.entry_of(target.key)),
       key_(target.key),
       offset_(place_of(entry_, target.address + skip)),
-      pin_(own.pin(pin_word(offset_, length, peer.owner_, door.gate))) {
+      pin_(own.pin(pin_word(offset_, length, peer.owner_, door.index))) {
   if (!pin_ || !peer.admits(entry_, target, door) || place_of(entry_, target.address + skip) != offset_) return;
   data_ = peer.view(offset_, length);
 }
 
 bool Peer::admits(const KeyEntry& entry, const Target& target, const Door& door) {
-  const Gate& through = *door.entry;
-  // Loaded after the pin was stored, both sequentially consistent (Board::withdraw, Board::close_gate).
+  const QpEntry& through = *door.entry;
+  // Loaded after the pin was stored, both sequentially consistent (KeyDirectory::withdraw(), close_qp_entry()).
   if (through.open_for.load(std::memory_order_seq_cst) != door.connection) return false;
   if (target.key == 0 || entry.key.load(std::memory_order_seq_cst) != target.key) return false;
   if (entry.domain.load(std::memory_order_relaxed) != through.domain.load(std::memory_order_relaxed)) return false;
@@ -81,7 +82,7 @@ bool Peer::read_receive(const Door& door, std::uint64_t number, Receive& out) {
   const ReceiveEntry& entry = door.receives[number % kReceives];
   if (entry.number.load(std::memory_order_acquire) != number + 1) return false;
   out.count = entry.count.load(std::memory_order_relaxed);
-  // The peer may write anything on its board.
+  // The peer may write anything into its key directory.
   if (out.count > kReceiveSegments) return false;
   for (std::size_t i = 0; i < out.count; ++i) {
     out.segments[i] = {.address = entry.segments[i].address.load(std::memory_order_relaxed),
@@ -91,8 +92,8 @@ bool Peer::read_receive(const Door& door, std::uint64_t number, Receive& out) {
   return true;
 }
 
-// This is about our own safety: within the file and one view, whatever the board says. A view overlaps the next one by
-// as much as one pin may cover.
+// This is about our own safety: within the file and one view, whatever the key directory says. A view overlaps the next
+// one by as much as one pin may cover.
 std::byte* Peer::view(std::uint64_t offset, std::uint64_t length) {
   if (length > kMostPinned || offset > memory::kArenaBytes - length) return nullptr;
   // A connection of the process to itself: the consumer may unmap its own view, so another one is used.
@@ -124,9 +125,9 @@ SparseView* Peer::map_view(std::size_t index) try {
 }
 
 std::uint64_t Peer::pin_into(std::uint64_t arena, std::size_t slot) const {
-  const std::uint64_t word = board().pins[slot].word.load(std::memory_order_seq_cst);
+  const std::uint64_t word = key_directory().pins[slot].word.load(std::memory_order_seq_cst);
   if (!is_claimed(word)) return 0;
-  return board().owners[owner_of(word)].load(std::memory_order_seq_cst) == arena ? word : 0;
+  return key_directory().owners[owner_of(word)].load(std::memory_order_seq_cst) == arena ? word : 0;
 }
 
 bool Peer::has_pins_into(std::uint64_t arena) const {

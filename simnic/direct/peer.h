@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Peer: another process's board and arena, as we see them. Nothing on a board is trusted further than
+// Peer: another process's key directory and arena, as we see them. Nothing in a key directory is trusted further than
 // to name bytes within the arena it belongs to.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "base/unique_fd.h"
 #include "memory/arena.h"
 #include "memory/sparse_view.h"
-#include "simnic/direct/board.h"
+#include "simnic/direct/key_directory.h"
 #include "simnic/direct/layout.h"
 #include "simnic/lock_places.h"
 #include "transport/peer_resources.h"
@@ -30,21 +30,21 @@ struct Target {
   std::uint32_t rights;
 };
 
-// How a connection reaches a peer: through this gate, while it is open for this connection. Its parts of the peer's
-// board may be touched. Peer::find_door() makes one.
+// How a connection reaches a peer: through this QP entry of the peer, while it is open for this connection. Its parts
+// of the peer's key directory may be touched. Peer::find_door() makes one.
 struct Door {
-  std::uint32_t gate = 0;
+  std::uint32_t index = 0;
   std::uint64_t connection = 0;
-  const Gate* entry = nullptr;
+  const QpEntry* entry = nullptr;
   const ReceiveEntry* receives = nullptr;
 };
 
 // What a peer hands over, and its place among our peers.
 struct PeerParts {
-  base::UniqueFd board;
+  base::UniqueFd key_directory;
   base::UniqueFd arena;
   base::UniqueFd process;              // a pidfd of the peer; empty if it is this very process or cannot be had
-  std::uint32_t owner = 0;             // the index of its arena on our board
+  std::uint32_t owner = 0;             // the index of its arena in our key directory
   memory::Arena* own_arena = nullptr;  // that of this very process, if it is this one's
 };
 
@@ -57,9 +57,9 @@ class Peer final : public transport::PeerResources {
   std::uint32_t owner() const { return owner_; }
 
   // Makes the door of a connection. Empty if the system refuses a mapping.
-  std::optional<Door> find_door(std::uint32_t gate, std::uint64_t connection);
+  std::optional<Door> find_door(std::uint32_t qp_entry, std::uint64_t connection);
 
-  // The peer's receive of that number, if it is to be had. It counts when the gate turns out to be open afterwards.
+  // The peer's receive of that number, if it is to be had. It counts when the QP entry turns out to be open afterwards.
   static bool read_receive(const Door& door, std::uint64_t number, Receive& out);
 
   // What a pin of the peer's says; 0: nothing about the arena of that number.
@@ -80,11 +80,13 @@ class Peer final : public transport::PeerResources {
   static constexpr unsigned kViewShift = 32;
   static_assert(kMostPinned <= memory::Arena::kMostAtOnce);
 
-  explicit Peer(PeerParts parts, std::unique_ptr<memory::SparseView> board);
-  const BoardLayout& board() const { return *reinterpret_cast<const BoardLayout*>(board_->data()); }
+  explicit Peer(PeerParts parts, std::unique_ptr<memory::SparseView> key_directory);
+  const KeyDirectoryLayout& key_directory() const {
+    return *reinterpret_cast<const KeyDirectoryLayout*>(key_directory_->data());
+  }
   template <typename Part>
   bool open(const Part& part) {
-    return board_->open(offset_on_board(board(), part), sizeof part);
+    return key_directory_->open(offset_in_key_directory(key_directory(), part), sizeof part);
   }
   const KeyEntry& entry_of(std::uint32_t key);
   static bool admits(const KeyEntry& entry, const Target& target, const Door& door);
@@ -92,7 +94,7 @@ class Peer final : public transport::PeerResources {
   memory::SparseView* map_view(std::size_t index);
 
   // Fixed after construction.
-  const std::unique_ptr<memory::SparseView> board_;
+  const std::unique_ptr<memory::SparseView> key_directory_;
   const base::UniqueFd arena_;
   const base::UniqueFd process_;
   const std::uint32_t owner_;
@@ -120,9 +122,9 @@ struct StandingPin {
 // Part of a peer's memory, pinned for one copy.
 class Grip {
  public:
-  // Takes [skip, skip + length) of the target, of which all is checked. `own`: our own board. length <= kMostPinned.
-  // Not had when it cannot be reached this way, which does not say that it may not be reached.
-  Grip(Peer& peer, Board& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door);
+  // Takes [skip, skip + length) of the target, of which all is checked. `own`: our own key directory. length <=
+  // kMostPinned. Not had when it cannot be reached this way, which does not say that it may not be reached.
+  Grip(Peer& peer, KeyDirectory& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door);
 
   explicit operator bool() const { return data_ != nullptr; }
   std::byte* data() const { return data_; }

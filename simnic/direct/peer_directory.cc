@@ -9,22 +9,23 @@
 
 namespace softdat::simnic::direct {
 
-std::shared_ptr<Peer> PeerDirectory::attach(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process) try {
+std::shared_ptr<Peer> PeerDirectory::attach(base::UniqueFd key_directory, base::UniqueFd arena,
+                                            base::UniqueFd process) try {
   const std::lock_guard lock(mutex_);
   forget_gone_locked();
   if (peers_.capacity() == peers_.size()) peers_.reserve(2 * peers_.size() + 8);
-  // The inode of the arena's file names it on every board of this host.
+  // The inode of the arena's file names it in every key directory of this host.
   const std::uint64_t number = memory::identify_file(arena.get()).inode;
-  const auto owner = number == 0 ? std::nullopt : board_.add_owner(number);
+  const auto owner = number == 0 ? std::nullopt : key_directory_.add_owner(number);
   if (!owner) return nullptr;
   memory::Arena* const own_arena = arena_.is_same_file(arena.get()) ? &arena_ : nullptr;
   std::shared_ptr<Peer> peer;
   try {
-    peer = Peer::attach({std::move(board), std::move(arena), std::move(process), *owner, own_arena});
+    peer = Peer::attach({std::move(key_directory), std::move(arena), std::move(process), *owner, own_arena});
   } catch (const std::bad_alloc&) {
   }
   if (peer == nullptr) {
-    board_.remove_owner(*owner);
+    key_directory_.remove_owner(*owner);
     return nullptr;
   }
   peers_.push_back({.number = ++last_number_, .peer = peer});
@@ -51,7 +52,7 @@ void PeerDirectory::forget_gone_locked() {
   const base::Uncancelled guard;
   std::erase_if(peers_, [this](const Known& known) {
     if (!known.is_leaving || (known.peer->has_pins_into(arena_.number()) && !known.peer->is_dead())) return false;
-    board_.remove_owner(known.peer->owner());
+    key_directory_.remove_owner(known.peer->owner());
     return true;
   });
   // Pages that were taken away from peers that have gone may be lent again.

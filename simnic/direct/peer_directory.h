@@ -2,7 +2,8 @@
 // PeerDirectory: the peers that may reach a NIC's memory directly, from the time their files arrive until no thread of
 // theirs can be at our memory any more.
 //
-// Shares each peer with the links and queue pairs that use it. Owns the peer's index on our board while it is listed.
+// Shares each peer with the links and queue pairs that use it. Owns the peer's index in our key directory while it is
+// listed.
 //
 // Threads: any. Errors: null, where a peer cannot be had.
 #pragma once
@@ -14,7 +15,7 @@
 
 #include "base/unique_fd.h"
 #include "memory/arena.h"
-#include "simnic/direct/board.h"
+#include "simnic/direct/key_directory.h"
 #include "simnic/direct/peer.h"
 #include "simnic/lock_places.h"
 
@@ -23,10 +24,10 @@ namespace softdat::simnic::direct {
 class PeerDirectory {
  public:
   // Both are ours, and outlive this.
-  PeerDirectory(Board& board, memory::Arena& arena) : board_(board), arena_(arena) {}
+  PeerDirectory(KeyDirectory& key_directory, memory::Arena& arena) : key_directory_(key_directory), arena_(arena) {}
 
   // Adds a peer. Null: the files are not those of a peer, or there is no memory or no place for it.
-  std::shared_ptr<Peer> attach(base::UniqueFd board, base::UniqueFd arena, base::UniqueFd process);
+  std::shared_ptr<Peer> attach(base::UniqueFd key_directory, base::UniqueFd arena, base::UniqueFd process);
   // REQUIRES: no link and no queue pair uses the peer any more. `has_hung_up`: the kernel has closed the peer's end.
   // False: a thread of the peer may still be at our memory. Then the peer's files stay until its process has ended and
   // detach() is called again, or until another peer is attached or detached.
@@ -45,7 +46,7 @@ class PeerDirectory {
   void forget_gone_locked();
 
   // Fixed after construction.
-  Board& board_;
+  KeyDirectory& key_directory_;
   memory::Arena& arena_;
   base::Mutex<locks::kPeers> mutex_;
   // Guarded by mutex_.

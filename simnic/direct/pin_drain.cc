@@ -60,18 +60,18 @@ void PinDrain::drain_key(const Withdrawn& withdrawn, PeerDirectory& peers) {
   while (const std::shared_ptr<Peer> peer = peers.next(number)) collect(peer, common_pages, standing);
   if (await_all(standing)) return;
   // Before the pages are cut off: a peer that goes on sees the mark and does not report success.
-  board_.mark_cut(withdrawn.key);
+  key_directory_.mark_cut(withdrawn.key);
   cut_off(standing);
 }
 
-// After the gate was closed: only this peer may have pins under it. Other peers' gates name other connections.
-void PinDrain::drain_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer) {
+// After the QP entry was closed: only this peer may have pins under it. Other peers' QP entries name other connections.
+void PinDrain::drain_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer) {
   const base::Uncancelled guard;
-  const auto pages_of_gate = [gate](std::uint64_t word) {
-    return names_gate(word, gate) ? pages_of(word) : FileRange{};
+  const auto pages_of_qp_entry = [qp_entry](std::uint64_t word) {
+    return names_qp_entry(word, qp_entry) ? pages_of(word) : FileRange{};
   };
   std::vector<memory::Retirement> standing;
-  collect(peer, pages_of_gate, standing);
+  collect(peer, pages_of_qp_entry, standing);
   if (!await_all(standing)) cut_off(standing);
 }
 
@@ -121,7 +121,7 @@ void PinDrain::drain_own() {
   const base::Uncancelled guard;
   const base::Time deadline = base::Clock::now() + kPatienceWithOurselves;
   for (std::size_t i = 0; i < kPinSlots; ++i) {
-    const PinSlot& slot = board_.layout().pins[i];
+    const PinSlot& slot = key_directory_.layout().pins[i];
     const std::uint64_t word = slot.word.load(std::memory_order_seq_cst);
     if (!is_claimed(word) || given_up_[i].load(std::memory_order_relaxed) == word) continue;
     if (wait_until(deadline, [&] { return slot.word.load(std::memory_order_acquire) != word; })) continue;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "memory/arena.h"
-#include "simnic/direct/board.h"
+#include "simnic/direct/key_directory.h"
 #include "simnic/direct/layout.h"
 #include "simnic/direct/peer.h"
 #include "simnic/direct/peer_directory.h"
@@ -29,12 +29,12 @@ struct Withdrawn {
 class PinDrain {
  public:
   // Both are ours, and outlive this.
-  PinDrain(Board& board, memory::Arena& arena) : board_(board), arena_(arena) {}
+  PinDrain(KeyDirectory& key_directory, memory::Arena& arena) : key_directory_(key_directory), arena_(arena) {}
 
   // When it returns, none of the peers stores into that memory.
   void drain_key(const Withdrawn& withdrawn, PeerDirectory& peers);
-  // REQUIRES: the gate is closed. When it returns, the peer no longer stores through the gate.
-  void drain_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer);
+  // REQUIRES: the QP entry is closed. When it returns, the peer no longer stores through it.
+  void drain_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer);
   // When it returns, no thread of this process is within a direct access that it had begun before. A thread that stood
   // still for a second is given up, and not waited for again.
   void drain_own();
@@ -46,7 +46,7 @@ class PinDrain {
   void cut_off(const std::vector<memory::Retirement>& standing);
 
   // Fixed after construction.
-  Board& board_;
+  KeyDirectory& key_directory_;
   memory::Arena& arena_;
   // Pins of our own that a waiter gave up on; 0: none. All writers store the same value.
   std::array<std::atomic<std::uint64_t>, kPinSlots> given_up_{};

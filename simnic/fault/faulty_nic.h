@@ -16,7 +16,7 @@ namespace softdat::simnic::fault {
 
 class FaultyNic final : public Nic {
  public:
-  // REQUIRES: config.home is null. Direct access would pass the carrier by.
+  // REQUIRES: config.direct_context is null. Direct access would pass the carrier by.
   FaultyNic(std::unique_ptr<transport::Carrier> carrier, const NicConfig& config,
             std::shared_ptr<const Injector> injector);
 

@@ -12,7 +12,7 @@
 #include "base/ordered_copy.h"
 #include "libdat/object/handle_table.h"
 #include "libdat/object/protection_zone.h"
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "simnic/memory_table.h"
 #include "tests/libdat/object/world.h"
 #include "transport/tcp/crc32c.h"
@@ -89,11 +89,11 @@ void crc32c_portable(benchmark::State& state) {
 // first time, so that every page faults.
 class PinHold {
  public:
-  PinHold() : owner_(direct::Home::create()), user_(direct::Home::create()) {
+  PinHold() : owner_(direct::DirectContext::create()), user_(direct::DirectContext::create()) {
     if (owner_ == nullptr || user_ == nullptr) return;
-    peer_ = user_->peers().attach(copy_of(owner_->board_file()), copy_of(owner_->arena_file()), {});
-    door_ = peer_->find_door(*owner_->board().take_gate(kDomain), owner_->next_connection()).value();
-    owner_->board().open_gate(door_.gate, door_.connection);
+    peer_ = user_->peers().attach(copy_of(owner_->key_directory_file()), copy_of(owner_->arena_file()), {});
+    door_ = peer_->find_door(*owner_->key_directory().take_qp_entry(kDomain), owner_->next_connection()).value();
+    owner_->key_directory().open_qp_entry(door_.index, door_.connection);
   }
   bool is_able() const { return peer_ != nullptr; }
   bool offer(std::byte* to, std::size_t size) {
@@ -107,7 +107,7 @@ class PinHold {
       const std::size_t piece = std::min<std::size_t>(size - done, direct::kMostPinned);
       const auto begin = std::chrono::steady_clock::now();
       {
-        const direct::Grip grip(*peer_, user_->board(), target, done, piece, door_);
+        const direct::Grip grip(*peer_, user_->key_directory(), target, done, piece, door_);
         if (!grip || !base::copy_ordered(grip.data(), from + done, piece)) return false;
       }
       held_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
@@ -127,8 +127,8 @@ class PinHold {
   static constexpr std::uint32_t kDomain = 1;
   static base::UniqueFd copy_of(int file) { return base::UniqueFd(::dup(file)); }
 
-  std::shared_ptr<direct::Home> owner_;
-  std::shared_ptr<direct::Home> user_;
+  std::shared_ptr<direct::DirectContext> owner_;
+  std::shared_ptr<direct::DirectContext> user_;
   std::shared_ptr<direct::Peer> peer_;
   direct::Door door_;
   std::uint64_t address_ = 0;

@@ -27,8 +27,8 @@
 namespace softdat::conformance {
 namespace {
 
-using simnic::direct::BoardLayout;
 using simnic::direct::is_claimed;
+using simnic::direct::KeyDirectoryLayout;
 using simnic::direct::kPinSlots;
 
 constexpr std::size_t kLength = 256 * 1024;
@@ -51,8 +51,8 @@ class PeersPins {
   PeersPins() {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
-      // The beginning of a peer's board. Of what lies behind it only parts may be touched.
-      if (line.find(" r--s 00000000 ") == std::string::npos || line.find("softdat-board") == std::string::npos)
+      // The beginning of a peer's key directory. Of what lies behind it only parts may be touched.
+      if (line.find(" r--s 00000000 ") == std::string::npos || line.find("softdat-key-directory") == std::string::npos)
         continue;
       const std::uint64_t begin = std::stoull(line, nullptr, 16);
       const std::uint64_t end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
@@ -70,7 +70,7 @@ class PeersPins {
 
   bool is_there() const { return view_ != MAP_FAILED; }
   std::uint64_t standing() const {
-    for (const auto& pin : static_cast<const BoardLayout*>(view_)->pins) {
+    for (const auto& pin : static_cast<const KeyDirectoryLayout*>(view_)->pins) {
       const std::uint64_t word = pin.word.load(std::memory_order_seq_cst);
       if (is_claimed(word)) return word;
     }
@@ -78,7 +78,7 @@ class PeersPins {
   }
 
  private:
-  static constexpr std::size_t kBytes = sizeof(BoardLayout::pins) + 4096;
+  static constexpr std::size_t kBytes = sizeof(KeyDirectoryLayout::pins) + 4096;
   void* view_ = MAP_FAILED;
 };
 
@@ -120,7 +120,7 @@ class StoppedPeer : public testing::Test {
     remote_->connect(*survivor_);
     pins_ = std::make_unique<PeersPins>();
     if (!pins_->is_there() && !can_move_memory()) GTEST_SKIP() << "no direct access here";
-    ASSERT_TRUE(pins_->is_there()) << "the peer's board is not found";
+    ASSERT_TRUE(pins_->is_there()) << "the peer's key directory is not found";
     // A thread that begins may keep memory from being moved; peers do not reach it directly then.
     ASSERT_TRUE(eventually([&] {
       target_ = std::make_unique<Memory>(survivor_->adapter.handle(), survivor_->pz, kLength);

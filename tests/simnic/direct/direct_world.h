@@ -9,14 +9,14 @@
 #include <cstring>
 #include <string>
 
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "tests/moved_memory.h"
 #include "tests/own_address.h"
 #include "tests/simnic/live.h"
 #include "transport/open_carrier.h"
 
 namespace softdat::simnic::testing {
-using simnic::direct::Home;
+using simnic::direct::DirectContext;
 
 // Shared memory reaches other processes that run this, so each has a service of its own.
 inline std::uint64_t own_service() {
@@ -30,10 +30,10 @@ struct EngineNic final : Nic {
 
 struct HandStation {
   explicit HandStation(std::uint32_t ipv4)
-      : home(Home::create()),
+      : direct_context(DirectContext::create()),
         nic(transport::open_carrier(
-                {.kind = transport::CarrierKind::kShm, .address = {.ipv4 = ipv4}, .resources = home}),
-            {.name = "sim", .address = {.ipv4 = ipv4}, .drive = Drive::kByHand, .home = home}),
+                {.kind = transport::CarrierKind::kShm, .address = {.ipv4 = ipv4}, .resources = direct_context}),
+            {.name = "sim", .address = {.ipv4 = ipv4}, .drive = Drive::kByHand, .direct_context = direct_context}),
         pd(expect_ok(nic.create_pd())),
         cq(expect_ok(nic.create_cq(1024, sink))) {}
   void turn() { nic.turn(base::Clock::now()); }
@@ -52,7 +52,7 @@ struct HandStation {
     return std::to_string(completion.wr_id) + ":" + name_of(completion.status);
   }
 
-  std::shared_ptr<Home> home;
+  std::shared_ptr<DirectContext> direct_context;
   LiveCompletionSink sink;
   EngineNic nic;
   std::unique_ptr<hca::ProtectionDomain> pd;
@@ -98,7 +98,7 @@ class Block {
 class DirectTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (here_.home == nullptr) GTEST_SKIP() << "no direct access here";
+    if (here_.direct_context == nullptr) GTEST_SKIP() << "no direct access here";
     listener_ = expect_ok(there_.nic.listen(own_service(), 8, acceptor_));
     connect();
   }

@@ -17,14 +17,18 @@ class DirectRevocation : public DirectTest {
   // The initiator stands still while it writes to the first bytes of the block through its connection, or in somebody
   // else's memory.
   Pin stand_in(const Block& block, std::uint64_t arena = Arena::of_process()->number()) {
-    const auto& board = here_.home->board().layout();
+    const auto& key_directory = here_.direct_context->key_directory().layout();
     std::uint32_t owner = 0;
-    while (owner < simnic::direct::kOwners && board.owners[owner].load() != arena) ++owner;
-    if (owner == simnic::direct::kOwners) owner = here_.home->board().add_owner(arena).value();
-    return here_.home->board().pin(simnic::direct::pin_word(place_of(block), kLength, owner, kFirstGate));
+    while (owner < simnic::direct::kOwners && key_directory.owners[owner].load() != arena) ++owner;
+    if (owner == simnic::direct::kOwners) owner = here_.direct_context->key_directory().add_owner(arena).value();
+    return here_.direct_context->key_directory().pin(
+        simnic::direct::pin_word(place_of(block), kLength, owner, kFirstQpEntry));
   }
   std::uint64_t place_of(const Block& block) {
-    return there_.home->board().layout().keys[block.key() >> simnic::direct::kKeyTagBits].offset.load();
+    return there_.direct_context->key_directory()
+        .layout()
+        .keys[block.key() >> simnic::direct::kKeyTagBits]
+        .offset.load();
   }
   // What the initiator stores there when it goes on.
   void go_on(std::uint64_t place) {
@@ -32,7 +36,7 @@ class DirectRevocation : public DirectTest {
     ASSERT_EQ(::pwrite(Arena::of_process()->file(), bytes.data(), kLength, static_cast<off_t>(place)),
               static_cast<ssize_t>(kLength));
   }
-  static constexpr std::uint32_t kFirstGate = 0;  // of a NIC that has one queue pair
+  static constexpr std::uint32_t kFirstQpEntry = 0;  // of a NIC that has one queue pair
 };
 
 TEST_F(DirectRevocation, DeregistrationNeedsNobodysHelp) {
@@ -110,7 +114,7 @@ TEST_F(DirectRevocation, AnotherKeyOfTheSamePagesIsReachedByMessages) {
 TEST_F(DirectRevocation, ACopyThatWasCutOffIsRepeatedByAMessage) {
   Block from(here_, kLength), to(there_, kLength);
   from.fill(7);
-  there_.home->board().mark_cut(to.key());
+  there_.direct_context->key_directory().mark_cut(to.key());
   expect_ok(post(hca::SendOpcode::kWrite, 1, {from.segment(0, kLength)}, to));
   EXPECT_EQ(here_.next(), "none");
   to.fill(0);
@@ -127,7 +131,7 @@ TEST_F(DirectRevocation, ACopyThatWasCutOffIsRepeatedByAMessage) {
 TEST_F(DirectRevocation, AnAtomicOnACutKeyGoesByAMessageOnce) {
   Block original(here_, 8), to(there_, 64);
   to.fill(0);
-  there_.home->board().mark_cut(to.key());
+  there_.direct_context->key_directory().mark_cut(to.key());
   expect_ok(active_->post_send({.wr_id = 1,
                                 .opcode = hca::SendOpcode::kFetchAdd,
                                 .flags = hca::kSignaled,

@@ -358,7 +358,7 @@ TEST_F(DirectTest, AZeroBasedRegionCountsFromItsStart) {
   EXPECT_EQ(await_completion(here_), "2:remote-access");
 }
 
-// Windows are no part of the board; what they open is reached as ever, and shut as ever.
+// Windows are no part of the key directory; what they open is reached as ever, and shut as ever.
 TEST_F(DirectTest, AWindowIsReachedByMessages) {
   Block from(here_, 64), to(there_, 64);
   from.fill(8);

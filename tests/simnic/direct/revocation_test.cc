@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "memory/other_threads.h"
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 #include "tests/memory/pages.h"
 
 namespace softdat::simnic::direct::testing {
@@ -38,21 +38,21 @@ void expect_soon(const char* name, const What& what) {
   EXPECT_LT(took, kHang) << name;
 }
 
-// Two homes in one process: ours is used by theirs.
+// Two direct contexts in one process: ours is used by theirs.
 class Revocation : public ::testing::Test {
  protected:
   static constexpr std::size_t kPages = 256;
   static constexpr std::size_t kPiece = kMostPinned;
 
   void SetUp() override {
-    ours_ = Home::create();
+    ours_ = DirectContext::create();
     if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
-    theirs_ = Home::create();
-    them_ = ours_->peers().attach(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {});
-    us_ = theirs_->peers().attach(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
+    theirs_ = DirectContext::create();
+    them_ = ours_->peers().attach(duplicate(theirs_->key_directory_file()), duplicate(theirs_->arena_file()), {});
+    us_ = theirs_->peers().attach(duplicate(ours_->key_directory_file()), duplicate(ours_->arena_file()), {});
     ASSERT_TRUE(us_ != nullptr && them_ != nullptr);
-    door_ = *us_->find_door(*ours_->board().take_gate(kDomain), ours_->next_connection());
-    ours_->board().open_gate(door_.gate, door_.connection);
+    door_ = *us_->find_door(*ours_->key_directory().take_qp_entry(kDomain), ours_->next_connection());
+    ours_->key_directory().open_qp_entry(door_.index, door_.connection);
     ASSERT_TRUE(publish(kKey));
     std::memset(pages_.data(), 1, pages_.size());
   }
@@ -67,7 +67,7 @@ class Revocation : public ::testing::Test {
   // They are in the middle of a copy to `begin`.
   std::unique_ptr<Grip> hold(std::size_t begin, std::size_t length = kPiece, std::uint32_t key = kKey) {
     const Target target{key, pages_.address() + begin, length, kRight};
-    return std::make_unique<Grip>(*us_, theirs_->board(), target, 0, length, door_);
+    return std::make_unique<Grip>(*us_, theirs_->key_directory(), target, 0, length, door_);
   }
   bool is_reachable(std::size_t begin, std::size_t length = 8, std::uint32_t key = kKey) {
     return static_cast<bool>(*hold(begin, length, key));
@@ -79,12 +79,12 @@ class Revocation : public ::testing::Test {
     return true;
   }
   std::uint64_t place() const {
-    return ours_->board().layout().keys[kKey >> kKeyTagBits].offset.load(std::memory_order_relaxed);
+    return ours_->key_directory().layout().keys[kKey >> kKeyTagBits].offset.load(std::memory_order_relaxed);
   }
 
   Pages pages_{kPages};
-  std::shared_ptr<Home> ours_;
-  std::shared_ptr<Home> theirs_;
+  std::shared_ptr<DirectContext> ours_;
+  std::shared_ptr<DirectContext> theirs_;
   std::shared_ptr<Peer> us_;
   std::shared_ptr<Peer> them_;
   Door door_;
@@ -172,16 +172,16 @@ TEST_F(Revocation, OtherKeysOfThePiecesPagesGoByMessages) {
   revoke(kOtherKey);
 }
 
-// Its pin names the same key number, the same gate and the same pages, but of somebody else's memory.
+// Its pin names the same key number, the same QP entry and the same pages, but of somebody else's memory.
 TEST_F(Revocation, AThirdPartyIsNoneOfOurConcern) {
   ASSERT_TRUE(publish(kOtherKey));
-  const std::uint32_t third = *theirs_->board().add_owner(Arena::of_process()->number() + 1);
-  const Pin pin = theirs_->board().pin(pin_word(place(), kPiece, third, door_.gate));
+  const std::uint32_t third = *theirs_->key_directory().add_owner(Arena::of_process()->number() + 1);
+  const Pin pin = theirs_->key_directory().pin(pin_word(place(), kPiece, third, door_.index));
   ASSERT_TRUE(static_cast<bool>(pin));
   revoke();
-  ours_->board().close_gate(door_.gate);
-  ours_->await_gate(door_.gate, them_);
-  ours_->board().open_gate(door_.gate, door_.connection);
+  ours_->key_directory().close_qp_entry(door_.index);
+  ours_->await_qp_entry(door_.index, them_);
+  ours_->key_directory().open_qp_entry(door_.index, door_.connection);
   EXPECT_TRUE(is_reachable(0, 8, kOtherKey));
 }
 
@@ -197,8 +197,8 @@ TEST_F(Revocation, AnotherRegionsPinIsNoneOfOurConcern) {
 
 TEST_F(Revocation, ADisconnectTakesThePieceAwayToo) {
   const auto straggler = hold(0);
-  ours_->board().close_gate(door_.gate);
-  expect_soon("disconnect", [&] { ours_->await_gate(door_.gate, them_); });
+  ours_->key_directory().close_qp_entry(door_.index);
+  expect_soon("disconnect", [&] { ours_->await_qp_entry(door_.index, them_); });
   std::memset(straggler->data(), 0xff, kPiece);
   EXPECT_TRUE(is_all(1));
   EXPECT_TRUE(straggler->was_cut());
@@ -208,7 +208,7 @@ TEST_F(Revocation, AHostilePeerThatPinsEverythingDelaysOnlyALittle) {
   std::vector<std::unique_ptr<Pin>> pins;
   for (std::size_t i = 0; i < kPinSlots; ++i) {
     const std::uint64_t at = place() + i * kMostPinned / 2 % pages_.size();
-    pins.emplace_back(new Pin(theirs_->board().pin(pin_word(at, kMostPinned, us_->owner(), door_.gate))));
+    pins.emplace_back(new Pin(theirs_->key_directory().pin(pin_word(at, kMostPinned, us_->owner(), door_.index))));
   }
   std::byte* const there = hold(0)->data();
   EXPECT_EQ(there, nullptr);  // no pin is left
@@ -292,7 +292,7 @@ TEST_F(Revocation, MemoryThatItsOwnerHasMovedAndProtectedIsTakenAwayAsWell) {
 
 // A thread of our own may be stopped for good, too.
 TEST_F(Revocation, AThreadOfOurOwnThatNeverGoesOnIsGivenUp) {
-  const Pin own = ours_->board().pin(pin_word(0, kPage, them_->owner(), 0));
+  const Pin own = ours_->key_directory().pin(pin_word(0, kPage, them_->owner(), 0));
   ASSERT_TRUE(static_cast<bool>(own));
   const base::Time begin = base::Clock::now();
   ours_->await(ours_->withdraw(kKey));
@@ -309,29 +309,30 @@ TEST_F(Revocation, TheDeadHoldNothing) {
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    Board board;
-    const auto owner = board.add_owner(number);
-    const Pin held = board.pin(pin_word(place(), kPiece, owner.value_or(0), 0));
-    const int file = board.file();
+    KeyDirectory key_directory;
+    const auto owner = key_directory.add_owner(number);
+    const Pin held = key_directory.pin(pin_word(place(), kPiece, owner.value_or(0), 0));
+    const int file = key_directory.file();
     if (::write(ready[1], &file, sizeof file) != sizeof file) ::_exit(2);
     for (;;) ::pause();
   }
   int file = -1;
   ASSERT_EQ(::read(ready[0], &file, sizeof file), static_cast<ssize_t>(sizeof file));
   base::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  base::UniqueFd board(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), file, 0)));
+  base::UniqueFd key_directory(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), file, 0)));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  if (!board) GTEST_SKIP() << "no pidfd_getfd here";
-  const auto dead = ours_->peers().attach(std::move(board), duplicate(theirs_->arena_file()), std::move(process));
+  if (!key_directory) GTEST_SKIP() << "no pidfd_getfd here";
+  const auto dead =
+      ours_->peers().attach(std::move(key_directory), duplicate(theirs_->arena_file()), std::move(process));
   ASSERT_NE(dead, nullptr);
   revoke();
   EXPECT_TRUE(is_reachable(0, 8, kOtherKey));
 }
 
-// The files of a peer and the pages of its board are released when its link has ended.
+// The files of a peer and the pages of its key directory are released when its link has ended.
 TEST_F(Revocation, APeerIsForgottenWhenItHasHungUpOrLetGo) {
-  Board foreign;
+  KeyDirectory foreign;
   const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);
   const std::uint32_t owner = *foreign.add_owner(Arena::of_process()->number());
   const auto meet = [&] { return ours_->peers().attach(duplicate(foreign.file()), duplicate(arena.get()), {}); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 
 #include <new>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using base::LogLevel;
 
-std::shared_ptr<Home> refuse(const char* reason) {
+std::shared_ptr<DirectContext> refuse(const char* reason) {
   base::log(LogLevel::kTrace, "direct access over shared memory is off: %s", reason);
   return nullptr;
 }
@@ -42,47 +42,47 @@ const char* text_of(memory::Refusal refusal) {
 }  // namespace
 
 // Null where direct access is impossible: all memory is then reached by messages.
-std::shared_ptr<Home> Home::create(memory::MoveWhen when) {
+std::shared_ptr<DirectContext> DirectContext::create(memory::MoveWhen when) {
   const base::Uncancelled guard;
   if (!memory::is_allocator_known())
     return refuse("malloc is not the C library's, and may count on pages being private");
   memory::Arena* const arena = memory::Arena::of_process();
   if (arena == nullptr) return refuse("no userfaultfd with write protection, or no large memfd, for this process");
-  std::shared_ptr<Home> home(new Home(*arena, when));
-  return home->board_.is_open() ? home : refuse("no memfd for the board");
+  std::shared_ptr<DirectContext> context(new DirectContext(*arena, when));
+  return context->key_directory_.is_open() ? context : refuse("no memfd for the key directory");
 }
 
-// Keys that regions have not withdrawn go with the board.
-Home::~Home() {
-  arena_.lent().remove_all(board_);
+// Keys that regions have not withdrawn go with the key directory.
+DirectContext::~DirectContext() {
+  arena_.lent().remove_all(key_directory_);
   if (is_usable()) arena_.lent().release();
 }
 
-void Home::suspend() {
+void DirectContext::suspend() {
   if (!is_usable()) return;
-  board_.suspend();
+  key_directory_.suspend();
   // No process has this generation, so may_reach() is false for every thread.
   reaching_.store(~generation_, std::memory_order_relaxed);
 }
 
-void Home::resume() {
+void DirectContext::resume() {
   if (!is_usable()) return;
-  board_.resume();
+  key_directory_.resume();
   reaching_.store(generation_, std::memory_order_relaxed);
 }
 
-std::shared_ptr<transport::PeerResources> Home::attach_peer(std::array<base::UniqueFd, transport::kResourceFiles> files,
-                                                            base::UniqueFd process) {
+std::shared_ptr<transport::PeerResources> DirectContext::attach_peer(
+    std::array<base::UniqueFd, transport::kResourceFiles> files, base::UniqueFd process) {
   return peers_.attach(std::move(files[0]), std::move(files[1]), std::move(process));
 }
 
 // Carriers have what attach_peer() gave them.
-bool Home::detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) {
+bool DirectContext::detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) {
   return peers_.detach(std::static_pointer_cast<Peer>(peer), has_hung_up);
 }
 
 // The registering thread moves the pages here, without the baton.
-bool Home::publish(std::uint32_t key, const Grant& grant, std::uint64_t address) {
+bool DirectContext::publish(std::uint32_t key, const Grant& grant, std::uint64_t address) {
   if (!is_usable()) return false;
   const base::Uncancelled guard;
   memory::Refusal refusal = memory::Refusal::kNotMovable;
@@ -93,34 +93,35 @@ bool Home::publish(std::uint32_t key, const Grant& grant, std::uint64_t address)
 }
 
 // Where there is no memory to share it, it is reached by messages, which take none.
-bool Home::share(std::uint32_t key, const Grant& grant, std::uint64_t address, memory::Refusal& refusal) try {
+bool DirectContext::share(std::uint32_t key, const Grant& grant, std::uint64_t address, memory::Refusal& refusal) try {
   const auto offset = arena_.share(address, grant.length, when_, &refusal);
   if (!offset) return false;
   const std::uint64_t place = *offset;
-  return arena_.lent().add(board_, key, memory::whole_pages(place, grant.length),
+  return arena_.lent().add(key_directory_, key, memory::whole_pages(place, grant.length),
                            // Published under the lock of the lent pages, or a retirement of the same pages could miss
                            // the key.
-                           [&] { board_.publish(key, grant, place); });
+                           [&] { key_directory_.publish(key, grant, place); });
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-std::optional<Withdrawn> Home::withdraw(std::uint32_t key) {
+std::optional<Withdrawn> DirectContext::withdraw(std::uint32_t key) {
   if (!is_usable()) return std::nullopt;
-  const auto pages = arena_.lent().remove(board_, key, [&] { static_cast<void>(board_.withdraw(key)); });
+  const auto pages =
+      arena_.lent().remove(key_directory_, key, [&] { static_cast<void>(key_directory_.withdraw(key)); });
   if (!pages) return std::nullopt;
   return Withdrawn{key, *pages};
 }
 
-void Home::await(const std::optional<Withdrawn>& withdrawn) {
+void DirectContext::await(const std::optional<Withdrawn>& withdrawn) {
   if (!is_usable()) return;
   // Without the baton: peers are waited for up to 1 ms (docs/decisions/0015-revocation-needs-nobodys-help.md).
   if (withdrawn) pins_.drain_key(*withdrawn, peers_);
   pins_.drain_own();
 }
 
-void Home::await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer) {
-  if (is_usable() && peer != nullptr) pins_.drain_gate(gate, peer);
+void DirectContext::await_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer) {
+  if (is_usable() && peer != nullptr) pins_.drain_qp_entry(qp_entry, peer);
 }
 
 }  // namespace softdat::simnic::direct

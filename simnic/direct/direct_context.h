@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Home: all that one NIC shows to peers of the same user on the same host, and the peers it knows: its board, the
-// memory of the process's arena that it lends, its PeerDirectory, and the PinDrain that ends a revocation.
+// DirectContext: all that one NIC shows to peers of the same user on the same host, and the peers it knows: its key
+// directory, the memory of the process's arena that it lends, its PeerDirectory, and the PinDrain that ends a
+// revocation.
 //
 // Owns all of these but the arena. Threads: any. Outlives the carrier and everything of the NIC. Errors: memory that
 // cannot be reached directly is reached by messages.
@@ -15,7 +16,7 @@
 #include "base/unique_fd.h"
 #include "memory/arena.h"
 #include "memory/fork_handlers.h"
-#include "simnic/direct/board.h"
+#include "simnic/direct/key_directory.h"
 #include "simnic/direct/peer.h"
 #include "simnic/direct/peer_directory.h"
 #include "simnic/direct/pin_drain.h"
@@ -23,23 +24,23 @@
 
 namespace softdat::simnic::direct {
 
-class Home final : public transport::ResourceExchange {
+class DirectContext final : public transport::ResourceExchange {
  public:
   // Null, with the reason said at trace level, when this system has not what it takes.
-  static std::shared_ptr<Home> create(memory::MoveWhen when = memory::MoveWhen::kAlways);
+  static std::shared_ptr<DirectContext> create(memory::MoveWhen when = memory::MoveWhen::kAlways);
 
-  ~Home();
-  Home(const Home&) = delete;
-  Home& operator=(const Home&) = delete;
+  ~DirectContext();
+  DirectContext(const DirectContext&) = delete;
+  DirectContext& operator=(const DirectContext&) = delete;
 
-  transport::ResourceFiles resource_files() const override { return {{board_.file(), arena_.file()}}; }
+  transport::ResourceFiles resource_files() const override { return {{key_directory_.file(), arena_.file()}}; }
   std::shared_ptr<transport::PeerResources> attach_peer(std::array<base::UniqueFd, transport::kResourceFiles> files,
                                                         base::UniqueFd process) override;
   bool detach_peer(const std::shared_ptr<transport::PeerResources>& peer, bool has_hung_up) override;
 
-  int board_file() const { return board_.file(); }
+  int key_directory_file() const { return key_directory_.file(); }
   int arena_file() const { return arena_.file(); }
-  Board& board() { return board_; }
+  KeyDirectory& key_directory() { return key_directory_; }
   PeerDirectory& peers() { return peers_; }
   // Never 0, never the same twice.
   std::uint64_t next_connection() { return last_connection_.fetch_add(1, std::memory_order_relaxed) + 1; }
@@ -61,24 +62,24 @@ class Home final : public transport::ResourceExchange {
   // When it returns, no peer stores into that memory, and no thread of this process is within a direct access. Waits
   // for peers for a millisecond at most, then takes the pages away from them (PinDrain). REQUIRES: not the baton.
   void await(const std::optional<Withdrawn>& withdrawn);
-  // REQUIRES: the gate is closed; not the baton. When it returns, the peer no longer stores through the gate. Waits as
-  // await() does.
-  void await_gate(std::uint32_t gate, const std::shared_ptr<Peer>& peer);
+  // REQUIRES: the QP entry is closed; not the baton. When it returns, the peer no longer stores through the entry.
+  // Waits as await() does.
+  void await_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer);
 
  private:
-  Home(memory::Arena& arena, memory::MoveWhen when)
+  DirectContext(memory::Arena& arena, memory::MoveWhen when)
       : arena_(arena), when_(when), generation_(memory::fork_generation()), reaching_(generation_) {}
   bool share(std::uint32_t key, const Grant& grant, std::uint64_t address, memory::Refusal& refusal);
 
   // Fixed after construction.
-  Board board_;
+  KeyDirectory key_directory_;
   memory::Arena& arena_;  // the process's
   const memory::MoveWhen when_;
   const unsigned generation_;
   std::atomic<unsigned> reaching_;  // generation_, or one that never comes while suspended
   std::atomic<std::uint64_t> last_connection_{0};
-  PeerDirectory peers_{board_, arena_};
-  PinDrain pins_{board_, arena_};
+  PeerDirectory peers_{key_directory_, arena_};
+  PinDrain pins_{key_directory_, arena_};
 };
 
 }  // namespace softdat::simnic::direct

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Board: the owner's side of the file that layout.h describes.
+// KeyDirectory: the owner's side of the file that layout.h describes.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,15 @@ class Pin {
 };
 
 // Any thread.
-class Board final : public memory::Lender {
+class KeyDirectory final : public memory::Lender {
  public:
   // Not usable (is_open()) when the system refuses.
-  Board();
+  KeyDirectory();
 
   bool is_open() const { return view_ != nullptr; }
   int file() const { return file_.get(); }
-  // A caller may touch only those gates, keys and receives that have been in use.
-  const BoardLayout& layout() const { return *reinterpret_cast<const BoardLayout*>(view_->data()); }
+  // A caller may touch only those QP entries, keys and receives that have been in use.
+  const KeyDirectoryLayout& layout() const { return *reinterpret_cast<const KeyDirectoryLayout*>(view_->data()); }
 
   // REQUIRES: no other thread publishes or withdraws this key meanwhile. `offset`: of the grant's first byte in the
   // arena. Without memory nothing is published.
@@ -60,41 +60,42 @@ class Board final : public memory::Lender {
   // No pin names it any more.
   void remove_owner(std::uint32_t owner);
 
-  // A gate for one queue pair, closed; nothing when there is none left, or the system refuses. Throws std::bad_alloc.
-  std::optional<std::uint32_t> take_gate(std::uint32_t domain);
-  void give_gate_back(std::uint32_t gate);
-  void open_gate(std::uint32_t gate, std::uint64_t connection);
-  void close_gate(std::uint32_t gate);
-  // Closes all gates until resume(), which opens those again whose connections have not ended meanwhile. Peers finish
-  // the piece that they copy. suspend() throws std::bad_alloc without any effect.
+  // The index of a QP entry for one queue pair, closed; nothing when there is none left, or the system refuses. Throws
+  // std::bad_alloc.
+  std::optional<std::uint32_t> take_qp_entry(std::uint32_t domain);
+  void give_qp_entry_back(std::uint32_t qp_entry);
+  void open_qp_entry(std::uint32_t qp_entry, std::uint64_t connection);
+  void close_qp_entry(std::uint32_t qp_entry);
+  // Closes all QP entries until resume(), which opens those again whose connections have not ended meanwhile. Peers
+  // finish the piece that they copy. suspend() throws std::bad_alloc without any effect.
   void suspend();
   void resume();
 
-  // Receive `number` of the gate's queue pair has been posted. REQUIRES: no other thread publishes one meanwhile, and
+  // Receive `number` of the entry's queue pair has been posted. REQUIRES: no other thread publishes one meanwhile, and
   // receive number - kReceives has been used up.
-  void publish_receive(std::uint32_t gate, std::uint64_t number, const Receive& receive);
+  void publish_receive(std::uint32_t qp_entry, std::uint64_t number, const Receive& receive);
 
-  // `word`: of pin_word(). Empty when every slot is taken. Then look at the peer's board.
+  // `word`: of pin_word(). Empty when every slot is taken. Then look at the peer's key directory.
   Pin pin(std::uint64_t word);
 
  private:
-  BoardLayout& own() { return *reinterpret_cast<BoardLayout*>(view_->data()); }
-  // Whether the part, which is on the board, may be touched from now on.
+  KeyDirectoryLayout& own() { return *reinterpret_cast<KeyDirectoryLayout*>(view_->data()); }
+  // Whether the part, which is in the key directory, may be touched from now on.
   template <typename Part>
   bool open(const Part& part) {
-    return view_->open(offset_on_board(layout(), part), sizeof part);
+    return view_->open(offset_in_key_directory(layout(), part), sizeof part);
   }
   KeyEntry* find(std::uint32_t key);
-  bool open_parts_of_gate(std::uint32_t gate);
+  bool open_parts_of_qp_entry(std::uint32_t qp_entry);
 
   // Fixed after construction.
   base::UniqueFd file_;
   std::unique_ptr<memory::SparseView> view_;
-  base::Mutex<locks::kBoard> mutex_;
+  base::Mutex<locks::kKeyDirectory> mutex_;
   // Guarded by mutex_.
-  std::vector<std::uint32_t> free_gates_;
-  std::uint32_t fresh_gate_ = 0;  // from here on never used
-  // While suspended, by gate: the connection for which it is to be open again, 0: none; else empty.
+  std::vector<std::uint32_t> free_qp_entries_;
+  std::uint32_t fresh_qp_entry_ = 0;  // from here on never used
+  // While suspended, by QP entry: the connection for which it is to be open again, 0: none; else empty.
   std::vector<std::uint64_t> suspended_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "simnic/direct/home.h"
+#include "simnic/direct/direct_context.h"
 
 #include <atomic>
 #include <fstream>
@@ -25,18 +25,19 @@ std::uint64_t address_space() {
   return pages * kPage;
 }
 
-// Two homes in one process: ours is used by theirs.
-class HomeTest : public ::testing::Test {
+// Two direct contexts in one process: ours is used by theirs.
+class DirectContextTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ours_ = Home::create();
+    ours_ = DirectContext::create();
     if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
-    theirs_ = Home::create();
-    ASSERT_NE(ours_->peers().attach(duplicate(theirs_->board_file()), duplicate(theirs_->arena_file()), {}), nullptr);
-    us_ = theirs_->peers().attach(duplicate(ours_->board_file()), duplicate(ours_->arena_file()), {});
+    theirs_ = DirectContext::create();
+    ASSERT_NE(ours_->peers().attach(duplicate(theirs_->key_directory_file()), duplicate(theirs_->arena_file()), {}),
+              nullptr);
+    us_ = theirs_->peers().attach(duplicate(ours_->key_directory_file()), duplicate(ours_->arena_file()), {});
     ASSERT_NE(us_, nullptr);
-    door_ = *us_->find_door(*ours_->board().take_gate(kDomain), ours_->next_connection());
-    ours_->board().open_gate(door_.gate, door_.connection);
+    door_ = *us_->find_door(*ours_->key_directory().take_qp_entry(kDomain), ours_->next_connection());
+    ours_->key_directory().open_qp_entry(door_.index, door_.connection);
   }
   bool publish(std::uint32_t key = kKey) {
     return ours_->publish(key,
@@ -49,7 +50,7 @@ class HomeTest : public ::testing::Test {
   }
   // Where they find it.
   std::byte* find(const Target& what, const Door& door) {
-    return Grip(*us_, theirs_->board(), what, 0, what.length, door).data();
+    return Grip(*us_, theirs_->key_directory(), what, 0, what.length, door).data();
   }
   std::byte* find(std::uint64_t address, std::uint64_t length, std::uint32_t rights = kRight) {
     return find(target(address, length, rights), door_);
@@ -57,27 +58,27 @@ class HomeTest : public ::testing::Test {
   std::byte* find() { return find(pages_.address(), pages_.size()); }
   // They hold all of it, as in the middle of a copy.
   std::unique_ptr<Grip> hold() {
-    return std::make_unique<Grip>(*us_, theirs_->board(), target(pages_.address(), pages_.size()), 0, pages_.size(),
-                                  door_);
+    return std::make_unique<Grip>(*us_, theirs_->key_directory(), target(pages_.address(), pages_.size()), 0,
+                                  pages_.size(), door_);
   }
 
   Pages pages_{4};
-  std::shared_ptr<Home> ours_;
-  std::shared_ptr<Home> theirs_;
+  std::shared_ptr<DirectContext> ours_;
+  std::shared_ptr<DirectContext> theirs_;
   std::shared_ptr<Peer> us_;
   Door door_;
 };
 
-TEST_F(HomeTest, APeerReachesPublishedMemory) {
+TEST_F(DirectContextTest, APeerReachesPublishedMemory) {
   ASSERT_TRUE(publish());
-  const Grip grip(*us_, theirs_->board(), target(pages_.address(), pages_.size()), 10, 1, door_);
+  const Grip grip(*us_, theirs_->key_directory(), target(pages_.address(), pages_.size()), 10, 1, door_);
   ASSERT_TRUE(static_cast<bool>(grip));
   *grip.data() = std::byte{77};
   EXPECT_EQ(pages_.data()[10], std::byte{77});
   EXPECT_FALSE(grip.was_cut());
 }
 
-TEST_F(HomeTest, RangeAndRightsAndDomainAndGateAreChecked) {
+TEST_F(DirectContextTest, RangeAndRightsAndDomainAndQpEntryAreChecked) {
   ASSERT_TRUE(publish());
   EXPECT_NE(find(pages_.address(), pages_.size()), nullptr);
   EXPECT_EQ(find(pages_.address() - 1, 1), nullptr);
@@ -85,36 +86,36 @@ TEST_F(HomeTest, RangeAndRightsAndDomainAndGateAreChecked) {
   EXPECT_EQ(find(pages_.address() + pages_.size(), 1), nullptr);
   EXPECT_EQ(find(~std::uint64_t{0}, 2), nullptr);
   EXPECT_EQ(find(pages_.address(), 1, kRight | 1), nullptr);
-  EXPECT_EQ(find(target(pages_.address(), 1), *us_->find_door(door_.gate, door_.connection + 1)), nullptr);
+  EXPECT_EQ(find(target(pages_.address(), 1), *us_->find_door(door_.index, door_.connection + 1)), nullptr);
   EXPECT_EQ(find({kKey + 1, pages_.address(), 1, kRight}, door_), nullptr);
-  const std::uint32_t other = *ours_->board().take_gate(kDomain + 1);
-  ours_->board().open_gate(other, door_.connection);
+  const std::uint32_t other = *ours_->key_directory().take_qp_entry(kDomain + 1);
+  ours_->key_directory().open_qp_entry(other, door_.connection);
   EXPECT_EQ(find(target(pages_.address(), 1), *us_->find_door(other, door_.connection)), nullptr);
 }
 
-TEST_F(HomeTest, AWithdrawnKeyAndAClosedGateOpenNothing) {
+TEST_F(DirectContextTest, AWithdrawnKeyAndAClosedQpEntryOpenNothing) {
   ASSERT_TRUE(publish());
-  ours_->board().close_gate(door_.gate);
+  ours_->key_directory().close_qp_entry(door_.index);
   EXPECT_EQ(find(), nullptr);
-  ours_->board().open_gate(door_.gate, door_.connection);
+  ours_->key_directory().open_qp_entry(door_.index, door_.connection);
   revoke();
   EXPECT_EQ(find(), nullptr);
 }
 
-TEST_F(HomeTest, ThereAreAsManyPinsAsSlots) {
-  const std::uint64_t word = pin_word(0, 1, us_->owner(), door_.gate);
+TEST_F(DirectContextTest, ThereAreAsManyPinsAsSlots) {
+  const std::uint64_t word = pin_word(0, 1, us_->owner(), door_.index);
   std::vector<std::unique_ptr<Pin>> pins;
   for (std::size_t i = 0; i < kPinSlots; ++i) {
-    pins.emplace_back(new Pin(theirs_->board().pin(word)));
+    pins.emplace_back(new Pin(theirs_->key_directory().pin(word)));
     EXPECT_TRUE(static_cast<bool>(*pins.back()));
   }
-  EXPECT_FALSE(static_cast<bool>(theirs_->board().pin(word)));
+  EXPECT_FALSE(static_cast<bool>(theirs_->key_directory().pin(word)));
   pins.pop_back();
-  EXPECT_TRUE(static_cast<bool>(theirs_->board().pin(word)));
+  EXPECT_TRUE(static_cast<bool>(theirs_->key_directory().pin(word)));
 }
 
 // The promise of dat_lmr_free: when it has returned nobody stores into the memory.
-TEST_F(HomeTest, FreedMemoryIsSafeFromAPeerUnderFire) {
+TEST_F(DirectContextTest, FreedMemoryIsSafeFromAPeerUnderFire) {
   constexpr int kRounds = 10'000;
   std::atomic<bool> is_over{false};
   std::atomic<std::uint64_t> hits{0};
@@ -143,27 +144,27 @@ TEST_F(HomeTest, FreedMemoryIsSafeFromAPeerUnderFire) {
 }
 
 // Their address space would hold few peers if each took as much as an arena can be large.
-TEST_F(HomeTest, APeersArenaIsMappedWhereItIsUsed) {
-  Board board;
+TEST_F(DirectContextTest, APeersArenaIsMappedWhereItIsUsed) {
+  KeyDirectory key_directory;
   const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);
-  const std::uint32_t gate = *board.take_gate(kDomain);
-  board.open_gate(gate, 1);
-  board.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
+  const std::uint32_t qp_entry = *key_directory.take_qp_entry(kDomain);
+  key_directory.open_qp_entry(qp_entry, 1);
+  key_directory.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
   const std::uint64_t before = address_space();
-  const auto peer = ours_->peers().attach(duplicate(board.file()), duplicate(arena.get()), {});
+  const auto peer = ours_->peers().attach(duplicate(key_directory.file()), duplicate(arena.get()), {});
   ASSERT_NE(peer, nullptr);
-  const Door door = *peer->find_door(gate, 1);
+  const Door door = *peer->find_door(qp_entry, 1);
   // Anywhere, and across the end of what is mapped at a time.
   for (const std::uint64_t place :
        {std::uint64_t{5}, (std::uint64_t{1} << 32) - 1, kWindowBytes - 1, kArenaBytes - 2}) {
-    const Grip grip(*peer, ours_->board(), {kKey, place, 2, kRight}, 0, 2, door);
+    const Grip grip(*peer, ours_->key_directory(), {kKey, place, 2, kRight}, 0, 2, door);
     ASSERT_TRUE(static_cast<bool>(grip)) << place;
     grip.data()[0] = grip.data()[1] = std::byte{9};
     char there[2] = {};
     ASSERT_EQ(::pread(arena.get(), there, 2, static_cast<off_t>(place)), 2);
     EXPECT_EQ(std::string(there, 2), "\x09\x09") << place;
   }
-  EXPECT_LT(address_space() - before, kBoardBytes + 5 * (std::uint64_t{1} << 32));
+  EXPECT_LT(address_space() - before, kKeyDirectoryBytes + 5 * (std::uint64_t{1} << 32));
   ours_->peers().detach(peer);
 }
 
@@ -175,32 +176,34 @@ std::size_t count_mappings() {
 }
 
 // What a peer says of its own memory decides where we map it. A process may have some 65,000 mappings.
-TEST_F(HomeTest, APeerThatNamesManyPlacesTakesFewMappings) {
+TEST_F(DirectContextTest, APeerThatNamesManyPlacesTakesFewMappings) {
   constexpr std::uint64_t kApart = std::uint64_t{2} << SparseView::kPieceShift;
-  Board board;
+  KeyDirectory key_directory;
   const base::UniqueFd arena = create_shared_file("softdat-test-arena", kArenaBytes);
-  const std::uint32_t gate = *board.take_gate(kDomain);
-  board.open_gate(gate, 1);
-  board.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
-  const auto peer = ours_->peers().attach(duplicate(board.file()), duplicate(arena.get()), {});
+  const std::uint32_t qp_entry = *key_directory.take_qp_entry(kDomain);
+  key_directory.open_qp_entry(qp_entry, 1);
+  key_directory.publish(kKey, {.address = 0, .length = kArenaBytes, .access = kRight, .domain = kDomain}, 0);
+  const auto peer = ours_->peers().attach(duplicate(key_directory.file()), duplicate(arena.get()), {});
   ASSERT_NE(peer, nullptr);
-  const Door door = *peer->find_door(gate, 1);
+  const Door door = *peer->find_door(qp_entry, 1);
   for (std::uint64_t i = 0; i < 20'000; ++i) {
-    const Grip grip(*peer, ours_->board(), {kKey, i * kApart, 1, kRight}, 0, 1, door);
+    const Grip grip(*peer, ours_->key_directory(), {kKey, i * kApart, 1, kRight}, 0, 1, door);
     ASSERT_TRUE(static_cast<bool>(grip)) << i;
   }
   EXPECT_LT(count_mappings(), 12'000u);
   ours_->peers().detach(peer);
 }
 
-TEST_F(HomeTest, FilesOfAnotherKindAreNoPeer) {
-  EXPECT_EQ(ours_->peers().attach(duplicate(theirs_->arena_file()), duplicate(theirs_->board_file()), {}), nullptr);
+TEST_F(DirectContextTest, FilesOfAnotherKindAreNoPeer) {
+  EXPECT_EQ(ours_->peers().attach(duplicate(theirs_->arena_file()), duplicate(theirs_->key_directory_file()), {}),
+            nullptr);
   EXPECT_EQ(ours_->peers().attach(duplicate(0), duplicate(theirs_->arena_file()), {}), nullptr);
 }
 
-// A board that lies names nothing outside the arena.
-TEST_F(HomeTest, AnOffsetBeyondTheArenaIsRefused) {
-  ours_->board().publish(kKey, {.address = 0, .length = ~std::uint64_t{0}, .access = kRight, .domain = kDomain}, 0);
+// A key directory that lies names nothing outside the arena.
+TEST_F(DirectContextTest, AnOffsetBeyondTheArenaIsRefused) {
+  ours_->key_directory().publish(kKey, {.address = 0, .length = ~std::uint64_t{0}, .access = kRight, .domain = kDomain},
+                                 0);
   EXPECT_NE(find(kArenaBytes - 1, 1), nullptr);
   EXPECT_EQ(find(kArenaBytes - 1, 2), nullptr);
   EXPECT_EQ(find(kArenaBytes, 1), nullptr);
