@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// DatagramReceiveQueue: the receives that a queue pair has for datagrams. With a shared receive queue, it holds the
-// one receive that was taken from there.
+// DatagramReceiveQueue: the receives that a queue pair has for datagrams. ReceiveCompletions holds and completes them.
 //
 // Owns the receives. A datagram that finds no receive, or one too short, is dropped without a word.
 //
@@ -14,15 +13,14 @@
 
 #include "hca/datagram.h"
 #include "hca/transfer_counters.h"
-#include "simnic/completion_feed.h"
 #include "simnic/datagram.h"
 #include "simnic/lock_places.h"
+#include "simnic/receive_completions.h"
 #include "simnic/receive_limits.h"
 #include "simnic/region_cache.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
 #include "simnic/task.h"
-#include "simnic/work_queue.h"
 
 namespace softdat::simnic {
 
@@ -41,7 +39,7 @@ class DatagramReceiveQueue {
   bool is_alarming() const {
     return limits_.is_alarming([this] { return outstanding(); });
   }
-  std::uint32_t outstanding() const { return queue_.outstanding(); }
+  std::uint32_t outstanding() const { return completions_.queue().outstanding(); }
   // Fills in the capacity and the high-water mark.
   void read_counts(hca::QueuePairCounts& to) const;
   // While it is held no receive is posted.
@@ -55,12 +53,11 @@ class DatagramReceiveQueue {
   bool deliver(const DatagramHead& head, std::span<const std::byte> prefix, std::span<const std::byte> data,
                Task& queue_pair);
   // Completes all receives as kFlushed.
-  void flush();
-  // Drops all receives without completions, but for those of a shared queue: they are accounted for until their
-  // completions are polled.
-  void discard();
+  void flush() { completions_.flush(hca::CompletionStatus::kFlushed); }
+  // As ReceiveCompletions.
+  void discard() { completions_.discard(); }
   // Whether a completion was lost since the last call, because its queue was full.
-  bool take_loss() { return feed_.take_loss(); }
+  bool take_loss() { return completions_.feed().take_loss(); }
 
   // As hca::QueuePair::set_recv_limits(). Then the caller must ask takes_soft_limit() and exceeds_hard_limit().
   void set_limits(std::uint32_t soft, std::uint32_t hard) { limits_.set(soft, hard); }
@@ -70,18 +67,15 @@ class DatagramReceiveQueue {
 
  private:
   bool has_receive(Task& queue_pair);
-  void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited);
 
   // Fixed after construction.
-  SharedReceiveQueue* const shared_;
   const MemoryView memory_;
   hca::TransferCounters& counters_;
-  PostingLock mutex_;    // guards the posting side of queue_ and the counter of posts
+  PostingLock mutex_;    // guards the posting side of the queue and the counter of posts
   RegionCache regions_;  // guarded by mutex_
   ReceiveLimits limits_;
-  // The completing side is owned by the baton.
-  WorkQueue<RecvEntry> queue_;
-  CompletionFeed feed_;
+  // Owned by the baton, but for the posting side of its queue.
+  ReceiveCompletions completions_;
 };
 
 }  // namespace softdat::simnic

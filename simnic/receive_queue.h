@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ReceiveQueue: the receives that a connected queue pair has posted and that have not completed, or the one that it has
-// taken from a shared queue. Says where the bytes of a message go, and completes receives, oldest first.
+// ReceiveQueue: the receives of a connected queue pair, as its responder needs them. Says where the bytes of a message
+// go, and remembers that a message has found no receive. ReceiveCompletions holds and completes them.
 //
 // Guarded by the queue pair's lane, and the baton but for the const calls; queue()'s posting side by the posting lock.
 // Never allocates after construction.
@@ -12,6 +12,7 @@
 #include "hca/transfer_counters.h"
 #include "simnic/completion_feed.h"
 #include "simnic/fault.h"
+#include "simnic/receive_completions.h"
 #include "simnic/responder_failure.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
@@ -33,33 +34,33 @@ class ReceiveQueue {
   ReceiveQueue(const MemoryView& memory, const CompletionFeed& feed, const hca::QueuePairLimits& limits,
                const ReceiveSource& source, hca::TransferCounters& counters)
       : memory_(source.shared == nullptr ? memory : source.shared->memory()),
-        source_(source),
-        counters_(counters),
-        feed_(feed),
-        queue_(limits.recv_wr, limits.recv_sge) {}
+        starving_(source.starving),
+        completions_(feed, limits, source.shared, hca::CompletionOpcode::kRecv, counters) {}
 
-  WorkQueue<RecvEntry>& queue() { return queue_; }
-  const WorkQueue<RecvEntry>& queue() const { return queue_; }
-  CompletionFeed& feed() { return feed_; }
+  WorkQueue<RecvEntry>& queue() { return completions_.queue(); }
+  const WorkQueue<RecvEntry>& queue() const { return completions_.queue(); }
+  CompletionFeed& feed() { return completions_.feed(); }
 
   // A connection begins.
   void begin() { is_starved_.store(false, std::memory_order_seq_cst); }
   // Whether there is a receive for the next message. If not, the queue pair is run when there is one, until sate().
   bool has_receive();
   // Whether has_receive() would be true.
-  bool has_prospect() const { return !queue_.is_empty() || (source_.shared != nullptr && !source_.shared->is_empty()); }
+  bool has_prospect() const {
+    return !queue().is_empty() || (completions_.shared() != nullptr && !completions_.shared()->is_empty());
+  }
   void sate();
   // Any thread: a post_recv should be followed by a ring.
   bool is_starved() const { return is_starved_.load(std::memory_order_seq_cst); }
 
   // The oldest receive. Its length is 0 if there is none.
-  std::uint64_t oldest_length() const { return queue_.is_empty() ? 0 : queue_.at(queue_.completed()).length; }
+  std::uint64_t oldest_length() const { return queue().is_empty() ? 0 : queue().at(queue().completed()).length; }
   // Where a part of a send goes. A refusal is noted in `failure`. REQUIRES: has_receive().
   Verdict place(const transport::Arrival& arrival, transport::SliceList& out, ResponderFailure& failure) const;
   // Whether the send fits, and goes where the poster found the memory.
   bool may_take(const transport::ShortSend& short_send) const {
-    if (queue_.is_empty()) return false;
-    const RecvEntry& entry = queue_.at(queue_.completed());
+    if (queue().is_empty()) return false;
+    const RecvEntry& entry = queue().at(queue().completed());
     return short_send.payload.size() <= entry.length && still_holds(memory_, entry.found);
   }
   // Notes that its memory is not there to be written.
@@ -67,14 +68,19 @@ class ReceiveQueue {
   // Notes that a message of `length` bytes has found no receive.
   [[gnu::cold, gnu::noinline]] void note_lack(std::uint64_t length, ResponderFailure& failure) const;
 
-  // `extra`: the key that is void, or immediate data. REQUIRES: a receive.
+  // These three as ReceiveCompletions.
   void complete_oldest(hca::CompletionStatus status, std::uint32_t length, bool is_solicited,
-                       hca::CompletionOpcode opcode = hca::CompletionOpcode::kRecv, std::uint32_t extra = 0);
-  // Completes all receives as flushed, but the oldest with `blamed`.
-  void flush(hca::CompletionStatus blamed);
-  // Drops all receives without completions. One taken from a shared queue is flushed instead, or its consumer could not
-  // know which one is lost.
-  void discard();
+                       hca::CompletionOpcode opcode = hca::CompletionOpcode::kRecv, std::uint32_t extra = 0) {
+    completions_.complete_oldest(status, length, is_solicited, opcode, extra);
+  }
+  void flush(hca::CompletionStatus blamed) {
+    sate();
+    completions_.flush(blamed);
+  }
+  void discard() {
+    sate();
+    completions_.discard();
+  }
 
  private:
   // Notes that the oldest receive has failed. Returns what to fill in, or null: there is no receive, or as
@@ -85,11 +91,9 @@ class ReceiveQueue {
 
   // Fixed after construction.
   const MemoryView memory_;
-  const ReceiveSource source_;
-  hca::TransferCounters& counters_;
-  CompletionFeed feed_;
-  WorkQueue<RecvEntry> queue_;
-  // Set with the baton before the last look at queue_; read by posters after they pushed.
+  Task* const starving_;
+  ReceiveCompletions completions_;
+  // Set with the baton before the last look at the queue; read by posters after they pushed.
   std::atomic<bool> is_starved_{false};
 };
 
