@@ -15,7 +15,7 @@ class AbandonedNames {
   // All three outlive it.
   AbandonedNames(const Rendezvous& rendezvous, Attention& attention, Reactor& reactor);
 
-  // Its server hung up, so it may be dead.
+  // The server of this name hung up and may be dead.
   void add(const ServiceKey& name);
   bool are_none() const { return names_.empty(); }
   void turn(base::Time now);

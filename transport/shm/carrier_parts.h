@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CarrierParts: what a ShmCarrier is made of. The parts refer to one another through this, so each is declared before
-// those whose destructors use it. A ShmCarrier owns one, which stays where it is.
+// those whose destructors use it. Owned by a ShmCarrier. Never moved.
 #pragma once
 
 #include <chrono>
@@ -45,6 +45,7 @@ struct CarrierParts {
   const CarrierId id = make_carrier_id();
   const Rendezvous rendezvous;
   // Owned by the baton, but for what the parts say themselves.
+  // For one packet at a time. Not on the stack, which may be the consumer's and small.
   std::vector<std::byte> packet_buffer = std::vector<std::byte>(kMostPacketBytes);
   Tapper* tapper = nullptr;  // watches connections; null: none does
   AllChannels channels;

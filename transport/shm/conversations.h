@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversations: those of one link, from the first record of each to its last. It begins them for channels and requests
-// of ours, carries out the peer's records, and says our last word on each.
+// Conversations: those of one link, from the first record of each to its last. It begins them for our channels and the
+// peer's requests, carries out the peer's records, and says our last word on each.
 //
 // Every record is checked against the state of its conversation before anything is done. A record that its sender had
 // no right to send ends the link. REQUIRES the baton. Owns neither channels nor requests.

@@ -2,7 +2,8 @@
 // Inbound: what one channel receives: puts the records of a message together, and hands it to the channel's sink. A
 // part of its channel; REQUIRES the baton.
 //
-// The sink may end or destroy the channel within any call. Nothing of the channel is used after that.
+// The sink may end or destroy the channel within any call but on_short_send(). Nothing of the channel is used after
+// that.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ enum class ChannelState : std::uint8_t {
   kConnecting,  // asked, not answered
   kAccepting,   // answered, not confirmed
   kOpen,
-  kClosed,  // its sink hears nothing more, but for a refusal that waits
+  kClosed,  // its sink hears nothing more
 };
 
-// Whom a channel tells, and where it stands.
+// The sink that a channel tells, and the state of the channel.
 struct Listener {
   ChannelSink* sink;  // null: hears nothing more
   ChannelState state = ChannelState::kContacting;
@@ -32,7 +33,7 @@ struct Listener {
 
 class Inbound {
  public:
-  // Its channel's. It outlives this.
+  // `listener`: of the channel. It outlives this.
   explicit Inbound(Listener& listener) : listener_(listener) {}
   ~Inbound();
   Inbound(const Inbound&) = delete;

@@ -2,8 +2,8 @@
 // Introductions: how a carrier finds peers and lets them find it: LinkConnectors that ask at a rendezvous, peers that
 // have reached ours (PendingAccept), and which link leads to which service. Both ways end in a link of the LinkList.
 //
-// REQUIRES the baton, but for duty(). Errors: a peer that cannot be served now, for want of memory or descriptors, is
-// hung up on and comes again.
+// REQUIRES the baton, but for duty(). Errors: a peer that cannot be served now, for want of memory or descriptors or
+// because too many are silent, is hung up on and comes again.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class Introductions {
   // Sends a channel's question to its service: by the link to whoever served this id before, or by asking at its
   // rendezvous. Only kUnderWay leaves something to wait for. Throws std::bad_alloc.
   LinkConnector::Begin start(ShmChannel& channel);
-  // The answer of a service that has moved sends us back to its rendezvous; another one is told.
+  // A refusal because the service has moved sends us back to its rendezvous. Any other refusal goes to the sink.
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
   // Nobody is asked any more: all that wait are refused.
   void give_up();
@@ -41,7 +41,7 @@ class Introductions {
   void greet(PeerSocket socket);
   // It has said Hello. Throws std::bad_alloc.
   void welcome(PeerSocket socket, Hello hello);
-  // A peer has answered our Hello. Null: its memory is none, or there is no room for it. Throws std::bad_alloc.
+  // A peer has answered our Hello. Null: the peer's memory cannot be mapped. Throws std::bad_alloc.
   Link* join(PeerSocket socket, Welcome welcome);
   // The files of this carrier for every peer.
   ResourceFiles resource_files() const;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Link: all that two carriers (usually of two processes) share, however many channels they have: one segment with a
 // ring each way, and a socket that carries bells. The end of the socket tells of the peer's death. Owned by its
-// carrier. REQUIRES of every call but arm(), disarm(), has_work(), sever() and is_intact(): the baton.
+// carrier. REQUIRES of every call but writer(), arm(), disarm(), has_work(), sever() and is_intact(): the
+// baton.
 //
-// Parts: the LinkWriter writes our ring, this reads the peer's, and the Conversations know what each record means. The
-// link ends if the peer breaks the protocol or dies, and if there is no memory to hold back a record for which the ring
-// has no room. Then ending().is_due(), and the carrier calls end() from its turn, which tells each channel once.
+// Parts: the LinkWriter writes our ring, the Link reads the peer's, and the Conversations know what each record means.
+// The link ends if the peer breaks the protocol or dies, and if there is no memory to hold back a record for which the
+// ring has no room. Then ending().is_due(), and the carrier calls end() from its turn, which tells each channel once.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ struct LinkHeat {
   }
 };
 
-// The peer's records that found no room in its ring, for when the ring is empty.
+// Keeps records that the peer sent through the socket because its ring was full. They are delivered after the ring.
 class Farewell {
  public:
   // False: they are too many, or there is no memory.
@@ -74,7 +75,7 @@ class Link final : public ReadinessSink {
 
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
   std::size_t poll() { return is_quiet() ? heat_.count_idle_poll() : poll_slow(); }
-  // With which the peer's next record will begin.
+  // The address of the word with which the peer's next record will begin.
   const std::byte* next_word() const { return reader_.record(); }
 
   LinkEnd& ending() { return end_; }

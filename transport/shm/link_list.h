@@ -31,18 +31,18 @@ class LinkList {
   // The link with that peer; null: there is none that goes on.
   Link* find(const CarrierId& peer) const;
   bool is_empty() const { return links_.empty(); }
-  // Every turn looks at every link.
+  // There are links, and every turn looks at all of them.
   bool are_all_hot() const { return !links_.empty() && hot_.size() == links_.size(); }
 
-  // Looks at the hot links. Returns how many things it did, as the next two.
+  // Looks at the hot links. Returns how many things it did, as poll() does.
   std::size_t poll_hot();
   // At the hot ones and some others; at all of them after a sleep or a bell, which also ends those that have to end.
   std::size_t poll();
   // Shows polls without the baton where to look, if the links are all that there is to look at.
   void publish_words();
 
-  // Loses peers whose bell cannot be heard or rung any more. A program that closes descriptors that it does not know,
-  // and leaves those of the reactor, leaves us deaf on a link.
+  // Loses peers whose bell cannot be heard or rung any more. A program may close descriptors that it does not know, and
+  // leave those of the reactor, so that no bell is heard on that link.
   void check();
   void lose_all();
   // Hangs up on every peer at once, as the death of this process would. For tests.

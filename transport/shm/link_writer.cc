@@ -150,6 +150,8 @@ void LinkWriter::want_room() {
   {
     const std::lock_guard lock(tail_);
     wish = ring_.want_room();
+    // A poster may have looked at the head after the caller had found no room.
+    if (wish == Wish::kNoted && ring_.has_room(kRoomToResume)) wish = Wish::kMissed;
   }
   act_on(wish);
 }

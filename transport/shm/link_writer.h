@@ -11,6 +11,7 @@
 #include <deque>
 #include <span>
 
+#include "base/assert.h"
 #include "base/spin_lock.h"
 #include "transport/lock_places.h"
 #include "transport/shm/link_end.h"
@@ -29,8 +30,8 @@ class LinkWriter {
 
   // A small record. Without room it waits, and everything else behind it. Nothing is written once the link is to end.
   void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
-  // Any thread. A short message with its head; rings the bell. False, and nothing done: it finds no room, or others
-  // wait for room, or its memory faults.
+  // Any thread. A short message with its head; rings the bell. False, and nothing done: it finds no room, or a
+  // record waits for room, or its memory faults.
   bool put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload);
 
   // For pieces of long messages, which a channel writes into the ring itself. Lock order: the baton, lanes, this.
@@ -45,7 +46,10 @@ class LinkWriter {
   void flush();
 
   // False only if nothing has been written since the last flush(), and nobody waits for room.
-  bool may_have_to_write() const { return may_have_to_write_; }
+  bool may_have_to_write() const {
+    SOFTDAT_DEBUG_CHECK(may_have_to_write_ || (!has_written_ && !has_writers()), "who must write says so");
+    return may_have_to_write_;
+  }
   // Records or channels wait for room.
   bool has_writers() const { return !outbox_.empty() || !blocked_.empty(); }
   // Lets those write that wait for room, as far as there is some, then flushes. Returns how many went on.

@@ -25,7 +25,7 @@ class Opening {
   // An acceptor has answered. Throws std::bad_alloc.
   void answer(const Offer& peer, const Offer& reply);
 
-  // Null: not a connector, or one that has its answer.
+  // Null: not a connector, or one that was accepted.
   Question* question() const { return question_.get(); }
   // The peer's reply to the question, which is over with that.
   void on_accept(const Offer& reply);

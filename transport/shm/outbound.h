@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 #include "transport/channel.h"
 #include "transport/shm/record.h"
@@ -55,15 +54,13 @@ class Outbound {
     link_ = &link;
     number_ = number;
   }
-  // Returns the link that it leaves; null: it has none.
-  Link* leave() { return std::exchange(link_, nullptr); }
+  void leave() { link_ = nullptr; }
   Link* link() const { return link_; }
   std::uint32_t number() const { return number_; }
 
   // Writes the message, or the rest of one that was blocked. kBlocked: the caller waits for room. REQUIRES a link.
   SendResult send(const Message& message, PayloadSource* payload);
-  // A record of its own, with whatever there is to acknowledge. False, and nothing done: as a message, please. REQUIRES
-  // a link.
+  // A record of its own, with whatever there is to acknowledge. False, and nothing done: use send(). REQUIRES a link.
   bool send_short(const ShortSend& short_send);
   // Tells the peer in a record of its own what is to be acknowledged. REQUIRES a link, if an ack waits.
   void tell_ack();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Refusals: channels whose sinks are to hear at the next turn that they are refused, because now is no moment to call
-// a sink. REQUIRES the baton. A channel that is closed meanwhile leaves by itself, and hears nothing.
+// Refusals: channels whose sinks are to hear at the next turn that they are refused, because no sink may be called
+// within connect(). REQUIRES the baton. A channel that is closed meanwhile leaves by itself, and hears nothing.
 #pragma once
 
 #include <cstddef>

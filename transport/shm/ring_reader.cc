@@ -5,8 +5,8 @@ namespace softdat::transport::shm {
 
 bool RingReader::publish() {
   published_ = position_;
-  // Store, then load; pairs with RingWriter::want_room(), which stores the wish, and is_room_news(), which then loads
-  // the head. Either the writer sees the room before it sleeps, or the reader sees the wish.
+  // Store, then load; pairs with RingWriter::want_room(), which stores the wish and then loads the head. Either the
+  // writer sees the room, or the reader sees the wish.
   memory_.control->head.store(published_, std::memory_order_seq_cst);
   return memory_.control->wants_room.load(std::memory_order_seq_cst) != 0;
 }

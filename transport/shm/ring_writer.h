@@ -14,7 +14,7 @@
 //   free for that zero.
 // - control.head: the consumer (release): everything before it may be overwritten. Full: a record
 //   and a line do not fit between the producer's position and head + size. The producer loads it
-//   (acquire) only when it seems to have no room, and believes it only if it makes sense.
+//   (acquire) only when it seems to have no room, and after a wish. It believes it only if it makes sense.
 // - control.pulse: the producer, a sequentially consistent read-modify-write in claim_bell(), after
 //   its records; then it loads is_asleep. The consumer stores is_asleep, then loads pulse, then
 //   looks at its ring (RingReader::arm()). Either the producer sees the sleeper, or the sleeper's
@@ -40,7 +40,7 @@ namespace softdat::transport::shm {
 // What became of a wish for room.
 enum class Wish {
   kNoted,   // the consumer will know of it when it makes room
-  kMissed,  // there is room that the consumer may have made before it knew: nobody will ring for it
+  kMissed,  // there may be room that the consumer made before it knew: perhaps nobody rings for it
   kBroken,  // the consumer's word makes no sense: there will never be room
 };
 
@@ -74,7 +74,7 @@ class RingWriter {
   // Whether the consumer sleeps; for what is not a record (room, say).
   bool claim_bell_quietly();
 
-  // The producer cannot go on for want of room. REQUIRES: has_room() has answered false.
+  // The producer cannot go on for want of room.
   [[nodiscard]] Wish want_room();
   // It can go on again.
   void stop_wanting_room();

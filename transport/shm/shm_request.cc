@@ -31,8 +31,8 @@ std::unique_ptr<Channel> ShmRequest::accept(const Offer& reply, ChannelSink& sin
   auto channel = std::make_unique<ShmChannel>(carrier_, sink);
   channel->opening().answer(offer_, reply);
   const Bytes answer = encode_offer(reply);
-  leave()->conversations().accept(number_, *channel, answer);
   if (carrier_.tapper != nullptr) channel->tap(carrier_.tapper);
+  leave()->conversations().accept(number_, *channel, answer);
   return channel;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/pause.h"
+#include "transport/shm/carrier_parts.h"
 #include "transport/shm/ring_reader.h"
 
 namespace softdat::transport::shm {
@@ -30,6 +31,18 @@ class CountingReactor final : public Reactor {
   bool has_failed() const override { return false; }
 
   std::atomic<int> interrupts{0};
+};
+
+class CountingSink final : public ChannelSink {
+ public:
+  Placement place(const Arrival&, SliceList&) override { return Placement::kDiscard; }
+  void on_message(const Message&) override {}
+  void on_writable() override { ++resumed; }
+  void on_established(const Offer&) override {}
+  void on_refused(Refusal, std::span<const std::byte>) override {}
+  void on_closed(CloseReason, const TerminateCode&) override {}
+
+  int resumed = 0;
 };
 
 std::pair<PeerSocket, PeerSocket> make_sockets() {
@@ -94,6 +107,21 @@ TEST_F(LinkWriterTest, AShortMessageDoesNotOvertakeARecordThatWaits) {
   EXPECT_FALSE(writer_.put(1, head, {}));
   writer_.write_on();
   EXPECT_TRUE(writer_.put(1, head, {}));
+}
+
+// A poster's short message looks at the peer's head, and so hides that the room is new.
+TEST_F(LinkWriterTest, ABlockedChannelHearsOfRoomThatAShortMessageHasSeen) {
+  CarrierParts parts(reactor_, {});
+  CountingSink sink;
+  ShmChannel channel(parts, sink);
+  fill_exactly();
+  EXPECT_FALSE(read_all()) << "the peer makes room, knows of no wish, and so rings nobody";
+  EXPECT_TRUE(writer_.put(1, {.opcode = Opcode::kSend, .acks = 0, .length = 0}, {}));
+  const int before = reactor_.interrupts.load();
+  writer_.block(channel);
+  EXPECT_GT(reactor_.interrupts.load(), before) << "a turn would find the room";
+  EXPECT_EQ(writer_.write_on(), 1u);
+  EXPECT_EQ(sink.resumed, 1);
 }
 
 // The peer makes room while the writer says that it wants some. If the peer does not ring for it, this carrier has to
