@@ -28,7 +28,8 @@ void AbandonedNames::add(const ServiceKey& name) try {
 }
 
 void AbandonedNames::turn(base::Time now) {
-  if (!duty_.is_due(now)) return;
+  if (look_at_ && now < *look_at_) return;
+  look_at_ = base::deadline_after(now, kAbandonedPause);
   std::erase_if(names_, [this](Name& name) {
     return rendezvous_.remove_if_stale(name.key.first, name.key.second) || --name.tries_left == 0;
   });

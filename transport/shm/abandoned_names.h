@@ -3,6 +3,7 @@
 // there. REQUIRES the baton, but for duty().
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "transport/shm/attention.h"
@@ -18,6 +19,7 @@ class AbandonedNames {
   // The server of this name hung up and may be dead.
   void add(const ServiceKey& name);
   bool are_none() const { return names_.empty(); }
+  // Looks at once, and then every few milliseconds.
   void turn(base::Time now);
   const Duty& duty() const { return duty_; }
 
@@ -30,6 +32,7 @@ class AbandonedNames {
   const Rendezvous& rendezvous_;
   Attention& attention_;
   std::vector<Name> names_;
+  std::optional<base::Time> look_at_;
   Duty duty_;
 };
 

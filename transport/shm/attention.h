@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 
 #include "base/clock.h"
 #include "transport/reactor.h"
@@ -76,7 +75,7 @@ class Attention {
 // for that. REQUIRES the baton, but for shorten().
 class Duty {
  public:
-  // `pause`: before the first look, and between two looks.
+  // `pause`: between two looks.
   Duty(Reactor& reactor, base::Duration pause) : reactor_(reactor), pause_(pause) {}
 
   // A thread that sleeps already knows nothing of a duty that another's turn has begun, and would sleep through it.
@@ -84,14 +83,6 @@ class Duty {
     if (is_there_.load(std::memory_order_relaxed) == is_there) return;
     is_there_.store(is_there, std::memory_order_relaxed);
     if (is_there) reactor_.interrupt();
-    if (!is_there) look_at_.reset();
-  }
-  // Whether it is time to look at a duty that is there. The first pause begins with the first call.
-  bool is_due(base::Time now) {
-    if (look_at_ && now < *look_at_) return false;
-    const bool was_begun = look_at_.has_value();
-    look_at_ = base::deadline_after(now, pause_);
-    return was_begun;
   }
   // Any thread: a wait may last no longer than the pause.
   void shorten(base::Duration& wait) const {
@@ -101,7 +92,6 @@ class Duty {
  private:
   Reactor& reactor_;
   const base::Duration pause_;
-  std::optional<base::Time> look_at_;
   std::atomic<bool> is_there_{false};
 };
 

@@ -31,7 +31,9 @@ void PortTable::rest(std::uint64_t service_id) try {
 
 // Time comes from turns only, so a rest begins at the end of the turn in which it was asked for.
 void PortTable::turn(base::Time now) {
-  if (duty_.is_due(now)) {
+  if (!rest_until_) rest_until_ = base::deadline_after(now, kPortsRest);
+  if (now >= *rest_until_) {
+    rest_until_.reset();
     for (const std::uint64_t service_id : std::exchange(resting_, {})) {
       if (ShmPort* const port = find(service_id)) port->look_again();
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "transport/shm/attention.h"
@@ -35,6 +36,7 @@ class PortTable {
   Attention& attention_;
   std::map<std::uint64_t, ShmPort*> ports_;
   std::vector<std::uint64_t> resting_;
+  std::optional<base::Time> rest_until_;
   Duty duty_;
 };
 
