@@ -31,12 +31,14 @@ void ReceiveCompletions::complete_oldest(CompletionStatus status, std::uint32_t 
 }
 
 void ReceiveCompletions::flush(CompletionStatus blamed) {
+  base::require_lock(locks::kBaton);
   for (CompletionStatus status = blamed; !queue_.is_empty(); status = CompletionStatus::kFlushed) {
     complete_oldest(status, 0, false, flushed_as_);
   }
 }
 
 void ReceiveCompletions::discard() {
+  base::require_lock(locks::kBaton);
   if (shared_ != nullptr) return flush(CompletionStatus::kFlushed);
   while (!queue_.is_empty()) queue_.drop_oldest();
 }

@@ -122,8 +122,9 @@ struct StandingPin {
 // Part of a peer's memory, pinned for one copy.
 class Grip {
  public:
-  // Takes [skip, skip + length) of the target, of which all is checked. `own`: our own key directory. length <=
-  // kMostPinned. Not had when it cannot be reached this way, which does not say that it may not be reached.
+  // Pins the bytes [skip, skip + length) of the target, after a check of the whole target. `own`: our own key
+  // directory. REQUIRES: length <= kMostPinned. False if the bytes cannot be reached directly; messages may still reach
+  // them.
   Grip(Peer& peer, KeyDirectory& own, const Target& target, std::uint64_t skip, std::uint64_t length, const Door& door);
 
   explicit operator bool() const { return data_ != nullptr; }
