@@ -7,16 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include "tests/memory/pages.h"
+#include "tests/simnic/direct/two_contexts.h"
 
 namespace softdat::simnic::direct::testing {
 using namespace memory;
 using namespace memory::testing;
 namespace {
-
-constexpr std::uint32_t kKey = 0x100;
-constexpr std::uint32_t kRight = 4;
-constexpr std::uint32_t kDomain = 3;
 
 std::uint64_t address_space() {
   std::ifstream file("/proc/self/statm");
@@ -25,20 +21,8 @@ std::uint64_t address_space() {
   return pages * kPage;
 }
 
-// Two direct contexts in one process: ours is used by theirs.
-class DirectContextTest : public ::testing::Test {
+class DirectContextTest : public TwoContexts {
  protected:
-  void SetUp() override {
-    ours_ = DirectContext::create();
-    if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
-    theirs_ = DirectContext::create();
-    ASSERT_NE(ours_->peers().attach(duplicate(theirs_->key_directory_file()), duplicate(theirs_->arena_file()), {}),
-              nullptr);
-    us_ = theirs_->peers().attach(duplicate(ours_->key_directory_file()), duplicate(ours_->arena_file()), {});
-    ASSERT_NE(us_, nullptr);
-    door_ = *us_->find_door(*ours_->key_directory().take_qp_entry(kDomain), ours_->next_connection());
-    ours_->key_directory().open_qp_entry(door_.index, door_.connection);
-  }
   bool publish(std::uint32_t key = kKey) {
     return ours_->publish(key,
                           {.address = pages_.address(), .length = pages_.size(), .access = kRight, .domain = kDomain},
@@ -63,10 +47,6 @@ class DirectContextTest : public ::testing::Test {
   }
 
   Pages pages_{4};
-  std::shared_ptr<DirectContext> ours_;
-  std::shared_ptr<DirectContext> theirs_;
-  std::shared_ptr<Peer> us_;
-  Door door_;
 };
 
 TEST_F(DirectContextTest, APeerReachesPublishedMemory) {

@@ -12,18 +12,14 @@
 #include <vector>
 
 #include "memory/other_threads.h"
-#include "simnic/direct/direct_context.h"
-#include "tests/memory/pages.h"
+#include "tests/simnic/direct/two_contexts.h"
 
 namespace softdat::simnic::direct::testing {
 using namespace memory;
 using namespace memory::testing;
 namespace {
 
-constexpr std::uint32_t kKey = 0x100;
 constexpr std::uint32_t kOtherKey = 0x200;
-constexpr std::uint32_t kRight = 4;
-constexpr std::uint32_t kDomain = 3;
 // What stands in place of "for ever".
 constexpr auto kHang = std::chrono::seconds(2);
 
@@ -38,21 +34,14 @@ void expect_soon(const char* name, const What& what) {
   EXPECT_LT(took, kHang) << name;
 }
 
-// Two direct contexts in one process: ours is used by theirs.
-class Revocation : public ::testing::Test {
+class Revocation : public TwoContexts {
  protected:
   static constexpr std::size_t kPages = 256;
   static constexpr std::size_t kPiece = kMostPinned;
 
   void SetUp() override {
-    ours_ = DirectContext::create();
-    if (ours_ == nullptr) GTEST_SKIP() << "no direct access here";
-    theirs_ = DirectContext::create();
-    them_ = ours_->peers().attach(duplicate(theirs_->key_directory_file()), duplicate(theirs_->arena_file()), {});
-    us_ = theirs_->peers().attach(duplicate(ours_->key_directory_file()), duplicate(ours_->arena_file()), {});
-    ASSERT_TRUE(us_ != nullptr && them_ != nullptr);
-    door_ = *us_->find_door(*ours_->key_directory().take_qp_entry(kDomain), ours_->next_connection());
-    ours_->key_directory().open_qp_entry(door_.index, door_.connection);
+    TwoContexts::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     ASSERT_TRUE(publish(kKey));
     std::memset(pages_.data(), 1, pages_.size());
   }
@@ -83,11 +72,6 @@ class Revocation : public ::testing::Test {
   }
 
   Pages pages_{kPages};
-  std::shared_ptr<DirectContext> ours_;
-  std::shared_ptr<DirectContext> theirs_;
-  std::shared_ptr<Peer> us_;
-  std::shared_ptr<Peer> them_;
-  Door door_;
 };
 
 TEST_F(Revocation, NeedsNobodysHelp) {
