@@ -44,12 +44,12 @@ class Attention {
     must_poll_all_.store(true, std::memory_order_release);
     reactor_.interrupt();
   }
-  // Whether every link is to be looked at. Answers so once.
+  // Whether the turn has to look at every link. True once for each wish.
   bool take_poll_of_all() {
     return must_poll_all_.load(std::memory_order_relaxed) && must_poll_all_.exchange(false, std::memory_order_acquire);
   }
 
-  // Any thread: it has waited in the reactor, which may have marks to dispatch.
+  // Any thread: a wait has ended, so the reactor may have marks to dispatch.
   void note_wait() {
     must_poll_all_.store(true, std::memory_order_release);
     has_waited_.store(true, std::memory_order_release);
@@ -57,7 +57,7 @@ class Attention {
   bool has_waited() const { return has_waited_.load(std::memory_order_relaxed); }
   bool take_wait() { return has_waited() && has_waited_.exchange(false, std::memory_order_acquire); }
 
-  // Where a poll without the baton looks.
+  // The words at which a poll without the baton looks.
   WatchWords& watch_words() { return watch_words_; }
   const WatchWords& watch_words() const { return watch_words_; }
 
@@ -71,8 +71,8 @@ class Attention {
   std::atomic<bool> has_waited_{false};
 };
 
-// Duty: something that turns look at again and again until it is done, though nobody announces it. Waits end in time
-// for that. REQUIRES the baton, but for shorten().
+// Duty: work that turns must look at again after a pause until it is done, because nobody announces when it can be
+// done. A wait ends in time for the next look. REQUIRES the baton, but for shorten().
 class Duty {
  public:
   // `pause`: between two looks.

@@ -45,7 +45,7 @@ struct CarrierParts {
   const CarrierId id = make_carrier_id();
   const Rendezvous rendezvous;
   // Owned by the baton, but for what the parts say themselves.
-  // For one packet at a time. Not on the stack, which may be the consumer's and small.
+  // Holds one packet at a time. It is not on the stack, because that may be the consumer's and small.
   std::vector<std::byte> packet_buffer = std::vector<std::byte>(kMostPacketBytes);
   Tapper* tapper = nullptr;  // watches connections; null: none does
   AllChannels channels;

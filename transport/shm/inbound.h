@@ -41,7 +41,7 @@ class Inbound {
 
   // A record of a message. False: the peer had no right to it now.
   bool on_payload(RecordKind kind, std::span<const std::byte> bytes);
-  // The same of a kMessage that is a short send. False: it is none, or not now, and nothing was done.
+  // A kMessage that is a short send. False, and nothing was done: it is none, or it cannot be taken this way now.
   bool take_short_send(std::span<const std::byte> bytes) {
     if (!listener_.is_open() || is_mid_message_ || bytes.size() < kWordBytes) return false;
     std::uint64_t first = 0;

@@ -2,8 +2,8 @@
 // Introductions: how a carrier finds peers and lets them find it: LinkConnectors that ask at a rendezvous, peers that
 // have reached ours (PendingAccept), and which link leads to which service. Both ways end in a link of the LinkList.
 //
-// REQUIRES the baton, but for duty(). Errors: a peer that cannot be served now, for want of memory or descriptors or
-// because too many are silent, is hung up on and comes again.
+// Threads: every call but duty() REQUIRES the baton. Errors: the carrier hangs up on a peer that it cannot serve now
+// (no memory, no descriptors, too many silent peers). The peer comes again.
 #pragma once
 
 #include <array>
@@ -29,24 +29,24 @@ class Introductions {
   explicit Introductions(CarrierParts& carrier);
   ~Introductions();
 
-  // Sends a channel's question to its service: by the link to whoever served this id before, or by asking at its
-  // rendezvous. Only kUnderWay leaves something to wait for. Throws std::bad_alloc.
+  // Sends the channel's question to its service. A link that led to this service before is used again; otherwise the
+  // rendezvous is asked. Only kUnderWay leaves something to wait for. Throws std::bad_alloc.
   LinkConnector::Begin start(ShmChannel& channel);
   // A refusal because the service has moved sends us back to its rendezvous. Any other refusal goes to the sink.
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
-  // Nobody is asked any more: all that wait are refused.
+  // Refuses all channels that wait, because nobody can be asked any more.
   void give_up();
 
   // A peer has connected to a rendezvous of ours.
   void greet(PeerSocket socket);
-  // It has said Hello. Throws std::bad_alloc.
+  // A peer that greet() has taken has said Hello. Throws std::bad_alloc.
   void welcome(PeerSocket socket, Hello hello);
   // A peer has answered our Hello. Null: the peer's memory cannot be mapped. Throws std::bad_alloc.
   Link* join(PeerSocket socket, Welcome welcome);
   // The files of this carrier for every peer.
   ResourceFiles resource_files() const;
 
-  // Who serves a service. A cache only: what is forgotten is asked for at the rendezvous.
+  // Notes that this link leads to the service. It is a cache: a forgotten service is looked up at its rendezvous.
   void remember(const ServiceKey& key, Link& link);
   // The link has ended. The names of its peer's services may be abandoned.
   void forget(const Link& link);

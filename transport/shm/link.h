@@ -83,7 +83,7 @@ class Link final : public ReadinessSink {
   bool is_alive();
   // REQUIRES: ending().is_due(). Nothing of the link is used afterwards.
   void end();
-  // Before the end of our carrier: what has found no room in the ring reaches the peer all the same.
+  // Sends records that found no room in the ring through the socket. Called before our carrier ends.
   void say_farewell() const;
   // Any thread. Hangs up; both sides will find the link ending.
   void sever();
@@ -91,7 +91,7 @@ class Link final : public ReadinessSink {
   // bell is heard.
   bool is_intact() const { return socket_.is_intact(); }
 
-  // Without the baton, under the carrier's lock of sleepers.
+  // These three: without the baton, under the carrier's lock of sleepers.
   void arm() { reader_.arm(); }
   void disarm() { reader_.disarm(); }
   bool has_work() const { return reader_.has_record() || writer_.is_room_news(); }
@@ -100,7 +100,7 @@ class Link final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  // Nothing has arrived, and nothing is to be written or told.
+  // A quiet link has no record to take and nothing to write.
   bool is_quiet() const { return !reader_.has_record() && !writer_.may_have_to_write(); }
   std::size_t poll_slow();
   std::size_t write_on(std::size_t taken);

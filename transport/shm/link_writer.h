@@ -34,7 +34,8 @@ class LinkWriter {
   // record waits for room, or its memory faults.
   bool put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload);
 
-  // For pieces of long messages, which a channel writes into the ring itself. Lock order: the baton, lanes, this.
+  // A channel writes the pieces of long messages into the ring itself, under this lock. Lock order: the baton, lanes,
+  // tail().
   base::Ordered<base::SpinLock, locks::kLinkTail>& tail() { return tail_; }
   RingWriter& ring() { return ring_; }
   void mark_written() { has_written_ = may_have_to_write_ = true; }
@@ -54,11 +55,11 @@ class LinkWriter {
   bool has_writers() const { return !outbox_.empty() || !blocked_.empty(); }
   // Lets those write that wait for room, as far as there is some, then flushes. Returns how many went on.
   std::size_t write_on();
-  // Rings for what is no record, if the peer sleeps.
+  // Rings the bell of a peer that sleeps, for news that is no record: room in its own ring.
   void ring_quietly();
-  // Before the carrier's end: what has found no room in the ring goes through the socket.
+  // Sends the records that wait through the socket. Called before the carrier ends.
   void say_farewell() const;
-  // Forgets the records that wait.
+  // Drops the records that wait.
   void drop() { outbox_.clear(); }
 
   // Any thread. The peer may sleep over what it has been sent, because it could not be woken.

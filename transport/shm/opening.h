@@ -11,7 +11,7 @@
 
 namespace softdat::transport::shm {
 
-// What a connector asked for; kept until the answer, in case it has to ask elsewhere.
+// A connector's request. It is kept until the answer, in case it has to go elsewhere.
 struct Question {
   Address remote{};
   Offer offer{};
@@ -32,9 +32,9 @@ class Opening {
   // Returns the peer's offer, which the acceptor has answered.
   Offer on_confirm();
 
-  // What both sides can do; 0 until the answer.
+  // The features that both sides have; 0 until the answer.
   Features features() const { return features_; }
-  // With which a connector that waits will be told that it is refused (Refusals).
+  // The reason that a connector will be given by Refusals.
   Refusal refusal() const { return refusal_; }
   void set_refusal(Refusal refusal) { refusal_ = refusal; }
 
@@ -52,7 +52,7 @@ class Opening {
   std::unique_ptr<Answered> answered_;  // until it is confirmed
   Features features_ = 0;
   Refusal refusal_ = Refusal::kUnreachable;
-  // For taps.
+  // The rest is told to taps alone.
   Address remote_{};
   std::uint16_t own_port_ = 0;
   bool is_initiator_ = false;

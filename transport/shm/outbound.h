@@ -49,7 +49,7 @@ class WaitingAck {
 
 class Outbound {
  public:
-  // From now on everything goes by this link, under this number.
+  // The channel sends by this link, under this number, until leave().
   void join(Link& link, std::uint32_t number) {
     link_ = &link;
     number_ = number;

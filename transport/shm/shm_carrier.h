@@ -43,8 +43,8 @@ class ShmCarrier final : public Carrier {
   std::size_t look() override { return parts_.attention.has_waited() ? kTakesTurn : look_at_links(); }
   std::size_t look_at_links() { return parts_.attention.is_calm() ? parts_.links.poll_hot() : kTakesTurn; }
   const WatchWords* watch_words() const override { return &parts_.attention.watch_words(); }
-  // Without the baton: tells peers that we are about to sleep; the latest time to sleep until, or
-  // Time::min() when there is work. REQUIRES Reactor::prepare_wait(). finish_wait() must follow.
+  // Without the baton. Tells peers that we are about to sleep. Returns the latest time to sleep until, or
+  // Time::min() if there is work. REQUIRES Reactor::prepare_wait(). finish_wait() must follow.
   base::Time prepare_wait();
   void finish_wait();
 

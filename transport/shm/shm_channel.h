@@ -44,14 +44,14 @@ class ShmChannel final : public Channel, public QueueHook {
   Opening& opening() { return opening_; }
   Inbound& inbound() { return inbound_; }
   ChannelState state() const { return listener_.state; }
-  // From here on it is the link's, under that number.
+  // The channel joins a link, under this number.
   void join(Link& link, std::uint32_t number, ChannelState state);
   // The link has nothing more to do with this channel.
   void leave();
   // Its question goes elsewhere.
   void ask_again() { listener_.state = ChannelState::kContacting; }
 
-  // What the peer said. False when it had no right to say so.
+  // The peer's answer, and its confirmation. False if the peer had no right to send it now.
   bool on_accept(const Offer& reply);
   bool on_confirm();
   // The channel has left its link, for this reason; tells the sink.
