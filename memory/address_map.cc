@@ -59,9 +59,13 @@ int protection_of(std::string_view rights) {
   return (rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0) | (rights[2] == 'x' ? PROT_EXEC : 0);
 }
 
-// A thread's stack is anonymous memory right behind a guard. So is much else, which then is not shared; but what
-// begins with a block lies behind the unused rest of a heap, and no guard is as large as a block: that is somebody's
-// reserve of addresses, as our own for handles, behind which the next mapping likes to come to lie.
+// Whether the mapping may be a thread's stack: anonymous memory right behind a guard is one, and may be much else,
+// which then is not shared. But memory that begins with a block may lie behind the unused rest of the heap before it.
+bool may_be_stack(const MapLine& line, std::uint64_t guard_end) {
+  if (guard_end != line.begin) return false;
+  return line.begin % kHeapBlock != 0 || !is_thread_heap(line.begin - kHeapBlock, false);
+}
+
 MappingKind kind_of(const MapLine& line, const FileIdentity& arena, std::uint64_t guard_end) {
   if (line.file.inode == arena.inode && line.file.device == arena.device && arena.inode != 0) {
     if (line.rights[3] == 's') return MappingKind::kArena;
@@ -69,8 +73,7 @@ MappingKind kind_of(const MapLine& line, const FileIdentity& arena, std::uint64_
     return line.rights == "rw-p" ? MappingKind::kPlain : MappingKind::kForeign;
   }
   const bool is_plain = line.rights == "rw-p" && line.file.inode == 0 && has_plain_name(line.name);
-  const bool looks_like_stack = guard_end == line.begin && line.begin % kHeapBlock != 0;
-  return is_plain && !looks_like_stack ? MappingKind::kPlain : MappingKind::kForeign;
+  return is_plain && !may_be_stack(line, guard_end) ? MappingKind::kPlain : MappingKind::kForeign;
 }
 
 using Sink = std::function<void(const Mapping&)>;
@@ -86,7 +89,8 @@ class Collector {
     if (line.begin >= end_) return false;
     // From the block on in which the range begins, because the block's begin says what the rest is.
     if (line.end > block_of(begin_)) add(line);
-    // Only the mapping right behind a guard can be a stack: kind_of() compares this end with the next line's begin.
+    // No guard is as large as a block: that is somebody's reserve of addresses, as our own for handles, behind which
+    // the next mapping likes to come to lie.
     if (line.rights == "---p" && line.end - line.begin < kHeapBlock) guard_end_ = line.end;
     return true;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "memory/address_map.h"
 
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -32,7 +33,7 @@ TEST(AddressMap, TheStackIsForeign) {
   EXPECT_EQ(kind_at(&here), MappingKind::kForeign);
 }
 
-// Stacks lie one below the other, so that with some of them all places in a block of addresses are tried.
+// Stacks lie one below the other, so that many places in a block of addresses are tried.
 void expect_foreign_stacks(int count) {
   if (count == 0) return;
   std::thread([&] {
@@ -44,6 +45,49 @@ void expect_foreign_stacks(int count) {
 
 TEST(AddressMap, AStackOfAThreadIsForeign) {
   expect_foreign_stacks(20);
+}
+
+constexpr std::size_t kHeapBlock = std::size_t{64} << 20;
+
+// A block of addresses such as malloc takes for a thread's heap, and the first pages of the block behind it. All of it
+// is inaccessible at first.
+class HeapBlock {
+ public:
+  HeapBlock() {
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    reserve_ = static_cast<std::byte*>(::mmap(nullptr, kReserve, PROT_NONE, kFlags, -1, 0));
+    EXPECT_NE(static_cast<void*>(reserve_), MAP_FAILED);
+    const auto address = reinterpret_cast<std::uint64_t>(reserve_);
+    block_ = reserve_ + ((address + kHeapBlock - 1) / kHeapBlock * kHeapBlock - address);
+    make_plain(end());
+  }
+  ~HeapBlock() { ::munmap(reserve_, kReserve); }
+  HeapBlock(const HeapBlock&) = delete;
+  HeapBlock& operator=(const HeapBlock&) = delete;
+
+  std::byte* begin() const { return block_; }
+  std::byte* end() const { return block_ + kHeapBlock; }
+  static void make_plain(std::byte* page) { EXPECT_EQ(::mprotect(page, kPage, PROT_READ | PROT_WRITE), 0); }
+
+ private:
+  static constexpr std::size_t kReserve = 3 * kHeapBlock;
+  std::byte* reserve_ = nullptr;
+  std::byte* block_ = nullptr;
+};
+
+TEST(AddressMap, AStackThatBeginsWithABlockIsForeign) {
+  const HeapBlock block;
+  // A page that is in use, so that the guard is smaller than a block.
+  HeapBlock::make_plain(block.end() - 4 * kPage);
+  EXPECT_EQ(kind_at(block.end()), MappingKind::kForeign);
+}
+
+TEST(AddressMap, PagesBehindTheUnusedRestOfAHeapArePlain) {
+  const HeapBlock block;
+  HeapBlock::make_plain(block.begin());
+  const std::uint64_t words[2] = {reinterpret_cast<std::uint64_t>(block.begin()) + 48, 0};
+  std::memcpy(block.begin(), words, sizeof words);
+  EXPECT_EQ(kind_at(block.end()), MappingKind::kPlain);
 }
 
 TEST(AddressMap, PagesBehindALargeReserveOfAddressesArePlain) {
