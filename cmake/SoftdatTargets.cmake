@@ -55,9 +55,9 @@ endif()
 # source, and code that only links without LTO would use. So the sources of a room are compiled as one (a unity build), and
 # for LTO alone. Nothing else differs from a usual build.
 option(SOFTDAT_BUILD_ONCE "Build from nothing in half the time: rooms as one source, no warnings (needs SOFTDAT_TESTS=OFF)" OFF)
-# The unity build alone, with warnings and tests. tools/test uses it with sanitizers.
+# The unity build alone, with warnings and tests, as tools/test uses it.
 option(SOFTDAT_AS_ONE "Compile the sources of a room as one" ${SOFTDAT_BUILD_ONCE})
-# The tests alone. tools/test uses it without sanitizers, where the rooms are compiled as they are installed.
+# The tests alone.
 option(SOFTDAT_TESTS_BY_THE_DOZEN "Compile the sources of tests by the dozen" ${SOFTDAT_AS_ONE})
 if(SOFTDAT_BUILD_ONCE)
   if(SOFTDAT_TESTS)
