@@ -250,7 +250,8 @@ KernelCopy move_by_kernel(std::byte* to, const std::byte* from, std::size_t leng
   while (length > 0) {
     const iovec local{to, length};
     const iovec remote{const_cast<std::byte*>(from), length};
-    const long got = ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0);
+    // syscall() takes words, and the last of six lies on the stack: the upper half of an int there would be undefined.
+    const long got = ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0UL);
     if (got < 0) return errno == EFAULT ? KernelCopy::kFault : KernelCopy::kRefused;
     // A partial copy stops at the first page that is not there; the next call then copies nothing of it and fails.
     if (got == 0) return KernelCopy::kFault;

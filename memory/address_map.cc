@@ -34,7 +34,8 @@ bool is_thread_heap(std::uint64_t block, bool if_unreadable) {
   const iovec into{.iov_base = words, .iov_len = sizeof words};
   const iovec from{.iov_base = reinterpret_cast<void*>(block), .iov_len = sizeof words};
   // An unmapped page makes process_vm_readv return short or fail; a load would raise SIGSEGV.
-  const auto got = ::syscall(SYS_process_vm_readv, ::getpid(), &into, 1, &from, 1, 0);
+  // syscall() takes words, and the last of six lies on the stack: the upper half of an int there would be undefined.
+  const auto got = ::syscall(SYS_process_vm_readv, ::getpid(), &into, 1, &from, 1, 0UL);
   if (got != static_cast<long>(sizeof words)) return if_unreadable;
   const std::uint64_t place = words[0] % kHeapBlock;
   return words[0] >= kHeapBlock && place != 0 && place < kPage && words[1] % kHeapBlock == 0;
