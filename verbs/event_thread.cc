@@ -106,7 +106,9 @@ struct EventThread::Core {
   void call(Lock& lock, EventTarget* target, What what);
 
   const std::shared_ptr<Adapter> adapter;
+  // They outlive the context, which holds what is in them.
   base::HandlerRoom nudge_room;
+  std::array<base::HandlerRoom, 3> source_rooms;
 
   // Used by the thread alone, but for asio::post().
   asio::io_context context{1};
@@ -116,7 +118,6 @@ struct EventThread::Core {
   struct Source {
     Source(asio::io_context& in, int fd, void (Core::*listener)());
     ~Source() { descriptor.release(); }  // it is the adapter's
-    base::HandlerRoom room;
     Descriptor descriptor;
     void (Core::*hear)();
   };
@@ -272,7 +273,7 @@ void EventThread::Core::listen(std::size_t which) {
     for (std::size_t i = 0; i <= which; ++i) (this->*sources[i].hear)();
     listen(which);
   };
-  source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source.room, hear_all));
+  source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source_rooms[which], hear_all));
 }
 
 // The posted handler wakes run_one(). It uses nudge_room, and is_nudged keeps it to one at a time.
