@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -84,13 +85,13 @@ std::optional<Mapping> parse(std::string_view line) {
 }
 
 // Whether the kernel can read that byte on our behalf. It brings the page in as our own access
-// would, but answers instead of raising a signal.
+// would, but answers instead of raising a signal. A program's AddressSanitizer would look at what write() is given.
 bool can_kernel_read(std::uint64_t address) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return true;  // cannot be told; the mapping is all we know
   const base::UniqueFd out(ends[0]);
   const base::UniqueFd in(ends[1]);
-  return ::write(in.get(), reinterpret_cast<const void*>(address), 1) == 1;
+  return ::syscall(SYS_write, in.get(), address, 1UL) == 1;
 }
 
 // Follows the range through the mappings, which come in ascending order. Everything below need_ is
