@@ -155,8 +155,8 @@ void timer_of_ours(benchmark::State& state) {
 
 void timer_of_asio(benchmark::State& state) {
   using Timer = asio::basic_waitable_timer<DrivenClock>;
+  base::HandlerRoom room;  // outlives the context, which holds what is in it
   asio::io_context context(1);
-  base::HandlerRoom room;
   std::vector<Timer> waiting;
   for (int i = 0; i < state.range(0); ++i) {
     waiting.emplace_back(context, DrivenClock::current + std::chrono::hours(1'000'000));
@@ -202,9 +202,10 @@ void event_by_poll(benchmark::State& state) {
 
 void event_by_asio(benchmark::State& state) {
   const Bells bells;
+  base::HandlerRoom rooms[3];
   asio::io_context context(1);
   struct Source {
-    base::HandlerRoom room;
+    base::HandlerRoom& room;
     asio::posix::stream_descriptor descriptor;
     void listen() {
       descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
@@ -214,9 +215,9 @@ void event_by_asio(benchmark::State& state) {
                             }));
     }
   };
-  Source sources[3] = {{{}, asio::posix::stream_descriptor(context, bells.fds[0].get())},
-                       {{}, asio::posix::stream_descriptor(context, bells.fds[1].get())},
-                       {{}, asio::posix::stream_descriptor(context, bells.fds[2].get())}};
+  Source sources[3] = {{rooms[0], asio::posix::stream_descriptor(context, bells.fds[0].get())},
+                       {rooms[1], asio::posix::stream_descriptor(context, bells.fds[1].get())},
+                       {rooms[2], asio::posix::stream_descriptor(context, bells.fds[2].get())}};
   for (Source& source : sources) source.listen();
   for (auto _ : state) {
     ring(bells.fds[0].get());

@@ -11,9 +11,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
-const DAT_RETURN kOk = DAT_SUCCESS;
 const DAT_RETURN kBadHandle = error_of(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-const DAT_RETURN kNotFound = error_of(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 
 class ExtensionTest : public ::testing::Test {
  protected:

@@ -19,8 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const DAT_RETURN kOk = DAT_SUCCESS;
-const DAT_RETURN kNotFound = error_of(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 const DAT_RETURN kBadIa = error_of(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 
 std::string init_note(const std::string& library, const std::string& name, const std::string& data) {

@@ -43,6 +43,8 @@ inline const std::string kVersion = std::string(kApi).substr(1);
 inline DAT_RETURN error_of(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype = DAT_NO_SUBTYPE) {
   return DAT_CLASS_ERROR | static_cast<DAT_RETURN>(type) | static_cast<DAT_RETURN>(subtype);
 }
+inline const DAT_RETURN kOk = DAT_SUCCESS;
+inline const DAT_RETURN kNotFound = error_of(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 
 // One dat.conf line for a library that the build made.
 std::string conf_line(const std::string& name, const std::string& library, const std::string& data,
