@@ -30,17 +30,12 @@ if(SOFTDAT_SANITIZE)
   if(SOFTDAT_SANITIZE MATCHES "undefined")
     set(SOFTDAT_LINK_LARGE_PROGRAM -no-pie)
   endif()
-  # Clang does not define what GCC does, and puts its checks into the program: those of C take libraries of C++, and some
-  # tests have an operator new of their own.
+  # Clang does not define what GCC does, and puts its checks into the program: one of C takes libraries of C++.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SOFTDAT_SANITIZE MATCHES "address|thread")
     string(TOUPPER ${CMAKE_MATCH_0} kind)
     target_compile_definitions(softdat_options INTERFACE __SANITIZE_${kind}__)
-    if(kind STREQUAL "THREAD")
-      target_link_options(softdat_options INTERFACE -fno-sanitize-link-c++-runtime)
-    else()
-      target_link_options(softdat_options INTERFACE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
-      target_link_libraries(softdat_options INTERFACE $<$<LINK_LANGUAGE:C>:stdc++>)
-    endif()
+    target_link_options(softdat_options INTERFACE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
+    target_link_libraries(softdat_options INTERFACE $<$<LINK_LANGUAGE:C>:stdc++>)
   endif()
   # The registry and a provider call each other by types of their own, which are alike but not the same. And a program may
   # give any number where the API has an enumeration.
