@@ -30,7 +30,8 @@ if(SOFTDAT_SANITIZE)
   if(SOFTDAT_SANITIZE MATCHES "undefined")
     set(SOFTDAT_LINK_LARGE_PROGRAM -no-pie)
   endif()
-  # Clang does not define what GCC does, and puts its checks into the program: one of C takes libraries of C++.
+  # Clang lacks GCC's macros. Its checks are in the program, not in a library, so a C program that links our C++ libraries
+  # needs those of C++.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SOFTDAT_SANITIZE MATCHES "address|thread")
     string(TOUPPER ${CMAKE_MATCH_0} kind)
     target_compile_definitions(softdat_options INTERFACE __SANITIZE_${kind}__)
@@ -152,7 +153,7 @@ endfunction()
 # libraries that end in test programs are compiled as programs are.
 function(softdat_precompile_gtest target)
   target_compile_options(${target} PRIVATE ${SOFTDAT_GTEST_OPTIMISATION})
-  # Last, because of two options about one check the later holds.
+  # After softdat_options: of two options about one check, the compiler takes the later.
   target_link_libraries(${target} PRIVATE softdat_fewer_checks)
   target_link_options(${target} PRIVATE ${SOFTDAT_LINK_LARGE_PROGRAM})
   if(SOFTDAT_PRECOMPILE)
