@@ -61,26 +61,22 @@ void MessagePath::end_short_sends() {
   if (std::exchange(takes_short_sends_, false)) engine_.strike_lane(lane_);
 }
 
-bool MessagePath::send_at_once() {
-  // The poster never waits for the lane: its holder, or the ring that follows, sends the request.
-  if (!lane_.try_enter()) return false;
-  bool is_done = false;
-  while (is_plain_ && !is_done && send_short()) is_done = !requester_.has_more();
-  lane_.leave();
-  return is_done;
-}
-
-// Sends the next request if it is a short send. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was
-// sent, and Outgoing::choose() decides what goes next.
+// Sends the next request in the queue if it is a short send. REQUIRES: is_plain_. False: nothing was sent, and
+// Outgoing::choose() decides what goes next.
 bool MessagePath::send_short() {
   transport::ShortSend short_send;
-  if (!requester_.next_short_send(short_send)) return false;
+  if (!requester_.next_short_send(short_send) || !give_short(short_send)) return false;
+  requester_.sent().on_short_send_taken();
+  return true;
+}
+
+// With an ack, if one is owed. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was sent, because the
+// ring has no room, or because the channel is watched.
+bool MessagePath::give_short(transport::ShortSend short_send) {
   short_send.acked = responder_.acks().unacknowledged();
-  // No room in the ring, or the channel is watched.
   if (!channel_->send_short(short_send)) return false;
   if (short_send.acked) responder_.acks().on_acknowledged(*short_send.acked);
   outgoing_.note_request();
-  requester_.sent().on_short_send_taken();
   return true;
 }
 

@@ -3,11 +3,12 @@
 // Responder), the channel, and the message that the channel is taking (Outgoing). Requests that need no message go by
 // DirectPath.
 //
-// A poster that finds the lane free sends its short sends without the baton (send_at_once()) while is_plain(). The
+// A poster that finds the lane free sends its short send without the baton (send_at_once()) while is_plain(). The
 // holder of the baton sends everything else (pump()).
 //
-// Threads: send_at_once() on any thread, without the baton. All other calls REQUIRE the baton and an Entry; the posting
-// sides of the halves' queues require the posting lock instead. Errors: only the constructor allocates.
+// Threads: send_at_once() on any thread with the posting lock, without the baton. All other calls REQUIRE the baton and
+// an Entry; the posting sides of the halves' queues require the posting lock instead. Errors: only the constructor
+// allocates.
 #pragma once
 
 #include <atomic>
@@ -96,14 +97,28 @@ class MessagePath {
   // When it returns, no poster is in send_at_once(), and none begins to send.
   void end_short_sends();
 
-  // Any thread, without the baton. Sends all that has been posted. False: something may be left, so the caller must
-  // ring the engine.
-  bool send_at_once();
+  // Any thread with the posting lock, without the baton. Sends a request that is not queued yet, and then has `queue()`
+  // queue it: the peer need not wait for that. Its payload lies where `found` says. False: nothing was done, and the
+  // request must take its turn in the queue.
+  template <typename Queue>
+  bool send_at_once(const transport::ShortSend& short_send, const ResolvedSegment& found, Queue queue) {
+    // The poster never waits for the lane: its holder, or the ring that follows, sends the request.
+    if (!lane_.try_enter()) return false;
+    const bool is_sent = is_plain_ && requester_.may_go_now(found) && give_short(short_send);
+    if (is_sent) [[likely]] {
+      queue();
+      // An ack of it needs the lane, and so finds it queued.
+      requester_.sent().on_short_send_taken();
+    }
+    lane_.leave();
+    return is_sent;
+  }
   // Sends what can be sent. A fault: call it again once that is dealt with.
   std::optional<SendFault> pump();
 
  private:
   bool send_short();
+  bool give_short(transport::ShortSend short_send);
   bool give(std::optional<SendFault>& fault);
   std::optional<SendFault> check_resumed();
   bool is_plain_now() const;

@@ -36,23 +36,25 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       connection_({nic_, limits_, memory_, state_, counters_, sends_, recvs_}, config) {}
 
 hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
-  Requester& requester = connection_.path().requester();
-  const auto posted = sends_.post(request, requester);
+  const auto posted = sends_.post(request, connection_.path());
   if (!posted) return hca::fail(posted.reason());
   nic_.engine.note_post();
-  if (posted.value() == SendPosts::Posted::kDone) {
+  if (posted.value() != SendPosts::Posted::kSent) [[unlikely]]
+    finish_post(posted.value());
+  return hca::Done{};
+}
+
+// Without a lock, after a post that has not gone as a message.
+void QueuePair::finish_post(SendPosts::Posted posted) {
+  if (posted == SendPosts::Posted::kDone) {
     // The request is over. Its completion may have been lost, or may have left an upcall.
-    if (requester.completions().feed().has_lost()) nic_.engine.ring(connection_);
-    nic_.engine.have_news_told();
-    return hca::Done{};
+    if (connection_.path().requester().completions().feed().has_lost()) nic_.engine.ring(connection_);
+    return nic_.engine.have_news_told();
   }
-  // Fast path: a short send over shared memory needs the lane alone. Everything else goes through the baton.
-  const bool is_sent = request.opcode == hca::SendOpcode::kSend && connection_.path().send_at_once();
-  if (!is_sent) nic_.engine.ring(connection_);
+  nic_.engine.ring(connection_);
   // The poster has copied for long (256 KiB): take in what has come, or the peer's answers would wake the engine
   // thread.
-  if (posted.value() == SendPosts::Posted::kQueuedLate) nic_.engine.catch_up();
-  return hca::Done{};
+  if (posted == SendPosts::Posted::kQueuedLate) nic_.engine.catch_up();
 }
 
 hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {

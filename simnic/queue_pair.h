@@ -53,6 +53,8 @@ class QueuePair : public hca::QueuePair, public hca::CountingQueuePair {
   void leave_engine() { connection_.leave_engine(); }
 
  private:
+  void finish_post(SendPosts::Posted posted);
+
   // Fixed after construction.
   const NicView nic_;
   const hca::QueuePairLimits limits_;

@@ -14,12 +14,6 @@ using hca::CompletionStatus;
 using hca::SendOpcode;
 using transport::Opcode;
 
-Opcode send_opcode(std::uint32_t flags) {
-  const bool is_solicited = (flags & hca::kSolicited) != 0;
-  if ((flags & kPlaced) != 0) return is_solicited ? Opcode::kSendPlacedSolicited : Opcode::kSendPlaced;
-  return is_solicited ? Opcode::kSendSolicited : Opcode::kSend;
-}
-
 // Sent whatever the peer can do and whatever is under way.
 bool goes_anyhow(const SendEntry& entry) {
   return (entry.opcode == SendOpcode::kSend || entry.opcode == SendOpcode::kWrite) && (entry.flags & hca::kFence) == 0;

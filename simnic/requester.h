@@ -18,6 +18,14 @@
 
 namespace softdat::simnic {
 
+// Of a send with these flags of the consumer, or of a SendEntry.
+inline transport::Opcode send_opcode(std::uint32_t flags) {
+  const bool is_solicited = (flags & hca::kSolicited) != 0;
+  using enum transport::Opcode;
+  if ((flags & kPlaced) != 0) return is_solicited ? kSendPlacedSolicited : kSendPlaced;
+  return is_solicited ? kSendSolicited : kSend;
+}
+
 class Requester final : public transport::PayloadSource {
  public:
   // Throws std::bad_alloc.
@@ -43,6 +51,8 @@ class Requester final : public transport::PayloadSource {
   // The next request as a ShortSend, except for `acked`. False: there is none, or it needs next(). REQUIRES:
   // is_plain().
   [[nodiscard]] bool next_short_send(transport::ShortSend& short_send) const;
+  // Whether a request that is posted now may go at once, if its only segment lies there. REQUIRES: is_plain().
+  bool may_go_now(const ResolvedSegment& found) const { return !has_more() && still_holds(memory_, found); }
   // Whether the local memory of the request under way is still ours to touch.
   bool is_payload_valid() const;
   // The memory of the request under way faults, and the channel took nothing of it: it fails once everything before it

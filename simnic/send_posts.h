@@ -16,8 +16,8 @@
 #include "hca/transfer_counters.h"
 #include "simnic/direct/direct_path.h"
 #include "simnic/lock_places.h"
+#include "simnic/message_path.h"
 #include "simnic/region_cache.h"
-#include "simnic/requester.h"
 
 namespace softdat::simnic {
 
@@ -27,8 +27,9 @@ class SendPosts {
 
   // The outcome of a post.
   enum class Posted : std::uint8_t {
-    kQueued,      // the caller rings the engine, or has it sent otherwise
+    kQueued,      // the caller rings the engine
     kQueuedLate,  // the same, after so long a time that the caller should look at what has come meanwhile
+    kSent,        // as a message
     kDone,        // carried out, and completed
   };
 
@@ -47,7 +48,7 @@ class SendPosts {
   DirectPath& direct() { return direct_; }
 
   // Then the caller does what the outcome says.
-  hca::Result<Posted> post(const hca::SendRequest& request, Requester& requester);
+  hca::Result<Posted> post(const hca::SendRequest& request, MessagePath& path);
   // Then the caller rings the engine. Returns the new key; 0 for an unbind.
   hca::Result<std::uint32_t> bind(const hca::BindRequest& request, Requester& requester);
 
@@ -57,6 +58,10 @@ class SendPosts {
   void end_direct();
 
  private:
+  bool send_at_once(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
+                    MessagePath& path);
+  hca::Result<Posted> carry_out_or_queue(const hca::SendRequest& request, std::uint32_t length,
+                                         const ResolvedSegment& found, Requester& requester);
   bool post_directly(const hca::SendRequest& request, std::uint32_t length, Requester& requester);
   void place_directly(const hca::SendRequest& request, SendEntry& entry, const WorkQueue<SendEntry>& queue);
   bool has_copied_for_long(std::uint64_t length);

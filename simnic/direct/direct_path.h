@@ -55,6 +55,8 @@ class DirectPath {
   // repeated then.
   bool is_in_doubt() const { return is_in_doubt_; }
 
+  // Whether place() may succeed for a send of so many bytes.
+  bool may_place(std::uint32_t length) const { return is_open() && length >= kLeastPlaced; }
   // A send that is well formed, while all requests before `completed` are over. True: its payload lies in the peer's
   // receive, and the peer has to be told.
   bool place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed);
