@@ -91,6 +91,7 @@ WakeReason EventCount::wait_cancellably(Ticket ticket, Time deadline) {
 void EventCount::notify_slow() {
   // Before the wake: a waiter that is about to sleep finds another sequence, and the kernel refuses to let it sleep.
   sequence_.fetch_add(1, std::memory_order_seq_cst);
+  if (OtherSleep* const other = other_sleep_.load(std::memory_order_seq_cst)) other->end_sleep();
   ::syscall(SYS_futex, &sequence_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
 }
 

@@ -21,6 +21,16 @@ namespace softdat::base {
 
 enum class WakeReason { kNotified, kTimedOut, kInterrupted };
 
+// A sleep that does not end by the futex of an EventCount.
+class OtherSleep {
+ public:
+  // Any thread. Ends the sleep, or the next one if there is none.
+  virtual void end_sleep() = 0;
+
+ protected:
+  ~OtherSleep() = default;
+};
+
 class EventCount {
  public:
   using Ticket = std::uint32_t;
@@ -37,13 +47,18 @@ class EventCount {
   // while it unwinds must call cancel().
   WakeReason wait_cancellably(Ticket ticket, Time deadline);
 
+  // One waiter may sleep otherwise than by wait(): notify() ends that sleep too. The waiter names the sleep after
+  // prepare(), then looks whether is_notified(), and takes the name back (null) before cancel(). A notifier may still
+  // call end_sleep() once then.
+  void name_other_sleep(OtherSleep* sleep) { other_sleep_.store(sleep, std::memory_order_seq_cst); }
+
   // Wakes all waiters. Any thread. Costs one load when there is none.
   void notify() {
     if (waiters_.load(std::memory_order_seq_cst) != 0) notify_slow();
   }
 
-  // Whether wait(ticket, ...) would return at once. For threads that spin before they sleep.
-  bool is_notified(Ticket ticket) const { return sequence_.load(std::memory_order_acquire) != ticket; }
+  // Whether wait(ticket, ...) would return at once. For threads that spin before they sleep, and for other sleeps.
+  bool is_notified(Ticket ticket) const { return sequence_.load(std::memory_order_seq_cst) != ticket; }
 
   bool has_waiters() const { return waiters_.load(std::memory_order_seq_cst) != 0; }
 
@@ -52,8 +67,7 @@ class EventCount {
 
   std::atomic<std::uint32_t> sequence_{0};
   std::atomic<std::uint32_t> waiters_{0};
+  std::atomic<OtherSleep*> other_sleep_{nullptr};
 };
-
-static_assert(sizeof(EventCount) == 8);
 
 }  // namespace softdat::base

@@ -153,8 +153,9 @@ class Device {
     return progress_for(&queue) && queue.poll({&out, 1}) == 1 ? Found::kByProgress : Found::kNothing;
   }
 
-  // Sleeps as EventCount::wait_cancellably() does. Some thread makes the device's progress meanwhile, possibly this one
-  // before it sleeps. A cancellation point: no lock is held while the thread sleeps. REQUIRES: not within a sink.
+  // Sleeps as EventCount::wait_cancellably() does; may also end as notified where nobody has notified. Some thread
+  // makes the device's progress meanwhile, possibly this one before it sleeps. A cancellation point: no lock is held
+  // while the thread sleeps. REQUIRES: not within a sink.
   virtual base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) = 0;
 
   // How a wait of the program ends before it begins. kGoesOn unless faults are injected. `has_end`: the wait has a time

@@ -182,11 +182,73 @@ base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket
   while (!count.is_notified(ticket) && base::Clock::now() < end) {
     if (!progress()) base::pause_processor();
   }
-  // From here on nobody polls, so the engine thread must stop standing aside and wait for packets.
-  if (!count.is_notified(ticket)) thread_->hand_over();
-  const base::WakeReason reason = count.wait_cancellably(ticket, deadline);
+  const base::WakeReason reason = sleep_now(count, ticket, deadline);
   if (reason == base::WakeReason::kNotified) spin_.learn(base::Clock::now() - start);
   return reason;
+}
+
+// From here on nobody polls, so this thread or the engine thread must wait for packets.
+base::WakeReason Engine::sleep_now(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
+  if (count.is_notified(ticket)) return count.wait_cancellably(ticket, deadline);
+  return thread_->begin_lead() ? lead(count, ticket, deadline) : follow(count, ticket, deadline);
+}
+
+// The destructors of these end a sleep in which the thread is cancelled, too.
+namespace {
+
+class Leading {
+ public:
+  Leading(EngineThread& thread, base::EventCount& count, base::OtherSleep& sleep) : thread_(thread), count_(count) {
+    count_.name_other_sleep(&sleep);
+  }
+  ~Leading() {
+    count_.name_other_sleep(nullptr);
+    thread_.end_lead();
+  }
+  Leading(const Leading&) = delete;
+  Leading& operator=(const Leading&) = delete;
+
+ private:
+  EngineThread& thread_;
+  base::EventCount& count_;
+};
+
+class Following {
+ public:
+  explicit Following(EngineThread& thread) : thread_(thread) { thread_.begin_following(); }
+  ~Following() { thread_.end_following(); }
+  Following(const Following&) = delete;
+  Following& operator=(const Following&) = delete;
+
+ private:
+  EngineThread& thread_;
+};
+
+}  // namespace
+
+// Sleeps in the carrier, and makes the turn that what has come needs. The caller then looks whether the event is there.
+base::WakeReason Engine::lead(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
+  base::WakeReason reason = base::WakeReason::kNotified;
+  {
+    const Leading leading(*thread_, count, *this);
+    if (!is_calm()) {
+      const Hold hold(*this);
+      promote_with_baton();  // who sleeps owes nobody an ack
+    }
+    const base::Time latest = std::min(deadline, thread_->lead_deadline());
+    if (!count.is_notified(ticket)) reason = carrier_->wait_cancellably(latest);
+  }
+  count.cancel();
+  if (reason == base::WakeReason::kInterrupted) return reason;
+  turn(base::Clock::now(), poll_haste());
+  thread_->note_deadline();
+  return base::Clock::now() < deadline ? base::WakeReason::kNotified : base::WakeReason::kTimedOut;
+}
+
+// The engine thread, or a thread that leads, waits for packets meanwhile.
+base::WakeReason Engine::follow(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
+  const Following following(*thread_);
+  return count.wait_cancellably(ticket, deadline);
 }
 
 }  // namespace softdat::simnic

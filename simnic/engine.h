@@ -38,7 +38,7 @@ enum class Drive {
 // How much a turn puts off to the next one (acks that may yet ride on a message of the consumer's).
 enum class Haste { kPatient, kEager };
 
-class Engine : public BatonWork, public LaneList {
+class Engine final : public BatonWork, public LaneList, private base::OtherSleep {
  public:
   Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive);
   ~Engine();  // after all that uses it
@@ -126,6 +126,10 @@ class Engine : public BatonWork, public LaneList {
   void end_poll(End end);  // gives the baton away
   std::size_t turn_with_baton(base::Time now, Haste haste);
   void let_go();  // gives the baton away, and has the engine thread serve sinks and timers
+  base::WakeReason sleep_now(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline);
+  base::WakeReason lead(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline);
+  base::WakeReason follow(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline);
+  void end_sleep() override { carrier_->interrupt(); }
   Haste poll_haste() const;
 
   // Fixed after construction.

@@ -5,12 +5,18 @@
 #include <sys/prctl.h>
 
 #include <ctime>
+#include <utility>
 
 #include "base/own_threads.h"
 #include "simnic/engine.h"
 
 namespace softdat::simnic {
 namespace {
+
+// A lead that lasts for so many rests of the engine thread is a long one.
+constexpr std::uint32_t kRestsUntilParked = 4;
+// Longer than any wait of a carrier's: after so long without another one the leader is lost.
+constexpr base::Duration kLongestLead = std::chrono::seconds(3);
 
 // The processor time of all threads of the process.
 base::Duration processor_time() {
@@ -61,22 +67,35 @@ std::uint64_t EngineThread::polls() const {
   return engine_.activity_.polls();
 }
 
-bool EngineThread::wait_for_work() {
+// For those that poll while a thread waits in the carrier.
+std::uint64_t EngineThread::begin_wait() {
   const std::uint64_t before = polls();
   polls_at_wait_.store(before, std::memory_order_relaxed);
   waits_.fetch_add(1, std::memory_order_relaxed);
+  is_waited_.store(true, std::memory_order_relaxed);
+  return before;
+}
+
+bool EngineThread::wait_for_work() {
+  if (is_led()) return !take_kick();
+  const std::uint64_t before = begin_wait();
   // Published before the next deadline is read, as a section publishes its deadline before it reads
   // this: a deadline that comes up now is seen here or there.
   waiting_until_.store(base::kNever.time_since_epoch().count(), std::memory_order_seq_cst);
   mode_.store(Mode::kWaiting, std::memory_order_seq_cst);
   const base::Time deadline = engine_.next_deadline();
   waiting_until_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
-  // A kick that came before the mode was stored did not interrupt the carrier; it is seen here.
+  // A kick or a lead that came before the mode was stored did not interrupt the carrier; it is seen here.
   const bool was_kicked = take_kick();
-  if (!was_kicked) engine_.carrier_->wait(deadline);
+  const bool has_waited = !was_kicked && !is_led();
+  if (has_waited) engine_.carrier_->wait(deadline);
+  if (!is_led()) is_waited_.store(false, std::memory_order_relaxed);
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
-  // Consumers polled all the while: they take in what comes, and packets need not wake this thread.
-  return !was_kicked && polls() - before >= kBusyPolls;
+  wait_ended_.notify();
+  const bool is_polled = polls() - before >= kBusyPolls;
+  if (has_waited && !is_polled) was_polled_.store(false, std::memory_order_relaxed);
+  // Consumers polled all the while, or one leads: they take in what comes, and packets need not wake this thread.
+  return !was_kicked && (is_led() || is_polled);
 }
 
 // While consumers poll. Looks now and then whether they still do, and takes over when they stop (simnic/rest_plan.h).
@@ -84,11 +103,22 @@ void EngineThread::stand_aside() {
   mode_.store(Mode::kStandingAside, std::memory_order_seq_cst);
   RestPlan::Next next = RestPlan::Next::kRest;
   while (next != RestPlan::Next::kTakeOver) {
-    if (next == RestPlan::Next::kRest) plan_.begin(base::Clock::now(), polls());
+    if (next == RestPlan::Next::kRest) begin_rest();
     if (next == RestPlan::Next::kPeek && engine_.peek()) plan_.note_late_message();
     next = sleep();
   }
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
+}
+
+// Acks that were put off for a thread that has waked leave at the end of the rest at the latest.
+void EngineThread::begin_rest() {
+  const std::uint64_t leads = leads_.load(std::memory_order_relaxed);
+  const bool is_same = is_led() && leads == known_leads_;
+  rests_of_lead_ = is_same ? rests_of_lead_ + 1 : 0;
+  const bool are_leads = is_same || leads != known_leads_;
+  known_leads_ = leads;
+  if (are_leads) do_what_was_put_off();
+  plan_.begin(base::Clock::now(), activity(), are_leads ? RestPlan::kRestOfLead : RestPlan::kRest);
 }
 
 // Until the time that the plan says, or until a kick.
@@ -98,6 +128,7 @@ RestPlan::Next EngineThread::sleep() {
     rest_.cancel();
     return RestPlan::Next::kTakeOver;
   }
+  if (rests_of_lead_ >= kRestsUntilParked) return sleep_while_led(ticket);
   const base::Time begun = base::Clock::now();
   const base::Duration used = processor_time();
   const std::uint64_t calls = polls() + engine_.activity_.posts();
@@ -109,7 +140,36 @@ RestPlan::Next EngineThread::sleep() {
   // The program computed for most of the sleep without a call of ours: it may watch registered memory for a peer's
   // write, so a message that comes late must be found soon (decision 31).
   has_watched_ = is_silent && processor_time() - used > (now - begun) / 2;
-  return plan_.after_sleep(now, polls(), has_watched_);
+  const RestPlan::Next next = plan_.after_sleep(now, activity(), has_watched_);
+  return next == RestPlan::Next::kTakeOver && is_led() ? RestPlan::Next::kRest : next;
+}
+
+// One lead has lasted for long, so this thread looks for its end no more. A program may jump out of its wait by a
+// signal handler, and so lose the lead.
+RestPlan::Next EngineThread::sleep_while_led(base::EventCount::Ticket ticket) {
+  rests_of_lead_ = 0;
+  is_parked_.store(true, std::memory_order_seq_cst);
+  // What was put off before: from here on nothing is, because nobody looks for it at the end of a rest.
+  do_what_was_put_off();
+  if (is_led()) {
+    rest_.wait(ticket, base::deadline_after(base::Clock::now(), kLongestLead));
+  } else {
+    rest_.cancel();
+  }
+  is_parked_.store(false, std::memory_order_seq_cst);
+  if (take_kick()) return RestPlan::Next::kTakeOver;
+  return is_lead_lost() ? RestPlan::Next::kTakeOver : RestPlan::Next::kRest;
+}
+
+// A leader that only had no processor hears of the interrupt meanwhile.
+bool EngineThread::is_lead_lost() {
+  if (!is_led() || leads_.load(std::memory_order_relaxed) != known_leads_) return false;
+  if (std::exchange(suspected_lead_, known_leads_) != known_leads_) {
+    engine_.carrier_->interrupt();
+    return false;
+  }
+  is_led_.store(false, std::memory_order_seq_cst);
+  return true;
 }
 
 // Store, then load the mode; the thread stores the mode and then takes the kick. So either is seen by the other.
@@ -127,13 +187,14 @@ void EngineThread::kick() {
 
 // The engine thread may still be on its way aside after kBusyPolls polls. It would rest there before its next turn.
 void EngineThread::hand_over() {
+  if (is_led()) return;
   const bool is_aside = mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside;
-  if (is_aside || polls() - polls_at_wait_.load(std::memory_order_relaxed) >= kBusyPolls) kick();
+  if (is_aside || is_polled()) kick();
 }
 
 // Called by pollers: a thread that waits in the carrier would be woken by each of their packets, so it is sent aside.
 void EngineThread::end_wait_of_polled() {
-  if (polls() - polls_at_wait_.load(std::memory_order_relaxed) < kBusyPolls) return;
+  if (!is_polled()) return;
   const std::uint64_t wait = waits_.load(std::memory_order_relaxed);
   // Once for each wait: an interrupt is a system call.
   if (interrupted_wait_.exchange(wait, std::memory_order_relaxed) == wait) return;
@@ -141,10 +202,74 @@ void EngineThread::end_wait_of_polled() {
 }
 
 void EngineThread::note_deadline() {
-  if (mode_.load(std::memory_order_seq_cst) != Mode::kWaiting) return;
+  const bool is_waiting = mode_.load(std::memory_order_seq_cst) == Mode::kWaiting;
+  if (!is_waiting && !is_led()) return;
   const auto next = engine_.next_deadline().time_since_epoch().count();
-  // Pairs with wait_for_work(): both sides store their own word and then load the other's.
-  if (next < waiting_until_.load(std::memory_order_seq_cst)) kick();
+  // Pairs with wait_for_work() and lead_deadline(): both sides store their own word and then load the other's.
+  if (next >= waiting_until_.load(std::memory_order_seq_cst)) return;
+  is_waiting ? kick() : engine_.carrier_->interrupt();
+}
+
+base::Time EngineThread::lead_deadline() {
+  // As in wait_for_work().
+  waiting_until_.store(base::kNever.time_since_epoch().count(), std::memory_order_seq_cst);
+  const base::Time deadline = engine_.next_deadline();
+  waiting_until_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
+  return deadline;
+}
+
+bool EngineThread::begin_lead() {
+  if (followers_.load(std::memory_order_seq_cst) != 0 || was_polled_.load(std::memory_order_relaxed) ||
+      !engine_.carrier_->can_wait_cancellably())
+    return false;
+  if (mode_.load(std::memory_order_seq_cst) == Mode::kWaiting && !may_end_wait()) return false;
+  if (is_led_.exchange(true, std::memory_order_seq_cst)) return false;
+  leads_.fetch_add(1, std::memory_order_relaxed);
+  end_wait();
+  begin_wait();
+  return true;
+}
+
+// It takes the engine thread a while to end its wait, which pays for a program that sleeps again and again.
+bool EngineThread::may_end_wait() const {
+  const base::Time last{base::Duration(sleep_end_.load(std::memory_order_relaxed))};
+  return base::Clock::now() - last < RestPlan::kRestOfLead;
+}
+
+// With the lead. When it returns the engine thread is not in the carrier's wait, and does not enter it.
+void EngineThread::end_wait() {
+  while (mode_.load(std::memory_order_seq_cst) == Mode::kWaiting) {
+    const auto ticket = wait_ended_.prepare();
+    engine_.carrier_->interrupt();
+    if (mode_.load(std::memory_order_seq_cst) == Mode::kWaiting) {
+      wait_ended_.wait(ticket, base::kNever);
+    } else {
+      wait_ended_.cancel();
+    }
+  }
+}
+
+void EngineThread::end_lead() {
+  note_sleep_end();
+  is_waited_.store(false, std::memory_order_relaxed);
+  if (is_polled()) was_polled_.store(true, std::memory_order_relaxed);
+  is_led_.store(false, std::memory_order_seq_cst);
+  if (followers_.load(std::memory_order_seq_cst) != 0) return kick();
+  if (is_parked_.load(std::memory_order_seq_cst)) rest_.notify();
+}
+
+void EngineThread::begin_following() {
+  followers_.fetch_add(1, std::memory_order_seq_cst);
+  hand_over();
+}
+
+void EngineThread::end_following() {
+  note_sleep_end();
+  followers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void EngineThread::note_sleep_end() {
+  sleep_end_.store(base::Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 }  // namespace softdat::simnic

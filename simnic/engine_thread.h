@@ -6,9 +6,11 @@
 // whether they still poll (rest_plan.h). Without polls, timers and traffic it sleeps, except for the carrier's own
 // looks.
 //
-// This thread writes mode_ before it looks at kicked_ and blocks. Other threads write kicked_ before they look at
-// mode_. Both are sequentially consistent, so one side sees the other. This thread writes waits_ and polls_at_wait_,
-// which pollers read as a hint.
+// This thread writes mode_ before it looks at kicked_ and is_led_ and blocks. Other threads write kicked_ or is_led_
+// before they look at mode_. All are sequentially consistent, so one side sees the other. The same holds of is_parked_
+// (this thread) and is_led_ (a leader that ends), and of followers_ (a thread that begins to sleep) and is_led_. Who
+// waits in the carrier writes waits_, polls_at_wait_ and is_waited_, which pollers read as hints. The model is
+// tests/models/lead.pml.
 #pragma once
 
 #include <atomic>
@@ -34,15 +36,29 @@ class EngineThread {
   // Any thread: turn now, whatever you are doing.
   void kick();
 
-  // Any thread that polled and is going to sleep: take over now instead of at the end of a rest.
+  // Any thread that polled and is going to sleep: take over now instead of at the end of a rest, unless another thread
+  // leads.
   void hand_over();
 
-  // Any thread. If so, it turns within a rest, or before it waits again.
-  bool is_standing_aside() const { return mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside; }
+  // To lead: to wait in the carrier instead of the engine thread, which stands aside meanwhile and for a rest
+  // afterwards. A thread of the program's that is about to sleep leads if no other thread sleeps, so that a message
+  // wakes one thread, and no thread polls in earnest. True: the caller leads until end_lead(), and waits until
+  // lead_deadline() at most, once.
+  bool begin_lead();
+  base::Time lead_deadline();
+  void end_lead();
+  // A thread of the program's sleeps without leading. A leader that ends hands over to the engine thread then.
+  void begin_following();
+  void end_following();
 
-  // Any thread, after a poll: has a waiting engine thread stand aside once that was in earnest.
+  // Any thread. If so, it turns within a rest, or before it waits again.
+  bool is_standing_aside() const {
+    return mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside && !is_parked_.load(std::memory_order_seq_cst);
+  }
+
+  // Any thread, after a poll: has a thread that waits in the carrier stand aside once that was in earnest.
   void note_polls() {
-    if (mode_.load(std::memory_order_relaxed) == Mode::kWaiting) [[unlikely]]
+    if (is_waited_.load(std::memory_order_relaxed)) [[unlikely]]
       end_wait_of_polled();
   }
 
@@ -53,13 +69,24 @@ class EngineThread {
   enum class Mode : std::uint8_t { kTurning, kWaiting, kStandingAside };
 
   void end_wait_of_polled();
+  bool may_end_wait() const;
+  void end_wait();
+  bool is_led() const { return is_led_.load(std::memory_order_seq_cst); }
+  void note_sleep_end();
+  std::uint64_t begin_wait();
+  bool is_polled() const { return polls() - polls_at_wait_.load(std::memory_order_relaxed) >= kBusyPolls; }
   void run();
   void do_what_was_put_off();
   // Blocks in the carrier. True when consumers polled in earnest meanwhile.
   bool wait_for_work();
   void stand_aside();
+  void begin_rest();
   RestPlan::Next sleep();
+  RestPlan::Next sleep_while_led(base::EventCount::Ticket ticket);
+  bool is_lead_lost();
   std::uint64_t polls() const;
+  // Polls, and leads, each of which counts as many polls.
+  std::uint64_t activity() const { return polls() + kBusyPolls * leads_.load(std::memory_order_relaxed); }
   bool take_kick() { return kicked_.exchange(false, std::memory_order_seq_cst); }
   bool is_ending() const { return is_ending_.load(std::memory_order_seq_cst); }
 
@@ -68,11 +95,22 @@ class EngineThread {
   std::atomic<bool> kicked_{false};
   std::atomic<bool> is_ending_{false};
   std::atomic<base::Time::rep> waiting_until_{0};
+  std::atomic<bool> is_waited_{false};   // a thread waits in the carrier
+  std::atomic<bool> was_polled_{false};  // the last lead ended because others polled, and no wait has passed since
   std::atomic<std::uint64_t> polls_at_wait_{0};
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint64_t> interrupted_wait_{0};  // the last wait that a poller ended
   base::EventCount rest_;
+  base::EventCount wait_ended_;
+  std::atomic<bool> is_led_{false};
+  std::atomic<std::uint64_t> leads_{0};  // begun so far
+  std::atomic<std::uint32_t> followers_{0};
+  std::atomic<base::Time::rep> sleep_end_{0};  // when a thread of the program's woke last
+  std::atomic<bool> is_parked_{false};         // the engine thread rests until the lead ends
   // The engine thread's own.
+  std::uint64_t known_leads_ = 0;     // as of the beginning of the rest
+  std::uint64_t suspected_lead_ = 0;  // has lasted for kLongestLead
+  std::uint32_t rests_of_lead_ = 0;   // in a row that one lead has lasted
   RestPlan plan_;
   bool has_watched_ = false;  // during the last sleep the program may have watched its memory
   std::thread thread_;

@@ -20,14 +20,15 @@ class RestPlan {
   // In a rest with fewer polls there might be no turn among them, so the engine thread takes over then.
   static constexpr std::uint64_t kBusyPolls = 64;
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
+  static constexpr base::Duration kRestOfLead = std::chrono::microseconds(250);  // while a thread sleeps in our place
   static constexpr base::Duration kShortSleep = std::chrono::microseconds(20);
   // The short sleeps that one late message brings, and the most that are kept.
   static constexpr std::uint32_t kShortSleepsEarned = 64;
   static constexpr std::uint32_t kMostShortSleeps = 256;
 
   // A rest begins. `polls` counts the polls of all threads so far.
-  void begin(base::Time now, std::uint64_t polls) {
-    end_ = now + kRest;
+  void begin(base::Time now, std::uint64_t polls, base::Duration rest = kRest) {
+    end_ = now + rest;
     polls_at_begin_ = polls;
   }
 

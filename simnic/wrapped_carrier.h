@@ -11,7 +11,7 @@
 
 namespace softdat::simnic {
 
-// Owned by the baton, but for wait() and interrupt().
+// Owned by the baton, but for the waits and interrupt().
 class WrappedCarrier : public transport::Carrier {
  public:
   explicit WrappedCarrier(std::unique_ptr<transport::Carrier> inner) : inner_(std::move(inner)) {}
@@ -21,6 +21,8 @@ class WrappedCarrier : public transport::Carrier {
   const transport::WatchWords* watch_words() const override { return inner_->watch_words(); }
   bool has_failed() const override { return inner_->has_failed(); }
   void wait(base::Time deadline) override { inner_->wait(deadline); }
+  base::WakeReason wait_cancellably(base::Time deadline) override { return inner_->wait_cancellably(deadline); }
+  bool can_wait_cancellably() const override { return inner_->can_wait_cancellably(); }
   void interrupt() override { inner_->interrupt(); }
 
  protected:

@@ -177,14 +177,37 @@ bool AutoCarrier::wants_look(base::Time now) {
   return by_shm || (by_tcp && is_tcp_heard);
 }
 
+// One wait. Ends also where the thread is cancelled.
+class AutoCarrier::Waiting {
+ public:
+  Waiting(AutoCarrier& carrier, base::Time deadline) : carrier_(carrier), deadline_(deadline) {
+    carrier_.reactor_->prepare_wait();
+    // Time::min(): a half still has work, so this thread does not sleep.
+    if (carrier_.tcp_) deadline_ = std::min(deadline_, carrier_.tcp_->wait_until());
+    if (carrier_.shm_) deadline_ = std::min(deadline_, carrier_.shm_->prepare_wait());
+  }
+  ~Waiting() {
+    if (carrier_.shm_) carrier_.shm_->finish_wait();
+    carrier_.has_waited_.store(true, std::memory_order_release);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  base::Time deadline() const { return deadline_; }
+
+ private:
+  AutoCarrier& carrier_;
+  base::Time deadline_;
+};
+
 void AutoCarrier::wait(base::Time deadline) {
-  reactor_->prepare_wait();
-  // Time::min(): a half still has work, so this thread does not sleep.
-  if (tcp_) deadline = std::min(deadline, tcp_->wait_until());
-  if (shm_) deadline = std::min(deadline, shm_->prepare_wait());
-  reactor_->wait(deadline);
-  if (shm_) shm_->finish_wait();
-  has_waited_.store(true, std::memory_order_release);
+  const Waiting waiting(*this, deadline);
+  reactor_->wait(waiting.deadline());
+}
+
+base::WakeReason AutoCarrier::wait_cancellably(base::Time deadline) {
+  const Waiting waiting(*this, deadline);
+  return reactor_->wait_cancellably(waiting.deadline());
 }
 
 void AutoCarrier::tap(Tapper* tapper) {

@@ -35,12 +35,15 @@ class AutoCarrier final : public Carrier {
   std::size_t look() override;
   const WatchWords* watch_words() const override { return shm_ ? shm_->watch_words() : nullptr; }
   void wait(base::Time deadline) override;
+  base::WakeReason wait_cancellably(base::Time deadline) override;
+  bool can_wait_cancellably() const override { return reactor_->can_wait_cancellably(); }
   void interrupt() override;
   std::unique_ptr<Reactor::Watch> watch(int fd, ReadinessSink& sink) override { return reactor_->watch(fd, sink); }
   void tap(Tapper* tapper) override;
   bool has_failed() const override;
 
  private:
+  class Waiting;
   bool wants_look(base::Time now);
   bool is_tcp_idle() const { return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still()); }
   bool may_share_memory_with(const Address& remote) const;

@@ -87,6 +87,12 @@ class Carrier {
   // thread at a time.
   virtual void wait(base::Time deadline) = 0;
 
+  // The same for a thread of the program's: a cancellation point, and a signal handler that runs on the thread ends it
+  // (kInterrupted). Lasts 2 s at most. REQUIRES: can_wait_cancellably(), and that no thread is in wait().
+  virtual base::WakeReason wait_cancellably(base::Time) { return base::WakeReason::kNotified; }
+  // Any thread. May become false.
+  virtual bool can_wait_cancellably() const { return false; }
+
   // Has wait() and turn() serve a descriptor of the owner's too, as Reactor::watch(). The watch must be destroyed
   // before the carrier. Null: the carrier waits for no descriptors, or the kernel cannot watch another one.
   virtual std::unique_ptr<Reactor::Watch> watch(int, ReadinessSink&) { return nullptr; }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/reactor.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -21,6 +26,7 @@
 #include "base/event_count.h"
 #include "base/guarded.h"
 #include "base/handler_room.h"
+#include "base/lock_order.h"
 #include "base/standard_numbers.h"
 #include "base/uncancelled.h"
 #include "base/unique_fd.h"
@@ -70,7 +76,8 @@ struct Mark {
 struct Inbox {
   std::vector<Mark> marks;  // has room for all that can come
   bool is_interrupted = false;
-  bool is_waiting = false;  // a thread is inside wait(), or has announced it
+  bool is_waiting = false;  // a thread is inside wait() or wait_cancellably(), or has announced it
+  bool is_polling = false;  // it is inside the latter
 };
 
 // An object of Asio's whose descriptor numbers now belong to the program. It is never destroyed, because Asio closes by
@@ -98,12 +105,16 @@ class AsioReactor final : public Reactor {
   ~AsioReactor() override {
     closed_in_child_.forget();
     base::check(watches_ == 0, "a watch ends before its reactor", watches_);
-    if (is_failing()) abandon(std::move(asio_));
+    if (!is_failing()) return;
+    abandon(std::move(asio_));
+    static_cast<void>(nudge_.release());
   }
   std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) override;
   std::size_t dispatch(bool look) override;
   void prepare_wait() override { inbox_.lock()->is_waiting = true; }
   void wait(base::Time deadline) override;
+  base::WakeReason wait_cancellably(base::Time deadline) override;
+  bool can_wait_cancellably() const override { return epoll_set_ >= 0 && nudge_ && !has_failed(); }
   void interrupt() override;
   bool has_failed() const override { return has_failed_.load(std::memory_order_acquire); }
 
@@ -111,11 +122,17 @@ class AsioReactor final : public Reactor {
   friend class AsioWatch;
   void make_room_for_marks(std::size_t watches);
   bool is_failing();
+  class PollingWait;
   void rest(base::Time deadline);
+  base::WakeReason poll_once(base::Time deadline);
+  void run_handlers();
+  void end_wait();
   bool take_marks();
   void interrupt_waiter();
   bool is_told();
   void wake_waiter();
+  void nudge();
+  void take_nudge();
 
   // Fixed after construction; Asio's own locks make them safe for several threads. `first` has Asio open its
   // descriptors now, where their lack can be answered, and not at the first watch.
@@ -133,9 +150,12 @@ class AsioReactor final : public Reactor {
   std::unique_ptr<Asio> asio_ = open_asio();
   asio::io_context& context_ = asio_->context;
   const Canary canary_;
+  const std::vector<int> descriptors_ = find_descriptors(context_);
+  const int epoll_set_ = descriptors_.empty() ? -1 : descriptors_.back();
   // A child of fork() needs them as little as our own, and does not harm the parent by closing them: the epoll set and
   // what it watches go with their last descriptor only.
-  base::ClosedInChild closed_in_child_{canary_.fd(), find_descriptors(context_)};
+  base::ClosedInChild closed_in_child_{canary_.fd(), descriptors_};
+  base::UniqueFd nudge_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // ends wait_cancellably()
   base::Guarded<Inbox, locks::kInbox> inbox_;
   // Set for good by the thread that finds out.
   std::atomic<bool> has_failed_{false};
@@ -305,9 +325,63 @@ void AsioReactor::wait(base::Time deadline) {
     }
     context_.run_one_until(std::min(deadline, now + kLongestSleep));
   }
+  end_wait();
+}
+
+void AsioReactor::end_wait() {
   auto inbox = inbox_.lock();
-  inbox->is_waiting = false;
-  inbox->is_interrupted = false;
+  inbox->is_waiting = inbox->is_polling = inbox->is_interrupted = false;
+}
+
+// Ends also where the thread is cancelled.
+class AsioReactor::PollingWait {
+ public:
+  explicit PollingWait(AsioReactor& reactor) : reactor_(reactor) {
+    auto inbox = reactor_.inbox_.lock();
+    inbox->is_waiting = inbox->is_polling = true;
+  }
+  ~PollingWait() { reactor_.end_wait(); }
+  PollingWait(const PollingWait&) = delete;
+  PollingWait& operator=(const PollingWait&) = delete;
+
+ private:
+  AsioReactor& reactor_;
+};
+
+// Asio's own wait is no cancellation point, and goes on after a signal. So this one waits until the epoll set has
+// something to say, and asks Asio then.
+base::WakeReason AsioReactor::wait_cancellably(base::Time deadline) {
+  const PollingWait wait(*this);
+  deadline = std::min(deadline, base::deadline_after(base::Clock::now(), kLongestSleep));
+  base::WakeReason reason = base::WakeReason::kNotified;
+  // wait() runs one handler, and the epoll set does not tell again of the others.
+  run_handlers();
+  while (reason == base::WakeReason::kNotified && !is_told() && !is_failing()) {
+    reason = base::Clock::now() < deadline ? poll_once(deadline) : base::WakeReason::kTimedOut;
+  }
+  return reason;
+}
+
+// kNotified: look again.
+base::WakeReason AsioReactor::poll_once(base::Time deadline) {
+  const base::Duration left = std::max(deadline - base::Clock::now(), base::Duration::zero());
+  const auto nanoseconds = std::chrono::nanoseconds(left).count();
+  constexpr auto kSecond = std::chrono::nanoseconds(std::chrono::seconds(1)).count();
+  const timespec time_limit = {.tv_sec = nanoseconds / kSecond, .tv_nsec = nanoseconds % kSecond};
+  std::array<pollfd, 2> entries{
+      {{.fd = epoll_set_, .events = POLLIN, .revents = 0}, {.fd = nudge_.get(), .events = POLLIN, .revents = 0}}};
+  base::require_no_lock();
+  const int ready = ::ppoll(entries.data(), entries.size(), &time_limit, nullptr);
+  if (ready < 0 && errno == EINTR) return base::WakeReason::kInterrupted;
+  if (ready <= 0) return base::WakeReason::kNotified;
+  if (entries[1].revents != 0) take_nudge();
+  if (entries[0].revents != 0) run_handlers();
+  return base::WakeReason::kNotified;
+}
+
+void AsioReactor::run_handlers() {
+  const base::Uncancelled guard;
+  context_.poll();
 }
 
 // The posted handler wakes the waiter by being run. If its room is taken, another such handler is still to run, and
@@ -319,10 +393,28 @@ void AsioReactor::wake_waiter() try {
   return;
 }
 
+void AsioReactor::take_nudge() {
+  const base::Uncancelled guard;
+  eventfd_t count = 0;
+  if (canary_.is_alive()) static_cast<void>(::eventfd_read(nudge_.get(), &count));
+}
+
+// The number is ours as long as the canary's is.
+void AsioReactor::nudge() {
+  const base::Uncancelled guard;
+  if (canary_.is_alive()) static_cast<void>(::eventfd_write(nudge_.get(), 1));
+}
+
 void AsioReactor::interrupt() {
-  // Kept until wait() returns, so an interrupt before the wait is not lost.
-  const bool is_new = !std::exchange(inbox_.lock()->is_interrupted, true);
-  if (is_new) wake_waiter();
+  bool is_new = false;
+  bool is_polling = false;
+  {
+    // Kept until wait() returns, so an interrupt before the wait is not lost.
+    auto inbox = inbox_.lock();
+    is_new = !std::exchange(inbox->is_interrupted, true);
+    is_polling = inbox->is_polling;
+  }
+  if (is_new) is_polling ? nudge() : wake_waiter();
   if (has_failed()) rest_.notify();
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/clock.h"
+#include "base/event_count.h"
 
 namespace softdat::transport {
 
@@ -52,6 +53,11 @@ class Reactor {
   // Blocks until a descriptor is ready, interrupt() is called, a dispatch() ends the wait, or the deadline passes.
   // Announces itself where prepare_wait() was not called. Without the baton, one thread at a time.
   virtual void wait(base::Time deadline) = 0;
+  // The same for a thread of the program's: a cancellation point, and a signal handler that runs on the thread ends it
+  // (kInterrupted). Lasts 2 s at most. REQUIRES: can_wait_cancellably().
+  virtual base::WakeReason wait_cancellably(base::Time) { return base::WakeReason::kNotified; }
+  // Any thread.
+  virtual bool can_wait_cancellably() const { return false; }
   virtual void interrupt() = 0;
 
   // Whether the consumer has closed the reactor's own descriptors, as programs do that close all descriptors.

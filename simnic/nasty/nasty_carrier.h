@@ -45,6 +45,7 @@ class NastyCarrier final : public WrappedCarrier {
   std::size_t look() override;
   const transport::WatchWords* watch_words() const override { return nullptr; }  // what is held back changes no word
   void wait(base::Time deadline) override;
+  bool can_wait_cancellably() const override { return false; }  // so that only the engine's own thread waits
 
   // For channels.
   const Decisions& decisions() const { return *decisions_; }

@@ -90,5 +90,25 @@ TEST(EventCount, SignalInterruptsTheWaitThoughItsHandlerRestartsSystemCalls) {
   expect_interrupted_by_handler_with(SA_RESTART);
 }
 
+TEST(EventCount, NotifyEndsAnOtherSleep) {
+  class Flag final : public OtherSleep {
+   public:
+    void end_sleep() override { ++ends; }
+    int ends = 0;
+  };
+  EventCount count;
+  Flag sleep;
+  const auto ticket = count.prepare();
+  count.name_other_sleep(&sleep);
+  EXPECT_FALSE(count.is_notified(ticket));
+  count.notify();
+  EXPECT_TRUE(count.is_notified(ticket));
+  EXPECT_EQ(sleep.ends, 1);
+  count.name_other_sleep(nullptr);
+  count.notify();
+  EXPECT_EQ(sleep.ends, 1);
+  count.cancel();
+}
+
 }  // namespace
 }  // namespace softdat::base

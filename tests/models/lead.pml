@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which thread waits in the carrier (simnic/engine_thread.h). Two threads of a program sleep for messages. One of them
+ * leads: it waits in the carrier instead of the engine thread, which stands aside. The other one follows: it sleeps
+ * until a turn wakes it. A turn of any thread takes what has come and wakes those that it is for. Never are two threads
+ * in the carrier's wait, and nothing that the peer sends stays where it is: not while a thread sleeps for it, and not
+ * when no thread does.
+ * Words, all sequentially consistent: LED by leaders; MODE and PARKED by the engine thread; FOLLOWERS by followers.
+ * A rest that is timed may end at any moment; one that is parked ends when somebody ends it.
+ *
+ * refused: BLIND_WAIT      the engine thread does not look for a lead once it has said that it waits
+ * refused: NO_END_OF_WAIT  a leader does not wait until the engine thread has left the carrier
+ * refused: SILENT_END      a lead ends without a word to a parked engine thread
+ * refused: EARLY_LOOK      the engine thread looks for the lead before it says that it parks
+ * refused: LOST_NOTICE     a leader names its sleep after it has looked whether its message is there */
+
+#define MESSAGES(thread) (2 - (thread))
+#define TURNING 0
+#define WAITING 1
+#define ASIDE 2
+
+bool led = false;
+bool parked = false;
+bool kicked = false;
+bool rest_ended = false;  /* a notice for the engine thread in its rest */
+bool interrupted = false; /* the carrier's wait is to end */
+byte mode = TURNING;
+byte followers = 0;
+byte in_carrier = 0;
+byte pending[2]; /* messages in the kernel, for each thread */
+bool asks = false; /* the peer wants something of the adapter, for which no thread sleeps */
+bool has_answered = false;
+byte got[2];     /* as many have been taken by a turn */
+byte used[2];    /* and these by the thread */
+bool is_waiter[2];
+bool sleeps_elsewhere[2];
+bool is_notified[2];
+
+#define something_pending (pending[0] + pending[1] > 0 || asks)
+#define is_over (used[0] == MESSAGES(0) && used[1] == MESSAGES(1) && has_answered)
+
+inline take(t) {
+  if
+  :: pending[t] > 0 ->
+       got[t] = got[t] + pending[t];
+       pending[t] = 0;
+       if
+       :: is_waiter[t] ->
+            is_notified[t] = true;
+            if
+            :: sleeps_elsewhere[t] -> interrupted = true
+            :: else
+            fi
+       :: else
+       fi
+  :: else
+  fi
+}
+
+/* With the baton, so in one step. */
+inline turn() {
+  d_step {
+    take(0);
+    take(1);
+    if
+    :: asks -> asks = false; has_answered = true
+    :: else
+    fi
+  }
+}
+
+inline kick() {
+  kicked = true;
+  if
+  :: mode == WAITING -> interrupted = true
+  :: mode == ASIDE -> rest_ended = true
+  :: else
+  fi
+}
+
+inline wait_in_carrier() {
+  in_carrier++;
+  assert(in_carrier == 1);
+  (something_pending || interrupted || is_over);
+  d_step { in_carrier--; interrupted = false }
+}
+
+active proctype sender() {
+  byte sent[2];
+  do
+  :: sent[0] < MESSAGES(0) -> d_step { pending[0]++; sent[0]++ }
+  :: sent[1] < MESSAGES(1) -> d_step { pending[1]++; sent[1]++ }
+  :: sent[0] == MESSAGES(0) && sent[1] == MESSAGES(1) -> break
+  od;
+  asks = true
+}
+
+active [2] proctype program() {
+  byte self = _pid - 1;
+  bool leads;
+  byte seen;
+  do
+  :: used[self] == MESSAGES(self) -> break
+  :: used[self] < MESSAGES(self) ->
+       d_step { is_waiter[self] = true; is_notified[self] = false };
+       seen = got[self];
+       if
+       :: seen > used[self] -> d_step { is_waiter[self] = false; used[self]++ }
+       :: else ->
+            leads = false;
+            /* begin_lead() */
+            if
+            :: followers == 0 ->
+                 atomic { leads = !led; led = true }
+            :: else
+            fi;
+            if
+            :: leads ->
+#ifndef NO_END_OF_WAIT
+                 do
+                 :: mode == WAITING -> interrupted = true; (mode != WAITING || is_over)
+                 :: mode != WAITING -> break
+                 :: is_over -> break
+                 od;
+#endif
+#ifdef LOST_NOTICE
+                 if
+                 :: is_notified[self] -> skip
+                 :: else -> sleeps_elsewhere[self] = true; wait_in_carrier()
+                 fi;
+#else
+                 sleeps_elsewhere[self] = true;
+                 if
+                 :: is_notified[self] -> skip
+                 :: else -> wait_in_carrier()
+                 fi;
+#endif
+                 sleeps_elsewhere[self] = false;
+                 /* end_lead() */
+                 led = false;
+                 if
+                 :: followers != 0 -> kick()
+#ifndef SILENT_END
+                 :: followers == 0 ->
+                      if
+                      :: parked -> rest_ended = true
+                      :: else
+                      fi
+#else
+                 :: else
+#endif
+                 fi;
+                 is_waiter[self] = false;
+                 turn()
+            :: else ->
+                 /* follow() */
+                 followers++;
+                 if
+                 :: led -> skip
+                 :: else ->
+                      if
+                      :: mode == ASIDE -> kick()
+                      :: else
+                      fi
+                 fi;
+                 (is_notified[self]);
+                 followers--;
+                 is_waiter[self] = false
+            fi
+       fi
+  od
+}
+
+/* It has nothing to do once the program has all its messages. */
+active proctype engine() {
+  bool was_kicked;
+  bool goes_aside;
+  do
+  :: is_over -> break
+  :: else ->
+       turn();
+       mode = WAITING;
+       atomic { was_kicked = kicked; kicked = false };
+#ifdef BLIND_WAIT
+       goes_aside = false;
+#else
+       goes_aside = led;
+#endif
+       if
+       :: !was_kicked && !goes_aside -> wait_in_carrier()
+       :: else
+       fi;
+       mode = TURNING;
+       goes_aside = led && !was_kicked;
+       if
+       :: goes_aside ->
+            mode = ASIDE;
+            do
+            :: is_over -> break
+            :: kicked -> kicked = false; break
+            :: !kicked && !led -> break /* a timed rest has ended */
+            :: !kicked && led ->        /* the same, and the next one is timed */
+                 skip
+            :: !kicked && led ->
+                 rest_ended = false;
+                 if
+                 :: kicked -> skip
+                 :: else ->
+#ifdef EARLY_LOOK
+                      if
+                      :: led -> parked = true; (rest_ended || is_over)
+                      :: else
+                      fi;
+#else
+                      parked = true;
+                      if
+                      :: led -> (rest_ended || is_over)
+                      :: else
+                      fi;
+#endif
+                      parked = false
+                 fi
+            od;
+            mode = TURNING
+       :: else
+       fi
+  od
+}
