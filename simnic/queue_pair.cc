@@ -35,17 +35,8 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       recvs_(memory_, limits_.recv_sge, static_cast<SharedReceiveQueue*>(config.srq), sends_.direct(), counters_),
       connection_({nic_, limits_, memory_, state_, counters_, sends_, recvs_}, config) {}
 
-hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
-  const auto posted = sends_.post(request, connection_.path());
-  if (!posted) return hca::fail(posted.reason());
-  nic_.engine.note_post();
-  if (posted.value() != SendPosts::Posted::kSent) [[unlikely]]
-    finish_post(posted.value());
-  return hca::Done{};
-}
-
 // Without a lock, after a post that has not gone as a message.
-void QueuePair::finish_post(SendPosts::Posted posted) {
+inline void QueuePair::finish_post(SendPosts::Posted posted) {
   if (posted == SendPosts::Posted::kDone) {
     // The request is over. Its completion may have been lost, or may have left an upcall.
     if (connection_.path().requester().completions().feed().has_lost()) nic_.engine.ring(connection_);
@@ -55,6 +46,15 @@ void QueuePair::finish_post(SendPosts::Posted posted) {
   // The poster has copied for long (256 KiB): take in what has come, or the peer's answers would wake the engine
   // thread.
   if (posted == SendPosts::Posted::kQueuedLate) nic_.engine.catch_up();
+}
+
+hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
+  const auto posted = sends_.post(request, connection_.path());
+  if (!posted) return hca::fail(posted.reason());
+  nic_.engine.note_post();
+  if (posted.value() != SendPosts::Posted::kSent) [[unlikely]]
+    finish_post(posted.value());
+  return hca::Done{};
 }
 
 hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request) {

@@ -71,6 +71,35 @@ hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::Bind
 
 }  // namespace
 
+// With the posting lock. False: nothing was done.
+inline bool SendPosts::send_at_once(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
+                                    MessagePath& path) {
+  auto& queue = path.requester().queue();
+  if ((request.flags & hca::kFence) != 0 || direct_.may_place(length) || queue.is_full()) return false;
+  const transport::ShortSend short_send{.opcode = send_opcode(request.flags), .payload = {found.place, length}};
+  return path.send_at_once(short_send, found, [&] {
+    write_entry(request, length, found, queue.free_slot());
+    if (direct_.is_open()) direct_.note_queued(request.opcode, queue.posted());
+    // Release is enough: who has the lane next sees it.
+    queue.publish(request.local, std::memory_order_release);
+  });
+}
+
+// With the posting lock.
+[[gnu::always_inline]] inline hca::Result<SendPosts::Posted> SendPosts::carry_out_or_queue(
+    const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found, Requester& requester) {
+  if (direct_.is_open() && post_directly(request, length, requester)) return Posted::kDone;
+  auto& queue = requester.queue();
+  if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
+  SendEntry& entry = queue.free_slot();
+  write_entry(request, length, found, entry);
+  if (direct_.is_open()) place_directly(request, entry, queue);
+  const bool is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(length);
+  // Release is enough, because the caller rings afterwards.
+  queue.publish(request.local, std::memory_order_release);
+  return is_late ? Posted::kQueuedLate : Posted::kQueued;
+}
+
 hca::Result<SendPosts::Posted> SendPosts::post(const hca::SendRequest& request, MessagePath& path) {
   const std::lock_guard lock(mutex_);
   // A reset changes the state under this lock, so nothing slips into a new life.
@@ -93,37 +122,6 @@ hca::Result<SendPosts::Posted> SendPosts::post(const hca::SendRequest& request, 
   const auto posted = carry_out_or_queue(request, bytes, found, path.requester());
   if (posted) counters_.add(transfer_of(request.opcode), length);
   return posted;
-}
-
-// With the posting lock. False: nothing was done.
-inline bool SendPosts::send_at_once(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
-                                    MessagePath& path) {
-  auto& queue = path.requester().queue();
-  if ((request.flags & hca::kFence) != 0 || direct_.may_place(length) || queue.is_full()) return false;
-  const transport::ShortSend short_send{.opcode = send_opcode(request.flags), .payload = {found.place, length}};
-  return path.send_at_once(short_send, found, [&] {
-    write_entry(request, length, found, queue.free_slot());
-    if (direct_.is_open()) direct_.note_queued(request.opcode, queue.posted());
-    // Release is enough: who has the lane next sees it.
-    queue.publish(request.local, std::memory_order_release);
-  });
-}
-
-// With the posting lock.
-[[gnu::noinline]] hca::Result<SendPosts::Posted> SendPosts::carry_out_or_queue(const hca::SendRequest& request,
-                                                                               std::uint32_t length,
-                                                                               const ResolvedSegment& found,
-                                                                               Requester& requester) {
-  if (direct_.is_open() && post_directly(request, length, requester)) return Posted::kDone;
-  auto& queue = requester.queue();
-  if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
-  SendEntry& entry = queue.free_slot();
-  write_entry(request, length, found, entry);
-  if (direct_.is_open()) place_directly(request, entry, queue);
-  const bool is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(length);
-  // Release is enough, because the caller rings afterwards.
-  queue.publish(request.local, std::memory_order_release);
-  return is_late ? Posted::kQueuedLate : Posted::kQueued;
 }
 
 hca::Result<std::uint32_t> SendPosts::bind(const hca::BindRequest& request, Requester& requester) {

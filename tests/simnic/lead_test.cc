@@ -192,7 +192,8 @@ TEST_F(LeadTest, PollingInEarnestSendsALeaderAsideToo) {
   }));
   const int leads = carrier_->leads.load();
   for (int i = 0; i < 10'000; ++i) engine_.progress();
-  EXPECT_EQ(carrier_->leads.load(), leads);
+  // It follows from then on. If it led on, each 64th poll would end a lead.
+  EXPECT_LE(carrier_->leads.load() - leads, 20);
   // Nobody polls any more: the engine thread takes over.
   ASSERT_TRUE(await([&] { return carrier_->inside.load() == 1; }));
   end(count, is_done);
