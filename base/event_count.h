@@ -21,7 +21,7 @@ namespace softdat::base {
 
 enum class WakeReason { kNotified, kTimedOut, kInterrupted };
 
-// A sleep that does not end by the futex of an EventCount.
+// A sleep that the futex of an EventCount does not end.
 class OtherSleep {
  public:
   // Any thread. Ends the sleep, or the next one if there is none.
@@ -47,9 +47,9 @@ class EventCount {
   // while it unwinds must call cancel().
   WakeReason wait_cancellably(Ticket ticket, Time deadline);
 
-  // One waiter may sleep otherwise than by wait(): notify() ends that sleep too. The waiter names the sleep after
-  // prepare(), then looks whether is_notified(), and takes the name back (null) before cancel(). A notifier may still
-  // call end_sleep() once then.
+  // Has notify() end this sleep too; null: no longer. For one waiter that sleeps otherwise than by wait(). The waiter
+  // must call it after prepare() and before it looks at is_notified(), and with null before cancel(). A notifier may
+  // call end_sleep() once more afterwards.
   void name_other_sleep(OtherSleep* sleep) { other_sleep_.store(sleep, std::memory_order_seq_cst); }
 
   // Wakes all waiters. Any thread. Costs one load when there is none.

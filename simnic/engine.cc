@@ -15,6 +15,35 @@ namespace {
 
 constexpr std::size_t kTakesTurn = transport::Carrier::kTakesTurn;
 
+// These two end in their destructors, because a thread that is cancelled in its sleep is unwound.
+class Leading {
+ public:
+  Leading(EngineThread& thread, base::EventCount& count, base::OtherSleep& sleep) : thread_(thread), count_(count) {
+    count_.name_other_sleep(&sleep);
+  }
+  ~Leading() {
+    count_.name_other_sleep(nullptr);
+    thread_.end_lead();
+  }
+  Leading(const Leading&) = delete;
+  Leading& operator=(const Leading&) = delete;
+
+ private:
+  EngineThread& thread_;
+  base::EventCount& count_;
+};
+
+class Following {
+ public:
+  explicit Following(EngineThread& thread) : thread_(thread) { thread_.begin_following(); }
+  ~Following() { thread_.end_following(); }
+  Following(const Following&) = delete;
+  Following& operator=(const Following&) = delete;
+
+ private:
+  EngineThread& thread_;
+};
+
 }  // namespace
 
 Engine::Engine(std::unique_ptr<transport::Carrier> carrier, Drive drive)
@@ -187,55 +216,23 @@ base::WakeReason Engine::sleep(base::EventCount& count, base::EventCount::Ticket
   return reason;
 }
 
-// From here on nobody polls, so this thread or the engine thread must wait for packets.
+// This thread polls no longer, so it or the engine thread must wait for packets.
 base::WakeReason Engine::sleep_now(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
   if (count.is_notified(ticket)) return count.wait_cancellably(ticket, deadline);
   return thread_->begin_lead() ? lead(count, ticket, deadline) : follow(count, ticket, deadline);
 }
 
-// The destructors of these end a sleep in which the thread is cancelled, too.
-namespace {
-
-class Leading {
- public:
-  Leading(EngineThread& thread, base::EventCount& count, base::OtherSleep& sleep) : thread_(thread), count_(count) {
-    count_.name_other_sleep(&sleep);
-  }
-  ~Leading() {
-    count_.name_other_sleep(nullptr);
-    thread_.end_lead();
-  }
-  Leading(const Leading&) = delete;
-  Leading& operator=(const Leading&) = delete;
-
- private:
-  EngineThread& thread_;
-  base::EventCount& count_;
-};
-
-class Following {
- public:
-  explicit Following(EngineThread& thread) : thread_(thread) { thread_.begin_following(); }
-  ~Following() { thread_.end_following(); }
-  Following(const Following&) = delete;
-  Following& operator=(const Following&) = delete;
-
- private:
-  EngineThread& thread_;
-};
-
-}  // namespace
-
-// Sleeps in the carrier, and makes the turn that what has come needs. The caller then looks whether the event is there.
+// Sleeps in the carrier, and then makes a turn for what has arrived. kNotified: the caller looks whether its event is
+// there.
 base::WakeReason Engine::lead(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) {
   base::WakeReason reason = base::WakeReason::kNotified;
   {
     const Leading leading(*thread_, count, *this);
     if (!is_calm()) {
       const Hold hold(*this);
-      promote_with_baton();  // who sleeps owes nobody an ack
+      promote_with_baton();  // acks must not wait for the end of the sleep
     }
-    const base::Time latest = std::min(deadline, thread_->lead_deadline());
+    const base::Time latest = std::min(deadline, thread_->publish_deadline());
     if (!count.is_notified(ticket)) reason = carrier_->wait_cancellably(latest);
   }
   count.cancel();

@@ -13,9 +13,9 @@
 namespace softdat::simnic {
 namespace {
 
-// A lead that lasts for so many rests of the engine thread is a long one.
+// A lead that lasts for as many rests makes the engine thread park.
 constexpr std::uint32_t kRestsUntilParked = 4;
-// Longer than any wait of a carrier's: after so long without another one the leader is lost.
+// Must exceed the longest wait of a carrier (transport/carrier.h): each wait has a lead of its own.
 constexpr base::Duration kLongestLead = std::chrono::seconds(3);
 
 // The processor time of all threads of the process.
@@ -67,8 +67,8 @@ std::uint64_t EngineThread::polls() const {
   return engine_.activity_.polls();
 }
 
-// For those that poll while a thread waits in the carrier.
-std::uint64_t EngineThread::begin_wait() {
+// By the thread that is about to wait in the carrier. Returns how many polls there were before.
+std::uint64_t EngineThread::note_wait() {
   const std::uint64_t before = polls();
   polls_at_wait_.store(before, std::memory_order_relaxed);
   waits_.fetch_add(1, std::memory_order_relaxed);
@@ -78,13 +78,9 @@ std::uint64_t EngineThread::begin_wait() {
 
 bool EngineThread::wait_for_work() {
   if (is_led()) return !take_kick();
-  const std::uint64_t before = begin_wait();
-  // Published before the next deadline is read, as a section publishes its deadline before it reads
-  // this: a deadline that comes up now is seen here or there.
-  waiting_until_.store(base::kNever.time_since_epoch().count(), std::memory_order_seq_cst);
+  const std::uint64_t before = note_wait();
   mode_.store(Mode::kWaiting, std::memory_order_seq_cst);
-  const base::Time deadline = engine_.next_deadline();
-  waiting_until_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
+  const base::Time deadline = publish_deadline();
   // A kick or a lead that came before the mode was stored did not interrupt the carrier; it is seen here.
   const bool was_kicked = take_kick();
   const bool has_waited = !was_kicked && !is_led();
@@ -110,7 +106,7 @@ void EngineThread::stand_aside() {
   mode_.store(Mode::kTurning, std::memory_order_seq_cst);
 }
 
-// Acks that were put off for a thread that has waked leave at the end of the rest at the latest.
+// The rests are shorter while threads lead. Acks that a leader's turn has put off leave here at the latest.
 void EngineThread::begin_rest() {
   const std::uint64_t leads = leads_.load(std::memory_order_relaxed);
   const bool is_same = is_led() && leads == known_leads_;
@@ -144,12 +140,12 @@ RestPlan::Next EngineThread::sleep() {
   return next == RestPlan::Next::kTakeOver && is_led() ? RestPlan::Next::kRest : next;
 }
 
-// One lead has lasted for long, so this thread looks for its end no more. A program may jump out of its wait by a
-// signal handler, and so lose the lead.
+// Parks until the leader ends, so that an idle process does not wake for rests. The time limit is for a lost lead: a
+// signal handler of the program may jump out of the wait.
 RestPlan::Next EngineThread::sleep_while_led(base::EventCount::Ticket ticket) {
   rests_of_lead_ = 0;
   is_parked_.store(true, std::memory_order_seq_cst);
-  // What was put off before: from here on nothing is, because nobody looks for it at the end of a rest.
+  // Must follow the store: turns put nothing off while this thread is parked (is_standing_aside).
   do_what_was_put_off();
   if (is_led()) {
     rest_.wait(ticket, base::deadline_after(base::Clock::now(), kLongestLead));
@@ -161,7 +157,8 @@ RestPlan::Next EngineThread::sleep_while_led(base::EventCount::Ticket ticket) {
   return is_lead_lost() ? RestPlan::Next::kTakeOver : RestPlan::Next::kRest;
 }
 
-// A leader that only had no processor hears of the interrupt meanwhile.
+// A lead is lost if it lasts for kLongestLead twice. The interrupt in between ends the wait of a leader that is alive
+// but had no processor.
 bool EngineThread::is_lead_lost() {
   if (!is_led() || leads_.load(std::memory_order_relaxed) != known_leads_) return false;
   if (std::exchange(suspected_lead_, known_leads_) != known_leads_) {
@@ -185,13 +182,6 @@ void EngineThread::kick() {
   }
 }
 
-// The engine thread may still be on its way aside after kBusyPolls polls. It would rest there before its next turn.
-void EngineThread::hand_over() {
-  if (is_led()) return;
-  const bool is_aside = mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside;
-  if (is_aside || is_polled()) kick();
-}
-
 // Called by pollers: a thread that waits in the carrier would be woken by each of their packets, so it is sent aside.
 void EngineThread::end_wait_of_polled() {
   if (!is_polled()) return;
@@ -205,13 +195,14 @@ void EngineThread::note_deadline() {
   const bool is_waiting = mode_.load(std::memory_order_seq_cst) == Mode::kWaiting;
   if (!is_waiting && !is_led()) return;
   const auto next = engine_.next_deadline().time_since_epoch().count();
-  // Pairs with wait_for_work() and lead_deadline(): both sides store their own word and then load the other's.
+  // Pairs with publish_deadline(): both sides store their own word and then load the other's.
   if (next >= waiting_until_.load(std::memory_order_seq_cst)) return;
   is_waiting ? kick() : engine_.carrier_->interrupt();
 }
 
-base::Time EngineThread::lead_deadline() {
-  // As in wait_for_work().
+// Must be called after mode_ or is_led_ was stored, which note_deadline() looks at first.
+base::Time EngineThread::publish_deadline() {
+  // A deadline that comes up before the second store is seen here, or its section sees this and ends the wait.
   waiting_until_.store(base::kNever.time_since_epoch().count(), std::memory_order_seq_cst);
   const base::Time deadline = engine_.next_deadline();
   waiting_until_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
@@ -225,19 +216,19 @@ bool EngineThread::begin_lead() {
   if (mode_.load(std::memory_order_seq_cst) == Mode::kWaiting && !may_end_wait()) return false;
   if (is_led_.exchange(true, std::memory_order_seq_cst)) return false;
   leads_.fetch_add(1, std::memory_order_relaxed);
-  end_wait();
-  begin_wait();
+  end_wait_of_engine_thread();
+  note_wait();
   return true;
 }
 
-// It takes the engine thread a while to end its wait, which pays for a program that sleeps again and again.
+// Ending the engine thread's wait costs a wake-up. That pays if the program sleeps often.
 bool EngineThread::may_end_wait() const {
   const base::Time last{base::Duration(sleep_end_.load(std::memory_order_relaxed))};
   return base::Clock::now() - last < RestPlan::kRestOfLead;
 }
 
-// With the lead. When it returns the engine thread is not in the carrier's wait, and does not enter it.
-void EngineThread::end_wait() {
+// REQUIRES: the lead. When it returns, the engine thread is not in the carrier's wait, and will not enter it.
+void EngineThread::end_wait_of_engine_thread() {
   while (mode_.load(std::memory_order_seq_cst) == Mode::kWaiting) {
     const auto ticket = wait_ended_.prepare();
     engine_.carrier_->interrupt();
@@ -260,7 +251,10 @@ void EngineThread::end_lead() {
 
 void EngineThread::begin_following() {
   followers_.fetch_add(1, std::memory_order_seq_cst);
-  hand_over();
+  if (is_led()) return;
+  const bool is_aside = mode_.load(std::memory_order_seq_cst) == Mode::kStandingAside;
+  // After kBusyPolls polls the engine thread may still be on its way aside. It would rest there before its next turn.
+  if (is_aside || is_polled()) kick();
 }
 
 void EngineThread::end_following() {

@@ -6,11 +6,14 @@
 // whether they still poll (rest_plan.h). Without polls, timers and traffic it sleeps, except for the carrier's own
 // looks.
 //
+// A thread of the program that sleeps for an event may lead: wait in the carrier in place of this thread, which then
+// stands aside (docs/decisions/0003-the-baton.md).
+//
 // This thread writes mode_ before it looks at kicked_ and is_led_ and blocks. Other threads write kicked_ or is_led_
-// before they look at mode_. All are sequentially consistent, so one side sees the other. The same holds of is_parked_
-// (this thread) and is_led_ (a leader that ends), and of followers_ (a thread that begins to sleep) and is_led_. Who
-// waits in the carrier writes waits_, polls_at_wait_ and is_waited_, which pollers read as hints. The model is
-// tests/models/lead.pml.
+// before they look at mode_. All are sequentially consistent, so one side sees the other. Two other pairs follow the
+// same rule: this thread writes is_parked_ and a leader that ends writes is_led_; a follower writes followers_ and a
+// leader that ends writes is_led_. The thread that waits in the carrier writes waits_, polls_at_wait_ and is_waited_,
+// which pollers read as hints. The model is tests/models/lead.pml.
 #pragma once
 
 #include <atomic>
@@ -36,18 +39,17 @@ class EngineThread {
   // Any thread: turn now, whatever you are doing.
   void kick();
 
-  // Any thread that polled and is going to sleep: take over now instead of at the end of a rest, unless another thread
-  // leads.
-  void hand_over();
-
-  // To lead: to wait in the carrier instead of the engine thread, which stands aside meanwhile and for a rest
-  // afterwards. A thread of the program's that is about to sleep leads if no other thread sleeps, so that a message
-  // wakes one thread, and no thread polls in earnest. True: the caller leads until end_lead(), and waits until
-  // lead_deadline() at most, once.
+  // These five: a thread of the program that is about to sleep for an event.
+  // Tries to take the lead. True: the caller leads until end_lead(). It waits in the carrier once, until
+  // publish_deadline() at most. False while another thread sleeps or leads, while threads poll in earnest, and where
+  // the carrier cannot be waited in.
   bool begin_lead();
-  base::Time lead_deadline();
   void end_lead();
-  // A thread of the program's sleeps without leading. A leader that ends hands over to the engine thread then.
+  // Says that the caller waits in the carrier until the next deadline, which it returns. note_deadline() ends the wait
+  // where an earlier one comes up.
+  base::Time publish_deadline();
+  // The caller sleeps without the lead. The engine thread takes over now instead of at the end of a rest, unless
+  // another thread leads; that one hands over to the engine thread when it ends.
   void begin_following();
   void end_following();
 
@@ -70,10 +72,10 @@ class EngineThread {
 
   void end_wait_of_polled();
   bool may_end_wait() const;
-  void end_wait();
+  void end_wait_of_engine_thread();
   bool is_led() const { return is_led_.load(std::memory_order_seq_cst); }
   void note_sleep_end();
-  std::uint64_t begin_wait();
+  std::uint64_t note_wait();
   bool is_polled() const { return polls() - polls_at_wait_.load(std::memory_order_relaxed) >= kBusyPolls; }
   void run();
   void do_what_was_put_off();
@@ -85,7 +87,7 @@ class EngineThread {
   RestPlan::Next sleep_while_led(base::EventCount::Ticket ticket);
   bool is_lead_lost();
   std::uint64_t polls() const;
-  // Polls, and leads, each of which counts as many polls.
+  // A lead counts as kBusyPolls polls.
   std::uint64_t activity() const { return polls() + kBusyPolls * leads_.load(std::memory_order_relaxed); }
   bool take_kick() { return kicked_.exchange(false, std::memory_order_seq_cst); }
   bool is_ending() const { return is_ending_.load(std::memory_order_seq_cst); }
@@ -96,7 +98,7 @@ class EngineThread {
   std::atomic<bool> is_ending_{false};
   std::atomic<base::Time::rep> waiting_until_{0};
   std::atomic<bool> is_waited_{false};   // a thread waits in the carrier
-  std::atomic<bool> was_polled_{false};  // the last lead ended because others polled, and no wait has passed since
+  std::atomic<bool> was_polled_{false};  // polls ended the last lead; cleared by a wait without as many polls
   std::atomic<std::uint64_t> polls_at_wait_{0};
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint64_t> interrupted_wait_{0};  // the last wait that a poller ended
@@ -105,12 +107,12 @@ class EngineThread {
   std::atomic<bool> is_led_{false};
   std::atomic<std::uint64_t> leads_{0};  // begun so far
   std::atomic<std::uint32_t> followers_{0};
-  std::atomic<base::Time::rep> sleep_end_{0};  // when a thread of the program's woke last
+  std::atomic<base::Time::rep> sleep_end_{0};  // when a thread of the program woke last
   std::atomic<bool> is_parked_{false};         // the engine thread rests until the lead ends
   // The engine thread's own.
-  std::uint64_t known_leads_ = 0;     // as of the beginning of the rest
-  std::uint64_t suspected_lead_ = 0;  // has lasted for kLongestLead
-  std::uint32_t rests_of_lead_ = 0;   // in a row that one lead has lasted
+  std::uint64_t known_leads_ = 0;     // leads_ at the beginning of the rest
+  std::uint64_t suspected_lead_ = 0;  // the number of a lead that has lasted for kLongestLead
+  std::uint32_t rests_of_lead_ = 0;   // the rests that the present lead has lasted
   RestPlan plan_;
   bool has_watched_ = false;  // during the last sleep the program may have watched its memory
   std::thread thread_;

@@ -52,8 +52,7 @@ hca::Outcome QueuePair::post_send(const hca::SendRequest& request) {
   const auto posted = sends_.post(request, connection_.path());
   if (!posted) return hca::fail(posted.reason());
   nic_.engine.note_post();
-  if (posted.value() != SendPosts::Posted::kSent) [[unlikely]]
-    finish_post(posted.value());
+  if (posted.value() != SendPosts::Posted::kSent) finish_post(posted.value());
   return hca::Done{};
 }
 

@@ -18,7 +18,7 @@
 
 namespace softdat::simnic {
 
-// Of a send with these flags of the consumer, or of a SendEntry.
+// The wire opcode of a send. `flags`: the consumer's, or those of a SendEntry.
 inline transport::Opcode send_opcode(std::uint32_t flags) {
   const bool is_solicited = (flags & hca::kSolicited) != 0;
   using enum transport::Opcode;

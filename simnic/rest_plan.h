@@ -20,7 +20,7 @@ class RestPlan {
   // In a rest with fewer polls there might be no turn among them, so the engine thread takes over then.
   static constexpr std::uint64_t kBusyPolls = 64;
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
-  static constexpr base::Duration kRestOfLead = std::chrono::microseconds(250);  // while a thread sleeps in our place
+  static constexpr base::Duration kRestOfLead = std::chrono::microseconds(250);  // while threads of the program lead
   static constexpr base::Duration kShortSleep = std::chrono::microseconds(20);
   // The short sleeps that one late message brings, and the most that are kept.
   static constexpr std::uint32_t kShortSleepsEarned = 64;

@@ -80,7 +80,7 @@ inline bool SendPosts::send_at_once(const hca::SendRequest& request, std::uint32
   return path.send_at_once(short_send, found, [&] {
     write_entry(request, length, found, queue.free_slot());
     if (direct_.is_open()) direct_.note_queued(request.opcode, queue.posted());
-    // Release is enough: who has the lane next sees it.
+    // Release is enough, because the next holder of the lane sees the store.
     queue.publish(request.local, std::memory_order_release);
   });
 }

@@ -177,7 +177,7 @@ bool AutoCarrier::wants_look(base::Time now) {
   return by_shm || (by_tcp && is_tcp_heard);
 }
 
-// One wait. Ends also where the thread is cancelled.
+// One wait. The destructor ends it, because a thread that is cancelled in the wait is unwound.
 class AutoCarrier::Waiting {
  public:
   Waiting(AutoCarrier& carrier, base::Time deadline) : carrier_(carrier), deadline_(deadline) {

@@ -333,7 +333,7 @@ void AsioReactor::end_wait() {
   inbox->is_waiting = inbox->is_polling = inbox->is_interrupted = false;
 }
 
-// Ends also where the thread is cancelled.
+// The destructor ends the wait, because a thread that is cancelled in it is unwound.
 class AsioReactor::PollingWait {
  public:
   explicit PollingWait(AsioReactor& reactor) : reactor_(reactor) {
@@ -348,13 +348,13 @@ class AsioReactor::PollingWait {
   AsioReactor& reactor_;
 };
 
-// Asio's own wait is no cancellation point, and goes on after a signal. So this one waits until the epoll set has
-// something to say, and asks Asio then.
+// Asio's own wait is no cancellation point, and goes on after a signal. So this thread polls the epoll set, and lets
+// Asio run handlers when the set is readable.
 base::WakeReason AsioReactor::wait_cancellably(base::Time deadline) {
   const PollingWait wait(*this);
   deadline = std::min(deadline, base::deadline_after(base::Clock::now(), kLongestSleep));
   base::WakeReason reason = base::WakeReason::kNotified;
-  // wait() runs one handler, and the epoll set does not tell again of the others.
+  // wait() may have left handlers in Asio's queue. The epoll set does not report their descriptors again.
   run_handlers();
   while (reason == base::WakeReason::kNotified && !is_told() && !is_failing()) {
     reason = base::Clock::now() < deadline ? poll_once(deadline) : base::WakeReason::kTimedOut;
@@ -399,7 +399,7 @@ void AsioReactor::take_nudge() {
   if (canary_.is_alive()) static_cast<void>(::eventfd_read(nudge_.get(), &count));
 }
 
-// The number is ours as long as the canary's is.
+// The eventfd has no inode of its own. Its number is ours as long as the canary's is.
 void AsioReactor::nudge() {
   const base::Uncancelled guard;
   if (canary_.is_alive()) static_cast<void>(::eventfd_write(nudge_.get(), 1));

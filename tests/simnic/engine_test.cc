@@ -10,19 +10,15 @@
 #include <utility>
 
 #include "simnic/engine_thread.h"
+#include "tests/simnic/engine_parts.h"
 #include "tests/simnic/live.h"
 
 namespace softdat::simnic::testing {
 namespace {
 
 // A carrier without peers that counts what is asked of it.
-class StillCarrier final : public transport::Carrier {
+class StillCarrier final : public PeerlessCarrier {
  public:
-  transport::ListenResult listen(std::uint64_t, std::uint32_t, transport::PortSink&) override { return {}; }
-  std::unique_ptr<transport::Channel> connect(const transport::Address&, const transport::Offer&,
-                                              transport::ChannelSink&) override {
-    return nullptr;
-  }
   std::size_t turn(base::Time) override {
     turns.fetch_add(1);
     if (const auto act = std::exchange(in_next_turn, nullptr)) act();
@@ -65,12 +61,6 @@ class CountingTask final : public Task {
  public:
   void run_with_baton() override { ++runs; }
   int runs = 0;
-};
-
-class CountingTimer final : public base::Timer {
- public:
-  void on_timer() override { runs.fetch_add(1); }
-  std::atomic<int> runs{0};
 };
 
 class EngineTest : public ::testing::Test {

@@ -8,19 +8,15 @@
 
 #include "simnic/engine.h"
 #include "simnic/engine_thread.h"
+#include "tests/simnic/engine_parts.h"
 #include "tests/simnic/live.h"
 
 namespace softdat::simnic::testing {
 namespace {
 
 // A carrier without peers in which a thread of the program can wait. It counts the waits of each kind.
-class LeadCarrier final : public transport::Carrier {
+class LeadCarrier final : public PeerlessCarrier {
  public:
-  transport::ListenResult listen(std::uint64_t, std::uint32_t, transport::PortSink&) override { return {}; }
-  std::unique_ptr<transport::Channel> connect(const transport::Address&, const transport::Offer&,
-                                              transport::ChannelSink&) override {
-    return nullptr;
-  }
   std::size_t turn(base::Time) override {
     turns.fetch_add(1);
     return 0;
@@ -71,34 +67,46 @@ class LeadCarrier final : public transport::Carrier {
   }
 };
 
-class LeadTest : public ::testing::Test {
- protected:
-  // A thread that sleeps until `is_done`, which others set before they notify.
-  std::thread sleeper(base::EventCount& count, const std::atomic<bool>& is_done) {
-    return std::thread([&] {
-      while (!is_done.load()) sleep_once(count, is_done);
-    });
+// A thread that sleeps until end() says that its event is there.
+class Sleeper {
+ public:
+  explicit Sleeper(Engine& engine) : engine_(engine), thread_([this] { run(); }) {}
+  ~Sleeper() { end(); }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  base::EventCount& count() { return count_; }
+  void end() {
+    is_done_.store(true);
+    count_.notify();
+    if (thread_.joinable()) thread_.join();
   }
-  void sleep_once(base::EventCount& count, const std::atomic<bool>& is_done) {
-    const auto ticket = count.prepare();
-    if (is_done.load()) {
-      count.cancel();
-    } else {
-      engine_.sleep(count, ticket, base::kNever);
+
+ private:
+  void run() {
+    while (!is_done_.load()) {
+      const auto ticket = count_.prepare();
+      if (is_done_.load()) return count_.cancel();
+      engine_.sleep(count_, ticket, base::kNever);
     }
   }
-  // The first sleep of a thread leaves the engine thread where it is. One that follows soon leads, so the sleeper is
-  // woken until one has followed soon enough.
-  bool await_lead(base::EventCount& count) {
+
+  Engine& engine_;
+  base::EventCount count_;
+  std::atomic<bool> is_done_{false};
+  std::thread thread_;
+};
+
+class LeadTest : public ::testing::Test {
+ protected:
+  // The first sleep of a thread leaves the engine thread where it is. A sleep that follows soon leads, so the sleeper
+  // is woken until one has followed soon enough.
+  bool await_lead(Sleeper& sleeper) {
     return await([&] {
       if (carrier_->is_led.load()) return true;
-      count.notify();
+      sleeper.count().notify();
       return false;
     });
-  }
-  static void end(base::EventCount& count, std::atomic<bool>& is_done) {
-    is_done.store(true);
-    count.notify();
   }
 
   LeadCarrier* const carrier_ = new LeadCarrier;
@@ -106,73 +114,54 @@ class LeadTest : public ::testing::Test {
 };
 
 TEST_F(LeadTest, AThreadThatSleepsAgainAtOnceWaitsInTheCarrierAlone) {
-  base::EventCount count;
-  std::atomic<bool> is_done{false};
-  std::thread thread = sleeper(count, is_done);
-  ASSERT_TRUE(await_lead(count));
+  Sleeper sleeper(engine_);
+  ASSERT_TRUE(await_lead(sleeper));
   const int waits = carrier_->waits.load();
-  end(count, is_done);
-  thread.join();
+  sleeper.end();
   EXPECT_EQ(carrier_->most_inside.load(), 1);
   // Nobody sleeps any more: the engine thread takes over by itself.
   ASSERT_TRUE(await([&] { return carrier_->waits.load() > waits; }));
 }
 
-// What it was interrupted for may be another thread's, so it looks, and sleeps on.
+// An interrupt may concern another thread, so the leader makes a turn and sleeps again.
 TEST_F(LeadTest, ALeaderTurnsForWhatHasCome) {
-  base::EventCount count;
-  std::atomic<bool> is_done{false};
-  std::thread thread = sleeper(count, is_done);
-  ASSERT_TRUE(await_lead(count));
+  Sleeper sleeper(engine_);
+  ASSERT_TRUE(await_lead(sleeper));
   const int turns = carrier_->turns.load();
   carrier_->interrupt();
   EXPECT_TRUE(await([&] { return carrier_->turns.load() > turns; }));
-  end(count, is_done);
-  thread.join();
 }
 
 TEST_F(LeadTest, SomebodyWaitsInTheCarrierWhileAThreadSleeps) {
-  base::EventCount leaders, followers;
-  std::atomic<bool> is_leader_done{false}, is_follower_done{false};
-  std::thread leader = sleeper(leaders, is_leader_done);
-  ASSERT_TRUE(await_lead(leaders));
-  std::thread follower = sleeper(followers, is_follower_done);
-  ASSERT_TRUE(await([&] { return followers.has_waiters(); }));
-  end(leaders, is_leader_done);
-  leader.join();
+  Sleeper leader(engine_);
+  ASSERT_TRUE(await_lead(leader));
+  Sleeper follower(engine_);
+  ASSERT_TRUE(await([&] { return follower.count().has_waiters(); }));
+  leader.end();
   // The engine thread, or the other one, which leads now.
   ASSERT_TRUE(await([&] { return carrier_->inside.load() == 1; }));
   EXPECT_EQ(carrier_->most_inside.load(), 1);
-  end(followers, is_follower_done);
-  follower.join();
 }
 
 // A timer that another thread sets while one leads.
 TEST_F(LeadTest, ALeaderHearsOfAnEarlierDeadline) {
-  class OneTimer final : public base::Timer {
-   public:
-    void on_timer() override { runs.fetch_add(1); }
-    std::atomic<int> runs{0};
-  };
-  base::EventCount count;
-  std::atomic<bool> is_done{false};
-  std::thread thread = sleeper(count, is_done);
-  ASSERT_TRUE(await_lead(count));
-  OneTimer timer;
+  Sleeper sleeper(engine_);
+  ASSERT_TRUE(await_lead(sleeper));
+  CountingTimer timer;
   {
     const Engine::Hold hold(engine_);
     engine_.timers().set(timer, base::Clock::now() + std::chrono::milliseconds(1));
   }
   EXPECT_TRUE(await([&] { return timer.runs.load() == 1; }));
-  end(count, is_done);
-  thread.join();
+  sleeper.end();
 }
 
-// A handler that jumps out of dat_evd_wait takes the lead along. The adapter goes on after some seconds.
+// A signal handler may jump out of dat_evd_wait. The lead is lost then, and the engine thread takes over after some
+// seconds.
 TEST_F(LeadTest, ALeadThatIsLostEnds) {
   base::EventCount count;
   carrier_->jumps = true;
-  // Without a deadline the first sleep would not end, which does not lead.
+  // Sleeps that end at once, because the first one does not lead.
   if (setjmp(carrier_->out) == 0) {
     for (;;) engine_.sleep(count, count.prepare(), base::Clock::now());
   }
@@ -180,24 +169,20 @@ TEST_F(LeadTest, ALeadThatIsLostEnds) {
   EXPECT_TRUE(await([&] { return carrier_->waits.load() > waits; }));
 }
 
-// Packets would wake the leader for each message that another thread takes by polling.
+// A leader would be woken for each message that another thread polls for.
 TEST_F(LeadTest, PollingInEarnestSendsALeaderAsideToo) {
-  base::EventCount count;
-  std::atomic<bool> is_done{false};
-  std::thread thread = sleeper(count, is_done);
-  ASSERT_TRUE(await_lead(count));
+  Sleeper sleeper(engine_);
+  ASSERT_TRUE(await_lead(sleeper));
   ASSERT_TRUE(await([&] {
     engine_.progress();
     return carrier_->inside.load() == 0;
   }));
   const int leads = carrier_->leads.load();
   for (int i = 0; i < 10'000; ++i) engine_.progress();
-  // It follows from then on. If it led on, each 64th poll would end a lead.
+  // The sleeper follows from then on. If it led again, each 64th poll would end a lead.
   EXPECT_LE(carrier_->leads.load() - leads, 20);
   // Nobody polls any more: the engine thread takes over.
   ASSERT_TRUE(await([&] { return carrier_->inside.load() == 1; }));
-  end(count, is_done);
-  thread.join();
 }
 
 TEST_F(LeadTest, NoWakeUpIsLostAndTheCarrierHasOneWaiterAtATime) {
