@@ -77,9 +77,13 @@ inline kick() {
   fi
 }
 
+inline end_wait(t) {
+  is_waiter[t] = false;
+  is_notified[t] = false
+}
+
 inline wait_in_carrier() {
-  in_carrier++;
-  assert(in_carrier == 1);
+  d_step { in_carrier++; assert(in_carrier == 1) };
   (something_pending || interrupted || is_over);
   d_step { in_carrier--; interrupted = false }
 }
@@ -97,14 +101,12 @@ active proctype sender() {
 active [2] proctype program() {
   byte self = _pid - 1;
   bool leads;
-  byte seen;
   do
   :: used[self] == MESSAGES(self) -> break
   :: used[self] < MESSAGES(self) ->
-       d_step { is_waiter[self] = true; is_notified[self] = false };
-       seen = got[self];
+       is_waiter[self] = true;
        if
-       :: seen > used[self] -> d_step { is_waiter[self] = false; used[self]++ }
+       :: got[self] > used[self] -> d_step { end_wait(self); used[self]++ }
        :: else ->
             leads = false;
             /* begin_lead() */
@@ -149,7 +151,7 @@ active [2] proctype program() {
                  :: else
 #endif
                  fi;
-                 is_waiter[self] = false;
+                 d_step { end_wait(self) };
                  turn()
             :: else ->
                  /* follow() */
@@ -164,7 +166,7 @@ active [2] proctype program() {
                  fi;
                  (is_notified[self]);
                  followers--;
-                 is_waiter[self] = false
+                 d_step { end_wait(self) }
             fi
        fi
   od
@@ -173,33 +175,28 @@ active [2] proctype program() {
 /* It has nothing to do once the program has all its messages. */
 active proctype engine() {
   bool was_kicked;
-  bool goes_aside;
   do
   :: is_over -> break
   :: else ->
        turn();
        mode = WAITING;
        atomic { was_kicked = kicked; kicked = false };
-#ifdef BLIND_WAIT
-       goes_aside = false;
-#else
-       goes_aside = led;
-#endif
        if
-       :: !was_kicked && !goes_aside -> wait_in_carrier()
+#ifdef BLIND_WAIT
+       :: !was_kicked -> wait_in_carrier()
+#else
+       :: !was_kicked && !led -> wait_in_carrier()
+#endif
        :: else
        fi;
        mode = TURNING;
-       goes_aside = led && !was_kicked;
        if
-       :: goes_aside ->
+       :: led && !was_kicked ->
             mode = ASIDE;
             do
             :: is_over -> break
             :: kicked -> kicked = false; break
-            :: !kicked && !led -> break /* a timed rest has ended */
-            :: !kicked && led ->        /* the same, and the next one is timed */
-                 skip
+            :: !kicked && !led -> break /* a timed rest has ended; where it finds the lead kept, the next one begins */
             :: !kicked && led ->
                  rest_ended = false;
                  if

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kOtherKey = 0x200;
 // What stands in place of "for ever".
-constexpr auto kHang = std::chrono::seconds(2);
+constexpr auto kHang = std::chrono::seconds(20);
 
 // Runs `what`, which must not hang, and says how long it took.
 template <typename What>
@@ -280,7 +280,7 @@ TEST_F(Revocation, AThreadOfOurOwnThatNeverGoesOnIsGivenUp) {
   ASSERT_TRUE(static_cast<bool>(own));
   const base::Time begin = base::Clock::now();
   ours_->await(ours_->withdraw(kKey));
-  EXPECT_LT(base::Clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(base::Clock::now() - begin, kHang);
   ASSERT_TRUE(publish(kKey));
   ours_->await(ours_->withdraw(kKey));
 }

@@ -194,13 +194,13 @@ TEST_F(TcpCarrierTest, AWaitEndsWhenATimerOfAConnectionIsDue) {
   start(options);
   PeerPort port(*carrier_, kPort, 1);
   RawPeer silent(address_, kPort);
-  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
   while (!silent.is_ended() && base::Clock::now() < deadline) {
-    if (carrier_->turn(base::Clock::now()) == 0) carrier_->wait(base::Clock::now() + std::chrono::seconds(10));
+    if (carrier_->turn(base::Clock::now()) == 0) carrier_->wait(base::Clock::now() + std::chrono::seconds(60));
     silent.pump();
   }
   EXPECT_TRUE(silent.is_ended());
-  EXPECT_LT(base::Clock::now(), deadline - std::chrono::seconds(11)) << "the wait ended for the timer";
+  EXPECT_LT(base::Clock::now(), deadline) << "the wait ended for the timer";
 }
 
 std::uint64_t voluntary_switches() {
