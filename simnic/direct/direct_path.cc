@@ -84,14 +84,14 @@ DirectPath::~DirectPath() {
 void DirectPath::describe(transport::Offer& offer, std::uint64_t first_receive) {
   if (!qp_entry_ || !context_->is_usable()) return;
   connection_ = context_->next_connection();
-  offer.direct_gate = *qp_entry_;
+  offer.direct_qp_entry = *qp_entry_;
   offer.direct_connection = connection_;
   offer.direct_receives = first_receive;
 }
 
 void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offer& offer, bool may_read) {
   const bool is_offered = peer != nullptr && offer.direct_connection != 0;
-  const auto door = is_offered ? peer->find_door(offer.direct_gate, offer.direct_connection) : std::nullopt;
+  const auto door = is_offered ? peer->find_door(offer.direct_qp_entry, offer.direct_connection) : std::nullopt;
   door_ = door.value_or(direct::Door{});
   peer_ = door ? std::move(peer) : nullptr;
   may_read_ = may_read;
@@ -108,16 +108,20 @@ void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offe
 void DirectPath::close() {
   is_closing_.store(true, std::memory_order_relaxed);
   if (qp_entry_ && context_->is_usable()) context_->key_directory().close_qp_entry(*qp_entry_);
+  closed_.store(connection_, std::memory_order_release);
 }
 
 void DirectPath::drop() {
   peer_.reset();
 }
 
+// Several events of one end come here. After the first of them there is nothing left to wait for.
 void DirectPath::settle() {
-  if (!qp_entry_) return;
+  const std::uint64_t closed = closed_.load(std::memory_order_acquire);
+  if (!qp_entry_ || settled_.load(std::memory_order_acquire) == closed) return;
   const std::shared_ptr<direct::Peer> peer = last_peer_.lock()->lock();
   context_->await_qp_entry(*qp_entry_, peer);
+  settled_.store(closed, std::memory_order_release);
 }
 
 // With the posting lock. False: declined. A part of a write or read may have been copied; the message that follows

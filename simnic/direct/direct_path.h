@@ -81,6 +81,10 @@ class DirectPath {
   const MemoryView memory_;
   std::optional<std::uint32_t> qp_entry_;
   std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
+  // Numbers of connections, 0: none. The last one that was closed, written with the baton; and the last one of which
+  // settle() has seen that no store is left.
+  std::atomic<std::uint64_t> closed_{0};
+  std::atomic<std::uint64_t> settled_{0};
   // The peer of the last connection, for as long as it lives.
   base::Guarded<std::weak_ptr<direct::Peer>, locks::kLastPeer> last_peer_;
   // Owned by the baton.

@@ -80,10 +80,11 @@ template <typename PagesAt>
 void PinDrain::collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at,
                        std::vector<memory::Retirement>& standing) {
   for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
-    const StandingPin pin{peer, arena_.number(), slot, peer->pin_into(arena_.number(), slot)};
-    if (pin.word == 0) continue;
-    const FileRange pages = pages_at(pin.word);
+    const std::uint64_t word = peer->pin_into(arena_.number(), slot);
+    if (word == 0) continue;
+    const FileRange pages = pages_at(word);
     if (pages.begin >= pages.end) continue;
+    const StandingPin pin{peer, arena_.number(), slot, word};
     try {
       standing.push_back({pages, hold_of(pin)});
     } catch (const std::bad_alloc&) {
