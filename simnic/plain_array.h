@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ZeroedArray: an array that begins with zeroed bytes. The kernel zeroes a large one page by page when it is touched,
-// so that it costs only what is used of it.
+// PlainArray: an array whose memory is not touched before it is used. So a large one costs only what is used of it, and
+// a small one costs no time.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,24 @@ struct FreeMemory {
 
 // No constructor or destructor of a T runs.
 template <typename T>
-using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
+using PlainArray = std::unique_ptr<T[], FreeMemory>;
 
-// Throws std::bad_alloc.
+// The bytes are not set: each T is written before it is read. Throws std::bad_alloc.
 template <typename T>
-ZeroedArray<T> make_zeroed_array(std::size_t size) {
+PlainArray<T> make_plain_array(std::size_t size) {
+  static_assert(std::is_trivially_destructible_v<T>);
+  void* const memory = size <= ~std::size_t{0} / sizeof(T) ? std::malloc(size * sizeof(T)) : nullptr;
+  if (memory == nullptr) throw std::bad_alloc();
+  return PlainArray<T>(static_cast<T*>(memory));
+}
+
+// The bytes are zero. Throws std::bad_alloc.
+template <typename T>
+PlainArray<T> make_zeroed_array(std::size_t size) {
   static_assert(std::is_trivially_destructible_v<T>);
   void* const memory = std::calloc(size, sizeof(T));
   if (memory == nullptr) throw std::bad_alloc();
-  return ZeroedArray<T>(static_cast<T*>(memory));
+  return PlainArray<T>(static_cast<T*>(memory));
 }
 
 }  // namespace softdat::simnic

@@ -18,7 +18,7 @@
 #include "base/words.h"
 #include "hca/types.h"
 #include "simnic/located.h"
-#include "simnic/zeroed_array.h"
+#include "simnic/plain_array.h"
 
 namespace softdat::simnic {
 
@@ -66,8 +66,8 @@ class WorkQueue {
   WorkQueue(std::uint32_t capacity, std::uint32_t max_segments)
       : capacity_(std::bit_ceil(std::max(capacity, 1u))),
         max_segments_(max_segments),
-        entries_(make_zeroed_array<Entry>(capacity_)),
-        segments_(make_zeroed_array<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
+        entries_(make_plain_array<Entry>(capacity_)),
+        segments_(make_plain_array<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
         places_(base::are_words_wanted() ? make_zeroed_array<std::atomic<const void*>>(capacity_) : nullptr) {}
 
   std::uint32_t capacity() const { return capacity_; }
@@ -149,9 +149,9 @@ class WorkQueue {
   // Fixed after construction.
   const std::uint32_t capacity_;
   const std::uint32_t max_segments_;
-  const ZeroedArray<Entry> entries_;
-  const ZeroedArray<hca::Segment> segments_;
-  const ZeroedArray<std::atomic<const void*>> places_;  // null: words are not wanted
+  const PlainArray<Entry> entries_;
+  const PlainArray<hca::Segment> segments_;
+  const PlainArray<std::atomic<const void*>> places_;  // null: words are not wanted
   std::atomic<std::uint64_t> posted_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint32_t> high_water_{0};  // written with the posting lock; never above capacity_
