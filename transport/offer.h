@@ -37,7 +37,7 @@ struct Offer {
   std::uint32_t ird = 0;         // IRD: reads this side answers at a time
   std::uint32_t ord = 0;         // ORD: reads this side wants to have outstanding
   // The QP entry through which the peer may reach this side's memory, over shared memory only; connection 0: none.
-  std::uint32_t direct_gate = 0;
+  std::uint32_t direct_qp_entry = 0;
   std::uint64_t direct_connection = 0;
   std::uint64_t direct_receives = 0;  // the number of the receive that this connection's first send takes
   std::vector<std::byte> private_data{};

@@ -18,7 +18,7 @@ class Inbound::Survival {
   Survival(const Survival&) = delete;
   Survival& operator=(const Survival&) = delete;
 
-  bool is_open() const { return inbound_ != nullptr && inbound_->listener_.is_open(); }
+  bool is_open() const { return inbound_ != nullptr && inbound_->status_.is_open(); }
   void mark_destroyed() {
     inbound_ = nullptr;
     if (outer_ != nullptr) outer_->mark_destroyed();
@@ -35,7 +35,7 @@ Inbound::~Inbound() {
 }
 
 bool Inbound::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
-  if (!listener_.is_open()) return false;
+  if (!status_.is_open()) return false;
   const bool is_first = kind == RecordKind::kMessage;
   // A new message within another one, or a rest without its beginning: the peer breaks the protocol.
   if (is_first == is_mid_message_) return false;
@@ -48,7 +48,7 @@ bool Inbound::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
   if (placed_ < total) return true;
   is_mid_message_ = false;
   if (current_.opcode == Opcode::kNote && current_.note == NoteKind::kAck) heard_ = current_.note_value;
-  listener_.sink->on_message(current_);
+  status_.sink->on_message(current_);
   return true;
 }
 
@@ -56,7 +56,7 @@ bool Inbound::on_payload(RecordKind kind, std::span<const std::byte> bytes) {
 bool Inbound::hear_acks(std::uint16_t acks) {
   const Survival survival(*this);
   heard_ += acks;
-  listener_.sink->on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_});
+  status_.sink->on_message({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = heard_});
   return survival.is_open();
 }
 
@@ -83,12 +83,12 @@ bool Inbound::place(std::span<const std::byte> bytes) {
                           .message_offset = placed_,
                           .length = bytes.size()};
     SliceList slices;
-    const Placement placement = listener_.sink->place(arrival, slices);
+    const Placement placement = status_.sink->place(arrival, slices);
     if (!survival.is_open()) return false;
     std::size_t done = placement == Placement::kDiscard ? bytes.size() : 0;
     // The receiver's memory has gone. The sink is told, and asked again where the bytes go; it then discards them.
     if (!copy_to_places(slices, bytes, done)) {
-      listener_.sink->on_fault(arrival);
+      status_.sink->on_fault(arrival);
       if (!survival.is_open()) return false;
       continue;
     }

@@ -24,7 +24,7 @@ enum class ChannelState : std::uint8_t {
 };
 
 // The sink that a channel tells, and the state of the channel.
-struct Listener {
+struct ChannelStatus {
   ChannelSink* sink;  // null: hears nothing more
   ChannelState state = ChannelState::kContacting;
 
@@ -33,8 +33,8 @@ struct Listener {
 
 class Inbound {
  public:
-  // `listener`: of the channel. It outlives this.
-  explicit Inbound(Listener& listener) : listener_(listener) {}
+  // `status`: of the channel. It outlives this.
+  explicit Inbound(ChannelStatus& status) : status_(status) {}
   ~Inbound();
   Inbound(const Inbound&) = delete;
   Inbound& operator=(const Inbound&) = delete;
@@ -43,7 +43,7 @@ class Inbound {
   bool on_payload(RecordKind kind, std::span<const std::byte> bytes);
   // A kMessage that is a short send. False, and nothing was done: it is none, or it cannot be taken this way now.
   bool take_short_send(std::span<const std::byte> bytes) {
-    if (!listener_.is_open() || is_mid_message_ || bytes.size() < kWordBytes) return false;
+    if (!status_.is_open() || is_mid_message_ || bytes.size() < kWordBytes) return false;
     std::uint64_t first = 0;
     std::memcpy(&first, bytes.data(), sizeof first);
     const HeadWord head = unpack_head(first);
@@ -52,7 +52,7 @@ class Inbound {
     if (!is_send || head.length != bytes.size()) return false;
     ShortSend short_send{.opcode = head.opcode, .payload = bytes};
     if (head.acks != 0) short_send.acked = heard_ + head.acks;
-    if (!listener_.sink->on_short_send(short_send)) return false;
+    if (!status_.sink->on_short_send(short_send)) return false;
     heard_ += head.acks;
     return true;
   }
@@ -64,7 +64,7 @@ class Inbound {
   bool hear_acks(std::uint16_t acks);
   bool place(std::span<const std::byte> bytes);
 
-  Listener& listener_;
+  ChannelStatus& status_;
   bool is_mid_message_ = false;  // the beginning of current_ has arrived
   std::uint64_t placed_ = 0;     // of current_
   Message current_;

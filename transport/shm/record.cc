@@ -149,6 +149,8 @@ void encode_extra(const Message& message, std::array<std::uint64_t, MessageHead:
 // Appends and takes off plain numbers.
 class Packer {
  public:
+  // At once for all that an offer holds, but not much private data.
+  Packer() { bytes_.reserve(128); }
   template <std::unsigned_integral T>
   void put(T value) {
     const auto* bytes = reinterpret_cast<const std::byte*>(&value);
@@ -232,8 +234,8 @@ Bytes encode_offer(const Offer& offer) {
   packer.put(offer.features);
   packer.put(offer.ird);
   packer.put(offer.ord);
-  // The gate is the queue pair's entry on the sender's board; its peer reaches memory by it (decision 7).
-  packer.put(offer.direct_gate);
+  // The receiver reaches the sender's memory through this QP entry (decision 7).
+  packer.put(offer.direct_qp_entry);
   packer.put(offer.direct_connection);
   packer.put(offer.direct_receives);
   packer.put_rest(offer.private_data);
@@ -252,7 +254,7 @@ std::optional<Offer> decode_offer(std::span<const std::byte> from) {
   offer.features = unpacker.get<std::uint32_t>();
   offer.ird = unpacker.get<std::uint32_t>();
   offer.ord = unpacker.get<std::uint32_t>();
-  offer.direct_gate = unpacker.get<std::uint32_t>();
+  offer.direct_qp_entry = unpacker.get<std::uint32_t>();
   offer.direct_connection = unpacker.get<std::uint64_t>();
   offer.direct_receives = unpacker.get<std::uint64_t>();
   offer.private_data = unpacker.get_rest();

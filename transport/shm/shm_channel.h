@@ -43,13 +43,13 @@ class ShmChannel final : public Channel, public QueueHook {
   // For the carrier and the link.
   Opening& opening() { return opening_; }
   Inbound& inbound() { return inbound_; }
-  ChannelState state() const { return listener_.state; }
+  ChannelState state() const { return status_.state; }
   // The channel joins a link, under this number.
   void join(Link& link, std::uint32_t number, ChannelState state);
   // The link has nothing more to do with this channel.
   void leave();
   // Its question goes elsewhere.
-  void ask_again() { listener_.state = ChannelState::kContacting; }
+  void ask_again() { status_.state = ChannelState::kContacting; }
 
   // The peer's answer, and its confirmation. False if the peer had no right to send it now.
   bool on_accept(const Offer& reply);
@@ -57,7 +57,7 @@ class ShmChannel final : public Channel, public QueueHook {
   // The channel has left its link, for this reason; tells the sink.
   void on_end(CloseReason reason, const TerminateCode& code, Refusal refusal);
   void on_refusal(const RefusalNotice& notice);
-  void on_room() { listener_.sink->on_writable(); }
+  void on_room() { status_.sink->on_writable(); }
 
   // Watched from now on, as far as the tapper can; null: no longer.
   void tap(Tapper* tapper);
@@ -69,10 +69,10 @@ class ShmChannel final : public Channel, public QueueHook {
   void finish(RecordKind kind, std::span<const std::byte> bytes);
 
   CarrierParts& carrier_;
-  Listener listener_;
+  ChannelStatus status_;
   bool wants_to_write_ = false;  // send() was tried too early; owes an on_writable()
   Outbound outbound_;
-  Inbound inbound_{listener_};
+  Inbound inbound_{status_};
   TapPoint tap_;
   Opening opening_;
 };
