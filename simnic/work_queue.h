@@ -97,7 +97,7 @@ class WorkQueue {
   }
   // The same in two steps, for a caller that fills the slot in place. publish() makes it visible.
   Entry& free_slot() { return entries_[posted_.load(std::memory_order_relaxed) & mask()]; }
-  void publish(std::span<const hca::Segment> segments, std::memory_order order) {
+  [[gnu::always_inline]] void publish(std::span<const hca::Segment> segments, std::memory_order order) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);
     copy_segments(segments, slot_segments(number));
     posted_.store(number + 1, order);

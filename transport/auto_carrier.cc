@@ -141,24 +141,34 @@ bool AutoCarrier::may_share_memory_with(const Address& remote) const {
 }
 
 // With the baton. TCP's timers and direct reads come first, then the kernel is asked if either half wants it, then the
-// rings are read, and settle() publishes to wait() what is left.
+// rings are read, and settle() publishes to wait() what is left. After a wait the rings come before the kernel.
 std::size_t AutoCarrier::turn(base::Time now) {
   if (tcp_) tcp_->move(now);
-  const bool look = wants_look(now);
-  const bool has_waited =
+  const bool has_waited = has_waited_.load(std::memory_order_relaxed);
+  const bool look = wants_look(now, has_waited);
+  std::size_t count = has_waited && !look ? take_records_first(now) : 0;
+  is_kernel_next_ = count > 0;
+  if (count == 0) {
+    if (look || has_waited) {
       // Pairs with the release in wait(), which runs without the baton: marks that a wait() collected must be
-      // dispatched. The load first, because most turns find false.
-      has_waited_.load(std::memory_order_relaxed) && has_waited_.exchange(false, std::memory_order_acquire);
-  std::size_t count = 0;
-  if (look || has_waited) {
-    count = reactor_->dispatch(look);
-    if (shm_) shm_->parts().attention.stir();
+      // dispatched.
+      has_waited_.exchange(false, std::memory_order_acquire);
+      count = reactor_->dispatch(look);
+      if (shm_) shm_->parts().attention.stir();
+    }
+    if (shm_) count += shm_->move(now);
   }
-  if (shm_) count += shm_->move(now);
   const std::size_t by_tcp = tcp_ ? tcp_->settle(now) : 0;
   tcp_busy_turns_ = by_tcp > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
   if (shm_ && !is_tcp_idle()) shm_->parts().attention.watch_more();
   return count + by_tcp;
+}
+
+// The thread that a bell has woken takes the message before it reads the bell. Not 0: the next turn hears the kernel.
+std::size_t AutoCarrier::take_records_first(base::Time now) {
+  const std::size_t count = shm_ && !is_kernel_next_ ? shm_->move(now) : 0;
+  if (count > 0) shm_->parts().attention.watch_more();
+  return count;
 }
 
 // A carrier that has only TCP asks the kernel in every turn.
@@ -169,8 +179,8 @@ std::size_t AutoCarrier::look() {
 
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A
 // peer in shared memory does not wait for that: then TCP's wish counts only while it is busy.
-bool AutoCarrier::wants_look(base::Time now) {
-  const bool by_shm = shm_ && shm_->wants_look(now);
+bool AutoCarrier::wants_look(base::Time now, bool has_waited) {
+  const bool by_shm = shm_ && shm_->wants_look(now, has_waited);
   if (!tcp_) return by_shm;
   const bool by_tcp = tcp_->wants_look();
   const bool is_tcp_heard = !shm_ || shm_->parts().links.is_empty() || tcp_busy_turns_ > 0;

@@ -44,7 +44,8 @@ class AutoCarrier final : public Carrier {
 
  private:
   class Waiting;
-  bool wants_look(base::Time now);
+  bool wants_look(base::Time now, bool has_waited);
+  std::size_t take_records_first(base::Time now);
   bool is_tcp_idle() const { return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still()); }
   bool may_share_memory_with(const Address& remote) const;
 
@@ -53,8 +54,9 @@ class AutoCarrier final : public Carrier {
   const std::unique_ptr<Reactor> reactor_;
   std::unique_ptr<shm::ShmCarrier> shm_;
   std::unique_ptr<tcp::TcpCarrier> tcp_;
-  // Owned by the baton: for how many turns more TCP counts as busy.
+  // Owned by the baton: for how many turns more TCP counts as busy, and whether the next turn has to hear the kernel.
   std::uint32_t tcp_busy_turns_ = 0;
+  bool is_kernel_next_ = false;
   // Set by wait(), cleared with the baton: the wait may have found something to be told.
   std::atomic<bool> has_waited_{false};
 };

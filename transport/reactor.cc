@@ -159,6 +159,8 @@ class AsioReactor final : public Reactor {
   base::Guarded<Inbox, locks::kInbox> inbox_;
   // Set for good by the thread that finds out.
   std::atomic<bool> has_failed_{false};
+  // wait_cancellably() has found the epoll set readable, and left it so. A dispatch() may have asked the kernel since.
+  std::atomic<bool> is_readable_{false};
   base::EventCount rest_;  // where wait() sleeps when Asio cannot
 
   // Owned by the baton: the marks being told; kept for its memory.
@@ -267,6 +269,7 @@ void AsioReactor::interrupt_waiter() {
 
 std::size_t AsioReactor::dispatch(bool look) {
   const base::Uncancelled guard;
+  if (is_readable_.load(std::memory_order_relaxed)) look |= is_readable_.exchange(false, std::memory_order_relaxed);
   // A program that closes all descriptors, as daemons do, closes Asio's too, and no event tells of it. So look now and
   // then.
   if (look && ++looks_ % kLooksPerCheck == 0) static_cast<void>(is_failing());
@@ -291,7 +294,7 @@ std::size_t AsioReactor::dispatch(bool look) {
 
 bool AsioReactor::is_told() {
   auto inbox = inbox_.lock();
-  return inbox->is_interrupted || !inbox->marks.empty();
+  return inbox->is_interrupted || is_readable_.load(std::memory_order_relaxed) || !inbox->marks.empty();
 }
 
 bool AsioReactor::is_failing() {
@@ -339,6 +342,7 @@ class AsioReactor::PollingWait {
   explicit PollingWait(AsioReactor& reactor) : reactor_(reactor) {
     auto inbox = reactor_.inbox_.lock();
     inbox->is_waiting = inbox->is_polling = true;
+    reactor_.is_readable_.store(false, std::memory_order_relaxed);
   }
   ~PollingWait() { reactor_.end_wait(); }
   PollingWait(const PollingWait&) = delete;
@@ -348,8 +352,8 @@ class AsioReactor::PollingWait {
   AsioReactor& reactor_;
 };
 
-// Asio's own wait is no cancellation point, and goes on after a signal. So this thread polls the epoll set, and lets
-// Asio run handlers when the set is readable.
+// Asio's own wait is no cancellation point, and goes on after a signal. So this thread polls the epoll set. The
+// handlers are left to dispatch(): the caller may have more urgent things to do.
 base::WakeReason AsioReactor::wait_cancellably(base::Time deadline) {
   const PollingWait wait(*this);
   deadline = std::min(deadline, base::deadline_after(base::Clock::now(), kLongestSleep));
@@ -375,7 +379,7 @@ base::WakeReason AsioReactor::poll_once(base::Time deadline) {
   if (ready < 0 && errno == EINTR) return base::WakeReason::kInterrupted;
   if (ready <= 0) return base::WakeReason::kNotified;
   if (entries[1].revents != 0) take_nudge();
-  if (entries[0].revents != 0) run_handlers();
+  if (entries[0].revents != 0) is_readable_.store(true, std::memory_order_relaxed);
   return base::WakeReason::kNotified;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which thread waits in the carrier (simnic/engine_thread.h). Two threads of a program sleep for messages. One of them
  * leads: it waits in the carrier instead of the engine thread, which stands aside. The other one follows: it sleeps
- * until a turn wakes it. A turn of any thread takes what has come and wakes those that it is for. Never are two threads
- * in the carrier's wait, and nothing that the peer sends stays where it is: not while a thread sleeps for it, and not
- * when no thread does.
+ * until a turn wakes it. A turn of any thread takes the messages that have come and wakes those that they are for; if
+ * there are none, it takes what else the peer wants. Never are two threads in the carrier's wait, and nothing that the
+ * peer sends stays where it is: not while a thread sleeps for it, and not when no thread does.
  * Words, all sequentially consistent: LED by leaders; MODE and PARKED by the engine thread; FOLLOWERS by followers.
  * A rest that is timed may end at any moment; one that is parked ends when somebody ends it.
  *
@@ -56,14 +56,16 @@ inline take(t) {
   fi
 }
 
-/* With the baton, so in one step. */
+/* With the baton, so in one step. A turn that has taken messages leaves the rest to the next. */
 inline turn() {
   d_step {
-    take(0);
-    take(1);
     if
-    :: asks -> asks = false; has_answered = true
-    :: else
+    :: pending[0] + pending[1] > 0 -> take(0); take(1)
+    :: else ->
+         if
+         :: asks -> asks = false; has_answered = true
+         :: else
+         fi
     fi
   }
 }

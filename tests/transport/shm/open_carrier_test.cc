@@ -3,6 +3,7 @@
 #include "transport/open_carrier.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/unique_fd.h"
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/conformance/tcp_world.h"
 #include "transport/auto_carrier.h"
@@ -106,6 +108,51 @@ TEST_F(OpenCarrierTest, APortThatOneHalfCannotHaveIsNotKeptByTheOther) {
     EXPECT_TRUE(PeerPort(*third, kService, 4).port);
     taken.reset();
     EXPECT_TRUE(PeerPort(*second, kService, 4).port);
+  }
+}
+
+class ReadyCounter final : public ReadinessSink {
+ public:
+  void on_ready(std::uint32_t) override { ++count; }
+  int count = 0;
+};
+
+// A thread that a bell has woken takes the message before it asks the kernel anything.
+TEST_F(OpenCarrierTest, AfterAWaitRecordsComeBeforeTheKernelsNewsWhichTheNextTurnTells) {
+  for (const CarrierKind kind : {CarrierKind::kAuto, CarrierKind::kShm}) {
+    const auto here = open(kind, 1);
+    const auto there = open(kind, 2);
+    if (!there->can_wait_cancellably()) GTEST_SKIP() << "/proc does not tell of the epoll set";
+    PeerPort port(*there, kService, 4);
+    Peer active, passive;
+    port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+    active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+    base::Time now = base::Clock::now();
+    const base::Time deadline = now + std::chrono::seconds(20);
+    while (!(active.is_established && passive.is_established) && base::Clock::now() < deadline) {
+      here->turn(base::Clock::now());
+      there->turn(base::Clock::now());
+    }
+    ASSERT_TRUE(active.is_established && passive.is_established);
+    // So late that it hears all that the kernel has to say so far.
+    now = base::Clock::now() + std::chrono::seconds(1);
+    while (there->turn(now += std::chrono::milliseconds(1)) > 0) continue;
+
+    const base::UniqueFd news(::eventfd(1, EFD_CLOEXEC));
+    ReadyCounter sink;
+    const auto watch = there->watch(news.get(), sink);
+    ASSERT_TRUE(watch);
+    watch->want(kReadable);
+    EXPECT_EQ(there->wait_cancellably(base::kNever), base::WakeReason::kNotified);
+    active.queue_send("first");
+    EXPECT_GT(there->turn(now += std::chrono::milliseconds(1)), 0u);
+    ASSERT_EQ(passive.messages.size(), 1u);
+    EXPECT_EQ(sink.count, 0);
+    EXPECT_EQ(there->look(), Carrier::kTakesTurn) << "a poll must not pass the kernel's news over";
+    active.queue_send("second");
+    there->turn(now += std::chrono::microseconds(1));
+    EXPECT_EQ(sink.count, 1);
+    EXPECT_EQ(passive.messages.size(), 2u);
   }
 }
 
