@@ -23,8 +23,8 @@ inline constexpr base::LockPlace kPeers{140, "PeerDirectory::mutex_",
 inline constexpr base::LockPlace kKeyDirectory{160, "KeyDirectory::mutex_", "a key is published to peers or withdrawn"};
 inline constexpr base::LockPlace kRecorderCreation{865, "g_recorder_creation", "the recorder of captures is made"};
 inline constexpr base::LockPlace kDirectPeer{base::kLeafPlace, "Peer::mutex_", "a place of a peer's memory is mapped"};
-inline constexpr base::LockPlace kLastPeer{base::kLeafPlace, "DirectPath::last_peer_",
-                                           "the peer of the last connection is read or set"};
+inline constexpr base::LockPlace kClosedConnection{base::kLeafPlace, "DirectPath::closed_",
+                                                   "the connection that was closed last is read or set"};
 inline constexpr base::LockPlace kMemoryKeys{base::kLeafPlace, "MemoryTable::mutex_",
                                              "a memory key is issued or removed"};
 inline constexpr base::LockPlace kUpcallQueue{base::kLeafPlace, "UpcallQueue::mutex_",
@@ -36,8 +36,8 @@ inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair:
                                              "a fault plan counts a post"};
 
 inline constexpr std::array kOfSimnic = {
-    &kLiveProcess, &kBaton,  &kLane,         &kPostSend,         &kPostDatagram, &kPostReceive, &kPostDatagramReceive,
-    &kPostShared,  &kPeers,  &kKeyDirectory, &kRecorderCreation, &kDirectPeer,   &kLastPeer,    &kMemoryKeys,
-    &kUpcallQueue, &kRemote, &kFaultyNic,    &kFaultyPost};
+    &kLiveProcess,         &kBaton,      &kLane,        &kPostSend,     &kPostDatagram,     &kPostReceive,
+    &kPostDatagramReceive, &kPostShared, &kPeers,       &kKeyDirectory, &kRecorderCreation, &kDirectPeer,
+    &kClosedConnection,    &kMemoryKeys, &kUpcallQueue, &kRemote,       &kFaultyNic,        &kFaultyPost};
 
 }  // namespace softdat::locks

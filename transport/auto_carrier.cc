@@ -165,8 +165,11 @@ std::size_t AutoCarrier::turn(base::Time now) {
 }
 
 // The thread that a bell has woken takes the message before it reads the bell. Not 0: the next turn hears the kernel.
+// What a peer has sent by TCP in time must not come after the timer, so a carrier with such peers hears the kernel
+// first.
 std::size_t AutoCarrier::take_records_first(base::Time now) {
-  const std::size_t count = shm_ && !is_kernel_next_ ? shm_->move(now) : 0;
+  const bool may_put_off = shm_ && !is_kernel_next_ && !(tcp_ && tcp_->has_connections());
+  const std::size_t count = may_put_off ? shm_->move(now) : 0;
   if (count > 0) shm_->parts().attention.watch_more();
   return count;
 }

@@ -159,8 +159,8 @@ class AsioReactor final : public Reactor {
   base::Guarded<Inbox, locks::kInbox> inbox_;
   // Set for good by the thread that finds out.
   std::atomic<bool> has_failed_{false};
-  // wait_cancellably() has found the epoll set readable, and left it so. A dispatch() may have asked the kernel since.
-  std::atomic<bool> is_readable_{false};
+  // A wait has left news of the kernel, or handlers, to the next dispatch(). Another dispatch() may have seen to them.
+  std::atomic<bool> is_kernel_unheard_{false};
   base::EventCount rest_;  // where wait() sleeps when Asio cannot
 
   // Owned by the baton: the marks being told; kept for its memory.
@@ -269,7 +269,8 @@ void AsioReactor::interrupt_waiter() {
 
 std::size_t AsioReactor::dispatch(bool look) {
   const base::Uncancelled guard;
-  if (is_readable_.load(std::memory_order_relaxed)) look |= is_readable_.exchange(false, std::memory_order_relaxed);
+  if (is_kernel_unheard_.load(std::memory_order_relaxed))
+    look |= is_kernel_unheard_.exchange(false, std::memory_order_relaxed);
   // A program that closes all descriptors, as daemons do, closes Asio's too, and no event tells of it. So look now and
   // then.
   if (look && ++looks_ % kLooksPerCheck == 0) static_cast<void>(is_failing());
@@ -294,7 +295,7 @@ std::size_t AsioReactor::dispatch(bool look) {
 
 bool AsioReactor::is_told() {
   auto inbox = inbox_.lock();
-  return inbox->is_interrupted || is_readable_.load(std::memory_order_relaxed) || !inbox->marks.empty();
+  return inbox->is_interrupted || !inbox->marks.empty();
 }
 
 bool AsioReactor::is_failing() {
@@ -328,6 +329,8 @@ void AsioReactor::wait(base::Time deadline) {
     }
     context_.run_one_until(std::min(deadline, now + kLongestSleep));
   }
+  // It may not have slept at all, and has run one handler of those that were due.
+  is_kernel_unheard_.store(true, std::memory_order_relaxed);
   end_wait();
 }
 
@@ -342,7 +345,7 @@ class AsioReactor::PollingWait {
   explicit PollingWait(AsioReactor& reactor) : reactor_(reactor) {
     auto inbox = reactor_.inbox_.lock();
     inbox->is_waiting = inbox->is_polling = true;
-    reactor_.is_readable_.store(false, std::memory_order_relaxed);
+    reactor_.is_kernel_unheard_.store(false, std::memory_order_relaxed);
   }
   ~PollingWait() { reactor_.end_wait(); }
   PollingWait(const PollingWait&) = delete;
@@ -360,7 +363,10 @@ base::WakeReason AsioReactor::wait_cancellably(base::Time deadline) {
   base::WakeReason reason = base::WakeReason::kNotified;
   // wait() may have left handlers in Asio's queue. The epoll set does not report their descriptors again.
   run_handlers();
-  while (reason == base::WakeReason::kNotified && !is_told() && !is_failing()) {
+  const auto is_over = [this] {
+    return is_told() || is_kernel_unheard_.load(std::memory_order_relaxed) || is_failing();
+  };
+  while (reason == base::WakeReason::kNotified && !is_over()) {
     reason = base::Clock::now() < deadline ? poll_once(deadline) : base::WakeReason::kTimedOut;
   }
   return reason;
@@ -379,7 +385,7 @@ base::WakeReason AsioReactor::poll_once(base::Time deadline) {
   if (ready < 0 && errno == EINTR) return base::WakeReason::kInterrupted;
   if (ready <= 0) return base::WakeReason::kNotified;
   if (entries[1].revents != 0) take_nudge();
-  if (entries[0].revents != 0) is_readable_.store(true, std::memory_order_relaxed);
+  if (entries[0].revents != 0) is_kernel_unheard_.store(true, std::memory_order_relaxed);
   return base::WakeReason::kNotified;
 }
 

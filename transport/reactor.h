@@ -42,8 +42,8 @@ class Reactor {
   // Null if the kernel cannot watch another descriptor, or the reactor has failed. With the baton.
   virtual std::unique_ptr<Watch> watch(int fd, ReadinessSink& sink) = 0;
 
-  // Calls the sinks of ready descriptors. Asks the kernel if `look` is set, or if wait_cancellably() has left that to
-  // be done; otherwise uses what wait() has found. Returns how many were called. With the baton.
+  // Calls the sinks of ready descriptors. Asks the kernel if `look` is set or a wait has ended since; otherwise uses
+  // what other threads have found. Returns how many were called. With the baton.
   virtual std::size_t dispatch(bool look) = 0;
 
   // Announces a wait(), which must follow. From then on a dispatch() that has called a sink ends that wait when it

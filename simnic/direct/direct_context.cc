@@ -120,8 +120,8 @@ void DirectContext::await(const std::optional<Withdrawn>& withdrawn) {
   pins_.drain_own();
 }
 
-void DirectContext::await_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer) {
-  if (is_usable() && peer != nullptr) pins_.drain_qp_entry(qp_entry, peer);
+bool DirectContext::await_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer) {
+  return !is_usable() || peer == nullptr || pins_.drain_qp_entry(qp_entry, peer);
 }
 
 }  // namespace softdat::simnic::direct

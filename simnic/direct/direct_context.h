@@ -62,9 +62,9 @@ class DirectContext final : public transport::ResourceExchange {
   // When it returns, no peer stores into that memory, and no thread of this process is within a direct access. Waits
   // for peers for a millisecond at most, then takes the pages away from them (PinDrain). REQUIRES: not the baton.
   void await(const std::optional<Withdrawn>& withdrawn);
-  // REQUIRES: the QP entry is closed; not the baton. When it returns, the peer no longer stores through the entry.
-  // Waits as await() does.
-  void await_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer);
+  // REQUIRES: the QP entry is closed; not the baton. When it returns true, the peer no longer stores through the entry.
+  // False: there was no memory to see to that. Waits as await() does.
+  bool await_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer);
 
  private:
   DirectContext(memory::Arena& arena, memory::MoveWhen when)

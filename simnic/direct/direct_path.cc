@@ -99,8 +99,6 @@ void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offe
   reads_until_ = writes_until_ = 0;
   is_in_doubt_ = false;
   is_closing_.store(false, std::memory_order_relaxed);
-  // For settle(), which may run after drop() has let the peer go.
-  *last_peer_.lock() = peer_;
   // Ours opens whether or not the peer's is open yet: each side's QP entry admits the other.
   if (qp_entry_ && peer_) context_->key_directory().open_qp_entry(*qp_entry_, connection_);
 }
@@ -108,7 +106,8 @@ void DirectPath::begin(std::shared_ptr<direct::Peer> peer, const transport::Offe
 void DirectPath::close() {
   is_closing_.store(true, std::memory_order_relaxed);
   if (qp_entry_ && context_->is_usable()) context_->key_directory().close_qp_entry(*qp_entry_);
-  closed_.store(connection_, std::memory_order_release);
+  // For settle(), which may run after drop() has let the peer go.
+  if (peer_ != nullptr) *closed_.lock() = {connection_, peer_};
 }
 
 void DirectPath::drop() {
@@ -117,11 +116,10 @@ void DirectPath::drop() {
 
 // Several events of one end come here. After the first of them there is nothing left to wait for.
 void DirectPath::settle() {
-  const std::uint64_t closed = closed_.load(std::memory_order_acquire);
-  if (!qp_entry_ || settled_.load(std::memory_order_acquire) == closed) return;
-  const std::shared_ptr<direct::Peer> peer = last_peer_.lock()->lock();
-  context_->await_qp_entry(*qp_entry_, peer);
-  settled_.store(closed, std::memory_order_release);
+  const Closed closed = *closed_.lock();
+  if (!qp_entry_ || settled_.load(std::memory_order_acquire) == closed.connection) return;
+  if (!context_->await_qp_entry(*qp_entry_, closed.peer.lock())) return;
+  settled_.store(closed.connection, std::memory_order_release);
 }
 
 // With the posting lock. False: declined. A part of a write or read may have been copied; the message that follows

@@ -72,6 +72,12 @@ class DirectPath {
   // Shorter sends travel faster within the message that tells of them.
   static constexpr std::uint32_t kLeastPlaced = 8192;
 
+  // The last connection that was closed, 0: none; and its peer, for as long as that lives.
+  struct Closed {
+    std::uint64_t connection = 0;
+    std::weak_ptr<direct::Peer> peer;
+  };
+
   bool carry_out_atomic(const hca::SendRequest& request);
   bool move_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
   bool place_piece(const hca::SendRequest& request, std::uint32_t length, std::uint64_t& done);
@@ -81,15 +87,11 @@ class DirectPath {
   const MemoryView memory_;
   std::optional<std::uint32_t> qp_entry_;
   std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
-  // Numbers of connections, 0: none. The last one that was closed, written with the baton; and the last one of which
-  // settle() has seen that no store is left.
-  std::atomic<std::uint64_t> closed_{0};
-  std::atomic<std::uint64_t> settled_{0};
-  // The peer of the last connection, for as long as it lives.
-  base::Guarded<std::weak_ptr<direct::Peer>, locks::kLastPeer> last_peer_;
+  base::Guarded<Closed, locks::kClosedConnection> closed_;
+  std::atomic<std::uint64_t> settled_{0};  // the last connection of which settle() has seen that no store is left
   // Owned by the baton.
   std::uint64_t connection_ = 0;  // the QP entry's, once there is one
-  // Guarded by the posting lock.
+  // Guarded by the posting lock. close() reads the peer with the baton, which its writers hold as well.
   std::shared_ptr<direct::Peer> peer_;
   direct::Door door_;  // the peer's
   bool may_read_ = false;

@@ -65,20 +65,22 @@ void PinDrain::drain_key(const Withdrawn& withdrawn, PeerDirectory& peers) {
 }
 
 // After the QP entry was closed: only this peer may have pins under it. Other peers' QP entries name other connections.
-void PinDrain::drain_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer) {
+bool PinDrain::drain_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer) {
   const base::Uncancelled guard;
   const auto pages_of_qp_entry = [qp_entry](std::uint64_t word) {
     return names_qp_entry(word, qp_entry) ? pages_of(word) : FileRange{};
   };
   std::vector<memory::Retirement> standing;
-  collect(peer, pages_of_qp_entry, standing);
-  if (!await_all(standing)) cut_off(standing);
+  const bool are_all = collect(peer, pages_of_qp_entry, standing);
+  return (await_all(standing) || cut_off(standing)) && are_all;
 }
 
-// Collects the pins of the peer for which `pages_at` returns pages. Out of memory, it waits for the pin instead.
+// Collects the pins of the peer for which `pages_at` returns pages. Out of memory, it waits for the pin instead. False:
+// that one lasts.
 template <typename PagesAt>
-void PinDrain::collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at,
+bool PinDrain::collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at,
                        std::vector<memory::Retirement>& standing) {
+  bool are_all = true;
   for (std::size_t slot = 0; slot < kPinSlots; ++slot) {
     const std::uint64_t word = peer->pin_into(arena_.number(), slot);
     if (word == 0) continue;
@@ -88,9 +90,12 @@ void PinDrain::collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_a
     try {
       standing.push_back({pages, hold_of(pin)});
     } catch (const std::bad_alloc&) {
-      if (!wait_until(base::Clock::now() + kPatience, [&] { return pin.is_over(); })) warn_of_writer();
+      if (wait_until(base::Clock::now() + kPatience, [&] { return pin.is_over(); })) continue;
+      warn_of_writer();
+      are_all = false;
     }
   }
+  return are_all;
 }
 
 // Until none of the pins is held any more, which is what true says; else those are left that are. A pin that is claimed
@@ -108,13 +113,16 @@ bool PinDrain::await_all(std::vector<memory::Retirement>& standing) {
   });
 }
 
-void PinDrain::cut_off(const std::vector<memory::Retirement>& standing) try {
+// False: there was no memory for that.
+bool PinDrain::cut_off(const std::vector<memory::Retirement>& standing) try {
   const std::uint64_t bytes = arena_.retire(standing);
-  if (bytes == 0) return;
+  if (bytes == 0) return true;
   base::log(LogLevel::kNotice, "a peer has stopped while it wrote: %llu bytes were taken away from it",
             static_cast<unsigned long long>(bytes));
+  return true;
 } catch (const std::bad_alloc&) {
   warn_of_writer();
+  return false;
 }
 
 // Our own threads copy under pins too, to peers, and read this process's memory meanwhile.

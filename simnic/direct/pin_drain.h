@@ -33,17 +33,17 @@ class PinDrain {
 
   // When it returns, none of the peers stores into that memory.
   void drain_key(const Withdrawn& withdrawn, PeerDirectory& peers);
-  // REQUIRES: the QP entry is closed. When it returns, the peer no longer stores through it.
-  void drain_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer);
+  // REQUIRES: the QP entry is closed. When it returns true, the peer no longer stores through it. False: no memory.
+  bool drain_qp_entry(std::uint32_t qp_entry, const std::shared_ptr<Peer>& peer);
   // When it returns, no thread of this process is within a direct access that it had begun before. A thread that stood
   // still for a second is given up, and not waited for again.
   void drain_own();
 
  private:
   template <typename PagesAt>
-  void collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at, std::vector<memory::Retirement>& standing);
+  bool collect(const std::shared_ptr<Peer>& peer, const PagesAt& pages_at, std::vector<memory::Retirement>& standing);
   bool await_all(std::vector<memory::Retirement>& standing);
-  void cut_off(const std::vector<memory::Retirement>& standing);
+  bool cut_off(const std::vector<memory::Retirement>& standing);
 
   // Fixed after construction.
   KeyDirectory& key_directory_;

@@ -104,7 +104,7 @@ std::size_t ShmCarrier::turn(base::Time now) {
 }
 
 // Often while a peer is being met, else now and then: everything that matters to an established
-// link is in memory, but for its peer's death. A wait that has ended has asked the kernel just now.
+// link is in memory, but for its peer's death. After a wait the kernel is asked without that.
 bool ShmCarrier::wants_look(base::Time now, bool has_waited) {
   const bool is_late = !has_waited && now - last_look_ >= kPauseBetweenLooks;
   const bool is_time = ++turns_since_look_ >= kTurnsPerLook || is_late;

@@ -60,6 +60,7 @@ class Hub {
   bool wants_look();
   // Whether a connection has moved bytes lately.
   bool has_active() const { return !active_.empty(); }
+  bool has_connections() const { return connections_.size() > 0; }
   // Nothing is due but perhaps a timer, as of the last settle() and what was noted since.
   bool is_still() const { return is_still_; }
   std::size_t settle(base::Time now);

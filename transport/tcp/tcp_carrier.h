@@ -40,6 +40,7 @@ class TcpCarrier final : public Carrier {
   bool wants_look() { return hub_.wants_look(); }
   // Nothing is to be done but perhaps what the kernel or the clock would tell of.
   bool is_still() const { return hub_.is_still(); }
+  bool has_connections() const { return hub_.has_connections(); }
   std::size_t settle(base::Time now);
   base::Time wait_until() { return hub_.wait_until(); }
 

@@ -117,7 +117,8 @@ class ReadyCounter final : public ReadinessSink {
   int count = 0;
 };
 
-// A thread that a bell has woken takes the message before it asks the kernel anything.
+// A thread that a bell has woken takes the message before it asks the kernel anything. A wait that finds a record at
+// once does not ask the kernel either.
 TEST_F(OpenCarrierTest, AfterAWaitRecordsComeBeforeTheKernelsNewsWhichTheNextTurnTells) {
   for (const CarrierKind kind : {CarrierKind::kAuto, CarrierKind::kShm}) {
     const auto here = open(kind, 1);
@@ -143,8 +144,12 @@ TEST_F(OpenCarrierTest, AfterAWaitRecordsComeBeforeTheKernelsNewsWhichTheNextTur
     const auto watch = there->watch(news.get(), sink);
     ASSERT_TRUE(watch);
     watch->want(kReadable);
-    EXPECT_EQ(there->wait_cancellably(base::kNever), base::WakeReason::kNotified);
     active.queue_send("first");
+    if (kind == CarrierKind::kAuto) {
+      there->wait_cancellably(base::kNever);
+    } else {
+      there->wait(base::kNever);
+    }
     EXPECT_GT(there->turn(now += std::chrono::milliseconds(1)), 0u);
     ASSERT_EQ(passive.messages.size(), 1u);
     EXPECT_EQ(sink.count, 0);
