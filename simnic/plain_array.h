@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PlainArray: an array whose memory is not touched before it is used. So a large one costs only what is used of it, and
-// a small one costs no time.
+// PlainArray: an array whose memory is not touched before it is used. So a large one costs only the pages that are
+// used.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,6 @@ template <typename T>
 PlainArray<T> make_plain_array(std::size_t size) {
   static_assert(std::is_trivially_destructible_v<T>);
   void* const memory = size <= ~std::size_t{0} / sizeof(T) ? std::malloc(size * sizeof(T)) : nullptr;
-  if (memory == nullptr) throw std::bad_alloc();
-  return PlainArray<T>(static_cast<T*>(memory));
-}
-
-// The bytes are zero. Throws std::bad_alloc.
-template <typename T>
-PlainArray<T> make_zeroed_array(std::size_t size) {
-  static_assert(std::is_trivially_destructible_v<T>);
-  void* const memory = std::calloc(size, sizeof(T));
   if (memory == nullptr) throw std::bad_alloc();
   return PlainArray<T>(static_cast<T*>(memory));
 }

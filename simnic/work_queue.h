@@ -12,6 +12,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/call.h"
@@ -68,7 +69,7 @@ class WorkQueue {
         max_segments_(max_segments),
         entries_(make_plain_array<Entry>(capacity_)),
         segments_(make_plain_array<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
-        places_(base::are_words_wanted() ? make_zeroed_array<std::atomic<const void*>>(capacity_) : nullptr) {}
+        places_(base::are_words_wanted() ? std::make_unique<std::atomic<const void*>[]>(capacity_) : nullptr) {}
 
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t max_segments() const { return max_segments_; }
@@ -151,7 +152,7 @@ class WorkQueue {
   const std::uint32_t max_segments_;
   const PlainArray<Entry> entries_;
   const PlainArray<hca::Segment> segments_;
-  const PlainArray<std::atomic<const void*>> places_;  // null: words are not wanted
+  const std::unique_ptr<std::atomic<const void*>[]> places_;  // null: words are not wanted
   std::atomic<std::uint64_t> posted_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint32_t> high_water_{0};  // written with the posting lock; never above capacity_

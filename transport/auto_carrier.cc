@@ -145,10 +145,10 @@ bool AutoCarrier::may_share_memory_with(const Address& remote) const {
 std::size_t AutoCarrier::turn(base::Time now) {
   if (tcp_) tcp_->move(now);
   const bool has_waited = has_waited_.load(std::memory_order_relaxed);
-  const bool look = wants_look(now, has_waited);
-  std::size_t count = has_waited && !look ? take_records_first(now) : 0;
+  std::size_t count = has_waited ? take_records_first(now) : 0;
   is_kernel_next_ = count > 0;
   if (count == 0) {
+    const bool look = wants_look(now);
     if (look || has_waited) {
       // Pairs with the release in wait(), which runs without the baton: marks that a wait() collected must be
       // dispatched.
@@ -165,11 +165,12 @@ std::size_t AutoCarrier::turn(base::Time now) {
 }
 
 // The thread that a bell has woken takes the message before it reads the bell. Not 0: the next turn hears the kernel.
-// What a peer has sent by TCP in time must not come after the timer, so a carrier with such peers hears the kernel
-// first.
+// An answer that came through a socket in time must not come after its timer, so the kernel is heard first while a peer
+// is being met, and where there are connections over TCP.
 std::size_t AutoCarrier::take_records_first(base::Time now) {
-  const bool may_put_off = shm_ && !is_kernel_next_ && !(tcp_ && tcp_->has_connections());
-  const std::size_t count = may_put_off ? shm_->move(now) : 0;
+  if (!shm_ || is_kernel_next_ || shm_->parts().introductions.are_under_way()) return 0;
+  if (tcp_ && tcp_->has_connections()) return 0;
+  const std::size_t count = shm_->move(now);
   if (count > 0) shm_->parts().attention.watch_more();
   return count;
 }
@@ -182,8 +183,8 @@ std::size_t AutoCarrier::look() {
 
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A
 // peer in shared memory does not wait for that: then TCP's wish counts only while it is busy.
-bool AutoCarrier::wants_look(base::Time now, bool has_waited) {
-  const bool by_shm = shm_ && shm_->wants_look(now, has_waited);
+bool AutoCarrier::wants_look(base::Time now) {
+  const bool by_shm = shm_ && shm_->wants_look(now);
   if (!tcp_) return by_shm;
   const bool by_tcp = tcp_->wants_look();
   const bool is_tcp_heard = !shm_ || shm_->parts().links.is_empty() || tcp_busy_turns_ > 0;

@@ -44,7 +44,7 @@ class AutoCarrier final : public Carrier {
 
  private:
   class Waiting;
-  bool wants_look(base::Time now, bool has_waited);
+  bool wants_look(base::Time now);
   std::size_t take_records_first(base::Time now);
   bool is_tcp_idle() const { return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still()); }
   bool may_share_memory_with(const Address& remote) const;

@@ -329,7 +329,7 @@ void AsioReactor::wait(base::Time deadline) {
     }
     context_.run_one_until(std::min(deadline, now + kLongestSleep));
   }
-  // It may not have slept at all, and has run one handler of those that were due.
+  // The wait has run at most one of the handlers that were due, and none if it did not sleep.
   is_kernel_unheard_.store(true, std::memory_order_relaxed);
   end_wait();
 }

@@ -114,7 +114,7 @@ void DirectPath::drop() {
   peer_.reset();
 }
 
-// Several events of one end come here. After the first of them there is nothing left to wait for.
+// The end of a connection has several events, and each calls this. The first call waits.
 void DirectPath::settle() {
   const Closed closed = *closed_.lock();
   if (!qp_entry_ || settled_.load(std::memory_order_acquire) == closed.connection) return;

@@ -88,7 +88,7 @@ class DirectPath {
   std::optional<std::uint32_t> qp_entry_;
   std::atomic<bool> is_closing_{false};  // written with the baton, read by posters
   base::Guarded<Closed, locks::kClosedConnection> closed_;
-  std::atomic<std::uint64_t> settled_{0};  // the last connection of which settle() has seen that no store is left
+  std::atomic<std::uint64_t> settled_{0};  // the closed connection whose stores settle() has awaited
   // Owned by the baton.
   std::uint64_t connection_ = 0;  // the QP entry's, once there is one
   // Guarded by the posting lock. close() reads the peer with the baton, which its writers hold as well.

@@ -149,7 +149,7 @@ void encode_extra(const Message& message, std::array<std::uint64_t, MessageHead:
 // Appends and takes off plain numbers.
 class Packer {
  public:
-  // At once for all that an offer holds, but not much private data.
+  // The room suffices for an offer with some private data.
   Packer() { bytes_.reserve(128); }
   template <std::unsigned_integral T>
   void put(T value) {

@@ -93,8 +93,8 @@ void ShmCarrier::tap(Tapper* tapper) {
 
 // Marks that a wait() left are dispatched at once. Without a wait() there are none until the next look.
 std::size_t ShmCarrier::turn(base::Time now) {
+  const bool look = wants_look(now);
   const bool has_waited = parts_.attention.take_wait();
-  const bool look = wants_look(now, has_waited);
   std::size_t told = 0;
   if (look || has_waited) {
     told = parts_.reactor.dispatch(look);
@@ -104,10 +104,9 @@ std::size_t ShmCarrier::turn(base::Time now) {
 }
 
 // Often while a peer is being met, else now and then: everything that matters to an established
-// link is in memory, but for its peer's death. After a wait the kernel is asked without that.
-bool ShmCarrier::wants_look(base::Time now, bool has_waited) {
-  const bool is_late = !has_waited && now - last_look_ >= kPauseBetweenLooks;
-  const bool is_time = ++turns_since_look_ >= kTurnsPerLook || is_late;
+// link is in memory, but for its peer's death.
+bool ShmCarrier::wants_look(base::Time now) {
+  const bool is_time = ++turns_since_look_ >= kTurnsPerLook || now - last_look_ >= kPauseBetweenLooks;
   if (!is_time && !parts_.introductions.are_under_way()) return false;
   turns_since_look_ = 0;
   last_look_ = now;

@@ -39,7 +39,7 @@ class ShmCarrier final : public Carrier {
   // turn() and wait() without the reactor, for a carrier that shares it with others. A turn is:
   // ask wants_look(), dispatch the reactor if so or if finish_wait() was called since, move().
   std::size_t move(base::Time now);
-  bool wants_look(base::Time now, bool has_waited);
+  bool wants_look(base::Time now);
   std::size_t look() override { return parts_.attention.has_waited() ? kTakesTurn : look_at_links(); }
   std::size_t look_at_links() { return parts_.attention.is_calm() ? parts_.links.poll_hot() : kTakesTurn; }
   const WatchWords* watch_words() const override { return &parts_.attention.watch_words(); }
