@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -22,6 +20,7 @@
 #include "simnic/direct/layout.h"
 #include "tests/conformance/foreign_memory.h"
 #include "tests/conformance/remote_peer.h"
+#include "tests/expect_soon.h"
 #include "tests/moved_memory.h"
 
 namespace softdat::conformance {
@@ -32,18 +31,6 @@ using simnic::direct::KeyDirectoryLayout;
 using simnic::direct::kPinSlots;
 
 constexpr std::size_t kLength = 256 * 1024;
-// What stands in place of "for ever".
-constexpr auto kHang = std::chrono::seconds(20);
-
-template <typename What>
-void expect_soon(const char* name, const What& what) {
-  const auto begin = std::chrono::steady_clock::now();
-  what();
-  const auto took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s took %lld us\n", name,
-              static_cast<long long>(std::chrono::duration_cast<std::chrono::microseconds>(took).count()));
-  EXPECT_LT(took, kHang) << name;
-}
 
 // A view of our own of the pins of the one peer that this process has.
 class PeersPins {

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 
 #include <atomic>
-#include <cstdio>
 #include <thread>
 #include <vector>
 
 #include "memory/other_threads.h"
+#include "tests/expect_soon.h"
 #include "tests/simnic/direct/two_contexts.h"
 
 namespace softdat::simnic::direct::testing {
@@ -20,19 +20,6 @@ using namespace memory::testing;
 namespace {
 
 constexpr std::uint32_t kOtherKey = 0x200;
-// What stands in place of "for ever".
-constexpr auto kHang = std::chrono::seconds(20);
-
-// Runs `what`, which must not hang, and says how long it took.
-template <typename What>
-void expect_soon(const char* name, const What& what) {
-  const base::Time begin = base::Clock::now();
-  what();
-  const base::Duration took = base::Clock::now() - begin;
-  std::printf("%s took %lld us\n", name,
-              static_cast<long long>(std::chrono::duration_cast<std::chrono::microseconds>(took).count()));
-  EXPECT_LT(took, kHang) << name;
-}
 
 class Revocation : public TwoContexts {
  protected:

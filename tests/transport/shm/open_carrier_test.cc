@@ -13,6 +13,7 @@
 
 #include "base/unique_fd.h"
 #include "tests/transport/conformance/peer.h"
+#include "tests/transport/conformance/ready_counter.h"
 #include "tests/transport/conformance/tcp_world.h"
 #include "transport/auto_carrier.h"
 #include "transport/shm/rendezvous.h"
@@ -22,6 +23,7 @@ namespace {
 
 using conformance::Peer;
 using conformance::PeerPort;
+using conformance::ReadyCounter;
 
 constexpr std::uint64_t kService = 0x7000'0000'0000'0001;
 
@@ -110,12 +112,6 @@ TEST_F(OpenCarrierTest, APortThatOneHalfCannotHaveIsNotKeptByTheOther) {
     EXPECT_TRUE(PeerPort(*second, kService, 4).port);
   }
 }
-
-class ReadyCounter final : public ReadinessSink {
- public:
-  void on_ready(std::uint32_t) override { ++count; }
-  int count = 0;
-};
 
 // A thread that a bell has woken takes the message before it asks the kernel anything. A wait that finds a record at
 // once does not ask the kernel either.

@@ -11,16 +11,13 @@
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "tests/transport/conformance/ready_counter.h"
 #include "transport/reactor.h"
 
 namespace softdat::transport {
 namespace {
 
-class ReadyCounter final : public ReadinessSink {
- public:
-  void on_ready(std::uint32_t) override { ++count; }
-  int count = 0;
-};
+using conformance::ReadyCounter;
 
 // One end of a pair of sockets is watched.
 class WatchedPair {
