@@ -30,8 +30,6 @@ constexpr int kMostEntries = 4096;  // that a look through a directory reads
 // A process that was stopped with the lock in hand must not stop others: they go to the next directory.
 constexpr int kLockTries = 50;
 constexpr std::chrono::milliseconds kLockPause{1};
-// How often a name that a dead listener left is taken anew.
-constexpr int kBindTries = 8;
 // Listeners that leave remove an empty directory, perhaps between our open() and bind(). Where hundreds come and go,
 // this happens many times over. It is tried again for so long, and at least so many times: a process that gets no
 // processor tries seldom.
@@ -111,7 +109,7 @@ Directory try_directory(const std::string& path) {
   return made;
 }
 
-// Held by a process that unlinks stale files, so that there is one at a time.
+// Held by a process that unlinks stale files or makes one that listens, so that there is one at a time.
 class DirectoryLock {
  public:
   DirectoryLock(int directory, int tries) {
@@ -192,38 +190,45 @@ Occupant occupant_of(const Directory& directory, const std::string& name) {
   }
 }
 
-// False: another process has the lock, or listens. A name changes hands only under the lock while it is stale.
-bool unlink_stale(const Directory& directory, const std::string& name, int tries) {
+// Under the lock. False: a process has its socket open.
+bool unlink_if_stale(const Directory& directory, const std::string& name) {
+  const Occupant occupant = occupant_of(directory, name);
+  if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
+  return ::unlinkat(directory.fd.get(), name.c_str(), 0) == 0;
+}
+
+// False: another process has the lock, or the socket open. A name changes hands only under the lock.
+bool unlink_stale(const Directory& directory, const std::string& name) {
   const Occupant occupant = occupant_of(directory, name);
   if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
   // Between the first look and the lock another process may have replaced the file by a live listener: look again.
-  const DirectoryLock lock(directory.fd.get(), tries);
-  if (!lock.is_held()) return false;
-  return occupant_of(directory, name) == Occupant::kStale && ::unlinkat(directory.fd.get(), name.c_str(), 0) == 0;
+  const DirectoryLock lock(directory.fd.get(), 1);
+  return lock.is_held() && unlink_if_stale(directory, name);
 }
 
-bool starts_to_listen(const Directory& directory, const std::string& name, int socket) {
-  return ::fchmodat(directory.fd.get(), name.c_str(), S_IRUSR | S_IWUSR, 0) == 0 && ::listen(socket, kBacklog) == 0;
+// Binds the name to a socket that listens, under the lock: a process that unlinks files of the dead looks at a file
+// twice, and must not see it for the second time when its socket is not there yet. Without the lock, which a stopped
+// process may hold, this is only unlikely.
+SocketResult listen_at(const Directory& directory, const std::string& name) {
+  const DirectoryLock lock(directory.fd.get(), kLockTries);
+  SocketResult result = open_at(directory, name, SOCK_SEQPACKET, ::bind);
+  if (result.error == EADDRINUSE && lock.is_held() && unlink_if_stale(directory, name)) {
+    result = open_at(directory, name, SOCK_SEQPACKET, ::bind);
+  }
+  if (!result.fd) return result;
+  const bool listens = ::fchmodat(directory.fd.get(), name.c_str(), S_IRUSR | S_IWUSR, 0) == 0 &&
+                       ::listen(result.fd.get(), kBacklog) == 0;
+  return listens ? std::move(result) : SocketResult{.fd = {}, .error = errno};
 }
 
 SocketResult listen_in(const std::string& path, const std::string& name) {
-  SocketResult result;
   DirectoryPatience patience;
-  for (int i = 0; i < kBindTries;) {
+  for (;;) {
     const Directory directory = make_directory(path);
-    result.error = directory.error;
-    if (!directory.fd) return result;
-    result = open_at(directory, name, SOCK_SEQPACKET, ::bind);
-    // Between bind() and listen() others take the file for stale. If one of them unlinks it before fchmodat(), that
-    // call fails, and the name is taken anew.
-    if (result.fd && starts_to_listen(directory, name, result.fd.get())) return result;
-    if (result.fd) result.error = errno;
-    result.fd.reset();
-    if (result.error == ENOENT && patience.allows_another()) continue;
-    if (result.error != EADDRINUSE || !unlink_stale(directory, name, kLockTries)) break;
-    ++i;
+    if (!directory.fd) return {.fd = {}, .error = directory.error};
+    SocketResult result = listen_at(directory, name);
+    if (result.error != ENOENT || !patience.allows_another()) return result;
   }
-  return result;
 }
 
 // Calls act(name) for the entries of the directory until it returns false.
@@ -286,16 +291,22 @@ std::string problem() {
   return "no directory for socket files (" + reasons + "); set XDG_RUNTIME_DIR to a directory of this user";
 }
 
+bool is_live(const std::string& name) {
+  const Uncancelled guard;
+  const auto paths = candidates();
+  return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    const Directory directory = open_directory(path);
+    return directory.fd && occupant_of(directory, name) == Occupant::kLive;
+  });
+}
+
 Listening listen(const std::string& name) {
   const Uncancelled guard;
   Listening result;
   result.error = ENOENT;
   const auto paths = candidates();
   // Users of different environments may listen in different directories, so a name is taken if it is live in any.
-  const bool is_taken = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
-    const Directory directory = open_directory(path);
-    return directory.fd && occupant_of(directory, name) == Occupant::kLive;
-  });
+  const bool is_taken = is_live(name);
   if (is_taken) result.error = EADDRINUSE;
   for (const std::string& path : paths) {
     if (is_taken || path.empty()) continue;
@@ -327,7 +338,7 @@ SocketResult connect(const std::string& name, const SocketUser& user) {
     // is the answer.
     const bool is_nobody = found.error == ENOENT || found.error == ECONNREFUSED || found.error == ENAMETOOLONG;
     if (!is_nobody) return found;
-    if (found.error == ECONNREFUSED && unlink_stale(directory, name, 1)) static_cast<void>(::rmdir(path.c_str()));
+    if (found.error == ECONNREFUSED && unlink_stale(directory, name)) static_cast<void>(::rmdir(path.c_str()));
   }
   return result;
 }
@@ -354,7 +365,7 @@ bool remove_if_stale(const std::string& name) {
   for (const std::string& path : candidates()) {
     const Directory directory = open_directory(path);
     if (!directory.fd || occupant_of(directory, name) == Occupant::kNone) continue;
-    is_gone = unlink_stale(directory, name, 1) && is_gone;
+    is_gone = unlink_stale(directory, name) && is_gone;
     static_cast<void>(::rmdir(path.c_str()));
   }
   return is_gone;
@@ -367,7 +378,7 @@ void sweep() {
     if (!directory.fd) continue;
     for_each_entry(directory, [&](const std::string& entry) {
       // Names of listeners have three dashes at least; other files in the directory are not ours to remove.
-      if (std::count(entry.begin(), entry.end(), '-') >= 3) static_cast<void>(unlink_stale(directory, entry, 1));
+      if (std::count(entry.begin(), entry.end(), '-') >= 3) static_cast<void>(unlink_stale(directory, entry));
       return true;
     });
     static_cast<void>(::rmdir(path.c_str()));

@@ -7,7 +7,8 @@
 // in this order: $XDG_RUNTIME_DIR/softdat, /run/user/UID/softdat, /dev/shm/softdat-UID, /tmp/softdat-UID.
 //
 // A process that dies leaves its files. A file without a socket is stale; listen(), connect(), sweep() and
-// remove_if_stale() unlink stale files under a lock of the directory, so that two processes never unlink a live one.
+// remove_if_stale() unlink stale files under a lock of the directory. A file is made and listens under the same lock,
+// so that no process unlinks a live one.
 // docs/decisions/0014-who-may-share-memory.md gives the reasons. Sockets are SOCK_SEQPACKET, non-blocking and closed on
 // exec. Any thread.
 #pragma once
@@ -74,6 +75,8 @@ SocketResult connect(const std::string& name);
 // The same in the directories of another user, for a process with permission (root).
 SocketResult connect(const std::string& name, const SocketUser& user);
 
+// A process has the socket of that name open: it listens, or is about to. It does not hear of the question.
+bool is_live(const std::string& name);
 // The first name that is wanted and at which a process listens; empty: there is none.
 std::string find_live(const std::function<bool(const std::string&)>& is_wanted);
 

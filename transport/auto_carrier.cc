@@ -110,6 +110,11 @@ AutoCarrier::AutoCarrier(const Address& own, Halves halves, const shm::ShmOption
     shm_ = std::make_unique<shm::ShmCarrier>(*reactor_, shm_options);
   }
   if (halves.tcp) tcp_ = std::make_unique<tcp::TcpCarrier>(*reactor_, tcp_options);
+  if (shm_ && tcp_) {
+    tcp_->ask_before_requests([this](const Address& remote, const Offer& request) {
+      return (request.features & kNeighbours) != 0 && shm_->is_served(remote, request.service_id);
+    });
+  }
 }
 
 AutoCarrier::~AutoCarrier() = default;
@@ -129,10 +134,11 @@ ListenResult AutoCarrier::listen(std::uint64_t service_id, std::uint32_t backlog
 std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer& request, ChannelSink& sink) {
   if (!tcp_) return shm_->connect(remote, request, sink);
   if (!may_share_memory_with(remote)) return tcp_->connect(remote, request, sink);
-  // Null: no process of this user serves the id in shared memory. Another user's or container's may, by TCP.
-  if (auto channel = shm_->try_connect(remote, request, sink)) return channel;
+  auto shared = shm_->try_connect(remote, request, sink);
+  if (shared.ok()) return std::move(shared).value();
+  // If nobody of this user serves the id in shared memory, another user or container may, by TCP.
   Offer by_tcp = request;
-  by_tcp.features |= kNeighbours;
+  if (shared.reason() == shm::LinkConnector::Begin::kNobody) by_tcp.features |= kNeighbours;
   return tcp_->connect(remote, by_tcp, sink);
 }
 

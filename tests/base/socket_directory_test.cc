@@ -2,12 +2,17 @@
 // Files of sockets, while other processes look for dead ones.
 #include "base/socket_directory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <functional>
+#include <string>
 
 namespace {
 
@@ -36,6 +41,24 @@ TEST(SocketDirectory, AListenerThatOnlyBeginsIsNotTakenForADeadOne) {
   ASSERT_TRUE(listener.socket) << listener.error;
   EXPECT_EQ(looks, 1);
   EXPECT_TRUE(socket_directory::connect(name).fd);
+}
+
+// While bind(2) makes the file, it has no socket yet. Who took it for a dead one's then, and removes it a moment later,
+// needs the lock for that.
+TEST(SocketDirectory, AListenerIsMadeUnderTheLockOfTheDirectory) {
+  const std::string name = "test-listener-" + std::to_string(::getpid());
+  const std::filesystem::path file = socket_directory::path(name);
+  int looks = 0;
+  g_before_listen = [&] {
+    const UniqueFd other(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), -1);
+    EXPECT_EQ(errno, EWOULDBLOCK);
+    ++looks;
+  };
+  const Listening listener = socket_directory::listen(name);
+  g_before_listen = nullptr;
+  ASSERT_TRUE(listener.socket) << listener.error;
+  EXPECT_EQ(looks, 1);
 }
 
 }  // namespace

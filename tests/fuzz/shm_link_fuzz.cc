@@ -335,7 +335,8 @@ class Script {
   void connect(OurEnd& end) {
     if (!end.is_free() || house->carrier.parts().links.find(kPeer) == nullptr) return;
     end.begin();
-    end.channel = house->carrier.try_connect({.ipv4 = 0x7f000001}, {.service_id = house->service + 1}, end);
+    auto begun = house->carrier.try_connect({.ipv4 = 0x7f000001}, {.service_id = house->service + 1}, end);
+    if (begun.ok()) end.channel = std::move(begun).value();
   }
   void answer(OurEnd& end) {
     auto& requests = house->desk.requests;

@@ -61,6 +61,10 @@ SocketResult Rendezvous::connect(const base::IpAddress& address, std::uint64_t s
   return directory::connect(name(address, service_id));
 }
 
+bool Rendezvous::is_served(const base::IpAddress& address, std::uint64_t service_id) const {
+  return !network_.empty() && directory::is_live(name(address, service_id));
+}
+
 // A live listener of the same service under another version; 0: none.
 std::uint32_t Rendezvous::other_version(const base::IpAddress& address, std::uint64_t service_id) const {
   const std::string end = suffix(address, service_id);

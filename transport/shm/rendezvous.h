@@ -30,6 +30,8 @@ class Rendezvous {
   Listening listen(const base::IpAddress& address, std::uint64_t service_id) const;
   // error ECONNREFUSED: nobody listens there.
   SocketResult connect(const base::IpAddress& address, std::uint64_t service_id) const;
+  // A process of this user listens there, or is about to.
+  bool is_served(const base::IpAddress& address, std::uint64_t service_id) const;
   // The version of this protocol that a listener of another build has at that name; 0 when there is none.
   std::uint32_t other_version(const base::IpAddress& address, std::uint64_t service_id) const;
 

@@ -71,12 +71,14 @@ std::unique_ptr<Channel> ShmCarrier::connect(const Address& remote, const Offer&
   return channel;
 }
 
-// Null, without a word to the sink: the caller goes on by TCP.
-std::unique_ptr<Channel> ShmCarrier::try_connect(const Address& remote, const Offer& request, ChannelSink& sink) {
+base::Result<std::unique_ptr<Channel>, LinkConnector::Begin> ShmCarrier::try_connect(const Address& remote,
+                                                                                     const Offer& request,
+                                                                                     ChannelSink& sink) {
   auto channel = std::make_unique<ShmChannel>(parts_, sink);
-  if (begin(*channel, remote, request) != LinkConnector::Begin::kUnderWay) return nullptr;
+  const LinkConnector::Begin answer = begin(*channel, remote, request);
+  if (answer != LinkConnector::Begin::kUnderWay) return base::Failure{answer};
   if (parts_.tapper != nullptr) channel->tap(parts_.tapper);
-  return channel;
+  return {std::move(channel)};
 }
 
 LinkConnector::Begin ShmCarrier::begin(ShmChannel& channel, const Address& remote, const Offer& request) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "transport/carrier.h"
 #include "transport/shm/carrier_parts.h"
 
@@ -33,8 +34,13 @@ class ShmCarrier final : public Carrier {
   bool has_failed() const override { return has_failed_; }
   void tap(Tapper* tapper) override;
 
-  // As connect(), but null when nobody on this host serves that id at that address.
-  std::unique_ptr<Channel> try_connect(const Address& remote, const Offer& request, ChannelSink& sink);
+  // As connect(), but a service that is not reached is a reason, without a word to the sink: the caller goes on by TCP.
+  // kNobody: no process of this user serves that id at that address now; is_served() tells when one does.
+  base::Result<std::unique_ptr<Channel>, LinkConnector::Begin> try_connect(const Address& remote, const Offer& request,
+                                                                           ChannelSink& sink);
+  bool is_served(const Address& remote, std::uint64_t service_id) const {
+    return parts_.rendezvous.is_served(remote, service_id);
+  }
 
   // turn() and wait() without the reactor, for a carrier that shares it with others. A turn is:
   // ask wants_look(), dispatch the reactor if so or if finish_wait() was called since, move().

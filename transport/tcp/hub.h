@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/assert.h"
@@ -19,6 +21,9 @@
 
 namespace softdat::transport::tcp {
 
+// Whether the service that is asked for has been reachable by another way since TCP was chosen.
+using ServedElsewhere = std::function<bool(const Address& remote, const Offer& request)>;
+
 class Hub {
  public:
   // The reactor outlives the hub.
@@ -30,6 +35,11 @@ class Hub {
   base::Timers& timers() { return timers_; }
   Connections& connections() { return connections_; }
   SpareDescriptor& spare() { return spare_; }
+
+  void ask_before_requests(ServedElsewhere ask) { is_served_elsewhere_ = std::move(ask); }
+  bool is_served_elsewhere(const Address& remote, const Offer& request) const {
+    return is_served_elsewhere_ && is_served_elsewhere_(remote, request);
+  }
 
   // Something was done; counts towards what turn() returns.
   void note_done(std::size_t count = 1) { done_ += count; }
@@ -80,6 +90,7 @@ class Hub {
   // Fixed after construction.
   const TcpOptions options_;
   Reactor& reactor_;
+  ServedElsewhere is_served_elsewhere_;
 
   // Owned by the baton.
   BufferPool pool_;

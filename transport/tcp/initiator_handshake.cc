@@ -53,6 +53,10 @@ void InitiatorHandshake::on_dialed() {
   const int fd = base_.socket().fd();
   const int error = finish_connect(fd, terms_.remote);
   if (error == 0) {
+    if (base_.hub().is_served_elsewhere(terms_.remote, terms_.own)) {
+      ports_.clear();
+      return try_elsewhere(Refusal::kNoListener);
+    }
     request_ = make_request(base_.options(), terms_.own);
     // RFC 5044 section 7.1: the initiator speaks first. A new socket takes the whole frame, or the connection is gone.
     if (!write_frame(fd, encode_mpa_frame(request_))) return try_elsewhere(Refusal::kNoListener);

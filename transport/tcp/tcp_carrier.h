@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_set>
+#include <utility>
 
 #include "transport/carrier.h"
 #include "transport/tcp/hub.h"
@@ -31,6 +32,12 @@ class TcpCarrier final : public Carrier {
   void interrupt() override;
   bool has_failed() const override { return has_failed_; }
   void tap(Tapper* tapper) override;
+
+  // A better way to the service may have come while TCP connected: `is_served_elsewhere` is asked before each request
+  // is sent. True: the connect is refused (kNoListener), so that its owner tries again. Called with the baton.
+  void ask_before_requests(ServedElsewhere is_served_elsewhere) {
+    hub_.ask_before_requests(std::move(is_served_elsewhere));
+  }
 
   // turn() and wait() in parts, for a carrier that shares the reactor with others. A turn is move(),
   // then Reactor::dispatch(), looking at the kernel if wants_look() or somebody else does, then

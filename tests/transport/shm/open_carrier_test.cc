@@ -4,12 +4,17 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/unique_fd.h"
 #include "tests/transport/conformance/peer.h"
@@ -17,6 +22,18 @@
 #include "tests/transport/conformance/tcp_world.h"
 #include "transport/auto_carrier.h"
 #include "transport/shm/rendezvous.h"
+
+namespace {
+
+std::function<void()> g_before_tcp_connects;
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int connect(int socket, const sockaddr* address, socklen_t length) {
+  if (g_before_tcp_connects && address->sa_family == AF_INET) std::exchange(g_before_tcp_connects, nullptr)();
+  return static_cast<int>(::syscall(SYS_connect, socket, address, length));
+}
 
 namespace softdat::transport {
 namespace {
@@ -68,6 +85,37 @@ TEST_F(OpenCarrierTest, TcpIsChosenWhereEitherSideHasNothingElse) {
 TEST_F(OpenCarrierTest, WithoutACommonCarrierThereIsNoListener) {
   EXPECT_EQ(connect(CarrierKind::kShm, CarrierKind::kTcp), "none");
   EXPECT_EQ(connect(CarrierKind::kTcp, CarrierKind::kShm), "none");
+}
+
+// The connector found nobody in shared memory, and finds the listener by TCP. The next try goes through shared memory.
+TEST_F(OpenCarrierTest, AListenerThatComesBetweenTheTwoLooksIsNotReachedByTcp) {
+  const auto here = open(CarrierKind::kAuto, 1);
+  const auto there = open(CarrierKind::kAuto, 2);
+  Peer early, next, passive;
+  std::optional<PeerPort> port;
+  int requests = 0;
+  g_before_tcp_connects = [&] {
+    port.emplace(*there, kService, 4);
+    port->handler = [&](auto request) {
+      ++requests;
+      EXPECT_TRUE(passive.accept(*request));
+    };
+  };
+  const auto turn_until = [&](const std::function<bool()>& is_done) {
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+    while (!is_done() && base::Clock::now() < deadline) {
+      here->turn(base::Clock::now());
+      there->turn(base::Clock::now());
+    }
+    return is_done();
+  };
+  early.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+  ASSERT_TRUE(turn_until([&] { return !early.refusals.empty(); }));
+  EXPECT_EQ(early.refusals.front(), Refusal::kNoListener);
+  next.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+  ASSERT_TRUE(turn_until([&] { return next.is_established && passive.is_established; }));
+  EXPECT_STREQ(next.channel->carrier_name(), "shm");
+  EXPECT_EQ(requests, 1);
 }
 
 // Its socket file has another version in its name.
