@@ -184,7 +184,9 @@ bool Conversations::conclude(std::uint32_t number, CloseReason reason, const Ter
 void Conversations::end_all(CloseReason reason, const TerminateCode& code, Refusal refusal) {
   table_.for_each([&](std::uint32_t number) {
     ShmChannel* const channel = detach(*table_.find(number));
-    if (channel != nullptr) channel->on_end(reason, code, refusal);
+    if (channel == nullptr) return;
+    const bool is_unanswered = channel->state() == ChannelState::kConnecting && refusal == Refusal::kUnreachable;
+    is_unanswered ? carrier_.introductions.on_link_lost(*channel) : channel->on_end(reason, code, refusal);
   });
 }
 

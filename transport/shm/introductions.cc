@@ -30,12 +30,13 @@ Introductions::Introductions(CarrierParts& carrier)
 Introductions::~Introductions() = default;
 
 LinkConnector::Begin Introductions::start(ShmChannel& channel) {
+  if (has_given_up_) return LinkConnector::Begin::kNoResources;
   Question& question = *channel.opening().question();
   const ServiceKey key = key_of(question);
   ++question.attempts;
   const auto known = known_services_.find(key);
-  // The heir of a process that has just died is found at the rendezvous, not on the dead one's link.
-  if (known != known_services_.end() && known->second->is_alive()) {
+  // A link whose peer has just died is not asked about: that would cost system calls. on_link_lost() asks again.
+  if (known != known_services_.end() && !known->second->ending().is_due()) {
     known->second->conversations().open(channel);
     return LinkConnector::Begin::kUnderWay;
   }
@@ -59,18 +60,31 @@ LinkConnector::Begin Introductions::start_if_possible(ShmChannel& channel) try {
   return LinkConnector::Begin::kNoResources;
 }
 
+LinkConnector::Begin Introductions::start_anew(ShmChannel& channel) {
+  channel.ask_again();
+  const bool is_last = channel.opening().question()->attempts >= kMostQuestions;
+  return is_last ? LinkConnector::Begin::kNoResources : start_if_possible(channel);
+}
+
 void Introductions::on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice) {
-  const Question& question = *channel.opening().question();
-  const auto known = known_services_.find(key_of(question));
+  const auto known = known_services_.find(key_of(*channel.opening().question()));
   if (notice.is_stale && known != known_services_.end() && known->second == &link) {
     known_services_.erase(known);
-    channel.ask_again();
-    if (question.attempts < kMostQuestions && start_if_possible(channel) == LinkConnector::Begin::kUnderWay) return;
+    if (start_anew(channel) == LinkConnector::Begin::kUnderWay) return;
   }
   channel.on_refusal(notice);
 }
 
+// Whoever listens now may be the heir of the process that has died.
+void Introductions::on_link_lost(ShmChannel& channel) {
+  const LinkConnector::Begin begin = start_anew(channel);
+  if (begin == LinkConnector::Begin::kUnderWay) return;
+  const bool is_nobody = begin == LinkConnector::Begin::kNobody;
+  channel.on_end(CloseReason::kLost, {}, is_nobody ? Refusal::kNoListener : Refusal::kUnreachable);
+}
+
 void Introductions::give_up() {
+  has_given_up_ = true;
   for (const auto& [key, connector] : connectors_) connector->give_up(Refusal::kUnreachable);
 }
 

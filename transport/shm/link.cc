@@ -69,11 +69,6 @@ void Link::on_ready(std::uint32_t) {
   if (!end_.is_peer_gone()) watch_->want(kReadable);
 }
 
-bool Link::is_alive() {
-  if (!is_intact() || has_hung_up(socket_.get())) end_.lose_peer();
-  return !end_.is_due();
-}
-
 std::size_t Link::poll_slow() {
   const std::size_t taken = take_records(kRecordsPerPoll);
   if (writer_.may_have_to_write()) [[unlikely]]

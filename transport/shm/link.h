@@ -79,8 +79,6 @@ class Link final : public ReadinessSink {
   const std::byte* next_word() const { return reader_.record(); }
 
   LinkEnd& ending() { return end_; }
-  // Asks the kernel whether the peer still holds its end, rather than wait to be told.
-  bool is_alive();
   // REQUIRES: ending().is_due(). Nothing of the link is used afterwards.
   void end();
   // Sends records that found no room in the ring through the socket. Called before our carrier ends.

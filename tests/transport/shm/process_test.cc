@@ -2,12 +2,15 @@
 // Two processes, and the death of one of them at any moment.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <random>
 #include <set>
 #include <thread>
@@ -149,6 +152,29 @@ TEST_F(ShmProcessTest, AServiceThatMovedToAnotherProcessIsFoundAgain) {
   ASSERT_EQ(heir.read_line(), "ready");
   third.connect(*carrier_, {.ipv4 = kChildAddress}, service_);
   ASSERT_TRUE(reach([&] { return third.is_established; }));
+}
+
+// The process died with the question in its ring.
+TEST_F(ShmProcessTest, AQuestionThatTheDeadLeftUnansweredGoesToWhoListensNow) {
+  for (const bool has_heir : {true, false}) {
+    Peer first, second;
+    ChildProcess child({"serve", std::to_string(service_)});
+    ASSERT_EQ(child.read_line(), "ready");
+    first.connect(*carrier_, {.ipv4 = kChildAddress}, service_);
+    ASSERT_TRUE(reach([&] { return first.is_established; }));
+    ASSERT_EQ(::kill(child.pid(), SIGSTOP), 0);
+    ASSERT_EQ(::waitpid(child.pid(), nullptr, WUNTRACED), child.pid());
+    second.connect(*carrier_, {.ipv4 = kChildAddress}, service_);
+    child.kill();
+    std::optional<ChildProcess> heir;
+    if (has_heir) {
+      heir.emplace(std::vector<std::string>{"serve", std::to_string(service_)});
+      ASSERT_EQ(heir->read_line(), "ready");
+    }
+    ASSERT_TRUE(reach([&] { return second.is_established || !second.refusals.empty(); }));
+    EXPECT_EQ(second.is_established, has_heir);
+    EXPECT_EQ(second.refusals, has_heir ? std::vector<Refusal>{} : std::vector{Refusal::kNoListener});
+  }
 }
 
 // What one survivor saw of one peer that was killed.
