@@ -70,18 +70,13 @@ std::optional<Fault> Responder::lack_receive(std::uint64_t length) {
   return Fault{.code = kNoBuffer};
 }
 
-// A send that voids no key, and whose payload is in its place.
-void Responder::deliver(Opcode opcode, std::uint32_t length) {
-  SOFTDAT_PROBE(place, receives_.feed().context(), hca::SendOpcode::kSend, length);
-  acks_.count();
-  receives_.complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(opcode));
-}
-
 bool Responder::take(const transport::ShortSend& short_send) {
   const auto length = static_cast<std::uint32_t>(short_send.payload.size());
   std::byte* const to = queue().at(queue().completed()).found.place;
   if (length > 0 && !base::copy_ordered(to, short_send.payload.data(), length)) return false;
-  deliver(short_send.opcode, length);
+  SOFTDAT_PROBE(place, receives_.feed().context(), hca::SendOpcode::kSend, length);
+  acks_.count();
+  receives_.complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(short_send.opcode));
   return true;
 }
 
@@ -129,20 +124,18 @@ std::optional<Fault> Responder::on_request(const transport::Message& message) {
 // the receive from the key directory, and is not believed.
 std::optional<Fault> Responder::on_send(const transport::Message& message) {
   if (queue().is_empty() || message.length > queue().at(queue().completed()).length) return unexpected_opcode();
-  if (!invalidates(message.opcode)) {
-    deliver(message.opcode, message.length);
-    return std::nullopt;
-  }
   SOFTDAT_PROBE(place, receives_.feed().context(), hca::SendOpcode::kSend, message.length);
+  const bool voids_key = invalidates(message.opcode);
   // RFC 5040 section 5.1: the key is void before the message is delivered.
-  if (memory_.table.invalidate(message.stag, memory_.who) != AccessError::kNone) {
+  if (voids_key && memory_.table.invalidate(message.stag, memory_.who) != AccessError::kNone) {
     hca::Failure* const noted = failure_.note(hca::CompletionOpcode::kSend, hca::Rule::kNoWindow);
     if (noted != nullptr) noted->key = message.stag;
     return Fault{.code = kCannotInvalidate};
   }
   acks_.count();
-  receives_.complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode),
-                            hca::CompletionOpcode::kRecvInvalidate, message.stag);
+  const auto opcode = voids_key ? hca::CompletionOpcode::kRecvInvalidate : hca::CompletionOpcode::kRecv;
+  receives_.complete_oldest(CompletionStatus::kSuccess, message.length, is_attention_wanted(message.opcode), opcode,
+                            voids_key ? message.stag : 0);
   return std::nullopt;
 }
 

@@ -78,7 +78,6 @@ class Responder {
 
   Verdict place_write(const transport::Arrival& arrival, transport::SliceList& out);
   std::optional<Fault> lack_receive(std::uint64_t length);
-  void deliver(transport::Opcode opcode, std::uint32_t length);
   std::optional<Fault> on_send(const transport::Message& message);
   std::optional<Fault> on_immediate(const transport::Message& message);
 

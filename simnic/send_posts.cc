@@ -71,18 +71,11 @@ hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::Bind
 
 }  // namespace
 
-// With the posting lock. False: nothing was done.
-inline bool SendPosts::send_at_once(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
-                                    MessagePath& path) {
-  auto& queue = path.requester().queue();
-  if ((request.flags & hca::kFence) != 0 || direct_.may_place(length) || queue.is_full()) return false;
-  const transport::ShortSend short_send{.opcode = send_opcode(request.flags), .payload = {found.place, length}};
-  return path.send_at_once(short_send, found, [&] {
-    write_entry(request, length, found, queue.free_slot());
-    if (direct_.is_open()) direct_.note_queued(request.opcode, queue.posted());
-    // Release is enough, because the next holder of the lane sees the store.
-    queue.publish(request.local, std::memory_order_release);
-  });
+// With the posting lock.
+[[gnu::always_inline]] inline bool SendPosts::may_go_at_once(const hca::SendRequest& request, std::uint32_t length,
+                                                             WorkQueue<SendEntry>& queue) const {
+  const bool is_bare_send = request.opcode == hca::SendOpcode::kSend && (request.flags & hca::kFence) == 0;
+  return is_bare_send && !direct_.may_place(length) && !queue.is_full();
 }
 
 // With the posting lock.
@@ -114,8 +107,17 @@ hca::Result<SendPosts::Posted> SendPosts::post(const hca::SendRequest& request, 
   const AccessError fault = check_local(memory_, regions_, request, found);
   if (fault != AccessError::kNone) return hca::fail(error_of(fault));
   const auto bytes = static_cast<std::uint32_t>(length);
+  auto& queue = path.requester().queue();
+  const auto enqueue_sent = [&] {
+    write_entry(request, bytes, found, queue.free_slot());
+    if (direct_.is_open()) direct_.note_queued(request.opcode, queue.posted());
+    // Release is enough, because the next holder of the lane sees the store.
+    queue.publish(request.local, std::memory_order_release);
+  };
   // Fast path: a short send over shared memory needs the lane alone.
-  if (request.opcode == hca::SendOpcode::kSend && send_at_once(request, bytes, found, path)) [[likely]] {
+  if (may_go_at_once(request, bytes, queue) &&
+      path.send_at_once({.opcode = send_opcode(request.flags), .payload = {found.place, bytes}}, found, enqueue_sent))
+      [[likely]] {
     counters_.add(hca::Transfer::kPostSend, length);
     return Posted::kSent;
   }

@@ -58,8 +58,7 @@ class SendPosts {
   void end_direct();
 
  private:
-  bool send_at_once(const hca::SendRequest& request, std::uint32_t length, const ResolvedSegment& found,
-                    MessagePath& path);
+  bool may_go_at_once(const hca::SendRequest& request, std::uint32_t length, WorkQueue<SendEntry>& queue) const;
   hca::Result<Posted> carry_out_or_queue(const hca::SendRequest& request, std::uint32_t length,
                                          const ResolvedSegment& found, Requester& requester);
   bool post_directly(const hca::SendRequest& request, std::uint32_t length, Requester& requester);

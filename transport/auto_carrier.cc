@@ -184,7 +184,8 @@ std::size_t AutoCarrier::take_records_first(base::Time now) {
 // A carrier that has only TCP asks the kernel in every turn.
 std::size_t AutoCarrier::look() {
   if (has_waited_.load(std::memory_order_relaxed) || !shm_ || !is_tcp_idle()) return kTakesTurn;
-  return shm_->look_at_links();
+  shm::CarrierParts& parts = shm_->parts();
+  return parts.attention.is_calm() ? parts.links.poll_hot() : kTakesTurn;
 }
 
 // TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A

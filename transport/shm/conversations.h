@@ -31,12 +31,11 @@ class Conversations {
   // Our last word on a conversation. Its channel or request has left, or leaves now.
   void finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes);
 
-  // Fast path for short sends. False: nothing was done.
-  bool take_short_send(const RecordWord& word, std::span<const std::byte> bytes) {
-    if (word.kind != RecordKind::kMessage) return false;
-    const Conversation* const conversation = table_.find(word.channel);
-    if (conversation == nullptr || conversation->channel == nullptr || conversation->has_got_final) return false;
-    return conversation->channel->inbound().take_short_send(bytes);
+  // Who may take a short send of that conversation by the fast path; null: deliver() has to see it.
+  Inbound* find_inbound(std::uint32_t number) {
+    const Conversation* const conversation = table_.find(number);
+    if (conversation == nullptr || conversation->channel == nullptr || conversation->has_got_final) return nullptr;
+    return &conversation->channel->inbound();
   }
   // Carries out a record. False: the peer broke the protocol.
   bool deliver(const RecordWord& word, std::span<const std::byte> bytes);

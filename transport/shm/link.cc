@@ -14,8 +14,6 @@
 namespace softdat::transport::shm {
 namespace {
 
-// Records that a poll takes at most before other links get their turn.
-constexpr std::size_t kRecordsPerPoll = 64;
 // Packets that are still read when the link ends: all the farewells that fit into a socket, and bells.
 constexpr int kMostLastPackets = 4096;
 // More than all conversations together can have to say.
@@ -69,14 +67,6 @@ void Link::on_ready(std::uint32_t) {
   if (!end_.is_peer_gone()) watch_->want(kReadable);
 }
 
-std::size_t Link::poll_slow() {
-  const std::size_t taken = take_records(kRecordsPerPoll);
-  if (writer_.may_have_to_write()) [[unlikely]]
-    return taken + write_on(taken);
-  heat_.idle_polls = taken > 0 ? 0 : heat_.idle_polls + 1;
-  return taken;
-}
-
 // Resumes writers, and rings the peer's bell for what has been written. Returns how many writers it has resumed.
 [[gnu::noinline]] std::size_t Link::write_on(std::size_t taken) {
   const bool had_writers = writer_.has_writers();
@@ -85,7 +75,7 @@ std::size_t Link::poll_slow() {
   return resumed;
 }
 
-[[gnu::always_inline]] inline std::size_t Link::take_records(std::size_t most) {
+[[gnu::noinline]] std::size_t Link::take_records(std::size_t most) {
   std::size_t count = 0;
   for (; count < most && !end_.is_broken(); ++count) {
     // Acquire: pairs with the release of the record's first word in RingWriter::publish().
@@ -95,7 +85,14 @@ std::size_t Link::poll_slow() {
     // The ring is the peer's memory as well: take the word once, and believe no length that leaves the mirrored ring.
     const bool is_sane = word.bytes >= kWordBytes && word.bytes <= kMostRecord;
     const std::span<const std::byte> bytes(reader_.record() + kWordBytes, word.bytes - kWordBytes);
-    if (!is_sane || (!conversations_.take_short_send(word, bytes) && !conversations_.deliver(word, bytes))) {
+    if (!is_sane) {
+      end_.break_down();
+      break;
+    }
+    // Fast path for short sends.
+    Inbound* const inbound = word.kind == RecordKind::kMessage ? conversations_.find_inbound(word.channel) : nullptr;
+    const bool is_taken = inbound != nullptr && inbound->take_short_send(bytes);
+    if (!is_taken && !conversations_.deliver(word, bytes)) {
       end_.break_down();
       break;
     }

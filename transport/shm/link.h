@@ -74,7 +74,14 @@ class Link final : public ReadinessSink {
   LinkHeat& heat() { return heat_; }
 
   // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
-  std::size_t poll() { return is_quiet() ? heat_.count_idle_poll() : poll_slow(); }
+  std::size_t poll() {
+    if (is_quiet()) return heat_.count_idle_poll();
+    const std::size_t taken = take_records(kRecordsPerPoll);
+    if (writer_.may_have_to_write()) [[unlikely]]
+      return taken + write_on(taken);
+    heat_.idle_polls = taken > 0 ? 0 : heat_.idle_polls + 1;
+    return taken;
+  }
   // The address of the word with which the peer's next record will begin.
   const std::byte* next_word() const { return reader_.record(); }
 
@@ -98,9 +105,11 @@ class Link final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
+  // Records that a poll takes at most before other links get their turn.
+  static constexpr std::size_t kRecordsPerPoll = 64;
+
   // A quiet link has no record to take and nothing to write.
   bool is_quiet() const { return !reader_.has_record() && !writer_.may_have_to_write(); }
-  std::size_t poll_slow();
   std::size_t write_on(std::size_t taken);
   std::size_t take_records(std::size_t most);
   void hear_socket(int most_packets);
