@@ -176,7 +176,7 @@ function(softdat_tests_in_parts name target parts)
     math(EXPR index "${part} - 1")
     set(environment ${tests_ENVIRONMENT} GTEST_TOTAL_SHARDS=${parts} GTEST_SHARD_INDEX=${index})
     add_test(NAME ${name}.part_${part} COMMAND ${target} ${tests_ARGUMENTS})
-    set_tests_properties(${name}.part_${part} PROPERTIES TIMEOUT 600 LABELS "${tests_LABELS}"
+    set_tests_properties(${name}.part_${part} PROPERTIES TIMEOUT 1200 LABELS "${tests_LABELS}"
       ENVIRONMENT "${environment}")
   endforeach()
 endfunction()
@@ -188,7 +188,7 @@ function(softdat_discover_tests target)
   else()
     # Without an argument ARGV1 would be the caller's.
     list(JOIN ARGN "" prefix)
-    gtest_discover_tests(${target} TEST_PREFIX "${prefix}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    gtest_discover_tests(${target} TEST_PREFIX "${prefix}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
   endif()
 endfunction()
 

@@ -22,7 +22,7 @@ using namespace softdat::conformance;
 
 constexpr DAT_TIMEOUT kPatience = 2'000'000;
 constexpr DAT_CONN_QUAL kQualifierBase = DAT_CONN_QUAL{0x5da7} << 32;
-constexpr unsigned kSecondsToHang = 40;
+constexpr unsigned kSecondsToHang = 200;
 
 // Takes no memory.
 struct Refused {

@@ -32,7 +32,7 @@ namespace {
 using namespace softdat::fuzz;
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
-constexpr unsigned kSecondsToHang = 60;
+constexpr unsigned kSecondsToHang = 240;
 
 // The input that runs, for the signals, which any thread of the target may get.
 std::atomic<std::uint64_t> current{0};
@@ -68,7 +68,7 @@ void on_alarm(int) {
   const int error = errno;
   const std::uint64_t now = current.load();
   if (last.exchange(now) == now) {
-    constexpr char kText[] = "no end within a minute\n";
+    constexpr char kText[] = "no end within four minutes\n";
     static_cast<void>(!::write(STDERR_FILENO, kText, sizeof kText - 1));
     std::abort();
   }

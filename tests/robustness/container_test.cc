@@ -138,7 +138,7 @@ std::string said_by(const std::function<void()>& act) {
   if (::pipe2(ends, O_CLOEXEC) != 0) throw SetupFailure("no pipe");
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);
+    ::alarm(300);
     ::dup2(ends[1], STDERR_FILENO);
     try {
       act();

@@ -39,7 +39,7 @@ Outcome run_in_child(const std::function<bool()>& act) {
   if (::pipe2(ends, O_CLOEXEC) != 0) throw SetupFailure("no pipe");
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);
+    ::alarm(300);
     ::dup2(ends[1], STDERR_FILENO);
     bool is_good = false;
     try {

@@ -26,7 +26,7 @@ namespace {
 bool holds_in_child(const std::function<bool(int report)>& claim) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);
+    ::alarm(300);
     const int report = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
     bool is_good = false;
     try {

@@ -14,7 +14,7 @@ from own_address import own_loopback_address
 SOFTDAT = str(Path(sys.argv[1]).resolve())
 SOURCE = Path(sys.argv[3])
 OBSERVED = str(Path(os.environ.get("OBSERVED", Path.cwd() / "observed")))
-PATIENCE = 60
+PATIENCE = 240
 # This test's own: each program listens at the same service for a moment.
 ADDRESS = own_loopback_address(2)
 SKIPPED = 77

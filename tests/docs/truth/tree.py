@@ -110,7 +110,7 @@ class Tree:
             if "--help" not in text and "argparse" not in text:
                 return re.match(r"(#[^\n]*\n)*", text).group(0)
             words = [path, "--help"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
         return done.stdout + "--help" if done.returncode == 0 else ""
 
     @functools.cached_property

@@ -61,7 +61,7 @@ Become other_network(uid_t uid) {
 // The rest of the process goes on as the first one of a pid namespace.
 bool be_first_of_pids() {
   const pid_t child = ::fork();
-  if (child == 0) return ::alarm(60) == 0;
+  if (child == 0) return ::alarm(300) == 0;
   ::close_range(3, ~0U, 0);  // pipes end when that process has closed them
   int status = -1;
   const bool has_ended = child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status);
@@ -100,7 +100,7 @@ enum Answer { kNo = 0, kYes = 1, kImpossible = 2 };
 pid_t start(const Become& become, const std::function<Answer()>& act) {
   const pid_t child = ::fork();
   if (child != 0) return child;
-  ::alarm(60);
+  ::alarm(300);
   ::_exit(become() ? act() : kImpossible);
 }
 
