@@ -109,7 +109,7 @@ Directory try_directory(const std::string& path) {
   return made;
 }
 
-// Held by a process that unlinks stale files or makes one that listens, so that there is one at a time.
+// Held by a process that unlinks stale files, or makes the file of a listener, so that there is one at a time.
 class DirectoryLock {
  public:
   DirectoryLock(int directory, int tries) {
@@ -190,14 +190,14 @@ Occupant occupant_of(const Directory& directory, const std::string& name) {
   }
 }
 
-// Under the lock. False: a process has its socket open.
+// Under the lock. False: a process has its socket open, or may have it.
 bool unlink_if_stale(const Directory& directory, const std::string& name) {
   const Occupant occupant = occupant_of(directory, name);
   if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
   return ::unlinkat(directory.fd.get(), name.c_str(), 0) == 0;
 }
 
-// False: another process has the lock, or the socket open. A name changes hands only under the lock.
+// False: another process has the lock, or the socket open. A stale name changes hands only under the lock.
 bool unlink_stale(const Directory& directory, const std::string& name) {
   const Occupant occupant = occupant_of(directory, name);
   if (occupant != Occupant::kStale) return occupant == Occupant::kNone;
@@ -318,6 +318,8 @@ Listening listen(const std::string& name) {
       return {.socket = std::move(made.fd), .file = std::move(owned)};
     }
     result.error = made.error;
+    // Another process has taken the name since the look above.
+    if (made.error == EADDRINUSE && is_live(name)) break;
   }
   return result;
 }

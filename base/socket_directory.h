@@ -7,8 +7,8 @@
 // in this order: $XDG_RUNTIME_DIR/softdat, /run/user/UID/softdat, /dev/shm/softdat-UID, /tmp/softdat-UID.
 //
 // A process that dies leaves its files. A file without a socket is stale; listen(), connect(), sweep() and
-// remove_if_stale() unlink stale files under a lock of the directory. A file is made and listens under the same lock,
-// so that no process unlinks a live one.
+// remove_if_stale() unlink stale files under a lock of the directory. A listener makes its file under the same lock, so
+// that no process takes it for stale meanwhile.
 // docs/decisions/0014-who-may-share-memory.md gives the reasons. Sockets are SOCK_SEQPACKET, non-blocking and closed on
 // exec. Any thread.
 #pragma once

@@ -45,8 +45,8 @@ struct Offer {
 
 enum class Refusal {
   kByConsumer,   // the listener's consumer rejected; private data may say why
-  kNoListener,   // no listener has that service id
-  kUnreachable,  // no route, no such host, or the peer vanished while connecting
+  kNoListener,   // no listener has that service id, or none had it when the connect began
+  kUnreachable,  // no route, no such host, or the peer vanished while connecting (over shared memory: several times)
   kProtocol,     // the answer breaks the protocol
   kBusy,         // a listener has it, and takes no request now: its backlog is full, or its consumer had no room
 };

@@ -33,6 +33,7 @@ TEST(SocketDirectory, AListenerThatOnlyBeginsIsNotTakenForADeadOne) {
   const std::string name = "test-listener-" + std::to_string(::getpid());
   int looks = 0;
   g_before_listen = [&] {
+    EXPECT_TRUE(socket_directory::is_live(name));
     EXPECT_FALSE(socket_directory::remove_if_stale(name));
     ++looks;
   };

@@ -44,7 +44,8 @@ struct Welcome {
   std::array<base::UniqueFd, kResourceFiles> files;  // kNewLink and kSharesFiles
 };
 
-// The kernel duplicates the descriptors: the caller keeps its own. False: the peer is gone.
+// The kernel duplicates the descriptors: the caller keeps its own. False: see errno; EPIPE or ECONNRESET if the peer is
+// gone.
 bool send_hello(int socket, const CarrierId& sender, const ResourceFiles& files);
 bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const ResourceFiles& files);
 

@@ -35,7 +35,8 @@ LinkConnector::Begin Introductions::start(ShmChannel& channel) {
   const ServiceKey key = key_of(question);
   ++question.attempts;
   const auto known = known_services_.find(key);
-  // A link whose peer has just died is not asked about: that would cost system calls. on_link_lost() asks again.
+  // Whether the peer of a known link still lives is not asked here, because that takes system calls. If it has died,
+  // on_link_lost() asks again.
   if (known != known_services_.end() && !known->second->ending().is_due()) {
     known->second->conversations().open(channel);
     return LinkConnector::Begin::kUnderWay;
@@ -60,27 +61,31 @@ LinkConnector::Begin Introductions::start_if_possible(ShmChannel& channel) try {
   return LinkConnector::Begin::kNoResources;
 }
 
+bool Introductions::may_start_anew(ShmChannel& channel) const {
+  return !has_given_up_ && channel.opening().question()->attempts < kMostQuestions;
+}
+
+// REQUIRES: may_start_anew().
 LinkConnector::Begin Introductions::start_anew(ShmChannel& channel) {
   channel.ask_again();
-  const bool is_last = channel.opening().question()->attempts >= kMostQuestions;
-  return is_last ? LinkConnector::Begin::kNoResources : start_if_possible(channel);
+  return start_if_possible(channel);
 }
 
 void Introductions::on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice) {
   const auto known = known_services_.find(key_of(*channel.opening().question()));
   if (notice.is_stale && known != known_services_.end() && known->second == &link) {
     known_services_.erase(known);
-    if (start_anew(channel) == LinkConnector::Begin::kUnderWay) return;
+    if (may_start_anew(channel) && start_anew(channel) == LinkConnector::Begin::kUnderWay) return;
   }
   channel.on_refusal(notice);
 }
 
 // Whoever listens now may be the heir of the process that has died.
 void Introductions::on_link_lost(ShmChannel& channel) {
-  const LinkConnector::Begin begin = start_anew(channel);
-  if (begin == LinkConnector::Begin::kUnderWay) return;
-  const bool is_nobody = begin == LinkConnector::Begin::kNobody;
-  channel.on_end(CloseReason::kLost, {}, is_nobody ? Refusal::kNoListener : Refusal::kUnreachable);
+  if (!may_start_anew(channel)) return channel.on_end(CloseReason::kLost, {}, Refusal::kUnreachable);
+  // After a shortage, too, the owner had better try again.
+  if (start_anew(channel) != LinkConnector::Begin::kUnderWay)
+    channel.on_end(CloseReason::kLost, {}, Refusal::kNoListener);
 }
 
 void Introductions::give_up() {

@@ -34,7 +34,7 @@ class Introductions {
   LinkConnector::Begin start(ShmChannel& channel);
   // A refusal because the service has moved sends us back to its rendezvous. Any other refusal goes to the sink.
   void on_refused(ShmChannel& channel, Link& link, const RefusalNotice& notice);
-  // The link has ended before its peer answered the channel's question, which goes to the rendezvous.
+  // The link has ended before its peer answered the channel's question. It is asked anew, or the sink hears a refusal.
   void on_link_lost(ShmChannel& channel);
   // Refuses all channels that wait, because nobody can be asked any more.
   void give_up();
@@ -59,6 +59,7 @@ class Introductions {
 
  private:
   LinkConnector::Begin start_if_possible(ShmChannel& channel);
+  bool may_start_anew(ShmChannel& channel) const;
   LinkConnector::Begin start_anew(ShmChannel& channel);
   std::shared_ptr<PeerResources> attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files);
   void tell_of_other_version(const ServiceKey& key);

@@ -25,7 +25,10 @@ LinkConnector::Begin LinkConnector::begin() {
   }
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
-  if (!send_hello(peer.fd.get(), carrier_.id, carrier_.introductions.resource_files())) return Begin::kNobody;
+  if (!send_hello(peer.fd.get(), carrier_.id, carrier_.introductions.resource_files())) {
+    // Anything else is a shortage of ours, with too many descriptors on their way, for example.
+    return errno == EPIPE || errno == ECONNRESET ? Begin::kNobody : Begin::kNoResources;
+  }
   socket_ = PeerSocket(std::move(peer.fd));
   watch_ = carrier_.reactor.watch(socket_.get(), *this);
   if (!watch_) return Begin::kNoResources;

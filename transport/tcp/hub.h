@@ -21,7 +21,7 @@
 
 namespace softdat::transport::tcp {
 
-// Whether the service that is asked for has been reachable by another way since TCP was chosen.
+// Whether the service has become reachable in another way since TCP was chosen.
 using ServedElsewhere = std::function<bool(const Address& remote, const Offer& request)>;
 
 class Hub {
