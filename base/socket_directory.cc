@@ -27,7 +27,8 @@ namespace {
 
 constexpr int kBacklog = 4096;
 constexpr int kMostEntries = 4096;  // that a look through a directory reads
-// A process that was stopped with the lock in hand must not stop others: they go to the next directory.
+// A process that was stopped with the lock in hand must not stop others. They go on without the lock, or to the next
+// directory if they need it to unlink a stale file.
 constexpr int kLockTries = 50;
 constexpr std::chrono::milliseconds kLockPause{1};
 // Listeners that leave remove an empty directory, perhaps between our open() and bind(). Where hundreds come and go,
@@ -206,9 +207,9 @@ bool unlink_stale(const Directory& directory, const std::string& name) {
   return lock.is_held() && unlink_if_stale(directory, name);
 }
 
-// Binds the name to a socket that listens, under the lock: a process that unlinks files of the dead looks at a file
-// twice, and must not see it for the second time when its socket is not there yet. Without the lock, which a stopped
-// process may hold, this is only unlikely.
+// Binds the name and listens, under the lock. While bind(2) makes the file, the file has no socket yet and looks stale;
+// a process that saw it at that moment would unlink it a moment later. A stopped process may hold the lock: then the
+// listener goes on without it, and the race is only unlikely.
 SocketResult listen_at(const Directory& directory, const std::string& name) {
   const DirectoryLock lock(directory.fd.get(), kLockTries);
   SocketResult result = open_at(directory, name, SOCK_SEQPACKET, ::bind);

@@ -136,7 +136,7 @@ std::unique_ptr<Channel> AutoCarrier::connect(const Address& remote, const Offer
   if (!may_share_memory_with(remote)) return tcp_->connect(remote, request, sink);
   auto shared = shm_->try_connect(remote, request, sink);
   if (shared.ok()) return std::move(shared).value();
-  // If nobody of this user serves the id in shared memory, another user or container may, by TCP.
+  // If no process of this user serves the id in shared memory, one of another user or container may, by TCP.
   Offer by_tcp = request;
   if (shared.reason() == shm::LinkConnector::Begin::kNobody) by_tcp.features |= kNeighbours;
   return tcp_->connect(remote, by_tcp, sink);

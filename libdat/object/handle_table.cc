@@ -194,7 +194,7 @@ Cell* HandleTable::take_cell_locked() {
   if (cell == nullptr) return nullptr;
   oldest_resting_ = cell->next_resting_;
   if (oldest_resting_ == nullptr) newest_resting_ = nullptr;
-  // The next call will want it, and what has rested for so long is in no cache.
+  // The next call takes this cell, which is in no cache after its rest.
   __builtin_prefetch(oldest_resting_, 1);
   --resting_cells_;
   return cell;

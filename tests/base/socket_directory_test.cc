@@ -44,8 +44,7 @@ TEST(SocketDirectory, AListenerThatOnlyBeginsIsNotTakenForADeadOne) {
   EXPECT_TRUE(socket_directory::connect(name).fd);
 }
 
-// While bind(2) makes the file, it has no socket yet. Who took it for a dead one's then, and removes it a moment later,
-// needs the lock for that.
+// While bind(2) makes the file, the file has no socket yet and looks stale. A process needs the lock to unlink it.
 TEST(SocketDirectory, AListenerIsMadeUnderTheLockOfTheDirectory) {
   const std::string name = "test-listener-" + std::to_string(::getpid());
   const std::filesystem::path file = socket_directory::path(name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The server polls memory for what the client writes by RDMA, and does not wait for the message behind it. In several
-   rounds: a poll that meets the page after the data came and before it is guarded is not seen (docs/SANITIZER.md). */
+/* The server polls memory for what the client writes by RDMA, and does not wait for the message behind it. The
+   sanitizer misses a poll between the arrival of the data and the guarding of the page (docs/SANITIZER.md), hence
+   several rounds. */
 #define SIZE (2 * PAGE)
 #define CLIENT_SIZE SIZE
 #define MAPPED SIZE

@@ -31,7 +31,7 @@ class Conversations {
   // Our last word on a conversation. Its channel or request has left, or leaves now.
   void finish(std::uint32_t number, RecordKind kind, std::span<const std::byte> bytes);
 
-  // Who may take a short send of that conversation by the fast path; null: deliver() has to see it.
+  // The receiving part of an open conversation, for the fast path of short sends. Null: use deliver().
   Inbound* find_inbound(std::uint32_t number) {
     const Conversation* const conversation = table_.find(number);
     if (conversation == nullptr || conversation->channel == nullptr || conversation->has_got_final) return nullptr;

@@ -80,10 +80,10 @@ void Introductions::on_refused(ShmChannel& channel, Link& link, const RefusalNot
   channel.on_refusal(notice);
 }
 
-// Whoever listens now may be the heir of the process that has died.
+// Another process may serve the id by now.
 void Introductions::on_link_lost(ShmChannel& channel) {
   if (!may_start_anew(channel)) return channel.on_end(CloseReason::kLost, {}, Refusal::kUnreachable);
-  // After a shortage, too, the owner had better try again.
+  // The owner retries after kNoListener, so a shortage is reported as that, too.
   if (start_anew(channel) != LinkConnector::Begin::kUnderWay)
     channel.on_end(CloseReason::kLost, {}, Refusal::kNoListener);
 }

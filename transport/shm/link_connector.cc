@@ -26,7 +26,7 @@ LinkConnector::Begin LinkConnector::begin() {
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
   if (!send_hello(peer.fd.get(), carrier_.id, carrier_.introductions.resource_files())) {
-    // Anything else is a shortage of ours, with too many descriptors on their way, for example.
+    // Other errors are shortages of this process, such as ETOOMANYREFS for too many descriptors in flight.
     return errno == EPIPE || errno == ECONNRESET ? Begin::kNobody : Begin::kNoResources;
   }
   socket_ = PeerSocket(std::move(peer.fd));

@@ -34,8 +34,8 @@ class ShmCarrier final : public Carrier {
   bool has_failed() const override { return has_failed_; }
   void tap(Tapper* tapper) override;
 
-  // As connect(), but a service that is not reached is a reason, without a word to the sink: the caller goes on by TCP.
-  // kNobody: no process of this user serves that id at that address now; is_served() tells when one does.
+  // As connect(), but a failure is returned, and the sink is not called: the caller connects by TCP. kNobody: no
+  // process of this user serves that id at that address now. is_served() tells whether one does later.
   base::Result<std::unique_ptr<Channel>, LinkConnector::Begin> try_connect(const Address& remote, const Offer& request,
                                                                            ChannelSink& sink);
   bool is_served(const Address& remote, std::uint64_t service_id) const {

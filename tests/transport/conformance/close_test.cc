@@ -187,7 +187,7 @@ TEST_P(CloseTest, TheDeathOfThePeerIsHeardOncePerChannel) {
   pending.connect(world_->here(), world_->there_address(), kService);
   ASSERT_TRUE(reach([&] { return port.requests.size() == 1; }));
   world_->kill_there();
-  // As the system does at the end of a process. Who asks again finds nobody.
+  // The system closes the listeners of a process that ends.
   port.port.reset();
   ASSERT_TRUE(reach_closed(active_));
   for (Peer& peer : more_active) ASSERT_TRUE(reach_closed(peer));

@@ -50,6 +50,16 @@ class OpenCarrierTest : public testing::Test {
     return open_carrier({.kind = kind, .address = {.ipv4 = own_loopback_address(number)}});
   }
 
+  // Turns both carriers until `is_done`, for 20 s at most. Whether it is done.
+  static bool turn_until(Carrier& here, Carrier& there, const std::function<bool()>& is_done) {
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+    while (!is_done() && base::Clock::now() < deadline) {
+      here.turn(base::Clock::now());
+      there.turn(base::Clock::now());
+    }
+    return is_done();
+  }
+
   // Connects and tells which carrier both sides got.
   std::string connect(CarrierKind from, CarrierKind to) {
     const auto here = open(from, 1);
@@ -58,11 +68,8 @@ class OpenCarrierTest : public testing::Test {
     PeerPort port(*there, kService, 4);
     port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
     active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
-    const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
-    while (!(active.is_established && passive.is_established) && active.refusals.empty()) {
-      const base::Time now = base::Clock::now();
-      if (here->turn(now) + there->turn(now) == 0 && now > deadline) break;
-    }
+    turn_until(*here, *there,
+               [&] { return (active.is_established && passive.is_established) || !active.refusals.empty(); });
     if (!active.is_established || !passive.is_established) return "none";
     EXPECT_STREQ(active.channel->carrier_name(), passive.channel->carrier_name());
     return active.channel->carrier_name();
@@ -101,19 +108,11 @@ TEST_F(OpenCarrierTest, AListenerThatComesBetweenTheTwoLooksIsNotReachedByTcp) {
       EXPECT_TRUE(passive.accept(*request));
     };
   };
-  const auto turn_until = [&](const std::function<bool()>& is_done) {
-    const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
-    while (!is_done() && base::Clock::now() < deadline) {
-      here->turn(base::Clock::now());
-      there->turn(base::Clock::now());
-    }
-    return is_done();
-  };
   early.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
-  ASSERT_TRUE(turn_until([&] { return !early.refusals.empty(); }));
+  ASSERT_TRUE(turn_until(*here, *there, [&] { return !early.refusals.empty(); }));
   EXPECT_EQ(early.refusals.front(), Refusal::kNoListener);
   next.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
-  ASSERT_TRUE(turn_until([&] { return next.is_established && passive.is_established; }));
+  ASSERT_TRUE(turn_until(*here, *there, [&] { return next.is_established && passive.is_established; }));
   EXPECT_STREQ(next.channel->carrier_name(), "shm");
   EXPECT_EQ(requests, 1);
 }
@@ -131,11 +130,7 @@ TEST_F(OpenCarrierTest, TcpIsChosenForAPeerOfAnotherBuildAndTheReasonIsSaid) {
   std::filesystem::rename(file, other);
   ::testing::internal::CaptureStderr();
   active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
-  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
-  while (!(active.is_established && passive.is_established) && base::Clock::now() < deadline) {
-    here->turn(base::Clock::now());
-    there->turn(base::Clock::now());
-  }
+  turn_until(*here, *there, [&] { return active.is_established && passive.is_established; });
   const std::string said = ::testing::internal::GetCapturedStderr();
   std::filesystem::remove(other);
   ASSERT_TRUE(active.is_established);

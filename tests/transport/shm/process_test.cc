@@ -154,7 +154,7 @@ TEST_F(ShmProcessTest, AServiceThatMovedToAnotherProcessIsFoundAgain) {
   ASSERT_TRUE(reach([&] { return third.is_established; }));
 }
 
-// The process died with the question in its ring.
+// The peer dies with the unanswered request in its ring.
 TEST_F(ShmProcessTest, AQuestionThatTheDeadLeftUnansweredGoesToWhoListensNow) {
   for (const bool has_heir : {true, false}) {
     Peer first, second;
