@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BriefLock: a mutex for short sections with little contention, such as the posting side of a queue. Locking and
-// unlocking are inline; a contending thread sleeps on a futex. Not recursive, not fair. Meets the standard's Lockable,
-// so std::lock_guard works with it.
+// BriefLock: a mutex of four bytes (std::mutex has forty), for sections with little contention. Locking and unlocking
+// are inline; a contending thread sleeps on a futex. Not recursive, not fair, no cancellation point. Meets the
+// standard's Lockable, so std::lock_guard works with it.
 //
 // `word_` is 0 (free), 1 (held) or 2 (held, and a thread may sleep). lock() changes it by a read-modify-write that
 // acquires, unlock() by one that releases. A thread writes 2 before it sleeps, and again after it wakes, because other

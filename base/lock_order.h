@@ -7,7 +7,9 @@
 // Each room names the places of its locks in its lock_places.h; docs/THREADS.md shows them all, printed from there.
 #pragma once
 
-#include <mutex>
+#include <mutex>  // std::lock_guard and the like, for all that lock
+
+#include "base/brief_lock.h"
 
 namespace softdat::base {
 
@@ -39,8 +41,8 @@ void require_lock(const LockPlace& place, const char* file = __builtin_FILE(), i
 void require_no_lock(const char* file = __builtin_FILE(), int line = __builtin_LINE());
 #endif
 
-// A lock (std::mutex, BriefLock, SpinLock ...) with its place. Meets the requirements of the standard that `Lock`
-// meets.
+// A lock (BriefLock, SpinLock, std::shared_mutex ...) with its place. Meets the requirements of the standard that
+// `Lock` meets.
 template <typename Lock, const LockPlace& kPlace>
 class Ordered {
  public:
@@ -77,7 +79,7 @@ class Ordered {
 };
 
 template <const LockPlace& kPlace>
-using Mutex = Ordered<std::mutex, kPlace>;
+using Mutex = Ordered<BriefLock, kPlace>;
 
 // The place of leaves: a thread that holds a leaf takes no other lock, but to say something (base/log.h).
 inline constexpr int kLeafPlace = 900;

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "base/brief_lock.h"
+#include "base/lock_order.h"
 #include "hca/transfer_counters.h"
 #include "simnic/direct/direct_path.h"
 #include "simnic/lock_places.h"
@@ -22,7 +22,7 @@ namespace softdat::simnic {
 
 class ReceivePosts {
  public:
-  using Mutex = base::Ordered<base::BriefLock, locks::kPostReceive>;
+  using Mutex = base::Mutex<locks::kPostReceive>;
 
   // `direct` is told of receives that the peer may fill itself. `counters`: this writes those of posts. All outlive it.
   ReceivePosts(const MemoryView& memory, std::uint32_t max_segments, SharedReceiveQueue* shared, DirectPath& direct,

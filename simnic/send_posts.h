@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/brief_lock.h"
+#include "base/lock_order.h"
 #include "hca/queue_pair.h"
 #include "hca/transfer_counters.h"
 #include "simnic/direct/direct_path.h"
@@ -23,7 +23,7 @@ namespace softdat::simnic {
 
 class SendPosts {
  public:
-  using Mutex = base::Ordered<base::BriefLock, locks::kPostSend>;
+  using Mutex = base::Mutex<locks::kPostSend>;
 
   // The outcome of a post.
   enum class Posted : std::uint8_t {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/brief_lock.h"
+#include "base/lock_order.h"
 #include "hca/device.h"
 #include "hca/receive_accounts.h"
 #include "simnic/lock_places.h"
@@ -84,8 +84,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   Share share_;  // set by the maker, as is the next
   bool has_resize_ = true;
 
-  mutable base::Ordered<base::BriefLock, locks::kPostShared>
-      post_mutex_;  // guards the posting side of *queue_; taken after the baton
+  mutable base::Mutex<locks::kPostShared> post_mutex_;  // guards the posting side of *queue_; taken after the baton
   // Changed with the baton and post_mutex_, read with either.
   std::unique_ptr<WorkQueue<RecvEntry>> queue_;
   std::uint32_t capacity_;

@@ -16,7 +16,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/brief_lock.h"
+#include "base/lock_order.h"
 #include "hca/completion_queue.h"
 #include "verbs/completion_reader.h"
 #include "verbs/device_completion_queue.h"
@@ -76,7 +76,7 @@ class CompletionQueue final : public hca::CompletionQueue, private EventTarget {
   base::EventCount event_count_;
   DeviceCompletionQueue device_;
 
-  mutable base::Ordered<base::BriefLock, locks::kCompletionQueue> mutex_;
+  mutable base::Mutex<locks::kCompletionQueue> mutex_;
   // Guarded by mutex_, as device_ is.
   StagedCompletions staged_;
   CompletionReader reader_;

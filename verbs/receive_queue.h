@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/brief_lock.h"
 #include "base/call.h"
+#include "base/lock_order.h"
 #include "base/uncancelled.h"
 #include "hca/request_rules.h"
 #include "verbs/lock_places.h"
@@ -27,7 +27,7 @@ namespace softdat::verbs {
 
 class ReceiveQueue final : public WorkQueue {
  public:
-  using Mutex = base::Ordered<base::BriefLock, locks::kVerbsPostReceive>;
+  using Mutex = base::Mutex<locks::kVerbsPostReceive>;
 
   // Throws std::bad_alloc.
   explicit ReceiveQueue(const WorkQueueParts& parts);

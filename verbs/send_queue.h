@@ -9,8 +9,8 @@
 
 #include <mutex>
 
-#include "base/brief_lock.h"
 #include "base/call.h"
+#include "base/lock_order.h"
 #include "base/uncancelled.h"
 #include "verbs/lock_places.h"
 #include "verbs/status.h"
@@ -20,7 +20,7 @@ namespace softdat::verbs {
 
 class SendQueue final : public WorkQueue {
  public:
-  using Mutex = base::Ordered<base::BriefLock, locks::kVerbsPostSend>;
+  using Mutex = base::Mutex<locks::kVerbsPostSend>;
 
   // Throws std::bad_alloc.
   explicit SendQueue(const WorkQueueParts& parts);

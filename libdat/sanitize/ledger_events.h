@@ -6,7 +6,7 @@
 // Locks: dequeuing() is held around a dequeue and the call that tells of it, so before all other locks.
 #pragma once
 
-#include "base/brief_lock.h"
+#include "base/lock_order.h"
 #include "libdat/object/event.h"
 #include "libdat/sanitize/ledger_buffers.h"
 #include "libdat/sanitize/ledger_completions.h"
@@ -20,7 +20,7 @@
 
 namespace softdat::sanitize {
 
-using Dequeuing = base::Ordered<base::BriefLock, locks::kDequeuing>;
+using Dequeuing = base::Mutex<locks::kDequeuing>;
 
 class LedgerEvents {
  public:

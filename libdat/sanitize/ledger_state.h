@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/brief_lock.h"
+#include "base/lock_order.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/range_index.h"
 #include "libdat/sanitize/records.h"
 
 namespace softdat::sanitize {
 
-using LedgerLock = base::Ordered<base::BriefLock, locks::kLedger>;
+using LedgerLock = base::Mutex<locks::kLedger>;
 
 struct LedgerState {
   LedgerState() { spares.reserve(kSpares); }

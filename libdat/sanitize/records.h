@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/brief_lock.h"
 #include "base/clock.h"
+#include "base/lock_order.h"
 #include "libdat/object/endpoint_parameters.h"
 #include "libdat/sanitize/lock_places.h"
 #include "libdat/sanitize/operation.h"
@@ -59,7 +59,7 @@ struct PrivateDataRecord {
   Site made;
 };
 
-using PostOrder = base::Ordered<base::BriefLock, locks::kPostOrder>;
+using PostOrder = base::Mutex<locks::kPostOrder>;
 
 // An EP, or an SRQ, which has receives alone.
 struct QueueRecord : std::enable_shared_from_this<QueueRecord> {

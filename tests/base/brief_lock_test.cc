@@ -17,6 +17,9 @@ class LockTest : public testing::Test {};
 using Locks = testing::Types<BriefLock, SpinLock>;
 TYPED_TEST_SUITE(LockTest, Locks);
 
+// An endpoint has eight.
+static_assert(sizeof(BriefLock) == 4);
+
 TYPED_TEST(LockTest, IsHeldByOneAtATime) {
   TypeParam lock;
   ASSERT_TRUE(lock.try_lock());
