@@ -19,11 +19,13 @@ struct FreeMemory {
 template <typename T>
 using PlainArray = std::unique_ptr<T[], FreeMemory>;
 
-// The bytes are not set: each T is written before it is read. Throws std::bad_alloc.
-template <typename T>
-PlainArray<T> make_plain_array(std::size_t size) {
-  static_assert(std::is_trivially_destructible_v<T>);
-  void* const memory = size <= ~std::size_t{0} / sizeof(T) ? std::malloc(size * sizeof(T)) : nullptr;
+// With room for `tail` objects of type U behind the last T: two arrays for one call of malloc. The bytes are not set:
+// each object is written before it is read. REQUIRES: the sizes do not overflow. Throws std::bad_alloc.
+template <typename T, typename U>
+PlainArray<T> make_plain_array(std::size_t size, std::size_t tail) {
+  static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_destructible_v<U>);
+  static_assert(alignof(U) <= alignof(T) && alignof(T) <= alignof(std::max_align_t));
+  void* const memory = std::malloc(size * sizeof(T) + tail * sizeof(U));
   if (memory == nullptr) throw std::bad_alloc();
   return PlainArray<T>(static_cast<T*>(memory));
 }

@@ -67,8 +67,8 @@ class WorkQueue {
   WorkQueue(std::uint32_t capacity, std::uint32_t max_segments)
       : capacity_(std::bit_ceil(std::max(capacity, 1u))),
         max_segments_(max_segments),
-        entries_(make_plain_array<Entry>(capacity_)),
-        segments_(make_plain_array<hca::Segment>(std::size_t{capacity_} * std::max(max_segments_, 1u))),
+        entries_(make_plain_array<Entry, hca::Segment>(capacity_, std::size_t{capacity_} * max_segments_)),
+        segments_(reinterpret_cast<hca::Segment*>(entries_.get() + capacity_)),
         places_(base::are_words_wanted() ? std::make_unique<std::atomic<const void*>[]>(capacity_) : nullptr) {}
 
   std::uint32_t capacity() const { return capacity_; }
@@ -151,7 +151,7 @@ class WorkQueue {
   const std::uint32_t capacity_;
   const std::uint32_t max_segments_;
   const PlainArray<Entry> entries_;
-  const PlainArray<hca::Segment> segments_;
+  hca::Segment* const segments_;                              // behind the entries, in the same block
   const std::unique_ptr<std::atomic<const void*>[]> places_;  // null: words are not wanted
   std::atomic<std::uint64_t> posted_{0};
   std::atomic<std::uint64_t> completed_{0};
