@@ -42,10 +42,36 @@ class [[nodiscard]] Result {
   std::variant<T, E> state_;
 };
 
+// The results below are one number, which functions return in a register. A variant would be put together in memory
+// from two small stores and read as one word, which waits for both.
+
+template <typename T, typename E>
+concept AreEnumerations = std::is_enum_v<T> && std::is_enum_v<E>;
+
+template <typename T, typename E>
+requires AreEnumerations<T, E>
+class [[nodiscard]] Result<T, E> {
+ public:
+  Result(T value) : number_(static_cast<int>(value) * 2) {}
+  template <typename F>
+  Result(Failure<F> failure) : number_(static_cast<int>(E{failure.reason}) * 2 + 1) {}
+
+  bool ok() const { return number_ % 2 == 0; }
+  explicit operator bool() const { return ok(); }
+
+  // REQUIRES: ok().
+  T value() const { return static_cast<T>(number_ / 2); }
+  // REQUIRES: !ok().
+  E reason() const { return static_cast<E>(number_ / 2); }
+
+ private:
+  int number_;  // twice the value, or one more than twice the reason
+};
+
+// Without a value.
 template <typename T, typename E>
 concept IsBare = std::is_empty_v<T> && std::is_enum_v<E>;
 
-// Without a value: one number, which functions return in a register.
 template <typename T, typename E>
 requires IsBare<T, E>
 class [[nodiscard]] Result<T, E> {

@@ -68,14 +68,14 @@ void CompletionQueue::wake_all() {
   }
 }
 
-[[gnu::noinline]] bool CompletionQueue::lose(const hca::Completion& completion) {
+[[gnu::noinline]] bool CompletionQueue::lose(hca::Completion completion) {
   lose_one();
   // A lost completion will never be polled, so its receive no longer counts against the shared queue.
   accounts_.settle(completion.srq_account);
   return false;
 }
 
-[[gnu::noinline]] void CompletionQueue::fire(const hca::Completion& completion) {
+[[gnu::noinline]] void CompletionQueue::fire(hca::Completion completion) {
   Armed armed = armed_.load(std::memory_order_seq_cst);
   if (armed == Armed::kOff) return;
   // An error counts as solicited, as in InfiniBand: a program that sleeps must hear of it.

@@ -85,13 +85,14 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool may_go_to_poller() const {
     return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty_with_baton();
   }
-  bool lose(const hca::Completion& completion);
+  // These two take a copy, so that no address of the completion is needed before, and it stays in registers.
+  bool lose(hca::Completion completion);
   // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
   void wake(const hca::Completion& completion) {
     event_count_.notify();
     if (armed_.load(std::memory_order_seq_cst) != Armed::kOff) fire(completion);
   }
-  void fire(const hca::Completion& completion);
+  void fire(hca::Completion completion);
 
   // Fixed after construction.
   Engine& engine_;

@@ -70,9 +70,9 @@ bool MessagePath::send_short() {
   return true;
 }
 
-// With an ack, if one is owed. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was sent, because the
+// Adds the ack, if one is owed. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was sent, because the
 // ring has no room, or because the channel is watched.
-bool MessagePath::give_short(transport::ShortSend short_send) {
+bool MessagePath::give_short(transport::ShortSend& short_send) {
   short_send.acked = responder_.acks().unacknowledged();
   if (!channel_->send_short(short_send)) return false;
   if (short_send.acked) responder_.acks().on_acknowledged(*short_send.acked);

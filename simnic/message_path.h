@@ -98,10 +98,10 @@ class MessagePath {
   void end_short_sends();
 
   // Any thread with the posting lock, without the baton. Sends a request that is not queued yet, and then has `queue()`
-  // queue it: the peer need not wait for that. Its payload lies where `found` says. False: nothing was done, and the
-  // request must take its turn in the queue.
+  // queue it: the peer need not wait for that. Its payload lies where `found` says. False: nothing was done but that
+  // `short_send` may have got an ack, and the request must take its turn in the queue.
   template <typename Queue>
-  bool send_at_once(const transport::ShortSend& short_send, const ResolvedSegment& found, Queue queue) {
+  bool send_at_once(transport::ShortSend& short_send, const ResolvedSegment& found, Queue queue) {
     // The poster never waits for the lane: its holder, or the ring that follows, sends the request.
     if (!lane_.try_enter()) return false;
     const bool is_sent = is_plain_ && requester_.may_go_now(found) && give_short(short_send);
@@ -118,7 +118,7 @@ class MessagePath {
 
  private:
   bool send_short();
-  bool give_short(transport::ShortSend short_send);
+  bool give_short(transport::ShortSend& short_send);
   bool give(std::optional<SendFault>& fault);
   std::optional<SendFault> check_resumed();
   bool is_plain_now() const;

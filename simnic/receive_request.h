@@ -42,7 +42,7 @@ static_assert(hca::kMaxLength <= std::numeric_limits<decltype(RecvEntry::length)
                                      .length = static_cast<std::uint32_t>(length),
                                      .flags = static_cast<std::uint16_t>(request.flags),
                                      .segment_count = static_cast<std::uint16_t>(request.local.size()),
-                                     .found = found};
+                                     .found = {found.removals, found.place}};  // as in write_entry(), send_posts.cc
   queue.publish(request.local, std::memory_order_seq_cst);
   return length;
 }

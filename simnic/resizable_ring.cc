@@ -49,7 +49,7 @@ std::uint64_t ResizableRing::await_no_move() const {
   }
 }
 
-[[gnu::noinline]] bool ResizableRing::push_after_move(const hca::Completion& completion) {
+[[gnu::noinline]] bool ResizableRing::push_after_move(hca::Completion completion) {
   CompletionRing::Pushed pushed = present().push(completion);
   for (; pushed == CompletionRing::Pushed::kClosed; pushed = present().push(completion)) std::this_thread::yield();
   return pushed == CompletionRing::Pushed::kYes;

@@ -74,8 +74,10 @@ hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::Bind
 // With the posting lock.
 [[gnu::always_inline]] inline bool SendPosts::may_go_at_once(const hca::SendRequest& request, std::uint32_t length,
                                                              WorkQueue<SendEntry>& queue) const {
-  const bool is_bare_send = request.opcode == hca::SendOpcode::kSend && (request.flags & hca::kFence) == 0;
-  return is_bare_send && !direct_.may_place(length) && !queue.is_full();
+  // Asked in one expression, GCC would read both as one word, and wait for the small stores that wrote it.
+  if (request.opcode != hca::SendOpcode::kSend) return false;
+  if ((request.flags & hca::kFence) != 0) return false;
+  return !direct_.may_place(length) && !queue.is_full();
 }
 
 // With the posting lock.
@@ -114,10 +116,9 @@ hca::Result<SendPosts::Posted> SendPosts::post(const hca::SendRequest& request, 
     // Release is enough, because the next holder of the lane sees the store.
     queue.publish(request.local, std::memory_order_release);
   };
+  transport::ShortSend short_send{.opcode = send_opcode(request.flags), .payload = {found.place, bytes}};
   // Fast path: a short send over shared memory needs the lane alone.
-  if (may_go_at_once(request, bytes, queue) &&
-      path.send_at_once({.opcode = send_opcode(request.flags), .payload = {found.place, bytes}}, found, enqueue_sent))
-      [[likely]] {
+  if (may_go_at_once(request, bytes, queue) && path.send_at_once(short_send, found, enqueue_sent)) [[likely]] {
     counters_.add(hca::Transfer::kPostSend, length);
     return Posted::kSent;
   }

@@ -43,5 +43,21 @@ TEST(Result, OfNothingIsANumber) {
   static_assert(sizeof(done) == sizeof(int));
 }
 
+enum class Way { kFirst, kSecond };
+
+TEST(Result, OfTwoEnumerationsIsANumber) {
+  for (const Way way : {Way::kFirst, Way::kSecond}) {
+    const Result<Way, Reason> went = way;
+    ASSERT_TRUE(went.ok());
+    EXPECT_EQ(went.value(), way);
+  }
+  for (const Reason reason : {Reason::kNone, Reason::kBecause}) {
+    const Result<Way, Reason> failed = Failure{reason};
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.reason(), reason);
+  }
+  static_assert(sizeof(Result<Way, Reason>) == sizeof(int));
+}
+
 }  // namespace
 }  // namespace softdat::base
