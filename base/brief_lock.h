@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // BriefLock: a mutex of four bytes (std::mutex has forty), for sections with little contention. Locking and unlocking
-// are inline; a contending thread sleeps on a futex. Not recursive, not fair, no cancellation point. Meets the
-// standard's Lockable, so std::lock_guard works with it.
+// are inline; a contending thread sleeps on a private futex. Not recursive, not fair, no cancellation point; errno
+// stays as it is. Meets the standard's Lockable, so std::lock_guard works with it.
 //
 // `word_` is 0 (free), 1 (held) or 2 (held, and a thread may sleep). lock() changes it by a read-modify-write that
 // acquires, unlock() by one that releases. A thread writes 2 before it sleeps, and again after it wakes, because other
@@ -33,10 +33,8 @@ class BriefLock {
   }
 
  private:
-  [[gnu::noinline]] void lock_contended() {
-    while (word_.exchange(2, std::memory_order_acquire) != 0) word_.wait(2, std::memory_order_relaxed);
-  }
-  [[gnu::noinline]] void wake_one() { word_.notify_one(); }
+  void lock_contended();
+  void wake_one();
 
   std::atomic<std::uint32_t> word_{0};
 };

@@ -148,9 +148,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   // Positive codes are the kernel's own: the signal is of the instruction that stands here.
   auto& state = *static_cast<ucontext_t*>(context);
-  if (info->si_code > 0 && (is_watched(*info, state) || land(state))) return;
+  const bool is_settled = info->si_code > 0 && (is_watched(*info, state) || land(state));
   errno = error;
-  go_on(chain_of(signal).successors[kLevel], signal, info, context);
+  if (!is_settled) go_on(chain_of(signal).successors[kLevel], signal, info, context);
 }
 
 template <std::size_t... kLevels>

@@ -48,6 +48,7 @@ class [[nodiscard]] Result {
 template <typename T, typename E>
 concept AreEnumerations = std::is_enum_v<T> && std::is_enum_v<E>;
 
+// REQUIRES: the enumerators are from 0 to 2^30 - 1.
 template <typename T, typename E>
 requires AreEnumerations<T, E>
 class [[nodiscard]] Result<T, E> {

@@ -85,7 +85,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool may_go_to_poller() const {
     return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty_with_baton();
   }
-  // These two take a copy, so that no address of the completion is needed before, and it stays in registers.
+  // lose() and fire() take a copy: push() then needs no address of the completion, which stays in registers.
   bool lose(hca::Completion completion);
   // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
   void wake(const hca::Completion& completion) {

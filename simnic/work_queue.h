@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "base/assert.h"
 #include "base/call.h"
 #include "base/words.h"
 #include "hca/types.h"
@@ -100,6 +101,7 @@ class WorkQueue {
   Entry& free_slot() { return entries_[posted_.load(std::memory_order_relaxed) & mask()]; }
   [[gnu::always_inline]] void publish(std::span<const hca::Segment> segments, std::memory_order order) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);
+    SOFTDAT_DEBUG_CHECK(segments.size() <= max_segments_, "a request has the segments that the queue has room for");
     copy_segments(segments, slot_segments(number));
     posted_.store(number + 1, order);
   }

@@ -2,12 +2,17 @@
 #include "base/brief_lock.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/spin_lock.h"
+#include "tests/asleep.h"
 
 namespace softdat::base {
 namespace {
@@ -46,6 +51,36 @@ TYPED_TEST(LockTest, WhoeverWaitsGoesOnAndNothingIsLost) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(count, kThreads * kRounds);
+}
+
+std::atomic<int> g_signals{0};
+
+// A handler of SIGSEGV takes locks, too.
+TEST(BriefLockTest, ErrnoStaysThoughASignalEndsTheSleep) {
+  struct sigaction counting = {};
+  counting.sa_handler = [](int) { ++g_signals; };
+  struct sigaction before = {};
+  ASSERT_EQ(::sigaction(SIGUSR1, &counting, &before), 0);
+  BriefLock lock;
+  lock.lock();
+  std::atomic<int> id{0};
+  int error = 0;
+  std::thread waiter([&] {
+    id.store(::gettid());
+    errno = EDOM;
+    const std::lock_guard guard(lock);
+    error = errno;
+  });
+  while (id.load() == 0) std::this_thread::yield();
+  for (int sent = 1; sent <= 3; ++sent) {
+    await_asleep(id.load());
+    ::pthread_kill(waiter.native_handle(), SIGUSR1);
+    while (g_signals.load() < sent) std::this_thread::yield();
+  }
+  lock.unlock();
+  waiter.join();
+  EXPECT_EQ(error, EDOM);
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 }  // namespace

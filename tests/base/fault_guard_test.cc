@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -303,6 +304,21 @@ TEST(FaultsOfTheProgram, ReachTheHandlerThatWasThere) {
       seen_signal = 0;
     }
     return true;
+  }));
+}
+
+TEST(FaultsOfTheProgram, LeaveErrnoAsItIsWhenTheWatcherOpensThePage) {
+  EXPECT_TRUE(testing::holds_in_child([] {
+    if (!install_fault_guard()) return false;
+    if (!can_watch_faults()) return true;
+    set_fault_watcher([](std::uint64_t address, std::uint64_t, bool, bool) {
+      errno = EAGAIN;
+      return ::mprotect(reinterpret_cast<void*>(address & ~(kPage - 1)), kPage, PROT_READ | PROT_WRITE) == 0;
+    });
+    const Pages pages(Damage::kNoAccess);
+    errno = EDOM;
+    *reinterpret_cast<volatile char*>(pages.end()) = 1;
+    return errno == EDOM;
   }));
 }
 

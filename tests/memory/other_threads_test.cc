@@ -9,15 +9,16 @@
 #include <sys/wait.h>
 
 #include <atomic>
-#include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/brief_lock.h"
 #include "memory/page_return.h"
+#include "tests/asleep.h"
 #include "tests/memory/pages.h"
 
 namespace softdat::memory::testing {
@@ -36,18 +37,6 @@ struct FarPages : Pages {
 // As they lie at the beginning of the file.
 SharedPages whole(const Pages& pages) {
   return {pages.address(), pages.address() + pages.size(), PROT_READ | PROT_WRITE, 0};
-}
-
-// Until the thread sleeps in the kernel.
-void await_asleep(int thread) {
-  for (;;) {
-    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t at = line.rfind(") ");
-    if (at != std::string::npos && at + 2 < line.size() && line[at + 2] == 'S') return;
-    std::this_thread::yield();
-  }
 }
 
 // A thread that runs `body` and can be awaited asleep.
@@ -156,6 +145,23 @@ TEST_F(OtherThreadsTest, ASleeperOfThisProcessAloneIsNoHindrance) {
   sleeper.await();
   EXPECT_TRUE(arena_->share(pages->address(), pages->size()).has_value());
   ::sem_post(semaphore);
+}
+
+// All mutexes of the library are such locks, and one may lie in what the consumer registers.
+TEST_F(OtherThreadsTest, ASleeperOnAMutexOfTheLibraryIsNoHindrance) {
+  std::optional<FarPages> pages;  // outlive the sleeper
+  std::atomic<base::BriefLock*> place{nullptr};
+  const Sleeper sleeper([&place] {
+    while (place.load() == nullptr) std::this_thread::yield();
+    const std::lock_guard guard(*place.load());
+  });
+  pages.emplace(4);
+  auto* const lock = make<base::BriefLock>(*pages);
+  lock->lock();
+  place.store(lock);
+  sleeper.await();
+  EXPECT_TRUE(arena_->share(pages->address(), pages->size()).has_value());
+  lock->unlock();
 }
 
 // std::atomic::wait() is of that kind too, as libstdc++ is built.
