@@ -42,18 +42,19 @@ class [[nodiscard]] Result {
   std::variant<T, E> state_;
 };
 
-// The results below are one number, which functions return in a register. A variant would be put together in memory
-// from two small stores and read as one word, which waits for both.
-
+// Of two enumerations, or without a value.
 template <typename T, typename E>
-concept AreEnumerations = std::is_enum_v<T> && std::is_enum_v<E>;
+concept IsNumber = std::is_enum_v<E> &&(std::is_enum_v<T> || std::is_empty_v<T>);
 
-// REQUIRES: the enumerators are from 0 to 2^30 - 1.
+// One number, which functions return in a register: a variant would be put together in memory from two small stores and
+// read as one word, which waits for both. REQUIRES: the enumerators are from 0 to 2^30 - 1.
 template <typename T, typename E>
-requires AreEnumerations<T, E>
+requires IsNumber<T, E>
 class [[nodiscard]] Result<T, E> {
  public:
-  Result(T value) : number_(static_cast<int>(value) * 2) {}
+  Result(T value) {
+    if constexpr (std::is_enum_v<T>) number_ = static_cast<int>(value) * 2;
+  }
   template <typename F>
   Result(Failure<F> failure) : number_(static_cast<int>(E{failure.reason}) * 2 + 1) {}
 
@@ -61,35 +62,17 @@ class [[nodiscard]] Result<T, E> {
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: ok().
-  T value() const { return static_cast<T>(number_ / 2); }
+  T value() const {
+    if constexpr (std::is_enum_v<T>)
+      return static_cast<T>(number_ / 2);
+    else
+      return {};
+  }
   // REQUIRES: !ok().
   E reason() const { return static_cast<E>(number_ / 2); }
 
  private:
-  int number_;  // twice the value, or one more than twice the reason
-};
-
-// Without a value.
-template <typename T, typename E>
-concept IsBare = std::is_empty_v<T> && std::is_enum_v<E>;
-
-template <typename T, typename E>
-requires IsBare<T, E>
-class [[nodiscard]] Result<T, E> {
- public:
-  Result(T) {}
-  template <typename F>
-  Result(Failure<F> failure) : number_(static_cast<int>(E{failure.reason}) + 1) {}
-
-  bool ok() const { return number_ == 0; }
-  explicit operator bool() const { return ok(); }
-  T value() const { return {}; }
-
-  // REQUIRES: !ok().
-  E reason() const { return static_cast<E>(number_ - 1); }
-
- private:
-  int number_ = 0;
+  int number_ = 0;  // twice the value, or one more than twice the reason
 };
 
 }  // namespace softdat::base

@@ -68,18 +68,16 @@ void CompletionQueue::wake_all() {
   }
 }
 
-[[gnu::noinline]] bool CompletionQueue::lose(hca::Completion completion) {
+[[gnu::noinline]] bool CompletionQueue::lose(std::uint16_t srq_account) {
   lose_one();
   // A lost completion will never be polled, so its receive no longer counts against the shared queue.
-  accounts_.settle(completion.srq_account);
+  accounts_.settle(srq_account);
   return false;
 }
 
-[[gnu::noinline]] void CompletionQueue::fire(hca::Completion completion) {
+[[gnu::noinline]] void CompletionQueue::fire(bool is_solicited) {
   Armed armed = armed_.load(std::memory_order_seq_cst);
   if (armed == Armed::kOff) return;
-  // An error counts as solicited, as in InfiniBand: a program that sleeps must hear of it.
-  const bool is_solicited = completion.solicited || completion.status != hca::CompletionStatus::kSuccess;
   if (armed == Armed::kSolicited && !is_solicited) return;
   // One notification for each arm(): of several producers the one that disarms posts it.
   if (armed_.compare_exchange_strong(armed, Armed::kOff, std::memory_order_seq_cst)) {

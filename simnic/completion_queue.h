@@ -45,7 +45,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   // the queue is resized), and the caller breaks its queue pair. Calls no sink; that is left in the upcall queue.
   [[gnu::always_inline]] bool push(const hca::Completion& completion, bool is_quiet) {
     if (!ring_.push(completion)) [[unlikely]]
-      return lose(completion);
+      return lose(completion.srq_account);
     if (!is_quiet) wake(completion);
     return true;
   }
@@ -85,14 +85,16 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool may_go_to_poller() const {
     return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty_with_baton();
   }
-  // lose() and fire() take a copy: push() then needs no address of the completion, which stays in registers.
-  bool lose(hca::Completion completion);
+  // lose() and fire() take no reference to the completion: it then needs no address, and stays in registers.
+  bool lose(std::uint16_t srq_account);
   // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
   void wake(const hca::Completion& completion) {
     event_count_.notify();
-    if (armed_.load(std::memory_order_seq_cst) != Armed::kOff) fire(completion);
+    if (armed_.load(std::memory_order_seq_cst) == Armed::kOff) return;
+    // An error counts as solicited, as in InfiniBand: a program that sleeps must hear of it.
+    fire(completion.solicited || completion.status != hca::CompletionStatus::kSuccess);
   }
-  void fire(hca::Completion completion);
+  void fire(bool is_solicited);
 
   // Fixed after construction.
   Engine& engine_;

@@ -60,7 +60,7 @@ class ResizableRing {
   void move_to(CompletionRing& to, std::span<hca::Completion> room);
   std::uint64_t await_no_move() const;
   bool pop_after_move(hca::Completion& out);
-  bool push_after_move(hca::Completion completion);  // a copy: see CompletionQueue::lose()
+  bool push_after_move(hca::Completion completion);  // by value: see CompletionQueue::lose()
 
   std::vector<std::unique_ptr<CompletionRing>> rings_;  // one a size; changed with the baton
   std::atomic<CompletionRing*> present_;

@@ -8,16 +8,17 @@
 
 namespace softdat {
 
-// Until the thread sleeps in the kernel. As /proc/self/task/TID/stat has it, behind the name in parentheses.
+// Whether the thread sleeps in the kernel. Its state stands in /proc/self/task/TID/stat behind the name in parentheses.
+inline bool is_asleep(int thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t end_of_name = line.rfind(") ");
+  return end_of_name != std::string::npos && line.at(end_of_name + 2) == 'S';
+}
+
 inline void await_asleep(int thread) {
-  for (;;) {
-    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t at = line.rfind(") ");
-    if (at != std::string::npos && at + 2 < line.size() && line[at + 2] == 'S') return;
-    std::this_thread::yield();
-  }
+  while (!is_asleep(thread)) std::this_thread::yield();
 }
 
 }  // namespace softdat

@@ -22,7 +22,7 @@ class LockTest : public testing::Test {};
 using Locks = testing::Types<BriefLock, SpinLock>;
 TYPED_TEST_SUITE(LockTest, Locks);
 
-// An endpoint has eight.
+// An endpoint has eight of them.
 static_assert(sizeof(BriefLock) == 4);
 
 TYPED_TEST(LockTest, IsHeldByOneAtATime) {
@@ -55,7 +55,7 @@ TYPED_TEST(LockTest, WhoeverWaitsGoesOnAndNothingIsLost) {
 
 std::atomic<int> g_signals{0};
 
-// A handler of SIGSEGV takes locks, too.
+// A handler of SIGSEGV takes mutexes, too, and the program must find its errno again.
 TEST(BriefLockTest, ErrnoStaysThoughASignalEndsTheSleep) {
   struct sigaction counting = {};
   counting.sa_handler = [](int) { ++g_signals; };

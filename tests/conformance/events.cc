@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/events.h"
 
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
 
+#include "tests/asleep.h"
 #include "tests/conformance/answers.h"
 
 namespace softdat::conformance {
@@ -15,15 +15,6 @@ std::string name_event(DAT_EVENT_NUMBER number) {
   std::ostringstream text;
   text << "event 0x" << std::hex << static_cast<unsigned>(number);
   return text.str();
-}
-
-// The state letter of /proc/self/task/TID/stat, which stands behind the parenthesised name.
-char state_letter(pid_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const std::size_t end_of_name = line.rfind(") ");
-  return end_of_name == std::string::npos ? '?' : line.at(end_of_name + 2);
 }
 
 }  // namespace
@@ -74,7 +65,7 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 bool await_asleep(pid_t thread) {
-  return eventually([&] { return state_letter(thread) == 'S'; });
+  return eventually([&] { return is_asleep(thread); });
 }
 
 DAT_EVENT make_software_event(std::uintptr_t value) {

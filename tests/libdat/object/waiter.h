@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
-#include <string>
 #include <thread>
 
+#include "tests/asleep.h"
 #include "tests/libdat/object/world.h"
 
 namespace softdat::object {
@@ -31,7 +30,7 @@ class EvdWaiter {
   void await_blocked() {
     Event ignored;
     EXPECT_TRUE(eventually([&] { return evd_of(evd_)->dequeue(ignored).type == StatusType::kInvalidState; }));
-    EXPECT_TRUE(eventually([this] { return is_asleep(); }));
+    EXPECT_TRUE(eventually([this] { return is_asleep(id_.load()); }));
   }
   Status join() {
     thread_.join();
@@ -44,15 +43,6 @@ class EvdWaiter {
   std::int32_t nmore = -1;
 
  private:
-  // As /proc/self/task/TID/stat has it, behind the name in parentheses.
-  bool is_asleep() const {
-    std::ifstream file("/proc/self/task/" + std::to_string(id_.load()) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t end_of_name = line.rfind(") ");
-    return end_of_name != std::string::npos && line.at(end_of_name + 2) == 'S';
-  }
-
   Handle evd_;
   std::atomic<pid_t> id_{0};
   std::thread thread_;
