@@ -8,6 +8,8 @@
 #include <new>
 #include <thread>
 
+#include "base/backoff.h"
+
 namespace softdat::simnic {
 namespace {
 
@@ -95,14 +97,21 @@ std::size_t CompletionRing::pop(std::span<hca::Completion> out) {
   for (;;) {
     const std::size_t count = copy_from(position, out);
     if (count == 0) {
-      // Only an unmoved head means empty.
-      const std::uint64_t now = head.load(std::memory_order_acquire);
-      if (now == position || out.empty()) return 0;
-      position = now;
+      if (out.empty() || (position = await_oldest(position)) == kNone) return 0;
     } else if (head.compare_exchange_weak(position, position + count, std::memory_order_acq_rel)) {
       // The copies count only if no other consumer moved the head meanwhile.
       return count;
     }
+  }
+}
+
+[[gnu::noinline]] std::uint64_t CompletionRing::await_oldest(std::uint64_t position) const {
+  for (base::Backoff backoff;; backoff.wait()) {
+    const std::uint64_t now = Word(header_->head).load(std::memory_order_acquire);
+    if (now != position) return now;
+    if (Word(cell(position).number).load(std::memory_order_seq_cst) == position + 1) return position;
+    // The head is never behind `position`, nor ahead of the tail: where the tail is there, so was the head.
+    if ((Word(header_->tail).load(std::memory_order_seq_cst) & ~kClosedBit) == position) return kNone;
   }
 }
 

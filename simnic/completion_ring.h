@@ -8,8 +8,11 @@
 // copy is dropped. A consumer that dies in between has done nothing.
 // Pairs: the number's store with the consumer's load of it (the cell's words travel between them);
 // the move of `head` with the producer's load of it (a cell is written anew only after it was
-// copied). Full: tail - head == capacity. Empty: the cell at head has not its number. Closed: a bit of
-// `tail` that no position reaches, with which it is too far from the head for any producer's claim.
+// copied). Full: tail - head == capacity. Empty: tail == head. Closed: a bit of `tail` that no position reaches, with
+// which it is too far from the head for any producer's claim.
+//
+// A cell that is claimed and not published hides those behind it. A consumer that finds one waits for its number: were
+// it to say "empty", a thread could go to sleep over a completion behind it, or take a later event before it.
 #pragma once
 
 #include <atomic>
@@ -44,8 +47,16 @@ class CompletionRing {
   enum class Pushed : std::uint8_t { kYes, kFull, kClosed };
   // Unless kYes nothing is changed.
   [[gnu::always_inline]] Pushed push(const hca::Completion& completion) {
+    std::uint64_t position;
+    const Pushed claimed = claim(position);
+    if (claimed == Pushed::kYes) [[likely]]
+      publish(position, completion);
+    return claimed;
+  }
+  // The two steps of push(). After kYes the caller must call publish() at once, because consumers wait for it.
+  [[gnu::always_inline]] Pushed claim(std::uint64_t& position) {
     Word tail(header_->tail);
-    std::uint64_t position = tail.load(std::memory_order_relaxed);
+    position = tail.load(std::memory_order_relaxed);
     do {
       // A stale position may lie behind the head, hence signed; the exchange then fails.
       const auto waiting = static_cast<std::int64_t>(position - Word(header_->head).load(std::memory_order_acquire));
@@ -53,10 +64,12 @@ class CompletionRing {
           [[unlikely]]
         return (position & kClosedBit) != 0 ? Pushed::kClosed : Pushed::kFull;
     } while (!tail.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
+    return Pushed::kYes;
+  }
+  [[gnu::always_inline]] void publish(std::uint64_t position, const hca::Completion& completion) {
     write(cell(position), completion);
     // Sequentially consistent, because the caller then looks for sleepers (EventCount::notify).
     Word(cell(position).number).store(position + 1, std::memory_order_seq_cst);
-    return Pushed::kYes;
   }
 
   // Refuses producers from now on, and waits for those that have claimed a cell. open() undoes it.
@@ -65,13 +78,13 @@ class CompletionRing {
   // Puts these into a ring that is empty, and closed or unknown to producers; then opens it. They fit.
   void refill(std::span<const hca::Completion> completions);
 
-  // Nothing, at some moment of the call, could be taken.
+  // It was empty at some moment of the call, and not closed.
   bool looks_empty() const {
     const std::uint64_t position = Word(header_->head).load(std::memory_order_acquire);
     return Word(cell(position).number).load(std::memory_order_seq_cst) != position + 1 &&
-           Word(header_->head).load(std::memory_order_acquire) == position;
+           Word(header_->tail).load(std::memory_order_seq_cst) == position;
   }
-  // Takes the oldest. False: nothing, at some moment of the call, could be taken.
+  // Takes the oldest. False: it was empty at some moment of the call.
   [[gnu::always_inline]] bool pop(hca::Completion& out) {
     Word head(header_->head);
     std::uint64_t position = head.load(std::memory_order_acquire);
@@ -80,11 +93,8 @@ class CompletionRing {
       if (Word(oldest.number).load(std::memory_order_seq_cst) == position + 1) {
         out = read(oldest);
         if (head.compare_exchange_weak(position, position + 1, std::memory_order_acq_rel)) return true;
-      } else {
-        // Only an unmoved head means empty.
-        const std::uint64_t now = head.load(std::memory_order_acquire);
-        if (now == position) return false;
-        position = now;
+      } else if ((position = await_oldest(position)) == kNone) {
+        return false;
       }
     }
   }
@@ -104,6 +114,7 @@ class CompletionRing {
 
   // To a producer it looks as if the ring were full.
   static constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   static std::uint64_t pack(const hca::Completion& completion) {
     return completion.length | std::uint64_t{static_cast<std::uint8_t>(completion.status)} << 32 |
@@ -138,6 +149,9 @@ class CompletionRing {
   };
   CompletionCell& cell(std::uint64_t position) const { return cells_[position & mask_]; }
   std::size_t copy_from(std::uint64_t position, std::span<hca::Completion> out) const;
+  // The cell at the head, `position`, has not its number. Waits until it has, or until the head moves. Returns the
+  // head, or kNone if the ring was empty.
+  std::uint64_t await_oldest(std::uint64_t position) const;
   bool rise_above(std::int64_t waiting);
 
   const std::uint64_t mask_;

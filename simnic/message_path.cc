@@ -26,6 +26,9 @@ void MessagePath::begin(std::uint32_t ord, RnrPolicy rnr) {
   base::require_lock(locks::kBaton);
   requester_.begin(channel_->features(), ord);
   responder_.begin(takes_notes(), rnr);
+  // What was lost when the last connection ended breaks no other one.
+  static_cast<void>(requester_.completions().feed().take_loss());
+  static_cast<void>(responder_.receives().feed().take_loss());
   takes_short_sends_ = channel_->takes_short_sends();
   // From here on posters may send with the lane alone, so revocations must await them.
   if (takes_short_sends_) engine_.list_lane(lane_);

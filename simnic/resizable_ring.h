@@ -43,7 +43,7 @@ class ResizableRing {
     return pushed == CompletionRing::Pushed::kYes ||
            (pushed == CompletionRing::Pushed::kClosed && push_after_move(completion));
   }
-  // Takes the oldest. False: nothing, at some moment of the call, could be taken.
+  // Takes the oldest. False: it was empty at some moment of the call.
   [[gnu::always_inline]] bool pop(hca::Completion& out) {
     const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
     if (present().pop(out)) return true;

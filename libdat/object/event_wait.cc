@@ -111,7 +111,7 @@ Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& 
     nmore = count_left(threshold);
     return kOk;
   }
-  if (threshold == 1 && timeout_us == 0) {  // who does not block claims nothing
+  if (threshold == 1 && timeout_us == 0) {  // a call that does not block is no waiter
     nmore = queue_.size();
     return timeout_expired();
   }
@@ -165,10 +165,12 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
     if (queue_.size() < threshold) queue_.device().progress();
     if (is_closed_.load()) return aborted();
     if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
-    const bool is_enough = queue_.size() >= threshold && queue_.take(event);
+    const std::int32_t size = queue_.size();
+    const bool is_enough = size >= threshold && queue_.take(event);
     SOFTDAT_DEBUG_CHECK(threshold <= queue_.length(), "resize() leaves room for what a thread waits for",
                         static_cast<std::uint64_t>(threshold), static_cast<std::uint64_t>(queue_.length()));
-    nmore = is_enough ? count_left(threshold) : queue_.size();
+    // Of the moment at which the threshold was reached: a thread that found no waiter before may still take events.
+    nmore = is_enough ? (is_nasty_ ? threshold : size) - 1 : size;
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) return timeout_expired();

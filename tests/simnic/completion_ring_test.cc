@@ -2,11 +2,14 @@
 #include "simnic/completion_ring.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include "tests/asleep.h"
 
 namespace softdat::simnic {
 namespace {
@@ -39,6 +42,29 @@ TEST(CompletionRingTest, KnowsTheMostThatHaveWaitedAtOnce) {
   ring.close();
   EXPECT_EQ(ring.push(make(6)), CompletionRing::Pushed::kClosed);
   EXPECT_EQ(ring.high_water(), 4u);
+}
+
+// A producer that has lost its processor in the middle of a push hides what others have pushed since. Nobody may take
+// that for an empty ring: a thread would sleep over a completion, or take a later event before it.
+TEST(CompletionRingTest, ACompletionBehindAnUnpublishedOneIsAwaited) {
+  CompletionRing ring(4);
+  std::uint64_t position = 0;
+  ASSERT_EQ(ring.claim(position), CompletionRing::Pushed::kYes);
+  ASSERT_TRUE(push(ring, 2));
+  EXPECT_FALSE(ring.looks_empty());
+  std::atomic<int> consumer_id{0};
+  std::vector<std::uint64_t> taken;
+  std::thread consumer([&] {
+    consumer_id.store(::gettid());
+    hca::Completion out;
+    while (ring.pop(out)) taken.push_back(out.wr_id);
+  });
+  while (consumer_id.load() == 0) std::this_thread::yield();
+  await_asleep(consumer_id.load());
+  ring.publish(position, make(1));
+  consumer.join();
+  EXPECT_EQ(taken, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_TRUE(ring.looks_empty());
 }
 
 // A producer may have been at the ring since before it was left, and goes on the moment it is opened.

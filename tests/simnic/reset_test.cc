@@ -28,6 +28,29 @@ TEST_F(ResetTest, AReconnectedPairStartsAfresh) {
   }
 }
 
+TEST_F(ResetTest, WhatOneLifeHasLostDoesNotBreakTheNext) {
+  Memory to(here(), 8), from(there(), bytes("again"));
+  Endpoint small(here(), Endpoint::kLimits, 2), other(there());
+  world_->connect(small, other);
+  for (std::uint64_t i = 0; i < 5; ++i) expect_ok(small.recv(i, {}));
+  expect_ok(small.qp().disconnect(false));
+  settle();
+  EXPECT_EQ(small.recv_log().overflows, 1);
+  small.recvs();
+  small.events();
+  other.events();
+  expect_ok(small.recv_cq().resize(16));
+  expect_ok(small.qp().reset());
+  expect_ok(other.qp().reset());
+  world_->connect(small, other);
+  expect_ok(small.recv(9, {to.all()}));
+  expect_ok(other.send(1, {from.all()}));
+  settle();
+  EXPECT_EQ(small.recvs(), "9:ok");
+  EXPECT_EQ(small.events() + other.events(), "");
+  EXPECT_EQ(small.qp().state(), QueuePairState::kConnected);
+}
+
 TEST_F(ResetTest, ResettingAnIdleQueuePairFlushesItsReceives) {
   Endpoint idle(here());
   expect_ok(idle.recv(1, {}));
