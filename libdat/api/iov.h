@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Iov: a program's I/O vector as the objects want it. The triplet of DAT 2.0 is laid out as a segment and is used in
-// place; that of DAT 1.2 is copied.
+// Iov: a program's I/O vector as the objects want it: a copy, because another thread of the program may change its
+// vector during the post, and what has been checked must be what is used.
 //
-// Lives on the stack of one post. Takes no memory and no lock. The segments are the program's own memory in DAT 2.0:
-// another thread of the program may change them during the post. Code that checks a segment must then use the values
-// that it checked.
+// Lives on the stack of one post, which may be small. Takes no memory and no lock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -23,44 +22,55 @@ inline constexpr std::uint32_t kRequestFlags = DAT_COMPLETION_SUPPRESS_FLAG | DA
 
 class Iov {
  public:
-  // Takes `count` triplets, which are arguments 3 and 2 of every post. The vector must stay as it is
-  // while this lives. Nothing is read before the count is known to be sane.
+  // Takes `count` triplets, which are arguments 3 and 2 of every post. Nothing is read before the count is known to be
+  // sane.
   Status read(const DAT_LMR_TRIPLET* triplets, DAT_COUNT count) {
     if (count < 0 || count > api::kLargestIov) return object::invalid_parameter(argument(2));
     if (count > 0 && triplets == nullptr) return object::invalid_parameter(argument(3));
     return take(triplets, static_cast<std::size_t>(count));
   }
 
-  // Valid until the Iov or the program's vector ends. Empty before read().
+  // Valid until the Iov ends. Empty before read().
   std::span<const object::Segment> segments() const { return segments_; }
 
  private:
 #if SOFTDAT_ABI == 20
+  // As many as the simulated adapter takes, and some more. Of a longer list, an RDMA device checks what it has copied
+  // itself.
+  static constexpr std::size_t kMostCopied = 32;
   static_assert(sizeof(DAT_LMR_TRIPLET) == sizeof(object::Segment));
   static_assert(offsetof(DAT_LMR_TRIPLET, virtual_address) == offsetof(object::Segment, address));
   static_assert(offsetof(DAT_LMR_TRIPLET, segment_length) == offsetof(object::Segment, length));
   static_assert(offsetof(DAT_LMR_TRIPLET, lmr_context) == offsetof(object::Segment, lkey));
 
   Status take(const DAT_LMR_TRIPLET* triplets, std::size_t count) {
-    segments_ = {reinterpret_cast<const object::Segment*>(triplets), count};
+    const auto* const from = reinterpret_cast<const object::Segment*>(triplets);
+    segments_ = {copies_, count};
+    if (count == 1) [[likely]]
+      copies_[0] = *from;
+    else if (count <= kMostCopied)
+      std::copy_n(from, count, copies_);
+    else
+      segments_ = {from, count};
     return object::kOk;
   }
 #else
+  static constexpr std::size_t kMostCopied = api::kLargestIov;
+
   // Refuses lengths that DAT 1.2 can say (64 bits) and no adapter can carry.
   Status take(const DAT_LMR_TRIPLET* triplets, std::size_t count) {
     constexpr DAT_VLEN kLongest = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t i = 0; i < count; ++i) {
       const DAT_LMR_TRIPLET& from = triplets[i];
       if (from.segment_length > kLongest) return object::invalid_parameter(argument(3));
-      rewritten_[i] = {from.virtual_address, static_cast<std::uint32_t>(from.segment_length), from.lmr_context};
+      copies_[i] = {from.virtual_address, static_cast<std::uint32_t>(from.segment_length), from.lmr_context};
     }
-    segments_ = {rewritten_, count};
+    segments_ = {copies_, count};
     return object::kOk;
   }
-
-  object::Segment rewritten_[api::kLargestIov];
 #endif
 
+  object::Segment copies_[kMostCopied];
   std::span<const object::Segment> segments_;
 };
 

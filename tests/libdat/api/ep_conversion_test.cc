@@ -92,6 +92,19 @@ TEST(Iov, CarriesEveryTripletInOrder) {
   }
 }
 
+// Another thread of the program may change its vector while a post is under way.
+TEST(Iov, IsACopy) {
+  DAT_LMR_TRIPLET triplets[2]{};
+  triplets[0].segment_length = 8;
+  for (const int count : {1, 2}) {
+    Iov iov;
+    ASSERT_TRUE(iov.read(triplets, count).ok());
+    triplets[0].segment_length = 9;
+    EXPECT_EQ(iov.segments().front().length, 8u);
+    triplets[0].segment_length = 8;
+  }
+}
+
 TEST(Iov, MayBeEmpty) {
   Iov iov;
   ASSERT_TRUE(iov.read(nullptr, 0).ok());
