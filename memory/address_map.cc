@@ -90,8 +90,8 @@ class Collector {
     if (line.begin >= end_) return false;
     // From the block on in which the range begins, because the block's begin says what the rest is.
     if (line.end > block_of(begin_)) add(line);
-    // No guard is as large as a block: that is somebody's reserve of addresses, as our own for handles, behind which
-    // the next mapping likes to come to lie.
+    // A guard is smaller than a block of the heap. A larger mapping without rights is a reserve of addresses, as our
+    // own for handles, and what the kernel maps behind it is no stack.
     if (line.rights == "---p" && line.end - line.begin < kHeapBlock) guard_end_ = line.end;
     return true;
   }

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/guarded.h"
 #include "base/log.h"
 #include "base/moved_memory.h"
 #include "base/own_threads.h"
+#include "base/per_process.h"
 #include "memory/fork_handlers.h"
 #include "memory/lock_places.h"
 #include "memory/other_threads.h"
@@ -63,16 +63,10 @@ std::unique_ptr<Arena> Arena::create(PageMover mover) {
 
 // A child needs one of its own: its parent's holds its parent's memory.
 Arena* Arena::of_process() {
-  struct Instance {
-    Arena* arena = nullptr;
-    unsigned generation = 0;
-  };
-  static auto* const guarded = new base::Guarded<Instance, locks::kArenaCreation>();
-  const auto instance = guarded->lock();
-  if (instance->arena == nullptr || instance->generation != fork_generation()) {
-    *instance = {create().release(), fork_generation()};
-  }
-  return instance->arena;
+  static constinit base::PerProcess<Arena*, locks::kArenaCreation> arenas;
+  const auto arena = arenas.lock(fork_generation());
+  if (*arena == nullptr) *arena = create().release();
+  return *arena;
 }
 
 std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t length, MoveWhen when,
@@ -101,7 +95,7 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
 
 Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   const std::lock_guard lock(mutex_);
-  const auto offset = windows_.offset_of(pages);
+  const auto offset = slabs_.offset_of(pages);
   if (!offset) return {};
   const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
   if (!can_share_locked(pages, map)) return {};
@@ -123,14 +117,14 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
 // Pages that were taken from a stopped peer are refused until that peer's hold is over (LentPages).
 bool Arena::can_share_locked(const AddressRange& range, const std::vector<Mapping>& map) {
   base::require_lock(locks::kArena);
-  const auto offset = windows_.offset_of(range);
+  const auto offset = slabs_.offset_of(range);
   if (!offset || lent_.is_retired({*offset, *offset + (range.end - range.begin)})) return false;
   if (is_in_use_by_threads(range.begin, range.end)) return false;
   std::uint64_t known = range.begin;
   for (const Mapping& mapping : map) {
     if (mapping.end <= range.begin || mapping.begin >= range.end) continue;
     if (mapping.begin > known || mapping.kind == MappingKind::kForeign) return false;
-    if (mapping.kind == MappingKind::kArena && !windows_.is_in_place(mapping)) return false;
+    if (mapping.kind == MappingKind::kArena && !slabs_.is_in_place(mapping)) return false;
     known = mapping.end;
   }
   return known >= range.end;
@@ -144,7 +138,7 @@ std::optional<std::vector<CheckedMover::Part>> Arena::parts_to_move_locked(const
   for (const Mapping& mapping : map) {
     const AddressRange part{std::max(mapping.begin, range.begin), std::min(mapping.end, range.end)};
     if (mapping.kind != MappingKind::kPlain || part.begin >= part.end) continue;
-    const auto offset = windows_.offset_of(part);
+    const auto offset = slabs_.offset_of(part);
     if (!offset) return std::nullopt;
     parts.push_back({part, *offset});
   }
@@ -212,9 +206,10 @@ void Arena::return_locked(const std::vector<FileRange>& pages) {
   if (std::ranges::count_if(parts, is_returned) == std::ssize(parts) && are_all_seen) {
     for (const FileRange& range : pages) punch(file_.get(), range);
   } else {
-    base::log(base::LogLevel::kError,
-              "no memory to take pages away from a peer that has stopped while it wrote there; what it writes when it "
-              "goes on will be seen");
+    base::log(
+        base::LogLevel::kError,
+        "out of memory: cannot take registered memory away from a peer that has stopped in the middle of a write; "
+        "its later writes will change this process's memory. End that peer, or free memory");
   }
   if (base::is_consumer_alone()) return;
   const OtherThreads threads(OtherThreads::Look::kFutexes);

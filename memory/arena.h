@@ -3,7 +3,7 @@
 // pages into the file without changing their addresses or bytes. They stay there after deregistration; pages that the
 // consumer has unmapped are given back to the system from time to time. docs/decisions/0007-direct-access.md.
 //
-// Owns the file and its lock, and puts the parts together that the lock guards: FileWindows (where memory comes to
+// Owns the file and its lock, and puts the parts together that the lock guards: FileSlabs (where memory comes to
 // lie), CheckedMover (whether it may move), MovedRanges (what lies there), SecondViews and ForkCopies.
 #pragma once
 
@@ -20,7 +20,7 @@
 #include "memory/address_map.h"
 #include "memory/checked_mover.h"
 #include "memory/file_range.h"
-#include "memory/file_windows.h"
+#include "memory/file_slabs.h"
 #include "memory/fork_copies.h"
 #include "memory/lent_pages.h"
 #include "memory/lock_places.h"
@@ -100,7 +100,7 @@ class Arena {
   SecondViews second_views_;  // mapped under mutex_
   // Guarded by mutex_.
   const MapBuffer map_buffer_;  // there also when memory runs out later
-  FileWindows windows_;
+  FileSlabs slabs_;
   CheckedMover mover_;
   MovedRanges moved_;
   ForkCopies fork_copies_;

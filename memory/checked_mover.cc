@@ -48,7 +48,9 @@ void put_back(const Part& part, int file, const FileIdentity& identity) {
     // The consumer may have unmapped or moved pages since; its new mapping must stay as it is.
     if (begin >= end || !shows(view, part)) continue;
     if (!return_pages({begin, end, view.protection, view.file_offset + (begin - view.begin)}, file)) {
-      base::log(base::LogLevel::kError, "no memory to undo a registration under sleeping threads; they may sleep on");
+      base::log(
+          base::LogLevel::kError,
+          "out of memory: cannot undo a registration; threads that sleep there on a semaphore or mutex may sleep on");
     }
   }
 }

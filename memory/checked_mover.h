@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "memory/address_map.h"
-#include "memory/file_windows.h"
+#include "memory/file_slabs.h"
 #include "memory/map_survey.h"
 #include "memory/page_mover.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FileRange: a range of bytes in an arena's file. The file has kWindows windows of kWindowBytes. Each window stands for
+// FileRange: a range of bytes in an arena's file. The file has kSlabs slabs of kSlabBytes. Each slab stands for
 // a run of the owner's addresses of the same length, so memory that is contiguous at the owner is contiguous in the
 // file.
 #pragma once
@@ -9,9 +9,9 @@
 
 namespace softdat::memory {
 
-inline constexpr std::size_t kWindows = 16;
-inline constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 30;
-inline constexpr std::uint64_t kArenaBytes = kWindows * kWindowBytes;
+inline constexpr std::size_t kSlabs = 16;
+inline constexpr std::uint64_t kSlabBytes = std::uint64_t{64} << 30;
+inline constexpr std::uint64_t kArenaBytes = kSlabs * kSlabBytes;
 inline constexpr std::uint64_t kPageBytes = 4096;
 
 // Offsets in bytes: [begin, end).

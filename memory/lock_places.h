@@ -8,8 +8,7 @@
 
 namespace softdat::locks {
 
-inline constexpr base::LockPlace kArenaCreation{125, "Guarded<Instance> (memory/arena.cc)",
-                                                "the arena of the process is made"};
+inline constexpr base::LockPlace kArenaCreation{125, "Arena::of_process()", "the arena of the process is made"};
 inline constexpr base::LockPlace kFollowers{130, "Followers::mutex", "an arena is listed, and during a fork"};
 inline constexpr base::LockPlace kArena{140, "Arena::mutex_", "pages are moved into or out of the arena", true};
 inline constexpr base::LockPlace kLentPages{150, "LentPages::mutex_", "pages are lent, taken back or retired", true};

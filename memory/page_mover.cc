@@ -32,8 +32,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr int kUserModeOnly = 1;      // UFFD_USER_MODE_ONLY
 constexpr int kPopulateToWrite = 23;  // MADV_POPULATE_WRITE
 
-// Pieces of this process, by any mover: each counted before its pages are protected and again when nobody has to wait
-// for them any more. Who sees as many ended as begun has seen a moment without moves.
+// Pieces of this process, by any mover. moves_begun counts a piece before its pages are protected, moves_ended when no
+// thread waits for them any more. If both are equal, no move was under way at that moment.
 std::atomic<std::uint64_t> moves_begun{0};
 std::atomic<std::uint64_t> moves_ended{0};
 

@@ -15,17 +15,17 @@ SecondViews::~SecondViews() {
 
 bool SecondViews::map(int file, std::uint64_t offset) try {
   base::require_lock(locks::kArena);
-  const std::size_t window = offset / kWindowBytes;
-  if (views_[window].load(std::memory_order_relaxed) != nullptr) return true;
-  const std::uint64_t begin = window * kWindowBytes;
-  const std::uint64_t length = std::min(kWindowBytes + kMostAtOnce, kArenaBytes - begin);
+  const std::size_t slab = offset / kSlabBytes;
+  if (views_[slab].load(std::memory_order_relaxed) != nullptr) return true;
+  const std::uint64_t begin = slab * kSlabBytes;
+  const std::uint64_t length = std::min(kSlabBytes + kMostAtOnce, kArenaBytes - begin);
   auto view = std::make_unique<SparseView>(file, begin, length, SparseView::Rights::kReadWrite);
   if (!*view) return false;
   // A child must not share stores with its parent (decision 7, "Fork").
   view->keep_from_children();
-  // Pairs with the load in find(), which takes no lock. Each view reaches kMostAtOnce beyond its window, so a range
-  // that crosses the end of the window needs one view only.
-  views_[window].store(view.release(), std::memory_order_release);
+  // Pairs with the load in find(), which takes no lock. Each view reaches kMostAtOnce beyond its slab, so a range
+  // that crosses the end of the slab needs one view only.
+  views_[slab].store(view.release(), std::memory_order_release);
   return true;
 } catch (const std::bad_alloc&) {
   return false;

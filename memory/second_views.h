@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SecondViews: mappings of the arena's file apart from the consumer's own, which it may unmap or protect. One for each
-// window, mapped when it is first needed.
+// slab, mapped when it is first needed.
 //
 // Owns the mappings while it lives; a child made by fork() does not get them.
 //
@@ -30,24 +30,24 @@ class SecondViews {
   SecondViews(const SecondViews&) = delete;
   SecondViews& operator=(const SecondViews&) = delete;
 
-  // Returns the address of these bytes of the file, at most kMostAtOnce. Null if their window is not mapped, or the
+  // Returns the address of these bytes of the file, at most kMostAtOnce. Null if their slab is not mapped, or the
   // system refuses.
   std::byte* find(std::uint64_t offset, std::uint64_t length) {
-    const std::size_t window = offset / kWindowBytes;
-    SOFTDAT_DEBUG_CHECK(window < views_.size() && length <= kMostAtOnce, "a use lies within the arena's file", offset,
+    const std::size_t slab = offset / kSlabBytes;
+    SOFTDAT_DEBUG_CHECK(slab < views_.size() && length <= kMostAtOnce, "a use lies within the arena's file", offset,
                         length);
-    SparseView* const view = views_[window].load(std::memory_order_acquire);
-    const std::uint64_t place = offset % kWindowBytes;
+    SparseView* const view = views_[slab].load(std::memory_order_acquire);
+    const std::uint64_t place = offset % kSlabBytes;
     return view != nullptr && view->open(place, length) ? view->data() + place : nullptr;
   }
-  // Maps the window of that offset, unless it is mapped. False: no memory, or the system refuses.
+  // Maps the slab of that offset, unless it is mapped. False: no memory, or the system refuses.
   bool map(int file, std::uint64_t offset);
   // Whether the address lies in one of the views.
   bool contains(std::uint64_t address) const;
 
  private:
-  // By window; null: not mapped yet. Stored once each.
-  std::array<std::atomic<SparseView*>, kWindows> views_{};
+  // By slab; null: not mapped yet. Stored once each.
+  std::array<std::atomic<SparseView*>, kSlabs> views_{};
 };
 
 }  // namespace softdat::memory

@@ -51,7 +51,7 @@ base::UniqueFd create_shared_file(const char* name, std::uint64_t bytes) {
 }
 
 void forbid_new_writers(int file) {
-  // An older kernel does not know it; then our peers' good sense is what protects the file.
+  // A kernel that does not know this seal leaves peers, which are of the same user, free to map the file for writing.
   static_cast<void>(::fcntl(file, F_ADD_SEALS, kNoNewWriters));
 }
 

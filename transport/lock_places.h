@@ -11,8 +11,7 @@ namespace softdat::locks {
 inline constexpr base::LockPlace kLoopNetwork{85, "LoopNetwork::mutex_",
                                               "a carrier of this process acts, its sinks called, too", true};
 inline constexpr base::LockPlace kLinkTail{120, "LinkWriter::tail_", "a record is put into the ring to a process"};
-inline constexpr base::LockPlace kReaperCreation{800, "Guarded<Instance> (transport/shm/reaper.cc)",
-                                                 "the reaper of the process is made"};
+inline constexpr base::LockPlace kReaperCreation{800, "Reaper::of_process()", "the reaper of the process is made"};
 inline constexpr base::LockPlace kReaper{base::kLeafPlace, "Reaper::mutex_", "a descriptor is handed to the reaper"};
 inline constexpr base::LockPlace kSleepers{base::kLeafPlace, "LinkList::sleepers_",
                                            "the list of peers that sleep is used"};

@@ -8,7 +8,7 @@
 
 namespace softdat::locks {
 
-inline constexpr base::LockPlace kOpenDevices{10, "open_devices()",
+inline constexpr base::LockPlace kOpenDevices{10, "open_devices",
                                               "a device opens, so that two threads that open one name get one device"};
 
 inline constexpr std::array kOfBackends = {&kOpenDevices};

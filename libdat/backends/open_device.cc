@@ -6,12 +6,12 @@
 #include <map>
 #include <new>
 #include <system_error>
-#include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/environment.h"
-#include "base/guarded.h"
 #include "base/log.h"
+#include "base/per_process.h"
 #include "libdat/backends/backend_choice.h"
 #include "libdat/backends/device_settings.h"
 #include "libdat/backends/lock_places.h"
@@ -21,16 +21,11 @@
 namespace softdat::backends {
 namespace {
 
-// Process, name, instance data. A child made by fork() shares its parent's sockets and epoll sets and
-// none of its threads: it must open devices of its own.
-using Key = std::tuple<pid_t, std::string, std::string>;
-using Devices = std::map<Key, std::weak_ptr<hca::Device>>;
+using Devices = std::map<std::pair<std::string, std::string>, std::weak_ptr<hca::Device>>;  // by name and instance data
 
-// Never destroyed: IAs may be open while the process ends.
-base::Guarded<Devices, locks::kOpenDevices>& open_devices() {
-  static auto* const devices = new base::Guarded<Devices, locks::kOpenDevices>();
-  return *devices;
-}
+// A child made by fork() shares its parent's sockets and epoll sets and none of its threads: it must open devices of
+// its own.
+constinit base::PerProcess<Devices, locks::kOpenDevices> g_open_devices;
 
 using OpenedDevice = hca::Result<std::shared_ptr<hca::Device>>;
 
@@ -80,8 +75,8 @@ OpenedDevice open_real(const DeviceChoice& choice, const BackendChoice& backend)
 
 hca::Result<std::shared_ptr<hca::Device>> open_device(const DeviceChoice& choice) try {
   // Held while the device opens: a second opener of the same name waits, and shares it.
-  const auto devices = open_devices().lock();
-  std::weak_ptr<hca::Device>& known = (*devices)[{::getpid(), choice.name, choice.instance}];
+  const auto devices = g_open_devices.lock(static_cast<unsigned>(::getpid()));
+  std::weak_ptr<hca::Device>& known = (*devices)[{choice.name, choice.instance}];
   if (auto device = known.lock()) return device;
   base::report_environment_mistakes();
   const auto backend = choose_backend(choice);

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/guarded.h"
 #include "base/own_threads.h"
+#include "base/per_process.h"
 #include "base/uncancelled.h"
 #include "memory/fork_handlers.h"
 #include "transport/lock_places.h"
@@ -41,16 +41,10 @@ class Reaper {
  public:
   // A child of fork() gets a new one: its parent's lock may be held, and its thread is not here.
   static Reaper& of_process() {
-    struct Instance {
-      Reaper* reaper = nullptr;
-      unsigned generation = 0;
-    };
-    static auto* const guarded = new base::Guarded<Instance, locks::kReaperCreation>();
-    const auto instance = guarded->lock();
-    if (instance->reaper == nullptr || instance->generation != memory::fork_generation()) {
-      *instance = {new Reaper, memory::fork_generation()};
-    }
-    return *instance->reaper;
+    static constinit base::PerProcess<Reaper*, locks::kReaperCreation> reapers;
+    const auto reaper = reapers.lock(memory::fork_generation());
+    if (*reaper == nullptr) *reaper = new Reaper;
+    return **reaper;
   }
 
   // Without room the descriptor stays open. Callers ask is_full() before they receive one, so this does not happen.

@@ -135,8 +135,7 @@ TEST_F(DirectContextTest, APeersArenaIsMappedWhereItIsUsed) {
   ASSERT_NE(peer, nullptr);
   const Door door = *peer->find_door(qp_entry, 1);
   // Anywhere, and across the end of what is mapped at a time.
-  for (const std::uint64_t place :
-       {std::uint64_t{5}, (std::uint64_t{1} << 32) - 1, kWindowBytes - 1, kArenaBytes - 2}) {
+  for (const std::uint64_t place : {std::uint64_t{5}, (std::uint64_t{1} << 32) - 1, kSlabBytes - 1, kArenaBytes - 2}) {
     const Grip grip(*peer, ours_->key_directory(), {kKey, place, 2, kRight}, 0, 2, door);
     ASSERT_TRUE(static_cast<bool>(grip)) << place;
     grip.data()[0] = grip.data()[1] = std::byte{9};
