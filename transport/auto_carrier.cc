@@ -188,8 +188,8 @@ std::size_t AutoCarrier::look() {
   return parts.attention.is_calm() ? parts.links.poll_hot() : kTakesTurn;
 }
 
-// TCP that is idle would have us ask the kernel in every turn, for it has nothing better to do. A
-// peer in shared memory does not wait for that: then TCP's wish counts only while it is busy.
+// An idle half for TCP asks for a look at the kernel in every turn. While there are links over shared memory, this
+// counts only while TCP is busy, because the system call would delay their messages.
 bool AutoCarrier::wants_look(base::Time now) {
   const bool by_shm = shm_ && shm_->wants_look(now);
   if (!tcp_) return by_shm;

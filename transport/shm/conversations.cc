@@ -16,7 +16,7 @@
 namespace softdat::transport::shm {
 namespace {
 
-// A refusal counts for more than what came with it.
+// Out of memory, without its private data.
 std::optional<RefusalNotice> decode_refusal_if_possible(std::span<const std::byte> bytes) try {
   return decode_refusal(bytes);
 } catch (const std::bad_alloc&) {
@@ -104,8 +104,8 @@ bool Conversations::deliver_connect(std::uint32_t number, std::span<const std::b
   return refuse_unheard(number);
 }
 
-// Without memory for a request it is refused, if it has not been with its death. One that could not even be noted
-// cannot be answered.
+// Out of memory: refuses the request, unless its destructor has. False: the request could not even be noted, and cannot
+// be answered.
 bool Conversations::refuse_unheard(std::uint32_t number) {
   const Conversation* conversation = table_.find(number);
   if (conversation == nullptr) return false;
@@ -113,7 +113,7 @@ bool Conversations::refuse_unheard(std::uint32_t number) {
   return true;
 }
 
-// Without memory for the answer the connection ends before it has begun.
+// Out of memory for the peer's answer: the connection ends before it has begun.
 bool Conversations::abandon_unheard(std::uint32_t number) {
   Conversation& conversation = *table_.find(number);
   ShmChannel* const channel = detach(conversation);

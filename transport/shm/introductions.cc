@@ -115,8 +115,7 @@ void Introductions::welcome(PeerSocket socket, Hello hello) {
   if (!send_welcome(socket.get(), carrier_.id, Answer::kNewLink, memory, resource_files())) return;
   // The mapping is enough, and each link costs one descriptor less.
   segment->drop_fd();
-  auto resources = attach_peer(socket.get(), std::move(hello.files));
-  carrier_.links.add({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), std::move(resources)});
+  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), nullptr}, std::move(hello.files));
 }
 
 Link* Introductions::join(PeerSocket socket, Welcome welcome) {
@@ -124,9 +123,21 @@ Link* Introductions::join(PeerSocket socket, Welcome welcome) {
   // The connector tries again, as if the peer had hung up.
   if (!segment) return nullptr;
   segment->drop_fd();
-  auto resources = attach_peer(socket.get(), std::move(welcome.files));
-  return carrier_.links.add(
-      {Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), std::move(resources)});
+  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), nullptr},
+                  std::move(welcome.files));
+}
+
+// Throws std::bad_alloc, and then the peer's resources have been given back.
+Link* Introductions::add_link(LinkParts parts, std::array<base::UniqueFd, kResourceFiles> files) {
+  const std::shared_ptr<PeerResources> resources = attach_peer(parts.socket.get(), std::move(files));
+  parts.resources = resources;
+  try {
+    return carrier_.links.add(std::move(parts));
+  } catch (const std::bad_alloc&) {
+    // No channel has been opened, so the peer has nothing to touch here.
+    if (resources) static_cast<void>(carrier_.options.resources->detach_peer(resources, false));
+    throw;
+  }
 }
 
 ResourceFiles Introductions::resource_files() const {
@@ -168,7 +179,7 @@ void Introductions::turn(base::Time now) {
   }
   duty_.note(has_retries);
   std::erase_if(connectors_, [](const auto& connector) { return connector.second->is_done(); });
-  std::erase_if(pending_accepts_, [](const auto& pending) { return pending->is_done(); });
+  std::erase_if(pending_accepts_, [now](const auto& pending) { return pending->is_done() || pending->is_late(now); });
 }
 
 // A listener of another build has another name, so it is found by TCP. Said once.

@@ -22,6 +22,7 @@ namespace softdat::transport::shm {
 class Link;
 class PendingAccept;
 struct CarrierParts;
+struct LinkParts;
 
 class Introductions {
  public:
@@ -62,6 +63,7 @@ class Introductions {
   bool may_start_anew(ShmChannel& channel) const;
   LinkConnector::Begin start_anew(ShmChannel& channel);
   std::shared_ptr<PeerResources> attach_peer(int socket, std::array<base::UniqueFd, kResourceFiles> files);
+  Link* add_link(LinkParts parts, std::array<base::UniqueFd, kResourceFiles> files);
   void tell_of_other_version(const ServiceKey& key);
 
   CarrierParts& carrier_;

@@ -21,7 +21,7 @@ constexpr std::size_t kMostFarewell = std::size_t{256} << 20;
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
 
-// Whatever bells still wait to be read.
+// Also while packets wait to be read.
 bool has_hung_up(int socket) {
   pollfd entry = {.fd = socket, .events = 0, .revents = 0};
   return ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;
@@ -100,6 +100,9 @@ void Link::on_ready(std::uint32_t) {
     // Room is given back in batches; the peer is rung for it only if it has said that it waits.
     if (reader_.is_publish_due() && reader_.publish()) writer_.ring_quietly();
   }
+  if (writer_.may_have_to_write() && !end_.is_due()) [[unlikely]]
+    return count + write_on(count);
+  heat_.idle_polls = count > 0 ? 0 : heat_.idle_polls + 1;
   return count;
 }
 
@@ -118,7 +121,7 @@ void Link::end() {
                          is_broken ? Refusal::kProtocol : Refusal::kUnreachable);
 }
 
-// By now our number may belong to a socket of the program's.
+// The program may have closed our descriptor, and have a socket of its own under its number.
 void Link::sever() {
   if (is_intact()) ::shutdown(socket_.get(), SHUT_RDWR);
 }

@@ -62,6 +62,9 @@ class Farewell {
 
 class Link final : public ReadinessSink {
  public:
+  // Records that a poll takes at most before other links get their turn.
+  static constexpr std::size_t kRecordsPerPoll = 64;
+
   Link(CarrierParts& carrier, LinkParts parts);
   ~Link();
   Link(const Link&) = delete;
@@ -73,15 +76,12 @@ class Link final : public ReadinessSink {
   Conversations& conversations() { return conversations_; }
   LinkHeat& heat() { return heat_; }
 
-  // Takes in what has arrived (a bounded part of it), and resumes writers. How many things.
-  std::size_t poll() {
-    if (is_quiet()) return heat_.count_idle_poll();
-    const std::size_t taken = take_records(kRecordsPerPoll);
-    if (writer_.may_have_to_write()) [[unlikely]]
-      return taken + write_on(taken);
-    heat_.idle_polls = taken > 0 ? 0 : heat_.idle_polls + 1;
-    return taken;
-  }
+  // Has no record to take and nothing to write.
+  bool is_quiet() const { return !reader_.has_record() && !writer_.may_have_to_write(); }
+  // Takes in what has arrived, `most` records at most, and resumes writers. How many things.
+  std::size_t take_records(std::size_t most = kRecordsPerPoll);
+  // The same of a link that is mostly quiet.
+  std::size_t poll() { return is_quiet() ? heat_.count_idle_poll() : take_records(); }
   // The address of the word with which the peer's next record will begin.
   const std::byte* next_word() const { return reader_.record(); }
 
@@ -105,13 +105,7 @@ class Link final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  // Records that a poll takes at most before other links get their turn.
-  static constexpr std::size_t kRecordsPerPoll = 64;
-
-  // A quiet link has no record to take and nothing to write.
-  bool is_quiet() const { return !reader_.has_record() && !writer_.may_have_to_write(); }
   std::size_t write_on(std::size_t taken);
-  std::size_t take_records(std::size_t most);
   void hear_socket(int most_packets);
   void deliver_farewell();
 

@@ -11,6 +11,9 @@ namespace {
 
 // A peer that says "we have a link" of which we know nothing (yet), or hangs up.
 constexpr int kMostAttempts = 100;
+// A peer that has been stopped answers late or never. Its answer is awaited for so long after the last connect that
+// waited for it has been given up.
+constexpr base::Duration kPatience = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -37,7 +40,10 @@ LinkConnector::Begin LinkConnector::begin() {
 }
 
 void LinkConnector::retry_if_due(base::Time now) try {
-  if (!is_retrying_) return;
+  if (!is_retrying_) {
+    if (is_unwanted(now)) give_up(Refusal::kUnreachable);
+    return;
+  }
   // Every connect that waited has been given up, so nobody needs the link.
   if (waiting_.empty()) {
     if (attempts_ > 0) carrier_.abandoned.add(key_);
@@ -59,9 +65,18 @@ void LinkConnector::retry_if_due(base::Time now) try {
   give_up(Refusal::kUnreachable);
 }
 
+bool LinkConnector::is_unwanted(base::Time now) {
+  if (!waiting_.empty()) {
+    idle_until_.reset();
+    return false;
+  }
+  if (!idle_until_) idle_until_ = base::deadline_after(now, kPatience);
+  return now >= *idle_until_;
+}
+
 void LinkConnector::on_ready(std::uint32_t) try {
   // A welcome may carry descriptors that only the reaper can close without blocking.
-  if (is_reaper_full()) return retry_later(kMostAttempts);
+  if (is_reaper_full()) return retry_later();
   Welcome welcome;
   switch (receive_welcome(socket_.get(), welcome)) {
     case ReceiveResult::kNothing:
@@ -71,7 +86,7 @@ void LinkConnector::on_ready(std::uint32_t) try {
       return take(std::move(welcome));
     case ReceiveResult::kEnd:
       // The port was closed with us in its queue, or its process died. Is there another?
-      return retry_later(kMostAttempts);
+      return retry_later();
   }
 } catch (const std::bad_alloc&) {
   give_up(Refusal::kUnreachable);
@@ -90,13 +105,13 @@ void LinkConnector::take(Welcome welcome) {
       return give_up(Refusal::kProtocol);
   }
   // An existing link that is not here yet is under way in another connector's socket.
-  return link != nullptr ? resolve(*link) : retry_later(kMostAttempts);
+  return link != nullptr ? resolve(*link) : retry_later();
 }
 
-void LinkConnector::retry_later(int most_attempts) {
+void LinkConnector::retry_later() {
   watch_.reset();
   socket_.reset();
-  if (++attempts_ >= most_attempts) return give_up(Refusal::kUnreachable);
+  if (++attempts_ >= kMostAttempts) return give_up(Refusal::kUnreachable);
   is_retrying_ = true;
 }
 
@@ -118,6 +133,7 @@ void LinkConnector::resolve(Link& link) {
 void LinkConnector::give_up(Refusal reason) {
   is_done_ = true;
   is_retrying_ = false;
+  watch_.reset();
   while (!waiting_.empty()) carrier_.refusals.add(waiting_.front(), reason);
 }
 

@@ -29,7 +29,8 @@ class LinkConnector final : public ReadinessSink {
   // Looks for the rendezvous. Only kUnderWay leaves something to wait for.
   Begin begin();
   void add(ShmChannel& channel) { waiting_.push_back(channel); }
-  // Tries again if it is time to. A connector that cannot go on at once asks for this.
+  // Tries again if it is time to: a connector that cannot go on at once asks for this. Gives up an attempt that nobody
+  // waits for any more.
   void retry_if_due(base::Time now);
   bool is_retrying() const { return is_retrying_; }
   bool is_done() const { return is_done_; }
@@ -39,8 +40,9 @@ class LinkConnector final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
+  bool is_unwanted(base::Time now);
   void take(Welcome welcome);
-  void retry_later(int most_attempts);
+  void retry_later();
   void resolve(Link& link);
 
   CarrierParts& carrier_;
@@ -51,6 +53,7 @@ class LinkConnector final : public ReadinessSink {
   int attempts_ = 0;
   bool is_retrying_ = false;
   std::optional<base::Time> retry_at_;
+  std::optional<base::Time> idle_until_;  // nobody has waited since a second before
   bool is_done_ = false;
 };
 

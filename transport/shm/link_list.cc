@@ -54,7 +54,7 @@ std::size_t LinkList::poll_hot() {
   std::size_t count = 0;
   for (std::size_t i = 0; i < hot_.size(); ++i) {
     Link& link = *hot_[i];
-    const std::size_t done = link.poll();
+    const std::size_t done = link.is_quiet() ? link.heat().count_idle_poll() : link.take_records();
     if (done == 0) continue;
     count += done;
     if (i < WatchWords::kMost) words.set(i, link.next_word());

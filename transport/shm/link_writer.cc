@@ -139,7 +139,8 @@ std::size_t LinkWriter::use_room() {
   return count;
 }
 
-// A poll without the baton does not look for room in the ring, so there must be none while a record waits for room.
+// Polls without the baton do not look for room in the ring. While a record waits for room, every poll must take the
+// baton.
 void LinkWriter::note_writer() {
   may_have_to_write_ = true;
   attention_.watch_more();
@@ -156,7 +157,8 @@ void LinkWriter::want_room() {
   act_on(wish);
 }
 
-// The peer does not ring for room that it made before it knew of the wish, and the engine thread may sleep.
+// kMissed: the peer may have made room before it saw the wish, and then does not ring for it. The next turn looks
+// again; without one, the writer would wait for ever.
 void LinkWriter::act_on(Wish wish) {
   if (wish == Wish::kBroken) end_.break_down();
   if (wish == Wish::kMissed) attention_.note_work();
@@ -167,7 +169,8 @@ bool LinkWriter::has_room_to_resume() {
   return ring_.has_room(kRoomToResume);
 }
 
-void LinkWriter::say_farewell() const {
+// Out of memory, the peer's conversations end as lost.
+void LinkWriter::say_farewell() const try {
   Bytes packet;
   for (const Waiting& last : outbox_) {
     const std::size_t length = kWordBytes + last.bytes.size();
@@ -180,6 +183,7 @@ void LinkWriter::say_farewell() const {
            last.bytes);
   }
   if (!packet.empty()) static_cast<void>(send_packet(socket_.get(), packet, {}));
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace softdat::transport::shm

@@ -6,11 +6,11 @@
 // only then used; everything else is bytes, to be copied before they are looked at. A record's
 // checked length keeps every access within the mapping, whatever the peer writes meanwhile.
 //
-// control.head is stored seldom: when an eighth of the ring has been consumed. What the producer is
-// not told of is too little to wait for, and a message alone costs neither side the other's control
-// words. The store is sequentially consistent and comes before the loads of wants_room and of the
-// producer's is_asleep (the other ring's), which the producer stores before it looks at head a last
-// time: either we see the wish and the sleeper, or it sees the room.
+// control.head is stored seldom: when an eighth of the ring has been consumed. The rest is too
+// little for a producer to wait for, and so a single message touches no control word of the other side. The store is
+// sequentially consistent and comes before the loads of wants_room and of the producer's is_asleep (the other ring's),
+// which the producer stores before it looks at head a last time: either we see the wish and the sleeper, or it sees the
+// room.
 #pragma once
 
 #include <atomic>

@@ -14,7 +14,8 @@
 //   free for that zero.
 // - control.head: the consumer (release): everything before it may be overwritten. Full: a record
 //   and a line do not fit between the producer's position and head + size. The producer loads it
-//   (acquire) only when it seems to have no room, and after a wish. It believes it only if it makes sense.
+//   (acquire) only when it seems to have no room, and after a wish. It checks the value, because a
+//   peer may write anything there.
 // - control.pulse: the producer, a sequentially consistent read-modify-write in claim_bell(), after
 //   its records; then it loads is_asleep. The consumer stores is_asleep, then loads pulse, then
 //   looks at its ring (RingReader::arm()). Either the producer sees the sleeper, or the sleeper's

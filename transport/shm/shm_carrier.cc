@@ -49,7 +49,8 @@ ListenResult ShmCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
     return {nullptr, ListenError::kAddressInUse};
   }
   if (!listening.socket) {
-    base::log(base::LogLevel::kWarning, "service %llu is not found by shared memory: no socket file could be made (%s)",
+    base::log(base::LogLevel::kWarning,
+              "service %llu: cannot make its socket file (%s), so peers do not find it by shared memory",
               static_cast<unsigned long long>(service_id), std::strerror(listening.error));
     return {nullptr, ListenError::kNoResources};
   }

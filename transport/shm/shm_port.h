@@ -9,9 +9,11 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 #include "transport/carrier.h"
 #include "transport/reactor.h"
@@ -56,10 +58,19 @@ class PendingAccept final : public ReadinessSink {
   PendingAccept(CarrierParts& carrier, PeerSocket socket);
 
   bool is_done() const { return is_done_; }
+  // The peer has said nothing for so long that it is hung up on. The time runs from the first call.
+  bool is_late(base::Time now) {
+    if (deadline_ == base::kNever) deadline_ = base::deadline_after(now, kHelloPatience);
+    return now >= deadline_;
+  }
   void on_ready(std::uint32_t readiness) override;
 
  private:
+  // A peer says Hello as soon as it has connected.
+  static constexpr base::Duration kHelloPatience = std::chrono::seconds(5);
+
   CarrierParts& carrier_;
+  base::Time deadline_ = base::kNever;
   PeerSocket socket_;
   std::unique_ptr<Reactor::Watch> watch_;
   bool is_done_ = false;

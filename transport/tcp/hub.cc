@@ -61,7 +61,9 @@ void Hub::note_work() {
 
 void Hub::enlist(const SharedConnection& connection) {
   for (auto* const list : {&due_, &running_, &unarmed_}) {
-    if (list->capacity() <= connections_.size()) list->reserve(2 * list->capacity());
+    // A list may still hold connections that this turn has forgotten.
+    const std::size_t most = list->size() + connections_.size();
+    if (list->capacity() <= most) list->reserve(2 * (most + 1));
   }
   const bool is_first = connections_.size() == 0;
   connections_.add(connection);

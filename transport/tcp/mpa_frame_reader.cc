@@ -36,7 +36,7 @@ MpaFrameReader::Reading MpaFrameReader::read(int fd, MpaFrameKind kind) {
     const ssize_t got = ::recv(fd, bytes_.data() + have, size.value() - have, MSG_DONTWAIT);
     bytes_.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {.has_moved = has_moved};
-    // A reset is what a listener's kernel says for it when it goes with us in its queue.
+    // The listener was closed while this connection waited in its queue.
     if (got < 0 && errno == ECONNRESET) return {.has_moved = true, .fault = Refusal::kNoListener};
     if (got <= 0) return {.has_moved = true, .fault = Refusal::kUnreachable};
     has_moved = true;

@@ -67,9 +67,20 @@ base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std:
   return sockets;
 }
 
+ClaimDoor::ClaimDoor(Reactor& reactor, base::UniqueFd claim)
+    : claim_(std::move(claim)), watch_(claim_ ? reactor.watch(claim_.get(), *this) : nullptr) {
+  if (watch_) watch_->want(kReadable);
+}
+
+void ClaimDoor::on_ready(std::uint32_t) {
+  while (accept_one(claim_.get()).ok()) continue;
+  watch_->want(kReadable);
+}
+
 TcpPort::TcpPort(Hub& hub, PortSockets sockets, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink)
     : hub_(hub),
       sockets_(std::move(sockets)),
+      claim_door_(std::make_unique<ClaimDoor>(hub.reactor(), std::move(sockets_.claim))),
       state_(std::make_shared<PortState>(PortState{.service_id = service_id,
                                                    .port = sockets_.port,
                                                    .backlog = std::max<std::size_t>(backlog, 1),
@@ -83,6 +94,7 @@ void TcpPort::abandon() {
   state_->sink = nullptr;
   cancel_timer();
   watch_.reset();
+  claim_door_.reset();
   sockets_ = {};
 }
 
@@ -94,7 +106,7 @@ bool TcpPort::start() {
   return true;
 }
 
-// A request may end this very port, so what is needed after one is not read from it unasked.
+// The request's sink may destroy this port: after each request, no member is read unless `state` has a sink.
 void TcpPort::on_ready(std::uint32_t) {
   SOFTDAT_DEBUG_CHECK(is_open() && state_->sink != nullptr, "the reactor calls a port that is open");
   const SharedPort state = state_;

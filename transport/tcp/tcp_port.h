@@ -24,6 +24,20 @@ struct PortSockets {
 // Finds the port for a service id, or says why there is none.
 base::Result<PortSockets, ListenError> open_port(const TcpOptions& options, std::uint64_t service_id);
 
+// Hangs up on those who ask whose claim it is (claim_service), so that its queue does not fill up. With a full queue
+// another listener could not see that the service id is taken.
+class ClaimDoor final : private ReadinessSink {
+ public:
+  // Watches nothing if `claim` is empty.
+  ClaimDoor(Reactor& reactor, base::UniqueFd claim);
+
+ private:
+  void on_ready(std::uint32_t readiness) override;
+
+  base::UniqueFd claim_;
+  std::unique_ptr<Reactor::Watch> watch_;
+};
+
 class TcpPort final : public Port, private ReadinessSink, private base::Timer {
  public:
   TcpPort(Hub& hub, PortSockets sockets, std::uint64_t service_id, std::uint32_t backlog, PortSink& sink);
@@ -42,6 +56,7 @@ class TcpPort final : public Port, private ReadinessSink, private base::Timer {
 
   Hub& hub_;
   PortSockets sockets_;
+  std::unique_ptr<ClaimDoor> claim_door_;
   const SharedPort state_;
   std::unique_ptr<Reactor::Watch> watch_;
   bool is_short_of_descriptors_ = false;

@@ -72,7 +72,7 @@ void take(std::span<const std::byte>& rest, std::size_t length, std::vector<std:
 
 }  // namespace
 
-// An owner that has ended its side already needs the Terminate to go out, quoted or not.
+// Out of memory, without the quoted headers: the Terminate must go out.
 Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length, std::span<const std::byte> head) try {
   Terminate terminate{.code = code};
   if (!is_about_a_segment(code) || head.size() < kTaggedHeadSize) return terminate;

@@ -16,6 +16,7 @@
 #include "tests/transport/shm/raw_peer.h"
 #include "tests/transport/shm/test_addresses.h"
 #include "transport/reactor.h"
+#include "transport/shm/carrier_parts.h"
 #include "transport/shm/shm_carrier.h"
 
 namespace softdat::transport::shm {
@@ -191,6 +192,38 @@ TEST_F(HostilePeerTest, GarbageAtTheRendezvousIsHungUpOn) {
     expect_hang_up(socket);
   }
   expect_still_serving();
+}
+
+// While somebody is being met, each poll asks the kernel.
+TEST_F(HostilePeerTest, OneThatSaysNothingIsHungUpOn) {
+  const base::UniqueFd socket = reach_socket();
+  ASSERT_TRUE(reach([&] { return carrier_.parts().introductions.are_under_way(); }));
+  const base::Time now = base::Clock::now();
+  carrier_.turn(now);
+  carrier_.turn(now + std::chrono::seconds(6));
+  EXPECT_FALSE(carrier_.parts().introductions.are_under_way());
+  std::byte data[64];
+  Packet packet;
+  EXPECT_EQ(receive_packet(socket.get(), data, packet), ReceiveResult::kEnd);
+  expect_still_serving();
+}
+
+// Its kernel lets us in, but the process has been stopped.
+TEST_F(HostilePeerTest, OneThatDoesNotAnswerIsGivenUpWithTheLastConnect) {
+  const std::uint64_t silent_service = test_service() + 1;
+  const Listening silent = Rendezvous().listen({.ipv4 = kParentAddress}, silent_service);
+  ASSERT_TRUE(silent.socket);
+  Peer client;
+  client.connect(carrier_, {.ipv4 = kParentAddress}, silent_service);
+  const base::Time now = base::Clock::now();
+  carrier_.turn(now);
+  carrier_.turn(now + std::chrono::seconds(9));
+  EXPECT_TRUE(carrier_.parts().introductions.are_under_way());
+  client.channel.reset();
+  carrier_.turn(now + std::chrono::seconds(10));
+  EXPECT_TRUE(carrier_.parts().introductions.are_under_way()) << "another connect may come";
+  carrier_.turn(now + std::chrono::seconds(12));
+  EXPECT_FALSE(carrier_.parts().introductions.are_under_way());
 }
 
 // A descriptor that would stop us when we close it.

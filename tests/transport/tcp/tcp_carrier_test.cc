@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "tests/transport/conformance/tcp_world.h"
 #include "tests/transport/tcp/raw_peer.h"
 #include "transport/tcp/service_port.h"
+#include "transport/tcp/socket.h"
 
 namespace softdat::transport::tcp {
 namespace {
@@ -43,6 +45,18 @@ TEST_F(TcpCarrierTest, APortThatAnotherProgramHasIsInUse) {
   PeerPort port(*carrier_, kPort, 1);
   EXPECT_FALSE(port.port);
   EXPECT_EQ(port.error, ListenError::kAddressInUse);
+}
+
+// More often than the queue of the claim is long.
+TEST_F(TcpCarrierTest, AServiceIsTakenHoweverOftenOthersAskForIt) {
+  PeerPort port(*carrier_, kBigId, 1);
+  ASSERT_TRUE(port.port);
+  for (int i = 0; i < 10'000; ++i) {
+    const auto second = claim_service({.ipv4 = address_}, kBigId);
+    ASSERT_FALSE(second.ok());
+    ASSERT_EQ(second.reason(), EADDRINUSE);
+    if (i % 1000 == 0) carrier_->turn(base::Clock::now());
+  }
 }
 
 TEST_F(TcpCarrierTest, AServiceIsOneForAllCarriersOfAnAddress) {
