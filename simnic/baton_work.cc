@@ -21,8 +21,9 @@ void BatonWork::forgo_next_turn(Task& task) {
 }
 
 void BatonWork::forget(Task& task) {
-  // A task that was rung and has not run would stay in the list as a dangling link.
-  if (!doorbells_.is_empty()) doorbells_.drain();
+  // A task that was rung and has not run would stay in the list as a dangling link. The others run at the end of the
+  // section: the caller is in the middle of a change, and one of them may be its own queue pair.
+  if (!doorbells_.is_empty()) doorbells_.drain([this](Task& rung) { run_at_end(rung); });
   if (task.due_now_.is_linked()) due_now_.erase(due_now_.iterator_to(task));
   forgo_next_turn(task);
 }
@@ -60,7 +61,7 @@ bool BatonWork::finish_with_baton() {
   // A task may make others due, and posters may ring meanwhile: go on until both lists are empty.
   for (; !due_now_.empty() || !doorbells_.is_empty(); has_run = true) {
     run_due_with_baton();
-    if (!doorbells_.is_empty()) doorbells_.drain();
+    if (!doorbells_.is_empty()) doorbells_.drain([](Task& rung) { rung.run_with_baton(); });
   }
   if (graveyard_) {
     baton_.stay();

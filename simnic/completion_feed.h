@@ -29,7 +29,8 @@ class CompletionFeed {
   }
   [[gnu::always_inline]] void push_with_baton(hca::Completion completion, bool is_quiet) {
     completion.qp_context = context_;
-    note(queue_.push_with_baton(completion, tell(completion, is_quiet)));
+    const bool wakes_nobody = tell(completion, is_quiet);
+    if (!queue_.give_to_poller(completion)) note(queue_.push(completion, wakes_nobody));
   }
   void push_bind(std::uint64_t wr_id, std::uint64_t window_context, hca::CompletionStatus status, bool is_quiet) {
     const hca::Completion completion{.wr_id = wr_id,
@@ -53,7 +54,7 @@ class CompletionFeed {
  private:
   // Returns whether the completion shall wake no thread.
   [[gnu::always_inline]] bool tell(const hca::Completion& completion, bool is_quiet) const {
-    // One question for all that few queue pairs want.
+    // One test for all that few queue pairs want.
     const bool is_unwanted =
         extras_ != 0 && tell_extras(completion.wr_id, completion.opcode, completion.status, completion.solicited);
     // As words: gdb has no names for the upper half's byte registers.

@@ -50,15 +50,15 @@ class CompletionQueue final : public hca::CompletionQueue {
     return true;
   }
 
-  // The same, with the baton.
-  [[gnu::always_inline]] bool push_with_baton(const hca::Completion& completion, bool is_quiet) {
-    if (claim_ == nullptr || !may_go_to_poller()) return push(completion, is_quiet);
-    *std::exchange(claim_, nullptr) = completion;
-    return true;
-  }
   // With the baton, by a thread that polls: the next completion of this section goes to `out`, if none waits and nobody
   // is to be called for it.
   void claim(hca::Completion& out) { claim_ = &out; }
+  // With the baton. False: no poller claims the completion, or may have it.
+  [[gnu::always_inline]] bool give_to_poller(const hca::Completion& completion) {
+    if (claim_ == nullptr || !may_go_to_poller()) return false;
+    *std::exchange(claim_, nullptr) = completion;
+    return true;
+  }
   // Ends the claim. Whether `out` was written.
   bool end_claim() { return std::exchange(claim_, nullptr) == nullptr; }
   // Takes the oldest completion, as poll().

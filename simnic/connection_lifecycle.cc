@@ -240,8 +240,8 @@ void ConnectionLifecycle::on_closed(CloseReason reason, const transport::Termina
   const bool is_by_peer = reason == CloseReason::kTerminated;
   failure_.note_close(is_by_peer);
   if (is_by_peer) blame.code = code;
-  // A peer of our own kind has acknowledged everything before what it refuses. A foreign one's refusal can be laid at
-  // the door of a read alone: the rest has completed when it was sent.
+  // A peer of our own kind has acknowledged everything before what it refuses. To a foreign one's refusal only a read
+  // can have led: sends and writes completed when they were sent.
   const bool is_oldest_to_blame = path_.takes_notes() || (concerns_read(code) && path_.requester().is_oldest_read());
   if (is_by_peer && is_oldest_to_blame) blame.blamed_send = status_of(code);
   if (reason == CloseReason::kProtocolError) blame.is_protocol_breach = true;
@@ -266,7 +266,7 @@ void ConnectionLifecycle::end(QueuePairEvent event, const Fault& blame, Connecti
   path_.flush(blame, culprit);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
   hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};
-  static_cast<void>(keep(private_data, last.private_data));  // a refusal counts for more than what came with it
+  static_cast<void>(keep(private_data, last.private_data));  // out of memory, without it
   upcalls_.post(std::move(last));
   upcalls_.release();
 }

@@ -86,8 +86,8 @@ void DatagramExchanges::tell(hca::DatagramEvent event) {
 void DatagramExchanges::release() {
   base::require_lock(locks::kBaton);
   // A link may outlive its exchange, because address handles hold it.
-  for (const auto& link : links_) link->forget_sink();
-  links_.clear();
+  const auto links = std::exchange(links_, {});
+  for (const auto& link : links) link->forget_sink();
   engine_.upcalls().release(std::exchange(promised_, 0));
 }
 

@@ -121,7 +121,7 @@ void DatagramLink::on_refused(transport::Refusal reason, std::span<const std::by
   if (may_serve_later && asks_again_later()) return;
   const transport::Refusal last = attempt_->last_word(reason);
   hca::Bytes kept;
-  static_cast<void>(keep(private_data, kept));  // the refusal counts for more than what came with it
+  static_cast<void>(keep(private_data, kept));  // out of memory, without it
   close();
   switch (last) {
     case transport::Refusal::kByConsumer:

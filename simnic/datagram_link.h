@@ -82,7 +82,8 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
 
   Engine& engine_;
   DatagramSwitch& datagrams_;
-  const std::uint64_t number_;
+  std::deque<std::vector<std::byte>> waiting_;  // the first is perhaps half in the channel
+  const std::uint64_t number_;                  // the switch knows the link from here on, so nothing after it may throw
   DatagramLinkSink* sink_;
   std::unique_ptr<ConnectAttempt> attempt_;  // while connecting; without a channel it waits for its next try
   std::unique_ptr<transport::Channel> channel_;
@@ -93,7 +94,6 @@ class DatagramLink final : public std::enable_shared_from_this<DatagramLink>,
   bool is_concluded_ = false;
   bool is_established_ = false;
   bool is_blocked_ = false;
-  std::deque<std::vector<std::byte>> waiting_;  // the first is perhaps half in the channel
   std::array<std::byte, kDatagramHeadSize + kMaxDatagram> arriving_{};
 };
 

@@ -12,7 +12,7 @@ void DoorbellList::ring(Task& task) {
   } while (!head_.compare_exchange_weak(head, &task, std::memory_order_seq_cst));
 }
 
-void DoorbellList::drain() {
+Task* DoorbellList::take_all() {
   // The list is newest first; turned round, so that queue pairs are served in the order of their rings.
   Task* newest = head_.exchange(nullptr, std::memory_order_seq_cst);
   Task* oldest = nullptr;
@@ -22,15 +22,7 @@ void DoorbellList::drain() {
     oldest = newest;
     newest = next;
   }
-  while (oldest != nullptr) {
-    // Read before the flag is cleared, after which a ringer may overwrite it.
-    Task* next = oldest->next_rung_;
-    // An exchange, not a store: it synchronizes with a ringer that found the task already rung, so that
-    // run_with_baton() sees what that ringer posted.
-    oldest->is_rung_.exchange(false, std::memory_order_seq_cst);
-    oldest->run_with_baton();
-    oldest = next;
-  }
+  return oldest;
 }
 
 }  // namespace softdat::simnic

@@ -18,10 +18,25 @@ class DoorbellList {
   // Any thread; sequentially consistent with ring().
   bool is_empty() const { return head_.load(std::memory_order_seq_cst) == nullptr; }
 
-  // With the baton: runs every task rung so far, in the order they rang.
-  void drain();
+  // With the baton: takes every task rung so far out of the list, and hands it to `visit`, in the order they rang.
+  template <typename Visit>
+  void drain(Visit visit) {
+    Task* oldest = take_all();
+    while (oldest != nullptr) {
+      // Read before the flag is cleared, after which a ringer may overwrite it.
+      Task* const next = oldest->next_rung_;
+      // An exchange, not a store: it synchronizes with a ringer that found the task already rung, so that
+      // run_with_baton() sees what that ringer posted.
+      oldest->is_rung_.exchange(false, std::memory_order_seq_cst);
+      visit(*oldest);
+      oldest = next;
+    }
+  }
 
  private:
+  // Returns the oldest, the head of the chain.
+  Task* take_all();
+
   std::atomic<Task*> head_{nullptr};
 };
 

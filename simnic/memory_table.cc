@@ -9,7 +9,7 @@ namespace {
 
 using hca::Rule;
 
-// These are within every check of a key, where a call more would be felt.
+// Inline: every check of a key runs these.
 inline AccessError check_bounds(const KeySlot& slot, std::uint64_t address, std::uint64_t length) {
   if (address + length < address) return AccessError::kWraps;
   const std::uint64_t start = slot.address.load(std::memory_order_relaxed);

@@ -14,8 +14,8 @@ using hca::CompletionStatus;
 using hca::SendOpcode;
 using transport::Opcode;
 
-// Sent whatever the peer can do and whatever is under way.
-bool goes_anyhow(const SendEntry& entry) {
+// Needs no feature of the peer, and waits for no earlier read.
+bool needs_nothing(const SendEntry& entry) {
   return (entry.opcode == SendOpcode::kSend || entry.opcode == SendOpcode::kWrite) && (entry.flags & hca::kFence) == 0;
 }
 
@@ -92,7 +92,7 @@ bool Requester::next(transport::Message& message) {
   if (queue().at(sent_.current()).opcode == SendOpcode::kBind && !carry_out_binds(end)) return false;
   const std::uint64_t number = sent_.current();
   const SendEntry& entry = queue().at(number);
-  if (!goes_anyhow(entry) && !may_follow(entry)) return false;
+  if (!needs_nothing(entry) && !may_follow(entry)) return false;
   if (!is_payload_valid()) stalled_ = CompletionStatus::kLocalProtection;
   if (is_stalled()) return false;
   write_message(queue(), number, sent_.is_write_taken(), message);

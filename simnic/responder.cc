@@ -70,13 +70,12 @@ std::optional<Fault> Responder::lack_receive(std::uint64_t length) {
   return Fault{.code = kNoBuffer};
 }
 
-bool Responder::take(const transport::ShortSend& short_send) {
+bool Responder::place(const transport::ShortSend& short_send) {
   const auto length = static_cast<std::uint32_t>(short_send.payload.size());
   std::byte* const to = queue().at(queue().completed()).found.place;
   if (length > 0 && !base::copy_ordered(to, short_send.payload.data(), length)) return false;
   SOFTDAT_PROBE(place, receives_.feed().context(), hca::SendOpcode::kSend, length);
   acks_.count();
-  receives_.complete_oldest(CompletionStatus::kSuccess, length, is_attention_wanted(short_send.opcode));
   return true;
 }
 

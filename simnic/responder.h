@@ -50,9 +50,10 @@ class Responder {
   Verdict place(const transport::Arrival& arrival, transport::SliceList& out);
   // A whole send or write, immediate data, or a read or atomic request has arrived.
   std::optional<Fault> on_request(const transport::Message& message);
-  // Both at once, of a send that is here whole. REQUIRES: is_plain(), and receives().may_take(). False: the receive's
-  // memory faults, and nothing has been done.
-  [[nodiscard]] bool take(const transport::ShortSend& short_send);
+  // A send that is here whole: its bytes go into the oldest receive, which the caller then completes, and it counts as
+  // carried out. REQUIRES: is_plain(), and receives().may_take(). False: the receive's memory faults, and nothing has
+  // been done.
+  [[nodiscard]] bool place(const transport::ShortSend& short_send);
   // What place() named for this arrival faults: its fault, if it still counts.
   std::optional<Fault> on_fault(const transport::Arrival& arrival);
   // The peer goes back to this request. False: the number is wrong.

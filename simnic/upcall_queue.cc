@@ -121,6 +121,7 @@ bool UpcallQueue::deliver() {
 
 // Dropped upcalls are destroyed without the lock, and one by one: there may be no memory to keep them in meanwhile.
 void UpcallQueue::forget(const void* owner) {
+  const base::Uncancelled guard;  // destructors call this
   std::unique_lock lock(mutex_);
   const auto is_ours = [owner](const Item& item) { return item.owner == owner; };
   for (;;) {

@@ -24,19 +24,16 @@ const char* text_of(memory::Refusal refusal) {
     case memory::Refusal::kNotMovable:
       break;
     case memory::Refusal::kOtherThreads:
-      return "reached by messages, because a system call of another thread of this process that stores there in the "
-             "moment in which its pages are moved would fail; SOFTDAT_DIRECT=on moves them all the same, and with "
-             "vm.unprivileged_userfaultfd=1 none would fail";
+      return "reached by messages: while pages are moved, another thread's system call that stores there would fail; "
+             "set vm.unprivileged_userfaultfd=1, with which none fails, or SOFTDAT_DIRECT=on to move them anyway";
     case memory::Refusal::kOthersAtWork:
-      return "reached by messages, because this process has a ring of io_uring or of asynchronous I/O, or has mapped a "
-             "device, which may store there while its pages are moved, or keep the old ones; SOFTDAT_DIRECT=on moves "
-             "them all the same";
+      return "reached by messages: this process has a ring of io_uring or of asynchronous I/O, or has mapped a device, "
+             "which may store there while pages are moved, or keep the old ones; SOFTDAT_DIRECT=on moves them anyway";
     case memory::Refusal::kThreadMemory:
-      return "reached by messages, because the stack of a thread lies there, or may, or a thread sleeps there on a "
-             "semaphore, a mutex or a condition that is shared between processes, or a thread begins or ends, or the "
-             "system does not tell of all threads";
+      return "reached by messages: a thread's stack may lie there, or a thread may sleep there on a semaphore, a mutex "
+             "or a condition that processes share, or the threads of this process could not be listed";
   }
-  return "reached by messages, this memory being no private pages of ours";
+  return "reached by messages: not private anonymous memory";
 }
 
 }  // namespace

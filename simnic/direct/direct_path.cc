@@ -189,9 +189,9 @@ bool DirectPath::move_piece(const hca::SendRequest& request, std::uint32_t lengt
   return copy_runs(runs, is_read ? Way::kHere : Way::kThere, grip.data(), end, done) && !grip.was_cut();
 }
 
-// Sends that are still under way before it may be messages, and may even have to be repeated for want of a receive:
-// this one's receive was posted behind theirs, so that they find one then. A write may be meant for the very bytes of
-// the receive, and comes first; of what it reads, a fenced send must wait for reads.
+// Earlier sends may still be under way as messages, and be repeated for want of a receive: this send's receive was
+// posted after theirs, so they find one. Earlier writes must be over, because they may be meant for the same bytes. A
+// fenced send waits for earlier reads, too.
 bool DirectPath::place(const hca::SendRequest& request, std::uint32_t length, std::uint64_t completed) {
   if (peer_ == nullptr || length < kLeastPlaced || completed < writes_until_ || !context_->may_reach()) return false;
   if ((request.flags & hca::kFence) != 0 && completed < reads_until_) return false;

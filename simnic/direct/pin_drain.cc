@@ -41,9 +41,10 @@ bool wait_until(base::Time deadline, const IsOver& is_over) {
 }
 
 void warn_of_writer() {
-  base::log(LogLevel::kError,
-            "no memory to take registered memory away from a peer that has stopped while it wrote "
-            "there; what it writes when it goes on will be seen");
+  base::log(
+      LogLevel::kError,
+      "out of memory: cannot take registered memory away from a peer that has stopped in the middle of a write; its "
+      "later writes will change this process's memory. End that peer, or free memory");
 }
 
 memory::Hold hold_of(const StandingPin& pin) {
@@ -137,8 +138,8 @@ void PinDrain::drain_own() {
     given_up_[i].store(word, std::memory_order_relaxed);
     base::log(
         LogLevel::kWarning,
-        "a thread of this process has stood still for a second in the middle of a transfer; memory is deregistered "
-        "without waiting for it any longer");
+        "a thread of this process has been stopped for 1 s in the middle of a transfer; memory is deregistered without "
+        "waiting for it");
   }
 }
 

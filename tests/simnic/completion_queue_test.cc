@@ -15,13 +15,13 @@ class CompletionQueueTest : public ::testing::Test {
   bool push(std::uint64_t wr_id, bool is_quiet = false, bool solicited = false,
             CompletionStatus status = CompletionStatus::kSuccess) {
     const Engine::Hold hold(engine_);
-    return queue_.push_with_baton({.wr_id = wr_id,
-                                   .qp_context = 0,
-                                   .length = 0,
-                                   .status = status,
-                                   .opcode = CompletionOpcode::kSend,
-                                   .solicited = solicited},
-                                  is_quiet);
+    const hca::Completion completion{.wr_id = wr_id,
+                                     .qp_context = 0,
+                                     .length = 0,
+                                     .status = status,
+                                     .opcode = CompletionOpcode::kSend,
+                                     .solicited = solicited};
+    return queue_.give_to_poller(completion) || queue_.push(completion, is_quiet);
   }
   std::vector<std::uint64_t> poll_all() {
     std::vector<std::uint64_t> found;

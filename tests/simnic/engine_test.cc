@@ -110,6 +110,22 @@ TEST_F(EngineTest, WhatATurnOfTheEngineThreadPutsOffIsDoneBeforeItWaits) {
   engine_.forget(task);
 }
 
+// The one who forgets is in the middle of a change, perhaps of the very object that was rung.
+TEST_F(EngineTest, ForgettingATaskRunsNoOther) {
+  CountingTask rung, forgotten;
+  {
+    const Engine::Hold hold(engine_);
+    std::thread([&] {
+      engine_.ring(rung);
+      engine_.ring(forgotten);
+    }).join();
+    engine_.forget(forgotten);
+    EXPECT_EQ(rung.runs, 0);
+  }
+  EXPECT_EQ(rung.runs, 1);
+  EXPECT_EQ(forgotten.runs, 0);
+}
+
 TEST_F(EngineTest, AFewPollsDoNotDisturbTheEngineThread) {
   ASSERT_TRUE(await([&] { return carrier_->waits.load() == 1; }));
   for (std::uint64_t i = 0; i + 1 < EngineThread::kBusyPolls; ++i) engine_.progress();

@@ -2,9 +2,12 @@
 #include "simnic/upcall_queue.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <functional>
 
+#include "tests/asleep.h"
 #include "tests/simnic/live.h"
 
 namespace softdat::simnic::testing {
@@ -96,6 +99,32 @@ TEST(UpcallQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
   std::jthread releaser([&] { may_leave.store(true); });
   queue.forget(&sink);
   EXPECT_TRUE(has_left.load());
+}
+
+// Destructors forget: a thread that were cancelled there would take the process with it.
+TEST(UpcallQueueTest, ForgettingIsNoCancellationPoint) {
+  UpcallQueue queue;
+  std::atomic<bool> is_inside{false}, may_leave{false}, has_forgotten{false};
+  ScriptedSink sink;
+  sink.script = [&](const auto&) {
+    is_inside.store(true);
+    EXPECT_TRUE(await([&] { return may_leave.load(); }));
+  };
+  post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
+  std::jthread deliverer([&] { queue.deliver(); });
+  ASSERT_TRUE(await([&] { return is_inside.load(); }));
+  std::atomic<int> forgetter_id{0};
+  std::thread forgetter([&] {
+    forgetter_id.store(::gettid());
+    queue.forget(&sink);
+    has_forgotten.store(true);
+  });
+  ASSERT_TRUE(await([&] { return forgetter_id.load() != 0; }));
+  await_asleep(forgetter_id.load());
+  ::pthread_cancel(forgetter.native_handle());
+  may_leave.store(true);
+  forgetter.join();
+  EXPECT_TRUE(has_forgotten.load());
 }
 
 TEST(UpcallQueueTest, OneThreadSpeaksAtATimeAndNothingIsLost) {
