@@ -358,6 +358,7 @@ void EventThread::wake_at(EventTarget& target, base::Time time) {
 
 // The call that is running may ask for another one, so what was asked for goes once more after it.
 void EventThread::forget(EventTarget& target) {
+  const base::Uncancelled guard;  // destructors call this
   std::unique_lock lock(core_->mutex);
   std::erase_if(core_->targets, [&](const auto& entry) { return entry.second == &target; });
   target.cancel();
@@ -377,6 +378,7 @@ void EventThread::bury(rdma_cm_id* id) {
 }
 
 void EventThread::bury_and_wait(rdma_cm_id* id) {
+  const base::Uncancelled guard;  // destructors call this
   bury(id);
   std::unique_lock lock(core_->mutex);
   if (core_->thread == std::this_thread::get_id()) return;

@@ -47,7 +47,8 @@ std::uint16_t port_of(const DAT_SOCK_ADDR& address) {
 DAT_RETURN refuse_qos(std::uint32_t qos) {
   return answer_of([&] {
     return object::because(object::model_not_supported(), [&] {
-      return "qos is " + std::to_string(qos) + ", which no DAT_QOS makes; DAT_QOS_BEST_EFFORT (0) is always allowed";
+      return "qos is " + std::to_string(qos) +
+             ", which is no value of DAT_QOS; DAT_QOS_BEST_EFFORT (0) is always allowed";
     });
   });
 }

@@ -203,8 +203,7 @@ Status ConsumerNotification::nothing_came() const {
   }
   return because(queue_empty(true), [&] {
     return object_text(*this) +
-           " is that of no EVD, so that nothing can trigger it; give it to dat_evd_create, or to " +
-           "dat_evd_modify_cno";
+           " has no EVD, so nothing can trigger it; give it to dat_evd_create, or to dat_evd_modify_cno";
   });
 }
 

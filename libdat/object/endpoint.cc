@@ -67,7 +67,7 @@ Status Endpoint::free(Pin<Endpoint> ep) {
   return was_open ? kOk : invalid_handle(StatusDetail::kInvalidHandleEp);
 }
 
-// Whoever still holds this object (a CR, an RSP) finds a queue pair no more.
+// A CR or an RSP may still hold this object. It has no queue pair from here on.
 void Endpoint::detach() {
   bindings_.end();
   // While the queue pairs still have their counts.

@@ -28,7 +28,7 @@ Status check_connect(const ConnectRequest& request, const hca::DeviceAttributes&
   }
   if ((request.qos & ~kAllQos) != 0) {
     return because(model_not_supported(),
-                   [&] { return "qos is " + std::to_string(request.qos) + ", which no DAT_QOS makes"; });
+                   [&] { return "qos is " + std::to_string(request.qos) + ", which is no value of DAT_QOS"; });
   }
   if ((request.flags & ~(kMultipathWished | kMultipathRequired)) != 0) {
     return invalid_parameter(StatusDetail::kInvalidArg8);
@@ -279,7 +279,7 @@ const hca::Bytes* EndpointConnection::keep_locked(const hca::Bytes& private_data
   try {
     return &private_data_.emplace_back(private_data);
   } catch (const std::bad_alloc&) {
-    return nullptr;  // the connection counts for more than what came with it
+    return nullptr;  // the connection is kept, without its private data
   }
 }
 

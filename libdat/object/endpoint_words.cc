@@ -151,7 +151,7 @@ bool begins_connection(std::string_view function) {
 const char* state_remedy(std::string_view function, EndpointState now) {
   if (begins_connection(function)) {
     if (now == EndpointState::kDisconnected) return "; reset it before it is connected again (dat_ep_reset)";
-    return "; an endpoint has one connection at a time, so that another one is wanted (dat_ep_create)";
+    return "; an endpoint has one connection at a time: create another endpoint (dat_ep_create)";
   }
   if (function == "dat_ep_reset") {
     return "; disconnect it first (dat_ep_disconnect), and wait for DAT_CONNECTION_EVENT_DISCONNECTED";

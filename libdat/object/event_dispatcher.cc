@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "base/assert.h"
@@ -35,7 +36,7 @@ constexpr std::uint32_t kMostAsyncLength = 1u << 20;
 }
 
 // Told when the section is over that found the queue full, so that what was flushed in it is among what was lost.
-void tell_overflow(Handle evd, const EventQueue& queue) {
+void tell_overflow(Handle evd, const EventQueue& queue) try {
   if (!base::are_words_wanted()) return;
   const std::uint64_t lost = queue.lost();
   char text[256];
@@ -46,6 +47,7 @@ void tell_overflow(Handle evd, const EventQueue& queue) {
                 evd, queue.length(), queue.length(), std::max<std::uint64_t>(lost, 1),
                 lost > 0 ? "completions" : "event");
   base::say(text);
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace

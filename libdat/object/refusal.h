@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string>
 
 #include "base/call.h"
@@ -10,10 +11,13 @@
 
 namespace softdat::object {
 
-// Answers `status`; `reason` makes the clause, and is called only if somebody reads it.
+// Answers `status`; `reason` makes the clause, and is called only if somebody reads it. Out of memory, there is no
+// clause.
 template <typename Reason>
-[[gnu::cold, gnu::noinline]] Status because(Status status, Reason reason) {
+[[gnu::cold, gnu::noinline]] Status because(Status status, Reason reason) try {
   if (base::Call* const call = base::current_call()) call->refuse(reason());
+  return status;
+} catch (const std::bad_alloc&) {
   return status;
 }
 

@@ -89,7 +89,7 @@ Verdict settle(int fd, const SharedIdentity& identity) {
   return is_read && known == identity ? Verdict::kAgreed : Verdict::kDisputed;
 }
 
-// Nobody who has a claim on it is alive when all of it can be locked.
+// If all of the file can be locked, no process that has a claim on it is alive.
 void remove_if_abandoned(const std::string& path) {
   const base::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (file && lock(file.get(), F_WRLCK)) ::unlink(path.c_str());

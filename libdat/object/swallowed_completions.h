@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where completions go that nobody wants: those of an EP without receive or request EVD.
+// SwallowedCompletions: takes and drops the completions of an EP without receive or request EVD.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ static void client(void) {
   REFUSED(dat_ep_connect(other, (DAT_IA_ADDRESS_PTR)&address, port, PATIENCE, 0, NULL, DAT_QOS_BEST_EFFORT,
                          DAT_CONNECT_DEFAULT_FLAG));
   address = host();
-  tell("qos is 128, which no DAT_QOS makes");
+  tell("qos is 128, which is no value of DAT_QOS");
   REFUSED(dat_ep_connect(other, (DAT_IA_ADDRESS_PTR)&address, port, PATIENCE, 0, NULL, (DAT_QOS)128,
                          DAT_CONNECT_DEFAULT_FLAG));
   tell("connect_flags has DAT_CONNECT_MULTIPATH_REQUIRED_FLAG, and the adapter has one path");

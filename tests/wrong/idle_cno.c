@@ -9,7 +9,7 @@ static void client(void) {
   CHECK(dat_cno_create(ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
 #ifdef WRONG
   tell("dat_cno_wait, called by client at idle_cno.c:");
-  tell("CNO %p is that of no EVD, so that nothing can trigger it; give it to dat_evd_create", cno);
+  tell("CNO %p has no EVD, so nothing can trigger it; give it to dat_evd_create", cno);
 #else
   CHECK(dat_evd_create(ia, 8, cno, DAT_EVD_DTO_FLAG, &evd));
 #endif

@@ -6,7 +6,7 @@ static void server(void) {
 #ifdef WRONG
   DAT_CR_HANDLE request = expect(connections, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data.cr_handle;
   tell("dat_cr_accept, called by server at wrong_moment.c:");
-  tell("is CONNECTED; an endpoint has one connection at a time, so that another one is wanted (dat_ep_create)");
+  tell("is CONNECTED; an endpoint has one connection at a time: create another endpoint (dat_ep_create)");
   REFUSED(dat_cr_accept(request, ep, 0, NULL));
   CHECK(dat_cr_reject(request, 0, NULL));
 #endif
