@@ -42,7 +42,7 @@ class [[nodiscard]] Result {
   std::variant<T, E> state_;
 };
 
-// Of two enumerations, or without a value.
+// Results that are one number: those of two enumerations, and those without a value.
 template <typename T, typename E>
 concept IsNumber = std::is_enum_v<E> &&(std::is_enum_v<T> || std::is_empty_v<T>);
 

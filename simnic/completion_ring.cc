@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
-#include <thread>
 
 #include "base/backoff.h"
 
@@ -60,7 +59,7 @@ void CompletionRing::close() {
   // The last claims may not have been made good yet.
   for (std::uint64_t position = Word(header_->head).load(std::memory_order_acquire); position != end; ++position) {
     const auto is_missing = [&] { return Word(cell(position).number).load(std::memory_order_acquire) < position + 1; };
-    while (is_missing()) std::this_thread::yield();
+    for (base::Backoff backoff; is_missing();) backoff.wait();
   }
 }
 

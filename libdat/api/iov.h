@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Iov: a program's I/O vector as the objects want it: a copy, because another thread of the program may change its
-// vector during the post, and what has been checked must be what is used.
+// Iov: a copy of a program's I/O vector as the objects want it. Another thread of the program may change the vector
+// during the post, and what has been checked must be what is used. A list that is longer than any that the simulated
+// adapter takes is used in place.
 //
 // Lives on the stack of one post, which may be small. Takes no memory and no lock.
 #pragma once
@@ -30,13 +31,12 @@ class Iov {
     return take(triplets, static_cast<std::size_t>(count));
   }
 
-  // Valid until the Iov ends. Empty before read().
+  // Valid until the Iov or the program's vector ends. Empty before read().
   std::span<const object::Segment> segments() const { return segments_; }
 
  private:
 #if SOFTDAT_ABI == 20
-  // As many as the simulated adapter takes, and some more. Of a longer list, an RDMA device checks what it has copied
-  // itself.
+  // A longer list would need more stack than a post may take.
   static constexpr std::size_t kMostCopied = 32;
   static_assert(sizeof(DAT_LMR_TRIPLET) == sizeof(object::Segment));
   static_assert(offsetof(DAT_LMR_TRIPLET, virtual_address) == offsetof(object::Segment, address));

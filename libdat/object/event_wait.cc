@@ -108,7 +108,7 @@ Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& 
   counters_.add(evd_counter::kWait);
   // Without blocking, while an event is there: this claims nothing, so threads may do so at the same time.
   if (threshold == 1 && (queue_.take(event) || (timeout_us == 0 && queue_.device().progress() && queue_.take(event)))) {
-    nmore = count_left(threshold);
+    nmore = count_left(threshold, queue_.size());
     return kOk;
   }
   if (threshold == 1 && timeout_us == 0) {  // a call that does not block is no waiter
@@ -119,12 +119,10 @@ Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& 
   return wait_exclusively(deadline, threshold, event, nmore);
 }
 
-// For nmore of a wait that succeeds. In nasty mode the snapshot is taken when the threshold is reached exactly, as if
-// all others had come later.
-std::int32_t EventWait::count_left(std::int32_t threshold) const {
-  if (is_nasty_) [[unlikely]]
-    return threshold - 1;
-  return queue_.size();
+// For nmore of a wait that succeeds and leaves so many events. In nasty mode the snapshot is taken when the threshold
+// is reached exactly, as if all others had come later.
+std::int32_t EventWait::count_left(std::int32_t threshold, std::int32_t left) const {
+  return is_nasty_ ? threshold - 1 : left;
 }
 
 Status EventWait::check_wait(std::int32_t threshold) const {
@@ -169,8 +167,9 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
     const bool is_enough = size >= threshold && queue_.take(event);
     SOFTDAT_DEBUG_CHECK(threshold <= queue_.length(), "resize() leaves room for what a thread waits for",
                         static_cast<std::uint64_t>(threshold), static_cast<std::uint64_t>(queue_.length()));
-    // Of the moment at which the threshold was reached: a thread that found no waiter before may still take events.
-    nmore = is_enough ? (is_nasty_ ? threshold : size) - 1 : size;
+    // nmore counts what was there when the threshold was reached: a thread that found no waiter before may still take
+    // events.
+    nmore = is_enough ? count_left(threshold, size - 1) : size;
     if (is_enough) return kOk;
     if (reason == base::WakeReason::kInterrupted) return interrupted_call();
     if (base::Clock::now() >= deadline) return timeout_expired();

@@ -54,7 +54,7 @@ class EventWait {
   class Claim;
   Status check_wait(std::int32_t threshold) const;
   Status wait_exclusively(base::Time deadline, std::int32_t threshold, Event& event, std::int32_t& nmore);
-  std::int32_t count_left(std::int32_t threshold) const;
+  std::int32_t count_left(std::int32_t threshold, std::int32_t left) const;
   // `mode`: the streams' mode when the queue was looked at last.
   bool is_worth_waking(std::int32_t threshold, NotifyMode mode) const;
   base::WakeReason await_news(base::Time deadline, std::int32_t threshold, NotifyMode mode);

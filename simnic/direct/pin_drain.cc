@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uncancelled.h"
@@ -21,21 +21,11 @@ constexpr base::Duration kPatience = std::chrono::milliseconds(1);
 // by a debugger, or left by a jump out of a signal handler.
 constexpr base::Duration kPatienceWithOurselves = std::chrono::seconds(1);
 
-// A thread that copies is done in microseconds, if it has a processor.
-void pause(unsigned round) {
-  if (round < 64) {
-    std::this_thread::yield();
-  } else {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-}
-
-// False when the deadline came first.
+// A thread that copies is done in microseconds, if it has a processor. False when the deadline came first.
 template <typename IsOver>
 bool wait_until(base::Time deadline, const IsOver& is_over) {
-  for (unsigned round = 0; !is_over(); ++round) {
+  for (base::Backoff backoff; !is_over(); backoff.wait()) {
     if (base::Clock::now() >= deadline) return false;
-    pause(round);
   }
   return true;
 }

@@ -110,7 +110,7 @@ TEST_F(EngineTest, WhatATurnOfTheEngineThreadPutsOffIsDoneBeforeItWaits) {
   engine_.forget(task);
 }
 
-// The one who forgets is in the middle of a change, perhaps of the very object that was rung.
+// The caller of forget() is in the middle of a change, perhaps of the object that was rung.
 TEST_F(EngineTest, ForgettingATaskRunsNoOther) {
   CountingTask rung, forgotten;
   {

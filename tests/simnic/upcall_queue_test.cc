@@ -84,35 +84,35 @@ TEST(UpcallQueueTest, ASinkMayForgetItsOwnOwner) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(UpcallQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
-  UpcallQueue queue;
-  std::atomic<bool> is_inside{false}, may_leave{false}, has_left{false};
-  ScriptedSink sink;
-  sink.script = [&](const auto&) {
+// Its call lasts until the test lets it return.
+struct HeldSink final : hca::QueuePairSink {
+  void on_connection_event(const hca::ConnectionEvent&) override {
     is_inside.store(true);
     EXPECT_TRUE(await([&] { return may_leave.load(); }));
     has_left.store(true);
-  };
+  }
+  std::atomic<bool> is_inside{false}, may_leave{false}, has_left{false};
+};
+
+TEST(UpcallQueueTest, ForgettingWaitsForTheCallOfAnotherThread) {
+  UpcallQueue queue;
+  HeldSink sink;
   post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
   std::jthread deliverer([&] { queue.deliver(); });
-  ASSERT_TRUE(await([&] { return is_inside.load(); }));
-  std::jthread releaser([&] { may_leave.store(true); });
+  ASSERT_TRUE(await([&] { return sink.is_inside.load(); }));
+  std::jthread releaser([&] { sink.may_leave.store(true); });
   queue.forget(&sink);
-  EXPECT_TRUE(has_left.load());
+  EXPECT_TRUE(sink.has_left.load());
 }
 
-// Destructors forget: a thread that were cancelled there would take the process with it.
+// Destructors call forget(): a cancellation there would end the process.
 TEST(UpcallQueueTest, ForgettingIsNoCancellationPoint) {
   UpcallQueue queue;
-  std::atomic<bool> is_inside{false}, may_leave{false}, has_forgotten{false};
-  ScriptedSink sink;
-  sink.script = [&](const auto&) {
-    is_inside.store(true);
-    EXPECT_TRUE(await([&] { return may_leave.load(); }));
-  };
+  HeldSink sink;
   post(queue, &sink, upcall(sink, ConnectionEventType::kBroken));
   std::jthread deliverer([&] { queue.deliver(); });
-  ASSERT_TRUE(await([&] { return is_inside.load(); }));
+  ASSERT_TRUE(await([&] { return sink.is_inside.load(); }));
+  std::atomic<bool> has_forgotten{false};
   std::atomic<int> forgetter_id{0};
   std::thread forgetter([&] {
     forgetter_id.store(::gettid());
@@ -122,7 +122,7 @@ TEST(UpcallQueueTest, ForgettingIsNoCancellationPoint) {
   ASSERT_TRUE(await([&] { return forgetter_id.load() != 0; }));
   await_asleep(forgetter_id.load());
   ::pthread_cancel(forgetter.native_handle());
-  may_leave.store(true);
+  sink.may_leave.store(true);
   forgetter.join();
   EXPECT_TRUE(has_forgotten.load());
 }

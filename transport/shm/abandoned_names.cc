@@ -18,7 +18,7 @@ constexpr std::size_t kMostAbandoned = 1024;
 AbandonedNames::AbandonedNames(const Rendezvous& rendezvous, Attention& attention, Reactor& reactor)
     : rendezvous_(rendezvous), attention_(attention), duty_(reactor, kAbandonedPause) {}
 
-// Out of memory to note it, the next carrier that opens removes the file.
+// If there is no memory to note the name, the next carrier that opens removes the file.
 void AbandonedNames::add(const ServiceKey& name) try {
   attention_.stir();
   if (names_.size() < kMostAbandoned) names_.push_back({name, kAbandonedTries});

@@ -16,7 +16,7 @@
 namespace softdat::transport::shm {
 namespace {
 
-// Out of memory, without its private data.
+// Out of memory, the refusal comes without its private data.
 std::optional<RefusalNotice> decode_refusal_if_possible(std::span<const std::byte> bytes) try {
   return decode_refusal(bytes);
 } catch (const std::bad_alloc&) {

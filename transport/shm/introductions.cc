@@ -175,11 +175,13 @@ void Introductions::turn(base::Time now) {
   bool has_retries = false;
   for (const auto& [key, connector] : connectors_) {
     connector->retry_if_due(now);
+    connector->give_up_if_unwanted(now);
     has_retries |= connector->is_retrying();
   }
   duty_.note(has_retries);
   std::erase_if(connectors_, [](const auto& connector) { return connector.second->is_done(); });
-  std::erase_if(pending_accepts_, [now](const auto& pending) { return pending->is_done() || pending->is_late(now); });
+  for (const auto& pending : pending_accepts_) pending->give_up_if_late(now);
+  std::erase_if(pending_accepts_, [](const auto& pending) { return pending->is_done(); });
 }
 
 // A listener of another build has another name, so it is found by TCP. Said once.

@@ -21,7 +21,7 @@ constexpr std::size_t kMostFarewell = std::size_t{256} << 20;
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
 
-// Also while packets wait to be read.
+// Whether the peer has closed its end. True also while packets wait to be read.
 bool has_hung_up(int socket) {
   pollfd entry = {.fd = socket, .events = 0, .revents = 0};
   return ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;

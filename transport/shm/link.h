@@ -62,7 +62,7 @@ class Farewell {
 
 class Link final : public ReadinessSink {
  public:
-  // Records that a poll takes at most before other links get their turn.
+  // Records that are taken at most before other links get their turn.
   static constexpr std::size_t kRecordsPerPoll = 64;
 
   Link(CarrierParts& carrier, LinkParts parts);
@@ -76,12 +76,10 @@ class Link final : public ReadinessSink {
   Conversations& conversations() { return conversations_; }
   LinkHeat& heat() { return heat_; }
 
-  // Has no record to take and nothing to write.
+  // Whether take_records() would find nothing to do. Inline: of the links that every turn looks at, most are quiet.
   bool is_quiet() const { return !reader_.has_record() && !writer_.may_have_to_write(); }
   // Takes in what has arrived, `most` records at most, and resumes writers. How many things.
   std::size_t take_records(std::size_t most = kRecordsPerPoll);
-  // The same of a link that is mostly quiet.
-  std::size_t poll() { return is_quiet() ? heat_.count_idle_poll() : take_records(); }
   // The address of the word with which the peer's next record will begin.
   const std::byte* next_word() const { return reader_.record(); }
 

@@ -40,10 +40,7 @@ LinkConnector::Begin LinkConnector::begin() {
 }
 
 void LinkConnector::retry_if_due(base::Time now) try {
-  if (!is_retrying_) {
-    if (is_unwanted(now)) give_up(Refusal::kUnreachable);
-    return;
-  }
+  if (!is_retrying_) return;
   // Every connect that waited has been given up, so nobody needs the link.
   if (waiting_.empty()) {
     if (attempts_ > 0) carrier_.abandoned.add(key_);
@@ -65,13 +62,10 @@ void LinkConnector::retry_if_due(base::Time now) try {
   give_up(Refusal::kUnreachable);
 }
 
-bool LinkConnector::is_unwanted(base::Time now) {
-  if (!waiting_.empty()) {
-    idle_until_.reset();
-    return false;
-  }
-  if (!idle_until_) idle_until_ = base::deadline_after(now, kPatience);
-  return now >= *idle_until_;
+void LinkConnector::give_up_if_unwanted(base::Time now) {
+  if (!waiting_.empty()) return unwanted_at_.reset();
+  if (!unwanted_at_) unwanted_at_ = base::deadline_after(now, kPatience);
+  if (now >= *unwanted_at_) give_up(Refusal::kUnreachable);
 }
 
 void LinkConnector::on_ready(std::uint32_t) try {

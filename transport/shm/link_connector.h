@@ -29,9 +29,10 @@ class LinkConnector final : public ReadinessSink {
   // Looks for the rendezvous. Only kUnderWay leaves something to wait for.
   Begin begin();
   void add(ShmChannel& channel) { waiting_.push_back(channel); }
-  // Tries again if it is time to: a connector that cannot go on at once asks for this. Gives up an attempt that nobody
-  // waits for any more.
+  // Tries again if it is time to. A connector that cannot go on at once asks for this.
   void retry_if_due(base::Time now);
+  // Gives up an attempt that no connect has waited for lately. The time runs from the first call that finds none.
+  void give_up_if_unwanted(base::Time now);
   bool is_retrying() const { return is_retrying_; }
   bool is_done() const { return is_done_; }
   // Refuses all channels that wait.
@@ -40,7 +41,6 @@ class LinkConnector final : public ReadinessSink {
   void on_ready(std::uint32_t readiness) override;
 
  private:
-  bool is_unwanted(base::Time now);
   void take(Welcome welcome);
   void retry_later();
   void resolve(Link& link);
@@ -53,7 +53,7 @@ class LinkConnector final : public ReadinessSink {
   int attempts_ = 0;
   bool is_retrying_ = false;
   std::optional<base::Time> retry_at_;
-  std::optional<base::Time> idle_until_;  // nobody has waited since a second before
+  std::optional<base::Time> unwanted_at_;  // when the attempt is given up; empty while connects wait
   bool is_done_ = false;
 };
 

@@ -76,7 +76,7 @@ std::size_t LinkList::poll_next_cold() {
   if (next_cold_ >= links_.size()) next_cold_ = 0;
   Link& link = *links_[next_cold_++];
   if (link.heat().is_hot) return 0;
-  const std::size_t count = link.poll();
+  const std::size_t count = link.take_records();
   if (count > 0) heat(link);
   return count;
 }
@@ -87,7 +87,7 @@ std::size_t LinkList::poll_all() {
   for (std::size_t i = 0; i < links_.size();) {
     Link& link = *links_[i];
     if (link.writer().is_mute()) link.ending().lose_peer();
-    const std::size_t done = link.ending().is_due() ? 0 : link.poll();
+    const std::size_t done = link.ending().is_due() ? 0 : link.take_records();
     count += done;
     if (done > 0) heat(link);
     if (!link.ending().is_due()) {

@@ -21,7 +21,7 @@ ShmPort* PortTable::find(std::uint64_t service_id) const {
   return found == ports_.end() ? nullptr : found->second;
 }
 
-// Out of memory to note its rest, a port is looked at again at once.
+// If there is no memory to note the rest, the port is looked at again at once.
 void PortTable::rest(std::uint64_t service_id) try {
   attention_.stir();
   resting_.push_back(service_id);

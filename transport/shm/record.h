@@ -102,7 +102,7 @@ struct RefusalNotice {
 };
 
 using Bytes = std::vector<std::byte>;
-// Of fixed size: a refusal and a Terminate must go out when memory is short.
+// A refusal and a Terminate must go out when memory is short, so these have a fixed size.
 using BareRefusal = std::array<std::byte, 2>;
 using TerminateBytes = std::array<std::byte, 3>;
 Bytes encode_offer(const Offer& offer);

@@ -58,10 +58,10 @@ class PendingAccept final : public ReadinessSink {
   PendingAccept(CarrierParts& carrier, PeerSocket socket);
 
   bool is_done() const { return is_done_; }
-  // The peer has said nothing for so long that it is hung up on. The time runs from the first call.
-  bool is_late(base::Time now) {
+  // Hangs up on a peer that has said nothing for too long. The time runs from the first call.
+  void give_up_if_late(base::Time now) {
     if (deadline_ == base::kNever) deadline_ = base::deadline_after(now, kHelloPatience);
-    return now >= deadline_;
+    is_done_ |= now >= deadline_;
   }
   void on_ready(std::uint32_t readiness) override;
 

@@ -57,7 +57,7 @@ void MessageReceiver::on_stream_end() {
   teardown_.end_with(is_orderly ? CloseReason::kBye : CloseReason::kLost, {});
 }
 
-// The first FPDU shows that the peer is in full operation (RFC 5044 section 7.1.3), so the responder may send.
+// The first FPDU shows that the peer is in full operation (RFC 5044 section 7.1), so the responder may send.
 bool MessageReceiver::on_first_sign() {
   if (!base_.owner().is_established()) sender_.release_hold();
   return base_.is_receiving();

@@ -72,7 +72,7 @@ void take(std::span<const std::byte>& rest, std::size_t length, std::vector<std:
 
 }  // namespace
 
-// Out of memory, without the quoted headers: the Terminate must go out.
+// A Terminate must go out. Out of memory, it goes without the quoted headers.
 Terminate make_terminate(const TerminateCode& code, std::uint16_t segment_length, std::span<const std::byte> head) try {
   Terminate terminate{.code = code};
   if (!is_about_a_segment(code) || head.size() < kTaggedHeadSize) return terminate;
