@@ -2,9 +2,9 @@
 #include "base/backoff.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
-
-#include "base/uncancelled.h"
+#include <unistd.h>
 
 namespace softdat::base {
 namespace {
@@ -14,14 +14,18 @@ constexpr long kNapNanoseconds = 50'000;
 
 }  // namespace
 
+void nap() {
+  const timespec time{.tv_sec = 0, .tv_nsec = kNapNanoseconds};
+  // The C library's function would be a cancellation point.
+  ::syscall(SYS_nanosleep, &time, nullptr);
+}
+
 void Backoff::wait_longer() const {
   if (rounds_ <= kPauses + kYields) {
     ::sched_yield();
-    return;
+  } else {
+    nap();
   }
-  const Uncancelled guard;
-  const timespec time{.tv_sec = 0, .tv_nsec = kNapNanoseconds};
-  ::nanosleep(&time, nullptr);
 }
 
 }  // namespace softdat::base

@@ -10,6 +10,9 @@
 
 namespace softdat::base {
 
+// Sleeps for 50 us. No cancellation point.
+void nap();
+
 class Backoff {
  public:
   void wait() {

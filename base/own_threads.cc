@@ -3,13 +3,13 @@
 
 #include <pthread.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
 #include <thread>
+
+#include "base/backoff.h"
 
 namespace softdat::base {
 namespace {
@@ -54,12 +54,6 @@ Others count_others() {
   return {.is_system_telling = all != 0, .count = is_settled && all > ours ? all - ours : 0};
 }
 
-// The C library's would be a cancellation point.
-void pause_briefly() {
-  const timespec pause = {.tv_sec = 0, .tv_nsec = 50'000};
-  ::syscall(SYS_nanosleep, &pause, nullptr);
-}
-
 }  // namespace
 
 void count_own_thread() {
@@ -98,7 +92,7 @@ bool is_consumer_alone() {
       known_others.store(others, std::memory_order_relaxed);
       return false;
     }
-    pause_briefly();
+    nap();
   }
 }
 

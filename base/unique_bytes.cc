@@ -10,18 +10,11 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/mix.h"
 #include "base/uncancelled.h"
 
 namespace softdat::base {
 namespace {
-
-// Steele, Lea, Flood: "Fast splittable pseudorandom number generators" (splitmix64).
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-  value = (value ^ value >> 27) * 0x94d049bb133111eb;
-  return value ^ value >> 31;
-}
 
 std::uint64_t now(clockid_t clock) {
   timespec time = {};

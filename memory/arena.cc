@@ -10,11 +10,11 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "base/moved_memory.h"
 #include "base/own_threads.h"
 #include "base/per_process.h"
 #include "memory/fork_handlers.h"
 #include "memory/lock_places.h"
+#include "memory/moved_memory.h"
 #include "memory/other_threads.h"
 #include "memory/page_return.h"
 #include "memory/shared_file.h"
@@ -54,7 +54,7 @@ Arena::~Arena() {
 }
 
 std::unique_ptr<Arena> Arena::create(PageMover mover) {
-  base::UniqueFd file = create_shared_file(base::kMovedMemory, kArenaBytes);
+  base::UniqueFd file = create_shared_file(kMovedMemory, kArenaBytes);
   if (!file) return nullptr;
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mover)));
   // Where userfaultfd is missing or forbidden there is no arena, and all memory is reached by messages.

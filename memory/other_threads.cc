@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +22,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/backoff.h"
 #include "base/ordered_copy.h"
 #include "base/unique_fd.h"
 #include "memory/thread_memory.h"
@@ -93,11 +93,6 @@ std::uint64_t robust_list_distance() {
   return robust_list_of(0) - static_cast<std::uint64_t>(::pthread_self());
 }
 
-void pause_briefly() {
-  const timespec pause = {.tv_sec = 0, .tv_nsec = 50'000};
-  ::syscall(SYS_nanosleep, &pause, nullptr);
-}
-
 // How often a processor has taken the thread up: the third number of its "schedstat". Nothing: unknown.
 std::optional<std::uint64_t> runs_of(int thread) {
   std::array<char, 512> buffer;
@@ -123,7 +118,7 @@ std::uint64_t await_robust_list(int thread) {
   for (int round = 0; round < kRounds; ++round) {
     if (const std::uint64_t head = robust_list_of(thread)) return head;
     if (is_new(thread) || age_of(thread) != Age::kAlive) return 0;
-    pause_briefly();
+    base::nap();
   }
   return 0;
 }
@@ -272,7 +267,7 @@ bool OtherThreads::sleep_in(std::uint64_t begin, std::uint64_t end) const {
 bool await_settled(int thread, base::Time deadline) {
   while (is_new(thread) || age_of(thread) == Age::kEnding) {
     if (base::Clock::now() >= deadline) return false;
-    pause_briefly();
+    base::nap();
   }
   return true;
 }

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/moved_memory.h"
+#include "memory/moved_memory.h"
 
 namespace softdat {
 
@@ -20,7 +20,7 @@ inline bool is_moved(std::uint64_t address) {
     std::uint64_t end = 0;
     char dash = 0;
     words >> std::hex >> begin >> dash >> end;
-    if (address >= begin && address < end) return line.ends_with(base::kMovedMemoryPath);
+    if (address >= begin && address < end) return line.ends_with(memory::kMovedMemoryPath);
   }
   return false;
 }

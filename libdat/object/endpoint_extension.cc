@@ -2,6 +2,7 @@
 // The posts of the InfiniBand extension. They travel the same way as all others, but their arguments stand elsewhere.
 #include <string>
 
+#include "hca/request_rules.h"
 #include "libdat/object/address_handle.h"
 #include "libdat/object/endpoint_posts.h"
 #include "libdat/object/hca_status.h"
@@ -29,18 +30,12 @@ Status datagram_failure(hca::Error error) {
   return status;
 }
 
-std::uint64_t length_of(std::span<const Segment> segments) {
-  std::uint64_t sum = 0;
-  for (const Segment& segment : segments) sum += segment.length;
-  return sum;
-}
-
 }  // namespace
 
 Status EndpointPosts::post_rdma_write_immediate(std::span<const Segment> local, std::uint64_t cookie,
                                                 const RemoteBuffer& remote, std::uint32_t immediate,
                                                 std::uint32_t flags) const {
-  const std::uint64_t length = length_of(local);
+  const std::uint64_t length = hca::total_length(local);
   if (length > remote.length) return EndpointWords::refuse_length(length, remote.length);
   hca::SendRequest request{.wr_id = cookie,
                            .opcode = hca::SendOpcode::kWriteWithImmediate,
@@ -95,7 +90,7 @@ Status EndpointPosts::post_datagram(std::span<const Segment> local, const Addres
     return invalid_parameter(StatusDetail::kInvalidArg7);
   }
   const auto* const device = dynamic_cast<const hca::DatagramDevice*>(&now.device());
-  if (length_of(local) > device->max_datagram()) return length_error();
+  if (hca::total_length(local) > device->max_datagram()) return length_error();
   const hca::QueuePairState state_now = queue_pair->state();
   if (state_now == hca::QueuePairState::kIdle) return words_.refuse_state();
   std::uint32_t wanted = 0;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/mix.h"
+
 namespace softdat::fuzz {
 namespace {
 
@@ -38,12 +40,10 @@ void erase_some(Draft& draft, Random& random) {
 
 }  // namespace
 
-// splitmix64, which Sebastiano Vigna put into the public domain.
 std::uint64_t Random::next() {
-  std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
-  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-  return mixed ^ mixed >> 31;
+  const std::uint64_t draw = base::mix(state_);
+  state_ += base::kMixStep;
+  return draw;
 }
 
 // By its upper 32 bits: a division costs more than all the rest.
