@@ -27,13 +27,18 @@ void AbandonedNames::add(const ServiceKey& name) try {
   return;
 }
 
-void AbandonedNames::turn(base::Time now) {
+// Out of memory, the names that are left are looked at the next time.
+void AbandonedNames::turn(base::Time now) try {
   if (look_at_ && now < *look_at_) return;
   look_at_ = base::deadline_after(now, kAbandonedPause);
-  std::erase_if(names_, [this](Name& name) {
-    return rendezvous_.remove_if_stale(name.key.first, name.key.second) || --name.tries_left == 0;
-  });
+  for (Name& name : names_) {
+    --name.tries_left;
+    if (rendezvous_.remove_if_stale(name.key.first, name.key.second)) name.tries_left = 0;
+  }
+  std::erase_if(names_, [](const Name& name) { return name.tries_left <= 0; });
   duty_.note(!names_.empty());
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 }  // namespace softdat::transport::shm

@@ -44,6 +44,9 @@ class ConversationTable {
   // Frees the number if both have said their last word.
   void end_if_over(std::uint32_t number);
 
+  // How many numbers have been used at the same time.
+  std::size_t size() const { return sides_[0].size() + sides_[1].size(); }
+
   // Calls `visit` with each number in use. Conversations may begin and end meanwhile.
   template <typename Visit>
   void for_each(Visit visit) {

@@ -16,6 +16,10 @@
 namespace softdat::transport::shm {
 namespace {
 
+// Records of one number that wait for room: a question or answer, a confirmation, an ack and a final record, and as
+// many of the conversation that had the number before.
+constexpr std::size_t kMostWaiting = 8;
+
 // Out of memory, the refusal comes without its private data.
 std::optional<RefusalNotice> decode_refusal_if_possible(std::span<const std::byte> bytes) try {
   return decode_refusal(bytes);
@@ -54,6 +58,8 @@ void Conversations::finish(std::uint32_t number, RecordKind kind, std::span<cons
   conversation->has_sent_final = true;
   link_.writer().post(kind, number, bytes);
   table_.end_if_over(number);
+  // A peer that ends conversations, begins them anew and reads nothing would have us keep ever more records.
+  if (link_.writer().count_waiting() > kMostWaiting * table_.size()) link_.ending().break_down();
   link_.writer().flush();
 }
 

@@ -108,6 +108,11 @@ void LinkWriter::ring_quietly() {
 std::size_t LinkWriter::write_on() {
   const bool had_writers = has_writers();
   const std::size_t resumed = had_writers ? use_room() : 0;
+  // A channel that waited for room may have left since; the wish would keep this side awake for ever.
+  if (!had_writers && ring_.wants_room()) {
+    const std::lock_guard lock(tail_);
+    ring_.stop_wanting_room();
+  }
   flush();
   may_have_to_write_ = had_writers && has_writers();
   return resumed;

@@ -41,6 +41,8 @@ class LinkWriter {
   void mark_written() { has_written_ = may_have_to_write_ = true; }
   // Records wait, or the link is to end: a channel does not write now.
   bool is_congested() const { return !outbox_.empty() || end_.is_due(); }
+  // How many records wait for room.
+  std::size_t count_waiting() const { return outbox_.size(); }
   // The channel hears ChannelSink::on_writable() when there is room.
   void block(ShmChannel& channel);
   // Wakes the peer if it sleeps over what has been written.

@@ -79,6 +79,8 @@ class RingWriter {
   [[nodiscard]] Wish want_room();
   // It can go on again.
   void stop_wanting_room();
+  // Any thread: from want_room() to stop_wanting_room().
+  bool wants_room() const { return stopped_at_.load(std::memory_order_relaxed) != kNothingWanted; }
   // Any thread: the consumer made room since want_room().
   bool is_room_news() const;
 

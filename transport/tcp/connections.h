@@ -56,8 +56,8 @@ class Connections final : private base::Timer {
     for (HubEntry& entry : all_) visit(*entry.held_);
   }
 
-  // Counts a connection whose peer has not sent its whole request yet, and closes an older one when its source, or all
-  // sources together, have too many. Throws std::bad_alloc.
+  // Counts a connection whose peer has not sent its whole request yet or has been refused, and closes an older one when
+  // its source, or all sources together, have too many. Throws std::bad_alloc.
   void add_half_open(HalfOpen::Entry& connection, const Address& source);
   void remove_half_open(HalfOpen::Entry& connection) { half_open_.remove(connection); }
 

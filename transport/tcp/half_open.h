@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HalfOpen: the accepted connections whose peers have not sent their whole MPA request yet. It bounds how many there
-// are, in all and of each source address, and names the oldest that has to make room. All operations but add() take
+// HalfOpen: the accepted connections that no consumer has: their peers have not sent the whole MPA request yet, or were
+// refused and have not hung up. It bounds how many there are, in all and of each source address, and names the oldest,
+// which has to make room. All operations but add() take
 // constant time or the logarithm of the number of sources. Baton only.
 #pragma once
 

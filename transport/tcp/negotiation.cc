@@ -109,9 +109,9 @@ RequestReading read_request(const MpaFrame& request, std::uint64_t service_id, s
 Agreement agree(const TcpOptions& options, const MpaFrame& request, bool is_own, Features features) {
   Agreement agreement{.is_own = is_own, .has_crc = request.wants_crc || options.crc, .features = features};
   if (request.enhanced && request.enhanced->is_peer_to_peer) {
-    // The responder chooses the first FPDU (RFC 6581): an empty Write, unless the initiator offers only a Read.
-    const bool only_read = request.enhanced->rtr == kRtrRead;
-    agreement.rtr = only_read ? kRtrRead : kRtrWrite;
+    // The responder chooses the first FPDU (RFC 6581): an empty Write, unless the initiator offers a Read and no Write.
+    const auto offered = request.enhanced->rtr;
+    agreement.rtr = (offered & kRtrWrite) == 0 && (offered & kRtrRead) != 0 ? kRtrRead : kRtrWrite;
   }
   return agreement;
 }

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "transport/tcp/socket.h"
@@ -109,6 +110,14 @@ void ResponderHandshake::refuse(Verdict verdict, const Offer& answer) {
   const auto frame = encode_mpa_frame(make_refusal(request_, verdict, answer));
   if (!write_frame(base_.socket().fd(), frame)) return base_.end();
   teardown_.drain();
+  if (base_.state() == State::kDraining) count_refused();
+}
+
+// A refused peer that keeps its end open holds a descriptor of ours until the linger time is over.
+void ResponderHandshake::count_refused() try {
+  base_.hub().connections().add_half_open(base_, remote_address(base_.socket().fd()));
+} catch (const std::bad_alloc&) {
+  base_.end();
 }
 
 }  // namespace softdat::transport::tcp

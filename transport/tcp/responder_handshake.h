@@ -41,6 +41,7 @@ class ResponderHandshake {
 
  private:
   void on_request(const MpaFrame& request);
+  void count_refused();
 
   ConnectionBase& base_;
   Terms& terms_;

@@ -19,6 +19,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/backoff.h"
+#include "base/clock.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
 #include "base/uncancelled.h"
@@ -111,6 +113,17 @@ void speak_from_own(int fd, const TcpOptions& options, const Address& remote) {
   [[maybe_unused]] const int result = ::bind(fd, local.generic(), local.length);
 }
 
+// A claim that refuses may be one that is being made: between bind() and listen() it is asked again.
+bool connect_to_claim(int fd, const sockaddr_un& name, socklen_t size) {
+  constexpr auto kPatience = std::chrono::milliseconds(100);
+  const auto end = base::Clock::now() + kPatience;
+  while (::connect(fd, reinterpret_cast<const sockaddr*>(&name), size) != 0) {
+    if (errno != ECONNREFUSED || base::Clock::now() >= end) return false;
+    base::nap();
+  }
+  return true;
+}
+
 // Abstract names have no owner, so that any user can take one first. Only a claim of this user's counts. Leaves errno
 // as it was.
 bool is_claimed_by_this_user(const sockaddr_un& name, socklen_t size) {
@@ -118,7 +131,7 @@ bool is_claimed_by_this_user(const sockaddr_un& name, socklen_t size) {
   const base::UniqueFd fd(::socket(AF_UNIX, kClaimType, 0));
   ucred owner = {};
   socklen_t length = sizeof owner;
-  const bool is_ours = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), size) == 0 &&
+  const bool is_ours = connect_to_claim(fd.get(), name, size) &&
                        ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &owner, &length) == 0 &&
                        owner.uid == ::geteuid();
   errno = error;

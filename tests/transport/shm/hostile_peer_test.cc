@@ -106,6 +106,19 @@ TEST_F(HostilePeerTest, AnHonestRawPeerIsServed) {
   EXPECT_EQ(peer->drain(), RecordKind::kBye);
 }
 
+// It reads nothing, so that each of our refusals has to be kept.
+TEST_F(HostilePeerTest, OneThatAsksAndEndsForEverIsCutOff) {
+  expect_broken("asks and ends for ever", [&](RawPeer& peer) {
+    const Bytes nobody = encode_offer({.service_id = test_service() + 1});
+    for (int round = 0; round < 100'000 && victims_[0]->closings.empty(); ++round) {
+      peer.write(RecordKind::kConnect, 1, nobody);
+      peer.write(RecordKind::kBye, 1, {});
+      carrier_.turn(base::Clock::now());
+    }
+  });
+  expect_still_serving();
+}
+
 TEST_F(HostilePeerTest, RecordsThatMakeNoSenseBreakTheLink) {
   expect_broken("unknown kind", [](RawPeer& peer) { peer.write_word(8 | 99ull << 24, {}); });
   expect_broken("kind zero", [](RawPeer& peer) { peer.write_word(8, {}); });

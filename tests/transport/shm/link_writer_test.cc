@@ -124,6 +124,23 @@ TEST_F(LinkWriterTest, ABlockedChannelHearsOfRoomThatAShortMessageHasSeen) {
   EXPECT_EQ(sink.resumed, 1);
 }
 
+// Else the carrier would find room news for ever, and never sleep.
+TEST_F(LinkWriterTest, AChannelThatLeavesTakesItsWishForRoomWithIt) {
+  CarrierParts parts(reactor_, {});
+  CountingSink sink;
+  {
+    ShmChannel channel(parts, sink);
+    fill_exactly();
+    writer_.block(channel);
+  }
+  EXPECT_FALSE(writer_.has_writers());
+  read_all();
+  EXPECT_TRUE(writer_.is_room_news());
+  writer_.write_on();
+  EXPECT_FALSE(writer_.is_room_news());
+  EXPECT_FALSE(read_all()) << "the peer rings for no room";
+}
+
 // The peer makes room while the writer says that it wants some. If the peer does not ring for it, this carrier has to
 // look by itself, though its engine thread may sleep.
 TEST_F(LinkWriterTest, RoomIsMadeKnownToOneOfTheTwo) {

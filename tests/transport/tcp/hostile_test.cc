@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Garbage, silence, floods: whatever comes costs the connection it came on, and no other.
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -192,6 +194,27 @@ TEST_F(HostileTest, ASourceThatFloodsPushesOutItsOwnOldestOnly) {
   EXPECT_FALSE(flood[16]->is_ended());
   stranger.send(mpa_request("10 02", hex("0004 0004")));
   EXPECT_TRUE(reach([&] { return port_->requests.size() == 1; }));
+}
+
+std::size_t count_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(HostileTest, RefusedPeersThatDoNotHangUpPushOutOneAnother) {
+  constexpr std::size_t kFlood = 20;
+  TcpOptions options;
+  options.max_half_open_per_source = 4;
+  start_with(options);
+  const std::size_t before = count_descriptors();
+  std::vector<std::unique_ptr<RawPeer>> flood;
+  for (std::size_t i = 0; i < kFlood; ++i) {
+    flood.push_back(std::make_unique<RawPeer>(address_, kPort));
+    flood.back()->send(mpa_request("90 02", hex("0004 0004")));  // it insists on markers
+    ASSERT_TRUE(reach([&] { return flood.back()->received().size() == 24; }, flood.back().get()));
+    settle();
+  }
+  EXPECT_EQ(count_descriptors() - before, kFlood + options.max_half_open_per_source) << "theirs and ours";
 }
 
 TEST_F(HostileTest, WantOfDescriptorsTurnsPeersAwayAndPasses) {

@@ -80,6 +80,8 @@ TEST(Negotiation, ReadRtrIsTakenWhenNothingElseIsOffered) {
   request.enhanced->is_peer_to_peer = true;
   request.enhanced->rtr = kRtrRead;
   EXPECT_EQ(agree({}, request, false, 0).rtr, kRtrRead);
+  request.enhanced->rtr = kRtrSend | kRtrRead;
+  EXPECT_EQ(agree({}, request, false, 0).rtr, kRtrRead);
   request.enhanced->rtr = kRtrRead | kRtrWrite;
   EXPECT_EQ(agree({}, request, false, 0).rtr, kRtrWrite);
   request.enhanced->rtr = 0;
