@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/memory_table.h"
 
+#include <algorithm>
+#include <limits>
 #include <mutex>
 
 #include "verbs/memory_window.h"
@@ -70,15 +72,18 @@ void MemoryTable::add_window(const std::shared_ptr<WindowState>& window) {
   windows_.push_back(window);
 }
 
-// Windows release their regions here, so not under the lock.
+// Windows release their regions here, so not under the lock. The last one first: those that go meanwhile let later ones
+// move down. Takes no memory, because a completion is being read.
 void MemoryTable::void_window(std::uint32_t rkey) {
-  std::vector<std::weak_ptr<WindowState>> windows;
-  {
-    const std::shared_lock lock(mutex_);
-    windows = windows_;
-  }
-  for (const auto& known : windows) {
-    if (const auto window = known.lock()) window->on_voided(rkey);
+  for (std::size_t left = std::numeric_limits<std::size_t>::max();;) {
+    std::shared_ptr<WindowState> window;
+    {
+      const std::shared_lock lock(mutex_);
+      left = std::min(left, windows_.size());
+      if (left == 0) return;
+      window = windows_[--left].lock();
+    }
+    if (window != nullptr) window->on_voided(rkey);
   }
 }
 

@@ -25,14 +25,25 @@ void WindowState::on_done(const hca::WindowBinding& next, bool is_bound) {
   const hca::WindowBinding before = std::exchange(binding_, next);
   voided_ = 0;
   if (before.rkey != 0) table_.release(before.lkey);
+  if (next.rkey != 0 && next.rkey == voided_early_) void_locked();
 }
 
+// The completion queues of sends and receives are read apart, so this may be known before the bind is.
 void WindowState::on_voided(std::uint32_t rkey) {
   const std::lock_guard lock(mutex_);
-  if (binding_.rkey != rkey) return;
+  if (binding_.rkey == rkey) {
+    void_locked();
+  } else if (rkey >> kVariantBits == number_) {
+    voided_early_ = rkey;
+  }
+}
+
+void WindowState::void_locked() {
+  base::require_lock(locks::kWindowState);
   table_.release(binding_.lkey);
+  voided_ = binding_.rkey;
+  voided_early_ = 0;
   binding_ = {};
-  voided_ = rkey;
 }
 
 bool WindowState::was_voided(std::uint32_t rkey) const {
@@ -57,6 +68,7 @@ hca::Result<std::unique_ptr<hca::MemoryWindow>> MemoryWindow::create(MemoryTable
   // Type 1 is for every queue pair of its domain, type 2 for the one that binds it (ibv_alloc_mw(3)).
   self->mw_ = ibv_alloc_mw(pd, scope == hca::WindowScope::kDomain ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
   if (self->mw_ == nullptr) return hca::fail(error_of(errno));
+  state->set_first_key(self->mw_->rkey);
   table.add_window(std::move(state));
   return std::unique_ptr<hca::MemoryWindow>(std::move(self));
 }

@@ -18,6 +18,8 @@ class WindowState {
  public:
   WindowState(MemoryTable& table, std::uint64_t context) : table_(table), context_(context) {}
 
+  // Before the first bind. The keys of a window differ in their lowest bits only (ibv_inc_rkey).
+  void set_first_key(std::uint32_t rkey) { number_ = rkey >> kVariantBits; }
   std::uint64_t context() const { return context_; }
   hca::WindowBinding binding() const;
 
@@ -32,12 +34,18 @@ class WindowState {
   void leave();
 
  private:
+  static constexpr unsigned kVariantBits = 8;
+
+  void void_locked();
+
   MemoryTable& table_;
   const std::uint64_t context_;
+  std::uint32_t number_ = 0;  // what its keys have in common
   mutable base::Mutex<locks::kWindowState> mutex_;
   // Guarded by mutex_.
   hca::WindowBinding binding_{};
   std::uint32_t voided_ = 0;
+  std::uint32_t voided_early_ = 0;  // a key whose bind has not been read yet
   bool is_gone_ = false;
 };
 

@@ -77,5 +77,17 @@ TEST_F(WindowStateTest, BindOfAWindowThatHasGoneHoldsNothing) {
   EXPECT_FALSE(table_.is_bound(1));
 }
 
+// The receive that tells of the invalidation may be read before the completion of the bind.
+TEST_F(WindowStateTest, AnInvalidationThatIsReadBeforeItsBindCounts) {
+  ASSERT_TRUE(table_.retain(kFirst.lkey));
+  state_->on_voided(kFirst.rkey);
+  state_->on_done(kFirst, true);
+  EXPECT_EQ(state_->binding().rkey, 0u);
+  EXPECT_FALSE(table_.is_bound(kFirst.lkey));
+  EXPECT_TRUE(state_->was_voided(kFirst.rkey));
+  bind(kSecond, true);
+  EXPECT_EQ(state_->binding().rkey, kSecond.rkey) << "the next bind stands";
+}
+
 }  // namespace
 }  // namespace softdat::verbs
