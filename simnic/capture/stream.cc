@@ -29,10 +29,17 @@ std::span<const Slice> as_payload(const Slice& slice) {
   return {&slice, 1};
 }
 
+// A foreign peer may send more private data than fits beside our block; the capture shows its front.
+Offer shown(const Offer& offer) {
+  Offer cut = offer;
+  cut.private_data.resize(std::min(cut.private_data.size(), transport::kMaxPrivateData));
+  return cut;
+}
+
 tcp::MpaFrame request_of(const Offer& request) {
   tcp::TcpOptions options;
   options.is_peer_to_peer = false;  // the first FPDU is then the consumer's own
-  return tcp::make_request(options, request);
+  return tcp::make_request(options, shown(request));
 }
 
 const char* name_of(Opcode opcode) {
@@ -174,13 +181,13 @@ void Stream::begin(const Offer& request, Stamp asked, const char* carrier) {
 // The responder is the author: it may send at once, and its messages must not come before its reply.
 void Stream::accept(const Offer& request, const Offer& reply, transport::Features agreed, Stamp answered) {
   const tcp::Agreement agreement{.is_own = agreed != 0, .features = agreed};
-  put_frame(from(false), tcp::make_reply(agreement, request_of(request), reply), answered, false);
+  put_frame(from(false), tcp::make_reply(agreement, request_of(request), shown(reply)), answered, false);
 }
 
 void Stream::reject(const Offer& request, std::span<const std::byte> private_data) {
   Offer answer;
   answer.private_data.assign(private_data.begin(), private_data.end());
-  put_frame(from(false), tcp::make_refusal(request_of(request), tcp::Verdict::kByConsumer, answer), now(), true);
+  put_frame(from(false), tcp::make_refusal(request_of(request), tcp::Verdict::kByConsumer, shown(answer)), now(), true);
   put_bare(from(false), kFin | kAck, now(), true);
   put_bare(from(true), kFin | kAck, now(), true);
 }

@@ -2,6 +2,7 @@
 #include "simnic/fault/faulty_carrier.h"
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -130,10 +131,15 @@ void FaultyCarrier::fail() {
 }
 
 void FaultyCarrier::fail_all() {
+  // A copy, because a sink may destroy its channel, or others.
+  std::vector<FaultyChannel*> all;
+  try {
+    all.assign(channels_.begin(), channels_.end());
+  } catch (const std::bad_alloc&) {
+    return inner_->interrupt();  // the next turn tries again
+  }
   is_failing_ = false;
   has_failed_ = true;
-  // A copy, because a sink may destroy its channel, or others.
-  const std::vector<FaultyChannel*> all(channels_.begin(), channels_.end());
   for (FaultyChannel* const channel : all) {
     if (channels_.contains(channel)) channel->lose();
   }

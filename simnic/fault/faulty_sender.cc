@@ -2,6 +2,7 @@
 #include "simnic/fault/faulty_sender.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace softdat::simnic::fault {
@@ -91,10 +92,13 @@ SendResult FaultySender::give_torn(const Message& message, PayloadSource* payloa
   return SendResult::kClosed;
 }
 
-void FaultySender::decide(const Message& message) {
+// Without memory the message goes as it is.
+void FaultySender::decide(const Message& message) try {
   Point point = connection_.point(base::FaultStage::kMessage, op_of(message.opcode), ++decisions_);
   point.size = message.length;  // a read's is that of the answer
   for (const FaultRule* rule : connection_.carrier().injector().decide(point, counts_)) carry_out(*rule, point);
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 void FaultySender::carry_out(const FaultRule& rule, const Point& point) {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -122,7 +123,7 @@ bool Injector::fires(const FaultRule& rule, const Point& point, std::uint64_t ma
   return static_cast<double>(draw(rule, point) >> 11) < *rule.probability * kRange;
 }
 
-std::vector<const FaultRule*> Injector::decide(const Point& point, Counts& counts) const {
+std::vector<const FaultRule*> Injector::decide(const Point& point, Counts& counts) const try {
   std::vector<const FaultRule*> fired;
   counts.rows.resize(plan_.rules.size());
   for (std::size_t i = 0; i < plan_.rules.size(); ++i) {
@@ -136,10 +137,13 @@ std::vector<const FaultRule*> Injector::decide(const Point& point, Counts& count
     fired.push_back(&rule);
   }
   return fired;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 // Writes a statement that fires at this very place, so a journal is itself a plan.
-void Injector::note(const FaultRule& rule, const Point& point, const std::string& key, const std::string& value) const {
+void Injector::note(const FaultRule& rule, const Point& point, const std::string& key, const std::string& value) const
+    try {
   std::string line(base::row_of(rule.kind).name);
   if (is_word(process_)) add(line, "process", process_);
   if (is_word(ia_)) add(line, "ia", ia_);
@@ -156,6 +160,8 @@ void Injector::note(const FaultRule& rule, const Point& point, const std::string
   const auto level = is_harmful(rule.kind) ? base::LogLevel::kNotice : base::LogLevel::kTrace;
   base::log(level, "fault: %s", line.c_str());
   journal_->add(std::move(line));
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 }  // namespace softdat::simnic::fault

@@ -42,7 +42,8 @@ class Injector {
   // `process` names this process in the plan.
   Injector(base::FaultPlan plan, std::string process, std::string ia, std::shared_ptr<Journal> journal);
 
-  // The rules that fire. Those of kinds that take more than the plan says are noted by the caller, by note().
+  // The rules that fire; without memory for the answer, none. Those of kinds that take more than the plan says are
+  // noted by the caller, by note().
   std::vector<const base::FaultRule*> decide(const Point& point, Counts& counts) const;
 
   // Writes to the journal that the rule fired. `key` and `value` replace what the rule says ("at", "17").

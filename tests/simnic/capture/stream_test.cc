@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -87,6 +88,26 @@ TEST_F(StreamTest, TheInitiatorIsTheAuthorOfTheHandshakeButForTheReply) {
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(packets[static_cast<std::size_t>(i)].is_own()) << i;
   EXPECT_FALSE(packets[4].is_own());
   EXPECT_FALSE(packets[5].is_own());
+}
+
+// The wire allows a foreign peer 512 bytes, of which 128 fit beside our block.
+TEST_F(StreamTest, PrivateDataOfAForeignPeerIsCutToWhatFits) {
+  const transport::Address address{.ipv4 = 0x7f000001};
+  const std::vector<std::byte> most(512, std::byte{'x'});
+  const transport::Offer long_offer{.address = address, .service_id = 50000, .private_data = most};
+  Stream accepted(*place_, address.with_port(40000), address.with_port(50000), 2, false);
+  accepted.begin(long_offer, 1000, "tcp");
+  accepted.accept(long_offer, long_offer, 0, 2000);
+  Stream rejected(*place_, address.with_port(40001), address.with_port(50000), 2, false);
+  rejected.begin(long_offer, 3000, "tcp");
+  rejected.reject(long_offer, most);
+  std::size_t frames = 0;
+  for (const Captured& packet : captured()) {
+    if (packet.text.find("MPA ID") == std::string::npos) continue;
+    ++frames;
+    EXPECT_EQ(std::ranges::count(packet.text, 'x'), 128);
+  }
+  EXPECT_EQ(frames, 4u);
 }
 
 }  // namespace
