@@ -3,14 +3,15 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <string_view>
 
 #include "base/lock_places.h"
+#include "base/per_process.h"
 
 // GCC's own reader of DWARF, a static library of the compiler. Declared here, because other compilers do not find its
 // header.
@@ -65,10 +66,11 @@ void take_symbol(void* data, std::uintptr_t pc, const char* name, std::uintptr_t
 std::uintptr_t base_at_hand = 0;
 
 // A state of the library reads the debugging information of the files that it is told of when it is first asked. All
-// files would be too much, and those that are loaded later would be missing, so each file has a state of its own. With
-// the lock of place_text().
-void look_up(const link_map& file, std::uintptr_t pc, Found& found) {
-  static auto& states = *new std::map<std::uintptr_t, backtrace_state*>();  // asked while the process ends, too
+// files would be too much, and those that are loaded later would be missing, so each file has a state of its own.
+using States = std::map<std::uintptr_t, backtrace_state*>;
+
+// With the lock of place_text().
+void look_up(const link_map& file, std::uintptr_t pc, States& states, Found& found) {
   // softdat_iterate_files() shows the library only the file at this base.
   base_at_hand = file.l_addr;
   backtrace_state*& state = states[base_at_hand];
@@ -79,8 +81,14 @@ void look_up(const link_map& file, std::uintptr_t pc, Found& found) {
   if (found.line.empty()) backtrace_syminfo(state, pc, take_symbol, ignore_error, &found);
 }
 #else
-void look_up(const link_map&, std::uintptr_t, Found&) {}
+struct States {};
+void look_up(const link_map&, std::uintptr_t, States&, Found&) {}
 #endif
+
+struct Places {
+  std::map<std::uintptr_t, std::string> texts{};
+  States states{};
+};
 
 std::string hex(std::uintptr_t number) {
   char text[24];
@@ -89,13 +97,13 @@ std::string hex(std::uintptr_t number) {
 }
 
 // The best that is known: function and line, else function and offset, else file and offset.
-std::string find_text(std::uintptr_t pc) {
+std::string find_text(std::uintptr_t pc, States& states) {
   Dl_info info{};
   link_map* map = nullptr;
   if (::dladdr1(reinterpret_cast<void*>(pc), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0)
     return hex(pc);
   Found found;
-  look_up(*map, pc, found);
+  look_up(*map, pc, states, found);
   if (!found.line.empty()) return (found.function.empty() ? "" : found.function + " at ") + found.line;
   const std::string module(file_name(*map->l_name == '\0' ? info.dli_fname : map->l_name));
   if (found.function.empty() && info.dli_sname != nullptr) {
@@ -129,12 +137,11 @@ std::string_view file_name(const char* path) {
 
 std::string place_text(const void* address) {
   if (address == nullptr) return "";
-  static Mutex<locks::kFoundPlaces> mutex;
-  static auto& known = *new std::map<std::uintptr_t, std::string>();        // asked while the process ends, too
+  static constinit PerProcess<Places, locks::kFoundPlaces> places;
   const std::uintptr_t pc = reinterpret_cast<std::uintptr_t>(address) - 1;  // within the call
-  const std::lock_guard lock(mutex);
-  std::string& text = known[pc];
-  if (text.empty()) text = find_text(pc);
+  const auto known = places.lock(static_cast<unsigned>(::getpid()));
+  std::string& text = known->texts[pc];
+  if (text.empty()) text = find_text(pc, known->states);
   return text;
 }
 

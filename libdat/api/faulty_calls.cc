@@ -8,6 +8,7 @@
 #include "libdat/api/answer.h"
 #include "libdat/api/calling_place.h"
 #include "libdat/api/entry_points.h"
+#include "libdat/object/cancellation_shield.h"
 #include "libdat/object/consumer_notification.h"
 #include "libdat/object/event_dispatcher.h"
 #include "libdat/object/interface_adapter.h"
@@ -34,16 +35,26 @@ DAT_RETURN answer_of(Fate fate) {
       object::Status{fate == Fate::kTimedOut ? StatusType::kTimeoutExpired : StatusType::kInterruptedCall});
 }
 
-DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* more) {
-  const api::KnownPlace place(__builtin_return_address(0));
+[[gnu::noinline]] DAT_RETURN fail_wait(void* caller, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+                                       DAT_EVENT* event, DAT_COUNT* more) {
+  const api::KnownPlace place(caller);
   const Fate fate = fate_of<object::EventDispatcher>(evd, timeout);
   return fate == Fate::kGoesOn ? next.evd_wait_func(evd, timeout, threshold, event, more) : answer_of(fate);
 }
 
-DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
-  const api::KnownPlace place(__builtin_return_address(0));
+DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* more) {
+  return object::call_deferring_cancellation(fail_wait, __builtin_return_address(0), evd, timeout, threshold, event,
+                                             more);
+}
+
+[[gnu::noinline]] DAT_RETURN fail_cno_wait(void* caller, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
+  const api::KnownPlace place(caller);
   const Fate fate = fate_of<object::ConsumerNotification>(cno, timeout);
   return fate == Fate::kGoesOn ? next.cno_wait_func(cno, timeout, evd) : answer_of(fate);
+}
+
+DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
+  return object::call_deferring_cancellation(fail_cno_wait, __builtin_return_address(0), cno, timeout, evd);
 }
 
 }  // namespace

@@ -132,6 +132,12 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
   return spoken.finish(status, evd_handle, event);
 }
 
+// Programs make an EVD unwaitable in order to have waits refused (dat_evd_set_unwaitable(3DAT)).
+bool is_misuse(const Status& status) {
+  if (status == object::invalid_state(StatusDetail::kInvalidStateEvdUnwaitable)) return false;
+  return is_type(status, StatusType::kInvalidState) || is_type(status, StatusType::kInvalidParameter);
+}
+
 [[gnu::noinline]] DAT_RETURN watch_wait(void* caller, DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout,
                                         DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* nmore) {
   const WatchedCall call("dat_evd_wait", caller);
@@ -150,7 +156,7 @@ DAT_RETURN dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
       watch_private_data(ledger, taken, *event, call.site());
     } else if (is_type(status, StatusType::kTimeoutExpired)) {
       ledger.events().on_no_event(evd_handle, call.site(), timeout >= kLongWait);
-    } else if (is_type(status, StatusType::kInvalidState) || is_type(status, StatusType::kInvalidParameter)) {
+    } else if (is_misuse(status)) {
       ledger.events().on_wait_refused(evd_handle, call.site());
     }
   });

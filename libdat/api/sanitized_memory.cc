@@ -66,7 +66,10 @@ struct Deregisters : NoHooks {
   static void before(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) {
     ledger.regions().before_deregistration(lmr, site);
   }
-  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) { ledger.objects().on_freed(lmr, site); }
+  static void after(Ledger& ledger, const Site& site, DAT_LMR_HANDLE lmr) {
+    ledger.regions().on_deregistered(lmr, site);
+    ledger.objects().on_freed(lmr, site);
+  }
 };
 
 void note_bind(DAT_RETURN answer, DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags) {

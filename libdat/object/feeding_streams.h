@@ -55,6 +55,8 @@ class FeedingStreams {
   // A stream other than an endpoint's completions. add() returns false if the EVD is being freed.
   [[nodiscard]] bool add() { return users_.try_acquire(); }
   void remove() { users_.release(); }
+  // Nothing feeds the EVD, or it has ended.
+  bool are_none() const { return users_.count() <= 0; }
   // A completion stream of an endpoint. add_dto() returns INVALID_HANDLE with `handle` if the EVD is being freed or
   // takes no DTO stream.
   Status add_dto(NotifyMode mode, StatusDetail handle);

@@ -6,11 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <map>
-#include <mutex>
+#include <new>
 #include <tuple>
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/per_process.h"
 #include "base/runner.h"
 #include "base/uncancelled.h"
 #include "libdat/sanitize/lock_places.h"
@@ -32,14 +33,8 @@ struct Told {
 
 class Book {
  public:
-  static Book& instance() {
-    static auto* const book = new Book;  // Used until the very end of the process.
-    return *book;
-  }
-
   // Cheap: a finding that was told already is counted without its texts being made.
   bool count_again(const Key& key) {
-    const std::lock_guard lock(mutex_);
     const auto found = told_.find(key);
     if (found == told_.end()) return false;
     ++found->second->times;
@@ -47,7 +42,6 @@ class Book {
   }
 
   void add(const Key& key, const Finding& finding) {
-    const std::lock_guard lock(mutex_);
     if (const auto found = told_.find(key); found != told_.end()) {
       ++found->second->times;
       return;
@@ -70,7 +64,6 @@ class Book {
 
   // At the end of the process; findings that were suppressed do not count.
   void tell_counts() {
-    const std::lock_guard lock(mutex_);
     if (findings_ == 0) return;
     std::uint64_t times = 0;
     std::string lines;
@@ -111,13 +104,18 @@ class Book {
     base::tell_runner(line + '\n');
   }
 
-  base::Mutex<locks::kBook> mutex_;
   const Suppressions suppressions_ =
       Suppressions::read(std::string(base::environment(base::Variable::kSanitizeSuppressions)));
   std::map<std::string, Told> by_text_;  // rule and calls as they are told
   std::map<Key, Told*> told_;
   std::size_t findings_ = 0;
 };
+
+// Used until the very end of the process.
+auto open_book() {
+  static constinit base::PerProcess<Book, locks::kBook> books;
+  return books.lock(static_cast<unsigned>(::getpid()));
+}
 
 // Whether the mode tells of the rule.
 bool is_told(Rule rule) {
@@ -133,7 +131,7 @@ Key key_of(Rule rule, const Site& first, const Site& last) {
 bool is_repeated(Rule rule, const Site& first, const Site& last) {
   if (!is_told(rule)) return true;
   const base::Uncancelled guard;  // the book reads suppressions
-  return Book::instance().count_again(key_of(rule, first, last));
+  return open_book()->count_again(key_of(rule, first, last));
 }
 
 void report(const Finding& finding) {
@@ -142,12 +140,12 @@ void report(const Finding& finding) {
   const int error = errno;
   const Site first = finding.steps.empty() ? Site{} : finding.steps.front().site;
   const Site last = finding.steps.empty() ? Site{} : finding.steps.back().site;
-  Book::instance().add(key_of(finding.rule, first, last), finding);
+  open_book()->add(key_of(finding.rule, first, last), finding);
   errno = error;
 }
 
-void report_counts() {
-  Book::instance().tell_counts();
+void report_counts() try { open_book()->tell_counts(); } catch (const std::bad_alloc&) {
+  return;
 }
 
 std::string hex(std::uint64_t number) {

@@ -44,6 +44,7 @@ void Ledger::continue_in_parent() {
 
 void Ledger::start_afresh_in_child() {
   if (mode() == Mode::kFull) PageGuard::instance().continue_after_fork(true);
+  LedgerEvents::start_afresh_in_child();
   LedgerState& state = instance().state_;
   state.start_afresh_locked();
   state.mutex.unlock();

@@ -75,6 +75,10 @@ void LedgerCompletions::take_completed_locked(const DtoCompletion& completion, c
   };
   const auto completed = std::find_if(operations.begin(), operations.end(), is_it);
   if (completed == operations.end()) return report_doubled_locked(completion, *queue, site);
+  const auto is_signalled = [&](const auto& operation) {
+    return operation->cookie == completion.cookie && !operation->is_suppressed;
+  };
+  if ((*completed)->is_suppressed && std::any_of(completed, operations.end(), is_signalled)) queue->is_ambiguous = true;
   const Operation* const last = completed->get();
   // Reserves first: what follows must not throw, because it takes operations out of several lists.
   done.reserve(static_cast<std::size_t>(std::distance(operations.begin(), completed)) + 1);
@@ -145,6 +149,8 @@ Leftover* LedgerCompletions::find_leftover_locked(const DtoCompletion& completio
 void LedgerCompletions::take_left(Handle evd) {
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
   if (!dispatcher || dispatcher->streams().takes(object::kCrStream)) return;
+  // Otherwise the EVD cannot be freed, and the program goes on to use its events.
+  if (!dispatcher->streams().are_none()) return;
   if (dispatcher->queue().completion_queue() == nullptr) return;
   object::Event event;
   while (dispatcher->queue().size() > 0 && dispatcher->dequeue(event).ok()) {

@@ -150,7 +150,7 @@ void LedgerEndpoints::check_lost_locked(QueueRecord& queue, const Site& site) {
               {{"posted", operation->posted}, {"freed", site}}});
     }
   };
-  check(queue.requests, status.is_request_idle);
+  check(queue.requests, status.is_request_idle && !queue.is_ambiguous);
   if (queue.srq == nullptr) check(queue.receives, status.is_recv_idle);
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,8 @@ using object::DtoCompletion;
 constexpr base::Duration kLongIdleness = std::chrono::milliseconds(100);
 // After that a poll looks again whether anything could complete. Each poll would be too many.
 constexpr base::Duration kTimeBetweenLooks = std::chrono::milliseconds(10);
+
+constinit std::array<Dequeuing, 64> g_dequeuing;
 
 }  // namespace
 
@@ -180,8 +183,11 @@ void LedgerEvents::on_cno_timeout(Handle cno, const Site& site) {
 
 // Other threads may free the EVD meanwhile, so the lock is none of its record.
 Dequeuing& LedgerEvents::dequeuing(Handle evd) {
-  static constinit std::array<Dequeuing, 64> some;
-  return some[reinterpret_cast<std::uintptr_t>(evd) / 64 % some.size()];
+  return g_dequeuing[reinterpret_cast<std::uintptr_t>(evd) / 64 % g_dequeuing.size()];
+}
+
+void LedgerEvents::start_afresh_in_child() {
+  for (Dequeuing& each : g_dequeuing) new (&each) Dequeuing;
 }
 
 }  // namespace softdat::sanitize

@@ -31,6 +31,8 @@ class LedgerEvents {
 
   // Keeps events of one EVD in order while they are dequeued.
   static Dequeuing& dequeuing(Handle evd);
+  // In a child made by fork(), whose parent's threads may hold those locks.
+  static void start_afresh_in_child();
 
   void on_event(const object::Event& event, const Site& site);
   void on_no_event(Handle evd, const Site& site, bool has_waited_long);

@@ -74,25 +74,38 @@ void LedgerRegions::on_registered(const object::MemoryRegionParameters& paramete
           {{"registered", site}}});
 }
 
+RegionRecord* LedgerRegions::find_locked(Handle lmr) {
+  base::require_lock(locks::kLedger);
+  const auto lkey = state_.lkeys.find(lmr);
+  if (lkey == state_.lkeys.end()) return nullptr;
+  const auto region = state_.regions.find(lkey->second);
+  return region == state_.regions.end() ? nullptr : &region->second;
+}
+
+// The call may still be refused, so the region stays known.
 void LedgerRegions::before_deregistration(Handle lmr, const Site& site) {
   const std::lock_guard lock(state_.mutex);
-  const auto lkey = state_.lkeys.find(lmr);
-  if (lkey == state_.lkeys.end()) return;
-  const auto region = state_.regions.find(lkey->second);
-  if (region == state_.regions.end()) return;
-  for (const auto& [handle, queue] : state_.queues) buffers_.check_mapped_locked(*queue, &region->second.lkey, site);
-  buffers_.check_freed_locked(region->second, site);
-  check_rights(region->second, site);
+  RegionRecord* const region = find_locked(lmr);
+  if (region == nullptr) return;
+  for (const auto& [handle, queue] : state_.queues) buffers_.check_mapped_locked(*queue, &region->lkey, site);
+  buffers_.check_freed_locked(*region, site);
+  check_rights(*region, site);
+  guards_.end_unordered_locked(region->address, region->length);
+  LedgerGuards::before_registration(region->address, region->length);
+}
+
+void LedgerRegions::on_deregistered(Handle lmr, const Site& site) {
+  const std::lock_guard lock(state_.mutex);
+  const RegionRecord* const region = find_locked(lmr);
+  if (region == nullptr) return;
   const auto object = state_.objects.find(lmr);
-  const std::uint32_t operations = region->second.operations;
+  const std::uint32_t operations = region->operations;
   if (object != state_.objects.end() && operations > 0 && operations <= kFewOperations) {
-    ++state_.used_registrations[{region->second.made.place, object->second.ia}];
+    ++state_.used_registrations[{region->made.place, object->second.ia}];
   }
-  state_.ended_regions[region->second.lkey] = {region->second.made, site};
-  guards_.end_unordered_locked(region->second.address, region->second.length);
-  LedgerGuards::before_registration(region->second.address, region->second.length);
-  state_.regions.erase(region);
-  state_.lkeys.erase(lkey);
+  state_.ended_regions[region->lkey] = {region->made, site};
+  state_.regions.erase(region->lkey);
+  state_.lkeys.erase(lmr);
 }
 
 void LedgerRegions::on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory,

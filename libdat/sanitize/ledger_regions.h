@@ -24,8 +24,9 @@ class LedgerRegions {
       : state_(state), guards_(guards), buffers_(buffers) {}
 
   void on_registered(const object::MemoryRegionParameters& parameters, Handle lmr, const Site& site);
-  // Before dat_lmr_free.
+  // Before dat_lmr_free, and after one that was granted.
   void before_deregistration(Handle lmr, const Site& site);
+  void on_deregistered(Handle lmr, const Site& site);
 
   // The window is bound to memory of the region; with the length 0 it is not bound any more.
   void on_window(Handle rmr, std::uint32_t rmr_context, const object::Segment& memory, bool is_zero_based);
@@ -33,6 +34,9 @@ class LedgerRegions {
   std::optional<object::Segment> find_sink(std::uint64_t address, std::uint32_t length, std::uint32_t rmr_context);
 
  private:
+  // Null: not known.
+  RegionRecord* find_locked(Handle lmr);
+
   LedgerState& state_;
   LedgerGuards& guards_;
   LedgerBuffers& buffers_;

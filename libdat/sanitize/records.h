@@ -78,6 +78,7 @@ struct QueueRecord : std::enable_shared_from_this<QueueRecord> {
   Site posted;                 // the first receive; without a call: there was none
   std::uint64_t posted_receives = 0;
   std::uint64_t posts = 0;         // of all kinds
+  bool is_ambiguous = false;       // a request that failed has the cookie of a suppressed one: one of the two completed
   std::uint64_t reset_number = 0;  // operations with a smaller number are those of an earlier connection
   std::deque<std::unique_ptr<Operation>> receives;
   std::deque<std::unique_ptr<Operation>> requests;

@@ -41,6 +41,7 @@ struct Search {
   std::uintptr_t function = 0;  // whose frame it is; while searching, the one visited last
   bool is_consumer_reached = false;
   bool is_found = false;
+  bool is_below = false;  // of all of the consumer's functions
 };
 
 std::uintptr_t function_of(_Unwind_Context* context) {
@@ -56,7 +57,8 @@ _Unwind_Reason_Code visit_for_owner(_Unwind_Context* context, void* data) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     if (object::is_our_code(reinterpret_cast<void*>(_Unwind_GetIP(context)))) return _URC_NO_REASON;
     search.is_consumer_reached = true;
-    if (search.address < begin) return _URC_END_OF_STACK;  // below all of the consumer's functions
+    search.is_below = search.address < begin;
+    if (search.is_below) return _URC_END_OF_STACK;
   } else if (search.address < begin) {
     search.end = begin;
     search.is_found = true;
@@ -70,11 +72,14 @@ struct Wanted {
   const FrameOwner& owner;
   std::uintptr_t last_function = 0;
   bool is_found = false;
+  bool is_passed = false;  // a frame above it has been visited
 };
 
 _Unwind_Reason_Code visit_for_frame(_Unwind_Context* context, void* data) {
   auto& wanted = *static_cast<Wanted*>(data);
-  wanted.is_found = _Unwind_GetCFA(context) == wanted.owner.frame && wanted.last_function == wanted.owner.function;
+  const std::uintptr_t begin = _Unwind_GetCFA(context);
+  wanted.is_found = begin == wanted.owner.frame && wanted.last_function == wanted.owner.function;
+  wanted.is_passed = wanted.is_passed || (begin > wanted.owner.frame && begin < bounds().end);
   wanted.last_function = function_of(context);
   return wanted.is_found ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
@@ -87,17 +92,18 @@ FrameOwner find_owner(std::uint64_t address) {
   Search search{.address = address};
   _Unwind_Backtrace(visit_for_owner, &search);
   if (search.is_found) return {.thread = &t_bounds, .frame = search.end, .function = search.function};
-  // Above main() it is not ours to judge.
-  return {.thread = search.function != 0 ? nullptr : static_cast<const void*>(&t_bounds)};
+  // Above main(), or where code without unwind tables ends the walk, it is not ours to judge.
+  return {.thread = search.is_below ? static_cast<const void*>(&t_bounds) : nullptr};
 }
 
-// Only the thread that owns the stack can tell.
+// Only the thread that owns the stack can tell, and only if the walk comes past the frame: code without unwind tables
+// ends it early, and a coroutine has a stack of its own.
 bool has_returned(const FrameOwner& owner) {
   if (owner.thread != &t_bounds) return false;
   if (owner.frame == 0) return true;
   Wanted wanted{.owner = owner};
   _Unwind_Backtrace(visit_for_frame, &wanted);
-  return !wanted.is_found;
+  return wanted.is_passed && !wanted.is_found;
 }
 
 }  // namespace softdat::sanitize
