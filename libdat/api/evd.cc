@@ -99,7 +99,7 @@ DAT_RETURN evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle) 
   if (!evd) return refuse_handle(kEvdHandle);
   const auto cno = pin_handle<ConsumerNotification>(cno_handle);
   if (cno_handle != nullptr && !cno) return refuse_handle(StatusDetail::kInvalidHandleCno);
-  return return_code(evd->cno_trigger().modify_cno(cno.get()));
+  return answer_of([&] { return evd->cno_trigger().modify_cno(cno.get()); });
 }
 
 DAT_RETURN evd_enable(DAT_EVD_HANDLE evd) {

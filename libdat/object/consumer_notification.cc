@@ -75,7 +75,7 @@ Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
   {
     std::lock_guard lock(cno->mutex_);
     if (cno->is_closed_) return invalid_handle(StatusDetail::kInvalidHandleCno);
-    is_in_use = cno->evds_ > 0 || cno->waiters_ > 0;
+    is_in_use = !cno->evds_.empty() || cno->waiters_ > 0;
     waiters = cno->waiters_;
     cno->is_closed_ = !is_in_use;
     if (!is_in_use) cno->associate_locked({});  // only the end of the IA or of the EVDs is told to an agent
@@ -90,11 +90,10 @@ Status ConsumerNotification::free(Pin<ConsumerNotification> cno) {
 
 void ConsumerNotification::check_locked() const {
   base::require_lock(locks::kConsumerNotification);
-  SOFTDAT_DEBUG_CHECK(evds_ >= 0 && waiters_ >= 0, "users are counted once", static_cast<std::uint64_t>(evds_),
-                      static_cast<std::uint64_t>(waiters_));
+  SOFTDAT_DEBUG_CHECK(waiters_ >= 0, "waiters are counted once", static_cast<std::uint64_t>(waiters_));
   SOFTDAT_DEBUG_CHECK(hint_ == nullptr || is_triggered_, "a hint belongs to a trigger that waits");
   SOFTDAT_DEBUG_CHECK(agent_.function == nullptr || !descriptor_.is_open(), "a CNO has an agent or a descriptor");
-  SOFTDAT_DEBUG_CHECK(epoch_ > 0 || !is_closed_ || evds_ == 0, "a CNO in use is closed with all waiters unblocked");
+  SOFTDAT_DEBUG_CHECK(epoch_ > 0 || !is_closed_ || evds_.empty(), "a CNO in use is closed with all waiters unblocked");
 }
 
 // Runs before close() waits for pins, which the waiters hold.
@@ -154,7 +153,7 @@ void ConsumerNotification::trigger(Handle evd) {
   check_locked();
   if (is_closed_) return;
   is_triggered_ = true;
-  hint_ = nasty_ == nullptr ? evd : nasty_->misname(evd);
+  hint_ = nasty_ == nullptr ? evd : nasty_->misname(evd, evds_);
   descriptor_.raise();
   call_agent_locked(hint_);
   wake_.notify();
@@ -163,19 +162,26 @@ void ConsumerNotification::trigger(Handle evd) {
 bool ConsumerNotification::add_evd(Handle evd) {
   std::lock_guard lock(mutex_);
   if (is_closed_) return false;
-  if (nasty_ != nullptr) nasty_->add(evd);
-  ++evds_;
+  evds_.push_back(evd);
   return true;
 }
 
 void ConsumerNotification::remove_evd(Handle evd, bool is_freed) {
   std::lock_guard lock(mutex_);
-  if (nasty_ != nullptr) nasty_->remove(evd);
-  SOFTDAT_DEBUG_CHECK(evds_ > 0, "an EVD leaves a CNO that it joined");
-  // The handle of a freed EVD must not be told.
-  if (hint_ == evd && is_freed) hint_ = nasty_ != nullptr ? nasty_->any() : nullptr;
-  if (--evds_ == 0 && is_freed) unblock_all_locked();
+  const auto left = std::find(evds_.begin(), evds_.end(), evd);
+  base::check(left != evds_.end(), "an EVD leaves a CNO that it joined");
+  evds_.erase(left);
+  // The handle of a freed EVD must not be told, and null would say that all have gone.
+  if (hint_ == evd && is_freed) hint_ = any_evd_locked();
+  if (evds_.empty() && is_freed) unblock_all_locked();
   check_locked();
+}
+
+// Null: there is none.
+Handle ConsumerNotification::any_evd_locked() const {
+  base::require_lock(locks::kConsumerNotification);
+  if (nasty_ != nullptr) return nasty_->any(evds_);
+  return evds_.empty() ? nullptr : evds_.front();
 }
 
 Status ConsumerNotification::wait(std::uint32_t timeout_us, Handle& evd) {
@@ -199,7 +205,7 @@ Status ConsumerNotification::wait(std::uint32_t timeout_us, Handle& evd) {
 Status ConsumerNotification::nothing_came() const {
   {
     const std::lock_guard lock(mutex_);
-    if (evds_ > 0) return queue_empty(true);
+    if (!evds_.empty()) return queue_empty(true);
   }
   return because(queue_empty(true), [&] {
     return object_text(*this) +
@@ -222,7 +228,7 @@ bool ConsumerNotification::take_trigger(std::uint64_t epoch, Handle& evd) {
 
 Handle ConsumerNotification::take_hint_locked() {
   check_locked();
-  if (nasty_ != nullptr && echoes_locked()) return std::exchange(hint_, nasty_->any());
+  if (nasty_ != nullptr && echoes_locked()) return std::exchange(hint_, any_evd_locked());
   is_triggered_ = false;
   descriptor_.lower();
   return std::exchange(hint_, nullptr);
@@ -231,7 +237,7 @@ Handle ConsumerNotification::take_hint_locked() {
 // Whether the trigger that is being taken is to come once more.
 bool ConsumerNotification::echoes_locked() {
   base::require_lock(locks::kConsumerNotification);
-  return is_triggered_ && hint_ != nullptr && nasty_->take_echo();
+  return is_triggered_ && hint_ != nullptr && nasty_->take_echo(evds_);
 }
 
 Status ConsumerNotification::take_trigger_of_descriptor(Handle& evd) {

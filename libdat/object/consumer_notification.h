@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/event_count.h"
@@ -58,7 +59,7 @@ class ConsumerNotification final : public Object {
   // Triggers the CNO for an event of `evd`.
   void trigger(Handle evd);
 
-  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed.
+  // Adds and removes an EVD that refers to the CNO. False if the CNO is being freed. add_evd() throws std::bad_alloc.
   [[nodiscard]] bool add_evd(Handle evd);
   // `is_freed`: the EVD is being freed. The last such EVD unblocks all waiters with null.
   void remove_evd(Handle evd, bool is_freed);
@@ -71,6 +72,7 @@ class ConsumerNotification final : public Object {
   Status nothing_came() const;
   bool take_trigger(std::uint64_t epoch, Handle& evd);
   Handle take_hint_locked();
+  Handle any_evd_locked() const;
   bool echoes_locked();
   bool is_worth_waking(std::uint64_t epoch) const;
   base::WakeReason await_news(base::Time deadline, std::uint64_t epoch);
@@ -89,8 +91,8 @@ class ConsumerNotification final : public Object {
   bool is_triggered_ = false;
   bool is_closed_ = false;
   Handle hint_ = nullptr;
-  std::uint64_t epoch_ = 0;  // how often all waiters were unblocked with null
-  std::int64_t evds_ = 0;
+  std::uint64_t epoch_ = 0;   // how often all waiters were unblocked with null
+  std::vector<Handle> evds_;  // those that refer to it
   std::int64_t waiters_ = 0;
   std::unique_ptr<NastyHints> nasty_;  // null: not in nasty mode
 };

@@ -196,8 +196,8 @@ bool EventDispatcher::post(Event event) {
                       streams_.kinds(), stream_of(event));
   const auto number = queue_.put(event);
   if (!number) {
-    // A request without room is refused, and that is no overflow.
-    if (!std::holds_alternative<RequestArrival>(event.body)) on_overflow();
+    // A request without room is refused, and that is no overflow; nor is an event that comes to an EVD that has ended.
+    if (!std::holds_alternative<RequestArrival>(event.body) && !waiting_.is_closed()) on_overflow();
     return false;
   }
   if (std::holds_alternative<ConnectionNotice>(event.body)) counters_.add(evd_counter::kConnectionCallback);

@@ -75,6 +75,8 @@ void EventQueue::end() {
 
 void EventQueue::discard() {
   HandleTable& table = HandleTable::instance();
+  // What comes later is refused: nobody would take it.
+  ring_.set_capacity(0);
   Event event;
   while (ring_.pop(event)) {
     // The CR ends with its arrival; its peer is refused.
@@ -139,18 +141,15 @@ Status EventQueue::resize(std::int32_t length) {
   return resize_locked(length);
 }
 
-// Both queues or neither.
+// Both queues or neither: nothing can fail after the completion queue.
 Status EventQueue::resize_locked(std::int32_t length) {
   base::require_lock(locks::kResize);
   const auto room = static_cast<std::size_t>(length);
-  if (has_ring_ && !ring_.resize(room)) return refuse_resize(hca::Error::kInvalidState, *this, length);
+  if (ring_.size() > room) return refuse_resize(hca::Error::kInvalidState, *this, length);
+  if (has_ring_) ring_.reserve(room);
   const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(room);
-  if (!outcome) {
-    // A ring that has grown stays long, because events may have filled it. One that was shortened gets its length back.
-    const auto old_room = static_cast<std::size_t>(this->length());
-    if (has_ring_) static_cast<void>(ring_.resize(std::max(room, old_room)));
-    return refuse_resize(outcome.reason(), *this, length);
-  }
+  if (!outcome) return refuse_resize(outcome.reason(), *this, length);
+  if (has_ring_) ring_.set_capacity(room);
   length_.store(length);
   has_overflowed_.store(false);
   return kOk;

@@ -19,15 +19,16 @@ void EventRing::check_locked() const {
 
 void EventRing::set_up(std::size_t capacity) {
   std::lock_guard lock(mutex_);
-  SOFTDAT_DEBUG_CHECK(entries_.empty(), "set_up() gives the first room; resize() changes it", entries_.size());
+  SOFTDAT_DEBUG_CHECK(entries_.empty(), "set_up() gives the first room; reserve() adds to it", entries_.size());
   entries_.resize(capacity);
+  capacity_ = capacity;
 }
 
 std::optional<std::uint64_t> EventRing::push(const Event& event, std::size_t completions_ahead) {
   std::lock_guard lock(mutex_);
   check_locked();
   const std::size_t size = size_.load(std::memory_order_relaxed);
-  if (size == entries_.size()) return std::nullopt;
+  if (size >= capacity_) return std::nullopt;
   entries_[(head_ + size) % entries_.size()] = {event, completions_ahead};
   size_.store(size + 1, std::memory_order_seq_cst);
   if (size >= high_water_.load(std::memory_order_relaxed)) high_water_.store(size + 1, std::memory_order_relaxed);
@@ -57,16 +58,21 @@ bool EventRing::pop(Event& event) {
   return true;
 }
 
-bool EventRing::resize(std::size_t capacity) {
+void EventRing::reserve(std::size_t capacity) {
   std::vector<Entry> entries(capacity);  // before the lock: this may fail
   std::lock_guard lock(mutex_);
+  if (capacity <= entries_.size()) return;
   const std::size_t size = size_.load(std::memory_order_relaxed);
-  if (size > capacity) return false;
   for (std::size_t i = 0; i < size; ++i) entries[i] = entries_[(head_ + i) % entries_.size()];
   entries_.swap(entries);
   head_ = 0;
   check_locked();
-  return true;
+}
+
+void EventRing::set_capacity(std::size_t capacity) {
+  std::lock_guard lock(mutex_);
+  base::check(capacity <= entries_.size(), "reserve() gives the room first", capacity, entries_.size());
+  capacity_ = capacity;
 }
 
 }  // namespace softdat::object

@@ -40,8 +40,11 @@ class EventRing {
   // Takes the oldest event. False if there is none.
   [[nodiscard]] bool pop(Event& event);
 
-  // Changes the capacity. False, without any effect, if more events wait. Throws std::bad_alloc.
-  [[nodiscard]] bool resize(std::size_t capacity);
+  // Allocates for so many events, which changes nothing yet. Throws std::bad_alloc.
+  void reserve(std::size_t capacity);
+  // How many events may wait from now on; no more than was reserved. Those that wait stay, also if they are more. With
+  // 0 the ring takes none any more.
+  void set_capacity(std::size_t capacity);
 
  private:
   void check_locked() const;
@@ -58,6 +61,7 @@ class EventRing {
   // Guarded by mutex_.
   base::Mutex<locks::kEventRing> mutex_;
   std::vector<Entry> entries_;
+  std::size_t capacity_ = 0;
   std::size_t head_ = 0;
 };
 

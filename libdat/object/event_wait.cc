@@ -30,7 +30,9 @@ class EventWait::Claim {
  public:
   Claim(EventWait& wait, std::int32_t threshold)
       : wait_(wait), threshold_(threshold), is_owner_(!wait.has_waiter_.exchange(true)) {
-    if (is_owner_ && threshold > 1) has_room_ = wait.queue_.begin_awaiting(threshold);
+    if (!is_owner_) return;
+    wait.revocations_seen_ = wait.revocations_.load();
+    if (threshold > 1) has_room_ = wait.queue_.begin_awaiting(threshold);
   }
   // What came after the last look was kept from the CNO although nobody will see it: told now.
   ~Claim() {
@@ -64,6 +66,7 @@ EventWait::EventWait(EventQueue& queue, const FeedingStreams& streams, CnoTrigge
 // A thread that waits is woken, and answers INVALID_STATE (dat_evd_set_unwaitable(3DAT)).
 Status EventWait::set_unwaitable() {
   is_unwaitable_.store(true);
+  revocations_.fetch_add(1);
   queue_.event_count().notify();
   return kOk;
 }
@@ -162,7 +165,7 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
     // A waiter that was woken takes what woke it, so that acks may ride on the program's answer.
     if (queue_.size() < threshold) queue_.device().progress();
     if (is_closed_.load()) return aborted();
-    if (is_unwaitable_.load()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
+    if (is_revoked()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
     const std::int32_t size = queue_.size();
     const bool is_enough = size >= threshold && queue_.take(event);
     SOFTDAT_DEBUG_CHECK(threshold <= queue_.length(), "resize() leaves room for what a thread waits for",
@@ -179,7 +182,7 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
 
 // A change of the mode is worth a look: under the new mode the device has to be asked to tell of completions.
 bool EventWait::is_worth_waking(std::int32_t threshold, NotifyMode mode) const {
-  if (is_closed_.load() || is_unwaitable_.load() || streams_.mode() != mode) return true;
+  if (is_closed_.load() || is_revoked() || streams_.mode() != mode) return true;
   return mode == NotifyMode::kThreshold ? queue_.size() >= threshold : was_notified_.load();
 }
 

@@ -44,6 +44,7 @@ class EventWait {
   bool is_waitable() const { return !is_unwaitable_.load(); }
   // The EVD is being freed: the waiter gets DAT_ABORT.
   void close();
+  bool is_closed() const { return is_closed_.load(); }
 
   // The event with that number was put into the queue.
   void on_event(std::uint64_t number);
@@ -57,6 +58,8 @@ class EventWait {
   std::int32_t count_left(std::int32_t threshold, std::int32_t left) const;
   // `mode`: the streams' mode when the queue was looked at last.
   bool is_worth_waking(std::int32_t threshold, NotifyMode mode) const;
+  // Whether the EVD has been unwaitable since the wait began, though it may be waitable again. Called by the waiter.
+  bool is_revoked() const { return revocations_.load() != revocations_seen_; }
   base::WakeReason await_news(base::Time deadline, std::int32_t threshold, NotifyMode mode);
   bool spin(base::Time deadline, std::int32_t threshold, NotifyMode mode);
   void unblock_waiter();
@@ -71,6 +74,8 @@ class EventWait {
   std::atomic<bool> has_waiter_{false};
   std::atomic<bool> was_notified_{false};  // a notifying event came since the wait began
   std::atomic<bool> is_unwaitable_{false};
+  std::atomic<std::uint32_t> revocations_{0};  // calls of set_unwaitable()
+  std::uint32_t revocations_seen_ = 0;         // of the waiter: when its wait began
   std::atomic<bool> is_closed_{false};
   std::atomic<std::uint32_t> spin_ns_{20'000};  // how long the next wait looks before it sleeps
 };

@@ -105,9 +105,15 @@ void SharedReceiveQueue::check_watermark_locked() const {
                       static_cast<std::uint64_t>(low_watermark_), queue_->capacity());
 }
 
+// The device's queue ends with this object: an EP of another opening of the adapter may use it after its handle has
+// ended.
 void SharedReceiveQueue::detach() {
   SOFTDAT_DEBUG_CHECK(users_.is_closed(), "no endpoint can begin to use a queue that ends");
   SOFTDAT_DEBUG_CHECK(queue_ != nullptr, "a queue that was published has the device's until it ends");
+}
+
+SharedReceiveQueue::~SharedReceiveQueue() {
+  if (queue_ == nullptr) return;
   // It refers to the PZ's domain, so it ends first.
   queue_.reset();
   pz_->remove_user();

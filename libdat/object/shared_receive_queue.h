@@ -44,6 +44,7 @@ class SharedReceiveQueue final : public Object, private hca::SharedReceiveQueueS
   // are negative, contradictory or beyond the device's limits. MODEL_NOT_SUPPORTED: the device has no such queues.
   static Status create(InterfaceAdapter& ia, ProtectionZone& pz, const SharedReceiveQueueAttributes& wanted,
                        Handle& srq);
+  ~SharedReceiveQueue() override;
   // dat_srq_free. INVALID_STATE while an EP uses it.
   static Status free(Pin<SharedReceiveQueue> srq);
 

@@ -98,6 +98,27 @@ TEST_F(EpWithSrq, AQueueOfAnotherAdapterIsInvalid) {
   EXPECT_THAT(create(default_attributes(), ep), fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ));
 }
 
+// Each opening is its own IA, also where both are of one adapter.
+TEST_F(EpWithSrq, AQueueOfAnotherOpeningServesUntilTheEndpointEnds) {
+  if (const Lack lack = lack_of_simulation(); !lack.empty()) GTEST_SKIP() << lack;
+  Adapter other;
+  const DAT_PZ_HANDLE pz = other.make_pz();
+  Memory memory(other.handle(), pz, 4096);
+  DAT_SRQ_ATTR attributes = srq_attributes(8);
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  ASSERT_THAT(dat_srq_create(other.handle(), pz, &attributes, &srq), succeeds());
+  DAT_LMR_TRIPLET segment = memory.local(0, 64);
+  ASSERT_THAT(dat_srq_post_recv(srq, 1, &segment, make_cookie(1)), succeeds());
+  server_.srq = srq;
+  DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+  ASSERT_THAT(create(default_attributes(), ep), succeeds());
+  ASSERT_THAT(dat_ia_close(other.handle(), DAT_CLOSE_ABRUPT_FLAG), succeeds());
+  other.release();
+  EXPECT_THAT(dat_srq_post_recv(srq, 1, &segment, make_cookie(2)),
+              fails_with(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ));
+  EXPECT_THAT(dat_ep_free(ep), succeeds());
+}
+
 TEST_F(EpWithSrq, TakesNoReceivesItself) {
   Peer& peer = server_.peer;
   const DAT_EP_HANDLE ep = server_.make_endpoint();

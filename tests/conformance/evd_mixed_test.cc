@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/conformance/lacks.h"
+#include "tests/conformance/memory_shortage.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/waiter.h"
 
@@ -175,6 +176,41 @@ TEST_F(EvdMixedStreams, ModifyMakesOneOfThemControlledAndBack) {
   change.ep_attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
   ASSERT_THAT(dat_ep_modify(peer.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &change), succeeds());
   EXPECT_THAT(dat_evd_wait(peer.recv_evd, 0, 2, &event, &more), fails_with(DAT_TIMEOUT_EXPIRED));
+}
+
+// Completions and other events have room apart, and a refused resize leaves both as they were.
+TEST_F(EvdMixedStreams, ARefusedResizeTakesNoRoomAndNoMemory) {
+  if (const Lack lack = lack_of_resizing(); !lack.empty()) GTEST_SKIP() << lack;
+  constexpr DAT_COUNT kLength = 64;
+  constexpr int kCompletions = 20;
+  server_.emplace(kServerName);
+  PeerOptions options;
+  options.queue_length = kLength;
+  client_.emplace(kClientName, options);
+  Adapter& adapter = client_->adapter;
+  client_->request_evd = adapter.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, kLength);
+  client_->renew_endpoint();
+  establish(*server_, *client_);
+  for (int i = 0; i < kCompletions; ++i) {
+    ASSERT_THAT(server_->post_recv(0, 64), succeeds());
+    ASSERT_THAT(client_->post_send(0, 64), succeeds());
+    take_at_server();
+  }
+  DAT_EVD_PARAM param{};
+  for (int count = 0; count < 8; ++count) {
+    DAT_RETURN result;
+    {
+      const MemoryShortage shortage(count);
+      result = dat_evd_resize(client_->request_evd, kCompletions / 2);
+    }
+    EXPECT_NE(result, DAT_SUCCESS) << count;
+  }
+  ASSERT_THAT(dat_evd_query(client_->request_evd, DAT_EVD_FIELD_EVD_QLEN, &param), succeeds());
+  ASSERT_GE(param.evd_qlen, kLength);
+  for (DAT_COUNT i = 0; i < param.evd_qlen; ++i) {
+    post_software_event(client_->request_evd, static_cast<std::uintptr_t>(i));
+  }
+  EXPECT_EQ(drain(client_->request_evd), kCompletions + param.evd_qlen);
 }
 
 }  // namespace

@@ -199,6 +199,15 @@ TEST_F(EvdWait, BecomingUnwaitableWakesTheWaiter) {
   EXPECT_THAT(waiter.join(), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
 }
 
+// The example of the page dat_evd_set_unwaitable(3DAT).
+TEST_F(EvdWait, BecomingUnwaitableForAMomentWakesTheWaiterToo) {
+  EvdWaiter waiter(evd_, kForever);
+  waiter.await_blocked();
+  ASSERT_THAT(dat_evd_set_unwaitable(evd_), succeeds());
+  ASSERT_THAT(dat_evd_clear_unwaitable(evd_), succeeds());
+  EXPECT_THAT(waiter.join(), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+}
+
 TEST_F(EvdWait, FreeingTheDispatcherAbortsTheWaiter) {
   EvdWaiter waiter(evd_, kForever);
   waiter.await_blocked();

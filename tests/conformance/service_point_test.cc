@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "tests/conformance/peer.h"
@@ -52,6 +53,19 @@ TEST_F(Psp, QualifierInUseIsRefused) {
   EXPECT_THAT(
       dat_psp_create(other.handle(), qualifier_, other.make_evd(DAT_EVD_CR_FLAG), DAT_PSP_CONSUMER_FLAG, &second),
       fails_with(DAT_CONN_QUAL_IN_USE));
+}
+
+// The dispatcher may be of another opening of the adapter. When that is closed, nobody can take requests any more.
+TEST_F(Psp, RequestsToADispatcherThatHasEndedAreRefused) {
+  std::optional<Adapter> other(kServerName);
+  ASSERT_THAT(create(qualifier_, other->make_evd(DAT_EVD_CR_FLAG), &psp_), succeeds());
+  other.reset();
+  Peer client(kClientName);
+  ASSERT_THAT(dat_ep_connect(client.ep, adapter_.address(), qualifier_, DAT_TIMEOUT_INFINITE, 0, nullptr,
+                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+              succeeds());
+  const DAT_EVENT event = next_event(client.connect_evd);
+  EXPECT_NE(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 TEST_F(Psp, FreedQualifierCanBeUsedAgain) {

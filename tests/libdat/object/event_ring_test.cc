@@ -20,12 +20,40 @@ TEST(EventRing, HoldsAnEventUntilItIsPopped) {
     ASSERT_TRUE(ring.pop(event));
     EXPECT_FALSE(ring.holds(*first));
     EXPECT_TRUE(ring.holds(*second));
-    ASSERT_TRUE(ring.resize(3));
+    ring.reserve(3);
+    ring.set_capacity(3);
     EXPECT_TRUE(ring.holds(*second));
     ASSERT_TRUE(ring.pop(event));
     EXPECT_FALSE(ring.holds(*second));
-    ASSERT_TRUE(ring.resize(2));
+    ring.set_capacity(2);
   }
+}
+
+TEST(EventRing, KeepsWhatWaitsWhenItsCapacityShrinks) {
+  const Event event{nullptr, SoftwareEvent{nullptr}};
+  EventRing ring;
+  ring.set_up(2);
+  ASSERT_TRUE(ring.push(event, 0) && ring.push(event, 0));
+  ring.set_capacity(1);
+  Event taken;
+  EXPECT_TRUE(ring.pop(taken));
+  EXPECT_FALSE(ring.push(event, 0)) << "one waits, which is all that may";
+  EXPECT_TRUE(ring.pop(taken));
+  EXPECT_TRUE(ring.push(event, 0));
+  ring.set_capacity(0);
+  EXPECT_FALSE(ring.push(event, 0));
+  EXPECT_TRUE(ring.pop(taken)) << "what waited can be taken";
+}
+
+TEST(EventRing, ReservingChangesNothing) {
+  const Event event{nullptr, SoftwareEvent{nullptr}};
+  EventRing ring;
+  ring.set_up(1);
+  ASSERT_TRUE(ring.push(event, 0));
+  ring.reserve(4);
+  EXPECT_FALSE(ring.push(event, 0));
+  ring.set_capacity(2);
+  EXPECT_TRUE(ring.push(event, 0));
 }
 
 }  // namespace
