@@ -196,6 +196,11 @@ TEST_F(EvdMixedStreams, ARefusedResizeTakesNoRoomAndNoMemory) {
     ASSERT_THAT(client_->post_send(0, 64), succeeds());
     take_at_server();
   }
+  ASSERT_TRUE(eventually([&] {
+    DAT_EVENT event;
+    DAT_COUNT waiting = 0;
+    return dat_evd_wait(client_->request_evd, 0, kLength, &event, &waiting) != DAT_SUCCESS && waiting == kCompletions;
+  }));
   DAT_EVD_PARAM param{};
   for (int count = 0; count < 8; ++count) {
     DAT_RETURN result;
