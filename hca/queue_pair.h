@@ -78,10 +78,17 @@ class QueuePair {
   // The port from which peers see this queue pair's requests come. Never 0.
   virtual std::uint16_t local_port() const = 0;
 
-  // Takes over the receives that are posted to `from`, in their order. REQUIRES: `from` is a queue pair of the same
-  // device whose receives have as many segments or fewer. Both must be idle (kInvalidState). Afterwards all calls of
-  // `from` but its destructor fail with kInvalidState. kLimitReached: no room for all of them. Failure changes nothing.
+  // Takes over the receives that are posted to `from`, in their order, and retires it. REQUIRES: `from` is a queue pair
+  // of the same device whose receives have as many segments or fewer. Both must be idle (kInvalidState). Receives of
+  // datagrams, and those of another kind of queue pair, cannot move: kInvalidState if there are any. kLimitReached: no
+  // room for all of them. Failure changes nothing.
   virtual Outcome inherit_recvs(QueuePair& from) = 0;
+
+  // Another queue pair will take its place: all calls but the destructor fail with kInvalidState afterwards.
+  // kInvalidState, and nothing changes: it is not idle, has receives, or exchanges addresses.
+  virtual Outcome retire() = 0;
+  // The sink has heard of all that has happened so far, or hears of it right now: the destructor drops no event.
+  virtual bool has_told_all() const = 0;
 
  protected:
   // Written by the backend, under the locks that it documents.

@@ -6,7 +6,8 @@
 // event is told.
 //
 // Threads: connect(), disconnect() and reset() on any thread without the baton; the rest with the baton, but for
-// remote_address() on any thread. Errors: as hca/queue_pair.h says. Nothing is left of a call that fails.
+// remote_address() and has_told_all() on any thread. Errors: as hca/queue_pair.h says. Nothing is left of a call that
+// fails.
 #pragma once
 
 #include <atomic>
@@ -49,6 +50,7 @@ class ConnectionLifecycle : public Task, protected base::Timer, protected transp
   hca::Outcome disconnect(bool graceful);
   hca::Outcome reset();
   hca::Address remote_address() const { return *remote_.lock(); }
+  bool has_told_all() const { return upcalls_.are_all_told(); }
 
   // Answers a peer yes, in the name of that service. kInvalidState unless idle. A peer that has gone meanwhile is heard
   // of as kAcceptFailed.

@@ -38,6 +38,8 @@ class DatagramExchanges {
   hca::DatagramEvent describe_end(DatagramLink& link, hca::ConnectionEventType type,
                                   std::span<const std::byte> private_data) const;
   void tell(hca::DatagramEvent event);
+  // An exchange has begun, and the sink will hear how it ended.
+  bool is_any_under_way() const { return promised_ > 0; }
   // Lets go of all links. The sink hears of no exchange that has not ended yet.
   void release();
   // Hands over the place reserved for an upcall that no exchange is left. False: no exchange has begun since the last

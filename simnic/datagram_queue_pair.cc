@@ -86,9 +86,19 @@ void DatagramQueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) 
   nic_.engine.run_at_end(*this);
 }
 
-hca::Outcome DatagramQueuePair::inherit_recvs(hca::QueuePair& from) {
-  if (from.recvs_outstanding() > 0) return hca::fail(hca::Error::kInvalidState);
+// With the posting lock held no poster is between its look at is_retired() and its push.
+hca::Outcome DatagramQueuePair::retire() {
+  const Engine::Hold hold(nic_.engine);
+  const std::lock_guard lock(receives_.posting_lock());
+  const bool is_in_use = state() != QueuePairState::kIdle || receives_.is_retired() || recvs_outstanding() > 0 ||
+                         exchanges_.is_any_under_way();
+  if (is_in_use) return hca::fail(hca::Error::kInvalidState);
+  receives_.retire();
   return hca::Done{};
+}
+
+bool DatagramQueuePair::has_told_all() const {
+  return !nic_.engine.upcalls().holds_any_of(this);
 }
 
 hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& request) {
@@ -136,7 +146,7 @@ hca::Outcome DatagramQueuePair::connect(const hca::ConnectParameters& parameters
   if (!is_single_host(parameters.remote)) return hca::fail(hca::Error::kBadAddress);
   if (parameters.private_data.size() > transport::kMaxPrivateData) return hca::fail(hca::Error::kInvalidArgument);
   const Engine::Hold hold(nic_.engine);
-  if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
+  if (!may_exchange()) return hca::fail(hca::Error::kInvalidState);
   transport::Offer request = make_datagram_offer(nic_, number_, parameters.private_data);
   request.service_id = parameters.service_id;
   const base::Time now = nic_.engine.now();
@@ -152,7 +162,7 @@ hca::Outcome DatagramQueuePair::accept_with_baton(transport::InboundRequest& req
                                                   std::span<const std::byte> private_data) try {
   base::require_lock(locks::kBaton);
   if ((request.offer().features & transport::kDatagrams) == 0) return hca::fail(hca::Error::kInvalidArgument);
-  if (state() == QueuePairState::kError) return hca::fail(hca::Error::kInvalidState);
+  if (!may_exchange()) return hca::fail(hca::Error::kInvalidState);
   transport::Offer reply = make_datagram_offer(nic_, number_, private_data);
   reply.service_id = request.offer().service_id;
   exchanges_.accept(request, reply, *this);
@@ -198,7 +208,7 @@ hca::Outcome DatagramQueuePair::reset() {
   const Engine::Hold hold(nic_.engine);
   // No poster is between its look at the state and its push.
   const std::scoped_lock lock(sends_.posting_lock(), receives_.posting_lock());
-  if (state() == QueuePairState::kConnected) return hca::fail(hca::Error::kInvalidState);
+  if (state() == QueuePairState::kConnected || receives_.is_retired()) return hca::fail(hca::Error::kInvalidState);
   sends_.flush();
   receives_.flush();
   state_.store(QueuePairState::kIdle, std::memory_order_seq_cst);

@@ -54,8 +54,10 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   hca::Outcome reset() override;
   hca::Address remote_address() const override { return {}; }
   std::uint16_t local_port() const override { return 0; }
-  // Receives stay where they are: kInvalidState if there are any.
-  hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  // Receives stay where they are, of whichever kind.
+  hca::Outcome inherit_recvs(hca::QueuePair& from) override { return from.retire(); }
+  hca::Outcome retire() override;
+  bool has_told_all() const override;
   std::uint32_t number() const override { return number_; }
   hca::TransferCounts transfer_counts() const override { return counters_.read(); }
   hca::QueuePairCounts counts() const override;
@@ -73,6 +75,7 @@ class DatagramQueuePair final : public hca::DatagramQueuePair,
   bool on_exchanged(DatagramLink& link, hca::ConnectionEventType type,
                     std::span<const std::byte> private_data) override;
 
+  bool may_exchange() const { return state() != hca::QueuePairState::kError && !receives_.is_retired(); }
   void enter_error(hca::ConnectionEventType news);
 
   // Fixed after construction.

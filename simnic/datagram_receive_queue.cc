@@ -42,6 +42,7 @@ hca::Outcome DatagramReceiveQueue::post(const hca::RecvRequest& request) {
   ResolvedSegment found;
   const hca::Outcome outcome = check_receive(memory_, regions_, request, queue.max_segments(), found);
   if (!outcome) return outcome;
+  if (is_retired_) return hca::fail(hca::Error::kInvalidState);
   if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
   counters_.add(hca::Transfer::kPostRecv, push_receive(request, found, queue));
   return hca::Done{};

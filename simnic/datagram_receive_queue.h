@@ -45,6 +45,10 @@ class DatagramReceiveQueue {
   // While it is held no receive is posted.
   PostingLock& posting_lock() { return mutex_; }
 
+  // Whether another queue pair has taken the place of this one. retire() REQUIRES posting_lock(), too.
+  bool is_retired() const { return is_retired_; }
+  void retire() { is_retired_ = true; }
+
   // Begins and ceases to use the shared receive queue, if there is one. join() throws std::bad_alloc.
   void join();
   void leave(Task& queue_pair);
@@ -71,8 +75,9 @@ class DatagramReceiveQueue {
   // Fixed after construction.
   const MemoryView memory_;
   hca::TransferCounters& counters_;
-  PostingLock mutex_;    // guards the posting side of the queue and the counter of posts
-  RegionCache regions_;  // guarded by mutex_
+  PostingLock mutex_;        // guards the posting side of the queue and the counter of posts
+  RegionCache regions_;      // guarded by mutex_
+  bool is_retired_ = false;  // written with the baton and mutex_, read with either
   ReceiveLimits limits_;
   // Owned by the baton, but for the posting side of its queue.
   ReceiveCompletions completions_;

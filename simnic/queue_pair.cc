@@ -84,7 +84,9 @@ hca::Outcome QueuePair::disconnect(bool graceful) {
 // With the other's posting lock held no poster is between its look at is_retired() and its push. inherit() requires the
 // posting lock of this queue, too, though no other thread knows this queue pair yet.
 hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
-  auto& other = static_cast<QueuePair&>(from);
+  auto* const same_kind = dynamic_cast<QueuePair*>(&from);
+  if (same_kind == nullptr) return from.retire();
+  QueuePair& other = *same_kind;
   const Engine::Hold hold(nic_.engine);
   const std::scoped_lock lock(recvs_.mutex(), other.recvs_.mutex());
   const bool are_idle = state() == QueuePairState::kIdle && other.state() == QueuePairState::kIdle;
@@ -92,6 +94,15 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& from) {
   auto& queue = connection_.path().responder().queue();
   if (!inherit(other.connection_.path().responder().queue(), queue)) return hca::fail(hca::Error::kLimitReached);
   other.recvs_.retire();
+  return hca::Done{};
+}
+
+hca::Outcome QueuePair::retire() {
+  const Engine::Hold hold(nic_.engine);
+  const std::lock_guard lock(recvs_.mutex());
+  const bool is_in_use = state() != QueuePairState::kIdle || recvs_.is_retired() || recvs_outstanding() > 0;
+  if (is_in_use) return hca::fail(hca::Error::kInvalidState);
+  recvs_.retire();
   return hca::Done{};
 }
 

@@ -38,6 +38,8 @@ class QueuePair : public hca::QueuePair, public hca::CountingQueuePair {
   hca::Address remote_address() const final { return connection_.remote_address(); }
   std::uint16_t local_port() const final { return nic_.address.port; }
   hca::Outcome inherit_recvs(hca::QueuePair& from) final;
+  hca::Outcome retire() final;
+  bool has_told_all() const final { return connection_.has_told_all(); }
   hca::Failure explain(const hca::SendRequest& request) const override;
   hca::Failure explain(const hca::RecvRequest& request) const override;
   hca::Failure explain(const hca::BindRequest& request) const override;

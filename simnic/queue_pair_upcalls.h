@@ -42,6 +42,7 @@ class QueuePairUpcalls {
   void post_recv_limit() {
     if (sink_ != nullptr) queue_.post_counted(this, RecvLimitUpcall{sink_});
   }
+  bool are_all_told() const { return !queue_.holds_any_of(this); }
   // When it returns, the sink is not called any more, unless this thread is within such a call.
   void forget() { queue_.forget(this); }
 

@@ -42,7 +42,7 @@ class ReceivePosts {
   ReceiveLimits& limits() { return limits_; }
   const ReceiveLimits& limits() const { return limits_; }
 
-  // Whether another queue pair has inherited the receives. retire() REQUIRES mutex(), too.
+  // Whether another queue pair has taken the place of this one. retire() REQUIRES mutex(), too.
   bool is_retired() const { return is_retired_; }
   void retire() { is_retired_ = true; }
 

@@ -119,6 +119,11 @@ bool UpcallQueue::deliver() {
   return has_spoken;
 }
 
+bool UpcallQueue::holds_any_of(const void* owner) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(items_.begin(), items_.end(), [owner](const Item& item) { return item.owner == owner; });
+}
+
 // Dropped upcalls are destroyed without the lock, and one by one: there may be no memory to keep them in meanwhile.
 void UpcallQueue::forget(const void* owner) {
   const base::Uncancelled guard;  // destructors call this

@@ -84,6 +84,8 @@ class UpcallQueue {
   // not the baton, because the destructor of a dropped request may take it.
   void forget(const void* owner);
 
+  // An upcall of `owner` waits. Not one that is being delivered.
+  bool holds_any_of(const void* owner) const;
   bool has_news() const { return has_news_.load(std::memory_order_seq_cst); }
 
  private:
@@ -98,7 +100,7 @@ class UpcallQueue {
   void post_in_standing_place(const void* owner, Upcall upcall, std::uint32_t more);
   void make_room_locked(std::size_t places);
 
-  base::Mutex<locks::kUpcallQueue> mutex_;
+  mutable base::Mutex<locks::kUpcallQueue> mutex_;
   // Guarded by mutex_.
   boost::circular_buffer<Item> items_{16};
   std::size_t reserved_ = 0;        // places for what is not posted yet, and the standing ones

@@ -43,6 +43,8 @@ class Connection final : public EventTarget {
   // throws std::bad_alloc.
   hca::Outcome accept(CmEvent& request, std::span<const std::byte> private_data);
 
+  bool has_told_all() const;  // as hca::QueuePair
+
   Mutex& mutex() { return mutex_; }
   // The event thread looks soon at all that may have changed: limits, failures, events that are due.
   void wake() { device_.events.post(*this); }

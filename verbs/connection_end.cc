@@ -176,6 +176,11 @@ std::optional<hca::ConnectionEvent> Connection::take_final_locked() {
   return event;
 }
 
+bool Connection::has_told_all() const {
+  const std::lock_guard lock(mutex_);
+  return !final_ && !withheld_.is_held();
+}
+
 hca::Outcome Connection::reset() {
   const std::lock_guard lock(mutex_);
   const bool is_ready = !work_.recvs().is_retired() && next_state(state(), QueuePairEvent::kReset);

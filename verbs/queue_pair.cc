@@ -51,6 +51,14 @@ hca::Outcome QueuePair::inherit_recvs(hca::QueuePair& other) {
   return hca::Done{};
 }
 
+hca::Outcome QueuePair::retire() {
+  const std::scoped_lock lock(connection_.mutex(), work_.sends().mutex(), work_.recvs().mutex());
+  if (state() != hca::QueuePairState::kIdle) return hca::fail(hca::Error::kInvalidState);
+  if (const hca::Outcome retired = work_.recvs().retire_locked(); !retired) return retired;
+  work_.device_pair().discard();
+  return hca::Done{};
+}
+
 void QueuePair::report_failed_work(const WorkEntry& entry, const ibv_wc& wc, hca::CompletionStatus status) {
   failures().report_work(entry, work_.queue_of(entry).ring().note_of(entry), wc, status);
 }

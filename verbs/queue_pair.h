@@ -33,6 +33,8 @@ class QueuePair final : public hca::QueuePair, public hca::CountingQueuePair {
   hca::Address remote_address() const override { return connection_.remote_address(); }
   std::uint16_t local_port() const override { return connection_.local_port(); }
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  hca::Outcome retire() override;
+  bool has_told_all() const override { return connection_.has_told_all(); }
   hca::TransferCounts transfer_counts() const override { return work_.counters().read(); }
 
   // See Connection::accept().

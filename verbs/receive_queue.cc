@@ -28,6 +28,13 @@ hca::Outcome ReceiveQueue::inherit_locked(ReceiveQueue& from) {
   return hca::Done{};
 }
 
+hca::Outcome ReceiveQueue::retire_locked() {
+  base::require_lock(locks::kVerbsPostReceive);
+  if (is_retired() || outstanding() > 0) return hca::fail(hca::Error::kInvalidState);
+  is_retired_.store(true, std::memory_order_seq_cst);
+  return hca::Done{};
+}
+
 void ReceiveQueue::set_limits(std::uint32_t soft, std::uint32_t hard) {
   soft_limit_.store(soft, std::memory_order_seq_cst);
   hard_limit_.store(hard, std::memory_order_seq_cst);

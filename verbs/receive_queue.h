@@ -41,6 +41,8 @@ class ReceiveQueue final : public WorkQueue {
   // and idle queue pairs. Fails with kInvalidState (one is retired or has an SRQ) or kLimitReached. A receive that does
   // not match the new domain fails when it is used.
   hca::Outcome inherit_locked(ReceiveQueue& from);
+  // It takes no receive any more. kInvalidState: it has some, or is retired. REQUIRES mutex().
+  hca::Outcome retire_locked();
   bool is_retired() const { return is_retired_.load(std::memory_order_seq_cst); }
 
   // See hca::QueuePair::set_recv_limits(). After a post or a change, is_over_a_limit() tells whether there is something

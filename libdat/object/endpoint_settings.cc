@@ -44,6 +44,16 @@ void make_room_for(std::uint32_t posted, const EndpointAttributes& old, Endpoint
   wish.max_recv_iov = std::max(wish.max_recv_iov, old.max_recv_iov);
 }
 
+// Why posted receives cannot move from one binding to another, as words for people; null: they can.
+const char* obstacle_of(const BindingConfig& from, const BindingConfig& to) {
+  const bool is_datagram = from.attributes.service_type == kDatagramService;
+  if (to.pz == nullptr) return "pz_handle cannot become DAT_HANDLE_NULL";
+  if (to.attributes.service_type != from.attributes.service_type) return "service_type of the attributes cannot change";
+  if (recv_mode_of(to.attributes) != recv_mode_of(from.attributes))
+    return "recv_completion_flags of the attributes cannot change";
+  return is_datagram ? "PZ, EVDs and larger attributes of an endpoint for datagrams cannot change" : nullptr;
+}
+
 }  // namespace
 
 EndpointSettings::EndpointSettings(const Object& ep, const EndpointSinks& sinks, EndpointBindings& bindings,
@@ -227,11 +237,11 @@ Status EndpointSettings::rebind_locked(BindingConfig config) {
   EndpointBinding& old = bindings_.newest_locked();
   hca::QueuePair* const heritage = old.queue_pair();
   const std::uint32_t posted = heritage == nullptr ? 0 : heritage->recvs_outstanding();
-  const bool is_told_alike = recv_mode_of(config.attributes) == recv_mode_of(old.config().attributes);
-  if (posted > 0 && (config.pz == nullptr || !is_told_alike)) return refuse_with_receives(posted, config);
+  const char* const obstacle = obstacle_of(old.config(), config);
+  if (posted > 0 && obstacle != nullptr) return refuse_with_receives(posted, obstacle);
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
   std::unique_ptr<EndpointBinding> made;
-  if (const Status status = succeed_binding(heritage, config, made); !status.ok()) return status;
+  if (const Status status = succeed_binding(heritage, obstacle, config, made); !status.ok()) return status;
   // The old queue pair lives until the EP ends, because posts may still use it. Its PZ and EVDs can be freed.
   old.leave();
   std::lock_guard lock(mutex_);
@@ -239,22 +249,32 @@ Status EndpointSettings::rebind_locked(BindingConfig config) {
   return kOk;
 }
 
-Status EndpointSettings::refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const {
+Status EndpointSettings::refuse_with_receives(std::uint32_t posted, const char* obstacle) const {
   return because(wrong_state(bindings_.state()), [&] {
-    const char* const what = config.pz == nullptr ? "pz_handle cannot become DAT_HANDLE_NULL"
-                                                  : "recv_completion_flags of the attributes cannot change";
     return count_text(posted, "receive") + (posted == 1 ? " is" : " are") + " posted on " + words_.name() +
-           ", so that " + what + "; modify it before receives are posted";
+           ", so that " + obstacle + "; modify it before receives are posted";
   });
 }
 
-// A binding that has the posted receives of `heritage`, which may be null.
-Status EndpointSettings::succeed_binding(hca::QueuePair* heritage, const BindingConfig& config,
+Status EndpointSettings::refuse_under_exchange() const {
+  return because(wrong_state(bindings_.state()), [&] {
+    return words_.subject() + " is exchanging addresses with a peer; modify it before dat_ep_connect or after the " +
+           "event that ends the exchange";
+  });
+}
+
+// A binding that has taken the place of `heritage`, which may be null and is retired in any case: a receive that
+// another thread posts meanwhile is moved, or refuses the change, or finds the new queue pair.
+Status EndpointSettings::succeed_binding(hca::QueuePair* heritage, const char* obstacle, const BindingConfig& config,
                                          std::unique_ptr<EndpointBinding>& made) try {
   const Status status = EndpointBinding::create(device_, config, ep_.handle(), sinks_, made);
-  if (!status.ok() || heritage == nullptr || made->queue_pair() == nullptr) return status;
-  const hca::Outcome outcome = made->queue_pair()->inherit_recvs(*heritage);
-  return outcome ? kOk : creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);
+  if (!status.ok() || heritage == nullptr) return status;
+  const hca::Outcome outcome = obstacle != nullptr ? heritage->retire() : made->queue_pair()->inherit_recvs(*heritage);
+  if (outcome) return kOk;
+  if (outcome.reason() != hca::Error::kInvalidState || obstacle == nullptr)
+    return creation_failure(outcome.reason(), StatusDetail::kResourceTep, kParameters);
+  const std::uint32_t posted = heritage->recvs_outstanding();
+  return posted > 0 ? refuse_with_receives(posted, obstacle) : refuse_under_exchange();
 } catch (const std::bad_alloc&) {
   return insufficient_resources(StatusDetail::kResourceMemory);
 }

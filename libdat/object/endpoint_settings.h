@@ -54,10 +54,12 @@ class EndpointSettings {
   Status check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const;
   // Refusals of modify(), with the field and the rule in words.
   Status refuse_part(const EndpointChange& change, StatusDetail detail) const;
-  Status refuse_with_receives(std::uint32_t posted, const BindingConfig& config) const;
+  Status refuse_with_receives(std::uint32_t posted, const char* obstacle) const;
+  Status refuse_under_exchange() const;
   Status change_locked(const EndpointChange& change, const EndpointAttributes& wanted);
   Status rebind_locked(BindingConfig config);
-  Status succeed_binding(hca::QueuePair* heritage, const BindingConfig& config, std::unique_ptr<EndpointBinding>& made);
+  Status succeed_binding(hca::QueuePair* heritage, const char* obstacle, const BindingConfig& config,
+                         std::unique_ptr<EndpointBinding>& made);
   bool needs_new_binding_locked(const BindingConfig& config) const;
   // Under kModify, or before others know the EP.
   Status set_connect_evd(EventDispatcher* evd);

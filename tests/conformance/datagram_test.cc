@@ -211,6 +211,47 @@ TEST_F(Datagrams, ARequestIsAcceptedWithAnEndpointOfItsKindOnly) {
   EXPECT_THAT(reject_cr(request.event_data.cr_arrival_event_data.cr_handle), succeeds());
 }
 
+// An endpoint becomes one for connections, and back.
+TEST_F(Datagrams, TheServiceTypeChangesWhileNoReceiveIsPosted) {
+  DAT_EP_PARAM param{};
+  const auto set_service = [&](int type) {
+    param.ep_attr.service_type = static_cast<DAT_SERVICE_TYPE>(type);
+    return dat_ep_modify(client_.ep, DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, &param);
+  };
+  ASSERT_THAT(set_service(DAT_SERVICE_TYPE_RC), succeeds());
+  ASSERT_THAT(client_.post_recv(0, 64, 1), succeeds());
+  EXPECT_THAT(set_service(DAT_IB_SERVICE_TYPE_UD), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
+  Peer server(kServerName);
+  establish(server, client_);
+  ASSERT_THAT(server.post_send(0, 64, 2), succeeds());
+  EXPECT_EQ(next_completion(client_.recv_evd).user_cookie.as_64, 1u);
+  client_.renew_endpoint();
+  ASSERT_THAT(set_service(DAT_SERVICE_TYPE_RC), succeeds());
+  ASSERT_THAT(set_service(DAT_IB_SERVICE_TYPE_UD), succeeds());
+  ASSERT_THAT(client_.post_recv(0, 64, 3), succeeds());
+  EXPECT_THAT(set_service(DAT_SERVICE_TYPE_RC), fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
+  exchange(server_.ep);
+  ASSERT_THAT(send(server_, 8, to_client()), succeeds());
+  const DAT_EVENT received = next_extension(client_.recv_evd, DAT_IB_DTO_EVENT);
+  EXPECT_EQ(received.event_data.dto_completion_event_data.user_cookie.as_64, 3u);
+}
+
+TEST_F(Datagrams, DispatchersChangeWhileNothingIsUnderWay) {
+  DAT_EP_PARAM param{};
+  param.recv_evd_handle = client_.adapter.make_evd(DAT_EVD_DTO_FLAG);
+  ASSERT_THAT(client_.connect(server_, server_.listen()), succeeds());
+  EXPECT_THAT(dat_ep_modify(client_.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param),
+              fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
+  const DAT_EVENT request = next_extension(server_.cr_evd, DAT_IB_UD_CONNECTION_REQUEST_EVENT);
+  ASSERT_THAT(reject_cr(request.event_data.cr_arrival_event_data.cr_handle), succeeds());
+  next_extension(client_.connect_evd, DAT_IB_UD_CONNECTION_REJECT_EVENT);
+  ASSERT_THAT(dat_ep_modify(client_.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param), succeeds());
+  ASSERT_THAT(client_.post_recv(0, 64, 4), succeeds());
+  param.recv_evd_handle = client_.recv_evd;
+  EXPECT_THAT(dat_ep_modify(client_.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param),
+              fails_with(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
+}
+
 TEST_F(Datagrams, DisconnectingFlushesAndTellsSo) {
   exchange(server_.ep);
   ASSERT_THAT(client_.post_recv(0, 64, 5), succeeds());

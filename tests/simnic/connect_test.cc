@@ -341,6 +341,31 @@ TEST_F(ConnectTest, HeirTakesTheReceivesAndTheOtherIsOfNoUse) {
   EXPECT_EQ(heir.events(), "established");
 }
 
+TEST_F(ConnectTest, OneHasToldAllWhenTheSinkHasHeardOfTheEndAlsoAfterAReset) {
+  Endpoint active(here()), passive(there());
+  world_.connect(active, passive);
+  EXPECT_TRUE(active.qp().has_told_all());
+  expect_ok(active.qp().disconnect(false));
+  EXPECT_FALSE(active.qp().has_told_all());
+  expect_ok(active.qp().reset());
+  EXPECT_FALSE(active.qp().has_told_all());
+  world_.settle();
+  EXPECT_TRUE(active.qp().has_told_all());
+  EXPECT_EQ(active.events(), "disconnected");
+}
+
+TEST_F(ConnectTest, OneThatIsRetiredIsOfNoUse) {
+  Endpoint idle(there());
+  Memory memory(there(), 64);
+  expect_ok(idle.recv(1, {memory.all()}));
+  EXPECT_EQ(reason(idle.qp().retire()), hca::Error::kInvalidState);
+  Endpoint empty(there());
+  expect_ok(empty.qp().retire());
+  EXPECT_EQ(reason(empty.recv(1, {memory.all()})), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(empty.connect(here())), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(empty.qp().retire()), hca::Error::kInvalidState);
+}
+
 TEST_F(ConnectTest, HeirWithoutRoomLeavesEverythingAsItIs) {
   auto limits = Endpoint::kLimits;
   limits.recv_wr = 2;

@@ -287,6 +287,65 @@ TEST_F(DatagramTest, DisconnectingFlushesAndResetBeginsAnew) {
   EXPECT_EQ(a_->qp->state(), QueuePairState::kConnected);
 }
 
+TEST_F(DatagramTest, OneThatIsReplacedIsOfNoUse) {
+  Memory memory(world_.here(), 64);
+  Mailbox heir(world_.here());
+  expect_ok(heir.qp->inherit_recvs(*a_->qp));
+  EXPECT_EQ(reason(a_->recv(1, {memory.all()})), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(a_->connect(world_.there())), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(a_->qp->reset()), hca::Error::kInvalidState);
+  EXPECT_EQ(reason(a_->qp->retire()), hca::Error::kInvalidState);
+  expect_ok(b_->connect(world_.there()));
+  world_.settle();
+  ASSERT_EQ(requests_.requests.size(), 1u);
+  EXPECT_EQ(reason(requests_.requests[0]->accept(*a_->qp, {})), hca::Error::kInvalidState);
+}
+
+TEST_F(DatagramTest, OneHasToldAllWhenTheSinkHasHeardOfTheEnd) {
+  exchange(*b_);
+  EXPECT_TRUE(a_->qp->has_told_all());
+  expect_ok(a_->qp->disconnect(false));
+  EXPECT_FALSE(a_->qp->has_told_all());
+  expect_ok(a_->qp->reset());
+  EXPECT_FALSE(a_->qp->has_told_all());
+  world_.settle();
+  EXPECT_TRUE(a_->qp->has_told_all());
+  EXPECT_EQ(a_->ends.size(), 1u);
+}
+
+TEST_F(DatagramTest, OneWithReceivesOrAnExchangeUnderWayIsNotReplaced) {
+  Memory memory(world_.here(), 64);
+  Mailbox heir(world_.here());
+  expect_ok(a_->recv(1, {memory.all()}));
+  EXPECT_EQ(reason(heir.qp->inherit_recvs(*a_->qp)), hca::Error::kInvalidState);
+  EXPECT_EQ(a_->qp->recvs_outstanding(), 1u);
+  Mailbox busy(world_.here());
+  expect_ok(busy.connect(world_.there()));
+  EXPECT_EQ(reason(heir.qp->inherit_recvs(*busy.qp)), hca::Error::kInvalidState);
+  world_.settle();
+  expect_ok(requests_.requests[0]->reject({}));
+  requests_.requests.clear();
+  world_.settle();
+  ASSERT_EQ(busy.events.size(), 1u);
+  expect_ok(heir.qp->inherit_recvs(*busy.qp));
+}
+
+TEST_F(DatagramTest, TheOtherKindTakesThePlaceOfOneWithoutReceives) {
+  Memory memory(world_.here(), 64);
+  Endpoint connected(world_.here());
+  expect_ok(a_->recv(1, {memory.all()}));
+  EXPECT_EQ(reason(connected.qp().inherit_recvs(*a_->qp)), hca::Error::kInvalidState);
+  Mailbox empty(world_.here());
+  expect_ok(connected.qp().inherit_recvs(*empty.qp));
+  EXPECT_EQ(reason(empty.recv(1, {memory.all()})), hca::Error::kInvalidState);
+  expect_ok(connected.recv(2, {memory.all()}));
+  EXPECT_EQ(reason(empty.qp->inherit_recvs(connected.qp())), hca::Error::kInvalidState);
+  Endpoint idle(world_.here());
+  Mailbox heir(world_.here());
+  expect_ok(heir.qp->inherit_recvs(idle.qp()));
+  EXPECT_EQ(reason(idle.recv(1, {memory.all()})), hca::Error::kInvalidState);
+}
+
 TEST_F(DatagramTest, OneWhoseMemoryIsGoneFailsAlone) {
   exchange(*b_);
   Memory gone(world_.there(), 64), to(world_.there(), 64), from(world_.here(), bytes("x"));

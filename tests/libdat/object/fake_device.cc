@@ -277,8 +277,21 @@ hca::Outcome FakeQueuePair::inherit_recvs(hca::QueuePair& from) {
   if (recvs.size() + other.recvs.size() > config_.limits.recv_wr) return hca::fail(hca::Error::kLimitReached);
   recvs.insert(recvs.end(), other.recvs.begin(), other.recvs.end());
   other.recvs.clear();
-  other.is_retired_ = true;
+  other.end_receives();
   return hca::Done{};
+}
+
+hca::Outcome FakeQueuePair::retire() {
+  if (is_retired_ || !recvs.empty() || state() != hca::QueuePairState::kIdle) {
+    return hca::fail(hca::Error::kInvalidState);
+  }
+  end_receives();
+  return hca::Done{};
+}
+
+void FakeQueuePair::end_receives() {
+  is_retired_ = true;
+  if (const auto hook = std::exchange(after_retiring, {})) hook();
 }
 
 hca::Outcome FakeQueuePair::connect(const hca::ConnectParameters& parameters) {
@@ -404,13 +417,13 @@ hca::Outcome FakeDevice::check_memory(std::uint32_t lkey, std::uint64_t, std::ui
 
 hca::Result<std::unique_ptr<hca::CompletionQueue>> FakeDevice::create_cq(std::size_t capacity,
                                                                          hca::CompletionSink& sink) {
-  auto queue = std::make_unique<FakeCompletionQueue>(capacity, sink);
+  auto queue = std::make_unique<Counted<FakeCompletionQueue>>(live_objects, capacity, sink);
   queues.push_back(queue.get());
   return std::unique_ptr<hca::CompletionQueue>(std::move(queue));
 }
 
 hca::Result<std::unique_ptr<hca::QueuePair>> FakeDevice::create_qp(const hca::QueuePairConfig& config) {
-  auto queue_pair = std::make_unique<FakeQueuePair>(config);
+  auto queue_pair = std::make_unique<Counted<FakeQueuePair>>(live_objects, config);
   queue_pairs.push_back(queue_pair.get());
   return std::unique_ptr<hca::QueuePair>(std::move(queue_pair));
 }

@@ -10,13 +10,15 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "hca/counters.h"
 #include "hca/device.h"
 
 namespace softdat::object {
 
-class FakeCompletionQueue final : public hca::CompletionQueue {
+class FakeCompletionQueue : public hca::CompletionQueue {
  public:
   FakeCompletionQueue(std::size_t capacity, hca::CompletionSink& sink) : capacity_(capacity), sink_(sink) {}
 
@@ -58,7 +60,7 @@ class FakeCompletionQueue final : public hca::CompletionQueue {
 
 // Follows the contract of hca/queue_pair.h for everything a consumer does to it; the peer's part is
 // played by the test.
-class FakeQueuePair final : public hca::QueuePair {
+class FakeQueuePair : public hca::QueuePair, public hca::CountingQueuePair {
  public:
   struct Posted {
     std::uint64_t wr_id;
@@ -91,8 +93,18 @@ class FakeQueuePair final : public hca::QueuePair {
   std::uint32_t soft_limit = hca::kNoRecvLimit;
   std::uint32_t hard_limit = hca::kNoRecvLimit;
   hca::QueuePairSink& sink() { return *config_.sink; }
+  bool has_news = false;  // which the sink has not heard yet
+  // Called once, when another queue pair is about to take the place of this one and it takes no receives any more.
+  std::function<void()> after_retiring;
+  // Called once, by the next transfer_counts().
+  mutable std::function<void()> before_counting;
+  hca::TransferCounts transfers{};
 
-  // --- hca::QueuePair ---
+  // --- hca::QueuePair, hca::CountingQueuePair ---
+  hca::TransferCounts transfer_counts() const override {
+    if (const auto hook = std::exchange(before_counting, {})) hook();
+    return transfers;
+  }
   const hca::QueuePairLimits& limits() const override { return config_.limits; }
   hca::Outcome post_send(const hca::SendRequest& request) override;
   hca::Result<std::uint32_t> post_bind(const hca::BindRequest& request) override;
@@ -109,13 +121,16 @@ class FakeQueuePair final : public hca::QueuePair {
   hca::Address remote_address() const override { return {}; }
   std::uint16_t local_port() const override { return 4321; }
   hca::Outcome inherit_recvs(hca::QueuePair& from) override;
+  hca::Outcome retire() override;
+  bool has_told_all() const override { return !has_news; }
 
  private:
+  void end_receives();
   void complete(hca::CompletionQueue& queue, const Posted& posted, hca::CompletionOpcode opcode,
                 hca::CompletionStatus status, std::uint32_t length, bool solicited);
 
   hca::QueuePairConfig config_;
-  bool is_retired_ = false;
+  std::atomic<bool> is_retired_{false};
 };
 
 // Counts and remembers; takers are played by the test.
