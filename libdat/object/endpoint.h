@@ -82,7 +82,7 @@ class Endpoint final : public Object, private hca::QueuePairSink, private hca::D
   // queue pairs tell their counts.
   mutable base::Mutex<locks::kEndpoint> mutex_;
 
-  EndpointBindings bindings_;
+  EndpointBindings bindings_{modify_mutex_, mutex_};
   EndpointWords words_{*this, bindings_};
   EndpointCounters counters_{*this, bindings_, mutex_};
   EndpointSettings settings_{*this, {*this, *this}, bindings_, words_, modify_mutex_, mutex_};

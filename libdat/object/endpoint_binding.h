@@ -32,8 +32,8 @@ struct EndpointSinks {
 };
 
 // Owns the queue pair and its share in the PZ and the EVDs. What the data path reads is fixed, so
-// that a post needs no lock. An EP keeps a binding that it has replaced: a post that has just looked
-// it up still finds a queue pair, an idle one.
+// that a post needs no lock. An EP keeps a binding that it has replaced while other calls are under way: a post that
+// has just looked it up still finds a queue pair, a retired one.
 class EndpointBinding {
  public:
   // Joins the PZ and the EVDs' streams and makes the queue pair. INVALID_HANDLE for an EVD of

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/endpoint_bindings.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
+#include "libdat/object/handle_table.h"
 
 namespace softdat::object {
 
@@ -29,27 +32,67 @@ EndpointState EndpointBindings::state_with(const hca::QueuePair* queue_pair) con
 }
 
 void EndpointBindings::begin(std::unique_ptr<EndpointBinding> first) {
-  SOFTDAT_DEBUG_CHECK(all_.empty(), "an EP has one first binding", all_.size());
+  SOFTDAT_DEBUG_CHECK(newest_ == nullptr, "an EP has one first binding");
   now_.store(first.get(), std::memory_order_release);
-  all_.push_back(std::move(first));
+  newest_ = std::move(first);
 }
 
+// With the lock of those that look at the list, because it may move.
 void EndpointBindings::make_room_locked() {
   base::require_lock(locks::kModify);
-  all_.reserve(all_.size() + 1);
+  const std::lock_guard lock(mutex_);
+  replaced_.reserve(replaced_.size() + 1);
 }
 
 void EndpointBindings::add_locked(std::unique_ptr<EndpointBinding> made) {
   base::require_lock(locks::kModify);
   base::require_lock(locks::kEndpoint);
-  SOFTDAT_DEBUG_CHECK(all_.size() < all_.capacity(), "there is room for a binding before it is made", all_.size());
+  SOFTDAT_DEBUG_CHECK(replaced_.size() < replaced_.capacity(), "there is room for a binding before it is made",
+                      replaced_.size());
   now_.store(made.get(), std::memory_order_release);
-  all_.push_back(std::move(made));
+  replaced_.push_back(std::exchange(newest_, std::move(made)));
 }
 
 EndpointBinding& EndpointBindings::newest_locked() {
   base::require_lock(locks::kModify);
-  return *all_.back();
+  return *newest_;
+}
+
+// A queue pair waits for its sink when it ends. A sink has no pin, and may use the bindings that were present while its
+// queue pair has been there: so the oldest ends first.
+void EndpointBindings::end_replaced(const Object& ep) {
+  for (auto& binding : take_replaced(ep)) binding.reset();
+}
+
+// A pin that comes after the look leads to the present binding, which was stored before the look. An event of a
+// connection that has been reset may still be on its way to the consumer.
+std::vector<std::unique_ptr<EndpointBinding>> EndpointBindings::take_replaced(const Object& ep) {
+  const std::lock_guard modify_lock(modify_mutex_);
+  const std::lock_guard lock(mutex_);
+  const auto has_told_all = [](const auto& binding) {
+    return binding->queue_pair() == nullptr || binding->queue_pair()->has_told_all();
+  };
+  if (replaced_.empty() || !HandleTable::is_pinned_once(ep)) return {};
+  if (!std::all_of(replaced_.begin(), replaced_.end(), has_told_all)) return {};
+  const auto keep = [this](const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
+    keep_counts_locked(transfers, counts);
+  };
+  for (const auto& binding : replaced_) act_on(binding.get(), keep);
+  return std::exchange(replaced_, {});
+}
+
+void EndpointBindings::keep_counts_locked(const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    ended_transfers_[i].number += transfers[i].number;
+    ended_transfers_[i].bytes += transfers[i].bytes;
+  }
+  for (std::size_t i = 0; i < counts.failed_requests.size(); ++i) {
+    ended_counts_.failed_requests[i] += counts.failed_requests[i];
+    ended_counts_.failed_receives[i] += counts.failed_receives[i];
+  }
+  ended_counts_.rnr_waits += counts.rnr_waits;
+  ended_counts_.resends += counts.resends;
+  ended_counts_.connect_retries += counts.connect_retries;
 }
 
 // Sinks may still ask until destroy_queue_pairs() returns; they find no queue pair.
@@ -58,10 +101,12 @@ void EndpointBindings::end() {
   now_.store(kNone, std::memory_order_release);
 }
 
+// All queue pairs first: an EVD that was left may be freed at once.
 void EndpointBindings::destroy_queue_pairs() {
-  // All queue pairs first: an EVD that was left may be freed at once.
-  for (const auto& binding : all_) binding->destroy_queue_pair();
-  for (const auto& binding : all_) binding->leave();
+  for (const auto& binding : replaced_) binding->destroy_queue_pair();
+  if (newest_ != nullptr) newest_->destroy_queue_pair();
+  for (const auto& binding : replaced_) binding->leave();
+  if (newest_ != nullptr) newest_->leave();
 }
 
 }  // namespace softdat::object

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bindings of an EP: the one that it has now, and those that it has replaced. The state of the present queue pair
-// and the EP's reservation make the state of the EP, which is stored nowhere.
+// The bindings of an EP: the one that it has now, and those that it has replaced while other calls may have used them.
+// The state of the present queue pair and the EP's reservation make the state of the EP, which is stored nowhere.
 //
-// Owned by the EP, and the owner of each binding until the EP is destroyed. What the data path reads is one atomic
-// pointer. Any thread, unless a function asks for a lock.
+// Owned by the EP, and the owner of each binding. One that was replaced ends at a dat_ep_modify or dat_ep_reset that
+// has the only pin of the EP, because other calls use bindings under a pin of theirs, or else with the EP. What the
+// data path reads is one atomic pointer. Any thread, unless a function asks for a lock.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/lock_order.h"
+#include "hca/counters.h"
 #include "libdat/object/endpoint_binding.h"
 #include "libdat/object/endpoint_state.h"
 #include "libdat/object/lock_places.h"
@@ -19,8 +23,9 @@ namespace softdat::object {
 
 class EndpointBindings {
  public:
-  // Throws std::bad_alloc.
-  EndpointBindings() { all_.reserve(1); }
+  // Both outlive this object.
+  EndpointBindings(base::Mutex<locks::kModify>& modify_mutex, base::Mutex<locks::kEndpoint>& mutex)
+      : modify_mutex_(modify_mutex), mutex_(mutex) {}
 
   // The present binding. REQUIRES: the EP has a handle, and the caller a pin.
   const EndpointBinding& now() const { return *now_.load(std::memory_order_acquire); }
@@ -44,17 +49,22 @@ class EndpointBindings {
 
   // The first binding. Before others know the EP; no lock is needed.
   void begin(std::unique_ptr<EndpointBinding> first);
-  // Makes room for one more, so that add_locked() cannot fail. Throws std::bad_alloc. Under kModify.
+  // Makes room for one more, so that add_locked() cannot fail. Throws std::bad_alloc. Under kModify; takes kEndpoint.
   void make_room_locked();
   // `made` is the present binding from now on. Under kModify and kEndpoint, after make_room_locked().
   void add_locked(std::unique_ptr<EndpointBinding> made);
-  // The one that was added last. Under kModify.
+  // The present binding. Under kModify.
   EndpointBinding& newest_locked();
-  // Calls `act` with each queue pair that the EP has had; it may be null. Under kEndpoint.
+  // Ends the bindings that were replaced, if the caller's pin of `ep` is the only one and their events have been told;
+  // else nothing. What their queue pairs have counted stays. No lock may be held.
+  void end_replaced(const Object& ep);
+  // Calls `act(transfers, counts)` with what each queue pair that the EP has had has counted. Under kEndpoint.
   template <typename Act>
-  void for_each_queue_pair_locked(Act act) const {
+  void for_each_count_locked(Act act) const {
     base::require_lock(locks::kEndpoint);
-    for (const auto& binding : all_) act(binding->queue_pair());
+    act(ended_transfers_, ended_counts_);
+    for (const auto& binding : replaced_) act_on(binding.get(), act);
+    act_on(newest_.get(), act);
   }
 
   // The EP has ended: there is no present binding any more.
@@ -65,10 +75,26 @@ class EndpointBindings {
 
  private:
   EndpointState state_with(const hca::QueuePair* queue_pair) const;
+  // A queue pair that counts nothing, or none, is left out.
+  template <typename Act>
+  static void act_on(const EndpointBinding* binding, Act& act) {
+    const auto* const counting =
+        binding == nullptr ? nullptr : dynamic_cast<const hca::CountingQueuePair*>(binding->queue_pair());
+    if (counting != nullptr) act(counting->transfer_counts(), counting->counts());
+  }
+  std::vector<std::unique_ptr<EndpointBinding>> take_replaced(const Object& ep);
+  void keep_counts_locked(const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts);
 
+  base::Mutex<locks::kModify>& modify_mutex_;
+  base::Mutex<locks::kEndpoint>& mutex_;
   std::atomic<const EndpointBinding*> now_{nullptr};
   std::atomic<Reservation> reservation_{Reservation::kNone};
-  std::vector<std::unique_ptr<EndpointBinding>> all_;  // changed under kModify and kEndpoint, read under either
+  // Changed under kModify and kEndpoint, read under either.
+  std::unique_ptr<EndpointBinding> newest_;
+  std::vector<std::unique_ptr<EndpointBinding>> replaced_;  // oldest first
+  // What the queue pairs have counted that are gone.
+  hca::TransferCounts ended_transfers_{};
+  hca::QueuePairCounts ended_counts_;
 };
 
 }  // namespace softdat::object

@@ -119,7 +119,7 @@ void EndpointConnection::note_peer(const Peer& peer) {
 
 Status EndpointConnection::disconnect(bool is_graceful) {
   const auto event = is_graceful ? EndpointEvent::kDisconnectGraceful : EndpointEvent::kDisconnectAbrupt;
-  // Without a lock: a queue pair that dat_ep_modify() replaces lives until the EP ends.
+  // Without a lock: a queue pair that dat_ep_modify() replaces lives as long as this call.
   hca::QueuePair* const queue_pair = bindings_.queue_pair_for(event);
   if (queue_pair == nullptr) return words_.refuse_state();
   const hca::Outcome outcome = queue_pair->disconnect(is_graceful);
@@ -134,6 +134,7 @@ Status EndpointConnection::disconnect(bool is_graceful) {
 }
 
 Status EndpointConnection::reset() {
+  bindings_.end_replaced(ep_);
   std::lock_guard modify_lock(modify_mutex_);
   if (!bindings_.allows(EndpointEvent::kReset)) return words_.refuse_state();
   if (bindings_.state() == EndpointState::kUnconnected) return kOk;

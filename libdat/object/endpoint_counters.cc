@@ -43,11 +43,8 @@ constexpr Shown kShown[ep_counter::kCount - ep_counter::kFirstTransfer] = {
     {hca::Transfer::kRecvWriteImmediate, true},
 };
 
-std::uint64_t count_of(const hca::QueuePair* queue_pair, const Shown& shown) {
-  const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
-  // A queue pair that counts nothing, or none, shows zeros.
-  if (counting == nullptr) return 0;
-  const hca::TransferCount count = counting->transfer_counts()[static_cast<std::size_t>(shown.transfer)];
+std::uint64_t count_of(const hca::TransferCounts& transfers, const Shown& shown) {
+  const hca::TransferCount count = transfers[static_cast<std::size_t>(shown.transfer)];
   return shown.bytes ? count.bytes : count.number;
 }
 
@@ -114,8 +111,8 @@ std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
   // dat_ep_modify() may have replaced the queue pair, so all count.
   {
     const std::lock_guard lock(mutex_);
-    bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
-      total += count_of(queue_pair, kShown[which - ep_counter::kFirstTransfer]);
+    bindings_.for_each_count_locked([&](const hca::TransferCounts& transfers, const hca::QueuePairCounts&) {
+      total += count_of(transfers, kShown[which - ep_counter::kFirstTransfer]);
     });
   }
   return counters_.since_reset(which, total, reset);
@@ -123,15 +120,15 @@ std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
 
 void EndpointCounters::report_transfers() const {
   std::lock_guard lock(mutex_);
-  bindings_.for_each_queue_pair_locked(count_transfers);
+  bindings_.for_each_count_locked(
+      [](const hca::TransferCounts& transfers, const hca::QueuePairCounts&) { count_transfers(transfers); });
 }
 
 base::EndpointSums EndpointCounters::sums() const {
   base::EndpointSums result{};
   std::lock_guard lock(mutex_);
-  bindings_.for_each_queue_pair_locked([&](const hca::QueuePair* queue_pair) {
-    const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
-    if (counting != nullptr) add_to(result, counting->transfer_counts(), counting->counts());
+  bindings_.for_each_count_locked([&](const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
+    add_to(result, transfers, counts);
   });
   return result;
 }

@@ -120,9 +120,16 @@ std::shared_ptr<EventDispatcher> EndpointSettings::connect_evd() const {
   return connect_evd_;
 }
 
-// What creating an EP would call a bad handle or an unsupported model is here a parameter that is bad or not supported.
 Status EndpointSettings::modify(const EndpointChange& change) {
-  std::lock_guard lock(modify_mutex_);
+  bindings_.end_replaced(ep_);  // what earlier calls had to leave
+  const Status status = modify_now(change);
+  bindings_.end_replaced(ep_);
+  return status;
+}
+
+// What creating an EP would call a bad handle or an unsupported model is here a parameter that is bad or not supported.
+Status EndpointSettings::modify_now(const EndpointChange& change) {
+  const std::lock_guard lock(modify_mutex_);
   EndpointAttributes wanted = attributes_;
   if (change.attributes) change.attributes(wanted);
   Status status = check_modify(change, wanted);
@@ -242,7 +249,8 @@ Status EndpointSettings::rebind_locked(BindingConfig config) {
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
   std::unique_ptr<EndpointBinding> made;
   if (const Status status = succeed_binding(heritage, obstacle, config, made); !status.ok()) return status;
-  // The old queue pair lives until the EP ends, because posts may still use it. Its PZ and EVDs can be freed.
+  // Nothing fails from here on: posts that find the old queue pair retired wait for the new one. The old one lives as
+  // long as posts may use it. Its PZ and EVDs can be freed.
   old.leave();
   std::lock_guard lock(mutex_);
   bindings_.add_locked(std::move(made));

@@ -37,7 +37,8 @@ class EndpointSettings {
   // Lets go of the SRQ and the connection EVD. After EndpointBindings::destroy_queue_pairs().
   void end();
 
-  Status modify(const EndpointChange& change);                  // dat_ep_modify; all of it or nothing
+  // dat_ep_modify; all of it or nothing. Under one pin of the EP; what others under theirs do not use ends at once.
+  Status modify(const EndpointChange& change);
   Status set_watermarks(std::int32_t soft, std::int32_t hard);  // dat_ep_set_watermark
   // The soft watermark has been reached: says so, once for each time that it was set.
   void tell_soft_watermark();
@@ -51,6 +52,7 @@ class EndpointSettings {
   const std::shared_ptr<SharedReceiveQueue>& srq() const { return srq_; }
 
  private:
+  Status modify_now(const EndpointChange& change);
   Status check_modify(const EndpointChange& change, const EndpointAttributes& wanted) const;
   // Refusals of modify(), with the field and the rule in words.
   Status refuse_part(const EndpointChange& change, StatusDetail detail) const;

@@ -59,7 +59,10 @@ class alignas(64) Cell {
     return false;
   }
   void leave() { lock_.unlock(); }
-  // The same for a thread that has a pin.
+  // For a thread that has a pin: nobody else has one. What others did under pins that have ended can be seen then, and
+  // a later pin sees what this thread did before.
+  bool is_pinned_once() { return (word_.fetch_add(0, std::memory_order_acq_rel) & kPins) == 1; }
+  // As try_enter() and leave(), for a thread that has a pin.
   base::Ordered<base::SpinLock, locks::kExclusiveCall>& call_lock() { return lock_; }
 
  private:
@@ -196,6 +199,10 @@ class HandleTable {
   // `pin`, if another thread has begun to close it. Deadlocks if the calling thread holds another Pin of the object, so
   // a sink must not hold one while it calls the consumer.
   bool close(Pin<Object> pin);
+
+  // The caller's pin of the object is the only one, so that no other call uses it at this moment. A look: false says
+  // nothing of the next moment. REQUIRES: the caller has a pin of it.
+  static bool is_pinned_once(const Object& object) { return static_cast<Cell*>(object.handle())->is_pinned_once(); }
 
   // For reports: remembers the address in the consumer's code that created the object. REQUIRES: add() was called, and
   // publish() was not.

@@ -120,11 +120,8 @@ void count_broken_connection() {
   if (base::has_runner()) g_broken.fetch_add(1, std::memory_order_relaxed);
 }
 
-void count_transfers(const hca::QueuePair* queue_pair) {
+void count_transfers(const hca::TransferCounts& counts) {
   if (!base::has_runner()) return;
-  const auto* const counting = dynamic_cast<const hca::CountingQueuePair*>(queue_pair);
-  if (counting == nullptr) return;
-  const hca::TransferCounts counts = counting->transfer_counts();
   // What was posted, but for receives: each transfer of this process counts once, at the side that asked for it.
   for (std::size_t i = 0; i <= static_cast<std::size_t>(hca::Transfer::kPostFetchAdd); ++i) {
     if (i == static_cast<std::size_t>(hca::Transfer::kPostRecv)) continue;

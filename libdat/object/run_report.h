@@ -6,9 +6,7 @@
 
 #include <cstdint>
 
-namespace softdat::hca {
-class QueuePair;
-}  // namespace softdat::hca
+#include "hca/counters.h"
 
 namespace softdat::object {
 
@@ -31,7 +29,7 @@ void count_connection(const char* carrier);
 // A connection could not be made, or broke.
 void count_broken_connection();
 
-// Adds to the totals what a queue pair, which may be null, has transferred. Once for each queue pair, before it goes.
-void count_transfers(const hca::QueuePair* queue_pair);
+// Adds to the totals what queue pairs have transferred. Once for each queue pair.
+void count_transfers(const hca::TransferCounts& counts);
 
 }  // namespace softdat::object

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "tests/conformance/foreign_memory.h"
@@ -290,6 +291,27 @@ TEST_F(Counters, OfAnEndpointCountItsTransfers) {
   EXPECT_EQ(counter(ep, DCNT_EP_POST_WRITE_DATA), 0u) << "reset";
   EXPECT_EQ(counter(ep, DCNT_EP_POST_WRITE), 1u) << "not reset";
   EXPECT_EQ(counter(ep, DCNT_EP_POST_SEND), sends);
+}
+
+// A pool uses an endpoint again and again, each time with another dispatcher.
+TEST_F(Counters, OfAnEndpointOutliveItsDispatchers) {
+  ConnectedPair pair;
+  constexpr std::uint64_t kRounds = 5;
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    require(pair.client.post_write(0, 100, pair.server.memory->remote(0, 100)), "dat_ep_post_rdma_write");
+    next_completion(pair.client.request_evd);
+    EXPECT_EQ(counter(pair.client.ep, DCNT_EP_POST_WRITE_DATA), round * 100);
+    for (Peer* peer : {&pair.client, &pair.server}) {
+      dat_ep_disconnect(peer->ep, DAT_CLOSE_ABRUPT_FLAG);
+      next_event(peer->connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
+      require(dat_ep_reset(peer->ep), "dat_ep_reset");
+    }
+    DAT_EP_PARAM param{};
+    param.request_evd_handle = pair.client.adapter.make_evd(DAT_EVD_DTO_FLAG);
+    ASSERT_THAT(dat_ep_modify(pair.client.ep, DAT_EP_FIELD_REQUEST_EVD_HANDLE, &param), succeeds());
+    ASSERT_THAT(dat_evd_free(std::exchange(pair.client.request_evd, param.request_evd_handle)), succeeds());
+    establish(pair.server, pair.client);
+  }
 }
 
 TEST_F(Counters, OfAnAdapterCountItsObjectsAndConnections) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/conformance/endpoint_states.h"
@@ -241,6 +242,21 @@ TEST_F(EpModify, ReservedEndpointKeepsItsReceivesThroughAModify) {
   ASSERT_THAT(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, nullptr), succeeds());
   next_event(client_.connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
   EXPECT_EQ(receive(param_.recv_evd_handle).user_cookie.as_64, 7u);
+}
+
+// A pool uses an endpoint again before it has taken the last event of its connection.
+TEST_F(EpModify, TheEndOfTheLastConnectionIsToldAfterAModifyToo) {
+  for (int round = 0; round < 20; ++round) {
+    establish(server_, client_);
+    ASSERT_THAT(dat_ep_disconnect(server_.ep, DAT_CLOSE_ABRUPT_FLAG), succeeds());
+    ASSERT_THAT(dat_ep_reset(server_.ep), succeeds());
+    param_.recv_evd_handle = server_.adapter.make_evd(DAT_EVD_DTO_FLAG);
+    ASSERT_THAT(modify(DAT_EP_FIELD_RECV_EVD_HANDLE), succeeds());
+    ASSERT_THAT(dat_evd_free(std::exchange(server_.recv_evd, param_.recv_evd_handle)), succeeds());
+    next_event(server_.connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
+    next_event(client_.connect_evd, DAT_CONNECTION_EVENT_DISCONNECTED);
+    ASSERT_THAT(dat_ep_reset(client_.ep), succeeds());
+  }
 }
 
 // "one of the requested Endpoint parameters or attributes was invalid, not supported": nothing changes then, not even

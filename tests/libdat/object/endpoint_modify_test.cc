@@ -41,6 +41,7 @@ TEST_F(EndpointModifyTest, LargerQueuesDo) {
 TEST_F(EndpointModifyTest, PostedReceivesMoveAlong) {
   ASSERT_EQ(ep()->posts().post_recv({}, 1, 0), kOk);
   ASSERT_EQ(ep()->posts().post_recv({}, 2, 0), kOk);
+  const Pin<Endpoint> user = ep();  // keeps the old queue pair
   EXPECT_EQ(set_attributes([](auto& a) { a.max_recv_dtos = 900; }), kOk);
   ASSERT_EQ(queue_pairs(), 2u);
   FakeQueuePair& now = *world_.device->queue_pairs.back();
@@ -73,6 +74,67 @@ TEST_F(EndpointModifyTest, FlagsOfPostedReceivesAndTheirZoneStay) {
   EXPECT_EQ(ep()->settings().modify(change), refusal);
   EXPECT_EQ(queue_pairs(), 1u);
   EXPECT_EQ(ep()->query().pz, pz_);
+}
+
+TEST_F(EndpointModifyTest, WhatIsReplacedEndsAtOnce) {
+  const int before = world_.device->live_objects.load();
+  for (int round = 0; round < 20; ++round) {
+    const auto recv = evd_of(world_.make_evd(kDtoStream));
+    const auto pz = pin_handle<ProtectionZone>(world_.make_pz());
+    ASSERT_EQ(ep()->settings().modify({&*pz, &*recv, std::nullopt, std::nullopt, {}}), kOk);
+    ASSERT_EQ(EventDispatcher::free(evd_of(recv_)), kOk);
+    ASSERT_EQ(ProtectionZone::free(pin_handle<ProtectionZone>(pz_)), kOk);
+    recv_ = recv->handle();
+    pz_ = pz->handle();
+  }
+  EXPECT_EQ(world_.device->live_objects.load(), before);
+}
+
+TEST_F(EndpointModifyTest, WhatAnotherCallMayUseEndsWithTheNextModificationOrReset) {
+  const auto grow = [this] { return set_attributes([](auto& a) { ++a.max_rdma_read_in; }); };
+  const int before = world_.device->live_objects.load();
+  ASSERT_EQ(set_attributes([](auto& a) { a.max_rdma_read_in = 1; }), kOk);
+  for (const bool is_reset : {false, true}) {
+    Pin<Endpoint> other_call = ep();
+    ASSERT_EQ(grow(), kOk);
+    ASSERT_EQ(grow(), kOk);
+    EXPECT_EQ(world_.device->live_objects.load(), before + 2);
+    other_call.reset();
+    ASSERT_EQ(is_reset ? ep()->connection().reset() : grow(), kOk);
+    EXPECT_EQ(world_.device->live_objects.load(), before);
+  }
+}
+
+TEST_F(EndpointModifyTest, WhatHasAnEventToTellStaysUntilItIsTold) {
+  const int before = world_.device->live_objects.load();
+  FakeQueuePair& old = *world_.device->queue_pairs.back();
+  old.has_news = true;
+  ASSERT_EQ(set_attributes([](auto& a) { a.max_request_dtos = 900; }), kOk);
+  EXPECT_EQ(world_.device->live_objects.load(), before + 1);
+  old.happen(hca::ConnectionEventType::kDisconnected, hca::QueuePairState::kIdle);
+  Event event;
+  EXPECT_EQ(evd_of(connect_)->dequeue(event), kOk);
+  old.has_news = false;
+  ASSERT_EQ(ep()->connection().reset(), kOk);
+  EXPECT_EQ(world_.device->live_objects.load(), before);
+}
+
+TEST_F(EndpointModifyTest, CountsOfReplacedQueuePairsStay) {
+  const auto count_one = [this] {
+    world_.device->queue_pairs.back()->transfers[static_cast<std::size_t>(hca::Transfer::kPostSend)] = {1, 100};
+  };
+  count_one();
+  for (const std::int32_t reads : {1, 2}) {
+    ASSERT_EQ(set_attributes([&](auto& a) { a.max_rdma_read_in = reads; }), kOk);
+    count_one();
+  }
+  const Pin<Endpoint> other_call = ep();
+  ASSERT_EQ(set_attributes([](auto& a) { a.max_rdma_read_in = 3; }), kOk);
+  count_one();
+  EXPECT_EQ(ep()->counters().counter(ep_counter::kFirstTransfer, false), 4u);
+  EXPECT_EQ(ep()->counters().counter(ep_counter::kFirstTransfer + 1, true), 400u);
+  EXPECT_EQ(ep()->counters().counter(ep_counter::kFirstTransfer + 1, false), 0u);
+  EXPECT_EQ(ep()->counters().sums().transfers[0].bytes, 400u);
 }
 
 // What the peer is told must be what was asked for, so fewer reads need a new queue pair too.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A thread stands still within a call, while another thread changes the endpoint.
-#include <atomic>
+#include <unistd.h>
 
+#include <atomic>
+#include <span>
+#include <thread>
+
+#include "tests/asleep.h"
 #include "tests/libdat/object/waiter.h"
 #include "tests/stand_still.h"
 
@@ -40,6 +45,56 @@ TEST(EndpointRaceTest, DisconnectBearsThatTheZoneIsTakenAway) {
   thread.join();
   EXPECT_GE(done.load(), kRounds);
   EXPECT_GT(refused.load(), 0);
+}
+
+class EndpointReplacement : public testing::Test {
+ protected:
+  // Runs `call` in a thread until it has ended or sleeps, which the caller keeps it from ending.
+  template <typename Call>
+  void begin(Call call) {
+    thread_ = std::thread([this, call] {
+      id_.store(::gettid());
+      call();
+      is_over_.store(true);
+    });
+    EXPECT_TRUE(eventually([this] { return is_over_.load() || (id_.load() != 0 && is_asleep(id_.load())); }));
+  }
+  void add_reads() {
+    EndpointChange change;
+    change.attributes = [](EndpointAttributes& attributes) { ++attributes.max_rdma_read_in; };
+    ASSERT_EQ(ep_of(ep_)->settings().modify(change), kOk);
+  }
+  void SetUp() override {
+    EndpointChange change;
+    change.attributes = [](EndpointAttributes& attributes) { attributes.max_rdma_read_in = 1; };
+    ASSERT_EQ(ep_of(ep_)->settings().modify(change), kOk);
+  }
+  void TearDown() override {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  World world_;
+  Handle pz_ = world_.make_pz();
+  Handle evd_ = world_.make_evd(kDtoStream | kConnectionStream);
+  Handle ep_ = world_.make_ep(pz_, evd_, evd_, evd_);
+
+ private:
+  std::thread thread_;
+  std::atomic<pid_t> id_{0};
+  std::atomic<bool> is_over_{false};
+};
+
+// The list of replaced queue pairs grows while another thread is in the midst of it.
+TEST_F(EndpointReplacement, CountsAreAddedUpMeanwhile) {
+  const Pin<Endpoint> other_call = ep_of(ep_);
+  constexpr int kReplaced = 4;  // a list that is full, whatever grows it
+  for (int i = 0; i < kReplaced; ++i) add_reads();
+  auto& pairs = world_.device->queue_pairs;
+  for (FakeQueuePair* const pair : std::span(pairs).last(kReplaced + 1)) {
+    pair->transfers[static_cast<std::size_t>(hca::Transfer::kPostSend)] = {1, 1};
+  }
+  pairs[pairs.size() - kReplaced - 1]->before_counting = [&] { begin([&] { add_reads(); }); };
+  EXPECT_EQ(other_call->counters().counter(ep_counter::kFirstTransfer, false), kReplaced + 1u);
 }
 
 }  // namespace
