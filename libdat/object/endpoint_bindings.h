@@ -58,6 +58,8 @@ class EndpointBindings {
   // Ends the bindings that were replaced, if the caller's pin of `ep` is the only one and their events have been told;
   // else nothing. What their queue pairs have counted stays. No lock may be held.
   void end_replaced(const Object& ep);
+  // Waits until a replacement that has begun has ended: a queue pair that is retired is not the present one then.
+  void await_replacement() const { const std::lock_guard lock(modify_mutex_); }
   // Calls `act(transfers, counts)` with what each queue pair that the EP has had has counted. Under kEndpoint.
   template <typename Act>
   void for_each_count_locked(Act act) const {

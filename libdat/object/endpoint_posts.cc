@@ -193,9 +193,11 @@ Status EndpointPosts::post_recv(std::span<const Segment> local, std::uint64_t co
   const hca::Outcome outcome = now.queue_pair()->post_recv(request);
   if (outcome) [[likely]]
     return kOk;
-  // A modify() has just moved the receives to another queue pair.
-  if (outcome.reason() == hca::Error::kInvalidState)
+  if (outcome.reason() == hca::Error::kInvalidState) {
+    // Another queue pair takes the place of this one (EndpointSettings::modify()).
+    bindings_.await_replacement();
     return &bindings_.now() == &now ? words_.refuse_state() : post_recv(local, cookie, flags);
+  }
   return words_.refuse_post(*now.queue_pair(), request, post_failure(outcome.reason(), true));
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <span>
 #include <thread>
 
 #include "tests/asleep.h"
@@ -59,14 +58,20 @@ class EndpointReplacement : public testing::Test {
     });
     EXPECT_TRUE(eventually([this] { return is_over_.load() || (id_.load() != 0 && is_asleep(id_.load())); }));
   }
-  void add_reads() {
-    EndpointChange change;
-    change.attributes = [](EndpointAttributes& attributes) { ++attributes.max_rdma_read_in; };
-    ASSERT_EQ(ep_of(ep_)->settings().modify(change), kOk);
+  // A receive is posted when the queue pair has been retired, and the next one is not there yet.
+  Status post_during(const EndpointChange& change) {
+    Status posted;
+    FakeQueuePair* const old = world_.device->queue_pairs.back();
+    old->after_retiring = [&] { begin([&] { posted = ep_of(ep_)->posts().post_recv({}, 1, 0); }); };
+    EXPECT_EQ(ep_of(ep_)->settings().modify(change), kOk);
+    if (thread_.joinable()) thread_.join();
+    EXPECT_TRUE(is_over_.load());
+    return posted;
   }
-  void SetUp() override {
+  // Another queue pair for each number.
+  void set_reads(std::int32_t reads) {
     EndpointChange change;
-    change.attributes = [](EndpointAttributes& attributes) { attributes.max_rdma_read_in = 1; };
+    change.attributes = [reads](EndpointAttributes& attributes) { attributes.max_rdma_read_in = reads; };
     ASSERT_EQ(ep_of(ep_)->settings().modify(change), kOk);
   }
   void TearDown() override {
@@ -84,16 +89,28 @@ class EndpointReplacement : public testing::Test {
   std::atomic<bool> is_over_{false};
 };
 
-// The list of replaced queue pairs grows while another thread is in the midst of it.
+TEST_F(EndpointReplacement, ReceiveThatIsPostedMeanwhileFindsTheNewQueuePair) {
+  EndpointChange change;
+  change.attributes = [](EndpointAttributes& attributes) { attributes.max_recv_dtos = 900; };
+  EXPECT_EQ(post_during(change), kOk);
+  EXPECT_EQ(world_.device->queue_pairs.back()->recvs.size(), 1u);
+}
+
+TEST_F(EndpointReplacement, ReceiveThatIsPostedMeanwhileIsNotLostWithTheZone) {
+  EndpointChange change;
+  change.pz = nullptr;
+  EXPECT_EQ(post_during(change), invalid_state(StatusDetail::kInvalidStateEpPz));
+}
+
+// The list of replaced queue pairs grows while another thread is at its first one.
 TEST_F(EndpointReplacement, CountsAreAddedUpMeanwhile) {
   const Pin<Endpoint> other_call = ep_of(ep_);
-  constexpr int kReplaced = 4;  // a list that is full, whatever grows it
-  for (int i = 0; i < kReplaced; ++i) add_reads();
+  constexpr std::int32_t kReplaced = 4;
+  for (std::int32_t reads = 0; reads < kReplaced; ++reads) set_reads(reads);
   auto& pairs = world_.device->queue_pairs;
-  for (FakeQueuePair* const pair : std::span(pairs).last(kReplaced + 1)) {
-    pair->transfers[static_cast<std::size_t>(hca::Transfer::kPostSend)] = {1, 1};
-  }
-  pairs[pairs.size() - kReplaced - 1]->before_counting = [&] { begin([&] { add_reads(); }); };
+  ASSERT_EQ(pairs.size(), kReplaced + 1u);
+  for (FakeQueuePair* const pair : pairs) pair->transfers[static_cast<std::size_t>(hca::Transfer::kPostSend)] = {1, 1};
+  pairs.front()->before_counting = [&] { begin([&] { set_reads(kReplaced); }); };
   EXPECT_EQ(other_call->counters().counter(ep_counter::kFirstTransfer, false), kReplaced + 1u);
 }
 
