@@ -122,6 +122,9 @@ DAT_RETURN ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, const DAT_
       // Reads only what the mask names; the program may have left the other fields undefined.
       change.attributes = [parameters, mask](EndpointAttributes& attributes) {
         read_attributes(parameters->ep_attr, mask, attributes);
+        // 0 leaves the choice to the provider here, but is a watermark once dat_ep_set_watermark() has set it.
+        const bool is_watermark_named = (mask & DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW) != 0;
+        if (is_watermark_named && attributes.srq_soft_hw == 0) attributes.srq_soft_hw = object::kNoWatermark;
       };
     }
     return ep->settings().modify(change);

@@ -39,7 +39,8 @@ struct EndpointConfig {
 };
 
 // dat_ep_modify: only what is set changes. A null pointer inside is DAT_HANDLE_NULL. Attributes are changed where they
-// are, for another thread may change others at the same time.
+// are, for another thread may change others at the same time; zeros mean what EndpointAttributes says, but a soft
+// watermark of 0 is one.
 struct EndpointChange {
   std::optional<ProtectionZone*> pz;
   std::optional<EventDispatcher*> recv_evd;

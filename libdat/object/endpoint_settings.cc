@@ -193,6 +193,8 @@ Status EndpointSettings::change_locked(const EndpointChange& change, const Endpo
   if (change.request_evd.has_value()) config.request_evd = share(*change.request_evd);
   if (change.attributes) {
     config.attributes = complete_attributes(wanted, device_->attributes());
+    // 0 is a watermark here, as dat_ep_set_watermark(3DAT) sets it, and stays.
+    config.attributes.srq_soft_hw = wanted.srq_soft_hw;
     if (srq_ != nullptr) config.attributes.max_recv_iov = srq_->max_recv_iov();
   }
   bindings_.make_room_locked();  // while nothing has changed

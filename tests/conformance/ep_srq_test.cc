@@ -363,6 +363,22 @@ TEST_F(EpSetWatermark, TheSoftOneIsAnAttributeOfTheEndpoint) {
   EXPECT_EQ(param.ep_attr.srq_soft_hw, 7);
 }
 
+TEST_F(EpSetWatermark, ASoftOneOfZeroOutlivesOtherChanges) {
+  Peer peer(kServerName);
+  ASSERT_THAT(dat_ep_set_watermark(peer.ep, 0, DAT_WATERMARK_INFINITE), succeeds());
+  DAT_EP_PARAM param{};
+  param.ep_attr.max_request_dtos = 100;
+  ASSERT_THAT(dat_ep_modify(peer.ep, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, &param), succeeds());
+  ASSERT_THAT(dat_ep_query(peer.ep, DAT_EP_FIELD_ALL, &param), succeeds());
+  EXPECT_EQ(param.ep_attr.srq_soft_hw, 0);
+  post(peer, 1);
+  expect_soft_event(peer, peer.ep);
+  // Named, 0 asks for the provider's choice, as at dat_ep_create().
+  ASSERT_THAT(dat_ep_modify(peer.ep, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &param), succeeds());
+  ASSERT_THAT(dat_ep_query(peer.ep, DAT_EP_FIELD_ALL, &param), succeeds());
+  EXPECT_EQ(param.ep_attr.srq_soft_hw, DAT_WATERMARK_INFINITE);
+}
+
 TEST_F(EpSetWatermark, OtherNegativeNumbersAreInvalidAndChangeNothing) {
   Peer peer(kServerName);
   ASSERT_THAT(dat_ep_set_watermark(peer.ep, 1, DAT_WATERMARK_INFINITE), succeeds());

@@ -137,6 +137,14 @@ TEST_F(EndpointModifyTest, CountsOfReplacedQueuePairsStay) {
   EXPECT_EQ(ep()->counters().sums().transfers[0].bytes, 400u);
 }
 
+// It is not "you choose" there: dat_ep_set_watermark() has set it.
+TEST_F(EndpointModifyTest, SoftWatermarkOfZeroStays) {
+  ASSERT_EQ(ep()->settings().set_watermarks(0, kNoWatermark), kOk);
+  ASSERT_EQ(set_attributes([](auto& a) { a.max_request_dtos = 900; }), kOk);
+  EXPECT_EQ(ep()->query().attributes.srq_soft_hw, 0);
+  EXPECT_EQ(world_.device->queue_pairs.back()->soft_limit, 0u);
+}
+
 // What the peer is told must be what was asked for, so fewer reads need a new queue pair too.
 TEST_F(EndpointModifyTest, NumbersOfReadsAreExact) {
   EXPECT_EQ(set_attributes([](auto& a) { a.max_rdma_read_out = 0; }), kOk);
