@@ -69,6 +69,10 @@ class IaTable {
   // The objects open under this IA name.
   [[nodiscard]] std::vector<Found> find_by_name(const std::string& ia_name) const;
 
+  // For fork handlers, so that the child finds the table consistent.
+  [[nodiscard]] bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+
  private:
   struct Row {
     OpenIa ia;

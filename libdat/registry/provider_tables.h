@@ -44,6 +44,10 @@ class ProviderTables {
     if (foreign_count_.load(std::memory_order_relaxed) != 0) begin_epoch();
   }
 
+  // For fork handlers, so that the child finds the list consistent.
+  [[nodiscard]] bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+
   // The table of the provider that `handle` belongs to, or null when it belongs to none.
   const void* find(const void* handle) const;
 

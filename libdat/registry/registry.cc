@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/words.h"
 #include "libdat/registry/diagnostics.h"
@@ -120,11 +121,9 @@ void Registry::explain_absence_locked(const ProviderKey& wanted) {
 Lease Registry::lend_locked(Declared& declared) {
   base::require_lock(locks::kRegistry);
   SOFTDAT_DEBUG_CHECK(is_ready_locked(declared), "a provider is lent while its library is loaded");
+  Lease lease{.table = declared.table, .key = declared.key, .slot = declared.owner, .library = nullptr};
+  // From here on nothing throws: who counts as a user has the lease.
   ++declared.users;
-  Lease lease;
-  lease.table = declared.table;
-  lease.key = declared.key;
-  lease.slot = declared.owner;
   if (declared.owner != nullptr) {
     ++declared.owner->users;
     lease.library = declared.owner->library;
@@ -138,7 +137,12 @@ bool Registry::wait_until_settled(Slot& slot, Lock& lock) {
   base::require_lock(locks::kRegistry);
   const auto is_settled = [&] { return slot.state == Slot::State::kUnloaded || slot.state == Slot::State::kLoaded; };
   if (!is_settled() && slot.mover == std::this_thread::get_id()) return false;
-  settled_.wait(lock, is_settled);
+  while (!is_settled()) {
+    const auto ticket = settled_.prepare();
+    lock.unlock();
+    settled_.wait(ticket, base::kNever);
+    lock.lock();
+  }
   return true;
 }
 
@@ -187,7 +191,7 @@ void Registry::settle_locked(Slot& slot, bool is_loaded) {
   base::require_lock(locks::kRegistry);
   std::erase(moving_, &slot);
   slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
-  settled_.notify_all();
+  settled_.notify();
 }
 
 bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
@@ -260,6 +264,20 @@ void Registry::unload(Slot& slot, Lock& lock) {
   lock.lock();
   settle_locked(slot, false);
   tell_if_possible(Topic::kStaticRegistry, [&] { return "dat: unloaded " + describe(slot.key); });
+}
+
+// A library stays mapped that one of these threads was loading, or had yet to unload, and its constructors do not run
+// anew. So what it has declared stays too, to be lent when the slot has been loaded again.
+void Registry::settle_in_child_locked() {
+  base::require_lock(locks::kRegistry);
+  if (!static_) return;
+  const auto is_of_others = [](const Slot& slot) {
+    const bool is_moving = slot.state == Slot::State::kLoading || slot.state == Slot::State::kUnloading;
+    return is_moving && slot.mover != std::this_thread::get_id();
+  };
+  std::erase_if(moving_, [&](const Slot* slot) { return is_of_others(*slot); });
+  for (Slot& slot : static_->slots())
+    if (is_of_others(slot)) slot.state = Slot::State::kUnloaded;
 }
 
 void Registry::forget_owned_locked(const Slot& slot) {

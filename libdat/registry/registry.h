@@ -5,13 +5,13 @@
 // constructors always run with the lock released, so they may call back in.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/event_count.h"
 #include "libdat/registry/lock_places.h"
 #include "libdat/registry/provider_key.h"
 #include "libdat/registry/static_registry.h"
@@ -61,6 +61,12 @@ class Registry {
   // A snapshot of the dynamic registry.
   [[nodiscard]] std::vector<ProviderKey> list_declared();
 
+  // For fork handlers, so that the child finds the registries consistent.
+  [[nodiscard]] bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+  // In the child, before unlock(): settles the slots that other threads of the parent were moving, as unloaded.
+  void settle_in_child_locked();
+
  private:
   using Lock = std::unique_lock<base::Mutex<locks::kRegistry>>;
 
@@ -88,7 +94,7 @@ class Registry {
 
   const MakeStatic make_static_;
   base::Mutex<locks::kRegistry> mutex_;
-  std::condition_variable_any settled_;  // a slot left kLoading or kUnloading
+  base::EventCount settled_;  // a slot left kLoading or kUnloading
 
   // Guarded by mutex_.
   std::optional<StaticRegistry> static_;

@@ -57,6 +57,8 @@ class StaticRegistry {
   // asked for.
   bool has_name(const std::string& ia_name) const;
 
+  std::deque<Slot>& slots() { return slots_; }
+
   // What a consumer is shown: sim0 first, unless the file was chosen or has an entry of that name;
   // then the file's entries, those of this registry's API before the others.
   const std::vector<ProviderKey>& listing() const { return listing_; }

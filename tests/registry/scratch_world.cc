@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -16,7 +17,11 @@ namespace {
 // Never destroyed: libraries that stay to the end send their last note after main.
 struct Notes {
   std::mutex mutex;
-  std::vector<std::string> lines;  // guarded by mutex
+  std::condition_variable changed;
+  // Guarded by mutex.
+  std::vector<std::string> lines;
+  std::string held;  // the note in which its sender stands still
+  bool is_held = false;
 };
 
 Notes& notes() {
@@ -32,10 +37,10 @@ std::string conf_text() {
          conf_line("silent", "scratch_foreign", "silent") + conf_line("refuse", "scratch_foreign", "refuse") +
          conf_line("busy", "scratch_foreign", "busy") + conf_line("forgetful", "scratch_foreign", "forgetful") +
          conf_line("reenter", "scratch_foreign", "reenter") + conf_line("extend", "scratch_foreign", "extend") +
-         conf_line("named", "scratch_foreign", "named") + conf_line("mapped", "scratch_foreign", "mapped") +
-         conf_line("throw", "scratch_foreign", "throw") + conf_line("late", "scratch_foreign", "throw late") +
-         conf_line("hollow", "scratch_foreign", "hollow") + conf_line("newer", "scratch_foreign", "", kNewerApi) +
-         conf_line("other", "scratch_foreign", "", kOtherApi);
+         conf_line("fork", "scratch_foreign", "fork") + conf_line("named", "scratch_foreign", "named") +
+         conf_line("mapped", "scratch_foreign", "mapped") + conf_line("throw", "scratch_foreign", "throw") +
+         conf_line("late", "scratch_foreign", "throw late") + conf_line("hollow", "scratch_foreign", "hollow") +
+         conf_line("newer", "scratch_foreign", "", kNewerApi) + conf_line("other", "scratch_foreign", "", kOtherApi);
 }
 
 // Stands before the first DAT call, because the registry reads the file once.
@@ -74,6 +79,22 @@ std::vector<std::string> take_notes() {
   return std::exchange(notes().lines, {});
 }
 
+NoteHold::NoteHold(const std::string& note) {
+  const std::lock_guard lock(notes().mutex);
+  notes().held = note;
+}
+
+NoteHold::~NoteHold() {
+  const std::lock_guard lock(notes().mutex);
+  notes().held.clear();
+  notes().changed.notify_all();
+}
+
+void NoteHold::await() {
+  std::unique_lock lock(notes().mutex);
+  notes().changed.wait(lock, [] { return notes().is_held; });
+}
+
 ScratchIa::ScratchIa(const char* ia_name) {
   const Opened opened = open_ia(ia_name);
   EXPECT_EQ(opened.status, DAT_RETURN{DAT_SUCCESS});
@@ -97,6 +118,11 @@ Opened open_ia(const std::string& name, DAT_UINT32 major, DAT_UINT32 minor, DAT_
 extern "C" [[gnu::visibility("default")]] void scratch_note(const char* what);
 extern "C" void scratch_note(const char* what) {
   using softdat::registry::notes;
-  const std::lock_guard lock(notes().mutex);
+  std::unique_lock lock(notes().mutex);
   notes().lines.emplace_back(what);
+  if (notes().held != what || notes().is_held) return;
+  notes().is_held = true;
+  notes().changed.notify_all();
+  notes().changed.wait(lock, [] { return notes().held.empty(); });
+  notes().is_held = false;
 }

@@ -59,6 +59,19 @@ int conf_entry_count();
 // The notes since the last call, in order.
 std::vector<std::string> take_notes();
 
+// While one lives, the thread that sends this note stands still in it, in the midst of the provider's code.
+class NoteHold {
+ public:
+  explicit NoteHold(const std::string& note);
+  // Lets the thread go on.
+  ~NoteHold();
+  NoteHold(const NoteHold&) = delete;
+  NoteHold& operator=(const NoteHold&) = delete;
+
+  // Waits until a thread stands there.
+  void await();
+};
+
 // An IA of the scratch provider, opened and closed with the test. Requires that the name opens.
 struct ScratchIa {
   explicit ScratchIa(const char* ia_name);

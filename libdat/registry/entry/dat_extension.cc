@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The way into a provider's extensions (DAT 2.0). Most operations go through a handle; two families
 // work without an open IA: one opens a provider by name just to query it, the other ends that.
+#include <pthread.h>
+
+#include <algorithm>
 #include <cstdarg>
+#include <list>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "libdat/registry/entry/dispatch.h"
 #include "libdat/registry/entry/opening.h"
@@ -22,9 +27,12 @@ struct OpenQuery {
   Lease lease;
 };
 
+// A list, so that a query that is open already is put there, and back, without memory.
+using Queries = std::list<OpenQuery>;
+
 struct OpenQueries {
   base::Mutex<locks::kOpenQueries> mutex;
-  std::vector<OpenQuery> queries;  // guarded by mutex
+  Queries queries;  // guarded by mutex
 };
 
 OpenQueries& open_queries() {
@@ -32,28 +40,44 @@ OpenQueries& open_queries() {
   return queries;
 }
 
-void remember(OpenQuery query) {
-  const std::lock_guard lock(open_queries().mutex);
-  open_queries().queries.push_back(std::move(query));
+// As in process.cc.
+[[gnu::constructor]] void hold_queries_in_forks() {
+  open_queries();
+  static_cast<void>(::pthread_atfork([] { take_before_fork(open_queries().mutex); },
+                                     [] { open_queries().mutex.unlock(); }, [] { open_queries().mutex.unlock(); }));
 }
 
-// Takes the query out, so that of two concurrent closes one finds nothing.
-std::optional<OpenQuery> take(DAT_HANDLE object) {
+void remember(Queries query) {
   const std::lock_guard lock(open_queries().mutex);
-  auto& queries = open_queries().queries;
-  for (auto query = queries.begin(); query != queries.end(); ++query) {
-    if (query->object != object) continue;
-    OpenQuery taken = std::move(*query);
-    queries.erase(query);
-    return taken;
-  }
-  return std::nullopt;
+  Queries& queries = open_queries().queries;
+  queries.splice(queries.end(), query);
+}
+
+// Takes the query out, so that of two concurrent closes one finds nothing. Empty if there is none.
+Queries take(DAT_HANDLE object) {
+  const std::lock_guard lock(open_queries().mutex);
+  Queries& queries = open_queries().queries;
+  const auto query = std::ranges::find(queries, object, &OpenQuery::object);
+  Queries taken;
+  if (query != queries.end()) taken.splice(taken.end(), queries, query);
+  return taken;
 }
 
 DAT_RETURN run_handler(const void* table, DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   const auto handler = static_cast<const DAT_PROVIDER*>(table)->handle_extendedop_func;
   if (handler == nullptr) return refuse(DAT_NOT_IMPLEMENTED);
   return handler(handle, operation, arguments);
+}
+
+// The place of a query that the provider is going to open, which takes memory. Without memory the lease ends.
+Queries place_for(Lease& lease) try {
+  Queries query(1);
+  query.front().table = lease.table;
+  query.front().lease = std::move(lease);
+  return query;
+} catch (const std::bad_alloc&) {
+  process_registry().close(std::move(lease));
+  throw;
 }
 
 // The provider finds the name where a handle would be, and its own arguments behind it.
@@ -72,24 +96,25 @@ DAT_RETURN open_query(DAT_EXTENDED_OP operation, va_list arguments) {
   }
   auto lease = open_provider(*name, kApiMajor, kApiMinor, false);
   if (!lease) return refuse(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
-  const DAT_RETURN status = run_handler(lease->table, name->data(), operation, arguments);
+  Queries query = place_for(*lease);
+  const DAT_RETURN status = run_handler(query.front().table, name->data(), operation, arguments);
   if (status != DAT_SUCCESS) {
-    process_registry().close(std::move(*lease));
+    process_registry().close(std::move(query.front().lease));
     return status;
   }
-  const void* table = lease->table;
-  remember({*out, table, std::move(*lease)});
+  query.front().object = *out;
+  remember(std::move(query));
   return status;
 }
 
 DAT_RETURN close_query(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
-  auto query = take(handle);
-  if (!query) return refuse_handle(DAT_INVALID_HANDLE1);
-  const DAT_RETURN status = run_handler(query->table, handle, operation, arguments);
+  Queries query = take(handle);
+  if (query.empty()) return refuse_handle(DAT_INVALID_HANDLE1);
+  const DAT_RETURN status = run_handler(query.front().table, handle, operation, arguments);
   if (status == DAT_SUCCESS) {
-    process_registry().close(std::move(query->lease));
+    process_registry().close(std::move(query.front().lease));
   } else {
-    remember(std::move(*query));
+    remember(std::move(query));
   }
   return status;
 }

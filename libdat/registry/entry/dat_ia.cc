@@ -60,7 +60,8 @@ void* add(OpenIa& ia) {
   return handle;
 }
 
-// Gives the consumer a handle for the provider's freshly opened `object`.
+// Gives the consumer a handle for the provider's freshly opened `object`. Throws nothing, because nobody else would
+// close the object then.
 DAT_RETURN publish(const DAT_PROVIDER& provider, DAT_IA_HANDLE object, Lease lease, DAT_IA_HANDLE* ia_handle) {
   const void* table = table_of(object, lease);
   OpenIa ia{object, table, std::move(lease)};
@@ -93,7 +94,7 @@ DAT_RETURN open_with(Lease lease, std::string& ia_name, DAT_COUNT evd_min_qlen, 
   } else {
     status = call_slot(&provider, &DAT_PROVIDER::ia_open_func, ia_name.data(), evd_min_qlen, &evd, &object);
   }
-  if (status == DAT_SUCCESS) status = publish(provider, object, lease, ia_handle);
+  if (status == DAT_SUCCESS) status = publish(provider, object, std::move(lease), ia_handle);
   // publish() ends the lease itself when it fails; a provider that failed has it still.
   else
     process_registry().close(std::move(lease));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/registry/entry/process.h"
 
+#include <pthread.h>
+
 #include <cstdlib>
 
 #include "base/environment.h"
@@ -38,6 +40,33 @@ StaticRegistry make_static() {
   options.is_any_name_ours = base::environment(base::Variable::kAnyIa) == "1";
   options.is_file_chosen = !search.override_path.empty();
   return StaticRegistry(options, find_conf_file(search, complain));
+}
+
+// The locks that take_before_fork() took are given back by one of the other two. In between no other thread changes
+// what they guard, so the child inherits it whole.
+void prepare() {
+  take_before_fork(process_registry());
+  take_before_fork(process_ias());
+  take_before_fork(process_tables());
+}
+
+void resume() {
+  process_tables().unlock();
+  process_ias().unlock();
+  process_registry().unlock();
+}
+
+void resume_in_child() {
+  process_registry().settle_in_child_locked();
+  resume();
+}
+
+// When the library is loaded: a fork must not come between the first use of a lock and this. It makes what is locked,
+// because another thread of the parent may otherwise be making it at the fork, and the child would wait for that.
+[[gnu::constructor]] void follow_forks() {
+  process_registry();
+  process_ias();
+  static_cast<void>(::pthread_atfork(prepare, resume, resume_in_child));
 }
 
 }  // namespace

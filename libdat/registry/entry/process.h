@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/backoff.h"
 #include "libdat/registry/ia_table.h"
 #include "libdat/registry/provider_tables.h"
 #include "libdat/registry/registry.h"
@@ -27,5 +28,12 @@ inline ProviderTables& process_tables() {
 
 Registry& process_registry();
 IaTable& process_ias();
+
+// For handlers of fork(). The provider's run before ours, and hold locks with greater places by then: so this does not
+// wait by lock(). Whoever holds a lock of the registry's waits for none of the provider's.
+template <typename Lockable>
+void take_before_fork(Lockable& lockable) {
+  for (base::Backoff backoff; !lockable.try_lock();) backoff.wait();
+}
 
 }  // namespace softdat::registry
