@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -177,12 +178,20 @@ bool Arena::is_same_file(int file) const {
 
 // A peer that was seen with a hold has stored before it looks whether the pages were cut off, or it sees that they
 // were. Between a processor's storing and its looking only what it has not brought out yet can come; hence the pause.
+//
+// The lock is held throughout: whoever retires pages for the same hold finds them taken away, or not retired.
 std::uint64_t Arena::retire(std::span<const Retirement> retirements) {
+  const std::lock_guard lock(mutex_);
   const std::vector<FileRange> pages = lent_.retire(retirements);
   if (pages.empty()) return 0;
   std::this_thread::sleep_for(kStoresSettled);
-  const std::lock_guard lock(mutex_);
-  return_locked(pages);
+  try {
+    return_locked(pages);
+  } catch (const std::bad_alloc&) {
+    lent_.undo_retire();
+    throw;
+  }
+  lent_.keep_retired();
   std::uint64_t bytes = 0;
   for (const FileRange& range : pages) bytes += range.end - range.begin;
   return bytes;
@@ -190,7 +199,7 @@ std::uint64_t Arena::retire(std::span<const Retirement> retirements) {
 
 // Wherever the consumer has the views, which one walk over the map tells. The pages of the file are freed only when
 // private copies of all of them have been made. Threads that sleep there on futexes are known by the file's pages so
-// far.
+// far. Throws std::bad_alloc before any page has been returned, or not at all.
 void Arena::return_locked(const std::vector<FileRange>& pages) {
   base::require_lock(locks::kArena);
   std::vector<SharedPages> parts;
@@ -212,8 +221,7 @@ void Arena::return_locked(const std::vector<FileRange>& pages) {
         "its later writes will change this process's memory. End that peer, or free memory");
   }
   if (base::is_consumer_alone()) return;
-  const OtherThreads threads(OtherThreads::Look::kFutexes);
-  for (const SharedPages& part : parts) wake_sleepers(threads, part.begin, part.end, file_.get(), part.offset);
+  for (const SharedPages& part : parts) wake_sleepers(part.begin, part.end, file_.get(), part.offset);
 }
 
 // With some room for what the consumer takes apart meanwhile.

@@ -65,7 +65,8 @@ class Arena {
   // Takes pages of the file away from peers that may still store into them. Takes back all that is lent of these pages,
   // and puts private pages with the same bytes in their place. After the return, stores of these peers do not reach
   // this process's memory. The pages of the file stay unused until the holds are over. Returns how many bytes were
-  // replaced, without those already replaced for the same hold. Throws std::bad_alloc.
+  // replaced, without those already replaced for the same hold. Throws std::bad_alloc, and then can be called again:
+  // all that it has done is to take back what was lent.
   std::uint64_t retire(std::span<const Retirement> retirements);
 
   // Called by the fork handlers, on the thread that forks.

@@ -63,11 +63,10 @@ bool put_back_under_sleepers(std::span<const Part> parts, int file, const FileId
   const auto has_sleepers = [&](const Part& part) { return threads.sleep_in(part.range.begin, part.range.end); };
   if (std::ranges::none_of(parts, has_sleepers)) return false;
   for (const Part& part : parts) put_back(part, file, identity);
-  // Both lists are woken: sleepers of the first look may lie on either page, and more may have come since.
-  const OtherThreads now(OtherThreads::Look::kFutexes);
+  // Sleepers of the first look may lie on either page, and more may have come since.
   for (const auto& [range, offset] : parts) {
     wake_sleepers(threads, range.begin, range.end, file, offset);
-    wake_sleepers(now, range.begin, range.end, file, offset);
+    wake_sleepers(range.begin, range.end, file, offset);
   }
   return true;
 }

@@ -21,6 +21,15 @@ T* map_private(std::size_t count) {
   return got == MAP_FAILED ? nullptr : static_cast<T*>(got);
 }
 
+bool read_whole(int file, const FileRange& range, char* to) {
+  for (std::uint64_t at = range.begin; at < range.end;) {
+    const long got = ::syscall(SYS_pread64, file, to + (at - range.begin), range.end - at, at);
+    if (got <= 0) return false;
+    at += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
 // Pages of the file until the child stores there, and never the parent's. A mapping into which nobody can store needs
 // no memory of its own; if there is none for that either, nothing is left there.
 void map_file_privately(const Mapping& view, int file) {
@@ -50,13 +59,11 @@ void ForkCopies::add(const FileRange& range) {
 void ForkCopies::read(int file) {
   base::require_lock(locks::kArena);
   for (std::size_t i = 0; i < count_; ++i) {
-    const auto& [range, bytes] = copies_[i];
-    const std::uint64_t length = range.end - range.begin;
-    for (std::uint64_t done = 0; bytes != nullptr && done < length;) {
-      const long got = ::syscall(SYS_pread64, file, bytes + done, length - done, range.begin + done);
-      if (got <= 0) break;
-      done += static_cast<std::uint64_t>(got);
-    }
+    auto& [range, bytes] = copies_[i];
+    if (bytes == nullptr || read_whole(file, range, bytes)) continue;
+    // The child would take what was not read for zeros.
+    ::munmap(bytes, range.end - range.begin);
+    bytes = nullptr;
   }
 }
 

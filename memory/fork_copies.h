@@ -5,9 +5,9 @@
 // Owns the list and, in the parent, the copies. Both are mappings of their own: no function here uses malloc, whose
 // memory may be what is being replaced.
 //
-// Threads: REQUIRES the arena's lock, in the fork handlers of the thread that forks. Errors: none. Out of memory, a
-// view gets no copy: the child sees the file's pages there until it stores. If there is not even memory to store into,
-// the child can only read there, and a store is a SIGSEGV of the child.
+// Threads: REQUIRES the arena's lock, in the fork handlers of the thread that forks. Errors: none. Out of memory, or
+// where the file cannot be read, a view gets no copy: the child sees the file's pages there until it stores. If there
+// is not even memory to store into, the child can only read there, and a store is a SIGSEGV of the child.
 #pragma once
 
 #include <cstddef>

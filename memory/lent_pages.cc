@@ -33,11 +33,11 @@ void LentPages::remove_all(Lender& lender) {
 // A range that was taken back stays in the list: peers may hold others of its pages.
 std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements) {
   const std::lock_guard lock(mutex_);
-  std::vector<Retirement> fresh;
-  std::ranges::copy_if(retirements, std::back_inserter(fresh),
-                       [this](const auto& each) { return !is_done_locked(each); });
+  std::vector<Retired> fresh;
+  for (const Retirement& each : retirements)
+    if (!is_done_locked(each)) fresh.push_back({each});
   std::vector<FileRange> pages;
-  std::ranges::transform(fresh, std::back_inserter(pages), &Retirement::pages);
+  std::ranges::transform(fresh, std::back_inserter(pages), &Retired::pages);
   unite(pages);
   const auto do_touch = [](const FileRange& a, const FileRange& b) { return a.end >= b.begin; };
   base::check(std::ranges::adjacent_find(pages, do_touch) == pages.end(), "taken pages are apart from each other");
@@ -50,10 +50,20 @@ std::vector<FileRange> LentPages::retire(std::span<const Retirement> retirements
   return pages;
 }
 
+void LentPages::keep_retired() {
+  const std::lock_guard lock(mutex_);
+  for (Retired& retired : retired_) retired.is_kept = true;
+}
+
+void LentPages::undo_retire() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(retired_, [](const Retired& retired) { return !retired.is_kept; });
+}
+
 // A hold that several revocations find is retired once for the same pages.
 bool LentPages::is_done_locked(const Retirement& retirement) const {
   base::require_lock(locks::kLentPages);
-  return std::ranges::any_of(retired_, [&](const Retirement& known) {
+  return std::ranges::any_of(retired_, [&](const Retired& known) {
     return known.hold.is_same(retirement.hold) && known.pages.begin <= retirement.pages.begin &&
            known.pages.end >= retirement.pages.end;
   });
@@ -61,7 +71,7 @@ bool LentPages::is_done_locked(const Retirement& retirement) const {
 
 bool LentPages::is_known(const Hold& hold) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(retired_, [&](const Retirement& known) { return known.hold.is_same(hold); });
+  return std::ranges::any_of(retired_, [&](const Retired& known) { return known.hold.is_same(hold); });
 }
 
 void LentPages::release() {
@@ -72,7 +82,7 @@ void LentPages::release() {
 void LentPages::release_locked() {
   base::require_lock(locks::kLentPages);
   // A hold is over when the peer has let go or died. Only then may its pages be lent again.
-  std::erase_if(retired_, [](const Retirement& retired) { return retired.hold.is_over(); });
+  std::erase_if(retired_, [](const Retired& retired) { return retired.hold.is_over(); });
 }
 
 bool LentPages::is_retired(const FileRange& pages) {
@@ -83,7 +93,7 @@ bool LentPages::is_retired(const FileRange& pages) {
 bool LentPages::is_retired_locked(const FileRange& pages) {
   base::require_lock(locks::kLentPages);
   release_locked();
-  return std::ranges::any_of(retired_, [&](const Retirement& retired) { return overlap(retired.pages, pages); });
+  return std::ranges::any_of(retired_, [&](const Retired& retired) { return overlap(retired.pages, pages); });
 }
 
 }  // namespace softdat::memory

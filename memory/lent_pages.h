@@ -74,8 +74,13 @@ class LentPages {
   void remove_all(Lender& lender);
 
   // Takes back all that is lent of the pages, and retires them until their holds are over. Returns those that were not
-  // yet retired for the same hold, in ascending order and disjoint. Throws std::bad_alloc without any effect.
+  // yet retired for the same hold, in ascending order and disjoint. Throws std::bad_alloc without any effect. The
+  // caller must then take them away, and call keep_retired(), or undo_retire() if there was no memory for that. One
+  // thread at a time, from the first to the last.
   std::vector<FileRange> retire(std::span<const Retirement> retirements);
+  void keep_retired();
+  // What was taken back stays so.
+  void undo_retire();
   // Whether pages have been taken away from this hold.
   bool is_known(const Hold& hold);
   // Forgets the holds that are over.
@@ -87,6 +92,10 @@ class LentPages {
   void unlock() { mutex_.unlock(); }
 
  private:
+  struct Retired : Retirement {
+    bool is_kept = false;  // the pages have been taken away
+  };
+
   void release_locked();
   bool is_done_locked(const Retirement& retirement) const;
   bool is_retired_locked(const FileRange& pages);
@@ -94,7 +103,7 @@ class LentPages {
   base::Mutex<locks::kLentPages> mutex_;
   // Guarded by mutex_.
   std::map<std::pair<Lender*, std::uint32_t>, FileRange> lent_;
-  std::vector<Retirement> retired_;
+  std::vector<Retired> retired_;
 };
 
 }  // namespace softdat::memory

@@ -143,17 +143,63 @@ struct Waiter {
   std::uint32_t reserved;
 };
 
-}  // namespace
-
-OtherThreads::OtherThreads(Look look) : look_(look) {
-  list_threads();
-  for (const int thread : ids_) {
-    if (is_complete_) look_at(thread);
+// `note` is called with the futexes of a vector of waits.
+template <typename Note>
+void note_vector(std::uint64_t waiters, std::uint64_t count, const Note& note) {
+  constexpr std::uint64_t kMost = 128;
+  for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
+    Waiter waiter;
+    const auto* const from = reinterpret_cast<const std::byte*>(waiters + i * sizeof waiter);
+    // The list is the other thread's memory, which it may unmap meanwhile.
+    if (!base::copy_in(reinterpret_cast<std::byte*>(&waiter), from, sizeof waiter)) return;
+    if (!is_private(waiter.flags)) note(waiter.address);
   }
 }
 
-// A process that sees itself under other numbers than /proc does learns nothing here.
-void OtherThreads::list_threads() {
+// A wait that a signal interrupted goes on as restart_syscall, with the arguments that it had.
+template <typename Note>
+void note_call(const std::uint64_t (&call)[7], const Note& note) {
+  const auto number = static_cast<long>(call[0]);
+  if (number == kFutexWaitVector) return note_vector(call[1], call[2], note);
+  if (number == kFutexWait && !is_private(call[4])) return note(call[1]);
+  if ((number != SYS_futex && number != SYS_restart_syscall) || is_private(call[2])) return;
+  const int operation = static_cast<int>(call[2]) & FUTEX_CMD_MASK;
+  constexpr int kWaits[] = {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_LOCK_PI, kLockPi2, FUTEX_WAIT_REQUEUE_PI};
+  if (std::ranges::find(kWaits, operation) == std::end(kWaits)) return;
+  note(call[1]);
+  // Its sleeper may have been requeued to the second futex.
+  if (operation == FUTEX_WAIT_REQUEUE_PI) note(call[5]);
+}
+
+// "running", or the number of the system call, its six arguments, the stack pointer and the place. `note` is called
+// with each futex that is not private and that the thread sleeps on. False if the thread cannot be read.
+template <typename Note>
+bool read_sleep(int thread, std::uint64_t& stack, const Note& note) {
+  std::array<char, 512> buffer;
+  std::string_view text;
+  if (read_of_thread(thread, "syscall", buffer, text) != Text::kRead) return false;
+  if (text.starts_with("running")) return true;
+  long number = 0;
+  std::array<std::uint64_t, 8> values{};
+  std::size_t count = 0;
+  const char* const end = text.data() + text.size();
+  const char* at = std::from_chars(text.data(), end, number).ptr;
+  while (count < values.size() && end - at > 3 && std::string_view(at, 3) == " 0x") {
+    at = std::from_chars(at + 3, end, values[count++], 16).ptr;
+  }
+  if (count < 2) return false;
+  stack = values[count - 2];
+  if (number >= 0 && count == values.size()) {
+    note_call({static_cast<std::uint64_t>(number), values[0], values[1], values[2], values[3], values[4], values[5]},
+              note);
+  }
+  return true;
+}
+
+// Calls `visit` with the number of each other thread. False if the calling thread is not listed: a process that sees
+// itself under other numbers than /proc does learns nothing here.
+template <typename Visit>
+bool visit_threads(const Visit& visit) {
   const auto own = static_cast<int>(::syscall(SYS_gettid));
   const base::UniqueFd directory(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   alignas(8) std::array<char, 2048> buffer;
@@ -170,17 +216,38 @@ void OtherThreads::list_threads() {
       int id = 0;
       std::from_chars(name.data(), name.data() + name.size(), id);
       is_own_there = is_own_there || id == own;
-      if (id > 0 && id != own) ids_.push_back(id);
+      if (id > 0 && id != own) visit(id);
       at += size;
     }
   }
-  is_complete_ = is_own_there;
+  return is_own_there;
+}
+
+// By the private page, and by the file's.
+void wake(std::uint64_t futex, int file, std::uint64_t page) {
+  ::syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  // A shared futex in a file is found by file and page, so a wake at any view of that page reaches sleepers that fell
+  // asleep while the file was mapped at `futex`.
+  const long view = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, page);
+  if (view == -1) return;
+  const std::uint64_t twin = static_cast<std::uint64_t>(view) + futex % kPage;
+  ::syscall(SYS_futex, twin, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_munmap, view, kPage);
+}
+
+}  // namespace
+
+OtherThreads::OtherThreads(Look look) : look_(look) {
+  is_complete_ = visit_threads([this](int thread) { ids_.push_back(thread); });
+  for (const int thread : ids_) {
+    if (is_complete_) look_at(thread);
+  }
 }
 
 void OtherThreads::look_at(int thread) {
   std::uint64_t stack = 0;
   // A thread that cannot be read and has not ended makes the answer incomplete, and then nothing moves.
-  if (!note_sleep(thread, stack)) {
+  if (!read_sleep(thread, stack, [this](std::uint64_t futex) { futexes_.push_back(futex); })) {
     if (age_of(thread) != Age::kEnded) is_complete_ = false;
     return;
   }
@@ -196,53 +263,6 @@ void OtherThreads::look_for_control_block(int thread, std::uint64_t stack) {
   is_complete_ = false;
   // One that has begun since counts too: the next look finds its control block.
   if (age == Age::kEnding || is_new(thread) || robust_list_of(thread) != 0) unsettled_ = thread;
-}
-
-// "running", or the number of the system call, its six arguments, the stack pointer and the place.
-bool OtherThreads::note_sleep(int thread, std::uint64_t& stack) {
-  std::array<char, 512> buffer;
-  std::string_view text;
-  if (read_of_thread(thread, "syscall", buffer, text) != Text::kRead) return false;
-  if (text.starts_with("running")) return true;
-  long number = 0;
-  std::array<std::uint64_t, 8> values{};
-  std::size_t count = 0;
-  const char* const end = text.data() + text.size();
-  const char* at = std::from_chars(text.data(), end, number).ptr;
-  while (count < values.size() && end - at > 3 && std::string_view(at, 3) == " 0x") {
-    at = std::from_chars(at + 3, end, values[count++], 16).ptr;
-  }
-  if (count < 2) return false;
-  stack = values[count - 2];
-  if (number >= 0 && count == values.size()) {
-    note_call({static_cast<std::uint64_t>(number), values[0], values[1], values[2], values[3], values[4], values[5]});
-  }
-  return true;
-}
-
-// A wait that a signal interrupted goes on as restart_syscall, with the arguments that it had.
-void OtherThreads::note_call(const std::uint64_t (&call)[7]) {
-  const auto number = static_cast<long>(call[0]);
-  if (number == kFutexWaitVector) return note_vector(call[1], call[2]);
-  if (number == kFutexWait && !is_private(call[4])) return futexes_.push_back(call[1]);
-  if ((number != SYS_futex && number != SYS_restart_syscall) || is_private(call[2])) return;
-  const int operation = static_cast<int>(call[2]) & FUTEX_CMD_MASK;
-  constexpr int kWaits[] = {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_LOCK_PI, kLockPi2, FUTEX_WAIT_REQUEUE_PI};
-  if (std::ranges::find(kWaits, operation) == std::end(kWaits)) return;
-  futexes_.push_back(call[1]);
-  // Its sleeper may have been requeued to the second futex.
-  if (operation == FUTEX_WAIT_REQUEUE_PI) futexes_.push_back(call[5]);
-}
-
-void OtherThreads::note_vector(std::uint64_t waiters, std::uint64_t count) {
-  constexpr std::uint64_t kMost = 128;
-  for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
-    Waiter waiter;
-    const auto* const from = reinterpret_cast<const std::byte*>(waiters + i * sizeof waiter);
-    // The list is the other thread's memory, which it may unmap meanwhile.
-    if (!base::copy_in(reinterpret_cast<std::byte*>(&waiter), from, sizeof waiter)) return;
-    if (!is_private(waiter.flags)) futexes_.push_back(waiter.address);
-  }
 }
 
 // The main thread's stack is never moved, and its control block lies where the loader put it, among anything.
@@ -284,18 +304,17 @@ bool may_use_alternate_stacks() {
 
 void wake_sleepers(const OtherThreads& threads, std::uint64_t begin, std::uint64_t end, int file,
                    std::uint64_t offset) {
-  for (const std::uint64_t futex : threads.futexes()) {
-    if (futex < begin || futex >= end) continue;
-    ::syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-    const std::uint64_t page = offset + (futex - begin) / kPage * kPage;
-    // A shared futex in a file is found by file and page, so a wake at any view of that page reaches sleepers that fell
-    // asleep while the file was mapped at `futex`.
-    const long view = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, page);
-    if (view == -1) continue;
-    const std::uint64_t twin = static_cast<std::uint64_t>(view) + (futex - begin) % kPage;
-    ::syscall(SYS_futex, twin, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-    ::syscall(SYS_munmap, view, kPage);
-  }
+  for (const std::uint64_t futex : threads.futexes())
+    if (futex >= begin && futex < end) wake(futex, file, offset + (futex - begin) / kPage * kPage);
+}
+
+void wake_sleepers(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset) {
+  static_cast<void>(visit_threads([&](int thread) {
+    std::uint64_t stack = 0;
+    static_cast<void>(read_sleep(thread, stack, [&](std::uint64_t futex) {
+      if (futex >= begin && futex < end) wake(futex, file, offset + (futex - begin) / kPage * kPage);
+    }));
+  }));
 }
 
 }  // namespace softdat::memory

@@ -46,12 +46,8 @@ class OtherThreads {
     std::uint64_t stack;    // its stack pointer while it sleeps, else 0
     bool is_main;
   };
-  void list_threads();
   void look_at(int thread);
   void look_for_control_block(int thread, std::uint64_t stack);
-  bool note_sleep(int thread, std::uint64_t& stack);
-  void note_call(const std::uint64_t (&call)[7]);
-  void note_vector(std::uint64_t waiters, std::uint64_t count);
 
   std::vector<int> ids_;
   std::vector<Thread> threads_;
@@ -71,5 +67,7 @@ bool may_use_alternate_stacks();
 // Wakes all threads that sleep on futexes in [begin, end), by the private pages and by the file's pages. REQUIRES: the
 // pages there have just been replaced. A woken thread looks at its futex word and sleeps again if it must.
 void wake_sleepers(const OtherThreads& threads, std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset);
+// The same for those that sleep there now. Takes no memory.
+void wake_sleepers(std::uint64_t begin, std::uint64_t end, int file, std::uint64_t offset);
 
 }  // namespace softdat::memory
