@@ -36,7 +36,7 @@ class QueuePair {
   // Posts a bind and returns the window's new key, 0 for an unbind. Binds are carried out in order with the sends, and
   // no later request starts before. Then the new key becomes valid and the old one invalid. Allowed and flushed as
   // sends are. Errors beside those of sends: kBadKey, kOutOfRange, kMissingRight (of the region), kWrongDomain (of
-  // region or window). A bind that fails later breaks the connection.
+  // region or window), kNoMemory. A bind that fails later breaks the connection.
   virtual Result<std::uint32_t> post_bind(const BindRequest& request) = 0;
 
   // Posts a receive. Allowed in every state; flushed at once in kError. Errors as post_send(); kInvalidState if the

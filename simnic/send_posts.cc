@@ -50,7 +50,8 @@ inline AccessError check_local(const MemoryView& memory, RegionCache& regions, c
 }
 
 // Returns the new key; 0 for an unbind.
-hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::BindRequest& request, WindowState& window) {
+hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::BindRequest& request,
+                                       WindowState& window) try {
   if (request.length == 0) return std::uint32_t{0};
   const bool is_narrow = window.scope() == hca::WindowScope::kQueuePair;
   std::uint32_t key = 0;
@@ -67,6 +68,8 @@ hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::Bind
   if (fault != AccessError::kNone) return hca::fail(error_of(fault));
   if (key == 0) return hca::fail(hca::Error::kLimitReached);
   return key;
+} catch (const std::bad_alloc&) {  // one key in a thousand begins a new chunk of slots
+  return hca::fail(hca::Error::kNoMemory);
 }
 
 }  // namespace

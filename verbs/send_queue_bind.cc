@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Binds, which the device carries out in order with the sends.
 #include <cerrno>
+#include <new>
 
 #include "hca/request_rules.h"
 #include "verbs/memory_region.h"
@@ -42,6 +43,15 @@ hca::WindowBinding binding_of(const hca::BindRequest& request, std::uint32_t key
           .note = request.note};
 }
 
+// From here on MemoryRegion::revoke() is refused, until the bind has completed (WindowState::on_done) or failed.
+hca::Result<MemoryGrant> retain_region(MemoryTable& memory, std::uint32_t lkey) try {
+  const auto grant = memory.retain(lkey);
+  if (!grant) return hca::fail(hca::Error::kBadKey);
+  return *grant;
+} catch (const std::bad_alloc&) {
+  return hca::fail(hca::Error::kNoMemory);
+}
+
 unsigned device_flags(std::uint32_t flags) {
   return IBV_SEND_SIGNALED | ((flags & hca::kFence) != 0 ? unsigned{IBV_SEND_FENCE} : 0u);
 }
@@ -56,11 +66,10 @@ hca::Result<std::uint32_t> SendQueue::bind(const hca::BindRequest& request) {
   auto& window = static_cast<MemoryWindow&>(*request.window);
   if (window.domain() != domain_id_) return hca::fail(hca::Error::kWrongDomain);
   if (request.length == 0) return bind_locked(request, window, nullptr);
-  // From here on MemoryRegion::revoke() is refused, until the bind has completed (WindowState::on_done) or failed.
-  const auto grant = device_.memory.retain(request.lkey);
-  if (!grant) return hca::fail(hca::Error::kBadKey);
-  const hca::Outcome fit = check_region(*grant, request, domain_id_);
-  const auto key = fit ? bind_locked(request, window, grant->mr) : hca::fail(fit.reason());
+  const auto grant = retain_region(device_.memory, request.lkey);
+  if (!grant) return hca::fail(grant.reason());
+  const hca::Outcome fit = check_region(grant.value(), request, domain_id_);
+  const auto key = fit ? bind_locked(request, window, grant.value().mr) : hca::fail(fit.reason());
   if (!key) device_.memory.release(request.lkey);
   return key;
 }

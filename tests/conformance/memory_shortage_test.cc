@@ -160,6 +160,45 @@ TEST_F(Shortage, OfRmrCreate) {
   EXPECT_THAT(dat_rmr_free(rmr), succeeds());
 }
 
+// Of a simulated adapter's binds, one in a thousand takes memory: for more keys.
+TEST_F(Shortage, OfRmrBind) {
+  if (const Lack lack = lack_of_windows(); !lack.empty()) GTEST_SKIP() << lack;
+  constexpr int kMostBinds = 1100;
+  ASSERT_NO_FATAL_FAILURE(establish(server_, client_));
+  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+  require(dat_rmr_create(server_.pz, &rmr), "dat_rmr_create");
+  const DAT_LMR_TRIPLET triplet = server_.memory->local(0, 64);
+  DAT_RMR_CONTEXT context = 0;
+  const auto bind = [&] {
+    return bind_rmr(rmr, server_.memory->lmr(), &triplet, DAT_MEM_PRIV_REMOTE_READ_FLAG, server_.ep, make_cookie(9),
+                    DAT_COMPLETION_DEFAULT_FLAG, &context);
+  };
+  int refusals = 0;
+  for (int i = 0; i < kMostBinds; ++i) {
+    const DAT_RMR_CONTEXT before = context;
+    DAT_RETURN result;
+    {
+      const MemoryShortage shortage(0);
+      result = bind();
+    }
+    if (result != DAT_SUCCESS) {
+      ++refusals;
+      ASSERT_THAT(result, fails_with(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)) << i;
+      EXPECT_EQ(context, before);
+      EXPECT_TRUE(is_quiet(server_.request_evd));
+      DAT_RMR_PARAM now{};
+      require(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &now), "dat_rmr_query");
+      EXPECT_EQ(now.rmr_context, before);
+      ASSERT_THAT(bind(), succeeds());
+    }
+    const DAT_EVENT event = next_event(server_.request_evd, DAT_RMR_BIND_COMPLETION_EVENT);
+    ASSERT_EQ(event.event_data.rmr_completion_event_data.status, DAT_RMR_BIND_SUCCESS);
+    ASSERT_NE(context, before);
+  }
+  EXPECT_GT(refusals, 0);
+  EXPECT_THAT(dat_rmr_free(rmr), succeeds());
+}
+
 TEST_F(Shortage, OfSrqCreateAndResize) {
   if (const Lack lack = lack_of_shared_resizing(); !lack.empty()) GTEST_SKIP() << lack;
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;

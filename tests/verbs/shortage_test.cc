@@ -48,6 +48,29 @@ TEST(AcceptShortageTest, RequestBelongsToOneOfTheTwo) {
   EXPECT_EQ(fake::ids_alive(), 0);
 }
 
+// What a device counts of a region's binds begins with the first one.
+TEST(BindShortageTest, RefusedBindLeavesTheRegionUnbound) {
+  Stand stand{{.has_invalidate = true, .has_windows = true}};
+  Hearer hearer;
+  stand.memory().insert(
+      {.address = 0, .length = 1000, .access = hca::kBindRemoteRead, .domain = 1, .lkey = 1, .rkey = 2});
+  const auto queue = stand.make_cq(16);
+  const auto queue_pair = stand.make_qp(*queue, 16, &hearer);
+  Stand::accept(*queue_pair);
+  ASSERT_EQ(hearer.await(1).size(), 1u);
+  const auto window = stand.make_window();
+  const hca::BindRequest request{
+      .wr_id = 1, .window = window.get(), .lkey = 1, .address = 0, .length = 100, .access = hca::kRemoteRead};
+  allocations_left = 0;
+  const auto refused = queue_pair->post_bind(request);
+  allocations_left = -1;
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.reason(), hca::Error::kNoMemory);
+  EXPECT_FALSE(stand.memory().is_bound(1));
+  EXPECT_TRUE(queue_pair->post_bind(request));
+  EXPECT_TRUE(stand.memory().is_bound(1));
+}
+
 class Sleeper final : public EventTarget {
  public:
   bool await() {
