@@ -8,10 +8,8 @@
 
 namespace softdat::locks {
 
-inline constexpr base::LockPlace kRegisteredIas{base::kLeafPlace, "registered_ias()",
-                                                "the list of registered IA names is used"};
 inline constexpr base::LockPlace kVoidHandle{845, "void_mutex", "the handle for void fields is made"};
 
-inline constexpr std::array kOfApi = {&kRegisteredIas, &kVoidHandle};
+inline constexpr std::array kOfApi = {&kVoidHandle};
 
 }  // namespace softdat::locks

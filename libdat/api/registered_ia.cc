@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/api/registered_ia.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/assert.h"
-#include "base/guarded.h"
 #include "base/log.h"
-#include "libdat/api/lock_places.h"
 #include "libdat/api/provider_table.h"
 
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
@@ -26,13 +22,11 @@ static_assert(offsetof(ProviderInfo, is_thread_safe) == offsetof(DAT_PROVIDER_IN
 
 using AddOrRemove = DAT_RETURN (*)(const DAT_PROVIDER*, const DAT_PROVIDER_INFO*);
 using GetIaHandle = DAT_RETURN (*)(DAT_IA_HANDLE, DAT_IA_HANDLE*);
-using RegisteredIas = std::vector<std::unique_ptr<RegisteredIa>>;
 
-// Never destroyed: programs call DAT from atexit handlers.
-base::Guarded<RegisteredIas, locks::kRegisteredIas>& registered_ias() {
-  static auto& all = *new base::Guarded<RegisteredIas, locks::kRegisteredIas>;
-  return all;
-}
+// All of them, the last one made first: a list without a lock, so that a child made by fork() can go on with it.
+// Entries are made ready, then put there (release), and never destroyed. Programs call DAT from atexit handlers.
+constinit std::atomic<RegisteredIa*> g_ias{nullptr};
+constinit std::atomic<std::uint64_t> g_turns{0};
 
 const DAT_PROVIDER_INFO* as_dat(const ProviderInfo& info) {
   return reinterpret_cast<const DAT_PROVIDER_INFO*>(&info);
@@ -43,13 +37,15 @@ bool is_same_key(const ProviderInfo& a, const ProviderInfo& b) {
          a.is_thread_safe == b.is_thread_safe;
 }
 
-RegisteredIa* find_newest(const RegisteredIas& ias, auto&& matches) {
-  for (auto ia = ias.rbegin(); ia != ias.rend(); ++ia)
-    if (matches(**ia)) return ia->get();
-  return nullptr;
+RegisteredIa* find_newest(auto&& matches) {
+  RegisteredIa* newest = nullptr;
+  const auto turn_of = [](const RegisteredIa* ia) { return ia->turn.load(std::memory_order_relaxed); };
+  for (RegisteredIa* ia = g_ias.load(std::memory_order_acquire); ia != nullptr; ia = ia->older)
+    if (matches(*ia) && (newest == nullptr || turn_of(ia) > turn_of(newest))) newest = ia;
+  return newest;
 }
 
-RegisteredIa* create_registered_ia(RegisteredIas& ias, const ProviderInfo& info, const char* instance_data,
+RegisteredIa* create_registered_ia(const ProviderInfo& info, const char* instance_data,
                                    const CallingRegistry& registry) {
   auto ia = std::make_unique<RegisteredIa>();
   ia->name = info.ia_name;
@@ -59,19 +55,21 @@ RegisteredIa* create_registered_ia(RegisteredIas& ias, const ProviderInfo& info,
   ia->table = provider_table(ia->name.c_str(), ia.get(), info.is_thread_safe != DAT_FALSE);
   // Handles of this IA lead to the table, and by it to the IA.
   SOFTDAT_DEBUG_CHECK(ia->table.extension == ia.get(), "a table names the IA that it was made for");
-  return ias.emplace_back(std::move(ia)).get();
+  ia->older = g_ias.load(std::memory_order_relaxed);
+  while (!g_ias.compare_exchange_weak(ia->older, ia.get(), std::memory_order_acq_rel, std::memory_order_relaxed))
+    continue;
+  return ia.release();
 }
 
-// A program that opens and closes an IA registers it every time: the same entry serves again, as
-// the newest.
+// A program that opens and closes an IA registers it every time: the same entry serves again, as the newest. Two
+// threads that register the same at once may make two entries, of which either serves.
 RegisteredIa* find_or_create(const ProviderInfo& info, const char* instance_data, const CallingRegistry& registry) {
-  auto ias = registered_ias().lock();
-  const auto known = std::find_if(ias->begin(), ias->end(), [&](const auto& ia) {
-    return is_same_key(ia->info, info) && ia->instance_data == instance_data && ia->registry == registry;
+  RegisteredIa* ia = find_newest([&](const RegisteredIa& known) {
+    return is_same_key(known.info, info) && known.instance_data == instance_data && known.registry == registry;
   });
-  if (known == ias->end()) return create_registered_ia(*ias, info, instance_data, registry);
-  std::rotate(known, known + 1, ias->end());
-  return ias->back().get();
+  if (ia == nullptr) ia = create_registered_ia(info, instance_data, registry);
+  ia->turn.store(g_turns.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return ia;
 }
 
 }  // namespace
@@ -86,8 +84,8 @@ DAT_IA_HANDLE RegisteredIa::consumer_handle(DAT_IA_HANDLE ia) const {
 
 void register_ia(const ProviderInfo& info, const char* instance_data, const CallingRegistry& registry) {
   const RegisteredIa* ia = find_or_create(info, instance_data, registry);
+  // The registry takes its own lock, and calls us while it holds that.
   base::require_no_lock();
-  // Not under our lock: the registry takes its own, and calls us while it holds that.
   const auto add = reinterpret_cast<AddOrRemove>(registry.add_provider);
   const DAT_RETURN answer = add(&ia->table, as_dat(ia->info));
   if (answer != DAT_SUCCESS)
@@ -95,12 +93,8 @@ void register_ia(const ProviderInfo& info, const char* instance_data, const Call
 }
 
 void unregister_ia(const ProviderInfo& info, const CallingRegistry& registry) {
-  const RegisteredIa* ia = nullptr;
-  {
-    auto ias = registered_ias().lock();
-    ia = find_newest(
-        *ias, [&](const RegisteredIa& each) { return is_same_key(each.info, info) && each.registry == registry; });
-  }
+  const RegisteredIa* ia =
+      find_newest([&](const RegisteredIa& each) { return is_same_key(each.info, info) && each.registry == registry; });
   // The entry stays in the list, because a handle of the IA may still lead to its table.
   if (ia == nullptr || registry.remove_provider == nullptr) return;
   const auto remove = reinterpret_cast<AddOrRemove>(registry.remove_provider);
@@ -110,8 +104,7 @@ void unregister_ia(const ProviderInfo& info, const CallingRegistry& registry) {
 }
 
 const RegisteredIa* find_registered_ia(const char* name, bool is_thread_safe) {
-  auto ias = registered_ias().lock();
-  return find_newest(*ias, [&](const RegisteredIa& ia) {
+  return find_newest([&](const RegisteredIa& ia) {
     return ia.name == name && (ia.info.is_thread_safe != DAT_FALSE) == is_thread_safe;
   });
 }

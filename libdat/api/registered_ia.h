@@ -4,6 +4,8 @@
 // as the process lives.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "libdat/api/abi.h"
@@ -13,12 +15,16 @@
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 
 struct RegisteredIa {
-  // Fixed after construction.
+  // Fixed before others find it.
   std::string name;
   std::string instance_data;
   api::ProviderInfo info;
   api::CallingRegistry registry;
   DAT_PROVIDER table;
+  RegisteredIa* older = nullptr;
+
+  // Grows with each registration; the greatest is the newest.
+  std::atomic<std::uint64_t> turn{0};
 
   // The registry's own form of an IA handle of ours, as consumers know it.
   DAT_IA_HANDLE consumer_handle(DAT_IA_HANDLE ia) const;

@@ -29,6 +29,11 @@ constinit base::EventCount g_unpinned;
 
 constinit HandleTable HandleTable::table_;
 
+// When the library is loaded: a child must find the handler however early in its parent's life it was made.
+void HandleTable::follow_forks() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, start_afresh_in_child));
+}
+
 bool Cell::try_pin_any() {
   // A stale handle is refused without a write to the cell.
   if ((word_.load(std::memory_order_relaxed) & kLive) == 0) return false;
@@ -229,7 +234,6 @@ void HandleTable::reserve_locked() {
     if (range == MAP_FAILED) continue;
     range_.begin.store(reinterpret_cast<std::uintptr_t>(range), std::memory_order_relaxed);
     reserved_ = cells * sizeof(Cell);
-    [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, start_afresh_in_child);
     return;
   }
 }

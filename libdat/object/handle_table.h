@@ -242,6 +242,7 @@ class HandleTable {
   void rest_locked(Cell& cell);
   void give_back(Cell& cell);
   void check_resting_locked() const;
+  [[gnu::constructor]] static void follow_forks();
   static void start_afresh_in_child();
 
   static HandleTable table_;

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <new>
+#include <thread>
 
 #include "tests/conformance/peer.h"
 
@@ -155,6 +157,25 @@ TEST(Fork, ChildOpensAdaptersOfItsOwn) {
   });
   EXPECT_EQ(answer, 0);
   expect_conversation(pair.server, pair.client);
+}
+
+// Whatever it was doing at the fork: loading or unloading the provider, registering with it, making the first handle.
+TEST(Fork, ChildOpensWhileAnotherThreadOfItsParentOpensAndCloses) {
+  constexpr int kForks = 20;
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    while (!is_over.load()) const Adapter adapter(kClientName);
+  });
+  int answer = 0;
+  for (int i = 0; i < kForks && answer == 0; ++i) {
+    answer = answer_of_child([] {
+      const Adapter own(kClientName);
+      return 0;
+    });
+  }
+  is_over.store(true);
+  other.join();
+  EXPECT_EQ(answer, 0);
 }
 
 #endif
