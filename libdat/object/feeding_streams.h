@@ -65,6 +65,7 @@ class FeedingStreams {
   // The EVD is to be freed: no stream joins any more. try_close() returns false, without any effect, while one is
   // there.
   [[nodiscard]] bool try_close() { return users_.try_close(); }
+  bool is_closed() const { return users_.is_closed(); }
   void close() { users_.close(); }
 
   // The strictest of the endpoint streams.

@@ -25,7 +25,8 @@ class UseCount {
     while (count > 0 && !count_.compare_exchange_weak(count, count - 1, std::memory_order_release)) {
     }
   }
-  // Closes it. False if there are users, or if it is closed already.
+  // Closes it. False if there are users, or if it is closed already. Whoever frees an object must tell the two apart by
+  // is_closed(): when another thread frees it, HandleTable::close() says who was the first.
   [[nodiscard]] bool try_close() {
     std::int64_t none = 0;
     return count_.compare_exchange_strong(none, kClosed, std::memory_order_acquire);

@@ -51,6 +51,33 @@ class ObjectRaces : public testing::Test {
     EXPECT_EQ(frees_.load(), kRounds);
   }
 
+  // "is no live EVD, or another thread frees it": what two threads free at once is not in use.
+  void free_twice(const std::function<DAT_HANDLE()>& make, const Call& free) {
+    constexpr int kRounds = 1000;
+    std::atomic<DAT_HANDLE> handle{DAT_HANDLE_NULL};
+    std::atomic<DAT_RETURN> second{0};
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+      while (!is_over.load()) {
+        const DAT_HANDLE mine = handle.load();
+        if (mine == DAT_HANDLE_NULL) continue;
+        second.store(free(mine));
+        handle.store(DAT_HANDLE_NULL);
+      }
+    });
+    for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+      const DAT_HANDLE mine = make();
+      handle.store(mine);
+      const DAT_RETURN first = free(mine);
+      while (handle.load() != DAT_HANDLE_NULL) std::this_thread::yield();
+      const bool is_first = first == DAT_SUCCESS;
+      EXPECT_THAT(is_first ? first : second.load(), succeeds());
+      EXPECT_THAT(is_first ? second.load() : first, fails_with(DAT_INVALID_HANDLE));
+    }
+    is_over.store(true);
+    other.join();
+  }
+
   DAT_EP_HANDLE make_ep() {
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
     require(dat_ep_create(peer_.adapter.handle(), peer_.pz, peer_.recv_evd, peer_.request_evd, peer_.connect_evd,
@@ -330,6 +357,25 @@ TEST_F(ObjectRaces, SharedReceiveQueues) {
              },
              dat_ep_free);
        }});
+}
+
+TEST_F(ObjectRaces, DispatcherThatTwoFree) {
+  free_twice([&] { return peer_.adapter.make_evd(DAT_EVD_SOFTWARE_FLAG); },
+             [](DAT_HANDLE evd) { return dat_evd_free(evd); });
+}
+
+TEST_F(ObjectRaces, ProtectionZoneThatTwoFree) {
+  free_twice([&] { return peer_.adapter.make_pz(); }, [](DAT_HANDLE pz) { return dat_pz_free(pz); });
+}
+
+TEST_F(ObjectRaces, SharedReceiveQueueThatTwoFree) {
+  const auto make = [&] {
+    DAT_SRQ_ATTR attributes = srq_attributes(8, 1, DAT_SRQ_LW_DEFAULT);
+    DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+    require(dat_srq_create(peer_.adapter.handle(), peer_.pz, &attributes, &srq), "dat_srq_create");
+    return srq;
+  };
+  free_twice(make, [](DAT_HANDLE srq) { return dat_srq_free(srq); });
 }
 
 TEST_F(ObjectRaces, ServicePoints) {
