@@ -68,7 +68,13 @@ Slot* Registry::find_loading_locked() const {
 
 AddResult Registry::add(const ProviderKey& key, const void* table) {
   const Lock lock(mutex_);
-  if (find_exact_locked(key) != nullptr) return AddResult::kAlreadyRegistered;
+  if (Declared* known = find_exact_locked(key)) {
+    const bool is_anew = known->is_inherited && known->owner == find_loading_locked();
+    if (!is_anew) return AddResult::kAlreadyRegistered;
+    known->table = table;
+    known->is_inherited = false;
+    return AddResult::kAdded;
+  }
   auto declared = std::make_unique<Declared>();
   declared->key = key;
   declared->table = table;
@@ -278,6 +284,8 @@ void Registry::settle_in_child_locked() {
   std::erase_if(moving_, [&](const Slot* slot) { return is_of_others(*slot); });
   for (Slot& slot : static_->slots())
     if (is_of_others(slot)) slot.state = Slot::State::kUnloaded;
+  for (const auto& declared : declared_)
+    declared->is_inherited = declared->owner != nullptr && declared->owner->state == Slot::State::kUnloaded;
 }
 
 void Registry::forget_owned_locked(const Slot& slot) {

@@ -75,6 +75,7 @@ class Registry {
     const void* table = nullptr;
     Slot* owner = nullptr;  // whose library declared it; null: the program did
     unsigned users = 0;
+    bool is_inherited = false;  // declared in a load that a fork cut off; the next load may declare it again
   };
 
   StaticRegistry& static_locked();
