@@ -42,7 +42,7 @@ TEST(Claim, IsHadOnceWhileItLives) {
 base::UniqueFd half_claim() {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/127.0.1.12/%016llx",
+  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "softdat-tcp/7f00010c/%016llx",
                                    static_cast<unsigned long long>(service()));
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
