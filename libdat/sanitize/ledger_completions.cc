@@ -149,8 +149,6 @@ Leftover* LedgerCompletions::find_leftover_locked(const DtoCompletion& completio
 void LedgerCompletions::take_left(Handle evd) {
   const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
   if (!dispatcher || dispatcher->streams().takes(object::kCrStream)) return;
-  // Otherwise the EVD cannot be freed, and the program goes on to use its events.
-  if (!dispatcher->streams().are_none()) return;
   if (dispatcher->queue().completion_queue() == nullptr) return;
   object::Event event;
   while (dispatcher->queue().size() > 0 && dispatcher->dequeue(event).ok()) {

@@ -122,15 +122,10 @@ void LedgerEvents::on_resized(Handle evd) {
   if (dispatcher && found != state_.evds.end()) found->second.qlen = dispatcher->queue().length();
 }
 
-// Whether completions may still come to the EVD, or the program may want to look at those that are there.
-bool LedgerEvents::is_fed(Handle evd) {
-  const std::lock_guard lock(state_.mutex);
-  return std::any_of(state_.queues.begin(), state_.queues.end(),
-                     [&](const auto& each) { return each.second->recv_evd == evd || each.second->request_evd == evd; });
-}
-
 void LedgerEvents::before_evd_free(Handle evd) {
-  if (!is_fed(evd)) completions_.take_left(evd);
+  // An EVD that something feeds cannot be freed, and the program goes on to use its events.
+  const auto dispatcher = object::pin_handle<object::EventDispatcher>(evd);
+  if (dispatcher && dispatcher->streams().are_none()) completions_.take_left(evd);
   const std::lock_guard lock(state_.mutex);
   const auto found = state_.evds.find(evd);
   if (found != state_.evds.end()) LedgerCompletions::report_leftovers_locked(found->second);

@@ -46,7 +46,6 @@ class LedgerEvents {
   void on_cno_timeout(Handle cno, const Site& site);
 
  private:
-  bool is_fed(Handle evd);
   // Tells of the event. The operations that have completed with it are out of their queues.
   OperationList take_locked(const object::Event& event, const Site& site);
   // `record` is that of the EVD.

@@ -218,5 +218,20 @@ TEST_F(EvdMixedStreams, ARefusedResizeTakesNoRoomAndNoMemory) {
   EXPECT_EQ(drain(client_->request_evd), kCompletions + param.evd_qlen);
 }
 
+// Also while the sanitizer watches, which takes what is left in a dispatcher that ends.
+TEST_F(EvdMixedStreams, ARefusedFreeTakesNoEvents) {
+  server_.emplace(kServerName);
+  client_.emplace(kClientName, on_one_dispatcher(DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_DEFAULT_FLAG));
+  ASSERT_THAT(client_->connect(*server_, server_->listen()), succeeds());
+  ASSERT_THAT(dat_cr_accept(server_->next_request(), server_->ep, 0, nullptr), succeeds());
+  next_event(server_->connect_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+  DAT_EVENT event;
+  DAT_COUNT waiting = 0;
+  ASSERT_TRUE(eventually(
+      [&] { return dat_evd_wait(client_->recv_evd, 0, 2, &event, &waiting) != DAT_SUCCESS && waiting == 1; }));
+  EXPECT_THAT(dat_evd_free(client_->recv_evd), fails_with(DAT_INVALID_STATE));
+  next_event(client_->recv_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
 }  // namespace
 }  // namespace softdat::conformance
