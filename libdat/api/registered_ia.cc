@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/assert.h"
+#include "base/lock_order.h"
 #include "base/log.h"
 #include "libdat/api/provider_table.h"
 
