@@ -59,7 +59,7 @@ class EventWait {
   // `mode`: the streams' mode when the queue was looked at last.
   bool is_worth_waking(std::int32_t threshold, NotifyMode mode) const;
   // Whether the EVD has been unwaitable since the wait began, though it may be waitable again. Called by the waiter.
-  bool is_revoked() const { return revocations_.load() != revocations_seen_; }
+  bool is_revoked() const { return is_unwaitable_.load() || revocations_.load() != revocations_seen_; }
   base::WakeReason await_news(base::Time deadline, std::int32_t threshold, NotifyMode mode);
   bool spin(base::Time deadline, std::int32_t threshold, NotifyMode mode);
   void unblock_waiter();

@@ -189,6 +189,12 @@ TEST_F(EventWaitTest, UnwaitableRefusesAndUnblocks) {
   EXPECT_EQ(wait(evd_, 0), kTimedOut);
 }
 
+// The wait has found the EVD waitable, and does not block yet.
+TEST_F(EventWaitTest, BecomingUnwaitableAsAWaitBeginsRefusesIt) {
+  queue().before_polling([this] { EXPECT_EQ(evd_of(dto_)->waiting().set_unwaitable(), kOk); });
+  EXPECT_EQ(wait(dto_, 100'000), invalid_state(StatusDetail::kInvalidStateEvdUnwaitable));
+}
+
 // "The operation was aborted because IA was closed or EVD was destroyed"
 TEST_F(EventWaitTest, FreeingAborts) {
   EvdWaiter waiter(evd_, kTimeoutInfinite);

@@ -154,7 +154,12 @@ void FakeCompletionQueue::add(const hca::Completion& completion, bool is_quiet) 
 }
 
 std::size_t FakeCompletionQueue::poll(std::span<hca::Completion> out) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (const auto hook = std::exchange(polling_, {})) {
+    lock.unlock();
+    hook();
+    lock.lock();
+  }
   std::size_t count = 0;
   for (; count < out.size() && !completions_.empty(); ++count) {
     out[count] = completions_.front();

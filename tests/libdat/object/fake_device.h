@@ -34,6 +34,12 @@ class FakeCompletionQueue : public hca::CompletionQueue {
     arming_ = std::move(hook);
   }
 
+  // Called by the next poll(), before it has any effect.
+  void before_polling(std::function<void()> hook) {
+    std::lock_guard lock(mutex_);
+    polling_ = std::move(hook);
+  }
+
   // A completion arrives; a quiet one tells nobody. Overflows when there is no room.
   void add(const hca::Completion& completion, bool is_quiet = false);
 
@@ -55,7 +61,8 @@ class FakeCompletionQueue : public hca::CompletionQueue {
   base::EventCount wake_;
   std::thread::id counter_;
   std::function<void()> hook_;
-  std::function<void()> arming_;  // guarded by mutex_
+  std::function<void()> arming_;   // guarded by mutex_
+  std::function<void()> polling_;  // guarded by mutex_
 };
 
 // Follows the contract of hca/queue_pair.h for everything a consumer does to it; the peer's part is
