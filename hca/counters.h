@@ -51,6 +51,26 @@ struct QueuePairCounts {
   std::uint32_t recv_high_water = 0;
 };
 
+// What several queue pairs have counted together. Of QueuePairCounts, capacities and high-water marks stay out.
+struct CountSums {
+  TransferCounts transfers{};
+  QueuePairCounts counts{};
+
+  void add(const TransferCounts& more, const QueuePairCounts& other) {
+    for (std::size_t i = 0; i < kTransfers; ++i) {
+      transfers[i].number += more[i].number;
+      transfers[i].bytes += more[i].bytes;
+    }
+    for (std::size_t i = 0; i < kCompletionStatuses; ++i) {
+      counts.failed_requests[i] += other.failed_requests[i];
+      counts.failed_receives[i] += other.failed_receives[i];
+    }
+    counts.rnr_waits += other.rnr_waits;
+    counts.resends += other.resends;
+    counts.connect_retries += other.connect_retries;
+  }
+};
+
 class CountingQueuePair {
  public:
   // Any thread. Refused posts and failed receives are not counted.

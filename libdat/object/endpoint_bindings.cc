@@ -74,25 +74,23 @@ std::vector<std::unique_ptr<EndpointBinding>> EndpointBindings::take_replaced(co
   };
   if (replaced_.empty() || !HandleTable::is_pinned_once(ep)) return {};
   if (!std::all_of(replaced_.begin(), replaced_.end(), has_told_all)) return {};
-  const auto keep = [this](const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
-    keep_counts_locked(transfers, counts);
-  };
-  for (const auto& binding : replaced_) act_on(binding.get(), keep);
+  for (const auto& binding : replaced_) add_counts(binding.get(), ended_counts_);
   return std::exchange(replaced_, {});
 }
 
-void EndpointBindings::keep_counts_locked(const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
-  for (std::size_t i = 0; i < transfers.size(); ++i) {
-    ended_transfers_[i].number += transfers[i].number;
-    ended_transfers_[i].bytes += transfers[i].bytes;
-  }
-  for (std::size_t i = 0; i < counts.failed_requests.size(); ++i) {
-    ended_counts_.failed_requests[i] += counts.failed_requests[i];
-    ended_counts_.failed_receives[i] += counts.failed_receives[i];
-  }
-  ended_counts_.rnr_waits += counts.rnr_waits;
-  ended_counts_.resends += counts.resends;
-  ended_counts_.connect_retries += counts.connect_retries;
+hca::CountSums EndpointBindings::counts_locked() const {
+  base::require_lock(locks::kEndpoint);
+  hca::CountSums sums = ended_counts_;
+  for (const auto& binding : replaced_) add_counts(binding.get(), sums);
+  add_counts(newest_.get(), sums);
+  return sums;
+}
+
+// A queue pair that counts nothing, or none, is left out.
+void EndpointBindings::add_counts(const EndpointBinding* binding, hca::CountSums& sums) {
+  const auto* const counting =
+      binding == nullptr ? nullptr : dynamic_cast<const hca::CountingQueuePair*>(binding->queue_pair());
+  if (counting != nullptr) sums.add(counting->transfer_counts(), counting->counts());
 }
 
 // Sinks may still ask until destroy_queue_pairs() returns; they find no queue pair.

@@ -60,14 +60,8 @@ class EndpointBindings {
   void end_replaced(const Object& ep);
   // Waits until a replacement that has begun has ended: a queue pair that is retired is not the present one then.
   void await_replacement() const { const std::lock_guard lock(modify_mutex_); }
-  // Calls `act(transfers, counts)` with what each queue pair that the EP has had has counted. Under kEndpoint.
-  template <typename Act>
-  void for_each_count_locked(Act act) const {
-    base::require_lock(locks::kEndpoint);
-    act(ended_transfers_, ended_counts_);
-    for (const auto& binding : replaced_) act_on(binding.get(), act);
-    act_on(newest_.get(), act);
-  }
+  // What all queue pairs that the EP has had have counted together. Under kEndpoint.
+  hca::CountSums counts_locked() const;
 
   // The EP has ended: there is no present binding any more.
   void end();
@@ -77,15 +71,8 @@ class EndpointBindings {
 
  private:
   EndpointState state_with(const hca::QueuePair* queue_pair) const;
-  // A queue pair that counts nothing, or none, is left out.
-  template <typename Act>
-  static void act_on(const EndpointBinding* binding, Act& act) {
-    const auto* const counting =
-        binding == nullptr ? nullptr : dynamic_cast<const hca::CountingQueuePair*>(binding->queue_pair());
-    if (counting != nullptr) act(counting->transfer_counts(), counting->counts());
-  }
+  static void add_counts(const EndpointBinding* binding, hca::CountSums& sums);
   std::vector<std::unique_ptr<EndpointBinding>> take_replaced(const Object& ep);
-  void keep_counts_locked(const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts);
 
   base::Mutex<locks::kModify>& modify_mutex_;
   base::Mutex<locks::kEndpoint>& mutex_;
@@ -94,9 +81,7 @@ class EndpointBindings {
   // Changed under kModify and kEndpoint, read under either.
   std::unique_ptr<EndpointBinding> newest_;
   std::vector<std::unique_ptr<EndpointBinding>> replaced_;  // oldest first
-  // What the queue pairs have counted that are gone.
-  hca::TransferCounts ended_transfers_{};
-  hca::QueuePairCounts ended_counts_;
+  hca::CountSums ended_counts_;                             // of the queue pairs that are gone
 };
 
 }  // namespace softdat::object

@@ -51,20 +51,6 @@ std::uint64_t count_of(const hca::TransferCounts& transfers, const Shown& shown)
 static_assert(hca::kTransfers == base::kCountedTransfers);
 static_assert(hca::kCompletionStatuses == base::kCountedStatuses);
 
-void add_to(base::EndpointSums& sums, const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
-  for (std::size_t i = 0; i < transfers.size(); ++i) {
-    sums.transfers[i].number += transfers[i].number;
-    sums.transfers[i].bytes += transfers[i].bytes;
-  }
-  for (std::size_t i = 0; i < counts.failed_requests.size(); ++i) {
-    sums.failed_requests[i] += counts.failed_requests[i];
-    sums.failed_receives[i] += counts.failed_receives[i];
-  }
-  sums.rnr_waits += counts.rnr_waits;
-  sums.resends += counts.resends;
-  sums.connect_retries += counts.connect_retries;
-}
-
 // The limits and marks of the present queue pair.
 void add_to(base::EpRecord& record, const hca::QueuePairCounts& counts) {
   record.send_capacity = counts.send_capacity;
@@ -107,29 +93,31 @@ std::uint64_t id_of(Handle handle) {
 
 std::uint64_t EndpointCounters::counter(std::size_t which, bool reset) {
   if (which < ep_counter::kFirstTransfer) return counters_.since_reset(which, counters_.total(which), reset);
-  std::uint64_t total = 0;
   // dat_ep_modify() may have replaced the queue pair, so all count.
-  {
+  const auto total = [this, which] {
     const std::lock_guard lock(mutex_);
-    bindings_.for_each_count_locked([&](const hca::TransferCounts& transfers, const hca::QueuePairCounts&) {
-      total += count_of(transfers, kShown[which - ep_counter::kFirstTransfer]);
-    });
-  }
-  return counters_.since_reset(which, total, reset);
+    return count_of(bindings_.counts_locked().transfers, kShown[which - ep_counter::kFirstTransfer]);
+  };
+  return counters_.since_reset(which, total(), reset);
 }
 
 void EndpointCounters::report_transfers() const {
   std::lock_guard lock(mutex_);
-  bindings_.for_each_count_locked(
-      [](const hca::TransferCounts& transfers, const hca::QueuePairCounts&) { count_transfers(transfers); });
+  count_transfers(bindings_.counts_locked().transfers);
 }
 
 base::EndpointSums EndpointCounters::sums() const {
+  const std::lock_guard lock(mutex_);
+  const hca::CountSums all = bindings_.counts_locked();
   base::EndpointSums result{};
-  std::lock_guard lock(mutex_);
-  bindings_.for_each_count_locked([&](const hca::TransferCounts& transfers, const hca::QueuePairCounts& counts) {
-    add_to(result, transfers, counts);
-  });
+  result.failed_requests = all.counts.failed_requests;
+  result.failed_receives = all.counts.failed_receives;
+  result.rnr_waits = all.counts.rnr_waits;
+  result.resends = all.counts.resends;
+  result.connect_retries = all.counts.connect_retries;
+  for (std::size_t i = 0; i < all.transfers.size(); ++i) {
+    result.transfers[i] = {all.transfers[i].number, all.transfers[i].bytes};
+  }
   return result;
 }
 
