@@ -103,7 +103,7 @@ Status EventDispatcher::create_async(InterfaceAdapter& ia, std::int32_t min_qlen
 
 Status EventDispatcher::free(Pin<EventDispatcher> evd) {
   // dat_evd_free(3DAT): INVALID_STATE while an endpoint, a service point or an IA feeds the EVD.
-  if (!evd->streams_.try_close() && !evd->streams_.is_closed()) {
+  if (!evd->streams_.try_close()) {
     return because(invalid_state(StatusDetail::kInvalidStateEvdInUse), [&] { return in_use_text(*evd); });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(evd)));

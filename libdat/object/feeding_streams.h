@@ -55,7 +55,7 @@ class FeedingStreams {
   // A stream other than an endpoint's completions. add() returns false if the EVD is being freed.
   [[nodiscard]] bool add() { return users_.try_acquire(); }
   void remove() { users_.release(); }
-  // Nothing feeds the EVD, or it has ended.
+  // Whether the EVD has no streams. True also of one that has ended.
   bool are_none() const { return users_.count() <= 0; }
   // A completion stream of an endpoint. add_dto() returns INVALID_HANDLE with `handle` if the EVD is being freed or
   // takes no DTO stream.
@@ -65,7 +65,6 @@ class FeedingStreams {
   // The EVD is to be freed: no stream joins any more. try_close() returns false, without any effect, while one is
   // there.
   [[nodiscard]] bool try_close() { return users_.try_close(); }
-  bool is_closed() const { return users_.is_closed(); }
   void close() { users_.close(); }
 
   // The strictest of the endpoint streams.

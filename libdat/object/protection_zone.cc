@@ -33,7 +33,7 @@ Status ProtectionZone::create(InterfaceAdapter& ia, Handle& pz) {
 
 Status ProtectionZone::free(Pin<ProtectionZone> pz) {
   // dat_pz_free(3DAT): INVALID_STATE while an EP, LMR, RMR or SRQ is in it. From here on none can join.
-  if (!pz->users_.try_close() && !pz->users_.is_closed()) {
+  if (!pz->users_.try_close()) {
     return because(invalid_state(StatusDetail::kInvalidStatePzInUse), [&] { return in_use_text(*pz); });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(pz)));

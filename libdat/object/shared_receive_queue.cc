@@ -91,7 +91,7 @@ Status SharedReceiveQueue::set_up(std::int32_t max_recv_dtos) {
 }
 
 Status SharedReceiveQueue::free(Pin<SharedReceiveQueue> srq) {
-  if (!srq->users_.try_close() && !srq->users_.is_closed()) {
+  if (!srq->users_.try_close()) {
     return because(invalid_state(StatusDetail::kInvalidStateSrqInUse), [&] { return in_use_text(*srq); });
   }
   const bool was_open = HandleTable::instance().close(as_object(std::move(srq)));

@@ -25,11 +25,11 @@ class UseCount {
     while (count > 0 && !count_.compare_exchange_weak(count, count - 1, std::memory_order_release)) {
     }
   }
-  // Closes it. False if there are users, or if it is closed already. Whoever frees an object must tell the two apart by
-  // is_closed(): when another thread frees it, HandleTable::close() says who was the first.
+  // Closes it, unless there are users. True also if it was closed before: of several threads that free an object,
+  // HandleTable::close() names the first.
   [[nodiscard]] bool try_close() {
-    std::int64_t none = 0;
-    return count_.compare_exchange_strong(none, kClosed, std::memory_order_acquire);
+    std::int64_t found = 0;
+    return count_.compare_exchange_strong(found, kClosed, std::memory_order_acquire) || found == kClosed;
   }
   // Closes it although there may be users. Their release() does nothing then.
   void close() { count_.store(kClosed, std::memory_order_release); }
