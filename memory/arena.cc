@@ -179,7 +179,7 @@ bool Arena::is_same_file(int file) const {
 // A peer that was seen with a hold has stored before it looks whether the pages were cut off, or it sees that they
 // were. Between a processor's storing and its looking only what it has not brought out yet can come; hence the pause.
 //
-// The lock is held throughout: whoever retires pages for the same hold finds them taken away, or not retired.
+// The lock is held throughout, so that another thread finds the pages of a hold either taken away or not retired.
 std::uint64_t Arena::retire(std::span<const Retirement> retirements) {
   const std::lock_guard lock(mutex_);
   const std::vector<FileRange> pages = lent_.retire(retirements);

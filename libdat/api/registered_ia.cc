@@ -63,7 +63,7 @@ RegisteredIa* create_registered_ia(const ProviderInfo& info, const char* instanc
 }
 
 // A program that opens and closes an IA registers it every time: the same entry serves again, as the newest. Two
-// threads that register the same at once may make two entries, of which either serves.
+// threads that register the same IA at once may make two entries; either one serves.
 RegisteredIa* find_or_create(const ProviderInfo& info, const char* instance_data, const CallingRegistry& registry) {
   RegisteredIa* ia = find_newest([&](const RegisteredIa& known) {
     return is_same_key(known.info, info) && known.instance_data == instance_data && known.registry == registry;

@@ -251,8 +251,8 @@ Status EndpointSettings::rebind_locked(BindingConfig config) {
   if (posted > 0) make_room_for(posted, old.config().attributes, config.attributes);
   std::unique_ptr<EndpointBinding> made;
   if (const Status status = succeed_binding(heritage, obstacle, config, made); !status.ok()) return status;
-  // Nothing fails from here on: posts that find the old queue pair retired wait for the new one. The old one lives as
-  // long as posts may use it. Its PZ and EVDs can be freed.
+  // Nothing may fail from here on, because posts that find the old queue pair retired wait for the new one. The old one
+  // lives as long as posts may use it. Its PZ and EVDs can be freed.
   old.leave();
   std::lock_guard lock(mutex_);
   bindings_.add_locked(std::move(made));

@@ -146,7 +146,7 @@ Status EventQueue::resize_locked(std::int32_t length) {
   base::require_lock(locks::kResize);
   const auto room = static_cast<std::size_t>(length);
   if (ring_.size() > room) return refuse_resize(hca::Error::kInvalidState, *this, length);
-  if (has_ring_) ring_.reserve(room);
+  if (has_ring_ && length > this->length()) ring_.reserve(room);
   const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(room);
   if (!outcome) return refuse_resize(outcome.reason(), *this, length);
   if (has_ring_) ring_.set_capacity(room);

@@ -160,7 +160,7 @@ TEST_F(Shortage, OfRmrCreate) {
   EXPECT_THAT(dat_rmr_free(rmr), succeeds());
 }
 
-// Of a simulated adapter's binds, one in a thousand takes memory: for more keys.
+// A simulated adapter allocates memory for keys once in a thousand binds.
 TEST_F(Shortage, OfRmrBind) {
   if (const Lack lack = lack_of_windows(); !lack.empty()) GTEST_SKIP() << lack;
   constexpr int kMostBinds = 1100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pages are taken away from a peer as a whole, or, for want of memory, not at all, and then the next time.
+// A retirement takes all pages away from the peer. Without memory it takes none, and can be repeated.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // HalfOpen: the accepted connections that no consumer has: their peers have not sent the whole MPA request yet, or were
 // refused and have not hung up. It bounds how many there are, in all and of each source address, and names the oldest,
-// which has to make room. All operations but add() take
-// constant time or the logarithm of the number of sources. Baton only.
+// which has to make room. All operations but add() take constant time or the logarithm of the number of sources.
+// Baton only.
 #pragma once
 
 #include <boost/intrusive/list.hpp>

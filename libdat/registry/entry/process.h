@@ -29,8 +29,8 @@ inline ProviderTables& process_tables() {
 Registry& process_registry();
 IaTable& process_ias();
 
-// For handlers of fork(). The provider's run before ours, and hold locks with greater places by then: so this does not
-// wait by lock(). Whoever holds a lock of the registry's waits for none of the provider's.
+// Takes a lock in a fork handler, by polling: lock() would break the lock order, because the provider's handlers have
+// run before and hold locks with greater places. No thread that holds a lock of the registry waits for one of those.
 template <typename Lockable>
 void take_before_fork(Lockable& lockable) {
   for (base::Backoff backoff; !lockable.try_lock();) backoff.wait();

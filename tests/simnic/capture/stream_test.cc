@@ -90,7 +90,7 @@ TEST_F(StreamTest, TheInitiatorIsTheAuthorOfTheHandshakeButForTheReply) {
   EXPECT_FALSE(packets[5].is_own());
 }
 
-// The wire allows a foreign peer 512 bytes, of which 128 fit beside our block.
+// A foreign peer may send 512 bytes of private data. Beside our block there is room for 128.
 TEST_F(StreamTest, PrivateDataOfAForeignPeerIsCutToWhatFits) {
   const transport::Address address{.ipv4 = 0x7f000001};
   const std::vector<std::byte> most(512, std::byte{'x'});
