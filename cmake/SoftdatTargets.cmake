@@ -38,6 +38,16 @@ if(SOFTDAT_SANITIZE)
     target_link_options(softdat_options INTERFACE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
     target_link_libraries(softdat_options INTERFACE $<$<LINK_LANGUAGE:C>:stdc++>)
   endif()
+  # Tests of scarce memory replace operator new, which clang's run-time library of ThreadSanitizer does not allow. GCC's does,
+  # and has the same interface.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SOFTDAT_SANITIZE STREQUAL "thread")
+    execute_process(COMMAND g++ -print-file-name=libtsan.so OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT IS_ABSOLUTE "${library}")
+      message(FATAL_ERROR "ThreadSanitizer with clang needs the library libtsan of GCC (Debian package libgcc-12-dev)")
+    endif()
+    target_link_options(softdat_options INTERFACE -fno-sanitize-link-runtime)
+    target_link_libraries(softdat_options INTERFACE ${library})
+  endif()
   # The registry and a provider call each other by types of their own, which are alike but not the same. And a program may
   # give any number where the API has an enumeration.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SOFTDAT_SANITIZE MATCHES "undefined")
