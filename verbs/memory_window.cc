@@ -10,6 +10,11 @@
 
 namespace softdat::verbs {
 
+void WindowState::set_first_key(std::uint32_t rkey) {
+  const std::lock_guard lock(mutex_);
+  number_ = rkey >> kVariantBits;
+}
+
 hca::WindowBinding WindowState::binding() const {
   const std::lock_guard lock(mutex_);
   return binding_;
@@ -64,13 +69,24 @@ hca::Result<std::unique_ptr<hca::MemoryWindow>> MemoryWindow::create(MemoryTable
                                                                      std::uint32_t domain, hca::WindowScope scope,
                                                                      std::uint64_t context) {
   auto state = std::make_shared<WindowState>(table, context);
-  std::unique_ptr<MemoryWindow> self(new MemoryWindow(domain, state));
   // Type 1 is for every queue pair of its domain, type 2 for the one that binds it (ibv_alloc_mw(3)).
-  self->mw_ = ibv_alloc_mw(pd, scope == hca::WindowScope::kDomain ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+  const bool is_narrow = scope != hca::WindowScope::kDomain;
+  std::unique_ptr<MemoryWindow> self(new MemoryWindow(domain, is_narrow, state));
+  self->mw_ = ibv_alloc_mw(pd, is_narrow ? IBV_MW_TYPE_2 : IBV_MW_TYPE_1);
   if (self->mw_ == nullptr) return hca::fail(error_of(errno));
   state->set_first_key(self->mw_->rkey);
   table.add_window(std::move(state));
   return std::unique_ptr<hca::MemoryWindow>(std::move(self));
+}
+
+hca::Outcome MemoryWindow::renew() {
+  base::require_lock(locks::kMemoryWindow);
+  ibv_mw* const fresh = ibv_alloc_mw(mw_->pd, mw_->type);
+  if (fresh == nullptr) return hca::fail(error_of(errno));
+  ibv_dealloc_mw(std::exchange(mw_, fresh));
+  state_->set_first_key(fresh->rkey);
+  posted_key = 0;
+  return hca::Done{};
 }
 
 MemoryWindow::~MemoryWindow() {

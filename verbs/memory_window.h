@@ -18,8 +18,8 @@ class WindowState {
  public:
   WindowState(MemoryTable& table, std::uint64_t context) : table_(table), context_(context) {}
 
-  // Before the first bind. The keys of a window differ in their lowest bits only (ibv_inc_rkey).
-  void set_first_key(std::uint32_t rkey) { number_ = rkey >> kVariantBits; }
+  // Before the first bind of the device's window. Its keys differ in their lowest bits only (ibv_inc_rkey).
+  void set_first_key(std::uint32_t rkey);
   std::uint64_t context() const { return context_; }
   hca::WindowBinding binding() const;
 
@@ -40,9 +40,9 @@ class WindowState {
 
   MemoryTable& table_;
   const std::uint64_t context_;
-  std::uint32_t number_ = 0;  // what its keys have in common
   mutable base::Mutex<locks::kWindowState> mutex_;
   // Guarded by mutex_.
+  std::uint32_t number_ = 0;  // what its keys have in common
   hca::WindowBinding binding_{};
   std::uint32_t voided_ = 0;
   std::uint32_t voided_early_ = 0;  // a key whose bind has not been read yet
@@ -60,7 +60,10 @@ class MemoryWindow final : public hca::MemoryWindow {
   // --- For queue pairs, which post to it under mutex() ---
   ibv_mw* mw() const { return mw_; }
   std::uint32_t domain() const { return domain_; }
-  bool is_narrow() const { return mw_->type == IBV_MW_TYPE_2; }
+  bool is_narrow() const { return is_narrow_; }
+  // Under mutex(). Exchanges the device's window for a fresh one, which no queue pair has bound. Errors of
+  // ibv_alloc_mw(3); then the window is as before.
+  hca::Outcome renew();
   const std::shared_ptr<WindowState>& state() const { return state_; }
   base::Mutex<locks::kMemoryWindow>& mutex() { return mutex_; }
   // Of the last bind posted: its key, 0 for none, and where. Under mutex().
@@ -68,11 +71,13 @@ class MemoryWindow final : public hca::MemoryWindow {
   std::uint32_t posted_on = 0;  // the queue pair's number
 
  private:
-  MemoryWindow(std::uint32_t domain, std::shared_ptr<WindowState> state) : domain_(domain), state_(std::move(state)) {}
+  MemoryWindow(std::uint32_t domain, bool is_narrow, std::shared_ptr<WindowState> state)
+      : domain_(domain), is_narrow_(is_narrow), state_(std::move(state)) {}
 
   const std::uint32_t domain_;
+  const bool is_narrow_;  // type 2
   const std::shared_ptr<WindowState> state_;
-  ibv_mw* mw_ = nullptr;
+  ibv_mw* mw_ = nullptr;  // changed under mutex_
   base::Mutex<locks::kMemoryWindow> mutex_;
 };
 

@@ -83,10 +83,12 @@ hca::Result<std::uint32_t> SendQueue::bind_locked(const hca::BindRequest& reques
   const std::lock_guard lock(window.mutex());
   const bool is_with_device = state() == QueuePairState::kConnected;
   if (window.state()->was_voided(window.posted_key)) window.posted_key = 0;
-  // A window of type 2 must be invalidated before it is bound again.
+  // A window of type 2 must be invalidated before it is bound again, on the queue pair that it was bound on. That of an
+  // endpoint that was reset has gone, so the device gives another window.
+  if (window.is_narrow() && window.posted_key != 0 && is_with_device && window.posted_on != device_pair_.number()) {
+    if (const hca::Outcome renewed = window.renew(); !renewed) return hca::fail(renewed.reason());
+  }
   const bool must_void = window.is_narrow() && window.posted_key != 0 && is_with_device;
-  // A type 2 window is invalidated on the queue pair that it was bound on.
-  if (must_void && window.posted_on != device_pair_.number()) return hca::fail(hca::Error::kPermission);
   if (ring_.outstanding() + (must_void ? 2 : 1) > limits_.send_wr) return hca::fail(hca::Error::kLimitReached);
   const bool is_counted = is_with_device && (request.flags & hca::kSignaled) == 0;
   if (is_counted && !completions_.count_unwanted()) return hca::fail(hca::Error::kLimitReached);

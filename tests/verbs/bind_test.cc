@@ -19,14 +19,15 @@ class BindTest : public testing::Test {
     Stand::accept(*queue_pair_);
     EXPECT_EQ(hearer_.await(1).size(), 1u);
   }
-  void bind(std::uint64_t wr_id) {
-    ASSERT_TRUE(queue_pair_->post_bind({.wr_id = wr_id,
-                                        .flags = hca::kSignaled,
-                                        .window = window_.get(),
-                                        .lkey = 1,
-                                        .address = 0,
-                                        .length = 100,
-                                        .access = hca::kRemoteRead}));
+  void bind(std::uint64_t wr_id) { ASSERT_TRUE(bind_on(*queue_pair_, wr_id)); }
+  hca::Result<std::uint32_t> bind_on(QueuePair& queue_pair, std::uint64_t wr_id) {
+    return queue_pair.post_bind({.wr_id = wr_id,
+                                 .flags = hca::kSignaled,
+                                 .window = window_.get(),
+                                 .lkey = 1,
+                                 .address = 0,
+                                 .length = 100,
+                                 .access = hca::kRemoteRead});
   }
   std::vector<hca::Completion> completions() {
     std::vector<hca::Completion> all;
@@ -54,6 +55,26 @@ TEST_F(BindTest, AnInvalidationThatFailsIsNotTold) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].wr_id, 2u);
   EXPECT_EQ(told[0].status, hca::CompletionStatus::kFlushed);
+}
+
+// As after dat_ep_reset(), which gives an endpoint another queue pair.
+TEST_F(BindTest, AWindowOfAQueuePairThatHasGoneIsBoundOnAnother) {
+  const auto before = bind_on(*queue_pair_, 1);
+  ASSERT_TRUE(before);
+  fake::complete_sends(device_, 1);
+  ASSERT_EQ(completions().size(), 1u);
+  queue_pair_.reset();
+  Hearer hearer;
+  const auto other = stand_.make_qp(*queue_, 16, &hearer);
+  Stand::accept(*other);
+  ASSERT_EQ(hearer.await(1).size(), 1u);
+  const auto after = bind_on(*other, 2);
+  ASSERT_TRUE(after);
+  EXPECT_NE(after.value(), before.value());
+  ASSERT_EQ(fake::sends_pending(fake::last_queue_pair()), 1u) << "there is nothing to invalidate";
+  fake::complete_sends(fake::last_queue_pair(), 1);
+  ASSERT_EQ(completions().size(), 1u);
+  EXPECT_EQ(window_->binding().rkey, after.value());
 }
 
 }  // namespace
