@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +88,10 @@ void close_in_child() {
   }
 }
 
+[[gnu::constructor]] void close_in_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, close_in_child));
+}
+
 // Leaves errno as it was.
 void close_number(int fd) {
   const Uncancelled guard;
@@ -103,6 +109,12 @@ int move_above_standard(int fd) {
 
 }  // namespace
 
+UniqueFd open_witness(const char* name) {
+  UniqueFd file(::memfd_create(name, MFD_CLOEXEC));
+  if (!file) file.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return file;
+}
+
 // A program that has closed its standard streams gets their numbers from open(); output to them would then go into our
 // files.
 void UniqueFd::adopt(int fd) {
@@ -111,7 +123,6 @@ void UniqueFd::adopt(int fd) {
     if (is_short_of_descriptors(errno)) note_descriptor_shortage(errno);
     return;
   }
-  [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, close_in_child);
   const Identity file = identify(fd);
   held_ = {fd, file.device, file.inode};
   note(fd, hash_of(file));

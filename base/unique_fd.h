@@ -60,6 +60,10 @@ class UniqueFd {
   Held held_;
 };
 
+// A file of its own inode, which tells whether the program has closed numbers of ours and reused them. `name` is seen
+// in /proc. A socket where memfd_create() is denied; empty, with errno set, where neither can be had.
+UniqueFd open_witness(const char* name);
+
 // Descriptors of another library, which a child made by fork() closes too. Their files may have no inode of their own,
 // so a witness says whether the numbers still name them: they do as long as the witness is intact. Numbers from 65536
 // on stay open. One thread at a time.

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -47,15 +46,11 @@ constexpr std::uint32_t kLooksPerCheck = 1024;
 // timerfd) have none, so they cannot be told from files of the consumer that got their numbers.
 class Canary {
  public:
-  // A socket where memfd_create() is denied.
-  Canary() : fd_(::memfd_create("softdat-reactor", MFD_CLOEXEC)) {
-    if (!fd_) fd_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  }
   bool is_alive() const { return !fd_ || fd_.is_intact(); }
   const base::UniqueFd& fd() const { return fd_; }
 
  private:
-  base::UniqueFd fd_;
+  base::UniqueFd fd_ = base::open_witness("softdat-reactor");
 };
 
 // The part of a watch that handlers refer to. Outlives the watch while one of its handlers is queued.
@@ -149,7 +144,7 @@ class AsioReactor final : public Reactor {
   static std::vector<int> find_descriptors(asio::io_context& context);
   std::unique_ptr<Asio> asio_ = open_asio();
   asio::io_context& context_ = asio_->context;
-  const Canary canary_;
+  const Canary canary_{};
   const std::vector<int> descriptors_ = find_descriptors(context_);
   const int epoll_set_ = descriptors_.empty() ? -1 : descriptors_.back();
   // A child of fork() needs them as little as our own, and does not harm the parent by closing them: the epoll set and

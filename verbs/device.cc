@@ -167,10 +167,10 @@ void Device::on_async_event(ibv_event_type type) {
     base::log(base::LogLevel::kWarning, "%s: the port is down", attributes_.name.c_str());
   }
   if (type != IBV_EVENT_DEVICE_FATAL) return;
-  base::log(base::LogLevel::kError, "%s: the device has failed", attributes_.name.c_str());
   // Kept in has_failed_ for sinks that come later.
   const std::lock_guard lock(mutex_);
-  has_failed_ = true;
+  if (std::exchange(has_failed_, true)) return;
+  base::log(base::LogLevel::kError, "%s: the device has failed", attributes_.name.c_str());
   for (const auto& [sink, watcher] : watchers_) events_.post(*watcher);
 }
 

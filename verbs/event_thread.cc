@@ -11,6 +11,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
+#include <cerrno>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -20,6 +21,7 @@
 #include "base/own_threads.h"
 #include "base/standard_numbers.h"
 #include "base/uncancelled.h"
+#include "base/unique_fd.h"
 #include "verbs/lock_places.h"
 #include "verbs/private_data.h"
 
@@ -31,6 +33,15 @@ using Descriptor = asio::posix::stream_descriptor;
 
 // Ids beyond the targets that have keys.
 constexpr std::size_t kSpare = 64;
+
+// Events of one source that are heard in a row. More of them wait for what has come of other sources meanwhile.
+constexpr int kMostInARow = 1024;
+
+// Of the error of a source that gave no event: it has none now, or there is no memory for it. Any other one lasts, as
+// EIO of a device that has been removed does.
+bool may_pass(int error) {
+  return error == EAGAIN || error == EINTR || error == ENOMEM;
+}
 
 // False: there is no memory for it.
 bool copy(const rdma_conn_param& said, hca::Bytes& into) try {
@@ -52,6 +63,10 @@ CmEvent copy_of(const rdma_cm_event& event) {
                  .ord = said.responder_resources};
   result.has_lost_data = !copy(said, result.private_data);
   return result;
+}
+
+std::array<int, 4> numbers_of(const Adapter& adapter) {
+  return {adapter.context->cmd_fd, adapter.context->async_fd, adapter.completions->fd, adapter.connections->fd};
 }
 
 // Without memory for it a request cannot be handed over: then nobody has taken it.
@@ -92,9 +107,10 @@ struct EventThread::Core {
   void listen(std::size_t which);
   EventTarget* take_due_locked();
   void destroy_buried(Lock& lock);
-  void hear_connections();
-  void hear_device();
-  void hear_completions();
+  // Each takes what a source has to say. False: it has ended, and says nothing any more.
+  bool hear_connections();
+  bool hear_device();
+  bool hear_completions();
   void refuse(rdma_cm_id* stray);
   // Has a sleeping thread look at what the caller has left. Takes no memory.
   void nudge(Lock lock);
@@ -106,6 +122,10 @@ struct EventThread::Core {
   void call(Lock& lock, EventTarget* target, What what);
 
   const std::shared_ptr<Adapter> adapter;
+  // The kernel keeps queue pairs and connections as long as anybody has these descriptors. A child made by fork()
+  // closes its copies, so that peers hear of the death of its parent.
+  const base::UniqueFd witness = base::open_witness("softdat-verbs");
+  const base::ClosedInChild closed_in_child;
   // They outlive the context, which holds what is in them.
   base::HandlerRoom nudge_room;
   std::array<base::HandlerRoom, 3> source_rooms;
@@ -116,10 +136,10 @@ struct EventThread::Core {
   // What is heard of one comes after all that is there to be heard of those before it: an end of a connection after its
   // last messages.
   struct Source {
-    Source(asio::io_context& in, int fd, void (Core::*listener)());
+    Source(asio::io_context& in, int fd, bool (Core::*listener)());
     ~Source() { descriptor.release(); }  // it is the adapter's
     Descriptor descriptor;
-    void (Core::*hear)();
+    bool (Core::*hear)();
   };
   std::array<Source, 3> sources;
 
@@ -190,10 +210,12 @@ void EventThread::Core::refuse(rdma_cm_id* stray) {
   adapter->library().cm.destroy_id(stray);
 }
 
-void EventThread::Core::hear_connections() {
+bool EventThread::Core::hear_connections() {
   const Library& library = adapter->library();
-  rdma_cm_event* event = nullptr;
-  while (library.cm.get_cm_event(adapter->connections, &event) == 0) {
+  for (int heard = 0; heard < kMostInARow; ++heard) {
+    rdma_cm_event* event = nullptr;
+    errno = 0;  // what ends without a word has ended
+    if (library.cm.get_cm_event(adapter->connections, &event) != 0) return may_pass(errno);
     CmEvent copy = copy_of(*event);
     // A request belongs to its listener. Its own new id has no target yet.
     const rdma_cm_id* const whose = copy.type == RDMA_CM_EVENT_CONNECT_REQUEST ? event->listen_id : event->id;
@@ -208,12 +230,15 @@ void EventThread::Core::hear_connections() {
     std::unique_lock lock(mutex);
     destroy_buried(lock);
   }
+  return true;
 }
 
-void EventThread::Core::hear_device() {
+bool EventThread::Core::hear_device() {
   const Library& library = adapter->library();
-  ibv_async_event event;
-  while (library.devices.get_async_event(adapter->context, &event) == 0) {
+  for (int heard = 0; heard < kMostInARow; ++heard) {
+    ibv_async_event event;
+    errno = 0;
+    if (library.devices.get_async_event(adapter->context, &event) != 0) return may_pass(errno);
     EventKey key = kDeviceKey;
     switch (event.event_type) {
       case IBV_EVENT_CQ_ERR:
@@ -241,19 +266,23 @@ void EventThread::Core::hear_device() {
     library.devices.ack_async_event(&event);
     tell(key, [&](EventTarget& target) { target.on_async_event(type); });
   }
+  return true;
 }
 
-void EventThread::Core::hear_completions() {
+bool EventThread::Core::hear_completions() {
   const Library& library = adapter->library();
-  ibv_cq* cq = nullptr;
-  void* cookie = nullptr;
-  while (library.objects.get_cq_event(adapter->completions, &cq, &cookie) == 0) {
+  for (int heard = 0; heard < kMostInARow; ++heard) {
+    ibv_cq* cq = nullptr;
+    void* cookie = nullptr;
+    errno = 0;
+    if (library.objects.get_cq_event(adapter->completions, &cq, &cookie) != 0) return may_pass(errno);
     library.objects.ack_cq_events(cq, 1);
     tell(key_of(cq), [](EventTarget& target) { target.on_channel(); });
   }
+  return true;
 }
 
-EventThread::Core::Source::Source(asio::io_context& in, int fd, void (Core::*listener)())
+EventThread::Core::Source::Source(asio::io_context& in, int fd, bool (Core::*listener)())
     : descriptor(in, fd), hear(listener) {
   boost::system::error_code refused;
   descriptor.non_blocking(true, refused);
@@ -261,17 +290,21 @@ EventThread::Core::Source::Source(asio::io_context& in, int fd, void (Core::*lis
 
 EventThread::Core::Core(std::shared_ptr<Adapter> open)
     : adapter(std::move(open)),
+      closed_in_child(witness, numbers_of(*adapter)),
       sources{Source(context, adapter->completions->fd, &Core::hear_completions),
               Source(context, adapter->context->async_fd, &Core::hear_device),
               Source(context, adapter->connections->fd, &Core::hear_connections)} {}
 
-// Asio waits for one event, so each handler asks again. A handler reads the sources before its own first.
+// Asio waits for one event, so each handler asks again. A handler reads the sources before its own first. The
+// descriptor of a source that has ended stays readable, so nobody waits for it again; the device has failed then.
 void EventThread::Core::listen(std::size_t which) {
   Source& source = sources[which];
   const auto hear_all = [this, which](const boost::system::error_code& error) {
     if (error) return;
-    for (std::size_t i = 0; i <= which; ++i) (this->*sources[i].hear)();
-    listen(which);
+    bool goes_on = true;
+    for (std::size_t i = 0; i <= which; ++i) goes_on = (this->*sources[i].hear)();
+    if (goes_on) return listen(which);
+    tell(kDeviceKey, [](EventTarget& device) { device.on_async_event(IBV_EVENT_DEVICE_FATAL); });
   };
   source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source_rooms[which], hear_all));
 }

@@ -2,8 +2,13 @@
 // Who calls whom, and when: the event thread over the fake libraries, whose descriptors are eventfds.
 #include "verbs/event_thread.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -37,6 +42,10 @@ class Counter final : public EventTarget {
 
  private:
   void on_wake() override { count(); }
+  void on_async_event(ibv_event_type type) override {
+    EXPECT_EQ(type, IBV_EVENT_DEVICE_FATAL);
+    count();
+  }
   void on_cm_event(const CmEvent& event) override {
     {
       const std::lock_guard lock(mutex_);
@@ -141,6 +150,41 @@ TEST(EventThreadTest, HearsEveryEventInOrder) {
   stand.events().forget(target);
   stand.events().bury_and_wait(id);
   EXPECT_EQ(fake::ids_alive(), 0);
+}
+
+// Both of its channels say so. Their descriptors stay readable, and the thread is as idle as before.
+TEST(EventThreadTest, ADeviceThatIsRemovedHasFailedAndIsNotAskedAgain) {
+  Stand stand;
+  Counter device(stand.events());
+  Counter witness(stand.events());
+  stand.events().add(kDeviceKey, device);
+  fake::remove_device(stand.adapter().context, stand.adapter().completions);
+  ASSERT_TRUE(device.await(2));
+  const int asked = fake::times_asked_for_completions();
+  for (int round = 1; round <= 200; ++round) {
+    stand.events().post(witness);
+    ASSERT_TRUE(witness.await(round));
+  }
+  EXPECT_EQ(fake::times_asked_for_completions(), asked);
+  EXPECT_EQ(device.calls(), 2);
+  stand.events().forget(device);
+  stand.events().forget(witness);
+}
+
+// With the descriptors it would keep the connections alive, and peers would not hear of the death of its parent.
+TEST(EventThreadTest, AChildOfForkKeepsNoDescriptorOfTheDevice) {
+  const Stand stand;
+  const std::array numbers{stand.adapter().context->async_fd, stand.adapter().completions->fd,
+                           stand.adapter().connections->fd};
+  const auto is_open = [](int fd) { return ::fcntl(fd, F_GETFD) >= 0; };
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(static_cast<int>(std::count_if(numbers.begin(), numbers.end(), is_open)));
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(std::all_of(numbers.begin(), numbers.end(), is_open));
 }
 
 // A request that comes when its listener has just gone. On iWARP a refusal without the mark would be a consumer's.

@@ -48,6 +48,9 @@ struct State {
 
 std::atomic<int> living_ids{0};
 std::atomic<int> taken_ports{0};
+std::atomic<std::uint32_t> last_window{0x600};
+std::atomic<int> removed{0};  // the error with which the device's channels have ended
+std::atomic<int> completions_asked{0};
 
 State& state() {
   static State one;
@@ -59,6 +62,12 @@ Queue& whole(ibv_cq* cq) {
 }
 Pair& whole(ibv_qp* qp) {
   return *reinterpret_cast<Pair*>(qp);
+}
+
+// No call gives an event. Without `error` there is none now; with it the descriptor says at once that there is one.
+int give_none(int error) {
+  errno = error == 0 ? EAGAIN : error;
+  return -1;
 }
 
 void ring(int fd) {
@@ -136,7 +145,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   auto* const window = new ibv_mw{};
   window->context = pd->context;
   window->pd = pd;
-  window->rkey = 0x700;
+  window->rkey = last_window += 0x100;
   window->type = type;
   return window;
 }
@@ -216,6 +225,16 @@ void say(rdma_cm_id* id, rdma_cm_event_type type) {
   ring(id->channel->fd);
 }
 
+void remove_device(const ibv_context* context, const ibv_comp_channel* channel) {
+  removed = EIO;
+  ring(channel->fd);
+  ring(context->async_fd);
+}
+
+int times_asked_for_completions() {
+  return completions_asked;
+}
+
 void take_ports(int count) {
   taken_ports = count;
 }
@@ -261,6 +280,7 @@ void ibv_free_device_list(ibv_device**) {}
 
 ibv_context* ibv_open_device(ibv_device*) {
   auto* const context = new ibv_context{};
+  removed = 0;
   context->ops.poll_cq = poll_cq;
   context->ops.req_notify_cq = req_notify_cq;
   context->ops.post_send = post_send;
@@ -276,7 +296,7 @@ int ibv_close_device(ibv_context* context) {
   return 0;
 }
 int ibv_get_async_event(ibv_context*, ibv_async_event*) {
-  return -1;
+  return give_none(removed);
 }
 void ibv_ack_async_event(ibv_async_event*) {}
 int ibv_query_device(ibv_context*, ibv_device_attr*) {
@@ -335,7 +355,8 @@ int ibv_destroy_cq(ibv_cq* cq) {
   return 0;
 }
 int ibv_get_cq_event(ibv_comp_channel*, ibv_cq**, void**) {
-  return -1;
+  ++completions_asked;
+  return give_none(removed);
 }
 void ibv_ack_cq_events(ibv_cq*, unsigned) {}
 
@@ -392,7 +413,7 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t taken = ::read(channel->fd, &rings, sizeof rings);
   const std::lock_guard lock(state().mutex);
-  if (state().said.empty()) return -1;
+  if (state().said.empty()) return give_none(0);
   *event = state().said.front();
   state().said.pop_front();
   return 0;

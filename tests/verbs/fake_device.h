@@ -40,6 +40,11 @@ FAKE_API ibv_qp* last_queue_pair();
 // Whether a completion has been lost for want of room.
 FAKE_API bool has_overflowed(const ibv_cq* cq);
 
+// The channels of the device end with EIO, and their descriptors stay readable.
+FAKE_API void remove_device(const ibv_context* context, const ibv_comp_channel* channel);
+// How often ibv_get_cq_event() was called, ever.
+FAKE_API int times_asked_for_completions();
+
 // The connection manager says so of an id.
 FAKE_API void say(rdma_cm_id* id, rdma_cm_event_type type);
 FAKE_API rdma_cm_id* make_id();

@@ -83,6 +83,7 @@ class Stand {
 
   MemoryTable& memory() { return memory_; }
   EventThread& events() { return *events_; }
+  const Adapter& adapter() const { return *adapter_; }
 
   // As one that answers. The connection manager says at once that the connection stands.
   static void accept(QueuePair& queue_pair, std::uint32_t ird = 0, std::uint32_t ord = 0) {
