@@ -77,8 +77,11 @@ void forget_timeline_in_child() {
   g_is_settled = false;
 }
 
+[[gnu::constructor]] static void forget_timeline_in_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_timeline_in_child));
+}
+
 Timeline* Timeline::of_process() {
-  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_timeline_in_child);
   const std::lock_guard lock(g_creation);
   // Tried once: a directory that cannot be written is reported once, and not for each adapter.
   if (!std::exchange(g_is_settled, true)) process_.store(make_timeline(), std::memory_order_release);

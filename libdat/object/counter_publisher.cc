@@ -78,8 +78,11 @@ void forget_in_child() {
   new (&g_creation) base::Mutex<locks::kPublisherCreation>;
 }
 
+[[gnu::constructor]] void forget_publisher_in_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_in_child));
+}
+
 Publisher& publisher() {
-  [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, forget_in_child);
   const std::lock_guard lock(g_creation);
   Publisher* existing = g_publisher.load(std::memory_order_acquire);
   if (existing == nullptr) {

@@ -42,6 +42,10 @@ void forget_transfers() {
   for (Carried& carried : g_carried) carried.connections.store(0, std::memory_order_relaxed);
 }
 
+[[gnu::constructor]] void forget_transfers_in_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_transfers));
+}
+
 std::string connection_lines(const std::string& pid) {
   std::string lines;
   for (const Carried& carried : g_carried) {
@@ -94,7 +98,6 @@ void report_left_open() {
 
 void report_opened(const InterfaceAdapter& ia) {
   report([&] {
-    [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, forget_transfers);
     tell("open", base::runner_word(ia.name()) + '\t' + base::text_of(ia.device().attributes().address.with_port(0)));
   });
 }

@@ -4,10 +4,12 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "simnic/capture/connection_capture.h"
+#include "simnic/capture/live_session.h"
 #include "simnic/capture/live_tap.h"
 #include "simnic/direct/direct_context.h"
 #include "simnic/engine.h"
@@ -15,7 +17,9 @@
 namespace softdat::simnic::capture {
 namespace {
 
-constinit std::atomic<LiveProcess*> g_process{nullptr};  // once there is one
+// Once there is one. Never destroyed: adapters may be open while the process ends. No static local: a child made by
+// fork() while a thread makes it would wait for that thread.
+constinit std::atomic<LiveProcess*> g_process{nullptr};
 
 [[gnu::destructor]] void flush_live_capture() {
   if (LiveProcess* const known = g_process.load(std::memory_order_acquire)) known->flush();
@@ -25,18 +29,24 @@ constinit std::atomic<LiveProcess*> g_process{nullptr};  // once there is one
 
 // The adapters are the parent's, and so is the capture. Another thread of the parent may have held the lock.
 void forget_live_captures_in_child() {
-  LiveProcess& process = LiveProcess::instance();
-  new (&process.mutex_) base::Mutex<locks::kLiveProcess>;
-  new (&process.nics_) std::vector<LiveNic*>;
-  new (&process.capture_) std::shared_ptr<LiveCapture>;
+  forget_live_sessions_in_child();
+  LiveProcess* const process = g_process.load(std::memory_order_acquire);
+  if (process == nullptr) return;
+  new (&process->mutex_) base::Mutex<locks::kLiveProcess>;
+  new (&process->nics_) std::vector<LiveNic*>;
+  new (&process->capture_) std::shared_ptr<LiveCapture>;
+}
+
+[[gnu::constructor]] static void forget_live_captures_in_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_live_captures_in_child));
 }
 
 LiveProcess& LiveProcess::instance() {
-  // Never destroyed: adapters may be open while the process ends.
-  static auto* const process = new LiveProcess;
-  g_process.store(process, std::memory_order_release);
-  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_live_captures_in_child);
-  return *process;
+  LiveProcess* known = g_process.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  auto made = std::make_unique<LiveProcess>();
+  if (!g_process.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *known;
+  return *made.release();
 }
 
 void LiveProcess::enter(LiveNic& nic) {

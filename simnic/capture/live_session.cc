@@ -177,4 +177,8 @@ void serve_capture(base::UniqueFd connection) {
   }
 }
 
+void forget_live_sessions_in_child() {
+  g_sessions.store(0, std::memory_order_relaxed);
+}
+
 }  // namespace softdat::simnic::capture

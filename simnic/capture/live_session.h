@@ -11,4 +11,7 @@ namespace softdat::simnic::capture {
 // there is no thread.
 void serve_capture(base::UniqueFd connection);
 
+// A child made by fork() has none of the threads of its parent.
+void forget_live_sessions_in_child();
+
 }  // namespace softdat::simnic::capture

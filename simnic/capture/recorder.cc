@@ -69,8 +69,11 @@ void forget_in_child() {
   g_is_settled = false;
 }
 
+[[gnu::constructor]] static void forget_in_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_in_child));
+}
+
 Recorder* Recorder::of_process() {
-  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_in_child);
   const std::lock_guard lock(g_recorder_creation);
   // Tried once: a directory that cannot be written is reported once.
   if (!std::exchange(g_is_settled, true)) {

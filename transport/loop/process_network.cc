@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <memory>
 #include <new>
 
 namespace softdat::transport::loop {
@@ -21,6 +22,7 @@ std::atomic<Place*> current{nullptr};
 // Takes no lock before fork(): the forking thread may hold a lock for which a thread in the network waits.
 void resume_child() {
   Place* const of_parent = current.load();
+  if (of_parent == nullptr) return;
   of_parent->network.after_fork_in_child();
   auto* const fresh = new (std::nothrow) Place;
   // Out of memory: the child goes on in its copy of the parent's network.
@@ -29,14 +31,19 @@ void resume_child() {
   current.store(fresh);
 }
 
+[[gnu::constructor]] void resume_children() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, resume_child));
+}
+
 }  // namespace
 
+// No static local makes the first one: a child made by fork() meanwhile would wait for a thread that it does not have.
 LoopNetwork& process_network() {
-  [[maybe_unused]] static const bool is_begun = [] {
-    current.store(new Place);
-    return ::pthread_atfork(nullptr, nullptr, resume_child) == 0;
-  }();
-  return current.load()->network;
+  Place* known = current.load();
+  if (known != nullptr) return known->network;
+  auto made = std::make_unique<Place>();
+  if (!current.compare_exchange_strong(known, made.get())) return known->network;
+  return made.release()->network;
 }
 
 }  // namespace softdat::transport::loop
