@@ -45,10 +45,10 @@ void resume_child() {
   followers().mutex.unlock();
 }
 
-// Runs when the library is loaded, before its other parts register handlers: the first handlers to be registered run
-// last before a fork and first after it. A handler that stored something in the child before this one would store it in
-// the parent's memory.
-[[gnu::constructor(101)]] void begin_to_follow() {
+// Runs when the library is loaded, before its other parts register handlers that run after a fork: the first to be
+// registered run last before a fork and first after it. A handler that stored something in the child before this one
+// would store it in the parent's memory.
+[[gnu::constructor(102)]] void begin_to_follow() {
   static_cast<void>(::pthread_atfork(prepare, resume_parent, resume_child));
 }
 

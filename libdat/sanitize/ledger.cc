@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 
+#include <memory>
+#include <utility>
+
 #include "base/fault_guard.h"
 #include "base/uncancelled.h"
 #include "libdat/sanitize/finding.h"
@@ -12,6 +15,9 @@
 namespace softdat::sanitize {
 namespace {
 
+// What the forking thread holds.
+thread_local constinit Ledger* t_held = nullptr;
+
 [[gnu::destructor]] void report_at_exit() {
   if (mode() == Mode::kFull) PageGuard::instance().tell_accesses();
   if (mode() != Mode::kOff) report_counts();
@@ -19,35 +25,55 @@ namespace {
 
 }  // namespace
 
+constinit std::atomic<Ledger*> Ledger::process_{nullptr};
+
 Ledger::Ledger() {
   const base::Uncancelled guard;
   // Checksums read memory that may be gone.
   base::install_fault_guard();
-  ::pthread_atfork(prepare_for_fork, continue_in_parent, start_afresh_in_child);
 }
 
+// No static local makes it: a child made by fork() meanwhile would wait for a thread that it does not have.
 Ledger& Ledger::instance() {
-  static auto* const ledger = new Ledger;  // Used until the very end of the process.
-  return *ledger;
+  Ledger* known = process_.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  auto made = std::unique_ptr<Ledger>(new Ledger);
+  if (!process_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *known;
+  return *made.release();
 }
 
 // The locks are held over fork(), so that the child gets a state that no thread is changing.
 void Ledger::prepare_for_fork() {
-  instance().state_.mutex.lock();
+  t_held = process_.load(std::memory_order_acquire);
+  if (t_held == nullptr) return;
+  t_held->state_.mutex.lock();
   if (mode() == Mode::kFull) PageGuard::instance().prepare_for_fork();
 }
 
 void Ledger::continue_in_parent() {
+  if (t_held == nullptr) return;
   if (mode() == Mode::kFull) PageGuard::instance().continue_after_fork(false);
-  instance().state_.mutex.unlock();
+  std::exchange(t_held, nullptr)->state_.mutex.unlock();
 }
 
 void Ledger::start_afresh_in_child() {
+  if (t_held == nullptr) return;
   if (mode() == Mode::kFull) PageGuard::instance().continue_after_fork(true);
   LedgerEvents::start_afresh_in_child();
-  LedgerState& state = instance().state_;
+  LedgerState& state = std::exchange(t_held, nullptr)->state_;
   state.start_afresh_locked();
   state.mutex.unlock();
+}
+
+// Handlers of this kind run in the reverse order of their constructors: the ledger's lock comes after those of memory
+// (memory/fork_handlers.cc) in the order of locks.
+[[gnu::constructor(101)]] void Ledger::hold_in_forks() {
+  static_cast<void>(::pthread_atfork(prepare_for_fork, nullptr, nullptr));
+}
+
+// And these in that order: a child has its memory to itself by then.
+[[gnu::constructor]] void Ledger::go_on_after_forks() {
+  static_cast<void>(::pthread_atfork(nullptr, continue_in_parent, start_afresh_in_child));
 }
 
 }  // namespace softdat::sanitize

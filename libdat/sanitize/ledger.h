@@ -18,6 +18,8 @@
 // std::shared_ptr of an object may be held there: its end may destroy a queue pair, which takes the baton.
 #pragma once
 
+#include <atomic>
+
 #include "libdat/sanitize/ledger_buffers.h"
 #include "libdat/sanitize/ledger_closes.h"
 #include "libdat/sanitize/ledger_completions.h"
@@ -54,6 +56,10 @@ class Ledger {
   static void prepare_for_fork();
   static void continue_in_parent();
   static void start_afresh_in_child();
+  static void hold_in_forks();
+  static void go_on_after_forks();
+
+  static std::atomic<Ledger*> process_;  // used until the very end of the process
 
   LedgerState state_;
   LedgerGuards guards_{state_};

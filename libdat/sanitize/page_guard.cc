@@ -64,17 +64,20 @@ void PageGuard::close(std::uint64_t address, std::uint64_t length, const Breach&
   const std::uint64_t to = (address + length) / page_size * page_size;
   if (from >= to || !base::can_watch_faults()) return;
   SOFTDAT_DEBUG_CHECK(breach != nullptr, "an access to closed pages has words");
+  PageMap fresh;
+  fresh[from] = {.end = to, .breach = breach};
   const Lock lock(*this);
   const auto after = pages_.lower_bound(to);
   // A page has one breach: a range that overlaps another one is left alone.
   if (after != pages_.begin() && std::prev(after)->second.end > from) return;
-  pages_[from] = {.end = to, .breach = breach};
+  pages_.merge(fresh);
   set_usable(from, to, false);
 }
 
 bool PageGuard::open(std::uint64_t address, std::uint64_t length) {
+  PageMap opened;  // freed without the lock
   const Lock lock(*this);
-  return open_locked(address, address + length);
+  return open_locked(address, address + length, opened);
 }
 
 void PageGuard::prepare_for_fork() {
@@ -83,11 +86,12 @@ void PageGuard::prepare_for_fork() {
 
 void PageGuard::continue_after_fork(bool is_child) {
   base::require_lock(locks::kPageGuard);
-  if (is_child) static_cast<void>(open_locked(0, UINT64_MAX));
+  PageMap opened;
+  if (is_child) static_cast<void>(open_locked(0, UINT64_MAX, opened));
   mutex_.unlock();
 }
 
-bool PageGuard::open_locked(std::uint64_t from, std::uint64_t to) {
+bool PageGuard::open_locked(std::uint64_t from, std::uint64_t to, PageMap& opened) {
   base::require_lock(locks::kPageGuard);
   bool is_touched = false;
   auto found = pages_.lower_bound(to);
@@ -96,7 +100,8 @@ bool PageGuard::open_locked(std::uint64_t from, std::uint64_t to) {
     if (found->second.end <= from) break;
     is_touched = is_touched || found->second.is_touched;
     set_usable(found->first, found->second.end, true);
-    found = pages_.erase(found);
+    opened.insert(pages_.extract(found));
+    found = pages_.lower_bound(to);
   }
   return is_touched;
 }
@@ -126,6 +131,7 @@ bool PageGuard::take_fault(std::uint64_t address, std::uint64_t instruction, boo
 void PageGuard::tell_accesses() {
   if (!has_accesses.load(std::memory_order_acquire)) return;
   std::vector<Access> noted;
+  noted.reserve(accesses_.size());
   {
     const Lock lock(*this);
     base::check(noted_ <= accesses_.size(), "accesses that were noted have room", noted_);

@@ -57,11 +57,15 @@ class PageGuard {
   PageGuard();
   static bool on_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library);
   bool take_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library);
-  bool open_locked(std::uint64_t from, std::uint64_t to);
+  using PageMap = std::map<std::uint64_t, Pages>;  // by their begin
+  // What was guarded there goes into `opened`.
+  bool open_locked(std::uint64_t from, std::uint64_t to, PageMap& opened);
 
+  // Nothing is allocated or freed while it is held: a thread may touch a guarded page within malloc() or free(), and
+  // its handler waits for this lock with the locks of the heap.
   base::Mutex<locks::kPageGuard> mutex_;
-  std::map<std::uint64_t, Pages> pages_;  // by their begin
-  std::array<Access, 64> accesses_;       // more than that are not told
+  PageMap pages_;
+  std::array<Access, 64> accesses_;  // more than that are not told
   std::size_t noted_ = 0;
 };
 
