@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -116,19 +117,18 @@ void Copy::add_to(std::vector<pollfd>& polled) const {
   }
 }
 
-void Copy::read(Stream& stream) {
-  char chunk[16384];
-  while (stream.pipe >= 0) {
-    const ssize_t got = ::read(stream.pipe, chunk, sizeof chunk);
-    if (got > 0) {
-      stream.writer.add({chunk, static_cast<std::size_t>(got)});
-    } else if (got < 0 && errno == EAGAIN) {
-      return;
-    } else if (got == 0 || errno != EINTR) {
-      // Its end, when the program and all that it started have closed it; or an error.
-      ::close(std::exchange(stream.pipe, -1));
-    }
+std::size_t Copy::read(Stream& stream) {
+  if (stream.pipe < 0) return 0;
+  // What a pipe holds, unless somebody has enlarged it.
+  char chunk[65536];
+  const ssize_t got = ::read(stream.pipe, chunk, sizeof chunk);
+  if (got > 0) {
+    stream.writer.add({chunk, static_cast<std::size_t>(got)});
+    return static_cast<std::size_t>(got);
   }
+  // Its end, when the program and all that it started have closed it; or an error.
+  if (got == 0 || (errno != EAGAIN && errno != EINTR)) ::close(std::exchange(stream.pipe, -1));
+  return 0;
 }
 
 void Copy::read_output() {
@@ -137,9 +137,17 @@ void Copy::read_output() {
 }
 
 void Copy::finish_output() {
-  read_output();
-  output_.writer.finish();
-  error_.writer.finish();
+  for (Stream* const stream : {&output_, &error_}) {
+    // No more than there is now: what has left the group may print for ever.
+    int left = 0;
+    if (stream->pipe >= 0) ::ioctl(stream->pipe, FIONREAD, &left);
+    while (left > 0) {
+      const std::size_t got = read(*stream);
+      if (got == 0) break;
+      left -= static_cast<int>(got);
+    }
+    stream->writer.finish();
+  }
 }
 
 }  // namespace softdat::tools::run

@@ -57,9 +57,10 @@ class Copy {
 
   // Adds what is to be polled for input.
   void add_to(std::vector<pollfd>& polled) const;
-  // Writes what has come to our own output. Never blocks on the copy.
+  // Writes some of what has come to our own output, a bounded amount: the caller looks at signals and deadlines
+  // between. Never blocks on the copy.
   void read_output();
-  // Writes the last line, although it has no end.
+  // Writes all that has come until now, and the last line, although it has no end.
   void finish_output();
 
  private:
@@ -67,7 +68,8 @@ class Copy {
     int pipe = -1;
     LineWriter writer;
   };
-  void read(Stream& stream);
+  // How many bytes came. Closes the pipe at its end.
+  static std::size_t read(Stream& stream);
 
   const CopyPlan plan_;
   pid_t pid_ = -1;
