@@ -25,6 +25,7 @@
 #include "tools/softdat/figures.h"
 #include "tools/softdat/output.h"
 #include "tools/softdat/run/capture_merge.h"
+#include "tools/softdat/run/process.h"
 
 namespace softdat::tools::capture {
 namespace {
@@ -41,7 +42,10 @@ constexpr const char* kStandardOutput = "-";
 sigset_t signals_that_end() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    // One that is ignored, as SIGHUP by nohup(1), ends nothing, and would come here if it were blocked.
+    if (!run::is_ignored(number)) sigaddset(&set, number);
+  }
   return set;
 }
 

@@ -74,6 +74,11 @@ bool Command::is_gathered() const {
   return copies_ > 1 || hosts_ > 0 || !server_.empty();
 }
 
+// Alone it stays in our group: a terminal, mpirun and srun then reach it as they would without us.
+bool Command::has_own_groups() const {
+  return is_gathered() || (timeout_s_ > 0 && ::isatty(STDIN_FILENO) == 0);
+}
+
 void Command::check() const {
   if (words_.empty()) throw UsageError("softdat run needs a program, as in: softdat run -- dtest -P sim0");
   static_cast<void>(environment_.variables());
@@ -193,8 +198,7 @@ CopyPlan Command::plan_copy(const Environment& environment, const std::vector<Ho
   copy.color = kColors[index % std::size(kColors)];
   copy.is_gathered = is_gathered();
   copy.takes_input = index == servers();
-  // Alone it stays in our group: a terminal, mpirun and srun then reach it as they would without us.
-  copy.has_own_group = is_gathered() || (timeout_s_ > 0 && ::isatty(STDIN_FILENO) == 0);
+  copy.has_own_group = has_own_groups();
   Environment own = environment;
   // The first copy tells of mistakes in the environment; the others would tell of the same.
   if (index > 0) own.put("SOFTDAT_RUN_TOLD", "1");
@@ -250,9 +254,11 @@ void Command::tell_of(Timeline& timeline, const Model& model, const Summary& sum
 int Command::run() {
   check();
   warn_of(words_.front());
-  // Before anything is made that a signal's default action would leave behind.
-  const int signals = block_signals(is_gathered());
+  // A file of the plan may be a FIFO, for which open(2) waits, and nobody heeds signals then.
   Faults faults(faults_, known_environment());
+  // Before anything is made that a signal's default action would leave behind. Programs in groups of their own do not
+  // get the terminal's stop.
+  const int signals = block_signals(has_own_groups());
   // Its path goes to the programs, so it listens before any begins.
   ReportSocket reports;
   Environment whole = environment(reports.path());
@@ -274,6 +280,8 @@ int Command::run() {
   Job job(job_plan, signals, reports, summary, findings, said);
   try {
     const int status = job.run();
+    // What is left may take minutes. A signal ends it, and the parts of captures and timelines stay.
+    give_back_signals(signals);
     summary.print();
     // After the programs' end, when all of their parts are there.
     if (!faults.is_empty()) tell_of(faults, summary);

@@ -19,10 +19,7 @@ EndSignals::EndSignals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    struct sigaction found = {};
-    // A blocked signal is queued even where it is ignored, as SIGHUP by nohup, so these are left out.
-    const bool is_ignored = ::sigaction(number, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
-    if (!is_ignored) sigaddset(&signals, number);
+    if (!is_ignored(number)) sigaddset(&signals, number);
   }
   descriptor_ = base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));

@@ -122,17 +122,22 @@ pid_t start(const StartPlan& plan) {
   throw failure_of(plan.words.front(), error);
 }
 
+bool is_ignored(int signal) {
+  struct sigaction found = {};
+  return ::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
+}
+
 int block_signals(bool with_terminal_stop) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) {
-    sigaddset(&signals, number);
-  }
-  if (with_terminal_stop) sigaddset(&signals, SIGTSTP);
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   // Where it is ignored, as some programs leave it to their children, nobody could be waited for.
   ::sigaction(SIGCHLD, &by_default, &g_inherited.child);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP}) {
+    // A blocked signal is queued even where it is ignored, as SIGHUP by nohup(1), so these are left out.
+    if (!is_ignored(number) && (with_terminal_stop || number != SIGTSTP)) sigaddset(&signals, number);
+  }
   // An output that is closed is an error here (OutputClosed), so that the programs are stopped in order.
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;
@@ -141,6 +146,13 @@ int block_signals(bool with_terminal_stop) {
   const int descriptor = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor < 0) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
   return descriptor;
+}
+
+void give_back_signals(int signals) {
+  signalfd_siginfo forgotten;
+  while (::read(signals, &forgotten, sizeof forgotten) > 0) {
+  }
+  ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
 }
 
 int to_exit_status(int wait_status) {

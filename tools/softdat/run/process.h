@@ -58,9 +58,13 @@ struct StartPlan {
 // mask and dispositions that this process began with. StartFailure otherwise.
 pid_t start(const StartPlan& plan);
 
-// Blocks the signals that the caller reads from the descriptor that it returns, a signalfd(2). What start() gives to
-// programs is what was set before. Once in a process.
+bool is_ignored(int signal);
+
+// Blocks the signals that the caller reads from the descriptor that it returns, a signalfd(2), but for those that are
+// ignored. What start() gives to programs is what was set before. Once in a process.
 int block_signals(bool with_terminal_stop);
+// When no program is left: forgets what has come to that descriptor, and signals act as before block_signals().
+void give_back_signals(int signals);
 
 // The exit status that a shell gives to a status of waitpid().
 int to_exit_status(int wait_status);
