@@ -23,6 +23,7 @@
 #include "tools/softdat/registry_library.h"
 #include "tools/softdat/run/command.h"
 #include "tools/softdat/run/env_command.h"
+#include "tools/softdat/run/process.h"
 #include "tools/softdat/sweep/command.h"
 #include "tools/softdat/timeline/view_command.h"
 #include "tools/softdat/timeline/why_slow_command.h"
@@ -91,6 +92,7 @@ int run_chosen(int argc, const char* const* argv) {
 }  // namespace softdat::tools
 
 int main(int argc, char** argv) {
+  softdat::tools::run::remember_inherited();
   try {
     return softdat::tools::run_chosen(argc, argv);
   } catch (const softdat::tools::UsageError& error) {

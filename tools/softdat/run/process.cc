@@ -19,7 +19,7 @@
 namespace softdat::tools::run {
 namespace {
 
-// What this process began with; set by block_signals().
+// What this process began with; set by remember_inherited().
 struct Inherited {
   sigset_t mask;
   struct sigaction child;
@@ -51,6 +51,7 @@ void become(const StartPlan& plan, char* const* words, char* const* environment,
     return;
   }
   // As this process began, not as it has set itself up: blocked and ignored signals stay so through exec().
+  for (const int number : plan.by_default) ::signal(number, SIG_DFL);
   ::sigaction(SIGCHLD, &g_inherited.child, nullptr);
   ::sigaction(SIGPIPE, &g_inherited.pipe, nullptr);
   ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
@@ -105,6 +106,10 @@ pid_t start(const StartPlan& plan) {
   // Closed by exec() (O_CLOEXEC): its end without a byte says that the program has begun.
   if (::pipe2(failures, O_CLOEXEC) != 0) throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const pid_t parent = ::getpid();
+  // A handler of this process is not to take the child's signals: they come when the program has begun.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t child = ::fork();
   if (child == 0) {
     become(plan, words.data(), environment.data(), parent);
@@ -113,6 +118,7 @@ pid_t start(const StartPlan& plan) {
     ::_exit(kExitNotFound);
   }
   const int fork_error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(failures[1]);
   const int error = child < 0 ? 0 : read_error(failures[0]);
   ::close(failures[0]);
@@ -127,11 +133,16 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
 }
 
-int block_signals(bool with_terminal_stop) {
+void remember_inherited() {
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   // Where it is ignored, as some programs leave it to their children, nobody could be waited for.
   ::sigaction(SIGCHLD, &by_default, &g_inherited.child);
+  ::sigaction(SIGPIPE, nullptr, &g_inherited.pipe);
+  ::sigprocmask(SIG_BLOCK, nullptr, &g_inherited.mask);
+}
+
+int block_signals(bool with_terminal_stop) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP}) {
@@ -141,8 +152,8 @@ int block_signals(bool with_terminal_stop) {
   // An output that is closed is an error here (OutputClosed), so that the programs are stopped in order.
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignored, &g_inherited.pipe);
-  ::sigprocmask(SIG_BLOCK, &signals, &g_inherited.mask);
+  ::sigaction(SIGPIPE, &ignored, nullptr);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   const int descriptor = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor < 0) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
   return descriptor;

@@ -50,9 +50,14 @@ struct StartPlan {
   int input = -1;                        // becomes a standard descriptor; -1: ours
   int output = -1;
   int error = -1;
-  bool has_own_group = false;  // leads a process group
-  int network = -1;            // a network namespace to enter; -1: ours
+  std::vector<int> by_default = {};  // signals that this process takes, and that act by default in the program
+  bool has_own_group = false;        // leads a process group
+  int network = -1;                  // a network namespace to enter; -1: ours
 };
+
+// Remembers the signal mask and dispositions that start() gives to programs, and lets this process wait for children
+// where SIGCHLD was ignored. First in main().
+void remember_inherited();
 
 // Returns the process id once the program has begun. The program is killed when this process dies. It gets the signal
 // mask and dispositions that this process began with. StartFailure otherwise.
@@ -61,7 +66,7 @@ pid_t start(const StartPlan& plan);
 bool is_ignored(int signal);
 
 // Blocks the signals that the caller reads from the descriptor that it returns, a signalfd(2), but for those that are
-// ignored. What start() gives to programs is what was set before. Once in a process.
+// ignored. Once in a process.
 int block_signals(bool with_terminal_stop);
 // When no program is left: forgets what has come to that descriptor, and signals act as before block_signals().
 void give_back_signals(int signals);

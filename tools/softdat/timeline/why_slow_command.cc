@@ -2,19 +2,19 @@
 #include "tools/softdat/timeline/why_slow_command.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "tools/softdat/output.h"
+#include "tools/softdat/run/environment.h"
+#include "tools/softdat/run/process.h"
 #include "tools/softdat/scratch_directory.h"
 #include "tools/softdat/timeline/causes.h"
 
@@ -47,54 +47,45 @@ void pass_on(int signal) {
 class Signals {
  public:
   Signals() {
-    ::sigemptyset(&taken_);
     for (const int signal : {SIGINT, SIGQUIT}) take(signal, SIG_IGN);
     for (const int signal : {SIGTERM, SIGHUP}) take(signal, pass_on);
   }
   ~Signals() {
     g_run = 0;
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
-      if (::sigismember(&taken_, signal) == 1) std::signal(signal, SIG_DFL);
-    }
+    for (const int signal : taken_) std::signal(signal, SIG_DFL);
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
   // Those that programs must have as they are by default.
-  const sigset_t& taken() const { return taken_; }
+  const std::vector<int>& taken() const { return taken_; }
 
  private:
   void take(int signal, void (*handler)(int)) {
-    struct sigaction found = {};
-    if (::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_IGN) return;
-    ::sigaddset(&taken_, signal);
+    if (run::is_ignored(signal)) return;
+    taken_.push_back(signal);
     std::signal(signal, handler);
   }
 
-  sigset_t taken_;
+  std::vector<int> taken_;
 };
 
-// Runs this program with these words, and with our input and output. Returns its exit status.
-int run_self(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+// Runs this program with these words behind its name, and with our input and output; it is killed with us. Returns its
+// exit status.
+int run_self(const std::vector<std::string>& words) {
+  run::StartPlan plan;
+  plan.words = {std::filesystem::read_symlink("/proc/self/exe").string()};
+  plan.words.insert(plan.words.end(), words.begin(), words.end());
+  plan.environment = run::Environment{}.merged();
   const Signals signals;
-  // The child gets default handlers for the signals that are taken here, but keeps those ignored that were.
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setsigdefault(&attributes, &signals.taken());
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, "/proc/self/exe", nullptr, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw Failure(fmt::format("cannot start softdat run: {}", std::strerror(error)));
+  plan.by_default = signals.taken();
+  const pid_t pid = run::start(plan);
   g_run = pid;
   if (g_early != 0) ::kill(pid, g_early);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return run::to_exit_status(status);
 }
 
 // When the file was last written; nothing if it is not there.
@@ -135,7 +126,7 @@ WhySlowCommand::WhySlowCommand(CommandLine& line)
 }
 
 std::vector<std::string> WhySlowCommand::run_words(const std::string& file) const {
-  std::vector<std::string> words{"softdat", "run", "--quiet", "--timeline", file};
+  std::vector<std::string> words{"run", "--quiet", "--timeline", file};
   if (options_.has("--copies")) words.insert(words.end(), {"-n", fmt::format("{}", copies_)});
   if (!server_.empty()) words.insert(words.end(), {"--server", server_});
   if (options_.has("--transport")) words.insert(words.end(), {"--transport", transport_});
