@@ -79,6 +79,18 @@ bool Command::has_own_groups() const {
   return is_gathered() || (timeout_s_ > 0 && ::isatty(STDIN_FILENO) == 0);
 }
 
+// Two pipes for the output of each copy, a network of each host, and what is open anyway.
+void Command::provide_descriptors() const {
+  constexpr std::uint64_t kOthers = 32;
+  if (!is_gathered()) return;
+  const std::uint64_t copies = servers() + clients();
+  const std::uint64_t needed = 2 * copies + hosts_ + kOthers;
+  if (allow_descriptors(needed)) return;
+  throw Failure(fmt::format(
+      "{} programs need {} open files, and the hard limit is lower; raise it (ulimit -Hn {}), or start fewer", copies,
+      needed, needed));
+}
+
 void Command::check() const {
   if (words_.empty()) throw UsageError("softdat run needs a program, as in: softdat run -- dtest -P sim0");
   static_cast<void>(environment_.variables());
@@ -253,6 +265,7 @@ void Command::tell_of(Timeline& timeline, const Model& model, const Summary& sum
 
 int Command::run() {
   check();
+  provide_descriptors();
   warn_of(words_.front());
   // A file of the plan may be a FIFO, for which open(2) waits, and nobody heeds signals then.
   Faults faults(faults_, known_environment());

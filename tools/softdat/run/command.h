@@ -35,6 +35,7 @@ class Command {
   std::size_t clients() const;
   bool is_gathered() const;
   bool has_own_groups() const;
+  void provide_descriptors() const;
   void check_sanitizer() const;
   void check_outputs() const;
   void warn_of(const std::string& word) const;

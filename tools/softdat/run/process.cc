@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ struct Inherited {
   sigset_t mask;
   struct sigaction child;
   struct sigaction pipe;
+  rlimit descriptors;
 };
 Inherited g_inherited;
 
@@ -54,6 +56,7 @@ void become(const StartPlan& plan, char* const* words, char* const* environment,
   for (const int number : plan.by_default) ::signal(number, SIG_DFL);
   ::sigaction(SIGCHLD, &g_inherited.child, nullptr);
   ::sigaction(SIGPIPE, &g_inherited.pipe, nullptr);
+  ::setrlimit(RLIMIT_NOFILE, &g_inherited.descriptors);
   ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
   ::execvpe(words[0], words, environment);
 }
@@ -140,6 +143,14 @@ void remember_inherited() {
   ::sigaction(SIGCHLD, &by_default, &g_inherited.child);
   ::sigaction(SIGPIPE, nullptr, &g_inherited.pipe);
   ::sigprocmask(SIG_BLOCK, nullptr, &g_inherited.mask);
+  ::getrlimit(RLIMIT_NOFILE, &g_inherited.descriptors);
+}
+
+bool allow_descriptors(std::uint64_t count) {
+  rlimit limit = g_inherited.descriptors;
+  if (limit.rlim_cur >= count) return true;
+  limit.rlim_cur = count;
+  return count <= limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 int block_signals(bool with_terminal_stop) {

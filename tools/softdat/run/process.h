@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -55,12 +56,15 @@ struct StartPlan {
   int network = -1;                  // a network namespace to enter; -1: ours
 };
 
-// Remembers the signal mask and dispositions that start() gives to programs, and lets this process wait for children
-// where SIGCHLD was ignored. First in main().
+// Remembers the signal mask, the dispositions and the limit of descriptors that start() gives to programs, and lets
+// this process wait for children where SIGCHLD was ignored. First in main().
 void remember_inherited();
 
+// Lets this process have so many descriptors, also if it began with a lower limit. False: its hard limit is lower.
+bool allow_descriptors(std::uint64_t count);
+
 // Returns the process id once the program has begun. The program is killed when this process dies. It gets the signal
-// mask and dispositions that this process began with. StartFailure otherwise.
+// mask, dispositions and limit of descriptors that this process began with. StartFailure otherwise.
 pid_t start(const StartPlan& plan);
 
 bool is_ignored(int signal);
