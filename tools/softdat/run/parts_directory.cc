@@ -19,8 +19,9 @@ namespace fs = std::filesystem;
 
 PartsDirectory::PartsDirectory(const char* what, const std::string& file) : what_(what) {
   require_regular(file);
-  // Made before the run, so that a name that cannot be written costs no run.
-  const base::UniqueFd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  // Made before the run, so that a name that cannot be written costs no run. What is there stays until the run's end:
+  // the program may never begin.
+  const base::UniqueFd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!made) throw Failure(fmt::format("cannot write the {} \"{}\": {}", what, file, std::strerror(errno)));
   const fs::path path = fs::absolute(file);
   directory_.emplace(path.filename().string() + ".parts", path.parent_path().string());
