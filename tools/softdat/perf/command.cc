@@ -14,6 +14,7 @@
 #include "tools/softdat/perf/plot.h"
 #include "tools/softdat/perf/sizes.h"
 #include "tools/softdat/perf/table.h"
+#include "tools/softdat/run/output_files.h"
 #include "tools/softdat/words.h"
 
 namespace softdat::tools::perf {
@@ -187,6 +188,9 @@ void Command::check_options() const {
   if (!plot_.empty() && !plot_.ends_with(".svg")) {
     throw UsageError(fmt::format("--plot \"{}\" does not end in .svg; the picture is SVG", plot_));
   }
+  if (samples_ == "-")
+    throw UsageError("--samples \"-\" is no file; standard output is for the results, so give a name");
+  run::require_different({{"--json", json_}, {"--samples", samples_}, {"--plot", plot_}});
   for (const std::string& file : {json_, samples_, plot_}) require_writable(file);
 }
 

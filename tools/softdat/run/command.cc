@@ -113,6 +113,7 @@ void Command::check_outputs() const {
                      {"--capture", capture_.file},
                      {"--timeline", timeline_.file},
                      {"--model-json", model_.json}});
+  for (const std::string& file : {words_file_, findings_file_}) require_writable(file);
 }
 
 // Refuses files that cannot be used before the program starts.
@@ -123,7 +124,6 @@ void Command::check_sanitizer() const {
   if (!suppressions_.empty() && !std::ifstream(suppressions_)) {
     throw UsageError(fmt::format("--suppressions \"{}\" cannot be read: {}", suppressions_, std::strerror(errno)));
   }
-  require_writable(findings_file_);
   if (!sanitize_.empty()) return;
   for (const char* const option : {"--error-exitcode", "--suppressions", "--findings"}) {
     if (options_.has(option)) throw UsageError(fmt::format("{} goes with --sanitize", option));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The files that `softdat run` writes.
+// The files that a command writes.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ void Said::write_json(const std::string& path) const {
     all.push_back({{"process", sentence.process}, {"sentence", sentence.text}});
   }
   // Paths of the program may have bytes that are no UTF-8.
-  write_file(path, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  write_output(path, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
 }  // namespace softdat::tools::run

@@ -20,6 +20,7 @@
 #include "tools/softdat/run/end_signals.h"
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/faults.h"
+#include "tools/softdat/run/output_files.h"
 #include "tools/softdat/run/program_file.h"
 #include "tools/softdat/run/supervise.h"
 #include "tools/softdat/scratch_directory.h"
@@ -231,9 +232,10 @@ std::vector<std::string> Command::nasty_faults(const TrialPlan& plan) const {
 }
 
 void Command::write_reports(const TrialPlan& plan, const std::vector<Trial>& trials) const {
-  print_out(as_text(plan, trials));
-  if (!json_.empty()) write_file(json_, as_json(plan, trials));
-  if (!html_.empty()) write_file(html_, as_html(plan, trials));
+  // Standard output takes one form of the report.
+  if (json_ != "-" && html_ != "-") print_out(as_text(plan, trials));
+  if (!json_.empty()) write_output(json_, as_json(plan, trials));
+  if (!html_.empty()) write_output(html_, as_html(plan, trials));
 }
 
 // In the order of `faults`.
@@ -257,6 +259,12 @@ std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std
   return trials;
 }
 
+void Command::check_outputs() const {
+  if (results_ == "-") throw UsageError("--results \"-\" is no file, from which a sweep could go on; give a name");
+  run::require_different({{"--json", json_}, {"--html", html_}, {"--results", results_}, {"--faults", faults_}});
+  for (const std::string& file : {json_, html_, results_}) require_writable(file);
+}
+
 int Command::run() const {
   constexpr std::uint64_t kMostSeed = 4294967295;
   // Seeds go on from the first, and the last must still be a seed.
@@ -274,7 +282,7 @@ int Command::run() const {
   static_cast<void>(run::read_assignments(assignments_));
   if (!faults_.empty()) static_cast<void>(run::read_statements(faults_, transport_));
   if (!run::find_program(words_.front())) throw Failure(fmt::format("there is no program \"{}\"", words_.front()));
-  for (const std::string& file : {json_, html_, results_}) require_writable(file);
+  check_outputs();
   const run::EndSignals signals;
   const ScratchDirectory directory("softdat-sweep");
   TrialPlan trial_plan = plan();

@@ -27,6 +27,7 @@ class Command {
   std::vector<Trial> try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
                              const std::string& directory) const;
   std::size_t jobs() const;
+  void check_outputs() const;
   void write_reports(const TrialPlan& plan, const std::vector<Trial>& trials) const;
 
   Subcommand options_;
