@@ -113,7 +113,13 @@ bool Copy::take_end(pid_t pid, int wait_status) {
 
 void Copy::add_to(std::vector<pollfd>& polled) const {
   for (const Stream* stream : {&output_, &error_}) {
-    if (stream->pipe >= 0) polled.push_back({.fd = stream->pipe, .events = POLLIN, .revents = 0});
+    // What cannot be written yet is not added to.
+    const LineWriter& writer = stream->writer;
+    if (writer.is_waiting()) {
+      polled.push_back({.fd = writer.target(), .events = POLLOUT, .revents = 0});
+    } else if (stream->pipe >= 0) {
+      polled.push_back({.fd = stream->pipe, .events = POLLIN, .revents = 0});
+    }
   }
 }
 
@@ -132,8 +138,10 @@ std::size_t Copy::read(Stream& stream) {
 }
 
 void Copy::read_output() {
-  read(output_);
-  read(error_);
+  for (Stream* const stream : {&output_, &error_}) {
+    stream->writer.flush();
+    if (!stream->writer.is_waiting()) read(*stream);
+  }
 }
 
 void Copy::finish_output() {

@@ -58,9 +58,9 @@ class Copy {
   // Adds what is to be polled for input.
   void add_to(std::vector<pollfd>& polled) const;
   // Writes some of what has come to our own output, a bounded amount: the caller looks at signals and deadlines
-  // between. Never blocks on the copy.
+  // between. Waits neither for the copy nor for the reader of our output.
   void read_output();
-  // Writes all that has come until now, and the last line, although it has no end.
+  // Writes all that has come until now, and the last line, although it has no end. Waits for the reader.
   void finish_output();
 
  private:

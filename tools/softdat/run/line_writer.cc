@@ -2,6 +2,8 @@
 #include "tools/softdat/run/line_writer.h"
 
 #include <fmt/format.h>
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +20,12 @@ constexpr std::size_t kLongestLine = 65536;
 std::string environment_text(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// Whether it takes PIPE_BUF bytes at once. Of one that is broken, write(2) tells why.
+bool takes_more(int target) {
+  pollfd entry{.fd = target, .events = POLLOUT, .revents = 0};
+  return ::poll(&entry, 1, 0) != 0;
 }
 
 void write_all(int target, std::string_view text) {
@@ -41,20 +49,35 @@ LineWriter::LineWriter(int target, const std::string& name, const std::string& c
 
 void LineWriter::add(std::string_view text) {
   pending_ += text;
-  std::string lines;
   std::size_t begin = 0;
-  // Whole lines by one write(), so that lines of several copies do not mix.
   for (std::size_t end = 0; (end = pending_.find('\n', begin)) != pending_.npos; begin = end + 1) {
-    lines += prefix_ + pending_.substr(begin, end + 1 - begin);
+    lines_ += prefix_ + pending_.substr(begin, end + 1 - begin);
   }
   pending_.erase(0, begin);
-  write_all(target_, lines);
-  if (pending_.size() >= kLongestLine) finish();
+  if (pending_.size() >= kLongestLine) end_line();
+  flush();
+}
+
+void LineWriter::flush() {
+  std::string_view left = lines_;
+  while (!left.empty() && takes_more(target_)) {
+    // Whole lines by one write(), so that lines of several copies do not mix. One that is longer may have to wait.
+    std::size_t end = left.size() <= PIPE_BUF ? left.size() - 1 : left.rfind('\n', PIPE_BUF - 1);
+    if (end == left.npos) end = left.find('\n');
+    write_all(target_, left.substr(0, end + 1));
+    left.remove_prefix(end + 1);
+  }
+  lines_.erase(0, lines_.size() - left.size());
 }
 
 void LineWriter::finish() {
-  if (pending_.empty()) return;
-  write_all(target_, prefix_ + pending_ + '\n');
+  if (!pending_.empty()) end_line();
+  write_all(target_, lines_);
+  lines_.clear();
+}
+
+void LineWriter::end_line() {
+  lines_ += prefix_ + pending_ + '\n';
   pending_.clear();
 }
 

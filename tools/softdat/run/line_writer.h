@@ -12,15 +12,23 @@ class LineWriter {
   // Writes to `target`, which stays open. `color` is an SGR code ("36") for the name, empty for none.
   LineWriter(int target, const std::string& name, const std::string& color);
 
-  // Writes the lines that are complete now. Throws Failure when the target takes no more.
+  int target() const { return target_; }
+  // Writes the lines that are complete now, as far as the target takes them at once. Failure when it is broken.
   void add(std::string_view text);
-  // Writes what is left, as a line.
+  // Whether complete lines wait until the target takes more.
+  bool is_waiting() const { return !lines_.empty(); }
+  // Writes of them what it takes now.
+  void flush();
+  // Writes all, and what is left as a line. Waits for the target.
   void finish();
 
  private:
+  void end_line();
+
   int target_;
   std::string prefix_;
-  std::string pending_;
+  std::string pending_;  // a line without its end
+  std::string lines_;    // complete ones, with prefixes
 };
 
 // Whether names on that descriptor are coloured: it is a terminal, NO_COLOR is unset or empty, and TERM is not "dumb".
