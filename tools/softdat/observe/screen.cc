@@ -5,6 +5,7 @@
 #include <curses.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,11 @@ constexpr const char* kHelp[] = {
     "h, ?                                      this help",
     "q                                         quit"};
 
+// Curses puts the terminal back at SIGINT and SIGTERM, and knows no SIGQUIT, which Ctrl-\ sends.
+void end_by_quit(int) {
+  ::raise(SIGTERM);
+}
+
 // The terminal, from initscr() to endwin().
 class Terminal {
  public:
@@ -54,16 +60,22 @@ class Terminal {
     ::keypad(stdscr, TRUE);
     ::set_escdelay(50);
     ::curs_set(0);
+    struct sigaction ends = {};
+    ends.sa_handler = end_by_quit;
+    ::sigaction(SIGQUIT, nullptr, &quit_);
+    if (quit_.sa_handler != SIG_IGN) ::sigaction(SIGQUIT, &ends, nullptr);
   }
   ~Terminal() {
     ::endwin();
     ::delscreen(screen_);
+    ::sigaction(SIGQUIT, &quit_, nullptr);
   }
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
  private:
   SCREEN* screen_ = nullptr;
+  struct sigaction quit_ = {};  // as it was before
 };
 
 // Its window was closed, and SIGHUP ignored, as by nohup.
