@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 // Library and where the loader finds it; empty: nowhere.
 using Libraries = std::map<std::string, std::string>;
 
-// What the program's own loader says, which runs nothing of the program. `directory` comes first on its path if it is
-// not empty.
+// What the loader says, which is ours and runs nothing of the program. `directory` comes first on its path if it is not
+// empty.
 Libraries ask_loader(const run::ProgramFile& program, const std::string& directory) {
   const char* const path = std::getenv("LD_LIBRARY_PATH");
   std::string variables;
@@ -55,6 +55,11 @@ std::string place_text(const std::string& place, const std::string& name) {
   if (place.empty()) return fmt::format("{} is not found", name);
   return fmt::format("{} is {}{}", name, place,
                      is_same_file(place, own_library_directory() + '/' + name) ? " (SoftDAT)" : " (not SoftDAT's)");
+}
+
+// Any file may name any loader, which is a program that could do anything; only that of this program is asked.
+bool has_our_loader(const run::ProgramFile& program) {
+  return is_same_file(program.loader, run::inspect_program("/proc/self/exe").loader);
 }
 
 bool is_dat(const std::string& name) {
@@ -126,6 +131,11 @@ Findings check_program(const std::string& word) {
   if (program.is_privileged) {
     add(Level::kProblem, "it changes its user or has capabilities",
         "The loader then ignores LD_LIBRARY_PATH; run a copy without these rights.");
+  }
+  if (!has_our_loader(program)) {
+    add(Level::kWarning, fmt::format("its loader is {}, which is not that of softdat and is not run", program.loader),
+        "Which libraries it loads is not known; if you trust the program, ask ldd.");
+    return findings;
   }
   const Findings loaded = loader_findings(program);
   findings.insert(findings.end(), loaded.begin(), loaded.end());
