@@ -16,9 +16,11 @@
 namespace softdat::tools::floor {
 namespace {
 
-constexpr std::uint32_t kEnd = 0xFFFF'FFFF;
+// No turn has this number: of 64 bits, no run is long enough for it, and of 32 none that sleeps between two turns.
+template <typename Word>
+constexpr Word kEnd = ~Word{0};
 
-void await_word(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+void await_word(const std::atomic<std::uint64_t>& word, std::uint64_t expected) {
   while (word.load(std::memory_order_acquire) != expected) {
   }
 }
@@ -53,12 +55,12 @@ std::uint32_t sleep_until_changed(std::atomic<std::uint32_t>& word, std::uint32_
 }  // namespace
 
 double cache_line_us(const Processors& processors, double seconds) {
-  const SharedMemory memory(sizeof(Turns));
-  auto& turns = memory.as<Turns>();
+  const SharedMemory memory(sizeof(Turns<std::uint64_t>));
+  auto& turns = memory.as<Turns<std::uint64_t>>();
   double one_way = 0;
   const auto here = [&] {
     constexpr std::uint32_t kBatch = 10'000;
-    std::uint32_t turn = 0;
+    std::uint64_t turn = 0;
     const auto start = Clock::now();
     do {
       for (std::uint32_t i = 0; i < kBatch; ++i) {
@@ -66,15 +68,15 @@ double cache_line_us(const Processors& processors, double seconds) {
         await_word(turns.there, turn);
       }
     } while (seconds_since(start) < seconds);
-    one_way = seconds_since(start) * 1e6 / turn / 2;
-    turns.here.store(kEnd, std::memory_order_release);
+    one_way = seconds_since(start) * 1e6 / static_cast<double>(turn) / 2;
+    turns.here.store(kEnd<std::uint64_t>, std::memory_order_release);
   };
   const auto there = [&] {
-    for (std::uint32_t turn = 0;;) {
-      std::uint32_t seen = turn;
+    for (std::uint64_t turn = 0;;) {
+      std::uint64_t seen = turn;
       while ((seen = turns.here.load(std::memory_order_acquire)) == turn) {
       }
-      if (seen == kEnd) return;
+      if (seen == kEnd<std::uint64_t>) return;
       turns.there.store(turn = seen, std::memory_order_release);
     }
   };
@@ -108,8 +110,8 @@ double memcpy_mb_s(const Processors& processors, std::size_t size, double second
 }
 
 double futex_us(const Processors& processors, unsigned pause_us, double seconds) {
-  const SharedMemory memory(sizeof(Turns));
-  auto& turns = memory.as<Turns>();
+  const SharedMemory memory(sizeof(Turns<std::uint32_t>));
+  auto& turns = memory.as<Turns<std::uint32_t>>();
   double one_way = 0;
   const auto here = [&] {
     double waited = 0;
@@ -124,12 +126,12 @@ double futex_us(const Processors& processors, unsigned pause_us, double seconds)
       waited += seconds_since(start) * 1e6 - pause_us;
     } while (seconds_since(begin) < seconds);
     one_way = waited / turn / 2;
-    wake_with(turns.here, kEnd);
+    wake_with(turns.here, kEnd<std::uint32_t>);
   };
   const auto there = [&] {
     for (std::uint32_t turn = 0;;) {
       const std::uint32_t seen = sleep_until_changed(turns.here, turn);
-      if (seen == kEnd) return;
+      if (seen == kEnd<std::uint32_t>) return;
       pause_for(pause_us);
       wake_with(turns.there, turn = seen);
     }

@@ -40,9 +40,10 @@ class SharedMemory {
 };
 
 // Words of two sides, a cache line each.
+template <typename Word>
 struct Turns {
-  alignas(64) std::atomic<std::uint32_t> here;
-  alignas(64) std::atomic<std::uint32_t> there;
+  alignas(64) std::atomic<Word> here;
+  alignas(64) std::atomic<Word> there;
 };
 
 // Runs `there` in a forked process and `here` in this one, each on its processor. Requires that this process has one
