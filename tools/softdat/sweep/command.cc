@@ -238,10 +238,18 @@ void Command::write_reports(const TrialPlan& plan, const std::vector<Trial>& tri
   if (!html_.empty()) write_output(html_, as_html(plan, trials));
 }
 
+// What is swept, with the options that decide what a run is said to have done.
+std::string Command::swept(const TrialPlan& plan) const {
+  std::string text = command_line(plan, "");
+  if (wrong_data_ != 0) text += fmt::format("; --wrong-data {}", wrong_data_);
+  if (timeout_s_ > 0) text += fmt::format("; --timeout {}", timeout_s_);
+  return text;
+}
+
 // In the order of `faults`.
 std::vector<Trial> Command::try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
                                     const std::string& directory) const {
-  ResultsFile file(results_, command_line(plan, ""), resumes_);
+  ResultsFile file(results_, swept(plan), resumes_);
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < faults.size(); ++i) places.emplace(faults[i], i);
   std::set<std::string> known;

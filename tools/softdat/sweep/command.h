@@ -24,6 +24,7 @@ class Command {
   TrialPlan plan() const;
   std::vector<std::string> find_faults(TrialPlan& plan, const std::string& directory) const;
   std::vector<std::string> nasty_faults(const TrialPlan& plan) const;
+  std::string swept(const TrialPlan& plan) const;
   std::vector<Trial> try_all(const TrialPlan& plan, const std::vector<std::string>& faults,
                              const std::string& directory) const;
   std::size_t jobs() const;

@@ -12,7 +12,8 @@ namespace softdat::tools::sweep {
 
 class ResultsFile {
  public:
-  // `command` names what is swept. `resumes`: keeps the results that are there, which must be of the same command.
+  // `command` names what is swept, with all that results depend on. `resumes`: keeps the results that are there, which
+  // must be of the same command.
   // No other sweep can write the file meanwhile. UsageError, Failure.
   ResultsFile(const std::string& path, const std::string& command, bool resumes);
 
