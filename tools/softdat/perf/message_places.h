@@ -37,6 +37,9 @@ class MessagePlaces {
     return verify_ ? lane_of(number) * slots_ + turn_of(number) % slots_ : 0;
   }
 
+  // How many messages lay in the place of that one before it.
+  std::uint64_t use_of(std::uint64_t number) const { return verify_ ? turn_of(number) / slots_ : number; }
+
   // Where message `number` leaves from and lands, on this side.
   std::uint8_t* outgoing(std::uint64_t number) const { return memory_.data() + outgoing_offset(number); }
   std::uint8_t* incoming(std::uint64_t number) const { return memory_.data() + incoming_offset(number); }

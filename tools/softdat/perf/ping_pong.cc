@@ -14,9 +14,9 @@ namespace {
 // Receives that are posted ahead to each endpoint, so that posting them costs nobody time.
 constexpr std::uint64_t kReceivesAhead = 4;
 
-// Never 0, and never what the message before it bore.
-std::uint8_t mark_of(std::uint64_t number) {
-  return static_cast<std::uint8_t>(number % 255 + 1);
+// Never 0, and never what the message bore that lay in its place before it.
+std::uint8_t mark_of(const MessagePlaces& places, std::uint64_t number) {
+  return static_cast<std::uint8_t>(places.use_of(number) % 255 + 1);
 }
 
 std::uint32_t sample_of(std::uint64_t ticks) {
@@ -75,7 +75,7 @@ void PingPong::follow() {
 [[gnu::flatten]] void PingPong::post(std::uint64_t number) {
   checker_.write_outgoing(number, what_.size);
   // The last byte is the mark that the other side watches for: a write has no completion there.
-  if (!receives_) set_foreign_byte(lanes_.places().outgoing(number) + what_.size - 1, mark_of(number));
+  if (!receives_) set_foreign_byte(lanes_.places().outgoing(number) + what_.size - 1, mark_of(lanes_.places(), number));
   lanes_.post(next_);
   ++outstanding_;
   refill_receives();
@@ -103,7 +103,7 @@ void PingPong::watch_memory(std::uint64_t number) {
   constexpr std::uint64_t kLooksBetweenPolls = 64;
   constexpr std::uint64_t kLooksBetweenChecks = std::uint64_t{1} << 24;
   const std::uint8_t* const tail = lanes_.places().incoming(number) + what_.size - 1;
-  const std::uint8_t mark = mark_of(number);
+  const std::uint8_t mark = mark_of(lanes_.places(), number);
   const Setup& setup = lanes_.setup();
   if (setup.event_queues != 0) return watch_memory_and_queues(tail, mark);
   const bool polls = !setup.memory_only;
