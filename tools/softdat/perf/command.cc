@@ -112,22 +112,22 @@ void Command::add_how() {
   options_.add_word(
       "--target", {"poll", "wait", "sleep"}, target_,
       "What the target of one-sided operations does: poll, wait (in dat_evd_wait) or sleep (outside the library)");
-  options_.add_number("--window", "N", window_, 1, 65'536,
+  options_.add_number("--window", "N", window_, 1, kMostDepth,
                       "Messages in flight on an endpoint; else 32, for rates 128, connections 16");
   options_.add_number("--signal-every", "N", signal_every_, 1, 65'536,
                       "Only every so many messages one completes; else 1, for rates 16");
-  options_.add_number("--pause", "N", pause_us_, 0, 1'000'000,
+  options_.add_number("--pause", "N", pause_us_, 0, kMostPause,
                       "Microseconds that each side of a latency test waits before its turn, outside the figure");
   options_.add_flag("--memory-only", memory_only_,
                     "The side that watches its memory for a write calls nothing meanwhile");
-  options_.add_number("--polls-first", "N", polls_first_, 0, 1'000'000,
+  options_.add_number("--polls-first", "N", polls_first_, 0, kMostFirstPolls,
                       "With --memory-only: polls before the side begins to watch its memory");
-  options_.add_number("--event-queues", "N", event_queues_, 1, 256,
+  options_.add_number("--event-queues", "N", event_queues_, 1, kMostEventQueues,
                       "The side that watches its memory for a write polls so many queues between two looks at it");
   options_.add_flag("--verify", verify_, "Check every byte and the order; figures then include the checking");
-  options_.add_number("-e,--endpoints", "N", endpoints_, 1, 100'000, "Connections of each pair of processes");
-  options_.add_number("--active", "N", active_, 1, 100'000, "Endpoints that carry traffic, in turns; else all");
-  options_.add_number("--depth", "N", depth_, 1, 65'536, "Length of both queues of an endpoint");
+  options_.add_number("-e,--endpoints", "N", endpoints_, 1, kMostEndpoints, "Connections of each pair of processes");
+  options_.add_number("--active", "N", active_, 1, kMostEndpoints, "Endpoints that carry traffic, in turns; else all");
+  options_.add_number("--depth", "N", depth_, 1, kMostDepth, "Length of both queues of an endpoint");
 }
 
 void Command::add_where() {
@@ -184,6 +184,13 @@ void Command::check_options() const {
   }
   if (window_ > depth_) {
     throw UsageError(fmt::format("--window \"{}\" is more than --depth \"{}\"; raise --depth", window_, depth_));
+  }
+  const std::uint64_t active = active_ != 0 ? active_ : endpoints_;
+  if (active * depth_ > kMostCompletions) {
+    throw UsageError(
+        fmt::format("--depth \"{}\" of {} endpoints needs a queue of {} completions, and {} is the most; lower "
+                    "--depth, or give fewer --active",
+                    depth_, active, active * depth_, kMostCompletions));
   }
   if (!plot_.empty() && !plot_.ends_with(".svg")) {
     throw UsageError(fmt::format("--plot \"{}\" does not end in .svg; the picture is SVG", plot_));

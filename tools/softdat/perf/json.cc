@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/perf/json.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tools/softdat/dat_call.h"
@@ -165,8 +167,14 @@ Job decode_job(const std::string& text) {
 std::string encode(const Case& what) {
   return finish(to_json(what));
 }
-Case decode_case(const std::string& text) {
-  return parse(text, case_of);
+Case decode_case(const std::string& text, const Setup& setup) {
+  const Case what = parse(text, case_of);
+  if (!fits(what, setup)) {
+    throw Failure(fmt::format(
+        "the other side asks for messages of {} bytes, {} at a time; its setup has room for {}, {} at a time",
+        what.size, what.window, setup.max_size, setup.window));
+  }
+  return what;
 }
 std::string encode(const Result& result) {
   return finish(to_json(result));
@@ -186,6 +194,7 @@ Hello decode_hello(const std::string& text) {
   return parse(text, [](const Json& json) {
     Hello hello;
     hello.setup = setup_of(json.at("setup"));
+    if (!is_possible(hello.setup)) throw Failure("the other side asks for a setup that softdat perf does not make");
     json.at("address").get_to(hello.memory.virtual_address);
     json.at("length").get_to(hello.memory.segment_length);
     json.at("context").get_to(hello.memory.rmr_context);

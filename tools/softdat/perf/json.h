@@ -18,7 +18,8 @@ std::string encode(const Result& result);
 
 // Each throws Failure for a text that is not what its name says.
 Job decode_job(const std::string& text);
-Case decode_case(const std::string& text);
+// Failure if it does not fit `setup`, too.
+Case decode_case(const std::string& text, const Setup& setup);
 Result decode_result(const std::string& text);
 
 // The first words of both sides: the client says how the pair is made, each where its memory is.
@@ -27,6 +28,7 @@ struct Hello {
   DAT_RMR_TRIPLET memory{};
 };
 std::string encode(const Hello& hello);
+// Failure if the setup is not possible, too.
 Hello decode_hello(const std::string& text);
 
 // The client's last words, after which it disconnects.

@@ -56,6 +56,10 @@ std::string names_of(std::span<const Word<Value>> words) {
   return names;
 }
 
+bool is_within(std::uint64_t least, std::uint64_t value, std::uint64_t most) {
+  return least <= value && value <= most;
+}
+
 }  // namespace
 
 std::string_view to_text(Measure value) {
@@ -87,6 +91,18 @@ std::string measure_names() {
 }
 std::string operation_names() {
   return names_of<Operation>(kOperations);
+}
+
+bool is_possible(const Setup& setup) {
+  return is_within(1, setup.endpoints, kMostEndpoints) && is_within(1, setup.active, setup.endpoints) &&
+         is_within(1, setup.depth, kMostDepth) && is_within(1, setup.window, setup.depth) &&
+         is_within(1, setup.max_size, kLargestMessage) && setup.pause_us <= kMostPause &&
+         setup.polls_first <= kMostFirstPolls && setup.event_queues <= kMostEventQueues &&
+         std::uint64_t{setup.active} * setup.depth <= kMostCompletions;
+}
+
+bool fits(const Case& what, const Setup& setup) {
+  return is_within(1, what.size, setup.max_size) && is_within(1, what.window, setup.window) && what.signal_every != 0;
 }
 
 }  // namespace softdat::tools::perf

@@ -65,6 +65,16 @@ constexpr bool has_traffic(Measure measure) {
   return measure <= Measure::kBidirectional;
 }
 
+// The most that a command line may ask for, and that a server does for its client.
+inline constexpr std::uint32_t kMostEndpoints = 100'000;
+inline constexpr std::uint32_t kMostDepth = 65'536;
+inline constexpr std::uint32_t kMostPause = 1'000'000;
+inline constexpr std::uint32_t kMostFirstPolls = 1'000'000;
+inline constexpr std::uint32_t kMostEventQueues = 256;
+inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
+// Of all active endpoints together: the longest queue of completions that a DAT_COUNT can tell.
+inline constexpr std::uint64_t kMostCompletions = 0x7FFF'FFFF;
+
 // What holds for all cases of a pair.
 struct Setup {
   std::uint32_t endpoints = 1;
@@ -94,6 +104,11 @@ struct Case {
   std::uint64_t iterations = 0;  // 0: as many as `duration_s` needs
   double duration_s = 0.2;
 };
+
+// Whether a command line can ask for it.
+bool is_possible(const Setup& setup);
+// Whether the memory and the queues that a possible setup makes are large enough for the case.
+bool fits(const Case& what, const Setup& setup);
 
 // What a worker process is told on its standard input.
 struct Job {

@@ -39,7 +39,7 @@ void Server::serve(const std::function<void(const std::string& address)>& on_lis
   for (;;) {
     const std::string text = control_.receive();
     if (text == kBye) break;
-    control_.send(encode(serve_case(decode_case(text))));
+    control_.send(encode(serve_case(decode_case(text, setup_))));
   }
   control_.await_disconnect();
 }

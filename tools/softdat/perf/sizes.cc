@@ -9,12 +9,11 @@
 
 #include "tools/softdat/command_line.h"
 #include "tools/softdat/perf/machine.h"
+#include "tools/softdat/perf/plan.h"
 #include "tools/softdat/words.h"
 
 namespace softdat::tools::perf {
 namespace {
-
-constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
 
 std::optional<std::uint64_t> number_of(const std::string& text, std::string& rest) {
   std::uint64_t number = 0;
@@ -33,7 +32,7 @@ std::uint64_t parse_size(const std::string& word) {
                     : unit == "G" || unit == "g"               ? 30
                                                                : -1;
   if (!number || shift < 0) throw UsageError(fmt::format("--size \"{}\" is not a size; write 8, 4K, 1M or 1-8M", word));
-  if (*number == 0 || *number > kLargest >> shift) {
+  if (*number == 0 || *number > kLargestMessage >> shift) {
     throw UsageError(fmt::format("--size \"{}\" is out of range; allowed: 1 to 1G", word));
   }
   return *number << shift;
