@@ -7,6 +7,7 @@
 #include "tools/softdat/dat_call.h"
 #include "tools/softdat/perf/json.h"
 #include "tools/softdat/perf/plan.h"
+#include "tools/softdat/perf/result.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -57,6 +58,18 @@ TEST(PerfCaseTest, OneThatDoesNotFitTheSetupIsRefused) {
   EXPECT_THROW(take({.size = 8, .window = 33}), Failure);
   EXPECT_THROW(take({.size = 8, .window = 0}), Failure);
   EXPECT_THROW(take({.size = 8, .window = 32, .signal_every = 0}), Failure);
+}
+
+TEST(PerfResultTest, RatesOfPairsAddUpAndOtherFiguresAreAveraged) {
+  Result one, other;
+  one.figures = {{kConnectionRate, 1000}, {"cpu_percent", 2}};
+  one.messages_per_s = 10;
+  other.figures = {{kConnectionRate, 3000}, {"cpu_percent", 4}};
+  other.messages_per_s = 30;
+  const Result whole = merge({one, other});
+  EXPECT_DOUBLE_EQ(whole.figures.at(kConnectionRate), 4000);
+  EXPECT_DOUBLE_EQ(whole.figures.at("cpu_percent"), 3);
+  EXPECT_DOUBLE_EQ(whole.messages_per_s, 40);
 }
 
 }  // namespace

@@ -210,7 +210,7 @@ void Client::measure_connect(const Case& what, Result& result) {
   churn.connect(reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address_), job_.qual, what.iterations, what.window);
   result.seconds = seconds_since(start);
   (void)end();
-  result.figures["connections_per_s"] = static_cast<double>(what.iterations) / result.seconds;
+  result.figures[kConnectionRate] = static_cast<double>(what.iterations) / result.seconds;
 }
 
 void Client::measure_idle(const Case& what, Result& result) {

@@ -51,7 +51,9 @@ Result merge(const std::vector<Result>& parts) {
   }
   const auto count = static_cast<double>(parts.size());
   whole.mean_us /= count;
-  for (auto& [name, value] : whole.figures) value /= count;
+  for (auto& [name, value] : whole.figures) {
+    if (name != kConnectionRate) value /= count;
+  }
   std::sort(whole.quantiles.begin(), whole.quantiles.end());
   return whole;
 }

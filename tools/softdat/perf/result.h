@@ -11,6 +11,9 @@
 
 namespace softdat::tools::perf {
 
+// Among the figures, the one that is a rate of the whole and not of a pair.
+inline constexpr const char* kConnectionRate = "connections_per_s";
+
 struct Result {
   Case what;
   std::uint64_t iterations = 0;
