@@ -41,6 +41,7 @@ constexpr std::size_t kPort = 16;  // in run::FlowEnd
 struct Way {
   std::optional<Message> partial{};  // of which more segments come
   std::uint64_t requests = 0;        // posted so far, those that were dropped at the receiver aside
+  std::size_t awaiting = 0;          // messages before this one await no answer, if they are requests of this way
 };
 
 struct Open {
@@ -221,7 +222,10 @@ void read_body(Message& message, const std::byte* from) {
 
 // An answer belongs to the oldest read or atomic of the other side that has none.
 void Reader::answer(Open& open, bool is_forth, Message& response) {
-  for (Message& request : open.connection.messages) {
+  std::vector<Message>& messages = open.connection.messages;
+  std::size_t& next = open.ways[is_forth ? 1 : 0].awaiting;
+  while (next < messages.size()) {
+    Message& request = messages[next++];
     const bool is_awaiting = request.opcode == Opcode::kReadRequest || request.opcode == Opcode::kAtomicRequest;
     if (!is_awaiting || request.is_answered || request.is_from_initiator == is_forth) continue;
     request.is_answered = true;
@@ -271,6 +275,8 @@ void Reader::take_note(Open& open, bool is_forth, std::uint64_t offset) {
   });
   Way& way = open.ways[is_forth ? 0 : 1];
   way.requests = std::min(way.requests, value);
+  // Messages have other places now.
+  for (Way& each : open.ways) each.awaiting = 0;
 }
 
 std::vector<Connection> Reader::read() {

@@ -89,6 +89,7 @@ class Maker {
 
   const Connection& connection_;
   Script script_{};
+  std::optional<std::size_t> last_ours_{};  // of the steps so far
 };
 
 void Maker::check(const Message& message) const {
@@ -126,13 +127,8 @@ void Maker::find_regions() {
 void Maker::add_fills(const Message& message, std::map<std::uint32_t, Memory>& memories) {
   const auto memory = memories.find(message.stag);
   if (memory == memories.end()) return;
-  std::vector<Fill>* fills = &script_.first_fills;
-  for (auto step = script_.steps.rbegin(); step != script_.steps.rend(); ++step) {
-    if (!step->is_ours) continue;
-    fills = &step->fills;
-    break;
-  }
-  for (Fill& fill : memory->second.expose(message)) fills->push_back(std::move(fill));
+  std::vector<Fill>& fills = last_ours_ ? script_.steps[*last_ours_].fills : script_.first_fills;
+  for (Fill& fill : memory->second.expose(message)) fills.push_back(std::move(fill));
 }
 
 void Maker::add_steps() {
@@ -148,6 +144,7 @@ void Maker::add_steps() {
       ++script_.receives;
       script_.longest = std::max(script_.longest, message.bytes.size());
     }
+    if (is_mine) last_ours_ = script_.steps.size();
     script_.steps.push_back({.message = &message, .is_ours = is_mine});
   }
 }
