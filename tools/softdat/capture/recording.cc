@@ -36,6 +36,7 @@ constexpr std::size_t kTagged = 14, kUntagged = 18;
 constexpr std::size_t kReadBody = 28, kAtomicBody = 52, kAnswerBody = 12;
 constexpr std::uint8_t kNoteResent = 3, kLastNote = 6;
 constexpr std::size_t kPort = 16;  // in run::FlowEnd
+constexpr const char* kMissing = "packets are missing before it; a capture that dropped some is not replayed";
 
 // One direction of a connection.
 struct Way {
@@ -79,7 +80,7 @@ class Reader {
   void take_segment(Open& open, bool is_forth, View ulpdu, bool is_cut);
   void take_message(Open& open, bool is_forth, Message message);
   void take_note(Open& open, bool is_forth, std::uint64_t offset);
-  static void answer(Open& open, bool is_forth, Message& response);
+  void answer(Open& open, bool is_forth, Message& response) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
   const std::string name_;
@@ -194,8 +195,7 @@ void Reader::take_segment(Open& open, bool is_forth, View ulpdu, bool is_cut) {
       way.partial->address = load_be<std::uint64_t>(ulpdu.data() + 6);
     }
   }
-  if (way.partial->opcode != opcode)
-    refuse("packets are missing before it; a capture that dropped some is not replayed");
+  if (way.partial->opcode != opcode) refuse(kMissing);
   const View body = ulpdu.subspan(head);
   way.partial->bytes.insert(way.partial->bytes.end(), body.begin(), body.end());
   way.partial->is_cut = way.partial->is_cut || is_cut;
@@ -221,7 +221,7 @@ void read_body(Message& message, const std::byte* from) {
 }
 
 // An answer belongs to the oldest read or atomic of the other side that has none.
-void Reader::answer(Open& open, bool is_forth, Message& response) {
+void Reader::answer(Open& open, bool is_forth, Message& response) const {
   std::vector<Message>& messages = open.connection.messages;
   std::size_t& next = open.ways[is_forth ? 1 : 0].awaiting;
   while (next < messages.size()) {
@@ -231,6 +231,9 @@ void Reader::answer(Open& open, bool is_forth, Message& response) {
     request.is_answered = true;
     request.is_cut = response.is_cut;
     if (request.opcode == Opcode::kReadRequest) {
+      // Memory is made for what the request names. Less of it is there only where the capture has cut packets.
+      const std::size_t length = response.bytes.size();
+      if (length > request.length || (length < request.length && !response.is_cut)) refuse(kMissing);
       request.bytes = std::move(response.bytes);
     } else if (response.bytes.size() >= kAnswerBody) {
       // As the memory of this host has it.
@@ -284,6 +287,12 @@ std::vector<Connection> Reader::read() {
   bool is_pcapng = false;
   while (const auto block = pcapng::take_block(rest)) {
     is_pcapng = is_pcapng || block->type == pcapng::BlockType::kSection;
+    if (const auto statistics = pcapng::read_statistics(*block); statistics && statistics->dropped != 0) {
+      throw Failure(
+          fmt::format("\"{}\" lacks {} packets that were dropped as they were captured, so it is not replayed; capture "
+                      "anew with a larger --capture-buffer (softdat run) or --buffer (softdat capture)",
+                      name_, statistics->dropped));
+    }
     const auto packet = pcapng::read_packet(*block);
     if (!packet) continue;
     ++frame_;

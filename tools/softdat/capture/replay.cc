@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -294,7 +295,7 @@ void set_environment(const ReplayPlan& plan) {
 
 }  // namespace
 
-int replay(const ReplayPlan& plan) {
+int replay(const ReplayPlan& plan) try {
   const std::vector<Connection> connections = read_recording(plan.file);
   const Connection& connection = choose(connections, plan);
   const Script script = make_script(connection, plan.side == "a");
@@ -308,6 +309,8 @@ int replay(const ReplayPlan& plan) {
   const std::size_t count = connection.messages.size();
   print_out(fmt::format("the program did as recorded: {} {}\n", count, count == 1 ? "message" : "messages"));
   return 0;
+} catch (const std::bad_alloc&) {
+  throw Failure(fmt::format("there is no memory to replay \"{}\"; capture a shorter run", plan.file));
 }
 
 }  // namespace softdat::tools::capture

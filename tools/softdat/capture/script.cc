@@ -12,7 +12,8 @@
 namespace softdat::tools::capture {
 namespace {
 
-constexpr std::uint64_t kMostRegion = std::uint64_t{1} << 30;
+// Of all regions together: each is made here, with what is known of each byte.
+constexpr std::uint64_t kMostReached = std::uint64_t{1} << 30;
 // Addresses below cannot be mapped; they are offsets into regions that count from 0.
 constexpr std::uint64_t kLeastAddress = 0x10000;
 // So far below what is reached an address may be told.
@@ -22,7 +23,7 @@ constexpr std::uint64_t kReach = std::uint64_t{1} << 32;
 class Memory {
  public:
   explicit Memory(const RecordedRegion& region)
-      : begin_(region.begin), values_(region.end - region.begin), states_(values_.size()) {}
+      : begin_(region.begin), values_(region.length()), states_(values_.size()) {}
 
   // Bytes that the program writes are known from then on.
   void write(const Message& message) {
@@ -106,6 +107,7 @@ void Maker::check(const Message& message) const {
 
 // The memory that the program reaches by each key, as far as the recording shows: its least and greatest address.
 void Maker::find_regions() {
+  std::uint64_t reached = 0;
   for (const Message& message : connection_.messages) {
     check(message);
     if (is_ours(message) || is_send(message.opcode)) continue;
@@ -114,11 +116,14 @@ void Maker::find_regions() {
     RecordedRegion& region = script_.regions[message.stag];
     if (message.address + length < message.address)
       throw Failure(fmt::format("{} goes beyond all memory", name_of(message)));
+    if (region.end != 0) reached -= region.length();
     region.begin = std::min(region.begin, message.address < kLeastAddress ? 0 : message.address);
     region.end = std::max(region.end, message.address + length);
-    if (region.end - region.begin <= kMostRegion) continue;
-    throw Failure(fmt::format("the program reaches {} bytes by key 0x{:x}; at most {} are replayed",
-                              region.end - region.begin, message.stag, kMostRegion));
+    if (region.length() > kMostReached - reached) {
+      throw Failure(fmt::format("the program reaches {} bytes by key 0x{:x} and {} by others; at most {} are replayed",
+                                region.length(), message.stag, reached, kMostReached));
+    }
+    reached += region.length();
   }
 }
 
@@ -152,7 +157,7 @@ void Maker::add_steps() {
 // Backwards: what something later writes is not compared.
 void Maker::mark_lasting() {
   std::map<std::uint32_t, std::vector<bool>> later;
-  for (const auto& [stag, region] : script_.regions) later[stag].resize(region.end - region.begin);
+  for (const auto& [stag, region] : script_.regions) later[stag].resize(region.length());
   for (auto step = script_.steps.rbegin(); step != script_.steps.rend(); ++step) {
     for (const Fill& fill : step->fills) {
       const std::uint64_t at = fill.address - script_.regions[fill.stag].begin;

@@ -18,6 +18,8 @@ namespace softdat::tools::capture {
 struct RecordedRegion {
   std::uint64_t begin = UINT64_MAX;
   std::uint64_t end = 0;
+
+  std::uint64_t length() const { return end - begin; }
 };
 
 // Bytes that the played side's own processor has put there, as later answers show.
