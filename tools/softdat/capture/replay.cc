@@ -2,9 +2,6 @@
 #include "tools/softdat/capture/replay.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,9 +15,10 @@
 #include "tools/softdat/capture/endpoint.h"
 #include "tools/softdat/capture/keys.h"
 #include "tools/softdat/capture/recording.h"
+#include "tools/softdat/capture/replayed_program.h"
 #include "tools/softdat/capture/script.h"
 #include "tools/softdat/output.h"
-#include "tools/softdat/run/process.h"
+#include "tools/softdat/run/environment.h"
 
 namespace softdat::tools::capture {
 namespace {
@@ -36,44 +34,6 @@ std::string hex(std::span<const std::byte> bytes, std::size_t at) {
   }
   return text.empty() ? "nothing" : text;
 }
-
-// The program, killed with us.
-class Program {
- public:
-  explicit Program(const ReplayPlan& plan) {
-    run::Environment environment = run::make_environment(plan.environment);
-    pid_ = run::start({.words = plan.words, .environment = environment.merged()});
-  }
-  ~Program() {
-    if (pid_ <= 0 || has_ended()) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  // Reaps the program once; later calls answer from memory.
-  bool has_ended() {
-    int status = 0;
-    if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = run::to_exit_status(status);
-    return status_.has_value();
-  }
-  // After has_ended().
-  int status() const { return *status_; }
-  void stop() const { ::kill(pid_, SIGTERM); }
-  bool await_end(double seconds) {
-    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-    while (!has_ended()) {
-      if (Clock::now() >= end) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return true;
-  }
-
- private:
-  pid_t pid_ = -1;
-  std::optional<int> status_;
-};
 
 class Player {
  public:
@@ -99,7 +59,7 @@ class Player {
   perf::Adapter adapter_;
   std::map<std::uint32_t, std::unique_ptr<RegionAt>> regions_;
   Keys keys_;
-  std::unique_ptr<Program> program_;
+  std::unique_ptr<ReplayedProgram> program_;
   Endpoint endpoint_;
   std::optional<Clock::time_point> ended_at_;  // the program
   std::vector<const Step*> writes_;            // of the program's, not compared yet
@@ -156,11 +116,11 @@ void Player::begin() {
   put(script_.first_fills);
   if (!script_.is_initiator) {
     endpoint_.listen(service_);
-    program_ = std::make_unique<Program>(plan_);
+    program_ = std::make_unique<ReplayedProgram>(plan_);
     take_private_data(endpoint_.await_request());
     return endpoint_.answer(own, connection_.is_rejected);
   }
-  program_ = std::make_unique<Program>(plan_);
+  program_ = std::make_unique<ReplayedProgram>(plan_);
   const std::string address = plan_.environment.address.empty() ? "127.0.0.1" : plan_.environment.address;
   const auto answer = endpoint_.connect(address, service_, own);
   if (answer.has_value() == connection_.is_rejected) {
@@ -267,6 +227,7 @@ void Player::play() {
     return;
   }
   if (program_->status() != 0) throw Difference(fmt::format("the program ended with status {}", program_->status()));
+  program_->let_go();
 }
 
 const Connection& choose(const std::vector<Connection>& connections, const ReplayPlan& plan) {
