@@ -21,6 +21,7 @@ inline constexpr base::LockPlace kPostShared{110, "SharedReceiveQueue::post_mute
 inline constexpr base::LockPlace kPeers{140, "PeerDirectory::mutex_",
                                         "the list of peers that may reach us directly is used"};
 inline constexpr base::LockPlace kKeyDirectory{160, "KeyDirectory::mutex_", "a key is published to peers or withdrawn"};
+inline constexpr base::LockPlace kJournalCreation{865, "journal()", "the log of faults is opened"};
 inline constexpr base::LockPlace kRecorderCreation{865, "g_recorder_creation", "the recorder of captures is made"};
 inline constexpr base::LockPlace kDirectPeer{base::kLeafPlace, "Peer::mutex_", "a place of a peer's memory is mapped"};
 inline constexpr base::LockPlace kClosedConnection{base::kLeafPlace, "DirectPath::closed_",
@@ -35,9 +36,28 @@ inline constexpr base::LockPlace kFaultyNic{base::kLeafPlace, "FaultyNic::mutex_
 inline constexpr base::LockPlace kFaultyPost{base::kLeafPlace, "FaultyQueuePair::post_mutex_",
                                              "a fault plan counts a post"};
 
-inline constexpr std::array kOfSimnic = {
-    &kLiveProcess,         &kBaton,      &kLane,        &kPostSend,     &kPostDatagram,     &kPostReceive,
-    &kPostDatagramReceive, &kPostShared, &kPeers,       &kKeyDirectory, &kRecorderCreation, &kDirectPeer,
-    &kClosedConnection,    &kMemoryKeys, &kUpcallQueue, &kRemote,       &kFaultyNic,        &kFaultyPost};
+// A fault may fire whatever its thread holds.
+inline constexpr base::LockPlace kJournal{base::kLeafPlace + 1, "Journal::file_", "a fault that fired is logged"};
+
+inline constexpr std::array kOfSimnic = {&kLiveProcess,
+                                         &kBaton,
+                                         &kLane,
+                                         &kPostSend,
+                                         &kPostDatagram,
+                                         &kPostReceive,
+                                         &kPostDatagramReceive,
+                                         &kPostShared,
+                                         &kPeers,
+                                         &kKeyDirectory,
+                                         &kJournalCreation,
+                                         &kRecorderCreation,
+                                         &kJournal,
+                                         &kDirectPeer,
+                                         &kClosedConnection,
+                                         &kMemoryKeys,
+                                         &kUpcallQueue,
+                                         &kRemote,
+                                         &kFaultyNic,
+                                         &kFaultyPost};
 
 }  // namespace softdat::locks

@@ -5,9 +5,12 @@
 #include <atomic>
 #include <utility>
 
+#include "base/per_process.h"
+#include "memory/fork_handlers.h"
 #include "simnic/capture/capturing_carrier.h"
 #include "simnic/fault/faulty_nic.h"
 #include "simnic/fault/injector.h"
+#include "simnic/lock_places.h"
 #include "simnic/nasty/nasty_carrier.h"
 #include "simnic/nic.h"
 #include "simnic/observed_carrier.h"
@@ -32,10 +35,12 @@ std::shared_ptr<direct::DirectContext> make_direct_context(hca::DirectAccess acc
   return nullptr;
 }
 
-// One for all adapters of the process.
+// One for all adapters of the process. A child of fork() has another: the lock of its parent's may be held for ever.
 std::shared_ptr<fault::Journal> journal() {
-  static const auto shared = std::make_shared<fault::Journal>();
-  return shared;
+  static constinit base::PerProcess<std::shared_ptr<fault::Journal>, locks::kJournalCreation> journals;
+  const auto own = journals.lock(memory::fork_generation());
+  if (*own == nullptr) *own = std::make_shared<fault::Journal>();
+  return *own;
 }
 
 // How long the nasty mode makes private data. The connection messages of iWARP have a length for private data (RFC 5044

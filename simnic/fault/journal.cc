@@ -10,25 +10,37 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/quiet_write.h"
+#include "base/uncancelled.h"
 
 namespace softdat::simnic::fault {
+namespace {
+
+// O_APPEND: processes of one run share the file, and each line is one write.
+int open_log(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+}
+
+}  // namespace
 
 Journal::Journal() : Journal(std::string(base::environment(base::Variable::kFaultsLog))) {}
 
-Journal::Journal(const std::string& path) {
-  if (path.empty()) return;
-  // O_APPEND: processes of one run share the file, and each line is one write.
-  file_ = base::UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (file_) return;
+Journal::Journal(const std::string& path) : path_(path) {
+  if (path_.empty()) return;
+  const auto file = file_.lock();
+  file->reset(open_log(path_));
+  if (*file) return;
   is_usable_ = false;
   base::log(base::LogLevel::kError, "SOFTDAT_FAULTS_LOG=%s cannot be opened: %s", path.c_str(), std::strerror(errno));
 }
 
 void Journal::add(std::string line) {
-  if (!file_) return;
+  if (!is_open()) return;
   line += '\n';
-  // A disk that is full loses lines; the program goes on.
-  static_cast<void>(!base::quiet_write(file_.get(), std::as_bytes(std::span(line))));
+  const base::Uncancelled guard;
+  const auto file = file_.lock();
+  if (!*file || !file->is_intact()) file->reset(open_log(path_));
+  // A disk that is full, and a file that can no longer be opened, lose lines; the program goes on.
+  if (*file) static_cast<void>(!base::quiet_write(file->get(), std::as_bytes(std::span(line))));
 }
 
 }  // namespace softdat::simnic::fault

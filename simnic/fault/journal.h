@@ -5,12 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/guarded.h"
 #include "base/unique_fd.h"
+#include "simnic/lock_places.h"
 
 namespace softdat::simnic::fault {
 
 // Adds lines to a file, each by one write, so that several processes may share the file, and a process that is killed
-// leaves the lines of all that fired in it. Any thread.
+// leaves the lines of all that fired in it. The file is opened again when the program has closed its descriptor, or
+// given the number to another file, and in a child of fork(). Any thread.
 class Journal {
  public:
   // Opens the file of SOFTDAT_FAULTS_LOG; without that variable, or in a set-user-id program, nothing is written.
@@ -20,12 +23,13 @@ class Journal {
 
   bool is_usable() const { return is_usable_; }
   // Whether add() writes at all.
-  bool is_open() const { return static_cast<bool>(file_); }
+  bool is_open() const { return is_usable_ && !path_.empty(); }
   // `line` has no line break.
   void add(std::string line);
 
  private:
-  base::UniqueFd file_;
+  const std::string path_;  // empty: nothing is written
+  base::Guarded<base::UniqueFd, locks::kJournal> file_{};
   bool is_usable_ = true;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/fault/injector.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+
 #include "tests/simnic/fault/fault_world.h"
 
 namespace softdat::simnic::testing {
@@ -74,6 +77,48 @@ TEST(InjectorTest, TheLogIsAPlanThatHitsTheSame) {
   const LogFile unused;
   EXPECT_EQ(hits(make_injector(log.text(), "p", unused)), hits(random));
   EXPECT_EQ(hits(make_injector(log.text(), "p", unused), 2), "") << "it names the endpoint";
+}
+
+// How a program takes the number of the log's descriptor: closefrom(3) and open(2).
+void take_number(int number, const LogFile& file) {
+  ::close(number);
+  ASSERT_EQ(::open(file.path().c_str(), O_WRONLY | O_CLOEXEC), number);
+}
+
+// Whatever a Journal opens next gets this number.
+int next_number() {
+  const int number = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  ::close(number);
+  return number;
+}
+
+TEST(JournalTest, AFileThatGotItsNumberIsLeftAlone) {
+  const LogFile log, others;
+  const int number = next_number();
+  fault::Journal journal(log.path());
+  journal.add("one");
+  take_number(number, others);
+  journal.add("two");
+  EXPECT_EQ(log.text(), "one\ntwo\n");
+  EXPECT_EQ(others.text(), "");
+  ::close(number);
+}
+
+TEST(JournalTest, AChildOfForkAddsToTheLogAndToNoFileOfItsOwn) {
+  const LogFile log, others;
+  const int number = next_number();
+  fault::Journal journal(log.path());
+  const ::pid_t child = ::fork();
+  if (child == 0) {
+    take_number(number, others);
+    journal.add("child");
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  journal.add("parent");
+  EXPECT_EQ(log.text(), "child\nparent\n");
+  EXPECT_EQ(others.text(), "");
 }
 
 }  // namespace
