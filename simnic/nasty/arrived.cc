@@ -47,6 +47,13 @@ void scribble_beyond(const ChannelContext& context, const Arrived& arrived) {
   if (room > end) scribble(context, arrived.message, end, std::min(room, end + kMostScribbled));
 }
 
+// How many of `most` bytes have a place.
+std::size_t room_in(const SliceList& slices, std::size_t most) {
+  std::size_t room = 0;
+  for (const transport::Slice& slice : slices.slices()) room += slice.length;
+  return std::min(room, most);
+}
+
 }  // namespace
 
 // Bytes [begin, end) of a message, as a carrier would announce them.
@@ -59,7 +66,7 @@ Arrival part_of(const Message& message, std::uint64_t begin, std::uint64_t end) 
           .length = static_cast<std::size_t>(end - begin)};
 }
 
-void place_first(const ChannelContext& context, const Arrived& arrived) {
+void place_first(const ChannelContext& context, Arrived& arrived) {
   const std::span<const std::byte> bytes(arrived.bytes);
   if (bytes.empty()) return;
   // Garbage may stand in a receive or a read's sink, which are the adapter's until the completion. A target of a write
@@ -70,11 +77,15 @@ void place_first(const ChannelContext& context, const Arrived& arrived) {
   SliceList slices;
   const Placement placement = context.sink.place(part_of(arrived.message, 0, bytes.size()), slices);
   if (placement == Placement::kDiscard || slices.empty()) return;
-  const Pieces pieces(bytes.size(), arrived.fate.order, slices.slices().front().data);
-  // A fault is told when all is placed.
-  // Half of the pieces now, all of them later: a program that polls on memory sees a torn message.
-  for (std::size_t i = 0; i < (pieces.count() + 1) / 2; ++i) {
-    if (!copy_piece(slices.slices(), bytes, pieces.at(i))) return;
+  const std::size_t placed = room_in(slices, bytes.size());
+  const Pieces pieces(placed, arrived.fate.order, slices.slices().front().data);
+  // Half of the pieces now, the rest later: a program that polls on memory sees a torn message. No byte of a write is
+  // stored twice, since others may have changed it meanwhile; so one that is a single piece comes later.
+  const std::size_t half = is_ours_alone ? (pieces.count() + 1) / 2 : pieces.count() / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    // A fault is told when all is placed.
+    if (!copy_piece(slices.slices(), bytes.first(placed), pieces.at(i))) return;
+    if (!is_ours_alone) ++arrived.stored_pieces;
   }
 }
 
@@ -86,11 +97,9 @@ bool place_all(const ChannelContext& context, const Arrived& arrived) {
     const Arrival arrival = part_of(arrived.message, done, bytes.size());
     SliceList slices;
     if (context.sink.place(arrival, slices) == Placement::kDiscard || context.is_over) return false;
-    std::size_t placed = 0;
-    for (const transport::Slice& slice : slices.slices()) placed += slice.length;
-    placed = std::min(placed, bytes.size() - done);
+    const std::size_t placed = room_in(slices, bytes.size() - done);
     const Pieces pieces(placed, arrived.fate.order, slices.empty() ? nullptr : slices.slices().front().data);
-    for (std::size_t i = 0; placed > 0 && i < pieces.count(); ++i) {
+    for (std::size_t i = done == 0 ? arrived.stored_pieces : 0; placed > 0 && i < pieces.count(); ++i) {
       if (copy_piece(slices.slices(), bytes.subspan(done, placed), pieces.at(i))) continue;
       context.sink.on_fault(arrival);
       return false;

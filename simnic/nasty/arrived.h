@@ -17,17 +17,19 @@ struct Arrived {
   transport::Message message{};
   std::vector<std::byte> bytes{};  // its payload
   Inbound fate{};
-  bool is_begun = false;  // its first bytes are placed
+  bool is_begun = false;          // its first bytes are placed
+  std::size_t stored_pieces = 0;  // of a write: so many of the first part are stored
 };
 
 // The bytes [begin, end) of the message.
 transport::Arrival part_of(const transport::Message& message, std::uint64_t begin, std::uint64_t end);
 
 // Places the last bytes, and some others. What belongs to the adapter until it completes gets garbage elsewhere.
-void place_first(const ChannelContext& context, const Arrived& arrived);
-// Places all bytes. False: the sink discards them, or its memory faults, which it has been told.
+void place_first(const ChannelContext& context, Arrived& arrived);
+// Places all bytes, but those of a write that are stored already. False: the sink discards them, or its memory faults,
+// which it has been told.
 bool place_all(const ChannelContext& context, const Arrived& arrived);
-// Places all bytes, fills the rest of the receive with garbage, and tells the queue pair of the message.
+// As place_all(), fills the rest of the receive with garbage, and tells the queue pair of the message.
 void hand_on(const ChannelContext& context, const Arrived& arrived);
 
 }  // namespace softdat::simnic::nasty

@@ -78,6 +78,32 @@ TEST_P(NastyTransfers, WriteIsWholeWhenTheReceiveBehindItCompletes) {
   EXPECT_EQ(to_->part(3000, 1000), std::vector<std::byte>(1000)) << "behind the write nothing changes";
 }
 
+// Whoever sees a word of the write changes it; the adapter does not bring it back.
+TEST_P(NastyTransfers, NoWordOfAWriteIsStoredTwice) {
+  for (const std::uint32_t length : {8u, 64u, 512u}) {
+    const auto source = pattern(length, length);
+    const Memory from(*here_, source), to(*there_, length);
+    auto* const words = reinterpret_cast<std::uint64_t*>(to.address());
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      std::memset(words, 0, length);
+      std::vector<bool> is_changed(length / 8);
+      expect_ok(active_->write(i, {from.all()}, to));
+      std::string done;
+      for (int turns = 0; turns < 200; ++turns) {
+        pass(1);
+        for (std::size_t at = 0; at < length / 8; ++at) {
+          if (is_changed[at] || words[at] != from.word(at * 8)) continue;
+          words[at] = ~std::uint64_t{0};
+          is_changed[at] = true;
+        }
+        done += active_->sends();
+      }
+      EXPECT_EQ(done, std::to_string(i) + ":ok");
+      for (std::size_t at = 0; at < length / 8; ++at) EXPECT_EQ(words[at], ~std::uint64_t{0}) << at;
+    }
+  }
+}
+
 TEST_P(NastyTransfers, ReadIsWholeWhenItCompletes) {
   expect_ok(active_->read(1, {from_->segment(0, 3000)}, *to_));
   for (int i = 0; i < 200 && active_->send_cq().size() == 0; ++i) pass(1);
