@@ -132,6 +132,7 @@ void FaultyChannel::on_message(const Message& message) {
   // The injector asked for this repetition; the queue pair knows nothing of it.
   if (message.note == NoteKind::kResent && receiver_.on_resent(message.note_value)) return;
   connection_.sink().on_message(message);
+  if (message.note == NoteKind::kResend && !end_.is_over()) sender_.on_resend();
 }
 
 }  // namespace softdat::simnic::fault

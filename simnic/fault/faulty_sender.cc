@@ -58,13 +58,21 @@ Message with_bad_key(const Message& message) {
 
 SendResult FaultySender::send(const Message& message, PayloadSource* payload) {
   const std::uint64_t number = numbers_.next();
+  is_withheld_ = false;
   // One decision for each request: a repetition keeps it, and immediate data belongs to its write.
-  if (numbers_.is_first_try() && !is_immediate(message.opcode)) decide(message);
+  if (numbers_.is_first_try()) is_immediate(message.opcode) ? keep_with_write() : decide(message);
   if (outlet_.is_held()) return outlet_.block();
   // Requests before the planned end complete first, so the consumer can tell which ones were lost.
-  if (end_.planned() && number >= end_.planned()->after) {
-    return end_.planned()->is_within && is_cut_due() ? give_torn(message, payload) : outlet_.block();
+  if (end_.planned() && number >= end_.planned()->after && !goes_back_) {
+    if (end_.planned()->is_within && is_cut_due()) return give_torn(message, payload);
+    is_withheld_ = true;
+    return outlet_.block();
   }
+  return send_decided(message, payload);
+}
+
+SendResult FaultySender::send_decided(const Message& message, PayloadSource* payload) {
+  const std::uint64_t number = numbers_.next();
   if (rate_.applies_to(number)) {
     const base::Time now = connection_.carrier().now();
     if (rate_.free_at() > now) {
@@ -76,6 +84,13 @@ SendResult FaultySender::send(const Message& message, PayloadSource* payload) {
   const SendResult result = give(message, payload);
   if (result == SendResult::kDone) numbers_.take(message.opcode);
   return result;
+}
+
+// A request that the planned end withholds goes out after all: the queue pair goes back only then. The peer drops it,
+// as all before the repetition, and it comes again.
+void FaultySender::on_resend() {
+  goes_back_ = true;
+  if (std::exchange(is_withheld_, false)) outlet_.on_writable();
 }
 
 SendResult FaultySender::give(const Message& message, PayloadSource* payload) {
@@ -99,6 +114,14 @@ void FaultySender::decide(const Message& message) try {
   for (const FaultRule* rule : connection_.carrier().injector().decide(point, counts_)) carry_out(*rule, point);
 } catch (const std::bad_alloc&) {
   return;
+}
+
+// An end after a write is one after its immediate data, which is about to be sent.
+void FaultySender::keep_with_write() {
+  if (!end_.planned() || end_.planned()->after != numbers_.next()) return;
+  Cut later = *end_.planned();
+  ++later.after;
+  end_.plan(later);
 }
 
 void FaultySender::carry_out(const FaultRule& rule, const Point& point) {

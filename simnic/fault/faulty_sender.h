@@ -27,7 +27,12 @@ class FaultySender {
   // Channel::send() of a request. The first try decides its faults. REQUIRES: the outlet is ready.
   transport::SendResult send(const transport::Message& message, transport::PayloadSource* payload);
   // The queue pair sends everything from this request on again.
-  void rewind(std::uint64_t number) { numbers_.rewind(number); }
+  void rewind(std::uint64_t number) {
+    numbers_.rewind(number);
+    goes_back_ = false;
+  }
+  // The queue pair has heard that the peer dropped requests for want of a receive.
+  void on_resend();
 
   // A note that acknowledges requests, and the answer to a read or atomic, on their way to the queue pair.
   void on_ack(const transport::Message& note);
@@ -44,9 +49,11 @@ class FaultySender {
   };
 
   void decide(const transport::Message& message);
+  void keep_with_write();
   void carry_out(const base::FaultRule& rule, const Point& point);
   void mark_damage(const base::FaultRule& rule, const Point& point);
   void delay(const base::FaultRule& rule, const Point& point);
+  transport::SendResult send_decided(const transport::Message& message, transport::PayloadSource* payload);
   transport::SendResult give(const transport::Message& message, transport::PayloadSource* payload);
   transport::SendResult give_torn(const transport::Message& message, transport::PayloadSource* payload);
   void acknowledge(std::uint64_t count);
@@ -60,6 +67,8 @@ class FaultySender {
   RequestNumbers numbers_;
   std::uint64_t decisions_ = 0;           // that were taken; immediate data belongs to its write
   std::map<std::uint64_t, Marks> marks_;  // of requests that are not acknowledged
+  bool is_withheld_ = false;              // the queue pair waits with a request that the planned end keeps back
+  bool goes_back_ = false;                // the queue pair will, when the request that it waits with is out
   RateLimit rate_;
   std::optional<std::uint64_t> late_ack_;  // how many requests it acknowledges
   Alarm ack_alarm_{[this] { deliver_late_ack(); }};

@@ -32,6 +32,34 @@ TEST_F(MessageFaultTest, ADropAfterAMessageLetsItComplete) {
   EXPECT_EQ(passive_->events(), "broken");
 }
 
+// Two receives are there, and the peer asks for the rest again, when the fifth request waits for the end already.
+TEST_F(MessageFaultTest, AnEndComesAlsoWhenAPeerHasNoReceiveYet) {
+  for (const char* const plan : {"drop-connection process=here nth=5", "break-endpoint process=here nth=5",
+                                 "drop-connection process=here nth=4 when=after"}) {
+    begin(plan);
+    for (std::uint64_t i = 1; i <= 2; ++i) expect_ok(passive_->recv(i, {to_->segment(i, 1)}));
+    for (std::uint64_t i = 1; i <= 5; ++i) expect_ok(active_->send(i, {from_->segment(i, 1)}));
+    settle();
+    for (std::uint64_t i = 3; i <= 5; ++i) expect_ok(passive_->recv(i, {to_->segment(i, 1)}));
+    settle();
+    EXPECT_EQ(active_->sends(), "1:ok 2:ok 3:ok 4:ok 5:flushed") << plan;
+    EXPECT_EQ(passive_->recvs(), "1:ok 2:ok 3:ok 4:ok 5:flushed") << plan;
+    EXPECT_EQ(active_->events(), "broken") << plan;
+    EXPECT_EQ(passive_->events(), "broken") << plan;
+  }
+}
+
+TEST_F(MessageFaultTest, ADropAfterAWriteIsAfterItsImmediateData) {
+  begin("drop-connection process=here nth=1 when=after");
+  expect_ok(passive_->recv(1, {to_->segment(8, 8)}));
+  expect_ok(active_->write_immediate(1, {from_->segment(0, 8)}, *to_, 7));
+  expect_ok(active_->write(2, {from_->segment(0, 8)}, *to_));
+  settle();
+  EXPECT_EQ(active_->sends(), "1:ok 2:flushed");
+  EXPECT_EQ(passive_->recvs(), "1:ok");
+  EXPECT_EQ(active_->events(), "broken");
+}
+
 TEST_F(MessageFaultTest, ABrokenEndpointIsThePeersFault) {
   begin("break-endpoint process=here nth=1");
   send_five();
