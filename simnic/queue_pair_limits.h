@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "hca/device.h"
 #include "simnic/shared_receive_queue.h"
 
 namespace softdat::simnic {
+
+// The most reads and atomics that a queue pair has outstanding, and that it answers at a time.
+inline constexpr std::uint32_t kMostReads = 128;
 
 // The limits that a queue pair gets for those asked for: queues have room for at least one. A queue pair takes one
 // receive of a shared receive queue at a time.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/ordered_copy.h"
 
@@ -24,24 +23,26 @@ class DamagedPayload final : public PayloadSource {
     if (!inner_.gather(offset, length, found)) return false;
     for (const transport::Slice& slice : found.slices()) {
       const bool is_hit = damage_.place >= offset && damage_.place - offset < slice.length;
-      if (!is_hit) {
-        out.add(slice.data, slice.length);
-      } else {
-        // A copy: the consumer's own memory must stay as it is.
-        changed_.resize(slice.length);
-        if (!base::copy_in(changed_.data(), slice.data, slice.length)) return false;
-        changed_[damage_.place - offset] ^= static_cast<std::byte>(1u << damage_.bit);
-        out.add(changed_.data(), slice.length);
-      }
+      if (is_hit) return add_hit(slice, static_cast<std::size_t>(damage_.place - offset), out);
+      out.add(slice.data, slice.length);
       offset += slice.length;
     }
     return true;
   }
 
  private:
+  // Adds what is before the byte, or else the byte alone; the rest is asked for later.
+  bool add_hit(const transport::Slice& slice, std::size_t at, transport::SliceList& out) {
+    if (at > 0) return out.add(slice.data, at);
+    // A copy: the consumer's own memory must stay as it is.
+    if (!base::copy_in(&changed_, slice.data, 1)) return false;
+    changed_ ^= static_cast<std::byte>(1u << damage_.bit);
+    return out.add(&changed_, 1);
+  }
+
   PayloadSource& inner_;
   const transport::Damage damage_;
-  std::vector<std::byte> changed_;
+  std::byte changed_{};
 };
 
 }  // namespace

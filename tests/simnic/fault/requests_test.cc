@@ -43,6 +43,18 @@ TEST(RequestNumbers, AReadThatIsSentAgainWaitsForOneAnswer) {
   EXPECT_EQ(numbers.take_answer(), 0u);
 }
 
+TEST(RequestNumbers, AsManyReadsAsAQueuePairMayHaveAreAnsweredInTurn) {
+  RequestNumbers numbers;
+  for (std::uint64_t i = 0; i < kMostReads; ++i) numbers.take(Opcode::kReadRequest);
+  for (std::uint64_t i = 0; i < 3 * kMostReads; ++i) {
+    EXPECT_EQ(numbers.take_answer(), i + 1);
+    numbers.take(Opcode::kReadRequest);
+  }
+  numbers.rewind(3 * kMostReads + 1);
+  EXPECT_EQ(numbers.take_answer(), 3 * kMostReads + 1);
+  EXPECT_EQ(numbers.take_answer(), 0u);
+}
+
 TEST(RequestNumbers, AnAcknowledgementThatComesLateTakesNothingBack) {
   RequestNumbers numbers;
   numbers.acknowledge(3);
