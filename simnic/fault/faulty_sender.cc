@@ -82,7 +82,10 @@ SendResult FaultySender::send_decided(const Message& message, PayloadSource* pay
     rate_.charge(number, transport::payload_length(message), now);
   }
   const SendResult result = give(message, payload);
-  if (result == SendResult::kDone) numbers_.take(message.opcode);
+  if (result != SendResult::kDone) return result;
+  numbers_.take(message.opcode);
+  // Nothing is acknowledged, nor sent again.
+  if (!connection_.takes_notes()) marks_.erase(number);
   return result;
 }
 
@@ -147,6 +150,7 @@ void FaultySender::carry_out(const FaultRule& rule, const Point& point) {
     case FaultKind::kCorruptHeader:
       return mark_damage(rule, point);
     case FaultKind::kLateCompletions:
+      if (!connection_.takes_notes()) return;  // nothing would be late
       marks_[number].late = time_of(rule);
       return note();
     case FaultKind::kDelay:

@@ -23,6 +23,8 @@ class LateAcks final : private Holder {
   // The peer has acknowledged `count` requests. An acknowledgement that covers a request whose completion is late
   // waits, and later ones join it.
   void on_ack(std::uint64_t count);
+  // An answer acknowledges `count` requests: no acknowledgement need come for them any more.
+  void forget(std::uint64_t count) { late_.erase(late_.begin(), late_.lower_bound(count)); }
   // Tells the queue pair what it does not know yet.
   void hand_on();
 

@@ -14,11 +14,6 @@ using transport::Opcode;
 using transport::Placement;
 using transport::SendResult;
 
-bool is_request(Opcode opcode) {
-  return opcode != Opcode::kNote && opcode != Opcode::kReadResponse && opcode != Opcode::kAtomicResponse &&
-         opcode != Opcode::kTerminate;
-}
-
 }  // namespace
 
 NastyChannel::NastyChannel(NastyCarrier& carrier, std::uint32_t endpoint, transport::ChannelSink& sink)
@@ -75,7 +70,7 @@ bool NastyChannel::cut_within(const Message& message, transport::PayloadSource* 
 
 SendResult NastyChannel::send(const Message& message, transport::PayloadSource* payload) {
   if (context_.is_over) return SendResult::kClosed;
-  if (is_request(message.opcode)) return sender_.send(*inner_, message, payload);
+  if (fault::is_request(message.opcode)) return sender_.send(*inner_, message, payload);
   if (message.opcode == Opcode::kNote && message.note == NoteKind::kResent) sender_.rewind(message.note_value);
   return inner_->send(message, payload);
 }
@@ -95,6 +90,7 @@ void NastyChannel::on_fault(const Arrival& arrival) {
 // Acknowledgements pass what has arrived and waits; they say nothing of it. All other notes keep their order.
 void NastyChannel::on_message(const Message& message) {
   if (context_.is_over) return;
+  if (fault::is_answer(message.opcode)) sender_.on_answer();
   if (message.opcode != Opcode::kNote) return receiver_.on_message(message);
   if (message.note == NoteKind::kAck) return acks_.on_ack(message.note_value);
   receiver_.on_note(message);

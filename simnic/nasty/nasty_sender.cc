@@ -12,18 +12,21 @@ constexpr base::Duration kLongestSource = std::chrono::milliseconds(10);
 
 transport::SendResult NastySender::send(transport::Channel& inner, const transport::Message& message,
                                         transport::PayloadSource* payload) {
-  if (next_ == decided_) decide();
+  if (numbers_.is_first_try()) decide(inner, message.opcode);
   // The adapter reads the payload late: a program that changes a buffer before its completion is found out.
   if (is_holding()) return transport::SendResult::kBlocked;
   const transport::SendResult result = inner.send(message, payload);
-  if (result == transport::SendResult::kDone) ++next_;
+  if (result == transport::SendResult::kDone) numbers_.take(message.opcode);
   return result;
 }
 
-void NastySender::decide() {
-  const Outbound fate = context_.carrier.decisions().decide_request(context_.where, ++decided_);
+void NastySender::decide(const transport::Channel& inner, transport::Opcode opcode) {
+  const std::uint64_t number = numbers_.next();
+  const Outbound fate = context_.carrier.decisions().decide_request(context_.where, number + 1);
   if (fate.source_late > 0) begin_hold(fate.source_late, kLongestSource);
-  if (fate.completion_late > 0) acks_.delay(next_, fate.completion_late);
+  // A read or atomic completes by its answer, and with a foreign peer nothing is acknowledged.
+  const bool is_acknowledged = !fault::awaits_answer(opcode) && (inner.features() & transport::kNotes) != 0;
+  if (fate.completion_late > 0 && is_acknowledged) acks_.delay(number, fate.completion_late);
 }
 
 void NastySender::on_writable() {

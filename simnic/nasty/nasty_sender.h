@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "simnic/fault/request_numbers.h"
 #include "simnic/nasty/channel_context.h"
 #include "simnic/nasty/holder.h"
 #include "simnic/nasty/late_acks.h"
@@ -24,18 +25,19 @@ class NastySender final : private Holder {
   transport::SendResult send(transport::Channel& inner, const transport::Message& message,
                              transport::PayloadSource* payload);
   // The queue pair sends everything from this request on again.
-  void rewind(std::uint64_t number) { next_ = number; }
+  void rewind(std::uint64_t number) { numbers_.rewind(number); }
+  // The answer to a read or atomic has come.
+  void on_answer() { acks_.forget(numbers_.take_answer()); }
   // The real channel has room again.
   void on_writable();
 
  private:
-  void decide();
+  void decide(const transport::Channel& inner, transport::Opcode opcode);
   void on_hold_over() override { on_writable(); }
 
   const ChannelContext& context_;
   LateAcks& acks_;
-  std::uint64_t next_ = 0;     // number of the next request
-  std::uint64_t decided_ = 0;  // of those before it the fates are known
+  fault::RequestNumbers numbers_;
 };
 
 }  // namespace softdat::simnic::nasty
