@@ -21,7 +21,8 @@ class WrappedPort final : public transport::Port, private transport::PortSink {
   using Request = std::unique_ptr<transport::InboundRequest>;
   using Wrap = std::function<Request(Request)>;
 
-  // As Carrier::listen(); `wrap` makes of each request of `inner` the one that `sink` gets. Throws std::bad_alloc.
+  // As Carrier::listen(); `wrap` makes of each request of `inner` the one that `sink` gets, or null: the
+  // peer is refused. Throws std::bad_alloc.
   static transport::ListenResult listen(transport::Carrier& inner, std::uint64_t service_id, std::uint32_t backlog,
                                         transport::PortSink& sink, Wrap wrap) {
     auto port = std::make_unique<WrappedPort>(sink, std::move(wrap));
@@ -34,7 +35,9 @@ class WrappedPort final : public transport::Port, private transport::PortSink {
   WrappedPort(transport::PortSink& sink, Wrap wrap) : sink_(sink), wrap_(std::move(wrap)) {}
 
  private:
-  void on_request(Request request) override { sink_.on_request(wrap_(std::move(request))); }
+  void on_request(Request request) override {
+    if (Request wrapped = wrap_(std::move(request))) sink_.on_request(std::move(wrapped));
+  }
 
   transport::PortSink& sink_;
   const Wrap wrap_;

@@ -27,6 +27,7 @@ class FaultyRequest final : public WrappedRequest {
 
   std::unique_ptr<transport::Channel> accept(const Offer& reply, ChannelSink& sink) override {
     if (is_of_datagrams(offer())) return inner_->accept(reply, sink);
+    if (carrier_.is_lost()) return nullptr;
     const std::uint32_t endpoint = carrier_.endpoint_of(reply.address);
     const Address peer = offer().address;
     const std::uint64_t number = ++carrier_.endpoint(endpoint).accepts;
@@ -58,10 +59,12 @@ std::optional<base::Duration> time_of(const base::FaultRule& rule) {
 
 transport::ListenResult FaultyCarrier::listen(std::uint64_t service_id, std::uint32_t backlog,
                                               transport::PortSink& sink) {
-  if (has_failed_ || is_failing_) return {nullptr, transport::ListenError::kNoResources};
-  return WrappedPort::listen(*inner_, service_id, backlog, sink, [this](std::unique_ptr<InboundRequest> request) {
+  if (is_lost()) return {nullptr, transport::ListenError::kNoResources};
+  const auto wrap = [this](std::unique_ptr<InboundRequest> request) -> std::unique_ptr<InboundRequest> {
+    if (is_lost() && !is_of_datagrams(request->offer())) return nullptr;
     return std::make_unique<FaultyRequest>(*this, std::move(request));
-  });
+  };
+  return WrappedPort::listen(*inner_, service_id, backlog, sink, wrap);
 }
 
 std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote, const Offer& request,
@@ -73,7 +76,7 @@ std::unique_ptr<transport::Channel> FaultyCarrier::connect(const Address& remote
   if (!state.fate) state.fate = decide_connect(number, base::FaultOp::kConnect, state.connects, request, remote);
   auto channel = std::make_unique<FaultyChannel>(*this, number, remote, sink);
   ConnectFate fate = *state.fate;
-  if (has_failed_ || is_failing_) fate.refusal = transport::Refusal::kUnreachable;
+  if (is_lost()) fate.refusal = transport::Refusal::kUnreachable;
   channel->connect(request, fate);
   return channel;
 }

@@ -63,6 +63,8 @@ class FaultyCarrier final : public WrappedCarrier {
   std::size_t look() override { return is_failing_ ? kTakesTurn : inner_->look(); }
   const transport::WatchWords* watch_words() const override { return nullptr; }  // what is held back changes no word
   bool has_failed() const override { return has_failed_ || inner_->has_failed(); }
+  // Whether no connection may begin any more.
+  bool is_lost() const { return has_failed_ || is_failing_; }
 
   // For channels and queue pairs.
   const Injector& injector() const { return *injector_; }

@@ -196,6 +196,24 @@ TEST_F(MessageFaultTest, AnAdapterThatFailsBreaksItsConnectionsAndMakesNoMore) {
   here().nic().forget(watch);
 }
 
+TEST_F(MessageFaultTest, AnAdapterThatHasFailedAcceptsNothing) {
+  begin("fail-adapter process=here nth=1");
+  ListenerLog listening;
+  const auto listener = expect_ok(here().nic().listen(kService, 8, listening));
+  Endpoint early(there()), late(there()), acceptor(here());
+  expect_ok(early.connect(here()));
+  settle();
+  ASSERT_EQ(listening.requests.size(), 1u);
+  send_five();
+  expect_ok(listening.requests[0]->accept(acceptor.qp(), {}));
+  expect_ok(late.connect(here()));
+  settle();
+  EXPECT_EQ(acceptor.events(), "accept-failed");
+  EXPECT_EQ(listening.requests.size(), 1u);
+  EXPECT_EQ(early.events(), "non-peer-rejected");
+  EXPECT_EQ(late.events(), "non-peer-rejected");
+}
+
 TEST_F(MessageFaultTest, ARequestThatIsSentAgainIsTheSameRequest) {
   begin("corrupt-payload process=here nth=1 at=0 bit=0; drop-connection process=here nth=3");
   // No receive yet: the responder drops the send, and asks for it again.
