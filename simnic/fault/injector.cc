@@ -99,8 +99,10 @@ bool Injector::matches(const FaultRule& rule, const Point& point) const {
   if (rule.number != 0 && rule.number != point.number) return false;
   if (rule.peer && (!point.peer || rule.peer->with_port(0) != point.peer->with_port(0))) return false;
   if (point.size < rule.min_size || point.size > rule.max_size) return false;
+  // An empty write or read has no key that the peer would look at.
+  const bool has_key_by_size = point.op == FaultOp::kWrite || point.op == FaultOp::kRead;
   const bool needs_bytes =
-      rule.kind == FaultKind::kCorruptPayload || (rule.kind == FaultKind::kFailRequest && point.op == FaultOp::kWrite);
+      rule.kind == FaultKind::kCorruptPayload || (rule.kind == FaultKind::kFailRequest && has_key_by_size);
   if (needs_bytes && point.size == 0) return false;
   return rule.kind != FaultKind::kDrySrq || point.has_srq;
 }

@@ -92,6 +92,15 @@ TEST_F(MessageFaultTest, RefusedReadsAtomicsAndSendsToo) {
   EXPECT_EQ(passive_->recvs(), "1:ok 2:flushed 3:flushed 4:flushed 5:flushed");
 }
 
+TEST_F(MessageFaultTest, AnEmptyWriteOrReadIsNotRefused) {
+  begin("fail-request");
+  expect_ok(active_->write(1, {}, *to_));
+  expect_ok(active_->read(2, {}, *to_));
+  settle();
+  EXPECT_EQ(active_->sends(), "1:ok 2:ok");
+  EXPECT_EQ(log_.text(), "");
+}
+
 TEST_F(MessageFaultTest, ACorruptPayloadArrivesWithOneBitInverted) {
   begin("corrupt-payload op=write nth=1 at=2 bit=0");
   expect_ok(active_->write(1, {from_->segment(0, 8)}, *to_));

@@ -48,8 +48,8 @@ std::vector<std::string> kinds_at(const Note& note) {
   }
   if (note.stage != "message") return {};
   std::vector<std::string> kinds{"drop-connection", "drop-connection when=after"};
-  // An empty write has no key that could be refused.
-  if (note.op != "write" || note.size > 0) kinds.emplace_back("fail-request");
+  // An empty write or read has no key that could be refused.
+  if ((note.op != "write" && note.op != "read") || note.size > 0) kinds.emplace_back("fail-request");
   return kinds;
 }
 
