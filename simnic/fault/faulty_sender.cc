@@ -157,7 +157,7 @@ void FaultySender::carry_out(const FaultRule& rule, const Point& point) {
     case FaultKind::kJitter:
       return delay(rule, point);
     case FaultKind::kLimitRate:
-      if (!rate_.is_set()) note();
+      if (rate_.rate() != rule.rate) note();
       return rate_.set(rule.rate);
     case FaultKind::kFlap:
       note();

@@ -14,9 +14,9 @@ class RateLimit {
  public:
   // In bytes per second; 0: none.
   void set(std::uint64_t rate) { rate_ = rate; }
-  bool is_set() const { return rate_ != 0; }
+  std::uint64_t rate() const { return rate_; }
   // Whether there is a limit, and this request has not been counted against it.
-  bool applies_to(std::uint64_t number) const { return is_set() && charged_ <= number; }
+  bool applies_to(std::uint64_t number) const { return rate_ != 0 && charged_ <= number; }
 
   // When the next request may go.
   base::Time free_at() const { return free_at_; }

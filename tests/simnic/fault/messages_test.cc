@@ -141,6 +141,15 @@ TEST_F(MessageFaultTest, ARateLetsEachMessageTakeItsTime) {
   EXPECT_EQ(passive_->recvs(), "3:ok 4:ok 5:ok");
 }
 
+TEST_F(MessageFaultTest, TheLogHasEachRate) {
+  begin("limit-rate process=here rate=100 nth=1; limit-rate process=here rate=200 nth=3");
+  send_five();
+  for (int i = 0; i < 50; ++i) world_->pass(milliseconds(1));
+  EXPECT_EQ(passive_->recvs(), "1:ok 2:ok 3:ok 4:ok 5:ok");
+  EXPECT_NE(log_.text().find("number=1 rate=100 "), std::string::npos) << log_.text();
+  EXPECT_NE(log_.text().find("number=3 rate=200 "), std::string::npos) << log_.text();
+}
+
 TEST_F(MessageFaultTest, AFlapEnds) {
   begin("flap process=here ms=50 nth=3");
   send_five();
