@@ -91,23 +91,17 @@ ConnectFate FaultyCarrier::decide_connect(std::uint32_t endpoint_number, base::F
                     .size = offer.private_data.size(),
                     .peer = peer};
   ConnectFate fate;
+  base::Duration delay{};
   for (const base::FaultRule* rule : injector_->decide(point, endpoint(endpoint_number).begun)) {
     injector_->note(*rule, point);
     if (rule->kind == FaultKind::kRefuseConnect) fate.refusal = refusal_of(rule->word);
     if (rule->kind == FaultKind::kIgnoreConnect) fate.is_ignored = true;
-    if (rule->kind == FaultKind::kDelayConnect) fate.delay += to_duration(*rule->ms);
+    if (rule->kind == FaultKind::kDelayConnect) delay += to_duration(*rule->ms);
     if (rule->kind == FaultKind::kCutPrivateData) fate.private_data = rule->bytes;
     if (rule->kind == FaultKind::kDropConnection) fate.is_dropped = true;
     if (rule->kind == FaultKind::kPartition) hold(peer, time_of(*rule));
   }
-  // A partition that began earlier holds requests to this peer too.
-  if (op != base::FaultOp::kConnect || !is_parted_from(peer)) return fate;
-  const base::Time end = held_until(peer);
-  if (end == base::kNever) {
-    fate.is_ignored = true;
-  } else {
-    fate.delay = std::max(fate.delay, end - now());  // the request leaves when the partition ends
-  }
+  fate.leaves_at = base::deadline_after(now(), delay);
   return fate;
 }
 
@@ -156,11 +150,6 @@ void FaultyCarrier::hold(const std::optional<Address>& peer, std::optional<base:
   for (FaultyChannel* const channel : channels_) {
     if (!peer || channel->peer().with_port(0) == peer->with_port(0)) channel->hold_until(entry);
   }
-}
-
-bool FaultyCarrier::is_parted_from(const Address& peer) const {
-  const auto found = parted_.find(peer.with_port(0));
-  return found != parted_.end() && found->second > now();
 }
 
 base::Time FaultyCarrier::held_until(const Address& peer) const {

@@ -30,7 +30,7 @@ std::optional<base::Duration> time_of(const base::FaultRule& rule);
 struct ConnectFate {
   std::optional<transport::Refusal> refusal{};
   bool is_ignored = false;
-  base::Duration delay{};
+  base::Time leaves_at{};                     // not before; the same for every try
   std::optional<std::size_t> private_data{};  // the most bytes of it
   bool is_dropped = false;                    // as soon as it is established
 };
@@ -83,8 +83,6 @@ class FaultyCarrier final : public WrappedCarrier {
   void hold(const std::optional<transport::Address>& peer, std::optional<base::Duration> time);
   // Until when nothing leaves towards the peer. A time that has passed: it is free.
   base::Time held_until(const transport::Address& peer) const;
-  // Whether the peer cannot be reached at all.
-  bool is_parted_from(const transport::Address& peer) const;
 
   ConnectFate decide_connect(std::uint32_t endpoint, base::FaultOp op, std::uint64_t number,
                              const transport::Offer& offer, const transport::Address& peer);

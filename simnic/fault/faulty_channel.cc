@@ -2,6 +2,7 @@
 #include "simnic/fault/faulty_channel.h"
 
 #include <algorithm>
+#include <new>
 
 namespace softdat::simnic::fault {
 
@@ -33,14 +34,29 @@ void FaultyChannel::connect(const Offer& request, const ConnectFate& fate) {
   // Without an inner channel: the queue pair's timer ends the attempt, as it would for a peer that is silent.
   if (fate.is_ignored && !fate.refusal) return;
   // A refused connect hears so from the timer, because no sink may be called within connect().
-  if (fate.refusal || fate.delay > base::Duration::zero()) return connection_.carrier().set(begin_alarm_, fate.delay);
-  begin_inner();
+  fate.refusal ? begin_inner_at(fate.leaves_at) : begin_inner();
 }
 
+void FaultyChannel::begin_inner_at(base::Time time) {
+  FaultyCarrier& carrier = connection_.carrier();
+  // Never: the queue pair's timer ends the attempt.
+  if (time != base::kNever) carrier.set(begin_alarm_, std::max(time - carrier.now(), base::Duration::zero()));
+}
+
+// The request leaves when its delay, and each stop and partition that holds it, is over.
 void FaultyChannel::begin_inner() {
+  FaultyCarrier& carrier = connection_.carrier();
+  const base::Time time = std::max(fate_.leaves_at, carrier.held_until(peer()));
+  if (time > carrier.now()) return begin_inner_at(time);
+  connection_.set_inner(carrier.inner().connect(peer(), request_, *this));
+}
+
+void FaultyChannel::on_begin_alarm() try {
   if (end_.is_over()) return;
   if (fate_.refusal) return on_refused(*fate_.refusal, {});
-  connection_.set_inner(connection_.carrier().inner().connect(peer(), request_, *this));
+  begin_inner();
+} catch (const std::bad_alloc&) {
+  on_refused(transport::Refusal::kUnreachable, {});
 }
 
 bool FaultyChannel::accept(transport::InboundRequest& request, const Offer& reply, const ConnectFate& fate) {

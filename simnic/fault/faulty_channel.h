@@ -58,6 +58,8 @@ class FaultyChannel final : public transport::Channel, private transport::Channe
   void on_closed(transport::CloseReason reason, const transport::TerminateCode& code) override;
 
   void begin_inner();
+  void begin_inner_at(base::Time time);
+  void on_begin_alarm();
 
   Connection connection_;
   ConnectionEnd end_{connection_};
@@ -68,7 +70,7 @@ class FaultyChannel final : public transport::Channel, private transport::Channe
   transport::Offer request_{};
   ConnectFate fate_{};
   bool is_connector_ = false;
-  Alarm begin_alarm_{[this] { begin_inner(); }};
+  Alarm begin_alarm_{[this] { on_begin_alarm(); }};
 };
 
 }  // namespace softdat::simnic::fault

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Faults of connections that begin.
+#include "tests/scarce_memory.h"
 #include "tests/simnic/fault/fault_world.h"
 
 namespace softdat::simnic::testing {
@@ -115,6 +116,31 @@ TEST_F(ConnectionFaultTest, OneConnectThatIsTriedAgainIsOneConnect) {
   EXPECT_EQ(active_->events(), "non-peer-rejected");
   EXPECT_EQ(log_.text(),
             "refuse-connect process=here ia=sim0 endpoint=1 op=connect number=1 reason=no-listener  # connect\n");
+}
+
+// Nobody listens when the delay ends, and the connect is tried again while the grace lasts.
+TEST_F(ConnectionFaultTest, AConnectThatIsTriedAgainIsDelayedOnce) {
+  active_.reset();
+  passive_.reset();
+  world_ = std::make_unique<World>(transport::loop::LoopOptions{}, RnrPolicy::kWait, milliseconds(500),
+                                   make_injector("delay-connect ms=300", "here", log_));
+  active_ = std::make_unique<Endpoint>(here());
+  expect_ok(active_->connect(there()));
+  for (int i = 0; i < 310; ++i) world_->pass(milliseconds(1));
+  listener_ = expect_ok(there().nic().listen(kService, 8, log_of_requests_));
+  for (int i = 0; i < 180; ++i) world_->pass(milliseconds(1));
+  EXPECT_EQ(log_of_requests_.requests.size(), 1u);
+}
+
+TEST_F(ConnectionFaultTest, ADelayedConnectWithoutMemoryIsUnreachable) {
+  begin("delay-connect process=here ms=30");
+  expect_ok(active_->connect(there()));
+  world_->pass(milliseconds(29));
+  scarce_memory::allocations_left = 0;
+  world_->pass(milliseconds(1));
+  scarce_memory::allocations_left = -1;
+  EXPECT_EQ(active_->events(), "unreachable");
+  EXPECT_TRUE(log_of_requests_.requests.empty());
 }
 
 }  // namespace

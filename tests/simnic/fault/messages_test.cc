@@ -186,6 +186,20 @@ TEST_F(MessageFaultTest, APartitionHoldsMessagesAndConnects) {
   EXPECT_EQ(active_->sends(), "2:ok 3:ok 4:ok 5:ok");
 }
 
+TEST_F(MessageFaultTest, AStopHoldsConnects) {
+  begin("stop-peer process=here nth=2 ms=50");
+  send_five();
+  Endpoint other(here());
+  ListenerLog listening;
+  const auto listener = expect_ok(there().nic().listen(kService, 8, listening));
+  expect_ok(other.connect(there()));
+  world_->pass(milliseconds(49));
+  EXPECT_TRUE(listening.requests.empty());
+  world_->pass(milliseconds(1));
+  settle();
+  EXPECT_EQ(listening.requests.size(), 1u);
+}
+
 TEST_F(MessageFaultTest, LateCompletionsComeTogether) {
   begin("late-completions process=here ms=30 nth=2");
   send_five();
