@@ -16,30 +16,39 @@
 namespace softdat::SOFTDAT_ABI_NAMESPACE {
 namespace {
 
-using object::StatusType;
 using Fate = hca::Device::WaitFate;
 
 // The entry points that these call. Written before the registry has the table.
 constinit DAT_PROVIDER next{};
 
-// A poll is no wait: how often a program polls differs from run to run.
-template <typename Object>
-Fate fate_of(DAT_HANDLE handle, DAT_TIMEOUT timeout) {
-  if (timeout == 0) return Fate::kGoesOn;
-  const auto object = pin_handle<Object>(handle);
-  return object ? object->ia().device().decide_wait(timeout != DAT_TIMEOUT_INFINITE) : Fate::kGoesOn;
+// What the plan has in store for a wait on an object of the IA. A poll is no wait: how often a program polls differs
+// from run to run.
+Fate fate_of(const object::InterfaceAdapter& ia, DAT_TIMEOUT timeout) {
+  return timeout == 0 ? Fate::kGoesOn : ia.device().decide_wait(timeout != DAT_TIMEOUT_INFINITE);
 }
 
-DAT_RETURN answer_of(Fate fate) {
-  return return_code(
-      object::Status{fate == Fate::kTimedOut ? StatusType::kTimeoutExpired : StatusType::kInterruptedCall});
+// Whether the wait is refused before it waits. The plan does not see such a call.
+bool is_refused(object::EventDispatcher& evd, DAT_COUNT threshold, const DAT_EVENT* event, const DAT_COUNT* more) {
+  return threshold < 1 || threshold > evd.queue().length() || event == nullptr || more == nullptr ||
+         !evd.waiting().is_waitable();
 }
 
 [[gnu::noinline]] DAT_RETURN fail_wait(void* caller, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
                                        DAT_EVENT* event, DAT_COUNT* more) {
   const api::KnownPlace place(caller);
-  const Fate fate = fate_of<object::EventDispatcher>(evd, timeout);
-  return fate == Fate::kGoesOn ? next.evd_wait_func(evd, timeout, threshold, event, more) : answer_of(fate);
+  Fate fate = Fate::kGoesOn;
+  DAT_COUNT left = 0;
+  {
+    const auto pinned = pin_handle<object::EventDispatcher>(evd);
+    if (pinned && !is_refused(*pinned, threshold, event, more)) {
+      fate = fate_of(pinned->ia(), timeout);
+      left = pinned->queue().size();
+    }
+  }
+  if (fate == Fate::kGoesOn) return next.evd_wait_func(evd, timeout, threshold, event, more);
+  // The EVD must not be pinned here: if `more` is a wrong address, a handler of SIGSEGV may jump out of the call.
+  *more = left;
+  return return_code(fate == Fate::kTimedOut ? object::timeout_expired() : object::interrupted_call());
 }
 
 DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT* event, DAT_COUNT* more) {
@@ -49,8 +58,16 @@ DAT_RETURN wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
 
 [[gnu::noinline]] DAT_RETURN fail_cno_wait(void* caller, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
   const api::KnownPlace place(caller);
-  const Fate fate = fate_of<object::ConsumerNotification>(cno, timeout);
-  return fate == Fate::kGoesOn ? next.cno_wait_func(cno, timeout, evd) : answer_of(fate);
+  Fate fate = Fate::kGoesOn;
+  if (evd != nullptr) {
+    const auto pinned = pin_handle<object::ConsumerNotification>(cno);
+    if (pinned) fate = fate_of(pinned->ia(), timeout);
+  }
+  if (fate == Fate::kGoesOn) return next.cno_wait_func(cno, timeout, evd);
+  if (fate == Fate::kInterrupted) return return_code(object::interrupted_call());
+  // As a CNO says that its time is over (dat_cno_wait(3DAT)).
+  *evd = DAT_HANDLE_NULL;
+  return return_code(object::queue_empty(true));
 }
 
 DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
