@@ -67,12 +67,12 @@ void Ledger::start_afresh_in_child() {
 
 // Handlers of this kind run in the reverse order of their constructors: the ledger's lock comes after those of memory
 // (memory/fork_handlers.cc) in the order of locks.
-[[gnu::constructor(101)]] void Ledger::hold_in_forks() {
+void Ledger::hold_in_forks() {
   static_cast<void>(::pthread_atfork(prepare_for_fork, nullptr, nullptr));
 }
 
 // And these in that order: a child has its memory to itself by then.
-[[gnu::constructor]] void Ledger::go_on_after_forks() {
+void Ledger::go_on_after_forks() {
   static_cast<void>(::pthread_atfork(nullptr, continue_in_parent, start_afresh_in_child));
 }
 
