@@ -37,10 +37,13 @@ constexpr std::size_t kSpare = 64;
 // Events of one source that are heard in a row. More of them wait for what has come of other sources meanwhile.
 constexpr int kMostInARow = 1024;
 
-// Of the error of a source that gave no event: it has none now, or there is no memory for it. Any other one lasts, as
-// EIO of a device that has been removed does.
-bool may_pass(int error) {
-  return error == EAGAIN || error == EINTR || error == ENOMEM;
+// What there is to be heard of a source after some of it has been.
+enum class Rest : std::uint8_t { kNone, kSome, kEnded };
+
+// By the error with which it gave no event: it has none now, or there is no memory for it. Any other one lasts, as EIO
+// of a device that has been removed does.
+Rest rest_after(int error) {
+  return error == EAGAIN || error == EINTR || error == ENOMEM ? Rest::kNone : Rest::kEnded;
 }
 
 // False: there is no memory for it.
@@ -107,10 +110,10 @@ struct EventThread::Core {
   void listen(std::size_t which);
   EventTarget* take_due_locked();
   void destroy_buried(Lock& lock);
-  // Each takes what a source has to say. False: it has ended, and says nothing any more.
-  bool hear_connections();
-  bool hear_device();
-  bool hear_completions();
+  // Each hears a source.
+  Rest hear_connections();
+  Rest hear_device();
+  Rest hear_completions();
   void refuse(rdma_cm_id* stray);
   // Has a sleeping thread look at what the caller has left. Takes no memory.
   void nudge(Lock lock);
@@ -136,10 +139,10 @@ struct EventThread::Core {
   // What is heard of one comes after all that is there to be heard of those before it: an end of a connection after its
   // last messages.
   struct Source {
-    Source(asio::io_context& in, int fd, bool (Core::*listener)());
+    Source(asio::io_context& in, int fd, Rest (Core::*listener)());
     ~Source() { descriptor.release(); }  // it is the adapter's
     Descriptor descriptor;
-    bool (Core::*hear)();
+    Rest (Core::*hear)();
   };
   std::array<Source, 3> sources;
 
@@ -210,12 +213,12 @@ void EventThread::Core::refuse(rdma_cm_id* stray) {
   adapter->library().cm.destroy_id(stray);
 }
 
-bool EventThread::Core::hear_connections() {
+Rest EventThread::Core::hear_connections() {
   const Library& library = adapter->library();
   for (int heard = 0; heard < kMostInARow; ++heard) {
     rdma_cm_event* event = nullptr;
     errno = 0;  // what ends without a word has ended
-    if (library.cm.get_cm_event(adapter->connections, &event) != 0) return may_pass(errno);
+    if (library.cm.get_cm_event(adapter->connections, &event) != 0) return rest_after(errno);
     CmEvent copy = copy_of(*event);
     // A request belongs to its listener. Its own new id has no target yet.
     const rdma_cm_id* const whose = copy.type == RDMA_CM_EVENT_CONNECT_REQUEST ? event->listen_id : event->id;
@@ -230,15 +233,15 @@ bool EventThread::Core::hear_connections() {
     std::unique_lock lock(mutex);
     destroy_buried(lock);
   }
-  return true;
+  return Rest::kSome;
 }
 
-bool EventThread::Core::hear_device() {
+Rest EventThread::Core::hear_device() {
   const Library& library = adapter->library();
   for (int heard = 0; heard < kMostInARow; ++heard) {
     ibv_async_event event;
     errno = 0;
-    if (library.devices.get_async_event(adapter->context, &event) != 0) return may_pass(errno);
+    if (library.devices.get_async_event(adapter->context, &event) != 0) return rest_after(errno);
     EventKey key = kDeviceKey;
     switch (event.event_type) {
       case IBV_EVENT_CQ_ERR:
@@ -266,23 +269,23 @@ bool EventThread::Core::hear_device() {
     library.devices.ack_async_event(&event);
     tell(key, [&](EventTarget& target) { target.on_async_event(type); });
   }
-  return true;
+  return Rest::kSome;
 }
 
-bool EventThread::Core::hear_completions() {
+Rest EventThread::Core::hear_completions() {
   const Library& library = adapter->library();
   for (int heard = 0; heard < kMostInARow; ++heard) {
     ibv_cq* cq = nullptr;
     void* cookie = nullptr;
     errno = 0;
-    if (library.objects.get_cq_event(adapter->completions, &cq, &cookie) != 0) return may_pass(errno);
+    if (library.objects.get_cq_event(adapter->completions, &cq, &cookie) != 0) return rest_after(errno);
     library.objects.ack_cq_events(cq, 1);
     tell(key_of(cq), [](EventTarget& target) { target.on_channel(); });
   }
-  return true;
+  return Rest::kSome;
 }
 
-EventThread::Core::Source::Source(asio::io_context& in, int fd, bool (Core::*listener)())
+EventThread::Core::Source::Source(asio::io_context& in, int fd, Rest (Core::*listener)())
     : descriptor(in, fd), hear(listener) {
   boost::system::error_code refused;
   descriptor.non_blocking(true, refused);
@@ -301,9 +304,9 @@ void EventThread::Core::listen(std::size_t which) {
   Source& source = sources[which];
   const auto hear_all = [this, which](const boost::system::error_code& error) {
     if (error) return;
-    bool goes_on = true;
-    for (std::size_t i = 0; i <= which; ++i) goes_on = (this->*sources[i].hear)();
-    if (goes_on) return listen(which);
+    Rest rest = Rest::kNone;
+    for (std::size_t i = 0; i <= which && rest != Rest::kSome; ++i) rest = (this->*sources[i].hear)();
+    if (rest != Rest::kEnded) return listen(which);
     tell(kDeviceKey, [](EventTarget& device) { device.on_async_event(IBV_EVENT_DEVICE_FATAL); });
   };
   source.descriptor.async_wait(Descriptor::wait_read, base::InRoom(source_rooms[which], hear_all));

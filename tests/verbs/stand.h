@@ -33,7 +33,7 @@ class Hearer final : public hca::QueuePairSink {
   }
   std::vector<hca::ConnectionEventType> await(std::size_t count) {
     std::unique_lock lock(mutex_);
-    came_.wait_for(lock, std::chrono::seconds(30), [&] { return heard_.size() >= count; });
+    came_.wait_for(lock, std::chrono::seconds(240), [&] { return heard_.size() >= count; });
     return heard_;
   }
 
