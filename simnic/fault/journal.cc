@@ -3,9 +3,13 @@
 
 #include <fcntl.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <span>
+#include <system_error>
 
 #include "base/environment.h"
 #include "base/log.h"
@@ -20,9 +24,22 @@ int open_log(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 }
 
+// As it was meant when the first adapter opened: the program may go to another directory, and so may a child of fork().
+const std::string& path_of_process() {
+  static constinit std::atomic<const std::string*> known{nullptr};
+  const std::string* path = known.load(std::memory_order_acquire);
+  if (path != nullptr) return *path;
+  const std::string said(base::environment(base::Variable::kFaultsLog));
+  std::error_code unknown;
+  const auto absolute = said.empty() ? std::filesystem::path() : std::filesystem::absolute(said, unknown);
+  auto made = std::make_unique<const std::string>(unknown ? said : absolute.string());
+  if (!known.compare_exchange_strong(path, made.get(), std::memory_order_acq_rel)) return *path;
+  return *made.release();
+}
+
 }  // namespace
 
-Journal::Journal() : Journal(std::string(base::environment(base::Variable::kFaultsLog))) {}
+Journal::Journal() : Journal(path_of_process()) {}
 
 Journal::Journal(const std::string& path) : path_(path) {
   if (path_.empty()) return;
