@@ -57,7 +57,8 @@ void Ledger::continue_in_parent() {
 }
 
 void Ledger::start_afresh_in_child() {
-  if (t_held == nullptr) return;
+  // One that another thread made since prepare_for_fork() may be locked for ever.
+  if (t_held == nullptr) return process_.store(nullptr, std::memory_order_relaxed);
   if (mode() == Mode::kFull) PageGuard::instance().continue_after_fork(true);
   LedgerEvents::start_afresh_in_child();
   LedgerState& state = std::exchange(t_held, nullptr)->state_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/sanitize/page_guard.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,6 +27,13 @@ void set_usable(std::uint64_t from, std::uint64_t to, bool is_usable) {
   ::mprotect(reinterpret_cast<void*>(from), to - from, is_usable ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
+// False: there is no such page.
+bool open_page(std::uint64_t address) {
+  const std::uint64_t page = address / page_size * page_size;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return ::mprotect(reinterpret_cast<void*>(page), page_size, PROT_READ | PROT_WRITE) == 0;
+}
+
 // Another thread may have opened the page meanwhile, and then the access succeeds when it is tried again.
 bool may_be_open(std::uint64_t address) {
   constexpr unsigned kTries = 3;
@@ -40,6 +48,7 @@ bool may_be_open(std::uint64_t address) {
 class PageGuard::Lock {
  public:
   explicit Lock(PageGuard& guard) : lock_(guard.mutex_) { t_is_inside = true; }
+  Lock(PageGuard& guard, std::adopt_lock_t taken) : lock_(guard.mutex_, taken) { t_is_inside = true; }
   ~Lock() { t_is_inside = false; }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -82,12 +91,14 @@ bool PageGuard::open(std::uint64_t address, std::uint64_t length) {
 
 void PageGuard::prepare_for_fork() {
   mutex_.lock();
+  is_forking_.store(true, std::memory_order_release);
 }
 
 void PageGuard::continue_after_fork(bool is_child) {
   base::require_lock(locks::kPageGuard);
   PageMap opened;
   if (is_child) static_cast<void>(open_locked(0, UINT64_MAX, opened));
+  is_forking_.store(false, std::memory_order_release);
   mutex_.unlock();
 }
 
@@ -114,7 +125,12 @@ bool PageGuard::on_fault(std::uint64_t address, std::uint64_t instruction, bool 
 bool PageGuard::take_fault(std::uint64_t address, std::uint64_t instruction, bool is_write, bool is_library) {
   // This thread holds the lock already, so the fault is none of the program's.
   if (t_is_inside) return false;
-  const Lock lock(*this);
+  while (!mutex_.try_lock()) {
+    // The access is not noted then.
+    if (is_forking_.load(std::memory_order_acquire)) return open_page(address);
+    ::sched_yield();
+  }
+  const Lock lock(*this, std::adopt_lock);
   auto found = pages_.upper_bound(address);
   if (found == pages_.begin() || (--found)->second.end <= address || found->second.is_touched) {
     return may_be_open(address);

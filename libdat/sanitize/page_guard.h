@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -62,8 +63,9 @@ class PageGuard {
   bool open_locked(std::uint64_t from, std::uint64_t to, PageMap& opened);
 
   // Nothing is allocated or freed while it is held: a thread may touch a guarded page within malloc() or free(), and
-  // its handler waits for this lock with the locks of the heap.
+  // its handler waits for this lock with the locks of the heap. fork() takes those, so the handler does not wait then.
   base::Mutex<locks::kPageGuard> mutex_;
+  std::atomic<bool> is_forking_{false};  // stored with mutex_
   PageMap pages_;
   std::array<Access, 64> accesses_;  // more than that are not told
   std::size_t noted_ = 0;
