@@ -38,7 +38,8 @@ using Socket = Protocol::socket;
 using Error = boost::system::error_code;
 
 constexpr std::size_t kLongestRequest = 8192;
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kPatience{5};  // for a request, for an answer, and for each MiB of it
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 constexpr std::size_t kMostSessions = 16;
 constexpr int kFirstPassed = 3;  // SD_LISTEN_FDS_START
 
@@ -78,12 +79,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The deadline is for the whole session, the answer too: a client that neither sends nor reads is closed.
   void start() {
-    deadline_.expires_after(kPatience);
-    deadline_.async_wait([self = shared_from_this()](const Error& error) {
-      if (!error) self->close();
-    });
+    give(kPatience);
     asio::async_read_until(socket_, asio::dynamic_buffer(request_, kLongestRequest), "\r\n\r\n",
                            [self = shared_from_this()](const Error& error, std::size_t) {
                              if (error) return self->close();
@@ -92,8 +89,16 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
+  // Time to send the request, and then to read the answer: a client that does neither is closed.
+  void give(std::chrono::seconds time) {
+    deadline_.expires_after(time);
+    deadline_.async_wait([self = shared_from_this()](const Error& error) {
+      if (!error) self->close();
+    });
+  }
   void reply() {
     answer_ = answer_to(request_, make_text_);
+    give(kPatience + kPatience * (answer_.size() / kMebibyte));
     asio::async_write(socket_, asio::buffer(answer_),
                       [self = shared_from_this()](const Error&, std::size_t) { self->close(); });
   }
