@@ -5,12 +5,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "tools/softdat/run/environment.h"
 #include "tools/softdat/run/process.h"
@@ -30,11 +30,12 @@ std::vector<pid_t> children_of_this() {
 }
 
 // Each child that ends may leave others. One that may not be killed, as a program of root, goes on.
-void kill_children() {
+void kill_children(const std::vector<pid_t>& spared) {
   for (bool has_killed = true; has_killed;) {
     has_killed = false;
     for (const pid_t child : children_of_this()) {
-      if (::kill(child, SIGKILL) != 0) continue;
+      const bool is_spared = std::find(spared.begin(), spared.end(), child) != spared.end();
+      if (is_spared || ::kill(child, SIGKILL) != 0) continue;
       ::waitpid(child, nullptr, 0);
       has_killed = true;
     }
@@ -47,6 +48,8 @@ void kill_children() {
 // would not do: the keys of the terminal would not reach it.
 ReplayedProgram::ReplayedProgram(const ReplayPlan& plan) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // None of them is reaped here, so no process of the program's gets the number of one.
+  earlier_children_ = children_of_this();
   const run::Environment environment = run::make_environment(plan.environment);
   pid_ = run::start({.words = plan.words, .environment = environment.merged()});
 }
@@ -57,7 +60,7 @@ ReplayedProgram::~ReplayedProgram() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  kill_children();
+  kill_children(earlier_children_);
 }
 
 bool ReplayedProgram::has_ended() {

@@ -5,13 +5,14 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <vector>
 
 #include "tools/softdat/capture/replay.h"
 
 namespace softdat::tools::capture {
 
 // One in a process. One thread. All that the program has started is killed at its end, and the program itself with
-// this process.
+// this process. Children that this process had before, as those of a shell that became softdat by exec, go on.
 class ReplayedProgram {
  public:
   // Failure, run::StartFailure.
@@ -30,6 +31,7 @@ class ReplayedProgram {
   void let_go() { is_let_go_ = true; }
 
  private:
+  std::vector<pid_t> earlier_children_;
   pid_t pid_ = -1;
   std::optional<int> status_;
   bool is_let_go_ = false;
