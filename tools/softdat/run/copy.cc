@@ -42,10 +42,10 @@ std::string color_on(int descriptor, const std::string& color) {
 
 }  // namespace
 
-Copy::Copy(const CopyPlan& plan)
+Copy::Copy(const CopyPlan& plan, LineTurn& output, LineTurn& error)
     : plan_(plan),
-      output_{-1, LineWriter(STDOUT_FILENO, plan.name, color_on(STDOUT_FILENO, plan.color))},
-      error_{-1, LineWriter(STDERR_FILENO, plan.name, color_on(STDERR_FILENO, plan.color))} {}
+      output_{-1, LineWriter(STDOUT_FILENO, output, plan.name, color_on(STDOUT_FILENO, plan.color))},
+      error_{-1, LineWriter(STDERR_FILENO, error, plan.name, color_on(STDERR_FILENO, plan.color))} {}
 
 Copy::~Copy() {
   if (output_.pipe >= 0) ::close(output_.pipe);

@@ -28,7 +28,8 @@ struct CopyPlan {
 
 class Copy {
  public:
-  explicit Copy(const CopyPlan& plan);
+  // `output` and `error` are the turns of the copies' lines on our two outputs. They must live as long.
+  Copy(const CopyPlan& plan, LineTurn& output, LineTurn& error);
   ~Copy();
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,12 +22,18 @@ std::chrono::steady_clock::duration to_ticks(Duration duration) {
   return std::chrono::ceil<std::chrono::steady_clock::duration>(duration);
 }
 
+bool is_one_file(int one, int other) {
+  struct stat a = {}, b = {};
+  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 }  // namespace
 
 Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings, Said& said)
     : plan_(plan), signals_(signals), reports_(reports), summary_(summary), findings_(findings), said_(said) {
+  LineTurn& error_turn = is_one_file(STDOUT_FILENO, STDERR_FILENO) ? output_turn_ : error_turn_;
   for (const CopyPlan& copy : plan_.copies) {
-    copies_.push_back(std::make_unique<Copy>(copy));
+    copies_.push_back(std::make_unique<Copy>(copy, output_turn_, error_turn));
     is_awaiting_server_ = is_awaiting_server_ || copy.is_server;
   }
 }

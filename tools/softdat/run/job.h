@@ -11,6 +11,7 @@
 
 #include "tools/softdat/run/copy.h"
 #include "tools/softdat/run/findings.h"
+#include "tools/softdat/run/line_writer.h"
 #include "tools/softdat/run/report_socket.h"
 #include "tools/softdat/run/said.h"
 #include "tools/softdat/run/summary.h"
@@ -63,6 +64,8 @@ class Job {
   Summary& summary_;
   Findings& findings_;
   Said& said_;
+  LineTurn output_turn_;
+  LineTurn error_turn_;
   Copies copies_;
 
   std::optional<int> failure_;  // the exit status, once something went wrong

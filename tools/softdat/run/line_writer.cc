@@ -43,8 +43,9 @@ bool is_colored(int descriptor) {
   return ::isatty(descriptor) == 1 && environment_text("NO_COLOR").empty() && environment_text("TERM") != "dumb";
 }
 
-LineWriter::LineWriter(int target, const std::string& name, const std::string& color)
+LineWriter::LineWriter(int target, LineTurn& turn, const std::string& name, const std::string& color)
     : target_(target),
+      turn_(turn),
       prefix_(color.empty() ? fmt::format("[{}] ", name) : fmt::format("\033[{}m[{}]\033[0m ", color, name)) {}
 
 void LineWriter::add(std::string_view text) {
@@ -59,21 +60,32 @@ void LineWriter::add(std::string_view text) {
 }
 
 void LineWriter::flush() {
+  if (turn_.holder != nullptr && turn_.holder != this) return;
   std::string_view left = lines_;
   while (!left.empty() && takes_more(target_)) {
-    // Whole lines by one write(), so that lines of several copies do not mix. One that is longer may have to wait.
-    std::size_t end = left.size() <= PIPE_BUF ? left.size() - 1 : left.rfind('\n', PIPE_BUF - 1);
-    if (end == left.npos) end = left.find('\n');
-    write_all(target_, left.substr(0, end + 1));
-    left.remove_prefix(end + 1);
+    // No more at once, or write() may wait. As many whole lines as that is, or a part of one that is longer.
+    const std::string_view next = left.substr(0, PIPE_BUF);
+    const std::size_t last = next.rfind('\n');
+    const std::size_t size = last == next.npos ? next.size() : last + 1;
+    write_all(target_, next.substr(0, size));
+    left.remove_prefix(size);
+    turn_.holder = last == next.npos ? this : nullptr;
   }
   lines_.erase(0, lines_.size() - left.size());
 }
 
 void LineWriter::finish() {
+  if (turn_.holder != nullptr) turn_.holder->finish_first_line();
   if (!pending_.empty()) end_line();
   write_all(target_, lines_);
   lines_.clear();
+}
+
+void LineWriter::finish_first_line() {
+  const std::size_t size = lines_.find('\n') + 1;
+  write_all(target_, std::string_view(lines_).substr(0, size));
+  lines_.erase(0, size);
+  turn_.holder = nullptr;
 }
 
 void LineWriter::end_line() {
