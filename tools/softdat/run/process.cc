@@ -174,7 +174,9 @@ void give_back_signals(int signals) {
   signalfd_siginfo forgotten;
   while (::read(signals, &forgotten, sizeof forgotten) > 0) {
   }
-  ::sigprocmask(SIG_SETMASK, &g_inherited.mask, nullptr);
+  sigset_t mask = g_inherited.mask;
+  for (const int number : {SIGUSR1, SIGUSR2, SIGWINCH}) sigaddset(&mask, number);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
 }
 
 int to_exit_status(int wait_status) {

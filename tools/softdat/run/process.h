@@ -72,7 +72,8 @@ bool is_ignored(int signal);
 // Blocks the signals that the caller reads from the descriptor that it returns, a signalfd(2), but for those that are
 // ignored. Once in a process.
 int block_signals(bool with_terminal_stop);
-// When no program is left: forgets what has come to that descriptor, and signals act as before block_signals().
+// When no program is left: forgets what has come to that descriptor, and signals act as before block_signals(), but
+// SIGUSR1, SIGUSR2 and SIGWINCH, which were for the programs, do nothing.
 void give_back_signals(int signals);
 
 // The exit status that a shell gives to a status of waitpid().
