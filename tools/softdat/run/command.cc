@@ -247,7 +247,7 @@ int Command::finish(int status, const Findings& findings, const Said& said) cons
 }
 
 // A plan that does nothing is most often a mistake.
-void Command::tell_of(const Faults& faults, const Summary& summary) const {
+void Command::tell_of(Faults& faults, const Summary& summary) const {
   const std::size_t fired = faults.finish();
   if (faults.has_no_plan()) return;
   if (fired > 0) return summary.note(fmt::format("{} {} fired", fired, fired == 1 ? "fault" : "faults"));
@@ -291,20 +291,29 @@ int Command::run() {
   Findings findings;
   Said said;
   Job job(job_plan, signals, reports, summary, findings, said);
+  int status = 0;
   try {
-    const int status = job.run();
-    // What is left may take minutes. A signal ends it, and the parts of captures and timelines stay.
-    give_back_signals(signals);
-    summary.print();
-    // After the programs' end, when all of their parts are there.
-    if (!faults.is_empty()) tell_of(faults, summary);
-    if (!capture.is_empty()) summary.note(capture.finish());
-    tell_of(timeline, model, summary);
-    return finish(status, findings, said);
+    status = job.run();
   } catch (const StartFailure& failure) {
+    give_back_signals(signals);
+    job.finish_output();
     print_error(failure.what());
     return failure.status();
+  } catch (...) {
+    give_back_signals(signals);
+    throw;
   }
+  if (!faults.is_empty()) faults.write_log_at_once();
+  // What is left may take minutes, or for ever where nobody reads. A signal ends it, and the parts of captures and
+  // timelines stay.
+  give_back_signals(signals);
+  job.finish_output();
+  summary.print();
+  // After the programs' end, when all of their parts are there.
+  if (!faults.is_empty()) tell_of(faults, summary);
+  if (!capture.is_empty()) summary.note(capture.finish());
+  tell_of(timeline, model, summary);
+  return finish(status, findings, said);
 }
 
 }  // namespace softdat::tools::run

@@ -42,7 +42,7 @@ class Command {
   Environment known_environment() const;
   void put_profile(Environment& environment) const;
   Environment environment(const std::string& socket) const;
-  void tell_of(const Faults& faults, const Summary& summary) const;
+  void tell_of(Faults& faults, const Summary& summary) const;
   void tell_of(Timeline& timeline, const Model& model, const Summary& summary) const;
   JobPlan plan(const Environment& environment, const std::vector<Host>& hosts) const;
   CopyPlan plan_copy(const Environment& environment, const std::vector<Host>& hosts, std::size_t index) const;

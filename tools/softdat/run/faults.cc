@@ -185,20 +185,37 @@ void Faults::put_into(Environment& environment) {
   environment.put("SOFTDAT_FAULTS", "@" + path);
 }
 
-std::size_t Faults::finish() const {
-  std::ifstream fired(directory_->path() + "/log");
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(fired, line);) lines.push_back(line);
-  sort_fault_log(lines);
+void Faults::read_fired() {
+  std::ifstream log(directory_->path() + "/log");
+  fired_.clear();
+  for (std::string line; std::getline(log, line);) fired_.push_back(line);
+  sort_fault_log(fired_);
+}
+
+bool Faults::write_log() {
+  std::ofstream file(log_, std::ios::trunc);
+  for (const std::string& line : fired_) file << line << '\n';
+  file.flush();
+  is_log_written_ = static_cast<bool>(file);
+  return is_log_written_;
+}
+
+void Faults::write_log_at_once() {
+  std::error_code none;
+  // A FIFO or a terminal waits for its reader.
+  if (!fs::is_regular_file(log_, none)) return;
+  read_fired();
+  write_log();
+}
+
+std::size_t Faults::finish() {
+  if (!is_log_written_) read_fired();
+  if (!log_.empty() && !is_log_written_ && !write_log()) {
+    throw Failure(fmt::format("cannot write the log of faults \"{}\": {}", log_, std::strerror(errno)));
+  }
   // Lines of "#" are nasty mode's decisions, which are no faults.
   const auto is_fault = [](const std::string& line) { return !line.starts_with('#'); };
-  const auto fired_count = static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_fault));
-  if (log_.empty()) return fired_count;
-  std::ofstream file(log_, std::ios::trunc);
-  for (const std::string& line : lines) file << line << '\n';
-  file.flush();
-  if (!file) throw Failure(fmt::format("cannot write the log of faults \"{}\": {}", log_, std::strerror(errno)));
-  return fired_count;
+  return static_cast<std::size_t>(std::count_if(fired_.begin(), fired_.end(), is_fault));
 }
 
 }  // namespace softdat::tools::run

@@ -38,15 +38,21 @@ class Faults {
   const std::string& text() const { return text_; }
   // Sets SOFTDAT_FAULTS and SOFTDAT_FAULTS_LOG. Failure when a file cannot be made.
   void put_into(Environment& environment);
-  // After the programs: writes the log, sorted. Returns how many faults fired. Failure when it cannot be written.
-  std::size_t finish() const;
+  // After the programs, both: write the log, sorted; the first only if that takes no waiting, and without a word when
+  // it cannot be written. finish() returns how many faults fired. Failure when the log cannot be written.
+  void write_log_at_once();
+  std::size_t finish();
 
  private:
   void add(const std::string& text, const std::string& name, std::size_t line);
   void check_transport(const Environment& environment) const;
+  void read_fired();
+  bool write_log();
 
   const std::string log_;
-  std::string text_;  // of the statements, one a line
+  bool is_log_written_ = false;
+  std::vector<std::string> fired_;  // lines of the log, once they are read
+  std::string text_;                // of the statements, one a line
   std::vector<base::FaultRule> rules_;
   std::optional<ScratchDirectory> directory_;  // of plan and log, once they are put into an environment
 };

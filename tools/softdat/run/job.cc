@@ -41,14 +41,8 @@ Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summa
 int Job::run() {
   try {
     return run_all();
-  } catch (const StartFailure&) {
-    // The copies that have begun are stopped as after a failure of one, and their last output is still shown.
-    stop_all(SIGTERM);
-    end_leftovers();
-    for (const auto& copy : copies_) copy->finish_output();
-    throw;
   } catch (const Failure&) {
-    // Our output takes no more.
+    // A copy does not begin, or our output takes no more. The others are stopped as after a failure of one.
     stop_all(SIGTERM);
     end_leftovers();
     throw;
@@ -64,12 +58,15 @@ int Job::run_all() {
   // Clients that have not begun do not run, so the server's end or its listening decides about them.
   while (is_any_running() || is_awaiting_server_) wait_and_handle();
   end_leftovers();
-  for (const auto& copy : copies_) copy->finish_output();
   // A process reports at its end as well, which may come after the last turn.
   handle_reports();
   for (const auto& copy : copies_) summary_.add(*copy);
   if (failure_) return *failure_;
   return is_alone() ? copies_.front()->status().value_or(kExitFailure) : 0;
+}
+
+void Job::finish_output() {
+  for (const auto& copy : copies_) copy->finish_output();
 }
 
 bool Job::is_any_running() const {

@@ -33,6 +33,9 @@ class Job {
   // Returns the exit status: the program's; of several, that of the first that failed. StartFailure when one does not
   // begin; those that had begun are stopped then.
   int run();
+  // After run(), also after a StartFailure: writes what the copies have printed last. Waits for the reader, so signals
+  // are given back before.
+  void finish_output();
 
  private:
   using Clock = std::chrono::steady_clock;
