@@ -30,10 +30,15 @@ bool is_one_file(int one, int other) {
 }  // namespace
 
 Job::Job(const JobPlan& plan, int signals, ReportSocket& reports, Summary& summary, Findings& findings, Said& said)
-    : plan_(plan), signals_(signals), reports_(reports), summary_(summary), findings_(findings), said_(said) {
-  LineTurn& error_turn = is_one_file(STDOUT_FILENO, STDERR_FILENO) ? output_turn_ : error_turn_;
+    : plan_(plan),
+      signals_(signals),
+      reports_(reports),
+      summary_(summary),
+      findings_(findings),
+      said_(said),
+      error_turn_(turns_[is_one_file(STDOUT_FILENO, STDERR_FILENO) ? 0 : 1]) {
   for (const CopyPlan& copy : plan_.copies) {
-    copies_.push_back(std::make_unique<Copy>(copy, output_turn_, error_turn));
+    copies_.push_back(std::make_unique<Copy>(copy, output_turn_, error_turn_));
     is_awaiting_server_ = is_awaiting_server_ || copy.is_server;
   }
 }
@@ -67,6 +72,7 @@ int Job::run_all() {
 
 void Job::finish_output() {
   for (const auto& copy : copies_) copy->finish_output();
+  for (const auto& message : unsaid_) message();
 }
 
 bool Job::is_any_running() const {
@@ -91,6 +97,7 @@ void Job::wait_and_handle() {
   for (const auto& copy : copies_) copy->add_to(polled);
   ::poll(polled.data(), polled.size(), wait_milliseconds());
   handle_signals();
+  say_at_once();
   for (const auto& copy : copies_) copy->read_output();
   // Before the ends: a server that listened and ended in one turn has listened, so the clients begin.
   handle_reports();
@@ -156,14 +163,16 @@ void Job::handle_end(const Copy& copy) {
     is_awaiting_server_ = false;
     listen_by_.reset();
     if (is_stopping_) return;
-    print_error(
-        fmt::format("the server ended with exit status {} before it listened; no client was started", *copy.status()));
+    say([status = *copy.status()] {
+      print_error(
+          fmt::format("the server ended with exit status {} before it listened; no client was started", status));
+    });
     return fail(*copy.status() == 0 ? kExitFailure : *copy.status());
   }
   if (*copy.status() != 0 && !copy.was_stopped()) {
     const bool has_others = is_any_running() && !is_stopping_;
-    summary_.note(fmt::format("{} ended with exit status {}{}", copy.plan().name, *copy.status(),
-                              has_others ? "; stopping the others" : ""));
+    say([this, text = fmt::format("{} ended with exit status {}{}", copy.plan().name, *copy.status(),
+                                  has_others ? "; stopping the others" : "")] { summary_.note(text); });
     fail(*copy.status());
     return stop_all(SIGTERM);
   }
@@ -197,7 +206,7 @@ void Job::handle_deadlines() {
     return true;
   };
   if (has_come(timeout_at_)) {
-    print_error(fmt::format("stopped after {:g} seconds (--timeout)", plan_.timeout.count()));
+    say([this] { print_error(fmt::format("stopped after {:g} seconds (--timeout)", plan_.timeout.count())); });
     failure_ = kExitTimedOut;
     stop_all(SIGTERM);
   }
@@ -209,10 +218,12 @@ void Job::handle_deadlines() {
 
 void Job::handle_no_listener() {
   is_awaiting_server_ = false;
-  print_error(
-      fmt::format("the server does not listen after {:g} seconds: it has neither a DAT service point nor a socket that "
-                  "listens; --listen-within gives it more time",
-                  plan_.listen_within.count()));
+  say([this] {
+    print_error(
+        fmt::format("the server does not listen after {:g} seconds: it has neither a DAT service point nor a socket "
+                    "that listens; --listen-within gives it more time",
+                    plan_.listen_within.count()));
+  });
   fail(kExitFailure);
   stop_all(SIGTERM);
 }
@@ -245,6 +256,19 @@ void Job::end_leftovers() {
       while (::read(signals_, &info, sizeof info) > 0) {
       }
     }
+  }
+}
+
+// Nobody may read standard error, and signals and deadlines are heeded all the same.
+void Job::say(const std::function<void()>& message) {
+  unsaid_.push_back(message);
+  say_at_once();
+}
+
+void Job::say_at_once() {
+  while (!unsaid_.empty() && error_turn_.holder == nullptr && takes_more(STDERR_FILENO)) {
+    unsaid_.front()();
+    unsaid_.erase(unsaid_.begin());
   }
 }
 

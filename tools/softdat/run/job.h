@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,8 +34,8 @@ class Job {
   // Returns the exit status: the program's; of several, that of the first that failed. StartFailure when one does not
   // begin; those that had begun are stopped then.
   int run();
-  // After run(), also after a StartFailure: writes what the copies have printed last. Waits for the reader, so signals
-  // are given back before.
+  // After run(), also after a StartFailure: writes what the copies have printed last, and what has not been said.
+  // Waits for the reader, so signals are given back before.
   void finish_output();
 
  private:
@@ -60,6 +61,8 @@ class Job {
   void stop_all(int number);
   void end_leftovers();
   void fail(int status);
+  void say(const std::function<void()>& message);
+  void say_at_once();
 
   const JobPlan plan_;
   const int signals_;
@@ -67,9 +70,11 @@ class Job {
   Summary& summary_;
   Findings& findings_;
   Said& said_;
-  LineTurn output_turn_;
-  LineTurn error_turn_;
+  LineTurn turns_[2];
+  LineTurn& output_turn_ = turns_[0];
+  LineTurn& error_turn_;
   Copies copies_;
+  std::vector<std::function<void()>> unsaid_;  // each prints a line, once standard error takes it
 
   std::optional<int> failure_;  // the exit status, once something went wrong
   bool is_awaiting_server_ = false;

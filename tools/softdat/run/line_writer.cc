@@ -22,12 +22,6 @@ std::string environment_text(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Whether it takes PIPE_BUF bytes at once. Of one that is broken, write(2) tells why.
-bool takes_more(int target) {
-  pollfd entry{.fd = target, .events = POLLOUT, .revents = 0};
-  return ::poll(&entry, 1, 0) != 0;
-}
-
 void write_all(int target, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(target, text.data(), text.size());
@@ -38,6 +32,11 @@ void write_all(int target, std::string_view text) {
 }
 
 }  // namespace
+
+bool takes_more(int target) {
+  pollfd entry{.fd = target, .events = POLLOUT, .revents = 0};
+  return ::poll(&entry, 1, 0) != 0;
+}
 
 bool is_colored(int descriptor) {
   return ::isatty(descriptor) == 1 && environment_text("NO_COLOR").empty() && environment_text("TERM") != "dumb";

@@ -43,6 +43,9 @@ class LineWriter {
   std::string lines_;    // complete ones, with prefixes
 };
 
+// Whether it takes PIPE_BUF bytes at once. Of one that is broken, write(2) tells why.
+bool takes_more(int target);
+
 // Whether names on that descriptor are coloured: it is a terminal, NO_COLOR is unset or empty, and TERM is not "dumb".
 bool is_colored(int descriptor);
 
