@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/unjudged.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/remote_peer.h"
 #include "tests/conformance/shared_region.h"
@@ -30,7 +31,7 @@ void say(const std::string& line) {
 }
 
 // What a device stores, or another process: TSan would take it for a store of one of our own threads.
-__attribute__((no_sanitize("thread"))) unsigned char look_at(const unsigned char* byte) {
+SOFTDAT_UNJUDGED unsigned char look_at(const unsigned char* byte) {
   return __atomic_load_n(byte, __ATOMIC_ACQUIRE);
 }
 

@@ -7,18 +7,19 @@
 #include <cstdint>
 #include <string>
 
+#include "base/unjudged.h"
+
 namespace softdat::tools::perf {
 
 // What was written before the byte is seen after it.
-__attribute__((no_sanitize("thread"))) inline std::uint8_t foreign_byte(const std::uint8_t* byte) {
+SOFTDAT_UNJUDGED inline std::uint8_t foreign_byte(const std::uint8_t* byte) {
   return __atomic_load_n(byte, __ATOMIC_ACQUIRE);
 }
-__attribute__((no_sanitize("thread"))) inline void set_foreign_byte(std::uint8_t* byte, std::uint8_t value) {
+SOFTDAT_UNJUDGED inline void set_foreign_byte(std::uint8_t* byte, std::uint8_t value) {
   __atomic_store_n(byte, value, __ATOMIC_RELAXED);
 }
 // Up to eight bytes; the rest of the word is 0.
-__attribute__((no_sanitize("thread"))) inline std::uint64_t foreign_word(const std::uint8_t* bytes,
-                                                                         std::size_t length = 8) {
+SOFTDAT_UNJUDGED inline std::uint64_t foreign_word(const std::uint8_t* bytes, std::size_t length = 8) {
   std::uint64_t word = 0;
   if (length == sizeof word) {
     __builtin_memcpy(&word, bytes, sizeof word);
@@ -27,8 +28,7 @@ __attribute__((no_sanitize("thread"))) inline std::uint64_t foreign_word(const s
   }
   return word;
 }
-__attribute__((no_sanitize("thread"))) inline void set_foreign_word(std::uint8_t* bytes, std::uint64_t word,
-                                                                    std::size_t length = 8) {
+SOFTDAT_UNJUDGED inline void set_foreign_word(std::uint8_t* bytes, std::uint64_t word, std::size_t length = 8) {
   if (length == sizeof word) {
     __builtin_memcpy(bytes, &word, sizeof word);
   } else {
