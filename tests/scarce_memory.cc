@@ -17,6 +17,13 @@ constinit thread_local int allocations_left = -1;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return ::operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
@@ -24,7 +31,7 @@ constinit thread_local int allocations_left = -1;
   std::free(memory);
 }
 
-// The library's own arrays come to the same, but those of a sanitizer do not.
+// The library's own forms come to the same, but those of a sanitizer do not.
 [[gnu::noinline]] void* operator new[](std::size_t size) {
   return ::operator new(size);
 }

@@ -25,7 +25,7 @@ Traits pausing(base::Duration initiator, base::Duration responder) {
 
 // As the device has it.
 void await_connected(const QueuePair& queue_pair) {
-  const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(240);
   while (queue_pair.state() != hca::QueuePairState::kConnected && base::Clock::now() < deadline) {
     std::this_thread::yield();
   }

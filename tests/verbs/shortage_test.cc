@@ -75,7 +75,7 @@ class Sleeper final : public EventTarget {
  public:
   bool await() {
     std::unique_lock lock(mutex_);
-    return woken_.wait_for(lock, std::chrono::seconds(30), [&] { return is_awake_; });
+    return woken_.wait_for(lock, std::chrono::seconds(240), [&] { return is_awake_; });
   }
 
  private:

@@ -49,7 +49,7 @@ class Agent {
   }
   std::vector<Handle> await(std::size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(30), [&] { return calls_.size() >= count; });
+    changed_.wait_for(lock, std::chrono::seconds(240), [&] { return calls_.size() >= count; });
     return calls_;
   }
 

@@ -43,7 +43,7 @@ class StillCarrierTest : public testing::Test {
 
   // Turns both until then.
   bool reach(const std::function<bool()>& is_done) {
-    const base::Time deadline = base::Clock::now() + std::chrono::seconds(30);
+    const base::Time deadline = base::Clock::now() + std::chrono::seconds(240);
     while (!is_done()) {
       const base::Time now = base::Clock::now();
       if (now > deadline) return false;

@@ -138,7 +138,7 @@ void RawTest::start(TcpOptions options) {
 }
 
 bool RawTest::reach(const std::function<bool()>& is_done, RawPeer* raw) {
-  const base::Time deadline = base::Clock::now() + std::chrono::seconds(20);
+  const base::Time deadline = base::Clock::now() + std::chrono::seconds(240);
   while (!is_done()) {
     const std::size_t count = carrier_->turn(now_);
     if (raw != nullptr) raw->pump();
