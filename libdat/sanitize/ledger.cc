@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fault_guard.h"
+#include "base/made_once.h"
 #include "base/uncancelled.h"
 #include "libdat/sanitize/finding.h"
 #include "libdat/sanitize/page_guard.h"
@@ -33,13 +34,8 @@ Ledger::Ledger() {
   base::install_fault_guard();
 }
 
-// No static local makes it: a child made by fork() meanwhile would wait for a thread that it does not have.
 Ledger& Ledger::instance() {
-  Ledger* known = process_.load(std::memory_order_acquire);
-  if (known != nullptr) return *known;
-  auto made = std::unique_ptr<Ledger>(new Ledger);
-  if (!process_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *known;
-  return *made.release();
+  return base::made_once(process_, [] { return std::unique_ptr<Ledger>(new Ledger); });
 }
 
 // The locks are held over fork(), so that the child gets a state that no thread is changing.

@@ -22,16 +22,10 @@ thread_local constinit bool t_is_inside = false;
 // Whether there is something to tell.
 constinit std::atomic<bool> has_accesses{false};
 
-void set_usable(std::uint64_t from, std::uint64_t to, bool is_usable) {
+// False: there are no such pages.
+bool set_usable(std::uint64_t from, std::uint64_t to, bool is_usable) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  ::mprotect(reinterpret_cast<void*>(from), to - from, is_usable ? PROT_READ | PROT_WRITE : PROT_NONE);
-}
-
-// False: there is no such page.
-bool open_page(std::uint64_t address) {
-  const std::uint64_t page = address / page_size * page_size;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return ::mprotect(reinterpret_cast<void*>(page), page_size, PROT_READ | PROT_WRITE) == 0;
+  return ::mprotect(reinterpret_cast<void*>(from), to - from, is_usable ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
 // Another thread may have opened the page meanwhile, and then the access succeeds when it is tried again.
@@ -111,8 +105,9 @@ bool PageGuard::open_locked(std::uint64_t from, std::uint64_t to, PageMap& opene
     if (found->second.end <= from) break;
     is_touched = is_touched || found->second.is_touched;
     set_usable(found->first, found->second.end, true);
+    const auto next = std::next(found);
     opened.insert(pages_.extract(found));
-    found = pages_.lower_bound(to);
+    found = next;
   }
   return is_touched;
 }
@@ -127,7 +122,8 @@ bool PageGuard::take_fault(std::uint64_t address, std::uint64_t instruction, boo
   if (t_is_inside) return false;
   while (!mutex_.try_lock()) {
     // The access is not noted then.
-    if (is_forking_.load(std::memory_order_acquire)) return open_page(address);
+    const std::uint64_t page = address / page_size * page_size;
+    if (is_forking_.load(std::memory_order_acquire)) return set_usable(page, page + page_size, true);
     ::sched_yield();
   }
   const Lock lock(*this, std::adopt_lock);

@@ -62,8 +62,8 @@ class PageGuard {
   // What was guarded there goes into `opened`.
   bool open_locked(std::uint64_t from, std::uint64_t to, PageMap& opened);
 
-  // Nothing is allocated or freed while it is held: a thread may touch a guarded page within malloc() or free(), and
-  // its handler waits for this lock with the locks of the heap. fork() takes those, so the handler does not wait then.
+  // Its holders allocate and free nothing. A thread may touch a guarded page within malloc() or free(), and its handler
+  // then waits for this lock with the locks of the heap. fork() takes those, so the handler does not wait during one.
   base::Mutex<locks::kPageGuard> mutex_;
   std::atomic<bool> is_forking_{false};  // stored with mutex_
   PageMap pages_;

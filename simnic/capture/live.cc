@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/made_once.h"
 #include "simnic/capture/connection_capture.h"
 #include "simnic/capture/live_session.h"
 #include "simnic/capture/live_tap.h"
@@ -17,8 +18,7 @@
 namespace softdat::simnic::capture {
 namespace {
 
-// Once there is one. Never destroyed: adapters may be open while the process ends. No static local: a child made by
-// fork() while a thread makes it would wait for that thread.
+// Once there is one. Never destroyed: adapters may be open while the process ends.
 constinit std::atomic<LiveProcess*> g_process{nullptr};
 
 [[gnu::destructor]] void flush_live_capture() {
@@ -42,11 +42,7 @@ void forget_live_captures_in_child() {
 }
 
 LiveProcess& LiveProcess::instance() {
-  LiveProcess* known = g_process.load(std::memory_order_acquire);
-  if (known != nullptr) return *known;
-  auto made = std::make_unique<LiveProcess>();
-  if (!g_process.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *known;
-  return *made.release();
+  return base::made_once(g_process, [] { return std::make_unique<LiveProcess>(); });
 }
 
 void LiveProcess::enter(LiveNic& nic) {

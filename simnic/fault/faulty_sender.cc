@@ -84,7 +84,7 @@ SendResult FaultySender::send_decided(const Message& message, PayloadSource* pay
   const SendResult result = give(message, payload);
   if (result != SendResult::kDone) return result;
   numbers_.take(message.opcode);
-  // Nothing is acknowledged, nor sent again.
+  // A peer without notes acknowledges nothing, and asks for nothing again.
   if (!connection_.takes_notes()) marks_.erase(number);
   return result;
 }

@@ -13,6 +13,7 @@
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/made_once.h"
 #include "base/quiet_write.h"
 #include "base/uncancelled.h"
 
@@ -27,14 +28,12 @@ int open_log(const std::string& path) {
 // As it was meant when the first adapter opened: the program may go to another directory, and so may a child of fork().
 const std::string& path_of_process() {
   static constinit std::atomic<const std::string*> known{nullptr};
-  const std::string* path = known.load(std::memory_order_acquire);
-  if (path != nullptr) return *path;
-  const std::string said(base::environment(base::Variable::kFaultsLog));
-  std::error_code unknown;
-  const auto absolute = said.empty() ? std::filesystem::path() : std::filesystem::absolute(said, unknown);
-  auto made = std::make_unique<const std::string>(unknown ? said : absolute.string());
-  if (!known.compare_exchange_strong(path, made.get(), std::memory_order_acq_rel)) return *path;
-  return *made.release();
+  return base::made_once(known, [] {
+    const std::string said(base::environment(base::Variable::kFaultsLog));
+    std::error_code unknown;
+    const auto absolute = said.empty() ? std::filesystem::path() : std::filesystem::absolute(said, unknown);
+    return std::make_unique<const std::string>(unknown ? said : absolute.string());
+  });
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <memory>
 #include <new>
 
+#include "base/made_once.h"
+
 namespace softdat::transport::loop {
 namespace {
 
@@ -37,13 +39,8 @@ void resume_child() {
 
 }  // namespace
 
-// No static local makes the first one: a child made by fork() meanwhile would wait for a thread that it does not have.
 LoopNetwork& process_network() {
-  Place* known = current.load();
-  if (known != nullptr) return known->network;
-  auto made = std::make_unique<Place>();
-  if (!current.compare_exchange_strong(known, made.get())) return known->network;
-  return made.release()->network;
+  return base::made_once(current, [] { return std::make_unique<Place>(); }).network;
 }
 
 }  // namespace softdat::transport::loop

@@ -78,7 +78,7 @@ TEST_P(NastyTransfers, WriteIsWholeWhenTheReceiveBehindItCompletes) {
   EXPECT_EQ(to_->part(3000, 1000), std::vector<std::byte>(1000)) << "behind the write nothing changes";
 }
 
-// Whoever sees a word of the write changes it; the adapter does not bring it back.
+// A program changes each word of the write as soon as it sees it. The adapter does not store the old value again.
 TEST_P(NastyTransfers, NoWordOfAWriteIsStoredTwice) {
   for (const std::uint32_t length : {8u, 64u, 512u}) {
     const auto source = pattern(length, length);

@@ -18,7 +18,7 @@
 namespace softdat::tools::capture {
 namespace {
 
-// Of all threads of this process. None where the kernel does not tell (CONFIG_PROC_CHILDREN).
+// The children of all threads of this process; empty where the kernel does not list them (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> children_of_this() {
   std::vector<pid_t> children;
   std::error_code none;

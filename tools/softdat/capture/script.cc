@@ -12,7 +12,7 @@
 namespace softdat::tools::capture {
 namespace {
 
-// Of all regions together: each is made here, with what is known of each byte.
+// The most bytes of all regions together: there is memory for each of them here, and for what is known of it.
 constexpr std::uint64_t kMostReached = std::uint64_t{1} << 30;
 // Addresses below cannot be mapped; they are offsets into regions that count from 0.
 constexpr std::uint64_t kLeastAddress = 0x10000;

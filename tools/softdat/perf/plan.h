@@ -72,7 +72,7 @@ inline constexpr std::uint32_t kMostPause = 1'000'000;
 inline constexpr std::uint32_t kMostFirstPolls = 1'000'000;
 inline constexpr std::uint32_t kMostEventQueues = 256;
 inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
-// Of all active endpoints together: the longest queue of completions that a DAT_COUNT can tell.
+// The most completions of all active endpoints together: their queue has a length that a DAT_COUNT can hold.
 inline constexpr std::uint64_t kMostCompletions = 0x7FFF'FFFF;
 
 // What holds for all cases of a pair.

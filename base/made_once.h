@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// made_once(): the one object of the process at a place, made by whoever asks first and never destroyed. A static local
+// would do, but for a child made by fork() while a thread makes it: the child would wait for that thread for ever.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+namespace softdat::base {
+
+// Any thread. `make` returns a std::unique_ptr<T>, and is called by each of several that ask first at once: what all
+// but one of them make is destroyed. Throws what `make` throws.
+template <typename T, typename Make>
+T& made_once(std::atomic<T*>& place, Make make) {
+  T* known = place.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  std::unique_ptr<T> made = make();
+  if (!place.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+    return *known;
+  return *made.release();
+}
+
+}  // namespace softdat::base
