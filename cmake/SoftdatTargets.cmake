@@ -20,6 +20,9 @@ endif()
 # where whoever reads them reads one.
 target_compile_options(softdat_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-plt>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-tree-slp-vectorize>)
+# A precompiled header of clang says when its sources were written, so that another one differs each time and ccache finds
+# nothing that was compiled with it. Ninja knows of all its sources, and makes it anew when one changes.
+target_compile_options(softdat_options INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 target_link_libraries(softdat_options INTERFACE Threads::Threads)
 if(SOFTDAT_SANITIZE)
   target_compile_options(softdat_options INTERFACE -fsanitize=${SOFTDAT_SANITIZE}
@@ -94,10 +97,9 @@ endif()
 # The C++ library's headers are most of what a source reads: they are precompiled for test programs and, where nothing is
 # optimised (debug, sanitizers), for the libraries. GCC 12 warns wrongly of library code that it optimises out of a precompiled
 # header, so the libraries of other presets are compiled without, and a source that lacks an include is found there.
-# ccache keeps what a precompiled header helped to make only if CCACHE_SLOPPINESS allows it (tools/test sets it), and not
-# for clang, whose precompiled headers know when their sources were written.
+# ccache keeps what a precompiled header helped to make only if CCACHE_SLOPPINESS allows it (tools/test sets it).
 set(precompile ON)
-if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND "$ENV{CCACHE_SLOPPINESS}" MATCHES "pch_defines"))
+if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT "$ENV{CCACHE_SLOPPINESS}" MATCHES "pch_defines")
   set(precompile OFF)
 endif()
 option(SOFTDAT_PRECOMPILE "Precompile headers for tests, and where nothing is optimised for the libraries" ${precompile})
