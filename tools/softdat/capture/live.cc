@@ -40,13 +40,7 @@ constexpr int kPatienceMs = 10'000;
 constexpr const char* kStandardOutput = "-";
 
 sigset_t signals_that_end() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    // One that is ignored, as SIGHUP by nohup(1), ends nothing, and would come here if it were blocked.
-    if (!run::is_ignored(number)) sigaddset(&set, number);
-  }
-  return set;
+  return run::not_ignored({SIGINT, SIGTERM, SIGHUP});
 }
 
 // The signals that end the capture come here from now on.

@@ -107,11 +107,14 @@ void Command::check() const {
 }
 
 void Command::check_outputs() const {
+  const OutputFile faults_log{"--faults-log", faults_.log}, capture{"--capture", capture_.file},
+      timeline{"--timeline", timeline_.file};
+  require_files({faults_log, capture, timeline});
   require_different({{"--words", words_file_},
                      {"--findings", findings_file_},
-                     {"--faults-log", faults_.log},
-                     {"--capture", capture_.file},
-                     {"--timeline", timeline_.file},
+                     faults_log,
+                     capture,
+                     timeline,
                      {"--model-json", model_.json}});
   for (const std::string& file : {words_file_, findings_file_}) require_writable(file);
 }

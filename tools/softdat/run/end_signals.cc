@@ -16,11 +16,7 @@ namespace softdat::tools::run {
 EndSignals::EndSignals() {
   // Blocks them for this process. Its own descriptor, which reads more signals, is not needed.
   const base::UniqueFd others(block_signals(false));
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    if (!is_ignored(number)) sigaddset(&signals, number);
-  }
+  const sigset_t signals = not_ignored({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
   descriptor_ = base::UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) throw Failure(fmt::format("cannot read signals: {}", std::strerror(errno)));
 }

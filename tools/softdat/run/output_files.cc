@@ -37,4 +37,12 @@ void require_different(const std::vector<OutputFile>& files) {
   }
 }
 
+void require_files(const std::vector<OutputFile>& files) {
+  for (const OutputFile& file : files) {
+    if (file.name != "-") continue;
+    throw UsageError(
+        fmt::format("{} \"-\": standard output belongs to the programs. Name a file (\"./-\" is one)", file.option));
+  }
+}
+
 }  // namespace softdat::tools::run

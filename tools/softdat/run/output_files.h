@@ -15,4 +15,7 @@ struct OutputFile {
 // UsageError when two of them are one file, whatever they are called. Devices such as /dev/null take several outputs.
 void require_different(const std::vector<OutputFile>& files);
 
+// UsageError when one of them is "-": standard output belongs to the programs that run.
+void require_files(const std::vector<OutputFile>& files);
+
 }  // namespace softdat::tools::run

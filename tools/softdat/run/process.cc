@@ -136,6 +136,15 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
 }
 
+sigset_t not_ignored(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) {
+    if (!is_ignored(signal)) sigaddset(&set, signal);
+  }
+  return set;
+}
+
 void remember_inherited() {
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
@@ -154,12 +163,8 @@ bool allow_descriptors(std::uint64_t count) {
 }
 
 int block_signals(bool with_terminal_stop) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP}) {
-    // A blocked signal is queued even where it is ignored, as SIGHUP by nohup(1), so these are left out.
-    if (!is_ignored(number) && (with_terminal_stop || number != SIGTSTP)) sigaddset(&signals, number);
-  }
+  sigset_t signals = not_ignored({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP});
+  if (!with_terminal_stop) sigdelset(&signals, SIGTSTP);
   // An output that is closed is an error here (OutputClosed), so that the programs are stopped in order.
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,10 @@ bool allow_descriptors(std::uint64_t count);
 pid_t start(const StartPlan& plan);
 
 bool is_ignored(int signal);
+
+// Those of the signals that this process does not ignore. A blocked signal is queued even where it is ignored, as
+// SIGHUP by nohup(1).
+sigset_t not_ignored(std::initializer_list<int> signals);
 
 // Blocks the signals that the caller reads from the descriptor that it returns, a signalfd(2), but for those that are
 // ignored. Once in a process.
