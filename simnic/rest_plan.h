@@ -5,6 +5,11 @@
 // short sleeps, and the engine thread makes a turn after each in which the program was running, and neither polled nor
 // posted. It goes on standing aside, so that one that polls again has lost little.
 //
+// The longer a program goes on polling, the longer these sleeps get: half of that time. Where a wake-up takes the
+// processor for longer than the sleep lasts, as in some virtual machines, a program that polls gets so little done
+// between two of them that it looks like one that watches memory, and sleeps of one length would bring each other for
+// ever.
+//
 // No threads: the engine thread owns it. Times are handed in.
 #pragma once
 
@@ -36,24 +41,30 @@ class RestPlan {
   bool is_short() const { return short_sleeps_ > 0; }
 
   // When the next sleep ends.
-  base::Time wake_up_time(base::Time now) const { return is_short() ? std::min(now + kShortSleep, end_) : end_; }
+  base::Time wake_up_time(base::Time now) const {
+    return is_short() ? std::min(now + std::max(kShortSleep, (now - calls_begun_) / 2), end_) : end_;
+  }
 
+  // What the program did during a sleep: it polled or posted; it did neither; or it did neither and used a processor
+  // for most of the time, so that it may watch registered memory.
+  enum class Program { kCalled, kWasSilent, kWatched };
   enum class Next { kSleep, kRest, kPeek, kTakeOver };
   // After a sleep until wake_up_time(): sleep on in this rest, begin another rest, make one turn and sleep on, or take
   // over.
-  // `has_watched`: the program used a processor for most of the sleep, and neither polled nor posted.
-  Next after_sleep(base::Time now, std::uint64_t polls, bool has_watched) {
+  Next after_sleep(base::Time now, std::uint64_t polls, Program program) {
+    if (program != Program::kCalled) calls_begun_ = now;
     const bool was_short = is_short();
     if (was_short) --short_sleeps_;
-    if (now < end_) return was_short && has_watched ? Next::kPeek : Next::kSleep;
+    if (now < end_) return was_short && program == Program::kWatched ? Next::kPeek : Next::kSleep;
     return polls - polls_at_begin_ >= kBusyPolls ? Next::kRest : Next::kTakeOver;
   }
 
-  // The first turn after a rest, or after a sleep without a poll, found something to do.
+  // The first turn after a sleep in which the program watched found something to do.
   void note_late_message() { short_sleeps_ = std::min(short_sleeps_ + kShortSleepsEarned, kMostShortSleeps); }
 
  private:
   base::Time end_{};
+  base::Time calls_begun_{};  // the end of the last sleep in which the program did not call
   std::uint64_t polls_at_begin_ = 0;
   std::uint32_t short_sleeps_ = 0;
 };
