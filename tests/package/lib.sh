@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests of this directory: builds the Debian packages, and makes scratch roots to install them in.
 
+# dpkg-deb(1): most of the time of a package would be xz.
+export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
+
 fail() { echo "FAILED: $*"; exit 1; }
 skip() { echo "SKIPPED: $*"; exit 77; }
 
@@ -50,7 +53,8 @@ make_root() {
 in_root() {
   local root=$1/root
   shift
-  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    DPKG_DEB_COMPRESSOR_TYPE="$DPKG_DEB_COMPRESSOR_TYPE" DPKG_DEB_COMPRESSOR_LEVEL="$DPKG_DEB_COMPRESSOR_LEVEL" chroot "$root" "$@"
 }
 
 # apt_in ROOT ARGUMENT...: apt-get without questions.
