@@ -5,10 +5,9 @@
 // short sleeps, and the engine thread makes a turn after each in which the program was running, and neither polled nor
 // posted. It goes on standing aside, so that one that polls again has lost little.
 //
-// The longer a program goes on polling, the longer these sleeps get: half of that time. Where a wake-up takes the
-// processor for longer than the sleep lasts, as in some virtual machines, a program that polls gets so little done
-// between two of them that it looks like one that watches memory, and sleeps of one length would bring each other for
-// ever.
+// The longer a program has not watched memory, the longer these sleeps get. Where a wake-up takes the processor for
+// longer than the sleep lasts, as in some virtual machines, a program that polls gets so little done between two of
+// them that it looks like one that watches memory, and sleeps of one length would bring each other for ever.
 //
 // No threads: the engine thread owns it. Times are handed in.
 #pragma once
@@ -27,6 +26,8 @@ class RestPlan {
   static constexpr base::Duration kRest = std::chrono::milliseconds(1);
   static constexpr base::Duration kRestOfLead = std::chrono::microseconds(250);  // while threads of the program lead
   static constexpr base::Duration kShortSleep = std::chrono::microseconds(20);
+  // A program that has not watched for so long probably polls: half of what goes beyond it is the next short sleep.
+  static constexpr base::Duration kPatience = std::chrono::microseconds(300);
   // The short sleeps that one late message brings, and the most that are kept.
   static constexpr std::uint32_t kShortSleepsEarned = 64;
   static constexpr std::uint32_t kMostShortSleeps = 256;
@@ -42,7 +43,7 @@ class RestPlan {
 
   // When the next sleep ends.
   base::Time wake_up_time(base::Time now) const {
-    return is_short() ? std::min(now + std::max(kShortSleep, (now - calls_begun_) / 2), end_) : end_;
+    return is_short() ? std::min(now + std::max(kShortSleep, (now - watched_ - kPatience) / 2), end_) : end_;
   }
 
   // What the program did during a sleep: it polled or posted; it did neither; or it did neither and used a processor
@@ -52,7 +53,7 @@ class RestPlan {
   // After a sleep until wake_up_time(): sleep on in this rest, begin another rest, make one turn and sleep on, or take
   // over.
   Next after_sleep(base::Time now, std::uint64_t polls, Program program) {
-    if (program != Program::kCalled) calls_begun_ = now;
+    if (program == Program::kWatched) watched_ = now;
     const bool was_short = is_short();
     if (was_short) --short_sleeps_;
     if (now < end_) return was_short && program == Program::kWatched ? Next::kPeek : Next::kSleep;
@@ -64,7 +65,7 @@ class RestPlan {
 
  private:
   base::Time end_{};
-  base::Time calls_begun_{};  // the end of the last sleep in which the program did not call
+  base::Time watched_{};  // the end of the last sleep in which the program watched
   std::uint64_t polls_at_begin_ = 0;
   std::uint32_t short_sleeps_ = 0;
 };
