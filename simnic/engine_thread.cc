@@ -47,7 +47,7 @@ void EngineThread::run() {
     // A consumer that this turn has woken may answer at once, and acks ride on its answer.
     if (done > 0) std::this_thread::yield();
     do_what_was_put_off();
-    if (was_aside && done > 0 && program_ == RestPlan::Program::kWatched) plan_.note_late_message();
+    if (was_aside && done > 0 && has_watched_) plan_.note_late_message();
     if (is_ending()) return;
     was_aside = wait_for_work();
     if (was_aside) stand_aside();
@@ -65,10 +65,6 @@ void EngineThread::do_what_was_put_off() {
 
 std::uint64_t EngineThread::polls() const {
   return engine_.activity_.polls();
-}
-
-std::uint64_t EngineThread::calls() const {
-  return polls() + engine_.activity_.posts();
 }
 
 // By the thread that is about to wait in the carrier. Returns how many polls there were before.
@@ -131,21 +127,17 @@ RestPlan::Next EngineThread::sleep() {
   if (rests_of_lead_ >= kRestsUntilParked) return sleep_while_led(ticket);
   const base::Time begun = base::Clock::now();
   const base::Duration used = processor_time();
-  const std::uint64_t calls = this->calls();
+  const std::uint64_t calls = polls() + engine_.activity_.posts();
   engine_.activity_.count_posts(plan_.is_short());
   rest_.wait(ticket, plan_.wake_up_time(begun));
   if (take_kick()) return RestPlan::Next::kTakeOver;
   const base::Time now = base::Clock::now();
-  program_ = program_since(calls, processor_time() - used, now - begun);
-  const RestPlan::Next next = plan_.after_sleep(now, activity(), program_);
+  const bool is_silent = polls() + engine_.activity_.posts() == calls;
+  // The program computed for most of the sleep without a call of ours: it may watch registered memory for a peer's
+  // write, so a message that comes late must be found soon (decision 31).
+  has_watched_ = is_silent && processor_time() - used > (now - begun) / 2;
+  const RestPlan::Next next = plan_.after_sleep(now, activity(), has_watched_);
   return next == RestPlan::Next::kTakeOver && is_led() ? RestPlan::Next::kRest : next;
-}
-
-// `before`: calls() at the beginning. A program that computed for most of the time without a call of ours may watch
-// registered memory for a peer's write, so a message that comes late must be found soon (decision 31).
-RestPlan::Program EngineThread::program_since(std::uint64_t before, base::Duration used, base::Duration time) const {
-  if (calls() != before) return RestPlan::Program::kCalled;
-  return used > time / 2 ? RestPlan::Program::kWatched : RestPlan::Program::kWasSilent;
 }
 
 // Parks until the leader ends, so that an idle process does not wake for rests. The time limit is for a lost lead: a

@@ -84,11 +84,9 @@ class EngineThread {
   void stand_aside();
   void begin_rest();
   RestPlan::Next sleep();
-  RestPlan::Program program_since(std::uint64_t before, base::Duration used, base::Duration time) const;
   RestPlan::Next sleep_while_led(base::EventCount::Ticket ticket);
   bool is_lead_lost();
   std::uint64_t polls() const;
-  std::uint64_t calls() const;  // polls, and posts while they are counted
   // A lead counts as kBusyPolls polls.
   std::uint64_t activity() const { return polls() + kBusyPolls * leads_.load(std::memory_order_relaxed); }
   bool take_kick() { return kicked_.exchange(false, std::memory_order_seq_cst); }
@@ -116,7 +114,7 @@ class EngineThread {
   std::uint64_t suspected_lead_ = 0;  // the number of a lead that has lasted for kLongestLead
   std::uint32_t rests_of_lead_ = 0;   // the rests that the present lead has lasted
   RestPlan plan_;
-  RestPlan::Program program_ = RestPlan::Program::kCalled;  // during the last sleep
+  bool has_watched_ = false;  // during the last sleep the program may have watched its memory
   std::thread thread_;
 };
 

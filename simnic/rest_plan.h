@@ -46,17 +46,15 @@ class RestPlan {
     return is_short() ? std::min(now + std::max(kShortSleep, (now - watched_ - kPatience) / 2), end_) : end_;
   }
 
-  // What the program did during a sleep: it polled or posted; it did neither; or it did neither and used a processor
-  // for most of the time, so that it may watch registered memory.
-  enum class Program { kCalled, kWasSilent, kWatched };
   enum class Next { kSleep, kRest, kPeek, kTakeOver };
   // After a sleep until wake_up_time(): sleep on in this rest, begin another rest, make one turn and sleep on, or take
   // over.
-  Next after_sleep(base::Time now, std::uint64_t polls, Program program) {
-    if (program == Program::kWatched) watched_ = now;
+  // `has_watched`: the program used a processor for most of the sleep, and neither polled nor posted.
+  Next after_sleep(base::Time now, std::uint64_t polls, bool has_watched) {
+    if (has_watched) watched_ = now;
     const bool was_short = is_short();
     if (was_short) --short_sleeps_;
-    if (now < end_) return was_short && program == Program::kWatched ? Next::kPeek : Next::kSleep;
+    if (now < end_) return was_short && has_watched ? Next::kPeek : Next::kSleep;
     return polls - polls_at_begin_ >= kBusyPolls ? Next::kRest : Next::kTakeOver;
   }
 

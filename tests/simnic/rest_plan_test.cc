@@ -9,19 +9,18 @@ namespace softdat::simnic::testing {
 namespace {
 
 using Next = RestPlan::Next;
-using Program = RestPlan::Program;
 
 class RestPlanTest : public ::testing::Test {
  protected:
   // Sleeps until the plan says, and for as long as a wake-up takes.
-  Next sleep(std::uint64_t polls, Program program = Program::kCalled) {
+  Next sleep(std::uint64_t polls, bool has_watched = false) {
     now_ = plan_.wake_up_time(now_) + wake_up_;
-    return plan_.after_sleep(now_, polls_ += polls, program);
+    return plan_.after_sleep(now_, polls_ += polls, has_watched);
   }
   void begin() { plan_.begin(now_, polls_); }
   // A rest begins. In the last one the program has watched, and a message came late.
   void begin_after_late_message() {
-    EXPECT_NE(sleep(0, Program::kWatched), Next::kPeek);
+    EXPECT_NE(sleep(0, true), Next::kPeek);
     plan_.note_late_message();
     begin();
   }
@@ -48,9 +47,9 @@ TEST_F(RestPlanTest, AfterALateMessageItPeeksAfterEachShortSleepInWhichTheProgra
   begin_after_late_message();
   EXPECT_EQ(next_sleep(), RestPlan::kShortSleep);
   EXPECT_EQ(sleep(1), Next::kSleep);
-  EXPECT_EQ(sleep(0, Program::kWatched), Next::kPeek);
-  EXPECT_EQ(sleep(0, Program::kWatched), Next::kPeek);
-  EXPECT_EQ(sleep(0, Program::kWasSilent), Next::kSleep) << "it gets no processor";
+  EXPECT_EQ(sleep(0, true), Next::kPeek);
+  EXPECT_EQ(sleep(0, true), Next::kPeek);
+  EXPECT_EQ(sleep(0), Next::kSleep) << "it gets no processor, or posts";
 }
 
 TEST_F(RestPlanTest, ShortSleepsMakeUpOneRestWithItsOwnCountOfPolls) {
@@ -70,9 +69,9 @@ TEST_F(RestPlanTest, TheSleepsGrowOnceAProgramHasNotWatchedForLong) {
   }
   while (next_sleep() == RestPlan::kShortSleep) ASSERT_EQ(sleep(RestPlan::kBusyPolls), Next::kSleep);
   EXPECT_EQ(next_sleep(), (now_ - watched - RestPlan::kPatience) / 2);
-  EXPECT_EQ(sleep(0, Program::kWasSilent), Next::kSleep);
-  EXPECT_GT(next_sleep(), RestPlan::kShortSleep) << "it had no processor, so it has not watched";
-  EXPECT_EQ(sleep(0, Program::kWatched), Next::kPeek);
+  EXPECT_EQ(sleep(0), Next::kSleep);
+  EXPECT_GT(next_sleep(), RestPlan::kShortSleep) << "it had no processor, or posted";
+  EXPECT_EQ(sleep(0, true), Next::kPeek);
   EXPECT_EQ(next_sleep(), RestPlan::kShortSleep);
 }
 
@@ -101,7 +100,7 @@ TEST_F(RestPlanTest, ShortSleepsDoNotBringEachOtherWhereAWakeUpTakesLongerThanTh
   std::minstd_rand chance;
   while (now_ < end) {
     const bool is_kept_away = chance() % 4 == 0 && next_sleep() <= 2 * RestPlan::kShortSleep;
-    const Next next = sleep(RestPlan::kBusyPolls, is_kept_away ? Program::kWatched : Program::kCalled);
+    const Next next = sleep(RestPlan::kBusyPolls, is_kept_away);
     if (next == Next::kPeek) plan_.note_late_message();
     if (next == Next::kRest) begin();
   }
